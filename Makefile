@@ -1,0 +1,136 @@
+# pertoken: `make help` lists the targets.
+#
+# VARIANT=asan builds the same files under build/asan/ with the address and undefined-behaviour
+# sanitizers; V=1 shows the commands. Nothing is installed on the machine but by `setup`, which
+# demo, test and lint call, and `install`.
+
+PREFIX  ?= /usr/local
+CC      := gcc
+CFLAGS  ?= -O2 -g
+WARNINGS ?= -Wall -Wextra -Wpedantic -Werror -Wconversion
+VARIANT ?=
+Q       := $(if $(V),,@)
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+
+BUILD := build$(addprefix /,$(VARIANT))
+SETUP := tests/support/setup.sh
+
+# Libraries: libcsv and libunistring come without a pkg-config file.
+PACKAGES := gsl xlsxwriter inih jansson libgcrypt
+LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lm
+INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+
+SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZE      := $(SANITIZE_$(VARIANT))
+STANDARD      := -std=c11 -D_GNU_SOURCE
+COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) $(INCLUDES) $(CPPFLAGS) -MMD -MP -c
+LINK    = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
+
+# Everything but main() is linked into the tests as well.
+SOURCES := $(wildcard model/*.c reports/*.c)
+MAIN    := $(BUILD)/obj/reports/main.o
+DEFAULT := $(BUILD)/obj/model/tco_ini
+OBJECTS := $(filter-out $(MAIN),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
+SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
+TESTS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+TEST_OBJECTS := $(TESTS:$(BUILD)/%=$(BUILD)/obj/%.o)
+EVERY_OBJECT := $(MAIN) $(OBJECTS) $(SUPPORT) $(TEST_OBJECTS)
+
+# A make called without -j uses every core for the builds below.
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
+.PHONY: all tests setup demo test test-full bench fuzz lint install clean help
+
+all: $(BUILD)/pertoken ## build build/pertoken; installs nothing
+	@:
+
+tests: $(TESTS)
+	@:
+
+$(BUILD)/pertoken: $(MAIN) $(OBJECTS)
+	@echo "  link $@"
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(OBJECTS)
+	@mkdir -p $(@D)
+	@echo "  link $@"
+	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
+
+$(EVERY_OBJECT): Makefile | $(BUILD)/obj/libraries
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  compile $<"
+	$(Q)$(COMPILE) -o $@ $<
+
+$(DEFAULT).o: $(DEFAULT).c
+	@echo "  compile $<"
+	$(Q)$(COMPILE) -o $@ $<
+
+# The default cost model as characters: a string literal may not be that long in C11.
+$(DEFAULT).c: model/tco.ini Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "model/graph.h"'; \
+	  echo 'const char model_default_text[] = {'; \
+	  od -An -v -tx1 $< | sed "s/ *\(..\)/'\\\\x\1',/g"; \
+	  echo '0};'; \
+	  echo 'const size_t model_default_size = sizeof model_default_text - 1;'; } > $@
+
+$(BUILD)/obj/libraries:
+	@pkg-config --exists --print-errors $(PACKAGES) || { echo "Try 'make setup'." >&2; exit 1; }
+	@mkdir -p $(@D) && touch $@
+
+setup: ## install the Debian packages that building and testing need and that are missing
+	@$(SETUP) build test
+
+demo: ## set up, build, and make the example's table and workbook
+	@$(SETUP) build
+	@$(MAKE) $(PARALLEL) all
+	@mkdir -p build/demo
+	build/pertoken compare examples/mi325x-vs-h200.ini
+	build/pertoken report examples/mi325x-vs-h200.ini -o build/demo/tco.xlsx
+	@echo "The workbook: build/demo/tco.xlsx"
+
+test: ## set up, build with and without sanitizers, run every test that needs no GPU
+test-full: ## the same with the long checks
+test test-full:
+	@$(SETUP) build test
+	@$(MAKE) $(PARALLEL) all tests
+	@$(MAKE) $(PARALLEL) VARIANT=asan all tests
+	@tests/run $(if $(filter test-full,$@),full)
+
+bench: all ## measure speed
+	tests/bench/run
+
+fuzz: ## fuzz the readers of input files for a while
+	@$(MAKE) $(PARALLEL) VARIANT=asan all
+	tests/fuzz/run
+
+C_FILES := $(wildcard $(foreach d,model reports tests tests/support tests/bench tests/fuzz,\
+                        $(d)/*.c $(d)/*.h))
+
+lint: ## check format, and look for bugs without running
+	@$(SETUP) build test lint
+	clang-format --dry-run -Werror $(C_FILES)
+	cppcheck --quiet -j2 --std=c11 --language=c --inline-suppr --error-exitcode=1 \
+	  --enable=warning,performance,portability --suppress=missingInclude \
+	  --suppress=missingIncludeSystem -D_GNU_SOURCE -I. $(filter %.c,$(C_FILES))
+	printf '%s\n' $(filter %.c,$(C_FILES)) | xargs -P2 -n1 sh -c \
+	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) 2>&1 | \
+	   { ! grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -"; }' tidy
+
+install: all ## install under PREFIX (/usr/local), below DESTDIR when given
+	install -D build/pertoken "$(DESTDIR)$(PREFIX)/bin/pertoken"
+	find data examples -type f ! -name '.*' -exec \
+	  install -D -m 644 {} "$(DESTDIR)$(PREFIX)/share/pertoken/{}" \;
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+
+-include $(EVERY_OBJECT:.o=.d)
