@@ -1,0 +1,327 @@
+#include "model/units.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct conversion_info conversion_table[CONVERT_CONSTANTS] = {
+    [CONVERT_HOURS_PER_YEAR] = {"hours_per_year", "Hours per year", 8760},
+    [CONVERT_MONTHS_PER_YEAR] = {"months_per_year", "Months per year", 12},
+    [CONVERT_HOURS_PER_DAY] = {"hours_per_day", "Hours per day", 24},
+    [CONVERT_MINUTES_PER_HOUR] = {"minutes_per_hour", "Minutes per hour", 60},
+    [CONVERT_SECONDS_PER_HOUR] = {"seconds_per_hour", "Seconds per hour", 3600},
+    [CONVERT_THOUSAND] = {"thousand", "Thousand (k)", 1e3},
+    [CONVERT_MILLION] = {"million", "Million (M)", 1e6},
+    [CONVERT_BILLION] = {"billion", "Billion (G)", 1e9},
+    [CONVERT_KIBI] = {"kibi", "Binary thousand (Ki)", 1024},
+    [CONVERT_LITRES_PER_M3] = {"litres_per_m3", "Litres per cubic metre", 1000},
+};
+
+struct symbol {
+  const char *name;
+  signed char dimension[BASE_UNITS];
+  struct conversion conversion;
+  signed char percents;
+};
+
+#define USD                                                                                        \
+  { [BASE_USD] = 1 }
+#define POWER                                                                                      \
+  { [BASE_W] = 1 }
+#define TIME                                                                                       \
+  { [BASE_H] = 1 }
+#define WORK                                                                                       \
+  { [BASE_W] = 1, [BASE_H] = 1 }
+#define BYTES                                                                                      \
+  { [BASE_B] = 1 }
+#define TOKEN                                                                                      \
+  { [BASE_TOKEN] = 1 }
+#define WATER                                                                                      \
+  { [BASE_L] = 1 }
+#define NONE                                                                                       \
+  { 0 }
+#define BY(constant, exponent)                                                                     \
+  {                                                                                                \
+    { [CONVERT_##constant] = (exponent) }                                                          \
+  }
+
+static const struct symbol symbols[] = {
+    {"USD", USD, {{0}}, 0},
+    {"W", POWER, {{0}}, 0},
+    {"kW", POWER, BY(THOUSAND, 1), 0},
+    {"MW", POWER, BY(MILLION, 1), 0},
+    {"Wh", WORK, {{0}}, 0},
+    {"kWh", WORK, BY(THOUSAND, 1), 0},
+    {"MWh", WORK, BY(MILLION, 1), 0},
+    {"GWh", WORK, BY(BILLION, 1), 0},
+    {"J", WORK, BY(SECONDS_PER_HOUR, -1), 0},
+    {"s", TIME, BY(SECONDS_PER_HOUR, -1), 0},
+    {"min", TIME, BY(MINUTES_PER_HOUR, -1), 0},
+    {"h", TIME, {{0}}, 0},
+    {"hour", TIME, {{0}}, 0},
+    {"hours", TIME, {{0}}, 0},
+    {"day", TIME, BY(HOURS_PER_DAY, 1), 0},
+    {"days", TIME, BY(HOURS_PER_DAY, 1), 0},
+    {"month", TIME, {{[CONVERT_HOURS_PER_YEAR] = 1, [CONVERT_MONTHS_PER_YEAR] = -1}}, 0},
+    {"months", TIME, {{[CONVERT_HOURS_PER_YEAR] = 1, [CONVERT_MONTHS_PER_YEAR] = -1}}, 0},
+    {"yr", TIME, BY(HOURS_PER_YEAR, 1), 0},
+    {"year", TIME, BY(HOURS_PER_YEAR, 1), 0},
+    {"years", TIME, BY(HOURS_PER_YEAR, 1), 0},
+    {"B", BYTES, {{0}}, 0},
+    {"kB", BYTES, BY(THOUSAND, 1), 0},
+    {"MB", BYTES, BY(MILLION, 1), 0},
+    {"GB", BYTES, BY(BILLION, 1), 0},
+    {"KiB", BYTES, BY(KIBI, 1), 0},
+    {"MiB", BYTES, BY(KIBI, 2), 0},
+    {"GiB", BYTES, BY(KIBI, 3), 0},
+    {"token", TOKEN, {{0}}, 0},
+    {"tokens", TOKEN, {{0}}, 0},
+    {"tok", TOKEN, {{0}}, 0},
+    {"ktok", TOKEN, BY(THOUSAND, 1), 0},
+    {"Mtok", TOKEN, BY(MILLION, 1), 0},
+    {"Gtok", TOKEN, BY(BILLION, 1), 0},
+    {"L", WATER, {{0}}, 0},
+    {"m3", WATER, BY(LITRES_PER_M3, 1), 0},
+    {"%", NONE, {{0}}, 1},
+    {"gpu", NONE, {{0}}, 0},
+    {"gpus", NONE, {{0}}, 0},
+    {"node", NONE, {{0}}, 0},
+    {"nodes", NONE, {{0}}, 0},
+    {"FTE", NONE, {{0}}, 0},
+    {"request", NONE, {{0}}, 0},
+    {"requests", NONE, {{0}}, 0},
+};
+
+enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
+
+static const char *const base_names[BASE_UNITS] = {"USD", "W", "h", "B", "token", "L"};
+
+static size_t symbol_length(const char *text) {
+  if (*text == '%') return 1;
+  size_t length = 0;
+  while (isalnum((unsigned char)text[length]) || text[length] == '_')
+    length++;
+  return isalpha((unsigned char)*text) ? length : 0;
+}
+
+static const struct symbol *symbol_find(const char *name, size_t length) {
+  for (size_t i = 0; i < SYMBOLS; i++)
+    if (strlen(symbols[i].name) == length && !strncmp(symbols[i].name, name, length))
+      return &symbols[i];
+  return NULL;
+}
+
+bool unit_is_symbol(const char *name) {
+  return symbol_find(name, strlen(name)) != NULL;
+}
+
+static void unit_apply(struct unit *unit, const struct symbol *symbol, int sign) {
+  for (int i = 0; i < BASE_UNITS; i++)
+    unit->dimension.power[i] =
+        (signed char)(unit->dimension.power[i] + sign * symbol->dimension[i]);
+  unit->conversion = conversion_multiply(unit->conversion, symbol->conversion, sign);
+  unit->percents += sign * symbol->percents;
+}
+
+static size_t spaces(const char *text) {
+  return strspn(text, " \t");
+}
+
+// Seven factors are more than any unit here has, and keep the powers far from overflow.
+enum { MAX_FACTORS = 7 };
+
+static size_t scan_unit(const char *text, struct unit *unit) {
+  size_t at = 0, length = symbol_length(text);
+  if (*text == '1' && text[1 + spaces(text + 1)] == '/')
+    at = 1;
+  else if (length && symbol_find(text, length)) {
+    unit_apply(unit, symbol_find(text, length), 1);
+    at = length;
+  } else
+    return 0;
+  for (int factors = 1; factors < MAX_FACTORS; factors++) {
+    size_t next = at + spaces(text + at);
+    char operator= text[next];
+    if (operator!= '/' && operator!= '*') break;
+    next += 1 + spaces(text + next + 1);
+    length = symbol_length(text + next);
+    const struct symbol *symbol = length ? symbol_find(text + next, length) : NULL;
+    if (!symbol) break;
+    unit_apply(unit, symbol, operator== '/' ? -1 : 1);
+    at = next + length;
+  }
+  return at;
+}
+
+size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena) {
+  *unit = (struct unit){0};
+  size_t length = scan_unit(text, unit);
+  if (length) {
+    unit->text = arena_copy_n(arena, text, length);
+    unit->counts = dimension_is_one(unit->dimension) && !unit->percents;
+  }
+  return length;
+}
+
+static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
+  const char *names[SYMBOLS];
+  for (size_t i = 0; i < SYMBOLS; i++)
+    names[i] = symbols[i].name;
+  size_t length = symbol_length(text);
+  char *word = arena_copy_n(diagnostics->arena, text, length ? length : strlen(text));
+  const char *nearest = nearest_name(word, names, SYMBOLS);
+  if (nearest)
+    diagnostics_error(diagnostics, place, "unknown unit '%s'; did you mean '%s'?", word, nearest);
+  else
+    diagnostics_error(diagnostics, place, "unknown unit '%s'", word);
+}
+
+int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
+               struct diagnostics *diagnostics) {
+  *unit = (struct unit){.text = arena_copy(arena, text), .counts = true};
+  if (!strcmp(text, "-")) return 0;
+  size_t length = unit_prefix(text, unit, arena);
+  size_t rest = length + spaces(text + length);
+  if (length && !text[rest]) {
+    unit->text = arena_copy(arena, text);
+    return 0;
+  }
+  while (text[rest] == '/' || text[rest] == '*' || text[rest] == ' ')
+    rest++;
+  place.column += (int)rest;
+  unknown_unit(text + rest, place, diagnostics);
+  return -1;
+}
+
+double conversion_value(struct conversion conversion) {
+  double above = 1, below = 1;
+  for (int i = 0; i < CONVERT_CONSTANTS; i++) {
+    for (int k = 0; k < conversion.power[i]; k++)
+      above *= conversion_table[i].value;
+    for (int k = 0; k < -conversion.power[i]; k++)
+      below *= conversion_table[i].value;
+  }
+  return above / below;
+}
+
+struct conversion conversion_multiply(struct conversion a, struct conversion b, int sign) {
+  for (int i = 0; i < CONVERT_CONSTANTS; i++)
+    a.power[i] = (signed char)(a.power[i] + sign * b.power[i]);
+  return a;
+}
+
+bool conversion_is_one(struct conversion conversion) {
+  static const struct conversion one;
+  return !memcmp(&conversion, &one, sizeof one);
+}
+
+double unit_cell_factor(const struct unit *unit) {
+  return conversion_value(unit->conversion);
+}
+
+double unit_factor(const struct unit *unit) {
+  double factor = unit_cell_factor(unit);
+  for (int k = 0; k < unit->percents; k++)
+    factor /= 100;
+  for (int k = 0; k < -unit->percents; k++)
+    factor *= 100;
+  return factor;
+}
+
+struct dimension dimension_multiply(struct dimension a, struct dimension b, int sign) {
+  for (int i = 0; i < BASE_UNITS; i++)
+    a.power[i] = (signed char)(a.power[i] + sign * b.power[i]);
+  return a;
+}
+
+bool dimension_equal(struct dimension a, struct dimension b) {
+  return !memcmp(&a, &b, sizeof a);
+}
+
+bool dimension_is_one(struct dimension dimension) {
+  return dimension_equal(dimension, (struct dimension){{0}});
+}
+
+const char *dimension_text(struct dimension dimension, struct arena *arena) {
+  const char *text = "";
+  for (int sign = 1; sign >= -1; sign -= 2)
+    for (int i = 0; i < BASE_UNITS; i++)
+      for (int k = 0; k < sign * dimension.power[i]; k++) {
+        const char *join = sign > 0 ? (*text ? "*" : "") : (*text ? "/" : "1/");
+        text = arena_printf(arena, "%s%s%s", text, join, base_names[i]);
+      }
+  return *text ? text : "a plain number";
+}
+
+size_t number_prefix(const char *text, double *value) {
+  size_t digits = strspn(text, "0123456789"), at = digits;
+  if (text[at] == '.') {
+    size_t decimals = strspn(text + at + 1, "0123456789");
+    digits += decimals;
+    at += 1 + decimals;
+  }
+  if (!digits) return 0;
+  if (text[at] == 'e' || text[at] == 'E') {
+    size_t sign = at + 1 + (text[at + 1] == '+' || text[at + 1] == '-');
+    size_t exponent = strspn(text + sign, "0123456789");
+    if (exponent) at = sign + exponent;
+  }
+  char buffer[64];
+  if (at >= sizeof buffer) return 0;
+  memcpy(buffer, text, at);
+  buffer[at] = 0;
+  *value = strtod(buffer, NULL);
+  return isfinite(*value) ? at : 0;
+}
+
+static const char *example_of(const struct unit *expected, struct arena *arena) {
+  if (!strcmp(expected->text, "-")) return "a plain number";
+  if (expected->counts) return "a count";
+  return arena_printf(arena, "a quantity such as '%s %s'", expected->percents ? "5" : "100",
+                      expected->text);
+}
+
+static int wrong_number(const char *text, struct place place, const struct unit *expected,
+                        struct diagnostics *diagnostics) {
+  size_t digits = strspn(text, "0123456789");
+  const char *hint =
+      digits && text[digits] == ',' ? " (no thousands separators, a point for decimals)" : "";
+  diagnostics_error(diagnostics, place, "expected %s, not '%s'%s",
+                    example_of(expected, diagnostics->arena), text, hint);
+  return -1;
+}
+
+int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
+                   struct diagnostics *diagnostics) {
+  struct arena *arena = diagnostics->arena;
+  const char *start = text + spaces(text);
+  double sign = *start == '-' ? -1 : 1;
+  if (*start == '-' || *start == '+') start += 1 + spaces(start + 1);
+  size_t length = number_prefix(start, value);
+  if (!length) return wrong_number(text, place, expected, diagnostics);
+  *value *= sign;
+  const char *rest = start + length + spaces(start + length);
+  if (*rest == ',' || *rest == '.' || *rest == '_' || isdigit((unsigned char)*rest))
+    return wrong_number(text, place, expected, diagnostics);
+  if (!*rest) {
+    if (expected->counts) return 0;
+    diagnostics_error(diagnostics, place, "'%s' has no unit: expected %s", text,
+                      example_of(expected, arena));
+    return -1;
+  }
+  struct unit unit;
+  struct place unit_place = place;
+  unit_place.column += (int)(rest - text);
+  if (unit_parse(rest, unit_place, &unit, arena, diagnostics)) return -1;
+  bool shares_differ = dimension_is_one(unit.dimension) && unit.percents != expected->percents;
+  if (!dimension_equal(unit.dimension, expected->dimension) || shares_differ) {
+    diagnostics_error(diagnostics, unit_place, "wrong unit '%s': expected %s", unit.text,
+                      example_of(expected, arena));
+    return -1;
+  }
+  *value *= unit_factor(&unit);
+  if (isfinite(*value)) return 0;
+  return wrong_number(text, place, expected, diagnostics);
+}

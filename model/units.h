@@ -1,0 +1,96 @@
+// units: quantities as people type them, "0.08 USD/kWh", and the dimension algebra behind them.
+//
+// Base units, in which everything is computed: USD, W, h, B, token, L. A year is 8760 h, a month
+// a twelfth of it. gpu, node, FTE and request are counts of dimension 1. A percentage is a fraction
+// inside and `%` at the edges.
+#ifndef PERTOKEN_UNITS_H
+#define PERTOKEN_UNITS_H
+
+#include "model/arena.h"
+#include "model/diagnostics.h"
+#include "model/source.h"
+
+#include <stdbool.h>
+
+enum base_unit { BASE_USD, BASE_W, BASE_H, BASE_B, BASE_TOKEN, BASE_L, BASE_UNITS };
+
+// Powers of the base units.
+struct dimension {
+  signed char power[BASE_UNITS];
+};
+
+// The constants that every conversion is a product of, so that a spreadsheet can show a conversion
+// as named cells instead of a bare number.
+enum conversion_constant {
+  CONVERT_HOURS_PER_YEAR,
+  CONVERT_MONTHS_PER_YEAR,
+  CONVERT_HOURS_PER_DAY,
+  CONVERT_MINUTES_PER_HOUR,
+  CONVERT_SECONDS_PER_HOUR,
+  CONVERT_THOUSAND,
+  CONVERT_MILLION,
+  CONVERT_BILLION,
+  CONVERT_KIBI,
+  CONVERT_LITRES_PER_M3,
+  CONVERT_CONSTANTS
+};
+
+struct conversion {
+  signed char power[CONVERT_CONSTANTS];
+};
+
+struct conversion_info {
+  const char *name;  // hours_per_year
+  const char *label; // Hours per year
+  double value;
+};
+
+extern const struct conversion_info conversion_table[CONVERT_CONSTANTS];
+
+struct unit {
+  const char *text; // as written: "USD/kWh"
+  struct dimension dimension;
+  // Base units in one of this unit, without the 1/100 of a %: a cell holding a fraction under a %
+  // format is worth `conversion` base units.
+  struct conversion conversion;
+  int percents; // power of %
+  bool counts;  // dimension 1 by a count (gpu) or plain ("-"): a bare number is complete
+};
+
+// Parses "USD/kW/month", "%/yr", "1/h", "-", "gpu". Errors: unknown symbol (with the nearest known
+// one), stray text.
+int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
+               struct diagnostics *diagnostics);
+
+// The longest unit at the start of `text`, which must begin with a unit symbol; its length, or 0 if
+// there is none.
+size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
+
+bool unit_is_symbol(const char *name);
+
+// Base units in one of this unit as typed (so 0.01 for %).
+double unit_factor(const struct unit *unit);
+
+// Base units in one of what a spreadsheet cell holds (so 1 for %).
+double unit_cell_factor(const struct unit *unit);
+double conversion_value(struct conversion conversion);
+struct conversion conversion_multiply(struct conversion a, struct conversion b, int sign);
+bool conversion_is_one(struct conversion conversion);
+
+struct dimension dimension_multiply(struct dimension a, struct dimension b, int sign);
+bool dimension_equal(struct dimension a, struct dimension b);
+bool dimension_is_one(struct dimension dimension);
+const char *dimension_text(struct dimension dimension, struct arena *arena);
+
+// Parses "0.08 USD/kWh" where a quantity like `expected` is wanted; *value comes in base units.
+// A bare number is complete only where `expected` is a count or a plain number. NaN, infinity,
+// hexadecimal and thousands separators are refused, as is a unit of another dimension. Returns 0 or
+// -1.
+int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
+                   struct diagnostics *diagnostics);
+
+// A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal. Its
+// length or 0.
+size_t number_prefix(const char *text, double *value);
+
+#endif
