@@ -149,11 +149,20 @@ static void read_scope(struct reader *reader, const struct ini_key *key) {
   reader->declaration->per_option = !strcmp(key->value, "option");
 }
 
-static void read_conflicts(struct reader *reader, const struct ini_key *key) {
-  reader->declaration->conflicts = model_find(reader->model, key->value);
-  if (reader->declaration->conflicts < 0)
+static int declared(const struct reader *reader, const struct ini_key *key) {
+  int found = model_find(reader->model, key->value);
+  if (found < 0)
     diagnostics_error(reader->diagnostics, key->value_place,
                       "'%s' must be declared before it is named here", key->value);
+  return found;
+}
+
+static void read_conflicts(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->conflicts = declared(reader, key);
+}
+
+static void read_instead_of(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->instead_of = declared(reader, key);
 }
 
 static void read_notice(struct reader *reader, const struct ini_key *key) {
@@ -196,6 +205,7 @@ static const struct attribute {
     {"rent_default", IN(INPUT), read_rent_default},
     {"scope", IN(INPUT), read_scope},
     {"conflicts", IN(INPUT), read_conflicts},
+    {"instead_of", IN(INPUT), read_instead_of},
     {"notice", IN(INPUT), read_notice},
     {"role", COMPUTED, read_role},
 };
@@ -249,8 +259,12 @@ static struct declaration *declare(struct model *model, const char *name, struct
     model->capacity = capacity;
   }
   struct declaration *declaration = &model->declarations[model->count++];
-  *declaration = (struct declaration){
-      .name = name, .label = name, .place = place, .conflicts = -1, .unit = {.text = ""}};
+  *declaration = (struct declaration){.name = name,
+                                      .label = name,
+                                      .place = place,
+                                      .conflicts = -1,
+                                      .instead_of = -1,
+                                      .unit = {.text = ""}};
   return declaration;
 }
 

@@ -77,7 +77,6 @@ static const struct symbol symbols[] = {
     {"MiB", BYTES, BY(KIBI, 2), 0},
     {"GiB", BYTES, BY(KIBI, 3), 0},
     {"token", TOKEN, {{0}}, 0},
-    {"tokens", TOKEN, {{0}}, 0},
     {"tok", TOKEN, {{0}}, 0},
     {"ktok", TOKEN, BY(THOUSAND, 1), 0},
     {"Mtok", TOKEN, BY(MILLION, 1), 0},
@@ -86,12 +85,9 @@ static const struct symbol symbols[] = {
     {"m3", WATER, BY(LITRES_PER_M3, 1), 0},
     {"%", NONE, {{0}}, 1},
     {"gpu", NONE, {{0}}, 0},
-    {"gpus", NONE, {{0}}, 0},
     {"node", NONE, {{0}}, 0},
-    {"nodes", NONE, {{0}}, 0},
     {"FTE", NONE, {{0}}, 0},
     {"request", NONE, {{0}}, 0},
-    {"requests", NONE, {{0}}, 0},
 };
 
 enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };

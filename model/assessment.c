@@ -1,0 +1,230 @@
+// Grades, warnings and the refusal of unlike throughputs; scenario_read.h has the contract.
+#include "model/scenario_read.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct figure *figure_of(const struct reading *reading, const struct option *option,
+                                      const char *name) {
+  static const struct figure none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
+  int d = model_find(reading->scenario->model, name);
+  return d < 0 ? &none : option_figure(reading->scenario, option, reading->scenario->selected, d);
+}
+
+static bool is_there(const struct figure *figure) {
+  return figure->origin != ORIGIN_NONE;
+}
+
+static void __attribute__((format(printf, 3, 4)))
+warn(struct reading *reading, struct option *option, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char **list = arena_grow(reading->arena, option->warnings, option->warning_count,
+                                 option->warning_count + 1, sizeof *list);
+  list[option->warning_count++] = arena_vprintf(reading->arena, format, arguments);
+  option->warnings = list;
+  va_end(arguments);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+warn_scenario(struct reading *reading, const char *format, ...) {
+  struct scenario *scenario = reading->scenario;
+  va_list arguments;
+  va_start(arguments, format);
+  const char **list = arena_grow(reading->arena, scenario->warnings, scenario->warning_count,
+                                 scenario->warning_count + 1, sizeof *list);
+  list[scenario->warning_count++] = arena_vprintf(reading->arena, format, arguments);
+  scenario->warnings = list;
+  va_end(arguments);
+}
+
+static enum grade weaker(enum grade a, enum grade b) {
+  return a > b ? a : b;
+}
+
+// The inputs whose grades are shown; of those that an option has, the weakest counts.
+static const char *const throughput_inputs[] = {"throughput", "decode_throughput",
+                                                "prefill_throughput", NULL};
+static const char *const power_inputs[] = {"load_power", NULL};
+static const char *const price_inputs[] = {"list_price", "rental_rate", NULL};
+
+static enum grade grade_of(const struct reading *reading, const struct option *option,
+                           const char *const *names) {
+  enum grade weakest = GRADE_MEASURED;
+  for (; *names; names++) {
+    const struct figure *figure = figure_of(reading, option, *names);
+    if (is_there(figure) && figure->origin != ORIGIN_RENT && figure->origin != ORIGIN_DEFAULT)
+      weakest = weaker(weakest, figure->grade);
+  }
+  return weakest;
+}
+
+// The largest relative change of the cost per token when an input moves by 10 % either way.
+static double influence(const struct reading *reading, const struct option *option, int input) {
+  const struct scenario *scenario = reading->scenario;
+  const struct model *model = scenario->model;
+  int cost = model_find(model, "cost_per_mtok");
+  if (cost < 0 || option->graph->state[input] != GRAPH_INPUT) return 0;
+  struct evaluation *block = evaluation_new(option->graph, scenario->periods, 3, reading->arena);
+  for (int d = 0; d < model->count; d++)
+    for (size_t i = 0; i < 3 && option->graph->state[d] == GRAPH_INPUT; i++)
+      evaluation_at(block, d, 0)[i] = evaluation_at(option->evaluation, d, 0)[scenario->selected] *
+                                      (d == input ? (double[]){1, 0.9, 1.1}[i] : 1);
+  evaluate(block);
+  const double *costs = evaluation_at(block, cost, 0);
+  return fmax(fabs(costs[1] / costs[0] - 1), fabs(costs[2] / costs[0] - 1));
+}
+
+static void grade_option(struct reading *reading, struct option *option) {
+  static const char *const *const shown[] = {throughput_inputs, power_inputs, price_inputs};
+  enum grade *const grades[] = {&option->throughput_grade, &option->power_grade,
+                                &option->price_grade};
+  option->headline_grade = GRADE_MEASURED;
+  for (size_t i = 0; i < 3; i++) {
+    *grades[i] = grade_of(reading, option, shown[i]);
+    for (const char *const *name = shown[i]; *name; name++) {
+      int d = model_find(reading->scenario->model, *name);
+      if (d >= 0 && is_there(figure_of(reading, option, *name)) &&
+          influence(reading, option, d) > 0.01)
+        option->headline_grade =
+            weaker(option->headline_grade, figure_of(reading, option, *name)->grade);
+    }
+  }
+}
+
+static double amount(const struct reading *reading, const struct option *option, const char *name) {
+  int d = model_find(reading->scenario->model, name);
+  bool there = d >= 0 && option_has(option, d);
+  return there ? option_value(reading->scenario, option, d, 0) : 0;
+}
+
+static void list_not_included(struct reading *reading, struct option *option) {
+  const struct model *model = reading->scenario->model;
+  option->not_included = "";
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    if (!input->notice || option->graph->state[d] != GRAPH_INPUT ||
+        option_figure(reading->scenario, option, reading->scenario->selected, d)->origin ==
+            ORIGIN_RENT)
+      continue;
+    if (option_value(reading->scenario, option, d, 0) == 0)
+      option->not_included = arena_printf(reading->arena, "%s%s%s", option->not_included,
+                                          *option->not_included ? ", " : "", input->notice);
+  }
+  if (*option->not_included)
+    warn(reading, option, "not included, because at zero: %s", option->not_included);
+}
+
+static void warn_of_power(struct reading *reading, struct option *option) {
+  const struct figure *load = figure_of(reading, option, "load_power");
+  if (load->origin == ORIGIN_CATALOGUE)
+    warn(reading, option,
+         "power under load is the TDP, %s, for want of a measurement; decoding draws less",
+         quantity_text(load->value,
+                       &reading->scenario->model
+                            ->declarations[model_find(reading->scenario->model, "load_power")]
+                            .unit,
+                       reading->arena));
+  if (amount(reading, option, "idle_power") > amount(reading, option, "load_power"))
+    warn(reading, option, "idle power is above the power under load");
+}
+
+static void warn_of_overlaps(struct reading *reading, struct option *option) {
+  int covers = (amount(reading, option, "spares") > 0) + (amount(reading, option, "support") > 0) +
+               (amount(reading, option, "repair_cost") > 0);
+  if (amount(reading, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
+    warn(reading, option,
+         "failures may be paid twice: at most one of spares, support and repair_cost should "
+         "cover them");
+  if (amount(reading, option, "demand_charge") > 0)
+    warn(reading, option,
+         "average electricity prices often contain the demand charge: make sure that this one "
+         "does not");
+  if (amount(reading, option, "build_price") > 0)
+    warn(reading, option,
+         "an own facility outlives the horizon: facility_residual credits %.0f %% of it",
+         100 * amount(reading, option, "facility_residual"));
+}
+
+static void warn_of_age(struct reading *reading, struct option *option) {
+  struct date today, of;
+  if (!date_parse(reading->scenario->date, &today)) return;
+  for (const char *const *name = price_inputs; *name; name++) {
+    const struct figure *figure = figure_of(reading, option, *name);
+    if (is_there(figure) && date_parse(figure->date, &of) && date_is_stale(of, today))
+      warn(reading, option, "the price is stale: %s is of %s, over 12 months before %s", *name,
+           figure->date, reading->scenario->date);
+  }
+}
+
+static void warn_of_throughput(struct reading *reading, struct option *option) {
+  if (option->decode_only)
+    warn(reading, option,
+         "upper bound, decode only: prefill is not in the throughput, so that serving costs more");
+  if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
+    warn(reading, option,
+         "the throughput counts input and output tokens together, and so does the cost per token");
+}
+
+// Idle power measured in one option and taken as the load power in another tilts a comparison.
+static void warn_of_idle_power(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  bool given = false, missing = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    bool has = is_there(figure_of(reading, &scenario->options[o], "idle_power"));
+    given |= has;
+    missing |= !has;
+  }
+  if (given && missing)
+    warn_scenario(reading, "idle power is given for some options only; the others idle at their "
+                           "power under load");
+}
+
+static void warn_of_horizons(struct reading *reading) {
+  const struct scenario *scenario = reading->scenario;
+  for (size_t o = 1; o < scenario->option_count; o++)
+    if (amount(reading, &scenario->options[o], "horizon") !=
+        amount(reading, &scenario->options[0], "horizon")) {
+      warn_scenario(reading, "the options have different horizons");
+      return;
+    }
+}
+
+static void refuse_unlike(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const struct option *baseline = &scenario->options[scenario->baseline];
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const char *difference =
+        workload_difference(&baseline->workload, &option->workload, reading->arena);
+    if (!difference) continue;
+    if (reading->request->mixed) {
+      scenario->mixed = true;
+      scenario->mixed_reason =
+          arena_printf(reading->arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
+                       *scenario->mixed_reason ? "; " : "", baseline->id, option->id, difference);
+      continue;
+    }
+    diagnostics_error(reading->diagnostics, option->place,
+                      "the throughputs of '%s' and '%s' are not comparable, %s (--mixed compares "
+                      "them all the same, stamped as mixed)",
+                      baseline->id, option->id, difference);
+  }
+}
+
+void assess(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  scenario->mixed_reason = "";
+  refuse_unlike(reading);
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    struct option *option = &scenario->options[o];
+    grade_option(reading, option);
+    list_not_included(reading, option);
+    warn_of_power(reading, option);
+    warn_of_overlaps(reading, option);
+    warn_of_age(reading, option);
+    warn_of_throughput(reading, option);
+  }
+  warn_of_idle_power(reading);
+  warn_of_horizons(reading);
+}

@@ -1,0 +1,34 @@
+// inputs: what a scenario says of its inputs, layer by layer, and what holds for each option and
+// case.
+#ifndef PERTOKEN_INPUTS_H
+#define PERTOKEN_INPUTS_H
+
+#include "model/scenario.h"
+
+// Where an assignment stands: `option` is an index or -1 for the common level.
+struct layer {
+  enum origin origin; // ORIGIN_COMMON, ORIGIN_CASE, ORIGIN_SET, ORIGIN_OPTION, ...
+  int option;
+  size_t which_case;
+};
+
+struct inputs;
+
+// Room for every input of a model at every layer.
+struct inputs *inputs_new(const struct model *model, size_t option_count, size_t case_count,
+                          struct arena *arena);
+
+// Takes NAME = VALUE or NAME.source, NAME.date, NAME.quote = TEXT. Returns false when `name` is no
+// input, so that the caller can look elsewhere; errors in the value are reported.
+bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
+                   const struct ini_key *key, struct diagnostics *diagnostics);
+
+// Reports a source, date or quote that belongs to no value.
+void inputs_check_attributes(const struct inputs *inputs, struct diagnostics *diagnostics);
+
+// Fills figures[model->count] with what the option has in a case from its layers alone: ORIGIN_NONE
+// where nothing was said. Later layers win, the option level over the common one.
+void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
+                    struct figure *figures);
+
+#endif

@@ -1,0 +1,115 @@
+// scenario: a what-if as an INI file -> options with every input resolved, in every case.
+//
+// A scenario holds options to be compared, inputs common to them, and named cases (what-ifs). Case
+// 0 is "base", the scenario as it stands; cases 1.. are its [case NAME] sections. Every option has
+// the same inputs given in every case, so one graph per option serves all cases, and all cases are
+// evaluated as one block.
+//
+// Precedence of an input, lowest first: default; catalogue and evidence; the common level
+// ([scenario], [workload], [common], then an unprefixed key of the case, then --set KEY); the
+// option level ([option ID], then ID.KEY of the case, then --set ID.KEY).
+#ifndef PERTOKEN_SCENARIO_H
+#define PERTOKEN_SCENARIO_H
+
+#include "model/catalog.h"
+#include "model/evaluate.h"
+#include "model/graph.h"
+#include "model/workload.h"
+
+enum origin {
+  ORIGIN_NONE,      // not given: absent, or computed
+  ORIGIN_DEFAULT,   // the model's default
+  ORIGIN_RENT,      // does not apply to a rented option
+  ORIGIN_CATALOGUE, // found in data/
+  ORIGIN_COMMON,
+  ORIGIN_CASE,   // an unprefixed key of a case
+  ORIGIN_SET,    // --set KEY
+  ORIGIN_OPTION, // option level, from here on
+  ORIGIN_CASE_OPTION,
+  ORIGIN_SET_OPTION
+};
+
+// The value of one input of one option in one case, with its provenance.
+struct figure {
+  enum origin origin;
+  double value;       // base units
+  const char *text;   // as typed: "0.08 USD/kWh"; NULL for defaults
+  struct place place; // where it was typed or stands in data/; line 0 for defaults
+  enum grade grade;
+  const char *source; // a title or reference; "" if none
+  const char *date;   // as written; "" if none
+};
+
+struct option {
+  const char *id;
+  struct place place;
+  const char *accelerator; // id in the catalogue
+  const char *accelerator_name;
+  const struct graph *graph;
+  struct evaluation *evaluation; // width: scenario.case_count
+  struct figure *figures;        // [case_count][model->count]; see option_figure
+  struct workload workload;      // what its throughput was measured on
+  bool rented, decode_only;
+  enum grade throughput_grade, power_grade, price_grade, headline_grade; // in the selected case
+  const char *const *warnings; // of this option, as sentences without full stop
+  size_t warning_count;
+  const char *not_included; // "server, network", or ""
+};
+
+struct scenario {
+  const struct source *source;
+  const char *path, *title;
+  const char *date;   // the day that staleness is counted from, YYYY-MM-DD
+  const char *digest; // SHA-256 over the scenario, what it inherits, the model and --set
+  struct model *model;
+  struct option *options;
+  size_t option_count, baseline;
+  const char *const *cases; // [case_count]; cases[0] is "base"
+  size_t case_count, selected;
+  int periods; // columns of a series, enough for the longest horizon of any case, at least 8
+  bool mixed;  // unlike throughputs were allowed with --mixed; they are:
+  const char *mixed_reason;    // "precision: fp8 and bf16", or ""
+  const char *const *settings; // the --set arguments
+  size_t setting_count;
+  const char *const *warnings; // of the scenario as a whole
+  size_t warning_count;
+};
+
+struct scenario_request {
+  const char *path;
+  const char *model_path; // NULL: the built-in model
+  const char *data_directory;
+  const char *case_name;       // NULL: base
+  const char *const *settings; // "KEY=VALUE", "SECTION.KEY=VALUE" or "OPTION.KEY=VALUE"
+  size_t setting_count;
+  bool mixed;
+};
+
+// Reads, resolves and evaluates a scenario. NULL after errors (all of the file's in one run).
+// Warnings are in the scenario and its options, and not in diagnostics.
+struct scenario *scenario_read(const struct scenario_request *request, struct arena *arena,
+                               struct diagnostics *diagnostics);
+
+const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
+                                   size_t which_case, int declaration);
+
+// The value of a line item or input in the selected case, in base units; period 0 for scalars.
+double option_value(const struct scenario *scenario, const struct option *option, int declaration,
+                    int period);
+
+// Is the declaration there for this option, as an input or computed?
+bool option_has(const struct option *option, int declaration);
+
+// Operating periods of the option in a case, the last perhaps cut short: entries 0..n of a series
+// mean something.
+int option_periods(const struct scenario *scenario, const struct option *option, size_t which_case);
+
+// 1 - cost(option) / cost(baseline) of a USD/Mtok item, in the selected case.
+double option_saving(const struct scenario *scenario, const struct option *option,
+                     const char *item);
+
+// "0.08 USD/kWh": a base-unit value in a declaration's unit, with the shortest digits that read
+// back to the same double.
+const char *quantity_text(double value, const struct unit *unit, struct arena *arena);
+
+#endif

@@ -1,0 +1,46 @@
+// scenario_read: the steps of scenario_read that scenario.c, selection.c and assessment.c share.
+#ifndef PERTOKEN_SCENARIO_READ_H
+#define PERTOKEN_SCENARIO_READ_H
+
+#include "model/inputs.h"
+#include "model/scenario.h"
+#include "model/scenario_text.h"
+
+// What an option says beside its inputs: which accelerator, which row of which table.
+enum selection_key {
+  SELECT_ACCELERATOR,
+  SELECT_PRICE,
+  SELECT_EVIDENCE,
+  SELECT_WORKLOAD, // the first of WORKLOAD_KEYS keys
+  SELECTION_KEYS = SELECT_WORKLOAD + WORKLOAD_KEYS
+};
+
+const char *selection_key_name(int key);
+
+// key: -1 if `name` is none.
+int selection_key_find(const char *name);
+
+struct reading {
+  const struct scenario_request *request;
+  const struct scenario_text *text;
+  struct scenario *scenario;
+  struct catalog catalog;
+  struct inputs *inputs;
+  struct ini_key common[SELECTION_KEYS];    // [workload]; name NULL: unset
+  struct ini_key (*chosen)[SELECTION_KEYS]; // [option]
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+// Takes NAME = VALUE as a selection, for an option or (-1) the workload. False when `name` is none.
+bool selection_assign(struct reading *reading, int option, const char *name,
+                      const struct ini_key *key);
+
+// Fills what the option's accelerator, price and evidence give, where its own layers are silent:
+// figures, accelerator, workload. figures: [case_count][model->count] as resolved from the layers.
+void selection_apply(struct reading *reading, size_t option);
+
+// Grades, warnings, unlike throughputs: everything said about a scenario after its evaluation.
+void assess(struct reading *reading);
+
+#endif

@@ -1,0 +1,258 @@
+// Which accelerator, price and evidence an option stands on; scenario_read.h has the contract.
+#include "model/scenario_read.h"
+
+#include <string.h>
+
+static const char *const selection_names[] = {"accelerator", "price", "evidence"};
+
+const char *selection_key_name(int key) {
+  return key < SELECT_WORKLOAD ? selection_names[key] : workload_key_names[key - SELECT_WORKLOAD];
+}
+
+int selection_key_find(const char *name) {
+  for (int key = 0; key < SELECTION_KEYS; key++)
+    if (!strcmp(selection_key_name(key), name)) return key;
+  return -1;
+}
+
+static const char *const precisions[] = {"bf16",  "fp16",  "fp8",  "fp4",  "mxfp8",
+                                         "mxfp6", "mxfp4", "int8", "int4", "fp32"};
+static const char *const bases[] = {"serving", "decode"};
+static const char *const token_kinds[] = {"output", "total"};
+
+static const struct vocabulary {
+  enum workload_key key;
+  const char *const *words;
+  size_t count;
+} vocabularies[] = {
+    {WORKLOAD_PRECISION, precisions, sizeof precisions / sizeof precisions[0]},
+    {WORKLOAD_BASIS, bases, sizeof bases / sizeof bases[0]},
+    {WORKLOAD_TOKENS, token_kinds, sizeof token_kinds / sizeof token_kinds[0]},
+};
+
+static const char *join(const char *const *words, size_t count, struct arena *arena) {
+  const char *list = "";
+  for (size_t i = 0; i < count; i++)
+    list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", words[i]);
+  return list;
+}
+
+static void check_word(struct reading *reading, enum workload_key which,
+                       const struct ini_key *key) {
+  for (size_t v = 0; v < sizeof vocabularies / sizeof vocabularies[0]; v++) {
+    const struct vocabulary *vocabulary = &vocabularies[v];
+    if (vocabulary->key != which) continue;
+    for (size_t i = 0; i < vocabulary->count; i++)
+      if (!strcmp(vocabulary->words[i], key->value)) return;
+    diagnostics_error(reading->diagnostics, key->value_place, "unknown %s '%s': expected %s",
+                      workload_key_names[which], key->value,
+                      join(vocabulary->words, vocabulary->count, reading->arena));
+  }
+}
+
+// The row of an id in a table, or -1 with an error that names the nearest id.
+static long find_row(struct reading *reading, enum catalog_table which, const char *what,
+                     const struct ini_key *key) {
+  const struct table *table = catalog_table(&reading->catalog, which);
+  if (!table) return -1;
+  long row = catalog_find(table, key->value);
+  if (row >= 0) return row;
+  const char **ids = arena_array(reading->arena, table->rows + 1, sizeof *ids);
+  for (size_t i = 0; i < table->rows; i++)
+    ids[i] = table_cell(table, i, "id");
+  const char *nearest = nearest_name(key->value, ids, table->rows);
+  if (nearest)
+    diagnostics_error(reading->diagnostics, key->value_place, "unknown %s '%s'; did you mean '%s'?",
+                      what, key->value, nearest);
+  else
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "unknown %s '%s'; see 'pertoken catalog %s'", what, key->value,
+                      catalog_table_names[which]);
+  return -1;
+}
+
+static void check_workload_value(struct reading *reading, enum workload_key which,
+                                 const struct ini_key *key) {
+  size_t digits = strspn(key->value, "0123456789");
+  if (which == WORKLOAD_MODEL)
+    find_row(reading, CATALOG_MODELS, "model", key);
+  else if (which == WORKLOAD_BATCH || which == WORKLOAD_CONTEXT) {
+    if (!digits || key->value[digits] || digits > 9 || !strspn(key->value, "123456789"))
+      diagnostics_error(reading->diagnostics, key->value_place,
+                        "expected a positive whole number, not '%s'", key->value);
+  } else
+    check_word(reading, which, key);
+}
+
+bool selection_assign(struct reading *reading, int option, const char *name,
+                      const struct ini_key *key) {
+  int which = selection_key_find(name);
+  if (which < 0 || (option < 0 && which < SELECT_WORKLOAD)) return false;
+  if (which >= SELECT_WORKLOAD)
+    check_workload_value(reading, (enum workload_key)(which - SELECT_WORKLOAD), key);
+  if (option < 0)
+    reading->common[which] = *key;
+  else
+    reading->chosen[option][which] = *key;
+  return true;
+}
+
+static const struct ini_key *selected(const struct reading *reading, size_t option, int which) {
+  const struct ini_key *own = &reading->chosen[option][which];
+  if (own->name) return own;
+  return reading->common[which].name ? &reading->common[which] : NULL;
+}
+
+// Gives an input a value in every case that has none.
+static void fill(struct reading *reading, size_t option, int declaration, struct figure figure) {
+  const struct scenario *scenario = reading->scenario;
+  size_t count = (size_t)scenario->model->count;
+  if (declaration < 0) return;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    struct figure *at = &scenario->options[option].figures[c * count + (size_t)declaration];
+    if (at->origin == ORIGIN_NONE) *at = figure;
+  }
+}
+
+static bool is_given(const struct reading *reading, size_t option, int declaration) {
+  return declaration >= 0 &&
+         reading->scenario->options[option].figures[declaration].origin != ORIGIN_NONE;
+}
+
+// A catalogue cell as a figure; false when it is blank.
+static bool cell_figure(const struct table *table, size_t row, const char *column, double scale,
+                        struct figure *figure) {
+  double value;
+  if (!table_number(table, row, column, &value)) return false;
+  *figure = (struct figure){
+      .origin = ORIGIN_CATALOGUE,
+      .value = value * scale,
+      .place = table_place(table, row, column),
+      .grade = catalog_grade(table, row),
+      .source = table_cell(table, row, "source_title"),
+      .date = table_cell(table, row, "as_of"),
+  };
+  return true;
+}
+
+static void apply_accelerator(struct reading *reading, size_t o) {
+  struct option *option = &reading->scenario->options[o];
+  const struct model *model = reading->scenario->model;
+  const struct ini_key *key = selected(reading, o, SELECT_ACCELERATOR);
+  if (!key) {
+    diagnostics_error(reading->diagnostics, option->place,
+                      "option '%s' needs 'accelerator' (an id of 'pertoken catalog accelerators')",
+                      option->id);
+    return;
+  }
+  option->accelerator = option->accelerator_name = key->value;
+  long row = find_row(reading, CATALOG_ACCELERATORS, "accelerator", key);
+  if (row < 0) return;
+  const struct table *table = catalog_table(&reading->catalog, CATALOG_ACCELERATORS);
+  option->accelerator_name = table_cell(table, (size_t)row, "name");
+  struct figure figure;
+  if (cell_figure(table, (size_t)row, "gpus_per_node", 1, &figure))
+    fill(reading, o, model_find(model, "accelerators_per_node"), figure);
+  if (cell_figure(table, (size_t)row, "tdp_w", 1, &figure)) {
+    figure.grade = GRADE_PROJECTED; // TDP stands in for measured watts
+    fill(reading, o, model_find(model, "load_power"), figure);
+  }
+}
+
+// A server's price contains the server, a rack's also the network: they are not to be paid twice.
+static void refuse_paid_twice(struct reading *reading, size_t o, const struct ini_key *key,
+                              const char *category) {
+  static const char *const parts[] = {"node_price", "network_price"};
+  size_t count = !strcmp(category, "rack") ? 2 : !strcmp(category, "server") ? 1 : 0;
+  for (size_t i = 0; i < count; i++) {
+    int d = model_find(reading->scenario->model, parts[i]);
+    if (!is_given(reading, o, d)) continue;
+    diagnostics_error(reading->diagnostics, reading->scenario->options[o].figures[d].place,
+                      "price '%s' of option '%s' is of a whole %s: it contains '%s'", key->value,
+                      reading->scenario->options[o].id, category, parts[i]);
+  }
+}
+
+static void apply_price(struct reading *reading, size_t o) {
+  const struct ini_key *key = selected(reading, o, SELECT_PRICE);
+  if (!key) return;
+  struct option *option = &reading->scenario->options[o];
+  int list_price = model_find(reading->scenario->model, "list_price");
+  if (is_given(reading, o, list_price) && option->figures[list_price].origin >= ORIGIN_OPTION) {
+    diagnostics_error(reading->diagnostics, key->place,
+                      "option '%s' has both 'price' and 'list_price': give one", option->id);
+    return;
+  }
+  long row = find_row(reading, CATALOG_PRICES, "price", key);
+  if (row < 0) return;
+  const struct table *table = catalog_table(&reading->catalog, CATALOG_PRICES);
+  const char *of = table_cell(table, (size_t)row, "accelerator");
+  const char *basis = table_cell(table, (size_t)row, "price_basis");
+  struct figure figure;
+  if (strcmp(of, option->accelerator) != 0)
+    diagnostics_error(reading->diagnostics, key->value_place, "price '%s' is of '%s', not of '%s'",
+                      key->value, *of ? of : "no accelerator", option->accelerator);
+  else if (strcmp(basis, "purchase") != 0 ||
+           !cell_figure(table, (size_t)row, "usd_per_gpu_equivalent", 1, &figure))
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "price '%s' is no purchase price per accelerator (%s)", key->value, basis);
+  else {
+    fill(reading, o, list_price, figure);
+    refuse_paid_twice(reading, o, key, table_cell(table, (size_t)row, "category"));
+  }
+}
+
+static void fill_workload(struct reading *reading, size_t o) {
+  struct workload *workload = &reading->scenario->options[o].workload;
+  for (int k = 0; k < WORKLOAD_KEYS; k++) {
+    const struct ini_key *key = selected(reading, o, SELECT_WORKLOAD + k);
+    workload->values[k] = key ? key->value : "";
+    workload->places[k] = key ? key->value_place : (struct place){0};
+  }
+}
+
+// The place to complain of: where evidence is named, else the option.
+static void apply_evidence(struct reading *reading, size_t o) {
+  struct option *option = &reading->scenario->options[o];
+  const struct model *model = reading->scenario->model;
+  int throughput = model_find(model, "throughput"), decode = model_find(model, "decode_throughput");
+  const struct ini_key *key = selected(reading, o, SELECT_EVIDENCE);
+  fill_workload(reading, o);
+  struct workload *workload = &option->workload;
+  if (is_given(reading, o, decode) || is_given(reading, o, throughput)) {
+    option->decode_only = is_given(reading, o, decode) &&
+                          !is_given(reading, o, model_find(model, "prefill_throughput"));
+    if (!*workload->values[WORKLOAD_BASIS])
+      workload->values[WORKLOAD_BASIS] = option->decode_only ? "decode" : "serving";
+    if (key)
+      diagnostics_error(reading->diagnostics, key->place,
+                        "option '%s' states a throughput and names evidence for one: give one",
+                        option->id);
+    return;
+  }
+  // A throughput is of output tokens while serving, unless the workload says otherwise.
+  if (!*workload->values[WORKLOAD_TOKENS]) workload->values[WORKLOAD_TOKENS] = "output";
+  if (!*workload->values[WORKLOAD_BASIS]) workload->values[WORKLOAD_BASIS] = "serving";
+  struct evidence evidence;
+  if (evidence_choose(&reading->catalog, option->accelerator, workload, key ? key->value : "",
+                      key ? key->value_place : option->place, &evidence, reading->diagnostics))
+    return;
+  for (int k = 0; k < WORKLOAD_KEYS; k++)
+    if (*evidence.workload.values[k]) workload->values[k] = evidence.workload.values[k];
+  fill(reading, o, throughput,
+       (struct figure){.origin = ORIGIN_CATALOGUE,
+                       .value = evidence.throughput,
+                       .place = evidence.place,
+                       .grade = evidence.grade,
+                       .source =
+                           arena_printf(reading->arena, "%s: %s", evidence.id, evidence.source),
+                       .date = evidence.date});
+}
+
+void selection_apply(struct reading *reading, size_t option) {
+  size_t errors = reading->diagnostics->errors;
+  apply_accelerator(reading, option);
+  if (reading->diagnostics->errors != errors) return;
+  apply_price(reading, option);
+  apply_evidence(reading, option);
+}
