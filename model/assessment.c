@@ -101,13 +101,11 @@ static double amount(const struct reading *reading, const struct option *option,
 static void list_not_included(struct reading *reading, struct option *option) {
   const struct model *model = reading->scenario->model;
   option->not_included = "";
-  for (int d = 0; d < model->count; d++) {
+  for (int d = 0; d < model->count && !option->rented; d++) {
     const struct declaration *input = &model->declarations[d];
-    if (!input->notice || option->graph->state[d] != GRAPH_INPUT ||
-        option_figure(reading->scenario, option, reading->scenario->selected, d)->origin ==
-            ORIGIN_RENT)
-      continue;
-    if (option_value(reading->scenario, option, d, 0) == 0)
+    bool zero = option->graph->state[d] == GRAPH_INPUT &&
+                option_value(reading->scenario, option, d, 0) == 0;
+    if (input->notice && zero)
       option->not_included = arena_printf(reading->arena, "%s%s%s", option->not_included,
                                           *option->not_included ? ", " : "", input->notice);
   }
@@ -117,7 +115,7 @@ static void list_not_included(struct reading *reading, struct option *option) {
 
 static void warn_of_power(struct reading *reading, struct option *option) {
   const struct figure *load = figure_of(reading, option, "load_power");
-  if (load->origin == ORIGIN_CATALOGUE)
+  if (load->origin == ORIGIN_CATALOGUE && !option->rented)
     warn(reading, option,
          "power under load is the TDP, %s, for want of a measurement; decoding draws less",
          quantity_text(load->value,

@@ -288,10 +288,13 @@ static int first_usable(const struct builder *builder, const struct declaration 
 static void report_missing(const struct builder *builder, const struct declaration *input) {
   const struct model *model = builder->graph->model;
   const char *instead = "";
-  for (int a = 0; a < input->alternative_count; a++)
-    if (input->alternatives[a].need_count)
-      instead = arena_printf(model->arena, "%s, or '%s'", instead,
-                             model->declarations[input->alternatives[a].needs[0]].name);
+  for (int a = 0; a < input->alternative_count; a++) {
+    const struct alternative *alternative = &input->alternatives[a];
+    const char *name =
+        alternative->need_count ? model->declarations[alternative->needs[0]].name : "";
+    if (*name && !strstr(instead, name))
+      instead = arena_printf(model->arena, "%s, or '%s'", instead, name);
+  }
   diagnostics_error(builder->diagnostics, builder->place, "option '%s' needs '%s' (%s)%s",
                     builder->graph->option, input->name, input->unit.text, instead);
 }

@@ -114,6 +114,12 @@ static void fill(struct reading *reading, size_t option, int declaration, struct
   }
 }
 
+// After an error: one mistake, one message, and not also that the input is missing.
+static void pretend_given(struct reading *reading, size_t option, const char *name) {
+  fill(reading, option, model_find(reading->scenario->model, name),
+       (struct figure){.origin = ORIGIN_CATALOGUE, .value = 1, .source = "", .date = ""});
+}
+
 static bool is_given(const struct reading *reading, size_t option, int declaration) {
   return declaration >= 0 &&
          reading->scenario->options[option].figures[declaration].origin != ORIGIN_NONE;
@@ -183,6 +189,7 @@ static void apply_price(struct reading *reading, size_t o) {
                       "option '%s' has both 'price' and 'list_price': give one", option->id);
     return;
   }
+  size_t errors = reading->diagnostics->errors;
   long row = find_row(reading, CATALOG_PRICES, "price", key);
   if (row < 0) return;
   const struct table *table = catalog_table(&reading->catalog, CATALOG_PRICES);
@@ -200,6 +207,7 @@ static void apply_price(struct reading *reading, size_t o) {
     fill(reading, o, list_price, figure);
     refuse_paid_twice(reading, o, key, table_cell(table, (size_t)row, "category"));
   }
+  if (reading->diagnostics->errors != errors) pretend_given(reading, o, "list_price");
 }
 
 static void fill_workload(struct reading *reading, size_t o) {
@@ -235,8 +243,10 @@ static void apply_evidence(struct reading *reading, size_t o) {
   if (!*workload->values[WORKLOAD_BASIS]) workload->values[WORKLOAD_BASIS] = "serving";
   struct evidence evidence;
   if (evidence_choose(&reading->catalog, option->accelerator, workload, key ? key->value : "",
-                      key ? key->value_place : option->place, &evidence, reading->diagnostics))
+                      key ? key->value_place : option->place, &evidence, reading->diagnostics)) {
+    pretend_given(reading, o, "throughput");
     return;
+  }
   for (int k = 0; k < WORKLOAD_KEYS; k++)
     if (*evidence.workload.values[k]) workload->values[k] = evidence.workload.values[k];
   fill(reading, o, throughput,

@@ -124,8 +124,9 @@ static void report_tie(const struct search *search, size_t best) {
                        table_cell(table, row, "as_of"));
   }
   diagnostics_error(search->diagnostics, search->place,
-                    "%d published throughputs of '%s' fit equally well; choose one:%s%s", count,
-                    search->accelerator, list, count > LISTED ? "\n    ..." : "");
+                    "%d published throughputs of '%s' fit equally well; choose one with evidence = "
+                    "ID:%s%s",
+                    count, search->accelerator, list, count > LISTED ? ", ..." : "");
 }
 
 static long choose_row(const struct search *search) {
