@@ -19,7 +19,7 @@ BUILD := build$(addprefix /,$(VARIANT))
 SETUP := tests/support/setup.sh
 
 # Libraries: libcsv and libunistring come without a pkg-config file.
-PACKAGES := gsl xlsxwriter inih jansson libgcrypt
+PACKAGES := xlsxwriter inih jansson libgcrypt
 LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lm
 INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 
@@ -34,6 +34,7 @@ SOURCES := $(wildcard model/*.c reports/*.c)
 MAIN    := $(BUILD)/obj/reports/main.o
 DEFAULT := $(BUILD)/obj/model/tco_ini
 OBJECTS := $(filter-out $(MAIN),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
+LIBRARY := $(BUILD)/libpertoken.a
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
 TESTS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 TEST_OBJECTS := $(TESTS:$(BUILD)/%=$(BUILD)/obj/%.o)
@@ -50,11 +51,15 @@ all: $(BUILD)/pertoken ## build build/pertoken; installs nothing
 tests: $(TESTS)
 	@:
 
-$(BUILD)/pertoken: $(MAIN) $(OBJECTS)
+$(LIBRARY): $(OBJECTS)
+	@echo "  archive $@"
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/pertoken: $(MAIN) $(LIBRARY)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(OBJECTS)
+$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka

@@ -247,7 +247,7 @@ struct node *formula_parse(const char *text, struct place place, struct arena *a
 static const char *number_text(const struct node *node, struct arena *arena) {
   double typed = node->value / (node->unit.text[0] ? unit_factor(&node->unit) : 1);
   const char *space = node->unit.text[0] ? " " : "";
-  for (int digits = 1; digits < 17; digits++) {
+  for (int digits = 15; digits < 17; digits++) {
     const char *text = arena_printf(arena, "%.*g", digits, typed);
     double value;
     number_prefix(text, &value);

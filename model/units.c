@@ -161,6 +161,13 @@ size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena) {
   return length;
 }
 
+static bool is_currency(const char *word) {
+  static const char *const currencies[] = {"EUR", "GBP", "JPY", "CNY", "CHF", "INR", "KRW", "TWD"};
+  for (size_t i = 0; i < sizeof currencies / sizeof currencies[0]; i++)
+    if (!strcmp(word, currencies[i])) return true;
+  return false;
+}
+
 static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
   const char *names[SYMBOLS];
   for (size_t i = 0; i < SYMBOLS; i++)
@@ -168,7 +175,9 @@ static void unknown_unit(const char *text, struct place place, struct diagnostic
   size_t length = symbol_length(text);
   char *word = arena_copy_n(diagnostics->arena, text, length ? length : strlen(text));
   const char *nearest = nearest_name(word, names, SYMBOLS);
-  if (nearest)
+  if (is_currency(word))
+    diagnostics_error(diagnostics, place, "amounts are in USD, not %s: convert them first", word);
+  else if (nearest)
     diagnostics_error(diagnostics, place, "unknown unit '%s'; did you mean '%s'?", word, nearest);
   else
     diagnostics_error(diagnostics, place, "unknown unit '%s'", word);
@@ -281,9 +290,9 @@ static const char *example_of(const struct unit *expected, struct arena *arena) 
 
 static int wrong_number(const char *text, struct place place, const struct unit *expected,
                         struct diagnostics *diagnostics) {
-  size_t digits = strspn(text, "0123456789");
-  const char *hint =
-      digits && text[digits] == ',' ? " (no thousands separators, a point for decimals)" : "";
+  const char *hint = strspn(text, "0123456789") && strchr(text, ',')
+                         ? " (no thousands separators, a point for decimals)"
+                         : "";
   diagnostics_error(diagnostics, place, "expected %s, not '%s'%s",
                     example_of(expected, diagnostics->arena), text, hint);
   return -1;

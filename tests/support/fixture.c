@@ -1,0 +1,37 @@
+#include "tests/support/fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+void fixture_start(struct fixture *fixture) {
+  *fixture = (struct fixture){{NULL}, {0}};
+  fixture->diagnostics.arena = &fixture->arena;
+}
+
+void fixture_end(struct fixture *fixture) {
+  arena_free(&fixture->arena);
+}
+
+const char *fixture_errors(struct fixture *fixture) {
+  const char *all = "";
+  for (size_t i = 0; i < fixture->diagnostics.count; i++) {
+    const struct diagnostic *diagnostic = &fixture->diagnostics.list[i];
+    if (diagnostic->severity == SEVERITY_ERROR)
+      all = arena_printf(&fixture->arena, "%s%d:%d: %s\n", all, diagnostic->place.line,
+                         diagnostic->place.column, diagnostic->message);
+  }
+  return all;
+}
+
+void expect_error(struct fixture *fixture, const char *input, const char *fragment) {
+  const char *errors = fixture_errors(fixture);
+  bool met = *fragment ? strstr(errors, fragment) != NULL : !*errors;
+  if (!met)
+    fail_msg("%s\n  expected: %s\n  got: %s", input, *fragment ? fragment : "no error",
+             *errors ? errors : "no error");
+}
+
+void expect_near(double got, double expected, double relative, const char *what) {
+  if (!(fabs(got - expected) <= relative * fabs(expected)))
+    fail_msg("%s: expected %.17g, got %.17g", what, expected, got);
+}

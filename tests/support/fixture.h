@@ -1,0 +1,32 @@
+// fixture: an arena with diagnostics for one test, and what a test asks of them.
+#ifndef PERTOKEN_FIXTURE_H
+#define PERTOKEN_FIXTURE_H
+
+// cmocka.h wants these before it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/diagnostics.h"
+
+struct fixture {
+  struct arena arena;
+  struct diagnostics diagnostics;
+};
+
+void fixture_start(struct fixture *fixture);
+void fixture_end(struct fixture *fixture);
+
+// All errors so far, one a line: "line:column: message".
+const char *fixture_errors(struct fixture *fixture);
+
+// Fails unless `fragment` stands in the errors so far ("" expects none at all), saying for what
+// input.
+void expect_error(struct fixture *fixture, const char *input, const char *fragment);
+
+void expect_near(double got, double expected, double relative, const char *what);
+
+#endif

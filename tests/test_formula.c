@@ -1,0 +1,218 @@
+// Formulas: text to tree, tree to text, and what they are worth.
+#include "tests/support/fixture.h"
+
+#include "model/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *text, *again; // again: NULL where the text comes back as it was
+} printed[] = {
+    {"a + b * c", NULL},
+    {"(a + b) * c", NULL},
+    {"a - (b - c)", NULL},
+    {"(a - b) - c", "a - b - c"},
+    {"a / (b / c)", NULL},
+    {"a / b / c", NULL},
+    {"-a", NULL},
+    {"-(a + b)", NULL},
+    {"a - -b", "a - (-b)"},
+    {"(-a)^2", NULL},
+    {"-(a^2)", NULL},
+    {"a^(b^c)", NULL},
+    {"(a^b)^c", NULL},
+    {"if(a > b, a, b)", NULL},
+    {"(a > b) + (a < b)", NULL},
+    {"min(a, b, c)", NULL},
+    {"0.4 %/yr * a", NULL},
+    {"1 yr", NULL},
+    {"1500 USD * nodes", NULL},
+    {"12 USD/kW/month * a", NULL},
+    {"growth( a ,b )", "growth(a, b)"},
+    {"1e-3", "0.001"},
+};
+
+static void test_printed(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  for (size_t i = 0; i < sizeof printed / sizeof printed[0]; i++) {
+    struct place place = {NULL, 1, 1};
+    struct node *node = formula_parse(printed[i].text, place, &fixture.arena, &fixture.diagnostics);
+    expect_error(&fixture, printed[i].text, "");
+    assert_string_equal(formula_text(node, &fixture.arena),
+                        printed[i].again ? printed[i].again : printed[i].text);
+  }
+  fixture_end(&fixture);
+}
+
+static const struct {
+  const char *text, *error;
+} refused[] = {
+    {"", "1:1: expected a number, a name or '('"},
+    {"a +", "1:4: expected a number, a name or '(' at the end"},
+    {"a b", "1:3: expected an operator before 'b'"},
+    {"(a", "expected ')'"},
+    {"a)", "1:2: expected an operator"},
+    {"-2^2", "parentheses in -a^b"},
+    {"2^3^2", "does not chain"},
+    {"a < b < c", "does not chain"},
+    {"fi(a, b, c)", "1:1: unknown function 'fi'; did you mean 'if'?"},
+    {"if(a, b)", "if() takes 3 arguments, not 2"},
+    {"sum(a + b)", "sum() takes a name"},
+    {"min()", "expected a number"},
+    {"1.2.3", "expected an operator"},
+    {"a $ b", "expected an operator"},
+    {"max(a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a)", "fewer arguments"},
+};
+
+static void test_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct place place = {NULL, 1, 1};
+    assert_null(formula_parse(refused[i].text, place, &fixture.arena, &fixture.diagnostics));
+    expect_error(&fixture, refused[i].text, refused[i].error);
+    fixture_end(&fixture);
+  }
+}
+
+static void test_too_deep(void **state) {
+  (void)state;
+  char text[4096];
+  static const char *const openings[] = {"(", "-", "if("};
+  for (size_t i = 0; i < sizeof openings / sizeof openings[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    text[0] = 0;
+    while (strlen(text) + 8 < sizeof text)
+      strcat(text, openings[i]);
+    struct place place = {NULL, 1, 1};
+    assert_null(formula_parse(text, place, &fixture.arena, &fixture.diagnostics));
+    expect_error(&fixture, "a deep formula", "fewer nested parentheses");
+    fixture_end(&fixture);
+  }
+}
+
+// A model of one formula over x = 5, y = -3, z = 0.5 and the series 0, 1, 2, 3.
+static double worth(struct fixture *fixture, const char *formula, const char *unit) {
+  const char *text =
+      arena_printf(&fixture->arena,
+                   "[group g]\nlabel = G\n"
+                   "[input x]\nlabel = X\nunit = -\ngroup = g\ndefault = 5\n"
+                   "[input y]\nlabel = Y\nunit = -\ngroup = g\ndefault = -3\n"
+                   "[input z]\nlabel = Z\nunit = -\ngroup = g\ndefault = 0.5\n"
+                   "[input rate]\nlabel = R\nunit = %%/yr\ngroup = g\ndefault = 10 %%/yr\n"
+                   "[series n]\nlabel = N\nunit = -\ngroup = g\nformula = t\n"
+                   "[series running]\nlabel = R\nunit = -\ngroup = g\nformula = prev(running) + n\n"
+                   "[item result]\nlabel = R\nunit = %s\ngroup = g\nformula = %s\n",
+                   unit, formula);
+  const struct source *source = source_from_text("test", text, &fixture->arena);
+  struct model *model = model_read(source, &fixture->arena, &fixture->diagnostics);
+  if (!model || model_check(model, &fixture->diagnostics)) return NAN;
+  bool given[16] = {false};
+  const struct graph *graph =
+      graph_build(model, "test", (struct place){0}, given, &fixture->arena, &fixture->diagnostics);
+  if (!graph) return NAN;
+  struct evaluation *evaluation = evaluation_new(graph, 4, 3, &fixture->arena);
+  for (int d = 0; d < model->count; d++)
+    for (size_t i = 0; i < 3 && graph->state[d] == GRAPH_INPUT; i++)
+      evaluation_at(evaluation, d, 0)[i] = model->declarations[d].default_value;
+  evaluate(evaluation);
+  const double *values = evaluation_at(evaluation, model_find(model, "result"), 0);
+  assert_true(values[0] == values[1] && values[1] == values[2]);
+  return values[0];
+}
+
+static const struct {
+  const char *formula, *unit;
+  double value; // base units
+} valued[] = {
+    {"x + y * z", "-", 3.5},
+    {"x - y - z", "-", 7.5},
+    {"x / z / z", "-", 20},
+    {"(x > y) + (x = 5) + (x <> 5) + (y >= -3) + (y < -3) + (x <= 4)", "-", 3},
+    {"if(x > y, 1, 2)", "-", 1},
+    {"if(x < y, 1 / 0, 2)", "-", 2},
+    {"min(x, y, z) + max(x, y, z)", "-", 2},
+    {"ceil(880.0000000000001)", "-", 880},
+    {"ceil(800 * 1.1)", "-", 880},
+    {"ceil(0.2)", "-", 1},
+    {"ceil(-0.2)", "-", -1},
+    {"ceil(7)", "-", 7},
+    {"round(2.5, 0)", "-", 3},
+    {"round(-2.5, 0)", "-", -3},
+    {"round(1.25, 1)", "-", 1.3},
+    {"round(1234, -2)", "-", 1200},
+    {"z^2", "-", 0.25},
+    {"(-x)^2", "-", 25},
+    {"growth(rate, 2 yr)", "-", 1.21},
+    {"growth(rate, 0 yr)", "-", 1},
+    {"sum(n)", "-", 6},
+    {"first(n)", "-", 0},
+    {"sum(running)", "-", 10},
+    {"1 kW", "W", 1000},
+    {"x * 1 kWh / 1 h", "kW", 5000},
+};
+
+static void test_valued(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof valued / sizeof valued[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    double value = worth(&fixture, valued[i].formula, valued[i].unit);
+    expect_error(&fixture, valued[i].formula, "");
+    if (value != valued[i].value) expect_near(value, valued[i].value, 1e-14, valued[i].formula);
+    fixture_end(&fixture);
+  }
+}
+
+// Random formulas: printing and parsing again gives the same value to the last bit.
+static void random_formula(struct fixture *fixture, unsigned *seed, int depth, const char **text) {
+  static const char *const leaves[] = {"x", "y", "z", "2", "0.25", "sum(n)"};
+  static const char *const shapes[] = {"(%s + %s)",         "(%s - %s)", "%s * %s",
+                                       "(%s) / (%s)",       "-%s * %s",  "min(%s, %s)",
+                                       "if(%s > %s, x, y)", "%s - (%s)"};
+  if (depth == 0) {
+    *text = leaves[(unsigned)rand_r(seed) % 6];
+    return;
+  }
+  const char *left, *right;
+  random_formula(fixture, seed, depth - 1, &left);
+  random_formula(fixture, seed, depth - 1, &right);
+  const char *shape = shapes[(unsigned)rand_r(seed) % 8];
+  const char *at = strstr(shape, "%s"), *next = strstr(at + 2, "%s");
+  *text = arena_printf(&fixture->arena, "%.*s%s%.*s%s%s", (int)(at - shape), shape, left,
+                       (int)(next - at - 2), at + 2, right, next + 2);
+}
+
+static void test_round_trip(void **state) {
+  (void)state;
+  for (unsigned seed = 1; seed <= 200; seed++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    unsigned random = seed;
+    const char *text;
+    random_formula(&fixture, &random, 3, &text);
+    struct node *node =
+        formula_parse(text, (struct place){NULL, 1, 1}, &fixture.arena, &fixture.diagnostics);
+    expect_error(&fixture, text, "");
+    const char *again = formula_text(node, &fixture.arena);
+    double first = worth(&fixture, text, "-"), second = worth(&fixture, again, "-");
+    if (memcmp(&first, &second, sizeof first) != 0 && !(isnan(first) && isnan(second)))
+      fail_msg("seed %u: '%s' is %.17g, but '%s' is %.17g", seed, text, first, again, second);
+    fixture_end(&fixture);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_printed),    cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_too_deep),   cmocka_unit_test(test_valued),
+      cmocka_unit_test(test_round_trip),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+// Models: what is refused, and with which words.
+#include "tests/support/fixture.h"
+
+#include "model/graph.h"
+
+#include <string.h>
+
+static const char head[] = "[group g]\nlabel = G\n"
+                           "[input price]\nlabel = P\nunit = USD\ngroup = g\nrequired = yes\n"
+                           "[input power]\nlabel = W\nunit = W\ngroup = g\ndefault = 5 W\n"
+                           "[input rate]\nlabel = R\nunit = USD/yr\ngroup = g\ndefault = 1 USD/yr\n"
+                           "[series age]\nlabel = Y\nunit = yr\ngroup = g\nformula = t * 1 yr\n";
+
+// A line of the model's own stands at line 22.
+static const struct {
+  const char *unit, *formula, *error;
+} refused[] = {
+    {"USD", "price + power", "units do not match: price (USD) and power (W)"},
+    {"USD", "price + rate", "units do not match: price (USD) and rate (USD/yr)"},
+    {"USD", "price * power", "the formula of 'x' is in USD*W, but its unit is USD"},
+    {"USD", "prise", "unknown name 'prise'; did you mean 'price'?"},
+    {"USD", "qqqqqqqq", "unknown name 'qqqqqqqq'"},
+    {"USD", "x", "the formulas go round in a circle: x -> x"},
+    {"yr", "age", "'age' has a value per period: say sum(age) or first(age)"},
+    {"USD", "sum(price)", "'price' is one number, not a series"},
+    {"-", "t", "t has a meaning only per period"},
+    {"USD", "if(price, price, price)", "a condition must be a plain number, not price (USD)"},
+    {"USD", "if(power > 1 W, price, power)", "units do not match: price (USD) and power (W)"},
+    {"USD", "min(price, 3)", "units do not match: price (USD) and 3 (a plain number)"},
+    {"USD", "price^2", "the formula of 'x' is in USD*USD, but its unit is USD"},
+    {"USD", "price^0.5", "can only be raised to the power 2 or 3"},
+    {"-", "2^(1 yr)", "an exponent must be a plain number, not 1 yr (h)"},
+    {"-", "growth(3, 1 yr)", "a growth rate must be 1/h"},
+    {"-", "growth(5 %/yr, 3)", "the time of growth must be h"},
+    {"-", "round(1 yr, 0)", "what is rounded must be a plain number"},
+    {"USD", "own(other)", "own() takes capex or opex"},
+    {"USDD", "price", "unknown unit 'USDD'; did you mean 'USD'?"},
+};
+
+static struct model *model_of(struct fixture *fixture, const char *rest) {
+  const char *text = arena_printf(&fixture->arena, "%s%s", head, rest);
+  const struct source *source = source_from_text("test", text, &fixture->arena);
+  struct model *model = model_read(source, &fixture->arena, &fixture->diagnostics);
+  return model && !model_check(model, &fixture->diagnostics) ? model : NULL;
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    const char *rest =
+        arena_printf(&fixture.arena, "[item x]\nlabel = X\nunit = %s\ngroup = g\nformula = %s\n",
+                     refused[i].unit, refused[i].formula);
+    assert_null(model_of(&fixture, rest));
+    expect_error(&fixture, refused[i].formula, refused[i].error);
+    fixture_end(&fixture);
+  }
+}
+
+static void test_long_cycle(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  assert_null(model_of(&fixture, "[item a]\nlabel = A\nunit = USD\ngroup = g\nformula = price + b\n"
+                                 "[item b]\nlabel = B\nunit = USD\ngroup = g\nformula = 2 * c\n"
+                                 "[item c]\nlabel = C\nunit = USD\ngroup = g\nformula = a\n"));
+  expect_error(&fixture, "a cycle", "go round in a circle: a -> b -> c -> a");
+  fixture_end(&fixture);
+}
+
+static const struct {
+  const char *text, *error;
+} malformed[] = {
+    {"[itme x]\nlabel = X\n", "unknown section [itme] in a model"},
+    {"[item x]\nlabel = X\nunit = USD\n", "[item x] needs 'formula'"},
+    {"[item x]\nlabel = X\nunit = USD\ngroup = h\nformula = price\n", "unknown group 'h'"},
+    {"[item x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\ncolor = red\n",
+     "unknown key 'color'"},
+    {"[item price]\nlabel = X\nunit = USD\ngroup = g\nformula = 1 USD\n",
+     "'price' is already a name of the cost model"},
+    {"[item W]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n",
+     "'W' means something else in formulas"},
+    {"[item 9x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n", "'9x' is no name"},
+    {"[item x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\nneeds = prize\n",
+     "'prize' must be declared before it is needed"},
+    {"[input y]\nlabel = Y\nunit = USD\ngroup = g\nrequired = maybe\n", "expected yes or no"},
+    {"[input y]\nlabel = Y\nunit = USD\ngroup = g\ndefault = 3\n", "has no unit"},
+};
+
+static void test_malformed(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    assert_null(model_of(&fixture, malformed[i].text));
+    expect_error(&fixture, malformed[i].text, malformed[i].error);
+    fixture_end(&fixture);
+  }
+}
+
+// What an option gives decides which formulas hold there, and the order follows the needs.
+static void test_states(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  struct model *model = model_of(
+      &fixture, "[input idle]\nlabel = I\nunit = W\ngroup = g\nformula = power\n"
+                "[item late]\nlabel = L\nunit = USD\ngroup = g\nformula = early + price\n"
+                "[item early]\nlabel = E\nunit = USD\ngroup = g\nformula = price\n"
+                "[item extra]\nlabel = X\nunit = W\ngroup = g\nformula = idle\nneeds = idle\n");
+  assert_non_null(model);
+  bool given[16] = {false};
+  struct place place = {NULL, 3, 1};
+  assert_null(graph_build(model, "a", place, given, &fixture.arena, &fixture.diagnostics));
+  expect_error(&fixture, "nothing given", "3:1: option 'a' needs 'price' (USD)");
+  given[model_find(model, "price")] = true;
+  struct graph *graph = graph_build(model, "a", place, given, &fixture.arena, &fixture.diagnostics);
+  assert_int_equal(graph->state[model_find(model, "price")], GRAPH_INPUT);
+  assert_int_equal(graph->state[model_find(model, "power")], GRAPH_INPUT);
+  assert_int_equal(graph->state[model_find(model, "idle")], 0);
+  assert_int_equal(graph->state[model_find(model, "extra")], GRAPH_ABSENT);
+  int early = -1, late = -1;
+  for (int i = 0; i < graph->order_count; i++) {
+    early = graph->order[i] == model_find(model, "early") ? i : early;
+    late = graph->order[i] == model_find(model, "late") ? i : late;
+  }
+  assert_true(early >= 0 && early < late);
+  given[model_find(model, "idle")] = true;
+  graph = graph_build(model, "a", place, given, &fixture.arena, &fixture.diagnostics);
+  assert_int_equal(graph->state[model_find(model, "idle")], GRAPH_INPUT);
+  assert_int_equal(graph->state[model_find(model, "extra")], 0);
+  fixture_end(&fixture);
+}
+
+static void test_default_model(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  const struct source *source =
+      source_from_text("built-in model", model_default_text, &fixture.arena);
+  struct model *model = model_read(source, &fixture.arena, &fixture.diagnostics);
+  expect_error(&fixture, "tco.ini", "");
+  assert_int_equal(model_check(model, &fixture.diagnostics), 0);
+  expect_error(&fixture, "tco.ini", "");
+  for (int d = 0; d < model->count; d++) {
+    assert_true(*model->declarations[d].label);
+    for (int e = 0; e < d; e++)
+      if (model->declarations[d].kind != DECLARATION_INPUT &&
+          model->declarations[e].kind != DECLARATION_INPUT)
+        assert_string_not_equal(model->declarations[d].label, model->declarations[e].label);
+  }
+  fixture_end(&fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_refused),       cmocka_unit_test(test_long_cycle),
+      cmocka_unit_test(test_malformed),     cmocka_unit_test(test_states),
+      cmocka_unit_test(test_default_model),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+// Quantities as people type them.
+#include "tests/support/fixture.h"
+
+#include "model/units.h"
+
+#include <math.h>
+
+static const struct {
+  const char *text, *unit;
+  double base;
+} good[] = {
+    {"35000 USD", "USD/gpu", 35000},
+    {"0.08 USD/kWh", "USD/kWh", 0.08e-3},
+    {"80 USD/MWh", "USD/kWh", 0.08e-3},
+    {"4202 token/s", "token/s/gpu", 4202.0 * 3600},
+    {"1 Mtok/yr", "Mtok/yr", 1e6 / 8760},
+    {"14 %", "%", 0.14},
+    {"70%", "%", 0.7},
+    {"-5 %/yr", "%/yr", -0.05 / 8760},
+    {"+5 %/yr", "%/yr", 0.05 / 8760},
+    {"800", "gpu", 800},
+    {"800 gpu", "gpu", 800},
+    {"8 gpu/node", "gpu/node", 8},
+    {"2 FTE", "FTE", 2},
+    {"1.25", "-", 1.25},
+    {"3 yr", "yr", 26280},
+    {"36 months", "yr", 26280},
+    {"1 kW", "W/gpu", 1000},
+    {"12 USD/kW/month", "USD/kW/month", 12.0 / 1000 / 730},
+    {"144 USD/kW/yr", "USD/kW/month", 12.0 / 1000 / 730},
+    {"3600 J", "kWh", 1},
+    {"2 GiB", "B", 2147483648.0},
+    {"1 m3", "L", 1000},
+    {"1.5e3 W", "W", 1500},
+    {".5 USD", "USD", 0.5},
+    {"  7   USD  ", "USD", 7},
+};
+
+static void test_good(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    struct unit unit;
+    double value = NAN;
+    unit_parse(good[i].unit, (struct place){0}, &unit, &fixture.arena, &fixture.diagnostics);
+    char *text = arena_copy(&fixture.arena, good[i].text);
+    quantity_parse(text, (struct place){0}, &unit, &value, &fixture.diagnostics);
+    expect_error(&fixture, good[i].text, "");
+    expect_near(value, good[i].base, 1e-15, good[i].text);
+  }
+  fixture_end(&fixture);
+}
+
+static const struct {
+  const char *text, *unit, *error;
+} bad[] = {
+    {"35000", "USD", "has no unit: expected a quantity such as '100 USD'"},
+    {"0.7", "%", "has no unit: expected a quantity such as '5 %'"},
+    {"35,000 USD", "USD", "no thousands separators"},
+    {"35.000,50 USD", "USD", "no thousands separators"},
+    {"35000 EUR", "USD", "7: amounts are in USD"},
+    {"35000 usd", "USD", "unknown unit 'usd'; did you mean 'USD'?"},
+    {"0.08 USD/kwh", "USD/kWh", "did you mean 'kWh'?"},
+    {"0.08 USD", "USD/kWh", "wrong unit 'USD': expected a quantity such as '100 USD/kWh'"},
+    {"14 %", "-", "wrong unit '%'"},
+    {"1 gpu", "%", "wrong unit 'gpu'"},
+    {"nan", "USD", "expected a quantity"},
+    {"inf USD", "USD", "expected a quantity"},
+    {"-inf USD", "USD", "expected a quantity"},
+    {"1e999 USD", "USD", "expected a quantity"},
+    {"0x10 USD", "USD", "unknown unit 'x10'"},
+    {"", "USD", "expected a quantity"},
+    {"USD", "USD", "expected a quantity"},
+    {"1 2 USD", "USD", "expected a quantity"},
+    {"1..2 USD", "USD", "expected a quantity"},
+    {"5 USD/", "USD", "unknown unit"},
+    {"5 USD/gpu/gpu/gpu/gpu/gpu/gpu/gpu/gpu", "USD", "unknown unit"},
+};
+
+static void test_bad(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct unit unit;
+    double value;
+    unit_parse(bad[i].unit, (struct place){0}, &unit, &fixture.arena, &fixture.diagnostics);
+    struct place place = {NULL, 1, 1};
+    assert_int_equal(quantity_parse(bad[i].text, place, &unit, &value, &fixture.diagnostics), -1);
+    expect_error(&fixture, bad[i].text, bad[i].error);
+    fixture_end(&fixture);
+  }
+}
+
+// A conversion shown as named constants is worth what the units are worth.
+static void test_conversions(void **state) {
+  (void)state;
+  static const char *const units[] = {"USD/kW/month", "token/s", "Mtok/yr", "J/token", "L/kWh",
+                                      "USD/m3",       "GiB",     "%/yr",    "USD/h"};
+  struct fixture fixture;
+  fixture_start(&fixture);
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    struct unit unit;
+    unit_parse(units[i], (struct place){0}, &unit, &fixture.arena, &fixture.diagnostics);
+    double percent = unit.percents ? 0.01 : 1;
+    expect_near(unit_factor(&unit), unit_cell_factor(&unit) * percent, 1e-15, units[i]);
+    struct conversion none = conversion_multiply(unit.conversion, unit.conversion, -1);
+    assert_true(conversion_is_one(none));
+  }
+  expect_error(&fixture, "units", "");
+  fixture_end(&fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_good),
+      cmocka_unit_test(test_bad),
+      cmocka_unit_test(test_conversions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
