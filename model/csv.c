@@ -47,7 +47,7 @@ static size_t skip_cell(const struct source *source, size_t offset) {
   for (; offset < source->size; offset++) {
     const char c = source->text[offset];
     if (c == '"') quoted = !quoted;
-    if (!quoted && (c == ',' || c == '\n')) break;
+    if (!quoted && (c == ',' || c == '\r' || c == '\n')) break;
   }
   return offset;
 }
@@ -57,7 +57,7 @@ static struct place cell_place(const struct source *source, struct table_row row
   size_t offset = row.offset;
   for (size_t i = 0; i < cell; i++) {
     offset = skip_cell(source, offset);
-    if (offset == source->size || source->text[offset] == '\n') break;
+    if (source->text[offset] != ',') break;
     offset++;
   }
   while (is_blank(source->text[offset]))
