@@ -183,7 +183,7 @@ static int check_node(struct checker *checker, struct node *node) {
   return node->kind == NODE_CALL ? check_call(checker, node) : check_operator(checker, node);
 }
 
-static int check_formula(struct checker *checker, struct alternative *alternative) {
+static void check_formula(struct checker *checker, struct alternative *alternative) {
   if (check_node(checker, alternative->formula)) return -1;
   const struct declaration *item = checker->item;
   if (dimension_equal(alternative->formula->dimension, item->unit.dimension)) return 0;
@@ -191,7 +191,6 @@ static int check_formula(struct checker *checker, struct alternative *alternativ
                     "the formula of '%s' is in %s, but its unit is %s", item->name,
                     dimension_text(alternative->formula->dimension, checker->model->arena),
                     item->unit.text);
-  return -1;
 }
 
 // Depth-first search for a way back to where it started.
@@ -246,7 +245,7 @@ static int search_from(struct search *search, int declaration) {
 
 int model_check(struct model *model, struct diagnostics *diagnostics) {
   struct checker checker = {.model = model, .diagnostics = diagnostics};
-  int bad = 0;
+  size_t errors = diagnostics->errors;
   for (int d = 0; d < model->count; d++) {
     checker.item = &model->declarations[d];
     for (int a = 0; a < checker.item->alternative_count; a++)
@@ -256,9 +255,9 @@ int model_check(struct model *model, struct diagnostics *diagnostics) {
   struct search search = {.model = model, .diagnostics = diagnostics};
   search.colour = arena_alloc(model->arena, (size_t)model->count);
   search.path = arena_array(model->arena, (size_t)model->count, sizeof *search.path);
-  for (int d = 0; d < model->count && !bad; d++)
-    bad = search_from(&search, d);
-  return bad;
+  for (int d = 0; d < model->count && diagnostics->errors == errors; d++)
+    search_from(&search, d);
+  return diagnostics->errors == errors ? 0 : -1;
 }
 
 const struct node *graph_formula(const struct graph *graph, int declaration) {
