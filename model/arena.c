@@ -26,9 +26,11 @@ static void out_of_memory(void) {
 }
 
 static struct arena_block *new_block(size_t size) {
-  if (size > SIZE_MAX - sizeof(struct arena_block)) out_of_memory();
+  if (size > SIZE_MAX - sizeof(struct arena_block))
+    out_of_memory();
   struct arena_block *block = calloc(1, sizeof *block + size);
-  if (!block) out_of_memory();
+  if (!block)
+    out_of_memory();
   block->size = size;
   return block;
 }
@@ -37,7 +39,8 @@ static struct arena_block *new_block(size_t size) {
 static struct arena_block *add_block(struct arena *arena, size_t size) {
   struct arena_block *block = new_block(size > block_size ? size : block_size);
   struct arena_block **link = &arena->blocks;
-  if (size > block_size && *link) link = &(*link)->next;
+  if (size > block_size && *link)
+    link = &(*link)->next;
   block->next = *link;
   *link = block;
   return block;
@@ -60,7 +63,8 @@ void *arena_alloc(struct arena *arena, size_t size) {
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size) {
-  if (size && count > SIZE_MAX / size) out_of_memory();
+  if (size && count > SIZE_MAX / size)
+    out_of_memory();
   return arena_alloc(arena, count * size);
 }
 
@@ -68,7 +72,8 @@ void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t 
                  size_t size) {
   assert(new_count >= old_count);
   void *grown = arena_array(arena, new_count, size);
-  if (old_count) memcpy(grown, old, old_count * size);
+  if (old_count)
+    memcpy(grown, old, old_count * size);
   return grown;
 }
 
@@ -77,9 +82,11 @@ char *arena_copy(struct arena *arena, const char *text) {
 }
 
 char *arena_copy_n(struct arena *arena, const char *text, size_t length) {
-  if (length == SIZE_MAX) out_of_memory();
+  if (length == SIZE_MAX)
+    out_of_memory();
   char *copy = arena_alloc(arena, length + 1);
-  if (length) memcpy(copy, text, length);
+  if (length)
+    memcpy(copy, text, length);
   return copy;
 }
 
@@ -95,7 +102,8 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list arguments) 
   va_list again;
   va_copy(again, arguments);
   int length = vsnprintf(NULL, 0, format, arguments);
-  if (length < 0) out_of_memory();
+  if (length < 0)
+    out_of_memory();
   char *text = arena_alloc(arena, (size_t)length + 1);
   vsnprintf(text, (size_t)length + 1, format, again);
   va_end(again);

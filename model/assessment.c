@@ -64,7 +64,8 @@ static double influence(const struct reading *reading, const struct option *opti
   const struct scenario *scenario = reading->scenario;
   const struct model *model = scenario->model;
   int cost = model_find(model, "cost_per_mtok");
-  if (cost < 0 || option->graph->state[input] != GRAPH_INPUT) return 0;
+  if (cost < 0 || option->graph->state[input] != GRAPH_INPUT)
+    return 0;
   struct evaluation *block = evaluation_new(option->graph, scenario->periods, 3, reading->arena);
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < 3 && option->graph->state[d] == GRAPH_INPUT; i++)
@@ -146,7 +147,8 @@ static void warn_of_overlaps(struct reading *reading, struct option *option) {
 
 static void warn_of_age(struct reading *reading, struct option *option) {
   struct date today, of;
-  if (!date_parse(reading->scenario->date, &today)) return;
+  if (!date_parse(reading->scenario->date, &today))
+    return;
   for (const char *const *name = price_inputs; *name; name++) {
     const struct figure *figure = figure_of(reading, option, *name);
     if (is_there(figure) && date_parse(figure->date, &of) && date_is_stale(of, today))
@@ -195,7 +197,8 @@ static void refuse_unlike(struct reading *reading) {
     const struct option *option = &scenario->options[o];
     const char *difference =
         workload_difference(&baseline->workload, &option->workload, reading->arena);
-    if (!difference) continue;
+    if (!difference)
+      continue;
     if (reading->request->mixed) {
       scenario->mixed = true;
       scenario->mixed_reason =

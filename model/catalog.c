@@ -247,14 +247,16 @@ static void check_number(const struct check *check, size_t row, const struct rul
 static void check_vocabulary(const struct check *check, size_t row, const struct rule *rule,
                              const char *cell, const char *const *allowed, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (strcmp(cell, allowed[i]) == 0) return;
+    if (strcmp(cell, allowed[i]) == 0)
+      return;
   }
   report_cell(check, row, rule, "a known word", cell, suggest(check, cell, allowed, count));
 }
 
 static void check_reference(const struct check *check, size_t row, const struct rule *rule,
                             const char *cell, const struct table *table) {
-  if (!table || table_find(table, cell) >= 0) return;
+  if (!table || table_find(table, cell) >= 0)
+    return;
   const char **ids = arena_array(check->arena, table->rows, sizeof *ids);
   for (size_t i = 0; i < table->rows; i++)
     ids[i] = table_cell(table, i, "id");
@@ -265,7 +267,8 @@ static void check_reference(const struct check *check, size_t row, const struct 
 static void check_specification(const struct check *check, size_t row, const struct rule *rule,
                                 const char *cell) {
   const struct table *table = check->accelerators;
-  if (!table || table_column(table, cell) >= 0) return;
+  if (!table || table_column(table, cell) >= 0)
+    return;
   report_cell(check, row, rule, "a column of the table accelerators", cell,
               suggest(check, cell, table->column_names, table->columns));
 }
@@ -279,12 +282,16 @@ static void check_cell(const struct check *check, size_t row, const struct rule 
                         "expected a value for '%s', found a blank cell", rule->column);
     return;
   }
-  if (demands(rule, NUMBER)) check_number(check, row, rule, cell);
+  if (demands(rule, NUMBER))
+    check_number(check, row, rule, cell);
   if (demands(rule, DATE) && !date_parse(cell, &date))
     report_cell(check, row, rule, "a date such as 2026-04-30, 2026-04 or 2026", cell, "");
-  if (demands(rule, ACCELERATOR)) check_reference(check, row, rule, cell, check->accelerators);
-  if (demands(rule, MODEL)) check_reference(check, row, rule, cell, check->models);
-  if (demands(rule, SPECIFICATION)) check_specification(check, row, rule, cell);
+  if (demands(rule, ACCELERATOR))
+    check_reference(check, row, rule, cell, check->accelerators);
+  if (demands(rule, MODEL))
+    check_reference(check, row, rule, cell, check->models);
+  if (demands(rule, SPECIFICATION))
+    check_specification(check, row, rule, cell);
   for (size_t i = 0; i < vocabulary_count; i++) {
     if (demands(rule, vocabularies[i].demand))
       check_vocabulary(check, row, rule, cell, vocabularies[i].allowed, vocabularies[i].count);
@@ -314,7 +321,8 @@ static void bind_rules(struct check *check, enum catalog_table which) {
 
 static bool refers_to(enum catalog_table which, unsigned demand) {
   for (const struct rule *rule = rules[which]; rule->column; rule++) {
-    if (rule->demands & demand) return true;
+    if (rule->demands & demand)
+      return true;
   }
   return false;
 }
@@ -325,8 +333,10 @@ static bool load_references(struct check *check, struct catalog *catalog,
                             enum catalog_table which) {
   const bool to_accelerators = refers_to(which, ACCELERATOR | SPECIFICATION);
   const bool to_models = refers_to(which, MODEL);
-  if (to_accelerators) check->accelerators = catalog_table(catalog, CATALOG_ACCELERATORS);
-  if (to_models) check->models = catalog_table(catalog, CATALOG_MODELS);
+  if (to_accelerators)
+    check->accelerators = catalog_table(catalog, CATALOG_ACCELERATORS);
+  if (to_models)
+    check->models = catalog_table(catalog, CATALOG_MODELS);
   return (check->accelerators || !to_accelerators) && (check->models || !to_models);
 }
 
@@ -344,9 +354,11 @@ static struct table *read_table(struct catalog *catalog, enum catalog_table whic
   const char *name = catalog_table_names[which];
   const char *path = arena_printf(catalog->arena, "%s/%s.csv", catalog->directory, name);
   const struct source *source = source_read(path, catalog->arena, catalog->diagnostics);
-  if (!source) return NULL;
+  if (!source)
+    return NULL;
   struct table *table = csv_read(source, name, catalog->arena, catalog->diagnostics);
-  if (table) table->catalog = (int)which;
+  if (table)
+    table->catalog = (int)which;
   return table;
 }
 
@@ -356,7 +368,8 @@ static const struct table *load_table(struct catalog *catalog, enum catalog_tabl
   const size_t errors = catalog->diagnostics->errors;
 
   struct table *table = read_table(catalog, which);
-  if (!table) return NULL;
+  if (!table)
+    return NULL;
   check.table = table;
   bind_rules(&check, which);
   if (table_column(table, "id") >= 0)
@@ -370,8 +383,10 @@ int catalog_open(struct catalog *catalog, const char *directory, struct arena *a
   *catalog = (struct catalog){.directory = directory, .arena = arena, .diagnostics = diagnostics};
   struct stat status;
   int trouble = stat(directory, &status) < 0 ? errno : 0;
-  if (!trouble && !S_ISDIR(status.st_mode)) trouble = ENOTDIR;
-  if (!trouble) return 0;
+  if (!trouble && !S_ISDIR(status.st_mode))
+    trouble = ENOTDIR;
+  if (!trouble)
+    return 0;
   diagnostics_error(diagnostics, (struct place){0},
                     "expected a directory of catalogues at '%s': %s", directory, strerror(trouble));
   return -1;
@@ -406,14 +421,17 @@ static bool begins_with(const char *text, const char *start) {
 enum grade catalog_grade(const struct table *table, size_t row) {
   const char *title = table_cell(table, row, "source_title");
   const bool is_mlperf = begins_with(title, "MLPerf");
-  if (table->catalog == CATALOG_CLAIMS) return GRADE_CLAIM;
+  if (table->catalog == CATALOG_CLAIMS)
+    return GRADE_CLAIM;
   if (table->catalog == CATALOG_TYPICAL_VALUES)
     return is_mlperf ? GRADE_BENCHMARK : begins_with(title, "seed ") ? GRADE_CLAIM : GRADE_ASSUMED;
 
   const char *kind = table_cell(table, row, "kind");
-  if (is_mlperf && strcmp(kind, "published_benchmark") == 0) return GRADE_BENCHMARK;
+  if (is_mlperf && strcmp(kind, "published_benchmark") == 0)
+    return GRADE_BENCHMARK;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    if (strcmp(kind, kinds[i]) == 0) return grade_of_kind[i];
+    if (strcmp(kind, kinds[i]) == 0)
+      return grade_of_kind[i];
   }
   return GRADE_ASSUMED;
 }
@@ -423,9 +441,11 @@ bool catalog_date(const struct table *table, size_t row, struct date *out) {
 }
 
 bool catalog_is_number(const struct table *table, const char *column) {
-  if (table->catalog < 0) return false;
+  if (table->catalog < 0)
+    return false;
   for (const struct rule *rule = rules[table->catalog]; rule->column; rule++) {
-    if (strcmp(rule->column, column) == 0) return demands(rule, NUMBER);
+    if (strcmp(rule->column, column) == 0)
+      return demands(rule, NUMBER);
   }
   return false;
 }

@@ -46,8 +46,10 @@ static size_t skip_cell(const struct source *source, size_t offset) {
   bool quoted = false;
   for (; offset < source->size; offset++) {
     const char c = source->text[offset];
-    if (c == '"') quoted = !quoted;
-    if (!quoted && (c == ',' || c == '\r' || c == '\n')) break;
+    if (c == '"')
+      quoted = !quoted;
+    if (!quoted && (c == ',' || c == '\r' || c == '\n'))
+      break;
   }
   return offset;
 }
@@ -57,20 +59,23 @@ static struct place cell_place(const struct source *source, struct table_row row
   size_t offset = row.offset;
   for (size_t i = 0; i < cell; i++) {
     offset = skip_cell(source, offset);
-    if (source->text[offset] != ',') break;
+    if (source->text[offset] != ',')
+      break;
     offset++;
   }
   while (is_blank(source->text[offset]))
     offset++;
   for (size_t i = row.offset; i < offset; i++) {
-    if (source->text[i] != '\n') continue;
+    if (source->text[i] != '\n')
+      continue;
     row = (struct table_row){i + 1, row.line + 1};
   }
   return place_in(source, row, offset - row.offset);
 }
 
 static const char *keep_text(struct reader *reader, const char *text, size_t length) {
-  if (length == 0) return "";
+  if (length == 0)
+    return "";
   char *kept = reader->texts;
   memcpy(kept, text, length + 1);
   reader->texts += length + 1;
@@ -101,7 +106,8 @@ static void on_cell(void *text, size_t length, void *data) {
 
 static bool is_repeated(const char *const *names, size_t number) {
   for (size_t i = 0; i < number; i++) {
-    if (strcmp(names[i], names[number]) == 0) return true;
+    if (strcmp(names[i], names[number]) == 0)
+      return true;
   }
   return false;
 }
@@ -115,7 +121,8 @@ static void check_header(const struct reader *reader) {
     return;
   }
   for (size_t i = 0; i < table->columns; i++) {
-    if (*names[i] && !is_repeated(names, i)) continue;
+    if (*names[i] && !is_repeated(names, i))
+      continue;
     diagnostics_error(reader->diagnostics, cell_place(table->source, table->header, i),
                       *names[i] ? "expected each column once, '%s' stands there already"
                                 : "expected the name of a column%s",
@@ -238,13 +245,18 @@ static void read_line(struct reader *reader) {
   reader->next = line_after(source, line);
   const size_t size = reader->next.offset - line.offset;
   size_t length = size;
-  if (length > 0 && text[length - 1] == '\n') length--;
-  if (length > 0 && text[length - 1] == '\r') length--;
+  if (length > 0 && text[length - 1] == '\n')
+    length--;
+  if (length > 0 && text[length - 1] == '\r')
+    length--;
 
-  if (!reader->parser.quoted) reader->row = line;
-  if (!check_line(reader, line, length)) return;
+  if (!reader->parser.quoted)
+    reader->row = line;
+  if (!check_line(reader, line, length))
+    return;
   const size_t parsed = csv_parse(&reader->parser, text, size, on_cell, on_row, reader);
-  if (parsed == size) return;
+  if (parsed == size)
+    return;
   if (reader->row.line < line.line)
     report_open_quote(reader);
   else
@@ -258,9 +270,11 @@ static void read_lines(struct reader *reader) {
   do {
     while (reader->next.offset < size) {
       read_line(reader);
-      if (!reader->places && reader->diagnostics->errors > errors) return;
+      if (!reader->places && reader->diagnostics->errors > errors)
+        return;
     }
-    if (csv_fini(&reader->parser, on_cell, on_row, reader) == 0) return;
+    if (csv_fini(&reader->parser, on_cell, on_row, reader) == 0)
+      return;
     report_open_quote(reader);
   } while (reader->places);
 }
@@ -293,7 +307,8 @@ struct table *csv_read(const struct source *source, const char *name, struct are
 
 int table_column(const struct table *table, const char *name) {
   for (size_t i = 0; i < table->columns; i++) {
-    if (strcmp(table->column_names[i], name) == 0) return (int)i;
+    if (strcmp(table->column_names[i], name) == 0)
+      return (int)i;
   }
   return -1;
 }
@@ -356,9 +371,11 @@ static bool is_digit(char c) {
 
 // The exponent that begins here is skipped; a text that is none stays where it is.
 static const char *skip_exponent(const char *text) {
-  if (*text != 'e' && *text != 'E') return text;
+  if (*text != 'e' && *text != 'E')
+    return text;
   const char *p = text + 1 + (text[1] == '-' || text[1] == '+');
-  if (!is_digit(*p)) return text;
+  if (!is_digit(*p))
+    return text;
   while (is_digit(*p))
     p++;
   return p;
@@ -381,14 +398,16 @@ bool csv_number(const char *text, double *out) {
     digits++;
     number = 10 * number + (unsigned)(*p - '0');
   }
-  if (digits == 0) return false;
+  if (digits == 0)
+    return false;
   if (!*p && digits <= 15) {
     const double magnitude = (double)number / powers[point ? p - point - 1 : 0];
     *out = *text == '-' ? -magnitude : magnitude;
     return true;
   }
   const double value = *skip_exponent(p) ? NAN : strtod(text, NULL);
-  if (!isfinite(value)) return false;
+  if (!isfinite(value))
+    return false;
   *out = value;
   return true;
 }

@@ -34,7 +34,8 @@ static void add(struct diagnostics *diagnostics, enum severity severity, struct 
     diagnostics->capacity = capacity;
   }
   diagnostics->list[diagnostics->count++] = (struct diagnostic){severity, place, message};
-  if (severity == SEVERITY_ERROR) diagnostics->errors++;
+  if (severity == SEVERITY_ERROR)
+    diagnostics->errors++;
 }
 
 void diagnostics_error(struct diagnostics *diagnostics, struct place place, const char *format,
@@ -48,7 +49,8 @@ void diagnostics_error(struct diagnostics *diagnostics, struct place place, cons
 static bool already_warned(const struct diagnostics *diagnostics, const char *message) {
   for (size_t i = 0; i < diagnostics->count; i++) {
     const struct diagnostic *given = &diagnostics->list[i];
-    if (given->severity == SEVERITY_WARNING && strcmp(given->message, message) == 0) return true;
+    if (given->severity == SEVERITY_WARNING && strcmp(given->message, message) == 0)
+      return true;
   }
   return false;
 }
@@ -59,7 +61,8 @@ void diagnostics_warning(struct diagnostics *diagnostics, struct place place, co
   va_start(arguments, format);
   const char *message = arena_vprintf(diagnostics->arena, format, arguments);
   va_end(arguments);
-  if (!already_warned(diagnostics, message)) add(diagnostics, SEVERITY_WARNING, place, message);
+  if (!already_warned(diagnostics, message))
+    add(diagnostics, SEVERITY_WARNING, place, message);
 }
 
 // One character of a text that may hold anything: what a terminal would act on (escape sequences)
@@ -138,7 +141,8 @@ static struct window choose_window(const char *line, size_t length, int column) 
   const char *end = line + length;
   const size_t offset = column > 0 ? (size_t)column - 1 : 0;
   struct window window = {line, end, line + (offset < length ? offset : length), false, false};
-  if (text_width(line, end) <= widest_line) return window;
+  if (text_width(line, end) <= widest_line)
+    return window;
 
   const int before = text_width(line, window.at);
   window.start = after_columns(line, window.at, before - widest_line / 2);
@@ -151,14 +155,16 @@ static struct window choose_window(const char *line, size_t length, int column) 
 static void print_line(struct place place, FILE *stream, bool colour) {
   const char *line;
   size_t length;
-  if (!source_line(place.source, place.line, &line, &length)) return;
+  if (!source_line(place.source, place.line, &line, &length))
+    return;
 
   const struct window window = choose_window(line, length, place.column);
   const char *before = window.cut_before ? ellipsis : "";
   fprintf(stream, "%s%s", indent, before);
   print_text(stream, window.start, window.end);
   fprintf(stream, "%s\n", window.cut_after ? ellipsis : "");
-  if (place.column < 1) return;
+  if (place.column < 1)
+    return;
 
   fprintf(stream, "%s%*s", indent, (int)strlen(before), "");
   print_blank(stream, window.start, window.at);
@@ -166,10 +172,13 @@ static void print_line(struct place place, FILE *stream, bool colour) {
 }
 
 static void print_place(struct place place, FILE *stream) {
-  if (!place.source) return;
+  if (!place.source)
+    return;
   print_string(stream, place.source->name);
-  if (place.line > 0) fprintf(stream, ":%d", place.line);
-  if (place.line > 0 && place.column > 0) fprintf(stream, ":%d", place.column);
+  if (place.line > 0)
+    fprintf(stream, ":%d", place.line);
+  if (place.line > 0 && place.column > 0)
+    fprintf(stream, ":%d", place.column);
   fputs(": ", stream);
 }
 
@@ -181,7 +190,8 @@ void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool
             severities[diagnostic->severity].word, colour ? plain_colour : "");
     print_string(stream, diagnostic->message);
     putc('\n', stream);
-    if (diagnostic->place.source) print_line(diagnostic->place, stream, colour);
+    if (diagnostic->place.source)
+      print_line(diagnostic->place, stream, colour);
   }
 }
 
@@ -221,15 +231,19 @@ const char *nearest_name(const char *name, const char *const *candidates, size_t
   const char *nearest = NULL;
   int nearest_distance = 0;
   const size_t name_length = strlen(name);
-  if (name_length > longest_name) return NULL;
+  if (name_length > longest_name)
+    return NULL;
 
   for (size_t i = 0; i < count; i++) {
     const size_t length = strlen(candidates[i]);
-    if (length > longest_name) continue;
+    if (length > longest_name)
+      continue;
     const int longer = (int)(length > name_length ? length : name_length);
     const int distance = edit_distance(name, name_length, candidates[i], length);
-    if (distance > (longer < 3 ? 1 : longer / 3)) continue;
-    if (nearest && distance >= nearest_distance) continue;
+    if (distance > (longer < 3 ? 1 : longer / 3))
+      continue;
+    if (nearest && distance >= nearest_distance)
+      continue;
     nearest = candidates[i];
     nearest_distance = distance;
   }

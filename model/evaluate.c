@@ -26,7 +26,8 @@ struct evaluation *evaluation_new(const struct graph *graph, int periods, size_t
   int count = graph->model->count, depth = 1;
   evaluation->values = arena_array(arena, (size_t)count, sizeof *evaluation->values);
   for (int d = 0; d < count; d++) {
-    if (graph->state[d] == GRAPH_ABSENT) continue;
+    if (graph->state[d] == GRAPH_ABSENT)
+      continue;
     evaluation->values[d] = arena_array(arena, columns_of(evaluation, d) * width, sizeof(double));
     if (graph->state[d] >= 0) {
       int own = node_depth(graph_formula(graph, d));
@@ -46,7 +47,8 @@ double *evaluation_at(const struct evaluation *evaluation, int declaration, int 
 // ROUNDUP(ROUND(x, 9), 0): away from zero, after 9 decimals.
 static double ceil_away(double x) {
   double scaled = x * 1e9;
-  if (fabs(scaled) < 9e15) x = round(scaled) / 1e9;
+  if (fabs(scaled) < 9e15)
+    x = round(scaled) / 1e9;
   return x < 0 ? floor(x) : ceil(x);
 }
 
@@ -87,7 +89,8 @@ static void evaluate_series_call(struct evaluation *evaluation, const struct nod
   int series = node->arguments[0]->declaration;
   memset(out, 0, width * sizeof *out);
   if (node->function == FUNCTION_PREV) {
-    if (period > 0) memcpy(out, evaluation_at(evaluation, series, period - 1), width * sizeof *out);
+    if (period > 0)
+      memcpy(out, evaluation_at(evaluation, series, period - 1), width * sizeof *out);
     return;
   }
   int last = node->function == FUNCTION_FIRST ? 1 : evaluation->periods;
@@ -199,9 +202,11 @@ static const struct node *zero_divisor(struct evaluation *evaluation, const stru
                                        int period, size_t which) {
   for (int i = 0; i < node->argument_count; i++) {
     const struct node *inner = zero_divisor(evaluation, node->arguments[i], period, which);
-    if (inner) return inner;
+    if (inner)
+      return inner;
   }
-  if (node->kind != NODE_DIVIDE) return NULL;
+  if (node->kind != NODE_DIVIDE)
+    return NULL;
   double values[evaluation->width];
   evaluate_node(evaluation, node->arguments[1], period, values, evaluation->scratch);
   return values[which] == 0 ? node->arguments[1] : NULL;
@@ -230,7 +235,8 @@ int evaluation_check(const struct evaluation *evaluation, size_t which, const ch
     int declaration = graph->order[i];
     int columns = (int)columns_of(evaluation, declaration);
     for (int t = 0; t < columns; t++) {
-      if (isfinite(evaluation_at(evaluation, declaration, t)[which])) continue;
+      if (isfinite(evaluation_at(evaluation, declaration, t)[which]))
+        continue;
       report_failure(evaluation, declaration, t, which, what, diagnostics);
       return -1;
     }

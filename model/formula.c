@@ -66,7 +66,8 @@ static struct node *new_node(struct parser *parser, enum node_kind kind) {
 
 static bool accept(struct parser *parser, char c) {
   skip_spaces(parser);
-  if (parser->text[parser->at] != c) return false;
+  if (parser->text[parser->at] != c)
+    return false;
   parser->at++;
   return true;
 }
@@ -100,7 +101,8 @@ static const char *parse_word(struct parser *parser) {
 
 static int find_function(const char *name) {
   for (int i = 0; i < FUNCTIONS; i++)
-    if (!strcmp(function_table[i].name, name)) return i;
+    if (!strcmp(function_table[i].name, name))
+      return i;
   return -1;
 }
 
@@ -119,9 +121,11 @@ static struct node *unknown_function(struct parser *parser, const struct node *c
 
 static struct node *parse_arguments(struct parser *parser, struct node *call) {
   do {
-    if (call->argument_count == MAX_ARGUMENTS) return fail(parser, "fewer arguments");
+    if (call->argument_count == MAX_ARGUMENTS)
+      return fail(parser, "fewer arguments");
     struct node *argument = parse_level(parser, PRECEDENCE_COMPARISON);
-    if (!argument) return NULL;
+    if (!argument)
+      return NULL;
     call->arguments[call->argument_count++] = argument;
   } while (accept(parser, ','));
   return accept(parser, ')') ? call : fail(parser, "',' or ')'");
@@ -129,10 +133,12 @@ static struct node *parse_arguments(struct parser *parser, struct node *call) {
 
 static struct node *parse_call(struct parser *parser, struct node *call) {
   int function = find_function(call->name);
-  if (function < 0) return unknown_function(parser, call);
+  if (function < 0)
+    return unknown_function(parser, call);
   call->kind = NODE_CALL;
   call->function = (enum function)function;
-  if (!parse_arguments(parser, call)) return NULL;
+  if (!parse_arguments(parser, call))
+    return NULL;
   const struct function_info *info = &function_table[function];
   if (call->argument_count < info->min_arguments || call->argument_count > info->max_arguments) {
     diagnostics_error(parser->diagnostics, call->place, "%s() takes %d argument%s, not %d",
@@ -163,30 +169,37 @@ static struct node *parse_negation(struct parser *parser) {
   parser->at++;
   node->arguments[0] = parse_operand(parser);
   node->argument_count = 1;
-  if (!node->arguments[0]) return NULL;
+  if (!node->arguments[0])
+    return NULL;
   skip_spaces(parser);
-  if (parser->text[parser->at] == '^') return fail(parser, "parentheses in -a^b: (-a)^b or -(a^b)");
+  if (parser->text[parser->at] == '^')
+    return fail(parser, "parentheses in -a^b: (-a)^b or -(a^b)");
   return node;
 }
 
 static struct node *parse_primary(struct parser *parser) {
   skip_spaces(parser);
   char c = parser->text[parser->at];
-  if (c == '-') return parse_negation(parser);
+  if (c == '-')
+    return parse_negation(parser);
   if (isdigit((unsigned char)c) || c == '.') {
     double ignored;
     return number_prefix(parser->text + parser->at, &ignored) ? parse_number(parser)
                                                               : fail(parser, "a number");
   }
-  if (isalpha((unsigned char)c)) return parse_name(parser);
-  if (!accept(parser, '(')) return fail(parser, "a number, a name or '('");
+  if (isalpha((unsigned char)c))
+    return parse_name(parser);
+  if (!accept(parser, '('))
+    return fail(parser, "a number, a name or '('");
   struct node *inner = parse_level(parser, PRECEDENCE_COMPARISON);
-  if (inner && !accept(parser, ')')) return fail(parser, "')'");
+  if (inner && !accept(parser, ')'))
+    return fail(parser, "')'");
   return inner;
 }
 
 static struct node *parse_operand(struct parser *parser) {
-  if (++parser->depth > MAX_DEPTH) return fail(parser, "fewer nested parentheses");
+  if (++parser->depth > MAX_DEPTH)
+    return fail(parser, "fewer nested parentheses");
   struct node *node = parse_primary(parser);
   parser->depth--;
   return node;
@@ -198,8 +211,10 @@ static enum node_kind peek_operator(struct parser *parser, int precedence, size_
   *length = 0;
   for (int kind = 0; kind < NODE_KINDS; kind++) {
     const char *text = operator_table[kind].text;
-    if (!text || operator_table[kind].precedence != precedence || strlen(text) <= *length) continue;
-    if (strncmp(parser->text + parser->at, text, strlen(text)) != 0) continue;
+    if (!text || operator_table[kind].precedence != precedence || strlen(text) <= *length)
+      continue;
+    if (strncmp(parser->text + parser->at, text, strlen(text)) != 0)
+      continue;
     found = (enum node_kind)kind;
     *length = strlen(text);
   }
@@ -214,22 +229,26 @@ static struct node *parse_chain(struct parser *parser, int precedence) {
   for (int count = 0; left; count++) {
     size_t length;
     enum node_kind kind = peek_operator(parser, precedence, &length);
-    if (kind == NODE_KINDS) return left;
-    if (count && !chains) return fail(parser, "parentheses: this operator does not chain");
+    if (kind == NODE_KINDS)
+      return left;
+    if (count && !chains)
+      return fail(parser, "parentheses: this operator does not chain");
     struct node *node = new_node(parser, kind);
     parser->at += length;
     node->arguments[0] = left;
     node->arguments[1] = precedence == PRECEDENCE_POWER ? parse_operand(parser)
                                                         : parse_level(parser, precedence + 1);
     node->argument_count = 2;
-    if (!node->arguments[1]) return NULL;
+    if (!node->arguments[1])
+      return NULL;
     left = node;
   }
   return left;
 }
 
 static struct node *parse_level(struct parser *parser, int precedence) {
-  if (++parser->depth > MAX_DEPTH) return fail(parser, "fewer nested parentheses");
+  if (++parser->depth > MAX_DEPTH)
+    return fail(parser, "fewer nested parentheses");
   struct node *node = parse_chain(parser, precedence);
   parser->depth--;
   return node;
@@ -240,7 +259,8 @@ struct node *formula_parse(const char *text, struct place place, struct arena *a
   struct parser parser = {.text = text, .place = place, .arena = arena, .diagnostics = diagnostics};
   struct node *node = parse_level(&parser, PRECEDENCE_COMPARISON);
   skip_spaces(&parser);
-  if (node && text[parser.at]) return fail(&parser, "an operator");
+  if (node && text[parser.at])
+    return fail(&parser, "an operator");
   return node;
 }
 
@@ -251,7 +271,8 @@ static const char *number_text(const struct node *node, struct arena *arena) {
     const char *text = arena_printf(arena, "%.*g", digits, typed);
     double value;
     number_prefix(text, &value);
-    if (value == typed) return arena_printf(arena, "%s%s%s", text, space, node->unit.text);
+    if (value == typed)
+      return arena_printf(arena, "%s%s%s", text, space, node->unit.text);
   }
   return arena_printf(arena, "%.17g%s%s", typed, space, node->unit.text);
 }
@@ -278,9 +299,12 @@ static const char *operand_text(const struct node *node, int precedence, bool ri
 }
 
 const char *formula_text(const struct node *node, struct arena *arena) {
-  if (node->kind == NODE_NUMBER) return number_text(node, arena);
-  if (node->kind == NODE_NAME) return node->name;
-  if (node->kind == NODE_CALL) return call_text(node, arena);
+  if (node->kind == NODE_NUMBER)
+    return number_text(node, arena);
+  if (node->kind == NODE_NAME)
+    return node->name;
+  if (node->kind == NODE_CALL)
+    return call_text(node, arena);
   if (node->kind == NODE_NEGATE)
     return arena_printf(arena, "-%s", operand_text(node->arguments[0], 4, false, arena));
   int precedence = operator_table[node->kind].precedence;

@@ -30,7 +30,8 @@ static int days_of_month(int year, int month) {
 static bool read_number(const char *text, size_t digits, int *out) {
   int number = 0;
   for (size_t i = 0; i < digits; i++) {
-    if (text[i] < '0' || text[i] > '9') return false;
+    if (text[i] < '0' || text[i] > '9')
+      return false;
     number = 10 * number + (text[i] - '0');
   }
   *out = number;
@@ -40,17 +41,24 @@ static bool read_number(const char *text, size_t digits, int *out) {
 // YYYY, YYYY-MM, YYYY-MM-DD
 static bool parse_calendar(const char *text, size_t length, struct date *out) {
   struct date date = {0, 12, 0};
-  if (length != 4 && length != 7 && length != 10) return false;
-  if (!read_number(text, 4, &date.year)) return false;
-  if (date.year < first_year || date.year > last_year) return false;
+  if (length != 4 && length != 7 && length != 10)
+    return false;
+  if (!read_number(text, 4, &date.year))
+    return false;
+  if (date.year < first_year || date.year > last_year)
+    return false;
 
-  if (length >= 7 && (text[4] != '-' || !read_number(text + 5, 2, &date.month))) return false;
-  if (date.month < 1 || date.month > 12) return false;
+  if (length >= 7 && (text[4] != '-' || !read_number(text + 5, 2, &date.month)))
+    return false;
+  if (date.month < 1 || date.month > 12)
+    return false;
 
   const int days = days_of_month(date.year, date.month);
   date.day = days;
-  if (length == 10 && (text[7] != '-' || !read_number(text + 8, 2, &date.day))) return false;
-  if (date.day < 1 || date.day > days) return false;
+  if (length == 10 && (text[7] != '-' || !read_number(text + 8, 2, &date.day)))
+    return false;
+  if (date.day < 1 || date.day > days)
+    return false;
   *out = date;
   return true;
 }
@@ -65,16 +73,20 @@ static bool parse_part(const char *text, size_t length, struct date *out) {
   static const char mid[] = "mid-";
   const size_t prefix = sizeof mid - 1;
   if (length == prefix + 4 && memcmp(text, mid, prefix) == 0) {
-    if (!parse_calendar(text + prefix, 4, out)) return false;
+    if (!parse_calendar(text + prefix, 4, out))
+      return false;
     out->month = 9;
     out->day = 30;
     return true;
   }
-  if (!is_range_of_years(text, length)) return parse_calendar(text, length, out);
+  if (!is_range_of_years(text, length))
+    return parse_calendar(text, length, out);
 
   struct date first, last;
-  if (!parse_calendar(text, 4, &first) || !parse_calendar(text + 5, 4, &last)) return false;
-  if (first.year > last.year) return false;
+  if (!parse_calendar(text, 4, &first) || !parse_calendar(text + 5, 4, &last))
+    return false;
+  if (first.year > last.year)
+    return false;
   *out = last;
   return true;
 }
@@ -84,7 +96,8 @@ static const char *end_of_part(const char *text, const char **next) {
   static const char *const separators[] = {" / ", ".."};
   for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
     const char *found = strstr(text, separators[i]);
-    if (!found) continue;
+    if (!found)
+      continue;
     *next = found + strlen(separators[i]);
     return found;
   }
@@ -98,8 +111,10 @@ bool date_parse(const char *text, struct date *out) {
     const char *next;
     const char *end = end_of_part(text, &next);
     struct date date;
-    if (!parse_part(text, (size_t)(end - text), &date)) return false;
-    if (date_compare(date, latest) > 0) latest = date;
+    if (!parse_part(text, (size_t)(end - text), &date))
+      return false;
+    if (date_compare(date, latest) > 0)
+      latest = date;
     text = next;
   }
   *out = latest;
@@ -107,13 +122,16 @@ bool date_parse(const char *text, struct date *out) {
 }
 
 int date_compare(struct date a, struct date b) {
-  if (a.year != b.year) return a.year - b.year;
-  if (a.month != b.month) return a.month - b.month;
+  if (a.year != b.year)
+    return a.year - b.year;
+  if (a.month != b.month)
+    return a.month - b.month;
   return a.day - b.day;
 }
 
 bool date_is_stale(struct date of, struct date today) {
   of.year++;
-  if (of.day > days_of_month(of.year, of.month)) of.day = days_of_month(of.year, of.month);
+  if (of.day > days_of_month(of.year, of.month))
+    of.day = days_of_month(of.year, of.month);
   return date_compare(today, of) > 0;
 }

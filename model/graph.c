@@ -29,7 +29,8 @@ static void expand_own(struct checker *checker, struct node *node) {
   struct place place = node->place;
   struct node *sum = NULL;
   for (int d = 0; d < model->count; d++) {
-    if (model->declarations[d].own != own || own == OWN_NONE) continue;
+    if (model->declarations[d].own != own || own == OWN_NONE)
+      continue;
     struct node *name = arena_alloc(model->arena, sizeof *name);
     *name = (struct node){.kind = NODE_NAME,
                           .place = place,
@@ -52,7 +53,8 @@ static int resolve_name(struct checker *checker, struct node *node, bool whole_s
   bool in_series = checker->item->kind == DECLARATION_SERIES;
   if (!strcmp(node->name, "t")) {
     node->declaration = T_NAME;
-    if (in_series) return 0;
+    if (in_series)
+      return 0;
     diagnostics_error(checker->diagnostics, node->place, "t has a meaning only per period");
     return -1;
   }
@@ -84,13 +86,15 @@ static const char *describe(const struct checker *checker, const struct node *no
   const char *unit = dimension_text(node->dimension, arena);
   if (node->kind == NODE_NAME && node->declaration >= 0)
     unit = checker->model->declarations[node->declaration].unit.text;
-  if (!strcmp(unit, "-") || !*unit) unit = "a plain number";
+  if (!strcmp(unit, "-") || !*unit)
+    unit = "a plain number";
   return arena_printf(arena, "%s (%s)", text, unit);
 }
 
 static int same_dimension(const struct checker *checker, const struct node *node, int a, int b) {
   const struct node *left = node->arguments[a], *right = node->arguments[b];
-  if (dimension_equal(left->dimension, right->dimension)) return 0;
+  if (dimension_equal(left->dimension, right->dimension))
+    return 0;
   diagnostics_error(checker->diagnostics, node->place, "units do not match: %s and %s",
                     describe(checker, left), describe(checker, right));
   return -1;
@@ -98,7 +102,8 @@ static int same_dimension(const struct checker *checker, const struct node *node
 
 static int want_dimension(const struct checker *checker, const struct node *node,
                           struct dimension wanted, const char *what) {
-  if (dimension_equal(node->dimension, wanted)) return 0;
+  if (dimension_equal(node->dimension, wanted))
+    return 0;
   diagnostics_error(checker->diagnostics, node->place, "%s must be %s, not %s", what,
                     dimension_text(wanted, checker->model->arena), describe(checker, node));
   return -1;
@@ -107,8 +112,10 @@ static int want_dimension(const struct checker *checker, const struct node *node
 static int check_power(const struct checker *checker, struct node *node) {
   static const struct dimension one;
   const struct node *base = node->arguments[0], *exponent = node->arguments[1];
-  if (want_dimension(checker, exponent, one, "an exponent")) return -1;
-  if (dimension_is_one(base->dimension)) return 0;
+  if (want_dimension(checker, exponent, one, "an exponent"))
+    return -1;
+  if (dimension_is_one(base->dimension))
+    return 0;
   if (exponent->kind != NODE_NUMBER || (exponent->value != 2 && exponent->value != 3)) {
     diagnostics_error(checker->diagnostics, node->place,
                       "%s can only be raised to the power 2 or 3", describe(checker, base));
@@ -166,12 +173,14 @@ static int check_operator(const struct checker *checker, struct node *node) {
 }
 
 static int check_node(struct checker *checker, struct node *node) {
-  if (node->kind == NODE_CALL && node->function == FUNCTION_OWN) expand_own(checker, node);
+  if (node->kind == NODE_CALL && node->function == FUNCTION_OWN)
+    expand_own(checker, node);
   if (node->kind == NODE_NUMBER) {
     node->dimension = node->unit.dimension;
     return 0;
   }
-  if (node->kind == NODE_NAME) return resolve_name(checker, node, false);
+  if (node->kind == NODE_NAME)
+    return resolve_name(checker, node, false);
   bool whole = node->kind == NODE_CALL &&
                (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST ||
                 node->function == FUNCTION_PREV);
@@ -179,14 +188,17 @@ static int check_node(struct checker *checker, struct node *node) {
   for (int i = 0; i < node->argument_count; i++)
     bad |= whole ? resolve_name(checker, node->arguments[i], true)
                  : check_node(checker, node->arguments[i]);
-  if (bad) return -1;
+  if (bad)
+    return -1;
   return node->kind == NODE_CALL ? check_call(checker, node) : check_operator(checker, node);
 }
 
 static void check_formula(struct checker *checker, struct alternative *alternative) {
-  if (check_node(checker, alternative->formula)) return -1;
+  if (check_node(checker, alternative->formula))
+    return;
   const struct declaration *item = checker->item;
-  if (dimension_equal(alternative->formula->dimension, item->unit.dimension)) return 0;
+  if (dimension_equal(alternative->formula->dimension, item->unit.dimension))
+    return;
   diagnostics_error(checker->diagnostics, alternative->place,
                     "the formula of '%s' is in %s, but its unit is %s", item->name,
                     dimension_text(alternative->formula->dimension, checker->model->arena),
@@ -221,17 +233,21 @@ static int search_from(struct search *search, int declaration);
 static int search_node(struct search *search, const struct node *node, int self) {
   bool own_past = node->kind == NODE_CALL && node->function == FUNCTION_PREV &&
                   node->arguments[0]->declaration == self;
-  if (own_past) return 0;
+  if (own_past)
+    return 0;
   if (node->kind == NODE_NAME && node->declaration >= 0)
     return search_from(search, node->declaration);
   for (int i = 0; i < node->argument_count; i++)
-    if (search_node(search, node->arguments[i], self)) return -1;
+    if (search_node(search, node->arguments[i], self))
+      return -1;
   return 0;
 }
 
 static int search_from(struct search *search, int declaration) {
-  if (search->colour[declaration] == 1) return report_cycle(search, declaration);
-  if (search->colour[declaration] == 2) return 0;
+  if (search->colour[declaration] == 1)
+    return report_cycle(search, declaration);
+  if (search->colour[declaration] == 2)
+    return 0;
   search->colour[declaration] = 1;
   search->path[search->length++] = declaration;
   const struct declaration *item = &search->model->declarations[declaration];
@@ -249,9 +265,10 @@ int model_check(struct model *model, struct diagnostics *diagnostics) {
   for (int d = 0; d < model->count; d++) {
     checker.item = &model->declarations[d];
     for (int a = 0; a < checker.item->alternative_count; a++)
-      bad |= check_formula(&checker, &model->declarations[d].alternatives[a]);
+      check_formula(&checker, &model->declarations[d].alternatives[a]);
   }
-  if (bad) return -1;
+  if (diagnostics->errors != errors)
+    return -1;
   struct search search = {.model = model, .diagnostics = diagnostics};
   search.colour = arena_alloc(model->arena, (size_t)model->count);
   search.path = arena_array(model->arena, (size_t)model->count, sizeof *search.path);
@@ -274,13 +291,15 @@ struct builder {
 
 static bool needs_met(const struct builder *builder, const struct alternative *alternative) {
   for (int i = 0; i < alternative->need_count; i++)
-    if (!builder->given[alternative->needs[i]]) return false;
+    if (!builder->given[alternative->needs[i]])
+      return false;
   return true;
 }
 
 static int first_usable(const struct builder *builder, const struct declaration *declaration) {
   for (int a = 0; a < declaration->alternative_count; a++)
-    if (needs_met(builder, &declaration->alternatives[a])) return a;
+    if (needs_met(builder, &declaration->alternatives[a]))
+      return a;
   return GRAPH_ABSENT;
 }
 
@@ -301,11 +320,15 @@ static void report_missing(const struct builder *builder, const struct declarati
 static int choose_state(const struct builder *builder, int d) {
   const struct declaration *declaration = &builder->graph->model->declarations[d];
   bool input = declaration->kind == DECLARATION_INPUT;
-  if (input && builder->given[d]) return GRAPH_INPUT;
+  if (input && builder->given[d])
+    return GRAPH_INPUT;
   int usable = first_usable(builder, declaration);
-  if (usable != GRAPH_ABSENT) return usable;
-  if (input && declaration->has_default) return GRAPH_INPUT;
-  if (input && declaration->required) report_missing(builder, declaration);
+  if (usable != GRAPH_ABSENT)
+    return usable;
+  if (input && declaration->has_default)
+    return GRAPH_INPUT;
+  if (input && declaration->required)
+    report_missing(builder, declaration);
   return GRAPH_ABSENT;
 }
 
@@ -322,15 +345,18 @@ static int place_needed(struct builder *builder, const struct node *node, int fo
     return -1;
   }
   for (int i = 0; i < node->argument_count; i++)
-    if (place_needed(builder, node->arguments[i], for_item)) return -1;
+    if (place_needed(builder, node->arguments[i], for_item))
+      return -1;
   return 0;
 }
 
 static int place_item(struct builder *builder, int declaration) {
   struct graph *graph = builder->graph;
-  if (builder->placed[declaration] || graph->state[declaration] < 0) return 0;
+  if (builder->placed[declaration] || graph->state[declaration] < 0)
+    return 0;
   builder->placed[declaration] = true;
-  if (place_needed(builder, graph_formula(graph, declaration), declaration)) return -1;
+  if (place_needed(builder, graph_formula(graph, declaration), declaration))
+    return -1;
   graph->order[graph->order_count++] = declaration;
   return 0;
 }

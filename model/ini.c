@@ -41,13 +41,15 @@ static struct place place_at(const struct reader *reader, size_t offset) {
 
 static bool next_line(struct reader *reader) {
   const char *end = reader->source->text + reader->source->size;
-  if (reader->next >= end) return false;
+  if (reader->next >= end)
+    return false;
   const char *line_end = memchr(reader->next, '\n', (size_t)(end - reader->next));
   reader->line = reader->next;
   reader->length = (size_t)((line_end ? line_end : end) - reader->line);
   reader->next = line_end ? line_end + 1 : end;
   reader->number++;
-  if (reader->length > 0 && reader->line[reader->length - 1] == '\r') reader->length--;
+  if (reader->length > 0 && reader->line[reader->length - 1] == '\r')
+    reader->length--;
   return true;
 }
 
@@ -62,7 +64,8 @@ static size_t skip_blanks(const struct reader *reader, size_t from) {
 // semicolon counts after a blank only.
 static size_t find_comment(const struct reader *reader) {
   for (size_t i = 1; i < reader->length; i++)
-    if (reader->line[i] == ';' && is_blank(reader->line[i - 1])) return i;
+    if (reader->line[i] == ';' && is_blank(reader->line[i - 1]))
+      return i;
   return reader->length;
 }
 
@@ -87,7 +90,8 @@ static void add_seen(struct reader *reader, const char *id) {
 
 // Room for one more element in an array that doubles whenever its count is a power of two.
 static void *room_for_one(struct arena *arena, void *array, size_t count, size_t size) {
-  if ((count & (count - 1)) != 0) return array;
+  if ((count & (count - 1)) != 0)
+    return array;
   return arena_grow(arena, array, count, count ? 2 * count : 1, size);
 }
 
@@ -141,7 +145,8 @@ static void read_section(struct reader *reader) {
   else if (from >= end)
     diagnostics_error(reader->diagnostics, place_at(reader, close),
                       "expected a section's name, as in [scenario]");
-  if (from >= end) return;
+  if (from >= end)
+    return;
   if (close - 1 > INI_SECTION_MAX) {
     diagnostics_error(reader->diagnostics, place_at(reader, 1),
                       "a section's name has at most %d bytes, this one has %zu", INI_SECTION_MAX,
@@ -188,20 +193,23 @@ static bool check_line(struct reader *reader, size_t room) {
   }
   for (size_t i = 0; i < reader->length; i++) {
     unsigned char c = (unsigned char)reader->line[i];
-    if ((c >= ' ' && c != 127) || c == '\t') continue;
+    if ((c >= ' ' && c != 127) || c == '\t')
+      continue;
     diagnostics_error(reader->diagnostics, place_at(reader, i),
                       "control character 0x%02X; expected text with LF or CRLF line ends", c);
     return false;
   }
   size_t start = skip_blanks(reader, 0);
-  if (start == reader->length || strchr(";#", reader->line[start])) return false;
+  if (start == reader->length || strchr(";#", reader->line[start]))
+    return false;
   if (start > 0) {
     diagnostics_error(reader->diagnostics, place_at(reader, start),
                       "a key or section begins in the first column; a value cannot run on over "
                       "several lines");
     return false;
   }
-  if (reader->line[0] != '[') return check_key(reader);
+  if (reader->line[0] != '[')
+    return check_key(reader);
   read_section(reader);
   return false; // inih does not tell of sections without keys, so sections are read here alone
 }
@@ -209,7 +217,8 @@ static bool check_line(struct reader *reader, size_t room) {
 // inih's reader: an accepted line as it stands, an empty one for any other.
 static char *feed_line(char *buffer, int size, void *user) {
   struct reader *reader = user;
-  if (!next_line(reader)) return NULL;
+  if (!next_line(reader))
+    return NULL;
   size_t length = check_line(reader, (size_t)size) ? reader->length : 0;
   memcpy(buffer, reader->line, length);
   buffer[length] = '\0';
@@ -225,7 +234,8 @@ static struct place value_place(const struct reader *reader, const char *value) 
 static int take_key(void *user, const char *section_name, const char *name, const char *value) {
   (void)section_name;
   struct reader *reader = user;
-  if (!reader->in_section) return 1;
+  if (!reader->in_section)
+    return 1;
   struct ini_section *section = &reader->ini->sections[reader->section];
   const char *id = arena_printf(reader->arena, "%s %s]%s", section->kind, section->argument, name);
   const struct seen *first = find_seen(reader, id);
@@ -265,7 +275,8 @@ const struct ini *ini_read(const struct source *source, struct arena *arena,
   if (bad_line != 0 && diagnostics->errors == errors)
     diagnostics_error(diagnostics, (struct place){source, bad_line > 0 ? bad_line : 0, 1},
                       "the INI library cannot read this line");
-  if (reader.ini->section_count > 0) return reader.ini;
+  if (reader.ini->section_count > 0)
+    return reader.ini;
   if (diagnostics->errors == errors)
     diagnostics_error(diagnostics, (struct place){.source = source},
                       "no section; expected [scenario] or another one");
@@ -284,6 +295,7 @@ const struct ini_section *ini_section(const struct ini *ini, const char *kind,
 
 const struct ini_key *ini_find(const struct ini_section *section, const char *name) {
   for (size_t i = 0; i < section->key_count; i++)
-    if (strcmp(section->keys[i].name, name) == 0) return &section->keys[i];
+    if (strcmp(section->keys[i].name, name) == 0)
+      return &section->keys[i];
   return NULL;
 }

@@ -71,7 +71,8 @@ static int check_range(const struct declaration *declaration, const struct ini_k
                          quantity_text(declaration->max, &declaration->unit, arena));
   else if (declaration->integer && value != round(value))
     wrong = "must be a whole number";
-  if (!wrong) return 0;
+  if (!wrong)
+    return 0;
   diagnostics_error(diagnostics, key->value_place, "'%s' %s, not %s", declaration->name, wrong,
                     key->value);
   return -1;
@@ -90,7 +91,8 @@ static void assign_value(struct inputs *inputs, struct layer layer, int d,
       declaration->choice_count
           ? parse_choice(declaration, key, &value, inputs->arena, diagnostics)
           : quantity_parse(key->value, key->value_place, &declaration->unit, &value, diagnostics);
-  if (!bad) check_range(declaration, key, value, inputs->arena, diagnostics);
+  if (!bad)
+    check_range(declaration, key, value, inputs->arena, diagnostics);
   figure->value = value;
 }
 
@@ -133,7 +135,8 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
   const char *point = strchr(name, '.');
   const char *input = point ? arena_copy_n(inputs->arena, name, (size_t)(point - name)) : name;
   int d = model_find(inputs->model, input);
-  if (d < 0 || inputs->model->declarations[d].kind != DECLARATION_INPUT) return false;
+  if (d < 0 || inputs->model->declarations[d].kind != DECLARATION_INPUT)
+    return false;
   if (!point) {
     assign_value(inputs, layer, d, key, diagnostics);
     return true;
@@ -156,9 +159,12 @@ void inputs_check_attributes(const struct inputs *inputs, struct diagnostics *di
 
 static void complete(struct figure *figure) {
   bool quoted = figure->grade == GRADE_QUOTED;
-  if (!quoted) figure->grade = figure->source ? GRADE_CLAIM : GRADE_ASSUMED;
-  if (!figure->source) figure->source = "";
-  if (!figure->date) figure->date = "";
+  if (!quoted)
+    figure->grade = figure->source ? GRADE_CLAIM : GRADE_ASSUMED;
+  if (!figure->source)
+    figure->source = "";
+  if (!figure->date)
+    figure->date = "";
 }
 
 void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
@@ -175,7 +181,8 @@ void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
     figures[d] = (struct figure){.origin = ORIGIN_NONE, .source = "", .date = ""};
     for (size_t l = 0; l < sizeof layers / sizeof layers[0]; l++) {
       const struct said *said = said_at(inputs, layers[l], d);
-      if (said->figure.origin == ORIGIN_NONE) continue;
+      if (said->figure.origin == ORIGIN_NONE)
+        continue;
       figures[d] = said->figure;
       complete(&figures[d]);
     }

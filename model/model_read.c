@@ -16,7 +16,8 @@ struct reader {
 };
 
 static bool is_yes(const struct reader *reader, const struct ini_key *key) {
-  if (!strcmp(key->value, "yes")) return true;
+  if (!strcmp(key->value, "yes"))
+    return true;
   if (strcmp(key->value, "no") != 0)
     diagnostics_error(reader->diagnostics, key->value_place, "expected yes or no, not '%s'",
                       key->value);
@@ -41,7 +42,8 @@ static void read_unit(struct reader *reader, const struct ini_key *key) {
 
 static int find_group(const struct model *model, const char *name) {
   for (int i = 0; i < model->group_count; i++)
-    if (!strcmp(model->groups[i].name, name)) return i;
+    if (!strcmp(model->groups[i].name, name))
+      return i;
   return -1;
 }
 
@@ -58,7 +60,8 @@ static void read_formula_into(struct reader *reader, const struct ini_key *key, 
   alternative->place = key->value_place;
   alternative->formula =
       formula_parse(key->value, key->value_place, reader->model->arena, reader->diagnostics);
-  if (declaration->alternative_count <= which) declaration->alternative_count = which + 1;
+  if (declaration->alternative_count <= which)
+    declaration->alternative_count = which + 1;
 }
 
 static void read_formula(struct reader *reader, const struct ini_key *key) {
@@ -228,7 +231,8 @@ static void refuse_unknown_keys(const struct ini_section *section, unsigned kind
 static void read_attributes(struct reader *reader, unsigned kind) {
   for (size_t a = 0; a < ATTRIBUTES; a++) {
     const struct ini_key *key = ini_find(reader->section, attributes[a].name);
-    if (key && (attributes[a].sections & kind)) attributes[a].read(reader, key);
+    if (key && (attributes[a].sections & kind))
+      attributes[a].read(reader, key);
   }
 }
 
@@ -278,7 +282,8 @@ static void read_group_section(struct model *model, const struct ini_section *se
 
 static int section_kind(const char *name) {
   for (int i = 0; i <= SECTION_CHECK; i++)
-    if (!strcmp(section_names[i], name)) return i;
+    if (!strcmp(section_names[i], name))
+      return i;
   return -1;
 }
 
@@ -306,13 +311,15 @@ static void read_section(struct model *model, const struct ini_section *section,
     read_group_section(model, section);
     return;
   }
-  if (!legal_name(model, section->argument, section->place, diagnostics)) return;
+  if (!legal_name(model, section->argument, section->place, diagnostics))
+    return;
   static const char *const needed[] = {"label", "unit", "formula"};
   demand_keys(section, needed, kind == SECTION_INPUT ? 2 : 3, diagnostics);
   struct reader reader = {model, declare(model, section->argument, section->place), section,
                           diagnostics};
   reader.declaration->kind = kinds[kind];
-  if (kind == SECTION_CHECK) reader.declaration->role = ROLE_CHECK;
+  if (kind == SECTION_CHECK)
+    reader.declaration->role = ROLE_CHECK;
   read_attributes(&reader, 1u << kind);
 }
 
@@ -320,7 +327,8 @@ struct model *model_read(const struct source *source, struct arena *arena,
                          struct diagnostics *diagnostics) {
   size_t errors = diagnostics->errors;
   const struct ini *ini = ini_read(source, arena, diagnostics);
-  if (!ini) return NULL;
+  if (!ini)
+    return NULL;
   struct model *model = arena_alloc(arena, sizeof *model);
   model->source = source;
   model->arena = arena;
@@ -331,7 +339,8 @@ struct model *model_read(const struct source *source, struct arena *arena,
 
 int model_find(const struct model *model, const char *name) {
   for (int i = 0; i < model->count; i++)
-    if (!strcmp(model->declarations[i].name, name)) return i;
+    if (!strcmp(model->declarations[i].name, name))
+      return i;
   return -1;
 }
 
@@ -355,7 +364,8 @@ const char *model_nearest(const struct model *model, const char *name, bool inpu
 
 const char *declaration_choice(const struct declaration *declaration, double value) {
   for (int i = 0; i < declaration->choice_count; i++)
-    if (declaration->choices[i].value == value) return declaration->choices[i].name;
+    if (declaration->choices[i].value == value)
+      return declaration->choices[i].name;
   return NULL;
 }
 
@@ -370,7 +380,8 @@ static bool is_per_period(const struct model *model, const struct node *node) {
       (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST))
     return false;
   for (int i = 0; i < node->argument_count; i++)
-    if (is_per_period(model, node->arguments[i])) return true;
+    if (is_per_period(model, node->arguments[i]))
+      return true;
   return node->kind == NODE_CALL && node->function == FUNCTION_PREV;
 }
 
@@ -380,7 +391,8 @@ static int declare_period_amount(struct model *model, const struct declaration *
   static const struct dimension usd = {{[BASE_USD] = 1}};
   struct declaration base = *item;
   const char *name = arena_printf(model->arena, "%s_cost", base.name);
-  if (!legal_name(model, name, base.place, diagnostics)) return -1;
+  if (!legal_name(model, name, base.place, diagnostics))
+    return -1;
   bool per_time = !dimension_equal(base.unit.dimension, usd);
   const char *text = arena_printf(
       model->arena, per_time ? "operating * %s * period" : "operating * %s", base.name);
@@ -401,8 +413,10 @@ static int check_own_unit(const struct declaration *item, enum own_kind own,
                           const struct ini_key *unit, struct diagnostics *diagnostics) {
   static const struct dimension usd = {{[BASE_USD] = 1}};
   static const struct dimension usd_per_time = {{[BASE_USD] = 1, [BASE_H] = -1}};
-  if (dimension_equal(item->unit.dimension, usd)) return 0;
-  if (own == OWN_OPEX && dimension_equal(item->unit.dimension, usd_per_time)) return 0;
+  if (dimension_equal(item->unit.dimension, usd))
+    return 0;
+  if (own == OWN_OPEX && dimension_equal(item->unit.dimension, usd_per_time))
+    return 0;
   diagnostics_error(diagnostics, unit->value_place,
                     own == OWN_OPEX ? "an opex item is in USD or USD/yr, not %s"
                                     : "a capex item is in USD, not %s",
@@ -411,8 +425,10 @@ static int check_own_unit(const struct declaration *item, enum own_kind own,
 }
 
 static enum own_kind own_group(const struct ini_key *group, struct diagnostics *diagnostics) {
-  if (!strcmp(group->value, "capex")) return OWN_CAPEX;
-  if (!strcmp(group->value, "opex")) return OWN_OPEX;
+  if (!strcmp(group->value, "capex"))
+    return OWN_CAPEX;
+  if (!strcmp(group->value, "opex"))
+    return OWN_OPEX;
   diagnostics_error(diagnostics, group->value_place, "expected group = capex or opex, not '%s'",
                     group->value);
   return OWN_NONE;
@@ -425,7 +441,8 @@ static int refuse_own_keys(const struct ini_section *section, const char *const 
     bool known = false;
     for (size_t i = 0; i < count; i++)
       known |= !strcmp(section->keys[k].name, names[i]);
-    if (known) continue;
+    if (known)
+      continue;
     const char *nearest = nearest_name(section->keys[k].name, names, count);
     diagnostics_error(diagnostics, section->keys[k].place, "unknown key '%s' in [item]%s%s%s",
                       section->keys[k].name, nearest ? "; did you mean '" : "",
@@ -451,15 +468,19 @@ int model_add_own(struct model *model, const struct ini_section *section,
   read_label(&reader, ini_find(section, "label"));
   read_unit(&reader, ini_find(section, "unit"));
   read_formula(&reader, ini_find(section, "formula"));
-  if (diagnostics->errors != errors) return -1;
-  if (is_per_period(model, item->alternatives[0].formula)) item->kind = DECLARATION_SERIES;
-  if (check_own_unit(item, own, ini_find(section, "unit"), diagnostics)) return -1;
+  if (diagnostics->errors != errors)
+    return -1;
+  if (is_per_period(model, item->alternatives[0].formula))
+    item->kind = DECLARATION_SERIES;
+  if (check_own_unit(item, own, ini_find(section, "unit"), diagnostics))
+    return -1;
   if (own == OWN_CAPEX && item->kind == DECLARATION_SERIES) {
     diagnostics_error(diagnostics, item->alternatives[0].place,
                       "a capex item is paid once: it cannot depend on a period");
     return -1;
   }
-  if (own == OWN_OPEX) return declare_period_amount(model, item, diagnostics);
+  if (own == OWN_OPEX)
+    return declare_period_amount(model, item, diagnostics);
   item->own = OWN_CAPEX;
   return 0;
 }

@@ -17,13 +17,15 @@ enum { SCENARIO_KEYS = sizeof scenario_keys / sizeof scenario_keys[0] };
 
 static bool is_one_of(const char *word, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
-    if (!strcmp(word, words[i])) return true;
+    if (!strcmp(word, words[i]))
+      return true;
   return false;
 }
 
 static const struct ini_section *section_of(const struct reading *reading, const char *kind) {
   for (size_t i = 0; i < reading->text->section_count; i++)
-    if (!strcmp(reading->text->sections[i].kind, kind)) return &reading->text->sections[i];
+    if (!strcmp(reading->text->sections[i].kind, kind))
+      return &reading->text->sections[i];
   return NULL;
 }
 
@@ -72,7 +74,8 @@ static void collect_options(struct reading *reading) {
   for (size_t i = 0; i < sections; i++) {
     const struct ini_section *section = &reading->text->sections[i];
     bool option = !strcmp(section->kind, "option"), a_case = !strcmp(section->kind, "case");
-    if ((!option && !a_case) || !*section->argument || !legal_id(reading, section)) continue;
+    if ((!option && !a_case) || !*section->argument || !legal_id(reading, section))
+      continue;
     if (a_case) {
       cases[scenario->case_count++] = section->argument;
       continue;
@@ -96,13 +99,15 @@ static void collect_options(struct reading *reading) {
 
 static int option_find(const struct scenario *scenario, const char *id) {
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (!strcmp(scenario->options[o].id, id)) return (int)o;
+    if (!strcmp(scenario->options[o].id, id))
+      return (int)o;
   return -1;
 }
 
 static int case_find(const struct scenario *scenario, const char *name) {
   for (size_t c = 0; c < scenario->case_count; c++)
-    if (!strcmp(scenario->cases[c], name)) return (int)c;
+    if (!strcmp(scenario->cases[c], name))
+      return (int)c;
   return -1;
 }
 
@@ -154,7 +159,8 @@ static bool already_common(const struct reading *reading, const char *section, c
   static const char *const elsewhere[] = {"scenario", "workload", "common"};
   for (size_t i = 0; i < 3 && strcmp(elsewhere[i], section) != 0; i++) {
     const struct ini_section *other = section_of(reading, elsewhere[i]);
-    if (other && ini_find(other, name)) return true;
+    if (other && ini_find(other, name))
+      return true;
   }
   return false;
 }
@@ -196,7 +202,8 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
   const char *name = layer.option >= 0 ? point + 1 : key->name;
   if (layer.option >= 0) {
     layer.origin = for_option;
-    if (inputs_assign(reading->inputs, layer, name, key, reading->diagnostics)) return;
+    if (inputs_assign(reading->inputs, layer, name, key, reading->diagnostics))
+      return;
   }
   if (selection_key_find(name) >= 0)
     diagnostics_error(reading->diagnostics, key->place,
@@ -248,9 +255,12 @@ static void assign_setting(struct reading *reading, const char *setting) {
   if (point) {
     const char *prefix = arena_copy_n(arena, key.name, (size_t)(point - key.name));
     int option = option_find(reading->scenario, prefix);
-    if (option >= 0 && selection_assign(reading, option, point + 1, &key)) return;
-    if (!strcmp(prefix, "workload") && selection_assign(reading, -1, point + 1, &key)) return;
-    if (is_one_of(prefix, section_kinds, 3)) key.name = point + 1;
+    if (option >= 0 && selection_assign(reading, option, point + 1, &key))
+      return;
+    if (!strcmp(prefix, "workload") && selection_assign(reading, -1, point + 1, &key))
+      return;
+    if (is_one_of(prefix, section_kinds, 3))
+      key.name = point + 1;
   }
   assign_prefixed(reading, (struct layer){ORIGIN_SET, -1, 0}, ORIGIN_SET_OPTION, &key, "--set");
 }
@@ -263,7 +273,8 @@ static void read_date(struct reading *reading) {
   if (key && (!date_parse(key->value, &date) || strlen(key->value) != 10))
     diagnostics_error(reading->diagnostics, key->value_place,
                       "expected a day such as 2026-10-01, not '%s'", key->value);
-  if (key) return;
+  if (key)
+    return;
   const char *epoch = getenv("SOURCE_DATE_EPOCH");
   time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
   struct tm day;
@@ -305,13 +316,15 @@ static int read_model(struct reading *reading) {
           ? source_read(reading->request->model_path, reading->arena, reading->diagnostics)
           : source_from_text("built-in model", model_default_text, reading->arena);
   struct model *model = source ? model_read(source, reading->arena, reading->diagnostics) : NULL;
-  if (!model) return -1;
+  if (!model)
+    return -1;
   size_t errors = reading->diagnostics->errors;
   for (size_t i = 0; i < reading->text->section_count; i++)
     if (!strcmp(reading->text->sections[i].kind, "item"))
       model_add_own(model, &reading->text->sections[i], reading->diagnostics);
   reading->scenario->model = model;
-  if (reading->diagnostics->errors == errors) model_check(model, reading->diagnostics);
+  if (reading->diagnostics->errors == errors)
+    model_check(model, reading->diagnostics);
   static const char *const relied_on[] = {"cost_per_mtok", "levelised_cost_per_mtok", "horizon",
                                           "throughput"};
   for (size_t i = 0; i < sizeof relied_on / sizeof relied_on[0]; i++)
@@ -358,7 +371,8 @@ static void settle_pairs(struct reading *reading, size_t option, struct figure *
     if (conflicts >= 0 && said(&figures[d]) && said(&figures[conflicts]) && figures[d].value != 0 &&
         figures[conflicts].value != 0)
       report_both(reading, option, d, conflicts, figures);
-    if (instead < 0 || !said(&figures[d]) || !said(&figures[instead])) continue;
+    if (instead < 0 || !said(&figures[d]) || !said(&figures[instead]))
+      continue;
     if (at_option_level(&figures[d]) == at_option_level(&figures[instead]))
       report_both(reading, option, d, instead, figures);
     else
@@ -370,7 +384,8 @@ static void settle_pairs(struct reading *reading, size_t option, struct figure *
 static void settle_rent(struct reading *reading, size_t option, struct figure *figures) {
   const struct model *model = reading->scenario->model;
   int rental_rate = model_find(model, "rental_rate");
-  if (rental_rate < 0 || !said(&figures[rental_rate])) return;
+  if (rental_rate < 0 || !said(&figures[rental_rate]))
+    return;
   reading->scenario->options[option].rented = true;
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
@@ -380,7 +395,8 @@ static void settle_rent(struct reading *reading, size_t option, struct figure *f
                                    .grade = GRADE_ASSUMED,
                                    .source = "included in the rent",
                                    .date = ""};
-    if (!input->in_rent) continue;
+    if (!input->in_rent)
+      continue;
     if (at_option_level(&figures[d]))
       diagnostics_error(reading->diagnostics, figures[d].place,
                         "'%s' is part of the rent of option '%s': a rented option does not pay it",
@@ -410,7 +426,8 @@ static void check_case(struct reading *reading, size_t option, size_t which) {
   const struct figure *figures = figures_of(reading, option, which);
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *input = &scenario->model->declarations[d];
-    if (!said(&figures[d]) || said(&base[d])) continue;
+    if (!said(&figures[d]) || said(&base[d]))
+      continue;
     diagnostics_error(reading->diagnostics, figures[d].place,
                       "case '%s' gives '%s', which option '%s' otherwise %s: give it there too",
                       scenario->cases[which], input->name, scenario->options[option].id,
@@ -428,14 +445,17 @@ static int resolve_option(struct reading *reading, size_t o) {
     size_t before = reading->diagnostics->errors;
     struct figure *figures = figures_of(reading, o, c);
     inputs_resolve(reading->inputs, (int)o, c, figures);
-    if (c && errors != before) continue;
+    if (c && errors != before)
+      continue;
     settle_pairs(reading, o, figures);
-    if (reading->diagnostics->errors == before) settle_rent(reading, o, figures);
+    if (reading->diagnostics->errors == before)
+      settle_rent(reading, o, figures);
   }
   selection_apply(reading, o);
   for (size_t c = 0; c < scenario->case_count; c++) {
     apply_defaults(reading, figures_of(reading, o, c));
-    if (c && reading->diagnostics->errors == errors) check_case(reading, o, c);
+    if (c && reading->diagnostics->errors == errors)
+      check_case(reading, o, c);
   }
   bool *given = arena_array(reading->arena, count, sizeof *given);
   for (size_t d = 0; d < count; d++)
@@ -468,7 +488,8 @@ static void evaluate_option(struct reading *reading, struct option *option) {
   for (size_t c = 0; c < scenario->case_count; c++) {
     const char *what = arena_printf(reading->arena, c ? "option '%s' in case '%s'" : "option '%s'",
                                     option->id, scenario->cases[c]);
-    if (evaluation_check(option->evaluation, c, what, reading->diagnostics)) return;
+    if (evaluation_check(option->evaluation, c, what, reading->diagnostics))
+      return;
   }
 }
 
@@ -492,7 +513,8 @@ static int resolve(struct reading *reading) {
   size_t errors = reading->diagnostics->errors;
   for (size_t o = 0; o < scenario->option_count; o++)
     resolve_option(reading, o);
-  if (reading->diagnostics->errors != errors) return -1;
+  if (reading->diagnostics->errors != errors)
+    return -1;
   find_periods(scenario);
   for (size_t o = 0; o < scenario->option_count; o++)
     evaluate_option(reading, &scenario->options[o]);
@@ -512,10 +534,12 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
                                 .path = request->path,
                                 .settings = request->settings,
                                 .setting_count = request->setting_count};
-  if (read_model(&reading)) return NULL;
+  if (read_model(&reading))
+    return NULL;
   bool model_is_good = diagnostics->errors == errors;
   read_sections(&reading);
-  if (!model_is_good || !scenario->option_count || resolve(&reading)) return NULL;
+  if (!model_is_good || !scenario->option_count || resolve(&reading))
+    return NULL;
   digest(&reading);
   assess(&reading);
   return diagnostics->errors == errors ? scenario : NULL;
@@ -555,7 +579,8 @@ const char *quantity_text(double value, const struct unit *unit, struct arena *a
   char *number = NULL;
   for (int digits = 15; digits <= 17; digits++) {
     number = arena_printf(arena, "%.*g", digits, shown);
-    if (strtod(number, NULL) == shown) break;
+    if (strtod(number, NULL) == shown)
+      break;
   }
   bool plain = !strcmp(unit->text, "-") || !*unit->text;
   return plain ? number : arena_printf(arena, "%s %s", number, unit->text);

@@ -16,7 +16,8 @@ struct chain {
 
 static struct ini_key *find_key(struct ini_section *section, const char *name) {
   for (size_t k = 0; k < section->key_count; k++)
-    if (!strcmp(section->keys[k].name, name)) return &section->keys[k];
+    if (!strcmp(section->keys[k].name, name))
+      return &section->keys[k];
   return NULL;
 }
 
@@ -39,14 +40,16 @@ static void merge_section(struct chain *chain, const struct ini_section *from) {
                           into->key_count + from->key_count, sizeof *into->keys);
   for (size_t k = 0; k < from->key_count; k++) {
     struct ini_key *key = find_key(into, from->keys[k].name);
-    if (!key) key = &into->keys[into->key_count++];
+    if (!key)
+      key = &into->keys[into->key_count++];
     *key = from->keys[k];
   }
 }
 
 static const char *beside(const char *path, const char *name, struct arena *arena) {
   const char *slash = strrchr(path, '/');
-  if (*name == '/' || !slash) return name;
+  if (*name == '/' || !slash)
+    return name;
   return arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name);
 }
 
@@ -61,7 +64,8 @@ static int read_ancestor(struct chain *chain, const char *path, const struct ini
     return -1;
   }
   for (int i = 0; i < chain->length; i++) {
-    if (strcmp(chain->paths[i], canonical) != 0) continue;
+    if (strcmp(chain->paths[i], canonical) != 0)
+      continue;
     diagnostics_error(chain->diagnostics, inherits->value_place,
                       "'%s' inherits from itself, directly or through others", inherits->value);
     return -1;
@@ -72,7 +76,8 @@ static int read_ancestor(struct chain *chain, const char *path, const struct ini
 static int read_file(struct chain *chain, const char *path) {
   const struct source *source = source_read(path, chain->arena, chain->diagnostics);
   const struct ini *ini = source ? ini_read(source, chain->arena, chain->diagnostics) : NULL;
-  if (!ini) return -1;
+  if (!ini)
+    return -1;
   if (chain->length == MAX_ANCESTORS) {
     diagnostics_error(chain->diagnostics, (struct place){.source = source},
                       "more than %d files inherit from one another", MAX_ANCESTORS);

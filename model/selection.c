@@ -11,7 +11,8 @@ const char *selection_key_name(int key) {
 
 int selection_key_find(const char *name) {
   for (int key = 0; key < SELECTION_KEYS; key++)
-    if (!strcmp(selection_key_name(key), name)) return key;
+    if (!strcmp(selection_key_name(key), name))
+      return key;
   return -1;
 }
 
@@ -41,9 +42,11 @@ static void check_word(struct reading *reading, enum workload_key which,
                        const struct ini_key *key) {
   for (size_t v = 0; v < sizeof vocabularies / sizeof vocabularies[0]; v++) {
     const struct vocabulary *vocabulary = &vocabularies[v];
-    if (vocabulary->key != which) continue;
+    if (vocabulary->key != which)
+      continue;
     for (size_t i = 0; i < vocabulary->count; i++)
-      if (!strcmp(vocabulary->words[i], key->value)) return;
+      if (!strcmp(vocabulary->words[i], key->value))
+        return;
     diagnostics_error(reading->diagnostics, key->value_place, "unknown %s '%s': expected %s",
                       workload_key_names[which], key->value,
                       join(vocabulary->words, vocabulary->count, reading->arena));
@@ -54,9 +57,11 @@ static void check_word(struct reading *reading, enum workload_key which,
 static long find_row(struct reading *reading, enum catalog_table which, const char *what,
                      const struct ini_key *key) {
   const struct table *table = catalog_table(&reading->catalog, which);
-  if (!table) return -1;
+  if (!table)
+    return -1;
   long row = catalog_find(table, key->value);
-  if (row >= 0) return row;
+  if (row >= 0)
+    return row;
   const char **ids = arena_array(reading->arena, table->rows + 1, sizeof *ids);
   for (size_t i = 0; i < table->rows; i++)
     ids[i] = table_cell(table, i, "id");
@@ -87,7 +92,8 @@ static void check_workload_value(struct reading *reading, enum workload_key whic
 bool selection_assign(struct reading *reading, int option, const char *name,
                       const struct ini_key *key) {
   int which = selection_key_find(name);
-  if (which < 0 || (option < 0 && which < SELECT_WORKLOAD)) return false;
+  if (which < 0 || (option < 0 && which < SELECT_WORKLOAD))
+    return false;
   if (which >= SELECT_WORKLOAD)
     check_workload_value(reading, (enum workload_key)(which - SELECT_WORKLOAD), key);
   if (option < 0)
@@ -99,7 +105,8 @@ bool selection_assign(struct reading *reading, int option, const char *name,
 
 static const struct ini_key *selected(const struct reading *reading, size_t option, int which) {
   const struct ini_key *own = &reading->chosen[option][which];
-  if (own->name) return own;
+  if (own->name)
+    return own;
   return reading->common[which].name ? &reading->common[which] : NULL;
 }
 
@@ -107,10 +114,12 @@ static const struct ini_key *selected(const struct reading *reading, size_t opti
 static void fill(struct reading *reading, size_t option, int declaration, struct figure figure) {
   const struct scenario *scenario = reading->scenario;
   size_t count = (size_t)scenario->model->count;
-  if (declaration < 0) return;
+  if (declaration < 0)
+    return;
   for (size_t c = 0; c < scenario->case_count; c++) {
     struct figure *at = &scenario->options[option].figures[c * count + (size_t)declaration];
-    if (at->origin == ORIGIN_NONE) *at = figure;
+    if (at->origin == ORIGIN_NONE)
+      *at = figure;
   }
 }
 
@@ -129,7 +138,8 @@ static bool is_given(const struct reading *reading, size_t option, int declarati
 static bool cell_figure(const struct table *table, size_t row, const char *column, double scale,
                         struct figure *figure) {
   double value;
-  if (!table_number(table, row, column, &value)) return false;
+  if (!table_number(table, row, column, &value))
+    return false;
   *figure = (struct figure){
       .origin = ORIGIN_CATALOGUE,
       .value = value * scale,
@@ -153,7 +163,8 @@ static void apply_accelerator(struct reading *reading, size_t o) {
   }
   option->accelerator = option->accelerator_name = key->value;
   long row = find_row(reading, CATALOG_ACCELERATORS, "accelerator", key);
-  if (row < 0) return;
+  if (row < 0)
+    return;
   const struct table *table = catalog_table(&reading->catalog, CATALOG_ACCELERATORS);
   option->accelerator_name = table_cell(table, (size_t)row, "name");
   struct figure figure;
@@ -172,7 +183,8 @@ static void refuse_paid_twice(struct reading *reading, size_t o, const struct in
   size_t count = !strcmp(category, "rack") ? 2 : !strcmp(category, "server") ? 1 : 0;
   for (size_t i = 0; i < count; i++) {
     int d = model_find(reading->scenario->model, parts[i]);
-    if (!is_given(reading, o, d)) continue;
+    if (!is_given(reading, o, d))
+      continue;
     diagnostics_error(reading->diagnostics, reading->scenario->options[o].figures[d].place,
                       "price '%s' of option '%s' is of a whole %s: it contains '%s'", key->value,
                       reading->scenario->options[o].id, category, parts[i]);
@@ -181,7 +193,8 @@ static void refuse_paid_twice(struct reading *reading, size_t o, const struct in
 
 static void apply_price(struct reading *reading, size_t o) {
   const struct ini_key *key = selected(reading, o, SELECT_PRICE);
-  if (!key) return;
+  if (!key)
+    return;
   struct option *option = &reading->scenario->options[o];
   int list_price = model_find(reading->scenario->model, "list_price");
   if (is_given(reading, o, list_price) && option->figures[list_price].origin >= ORIGIN_OPTION) {
@@ -191,7 +204,8 @@ static void apply_price(struct reading *reading, size_t o) {
   }
   size_t errors = reading->diagnostics->errors;
   long row = find_row(reading, CATALOG_PRICES, "price", key);
-  if (row < 0) return;
+  if (row < 0)
+    return;
   const struct table *table = catalog_table(&reading->catalog, CATALOG_PRICES);
   const char *of = table_cell(table, (size_t)row, "accelerator");
   const char *basis = table_cell(table, (size_t)row, "price_basis");
@@ -207,7 +221,8 @@ static void apply_price(struct reading *reading, size_t o) {
     fill(reading, o, list_price, figure);
     refuse_paid_twice(reading, o, key, table_cell(table, (size_t)row, "category"));
   }
-  if (reading->diagnostics->errors != errors) pretend_given(reading, o, "list_price");
+  if (reading->diagnostics->errors != errors)
+    pretend_given(reading, o, "list_price");
 }
 
 static void fill_workload(struct reading *reading, size_t o) {
@@ -239,8 +254,10 @@ static void apply_evidence(struct reading *reading, size_t o) {
     return;
   }
   // A throughput is of output tokens while serving, unless the workload says otherwise.
-  if (!*workload->values[WORKLOAD_TOKENS]) workload->values[WORKLOAD_TOKENS] = "output";
-  if (!*workload->values[WORKLOAD_BASIS]) workload->values[WORKLOAD_BASIS] = "serving";
+  if (!*workload->values[WORKLOAD_TOKENS])
+    workload->values[WORKLOAD_TOKENS] = "output";
+  if (!*workload->values[WORKLOAD_BASIS])
+    workload->values[WORKLOAD_BASIS] = "serving";
   struct evidence evidence;
   if (evidence_choose(&reading->catalog, option->accelerator, workload, key ? key->value : "",
                       key ? key->value_place : option->place, &evidence, reading->diagnostics)) {
@@ -248,7 +265,8 @@ static void apply_evidence(struct reading *reading, size_t o) {
     return;
   }
   for (int k = 0; k < WORKLOAD_KEYS; k++)
-    if (*evidence.workload.values[k]) workload->values[k] = evidence.workload.values[k];
+    if (*evidence.workload.values[k])
+      workload->values[k] = evidence.workload.values[k];
   fill(reading, o, throughput,
        (struct figure){.origin = ORIGIN_CATALOGUE,
                        .value = evidence.throughput,
@@ -262,7 +280,8 @@ static void apply_evidence(struct reading *reading, size_t o) {
 void selection_apply(struct reading *reading, size_t option) {
   size_t errors = reading->diagnostics->errors;
   apply_accelerator(reading, option);
-  if (reading->diagnostics->errors != errors) return;
+  if (reading->diagnostics->errors != errors)
+    return;
   apply_price(reading, option);
   apply_evidence(reading, option);
 }

@@ -44,7 +44,8 @@ static int open_regular(const char *path, struct place whole, struct stat *statu
   } else {
     return fd;
   }
-  if (fd >= 0) close(fd);
+  if (fd >= 0)
+    close(fd);
   return -1;
 }
 
@@ -55,11 +56,15 @@ static int read_to_end(int fd, size_t expected, struct source *source, struct ar
   char *text = arena_alloc(arena, capacity);
   while (size <= largest_file) {
     ssize_t got = read(fd, text + size, capacity - size - 1);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return -1;
-    if (got == 0) break;
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return -1;
+    if (got == 0)
+      break;
     size += (size_t)got;
-    if (size + 1 < capacity) continue;
+    if (size + 1 < capacity)
+      continue;
     text = arena_grow(arena, text, capacity, 2 * capacity, 1);
     capacity *= 2;
   }
@@ -76,7 +81,8 @@ static int read_text(const char *path, struct source *source, struct arena *aren
   struct stat status;
   int result = -1;
   int fd = open_regular(path, whole, &status, diagnostics);
-  if (fd < 0) return -1;
+  if (fd < 0)
+    return -1;
 
   size_t expected = (size_t)status.st_size;
   if (expected <= largest_file && read_to_end(fd, expected, source, arena) < 0) {
@@ -110,7 +116,8 @@ static int check_text(const struct source *source, struct diagnostics *diagnosti
 
 static void drop_byte_order_mark(struct source *source) {
   const size_t length = sizeof byte_order_mark - 1;
-  if (source->size < length || memcmp(source->text, byte_order_mark, length) != 0) return;
+  if (source->size < length || memcmp(source->text, byte_order_mark, length) != 0)
+    return;
   source->text += length;
   source->size -= length;
 }
@@ -119,7 +126,8 @@ const struct source *source_read(const char *path, struct arena *arena,
                                  struct diagnostics *diagnostics) {
   struct source *source = arena_alloc(arena, sizeof *source);
   *source = (struct source){arena_copy(arena, path), "", 0};
-  if (read_text(path, source, arena, diagnostics) < 0) return NULL;
+  if (read_text(path, source, arena, diagnostics) < 0)
+    return NULL;
   drop_byte_order_mark(source);
   return check_text(source, diagnostics) < 0 ? NULL : source;
 }
@@ -138,18 +146,21 @@ bool source_line(const struct source *source, int line, const char **start, size
     const char *newline = memchr(p, '\n', (size_t)(end - p));
     p = newline ? newline + 1 : end;
   }
-  if (line < 1 || p == end) return false;
+  if (line < 1 || p == end)
+    return false;
 
   const char *newline = memchr(p, '\n', (size_t)(end - p));
   const char *stop = newline ? newline : end;
-  if (newline && stop > p && stop[-1] == '\r') stop--;
+  if (newline && stop > p && stop[-1] == '\r')
+    stop--;
   *start = p;
   *length = (size_t)(stop - p);
   return true;
 }
 
 static void start_gcrypt(void) {
-  if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P)) return;
+  if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P))
+    return;
   gcry_check_version(NULL);
   gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
   gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);

@@ -95,7 +95,8 @@ enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
 static const char *const base_names[BASE_UNITS] = {"USD", "W", "h", "B", "token", "L"};
 
 static size_t symbol_length(const char *text) {
-  if (*text == '%') return 1;
+  if (*text == '%')
+    return 1;
   size_t length = 0;
   while (isalnum((unsigned char)text[length]) || text[length] == '_')
     length++;
@@ -140,11 +141,13 @@ static size_t scan_unit(const char *text, struct unit *unit) {
   for (int factors = 1; factors < MAX_FACTORS; factors++) {
     size_t next = at + spaces(text + at);
     char operator= text[next];
-    if (operator!= '/' && operator!= '*') break;
+    if (operator!= '/' && operator!= '*')
+      break;
     next += 1 + spaces(text + next + 1);
     length = symbol_length(text + next);
     const struct symbol *symbol = length ? symbol_find(text + next, length) : NULL;
-    if (!symbol) break;
+    if (!symbol)
+      break;
     unit_apply(unit, symbol, operator== '/' ? -1 : 1);
     at = next + length;
   }
@@ -164,7 +167,8 @@ size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena) {
 static bool is_currency(const char *word) {
   static const char *const currencies[] = {"EUR", "GBP", "JPY", "CNY", "CHF", "INR", "KRW", "TWD"};
   for (size_t i = 0; i < sizeof currencies / sizeof currencies[0]; i++)
-    if (!strcmp(word, currencies[i])) return true;
+    if (!strcmp(word, currencies[i]))
+      return true;
   return false;
 }
 
@@ -186,7 +190,8 @@ static void unknown_unit(const char *text, struct place place, struct diagnostic
 int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
                struct diagnostics *diagnostics) {
   *unit = (struct unit){.text = arena_copy(arena, text), .counts = true};
-  if (!strcmp(text, "-")) return 0;
+  if (!strcmp(text, "-"))
+    return 0;
   size_t length = unit_prefix(text, unit, arena);
   size_t rest = length + spaces(text + length);
   if (length && !text[rest]) {
@@ -267,14 +272,17 @@ size_t number_prefix(const char *text, double *value) {
     digits += decimals;
     at += 1 + decimals;
   }
-  if (!digits) return 0;
+  if (!digits)
+    return 0;
   if (text[at] == 'e' || text[at] == 'E') {
     size_t sign = at + 1 + (text[at + 1] == '+' || text[at + 1] == '-');
     size_t exponent = strspn(text + sign, "0123456789");
-    if (exponent) at = sign + exponent;
+    if (exponent)
+      at = sign + exponent;
   }
   char buffer[64];
-  if (at >= sizeof buffer) return 0;
+  if (at >= sizeof buffer)
+    return 0;
   memcpy(buffer, text, at);
   buffer[at] = 0;
   *value = strtod(buffer, NULL);
@@ -282,8 +290,10 @@ size_t number_prefix(const char *text, double *value) {
 }
 
 static const char *example_of(const struct unit *expected, struct arena *arena) {
-  if (!strcmp(expected->text, "-")) return "a plain number";
-  if (expected->counts) return "a count";
+  if (!strcmp(expected->text, "-"))
+    return "a plain number";
+  if (expected->counts)
+    return "a count";
   return arena_printf(arena, "a quantity such as '%s %s'", expected->percents ? "5" : "100",
                       expected->text);
 }
@@ -303,15 +313,18 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   struct arena *arena = diagnostics->arena;
   const char *start = text + spaces(text);
   double sign = *start == '-' ? -1 : 1;
-  if (*start == '-' || *start == '+') start += 1 + spaces(start + 1);
+  if (*start == '-' || *start == '+')
+    start += 1 + spaces(start + 1);
   size_t length = number_prefix(start, value);
-  if (!length) return wrong_number(text, place, expected, diagnostics);
+  if (!length)
+    return wrong_number(text, place, expected, diagnostics);
   *value *= sign;
   const char *rest = start + length + spaces(start + length);
   if (*rest == ',' || *rest == '.' || *rest == '_' || isdigit((unsigned char)*rest))
     return wrong_number(text, place, expected, diagnostics);
   if (!*rest) {
-    if (expected->counts) return 0;
+    if (expected->counts)
+      return 0;
     diagnostics_error(diagnostics, place, "'%s' has no unit: expected %s", text,
                       example_of(expected, arena));
     return -1;
@@ -319,7 +332,8 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   struct unit unit;
   struct place unit_place = place;
   unit_place.column += (int)(rest - text);
-  if (unit_parse(rest, unit_place, &unit, arena, diagnostics)) return -1;
+  if (unit_parse(rest, unit_place, &unit, arena, diagnostics))
+    return -1;
   bool shares_differ = dimension_is_one(unit.dimension) && unit.percents != expected->percents;
   if (!dimension_equal(unit.dimension, expected->dimension) || shares_differ) {
     diagnostics_error(diagnostics, unit_place, "wrong unit '%s': expected %s", unit.text,
@@ -327,6 +341,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
     return -1;
   }
   *value *= unit_factor(&unit);
-  if (isfinite(*value)) return 0;
+  if (isfinite(*value))
+    return 0;
   return wrong_number(text, place, expected, diagnostics);
 }

@@ -27,7 +27,8 @@ static const char *row_value(const struct table *table, size_t row, enum workloa
       [WORKLOAD_BATCH] = "batch_or_concurrency",
       [WORKLOAD_CONTEXT] = "isl",
   };
-  if (key == WORKLOAD_BASIS) return published_basis;
+  if (key == WORKLOAD_BASIS)
+    return published_basis;
   const char *value = table_cell(table, row, columns[key]);
   return key == WORKLOAD_TOKENS ? tokens_of_basis(value) : value;
 }
@@ -98,7 +99,8 @@ static void report_nothing(const struct search *search) {
 // Better evidence has the stronger grade, then the later date: <0 when a is better, 0 for a tie.
 static int compare_evidence(const struct table *table, size_t a, size_t b) {
   enum grade grade_a = catalog_grade(table, a), grade_b = catalog_grade(table, b);
-  if (grade_a != grade_b) return (int)grade_a - (int)grade_b;
+  if (grade_a != grade_b)
+    return (int)grade_a - (int)grade_b;
   struct date day_a = {0}, day_b = {0};
   catalog_date(table, a, &day_a);
   catalog_date(table, b, &day_b);
@@ -139,7 +141,8 @@ static long choose_row(const struct search *search) {
       continue;
     int order = best < 0 ? -1 : compare_evidence(table, row, (size_t)best);
     tie = order == 0 || (tie && order > 0);
-    if (order < 0) best = (long)row;
+    if (order < 0)
+      best = (long)row;
   }
   if (best < 0)
     report_nothing(search);
@@ -165,7 +168,8 @@ static long named_row(const struct search *search, const char *id) {
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
     const char *wanted = search->workload->values[key];
     const char *has = row_value(table, (size_t)row, (enum workload_key)key);
-    if (!*wanted || !strcmp(wanted, has)) continue;
+    if (!*wanted || !strcmp(wanted, has))
+      continue;
     diagnostics_error(search->diagnostics, search->place,
                       "evidence '%s' has %s = %s, but the workload wants %s", id,
                       workload_key_names[key], *has ? has : "(not stated)", wanted);
@@ -196,7 +200,8 @@ int evidence_choose(struct catalog *catalog, const char *accelerator,
                     const struct workload *workload, const char *wanted_id, struct place place,
                     struct evidence *evidence, struct diagnostics *diagnostics) {
   const struct table *table = catalog_table(catalog, CATALOG_THROUGHPUT);
-  if (!table) return -1;
+  if (!table)
+    return -1;
   struct search search = {table, accelerator, workload, place, diagnostics};
   if (!*wanted_id && !*workload->values[WORKLOAD_MODEL]) {
     diagnostics_error(diagnostics, place,
@@ -205,7 +210,8 @@ int evidence_choose(struct catalog *catalog, const char *accelerator,
     return -1;
   }
   long row = *wanted_id ? named_row(&search, wanted_id) : choose_row(&search);
-  if (row < 0) return -1;
+  if (row < 0)
+    return -1;
   fill_evidence(&search, (size_t)row, evidence);
   return 0;
 }
