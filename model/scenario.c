@@ -136,8 +136,12 @@ static const char *nearest_key(const struct reading *reading, const char *name, 
 static void unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
                         const char *where, bool selections) {
   const char *nearest = nearest_key(reading, name, selections);
-  int d = model_find(reading->scenario->model, name);
-  if (d >= 0)
+  const struct model *model = reading->scenario->model;
+  int d = model_find(model, name);
+  if (d >= 0 && model->declarations[d].kind == DECLARATION_INPUT)
+    diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in [common] or an option",
+                      name);
+  else if (d >= 0)
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is computed, not given: see its formula with 'pertoken explain'", name);
   else
@@ -181,7 +185,7 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
   if (already_common(reading, section->kind, key->name))
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is given twice: it stands in another common section", key->name);
-  else if (workload && selection_assign(reading, -1, key->name, key))
+  if (workload && selection_assign(reading, -1, key->name, key))
     return;
   else if ((workload && !may_stand_in_workload(reading, key->name)) ||
            !inputs_assign(reading->inputs, layer, key->name, key, reading->diagnostics))
@@ -208,10 +212,12 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
   if (selection_key_find(name) >= 0)
     diagnostics_error(reading->diagnostics, key->place,
                       "a case changes inputs: '%s' belongs in the option or [workload]", name);
-  else if (point && layer.option < 0 && nearest_option(reading, prefix))
-    diagnostics_error(reading->diagnostics, key->place, "no option '%s'; did you mean '%s'?",
-                      prefix, nearest_option(reading, prefix));
-  else
+  else if (point && layer.option < 0) {
+    const char *nearest = nearest_option(reading, prefix);
+    diagnostics_error(reading->diagnostics, key->place, "there is no option '%s'%s%s%s", prefix,
+                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                      nearest ? "'?" : "");
+  } else
     unknown_key(reading, name, key, where, false);
 }
 
@@ -508,25 +514,30 @@ static void read_sections(struct reading *reading) {
   inputs_check_attributes(reading->inputs, reading->diagnostics);
 }
 
+static bool failed(const struct reading *reading) {
+  return reading->diagnostics->errors != reading->errors_before;
+}
+
 static int resolve(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
-  size_t errors = reading->diagnostics->errors;
   for (size_t o = 0; o < scenario->option_count; o++)
     resolve_option(reading, o);
-  if (reading->diagnostics->errors != errors)
+  if (failed(reading))
     return -1;
   find_periods(scenario);
   for (size_t o = 0; o < scenario->option_count; o++)
     evaluate_option(reading, &scenario->options[o]);
-  return reading->diagnostics->errors == errors ? 0 : -1;
+  return failed(reading) ? -1 : 0;
 }
 
 struct scenario *scenario_read(const struct scenario_request *request, struct arena *arena,
                                struct diagnostics *diagnostics) {
-  size_t errors = diagnostics->errors;
   struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
-  struct reading reading = {
-      .request = request, .scenario = scenario, .arena = arena, .diagnostics = diagnostics};
+  struct reading reading = {.request = request,
+                            .scenario = scenario,
+                            .errors_before = diagnostics->errors,
+                            .arena = arena,
+                            .diagnostics = diagnostics};
   reading.text = scenario_text_read(request->path, arena, diagnostics);
   if (!reading.text || catalog_open(&reading.catalog, request->data_directory, arena, diagnostics))
     return NULL;
@@ -536,13 +547,13 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
                                 .setting_count = request->setting_count};
   if (read_model(&reading))
     return NULL;
-  bool model_is_good = diagnostics->errors == errors;
+  bool model_is_good = !failed(&reading);
   read_sections(&reading);
   if (!model_is_good || !scenario->option_count || resolve(&reading))
     return NULL;
   digest(&reading);
   assess(&reading);
-  return diagnostics->errors == errors ? scenario : NULL;
+  return failed(&reading) ? NULL : scenario;
 }
 
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,

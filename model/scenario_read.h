@@ -26,6 +26,7 @@ struct reading {
   struct scenario *scenario;
   struct catalog catalog;
   struct inputs *inputs;
+  size_t errors_before;                     // what diagnostics held at the start
   struct ini_key common[SELECTION_KEYS];    // [workload]; name NULL: unset
   struct ini_key (*chosen)[SELECTION_KEYS]; // [option]
   struct arena *arena;

@@ -1,0 +1,363 @@
+// Scenarios: precedence, rent, evidence, cases, grades, and what is refused. Run in the
+// repository's root.
+#include "tests/support/fixture.h"
+
+#include "model/scenario.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char base[] = "[scenario]\n"
+                           "title = A test\n"
+                           "date = 2026-11-01\n"
+                           "[common]\n"
+                           "accelerators = 800\n"
+                           "utilization = 70 %\n"
+                           "pue = 1.25\n"
+                           "electricity_price = 0.08 USD/kWh\n"
+                           "[option a]\n"
+                           "accelerator = h200-sxm-141\n"
+                           "list_price = 30000 USD\n"
+                           "throughput = 4000 token/s\n"
+                           "[option b]\n"
+                           "accelerator = mi325x-256\n"
+                           "list_price = 20000 USD\n"
+                           "throughput = 3900 token/s\n";
+
+struct run {
+  struct fixture fixture;
+  char folder[32], path[64];
+  struct scenario *scenario;
+};
+
+static const char *write_file(struct run *run, const char *name, const char *text) {
+  const char *path = arena_printf(&run->fixture.arena, "%s/%s", run->folder, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+  return path;
+}
+
+static void read_text(struct run *run, const char *text, const char *case_name,
+                      const char *const *settings, size_t setting_count) {
+  fixture_start(&run->fixture);
+  snprintf(run->folder, sizeof run->folder, "/tmp/pertoken-%s", "XXXXXX");
+  assert_non_null(mkdtemp(run->folder));
+  struct scenario_request request = {.path = write_file(run, "test.ini", text),
+                                     .data_directory = "data",
+                                     .case_name = case_name,
+                                     .settings = settings,
+                                     .setting_count = setting_count};
+  run->scenario = scenario_read(&request, &run->fixture.arena, &run->fixture.diagnostics);
+}
+
+static void end(struct run *run) {
+  unlink(arena_printf(&run->fixture.arena, "%s/test.ini", run->folder));
+  rmdir(run->folder);
+  fixture_end(&run->fixture);
+}
+
+// The value of OPTION.ITEM in the item's own unit.
+static double value_of(const struct scenario *scenario, const char *name) {
+  const char *point = strchr(name, '.');
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    if (strlen(option->id) != (size_t)(point - name) ||
+        strncmp(option->id, name, (size_t)(point - name)) != 0)
+      continue;
+    int d = model_find(scenario->model, point + 1);
+    assert_true(d >= 0);
+    return option_value(scenario, option, d, 1) /
+           unit_factor(&scenario->model->declarations[d].unit);
+  }
+  fail_msg("no option in %s", name);
+  return NAN;
+}
+
+static const struct {
+  const char *more, *case_name, *setting, *item;
+  double value;
+} precedence[] = {
+    {"", NULL, NULL, "a.discount", 0},
+    {"", NULL, NULL, "a.accelerators_per_node", 8},
+    {"", NULL, NULL, "b.load_power", 1000},
+    {"", NULL, NULL, "b.idle_power", 1000},
+    {"load_power = 600 W\n", NULL, NULL, "b.load_power", 600},
+    {"discount = 10 %\n[case c]\ndiscount = 20 %\n", "c", NULL, "b.discount", 10},
+    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", "c", NULL, "b.discount", 20},
+    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", NULL, NULL, "b.discount", 10},
+    {"discount = 10 %\n[case c]\nb.discount = 20 %\n", "c", "b.discount=30 %", "b.discount", 30},
+    {"[case c]\ndiscount = 20 %\n", "c", NULL, "b.discount", 20},
+    {"[case c]\ndiscount = 20 %\n", "c", "discount=25 %", "b.discount", 25},
+    {"[case c]\ndiscount = 20 %\n", "base", NULL, "b.discount", 0},
+    {"", NULL, "common.pue=1.5", "b.pue", 1.5},
+    {"pue = 1.1\n", NULL, "pue=1.5", "b.pue", 1.1},
+    {"pue = 1.1\n", NULL, "pue=1.5", "a.pue", 1.5},
+    {"", NULL, "horizon=5 yr", "a.horizon", 5},
+    {"", NULL, "scenario.horizon = 5 yr", "a.horizon", 5},
+    {"[workload]\nutilization = 50 %\n", NULL, NULL, NULL, 0}, // twice: refused below
+    {"rental_rate = 2 USD/gpu/h\n", NULL, NULL, NULL, 0},
+};
+
+static void test_precedence(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof precedence / sizeof precedence[0]; i++) {
+    struct run run;
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", base, precedence[i].more);
+    read_text(&run, text, precedence[i].case_name, &precedence[i].setting,
+              precedence[i].setting ? 1 : 0);
+    if (precedence[i].item) {
+      expect_error(&run.fixture, precedence[i].more, "");
+      expect_near(value_of(run.scenario, precedence[i].item), precedence[i].value, 1e-14,
+                  precedence[i].more);
+    } else
+      assert_null(run.scenario);
+    end(&run);
+  }
+}
+
+// `more` is appended to the base text, so that its first line is line 17, in [option b].
+static const struct {
+  const char *more, *error;
+} refused[] = {
+    {"discuont = 3 %\n", "17:1: unknown key 'discuont' in [option b]; did you mean 'discount'?"},
+    {"capex = 3 USD\n", "17:1: 'capex' is computed, not given"},
+    {"evidence = tp0090\n", "17:1: option 'b' states a throughput and names evidence for one"},
+    {"price = pr001\n", "17:1: option 'b' has both 'price' and 'list_price'"},
+    {"rental_rate = 2 USD/h\n", "15:14: option 'b' has both 'list_price' and 'rental_rate'"},
+    {"decode_throughput = 9 token/s\n", "16:14: option 'b' has both 'throughput' and 'decode_thr"},
+    {"build_price = 9 USD/W\ncolo_rate = 150 USD/kW/month\n",
+     "17:15: option 'b' has both 'build_price' and 'colo_rate'"},
+    {"[common]\npue = 1.3\n", "section"},
+    {"[workload]\nutilization = 50 %\n", "'utilization' is given twice"},
+    {"[workload]\npue = 1.3\n", "18:1: 'pue' belongs in [common] or an option"},
+    {"[workload]\nprecision = fp9\n", "unknown precision 'fp9': expected bf16, fp16, fp8"},
+    {"[workload]\nmodel = llama-2-70bb\n",
+     "unknown model 'llama-2-70bb'; did you mean 'llama-2-70b'"},
+    {"[workload]\nbatch = 0\n", "expected a positive whole number"},
+    {"pue = 0.9\n", "17:7: 'pue' must be at least 1, not 0.9"},
+    {"discount = 120 %\n", "17:12: 'discount' must be at most 100 %, not 120 %"},
+    {"load_power = -5 W\n", "17:14: 'load_power' must be above 0 W/gpu, not -5 W"},
+    {"accelerators_per_node = 2.5\n", "must be a whole number"},
+    {"colo_power = maybe\n", "expected metered or included, not 'maybe'"},
+    {"[case c]\ndiscuont = 3 %\n", "18:1: unknown key 'discuont' in [case c]; did you mean 'disc"},
+    {"[case c]\nx.discount = 3 %\n", "18:1: there is no option 'x'"},
+    {"[case c]\nb.evidence = tp0090\n", "18:1: a case changes inputs: 'evidence'"},
+    {"[case c]\nidle_power = 100 W\n", "'idle_power', which option 'a' otherwise computes"},
+    {"[case c]\nb.rental_rate = 2 USD/h\n", "has both 'list_price' and 'rental_rate'"},
+    {"[case base]\npue = 2\n", "'base' has another meaning"},
+    {"[case]\npue = 2\n", "[case] needs a name"},
+    {"[scenario x]\n", "[scenario] takes no name"},
+    {"[optoin c]\n", "17:1: unknown section [optoin]; did you mean [option]?"},
+    {"[option A]\naccelerator = h200-sxm-141\n", "options 'a' and 'A' differ only in case"},
+    {"[option c d]\n", "'c d' is no name"},
+    {"[option c]\n", "17:1: option 'c' needs 'accelerator'"},
+    {"[option c]\naccelerator = h200\n", "18:15: unknown accelerator 'h200'"},
+    {"[option c]\naccelerator = h200-sxm-142\n", "did you mean 'h200-sxm-141'?"},
+    {"[option c]\naccelerator = h200-sxm-141\nthroughput = 1 token/s\n",
+     "17:1: option 'c' needs 'list_price' (USD/gpu)"},
+    {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\n",
+     "17:1: 'h200-sxm-141' has no throughput, and there is no [workload] model"},
+    {"[option c]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 1 token/s\n"
+     "node_price = 5 USD\n",
+     "21:14: 'node_price' is part of the rent of option 'c'"},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr001\nthroughput = 1 token/s\n",
+     "price 'pr001' is of 'mi325x-256', not of 'h200-sxm-141'"},
+    {"[option c]\naccelerator = b200-sxm-180\nprice = pr027\nthroughput = 1 token/s\nnode_price = "
+     "9 USD\n",
+     "21:14: price 'pr027' of option 'c' is of a whole server: it contains 'node_price'"},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr136\nthroughput = 1 token/s\n",
+     "price 'pr136' is no purchase price"},
+    {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp9999\n",
+     "20:12: no row 'tp9999' in the table of throughputs"},
+    {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp0090\n",
+     "evidence 'tp0090' is of 'mi325x-256', not of 'h200-sxm-141'"},
+    {"discount.source = a friend\n", "17:1: 'discount.source' belongs to a 'discount'"},
+    {"list_price.quote = Q-118\n", "expected a quote's reference and its date"},
+    {"list_price.date = soon\n", "expected a date"},
+    {"decode_throughput = 9 token/s\n", "has both"},
+};
+
+static void test_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    struct run run;
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", base, refused[i].more);
+    read_text(&run, text, NULL, NULL, 0);
+    assert_null(run.scenario);
+    expect_error(&run.fixture, refused[i].more, refused[i].error);
+    end(&run);
+  }
+}
+
+static void test_bad_settings(void **state) {
+  (void)state;
+  static const struct {
+    const char *setting, *error;
+  } cases[] = {
+      {"pue", "1:1: expected KEY=VALUE"},
+      {"pue=0.5", "1:5: 'pue' must be at least 1"},
+      {"peu=1.5", "unknown key 'peu' in --set; did you mean 'pue'?"},
+      {"aa.pue=1.5", "there is no option 'aa'; did you mean 'a'?"},
+      {"a.accelerator=h200-sxm-14", "unknown accelerator 'h200-sxm-14'"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct run run;
+    read_text(&run, base, NULL, &cases[i].setting, 1);
+    assert_null(run.scenario);
+    expect_error(&run.fixture, cases[i].setting, cases[i].error);
+    end(&run);
+  }
+}
+
+// What is common does not apply to a rented option; what it sets itself counts.
+static void test_rent(void **state) {
+  (void)state;
+  struct run run;
+  char text[2048];
+  snprintf(text, sizeof text,
+           "%s[option c]\naccelerator = h200-sxm-141\nthroughput = 4000 token/s\n"
+           "rental_rate = 2.5 USD/gpu/h\nsoftware_licence = 100 USD/yr\n",
+           base);
+  read_text(&run, text, NULL, NULL, 0);
+  expect_error(&run.fixture, "rent", "");
+  assert_true(run.scenario->options[2].rented);
+  expect_near(value_of(run.scenario, "c.capex"), 0, 0, "capex");
+  expect_near(value_of(run.scenario, "c.power_total"), 0, 0, "power_total");
+  expect_near(value_of(run.scenario, "c.rental_total"), 800 * 2.5 * 26280, 1e-14, "rental_total");
+  expect_near(value_of(run.scenario, "c.licence_total"), 800 * 300, 1e-14, "licence_total");
+  end(&run);
+}
+
+static const char decode[] = "[workload]\ninput_tokens = 8000 token\noutput_tokens = 1000 token\n"
+                             "[option c]\naccelerator = h200-sxm-141\nlist_price = 30000 USD\n"
+                             "decode_throughput = 9000 token/s\n";
+
+// Decoding is not serving: a decode rate alone is never compared with a serving rate.
+static void test_decode_is_not_serving(void **state) {
+  (void)state;
+  struct run run;
+  char text[2048];
+  snprintf(text, sizeof text, "%s%s", base, decode);
+  read_text(&run, text, NULL, NULL, 0);
+  assert_null(run.scenario);
+  expect_error(&run.fixture, "decode beside serving",
+               "are not comparable, basis: serving and decode");
+  end(&run);
+  snprintf(text, sizeof text, "%s%sprefill_throughput = 36000 token/s\n", base, decode);
+  read_text(&run, text, NULL, NULL, 0);
+  expect_error(&run.fixture, "decode with prefill", "");
+  expect_near(value_of(run.scenario, "c.throughput"), 1000 / (8000. / 36000 + 1000. / 9000), 1e-14,
+              "throughput");
+  expect_near(value_of(run.scenario, "c.prefill_share"), 100 * (8. / 36) / (8. / 36 + 1. / 9),
+              1e-14, "prefill_share");
+  end(&run);
+}
+
+static void test_grades(void **state) {
+  (void)state;
+  struct run run;
+  char text[2048];
+  snprintf(text, sizeof text,
+           "%slist_price.quote = Q-118 2026-10-01\n[workload]\nmodel = llama-2-70b\n"
+           "precision = fp8\nscenario = server\n[option c]\naccelerator = mi325x-256\n"
+           "list_price = 20000 USD\nlist_price.source = a friend\n",
+           base);
+  read_text(&run, text, NULL, NULL, 0);
+  expect_error(&run.fixture, "grades", "");
+  const struct option *b = &run.scenario->options[1], *c = &run.scenario->options[2];
+  assert_int_equal(b->price_grade, GRADE_QUOTED);
+  assert_int_equal(b->throughput_grade, GRADE_ASSUMED);
+  assert_int_equal(b->power_grade, GRADE_PROJECTED);
+  assert_int_equal(b->headline_grade, GRADE_ASSUMED);
+  assert_int_equal(c->price_grade, GRADE_CLAIM);
+  assert_int_equal(c->throughput_grade, GRADE_BENCHMARK);
+  assert_int_equal(c->headline_grade, GRADE_CLAIM);
+  // The newest of the audited server runs in fp8: MLPerf Inference v6.0.
+  expect_near(value_of(run.scenario, "c.throughput"), 3986.11, 1e-14, "throughput");
+  end(&run);
+}
+
+static void test_inheritance(void **state) {
+  (void)state;
+  struct run run;
+  read_text(&run, base, NULL, NULL, 0);
+  const char *child = write_file(&run, "child.ini",
+                                 "[scenario]\ninherits = test.ini\n[option b]\ndiscount = 10 %\n"
+                                 "list_price = 10000 USD\n");
+  struct scenario_request request = {.path = child, .data_directory = "data"};
+  struct scenario *scenario = scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+  expect_error(&run.fixture, "child", "");
+  expect_near(value_of(scenario, "b.net_price"), 9000, 1e-14, "net_price");
+  expect_near(value_of(scenario, "b.throughput"), 3900, 1e-14, "throughput");
+  assert_string_equal(scenario->title, "A test");
+  assert_string_not_equal(scenario->digest, run.scenario->digest);
+  write_file(&run, "child.ini", "[scenario]\ninherits = missing.ini\n");
+  assert_null(scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics));
+  expect_error(&run.fixture, "missing", "2:12: cannot inherit from 'missing.ini'");
+  write_file(&run, "test.ini", "[scenario]\ninherits = child.ini\n");
+  write_file(&run, "child.ini", "[scenario]\ninherits = test.ini\n");
+  assert_null(scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics));
+  expect_error(&run.fixture, "circle", "inherits from itself");
+  unlink(child);
+  end(&run);
+}
+
+static void test_all_errors_in_one_run(void **state) {
+  (void)state;
+  struct run run;
+  char text[2048];
+  snprintf(text, sizeof text,
+           "%sdiscount = 300 %%\nsuport = 1 %%/yr\npue = one\n[case c]\nwacc = 5\n[oops]\n", base);
+  read_text(&run, text, NULL, NULL, 0);
+  assert_null(run.scenario);
+  if (run.fixture.diagnostics.errors != 5)
+    fail_msg("expected 5 errors, got:\n%s", fixture_errors(&run.fixture));
+  end(&run);
+}
+
+// A horizon that is no whole number of years ends in a shorter period.
+static void test_horizons(void **state) {
+  (void)state;
+  static const struct {
+    const char *horizon;
+    int periods;
+    double last;
+  } cases[] = {{"1 yr", 1, 1},         {"2.5 yr", 3, 0.5},    {"7 yr", 7, 1},
+               {"11.25 yr", 12, 0.25}, {"18 months", 2, 0.5}, {"1 month", 1, 1. / 12}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct run run;
+    char setting[64];
+    const char *settings[] = {setting};
+    snprintf(setting, sizeof setting, "horizon=%s", cases[i].horizon);
+    read_text(&run, base, NULL, settings, 1);
+    expect_error(&run.fixture, setting, "");
+    const struct option *option = &run.scenario->options[0];
+    assert_int_equal(option_periods(run.scenario, option, 0), cases[i].periods);
+    int period = model_find(run.scenario->model, "period");
+    expect_near(option_value(run.scenario, option, period, cases[i].periods) / 8760, cases[i].last,
+                1e-12, cases[i].horizon);
+    end(&run);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_precedence),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_bad_settings),
+      cmocka_unit_test(test_rent),
+      cmocka_unit_test(test_decode_is_not_serving),
+      cmocka_unit_test(test_grades),
+      cmocka_unit_test(test_inheritance),
+      cmocka_unit_test(test_all_errors_in_one_run),
+      cmocka_unit_test(test_horizons),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
