@@ -60,20 +60,22 @@ static enum grade grade_of(const struct reading *reading, const struct option *o
 }
 
 // The largest relative change of the cost per token when an input moves by 10 % either way.
-static double influence(const struct reading *reading, const struct option *option, int input) {
-  const struct scenario *scenario = reading->scenario;
+static double influence(const struct scenario *scenario, const struct option *option, int input) {
   const struct model *model = scenario->model;
   int cost = model_find(model, "cost_per_mtok");
   if (cost < 0 || option->graph->state[input] != GRAPH_INPUT)
     return 0;
-  struct evaluation *block = evaluation_new(option->graph, scenario->periods, 3, reading->arena);
+  struct arena scratch = {NULL};
+  struct evaluation *block = evaluation_new(option->graph, scenario->periods, 3, &scratch);
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < 3 && option->graph->state[d] == GRAPH_INPUT; i++)
       evaluation_at(block, d, 0)[i] = evaluation_at(option->evaluation, d, 0)[scenario->selected] *
                                       (d == input ? (double[]){1, 0.9, 1.1}[i] : 1);
   evaluate(block);
   const double *costs = evaluation_at(block, cost, 0);
-  return fmax(fabs(costs[1] / costs[0] - 1), fabs(costs[2] / costs[0] - 1));
+  double change = fmax(fabs(costs[1] / costs[0] - 1), fabs(costs[2] / costs[0] - 1));
+  arena_free(&scratch);
+  return change;
 }
 
 static void grade_option(struct reading *reading, struct option *option) {
@@ -86,7 +88,7 @@ static void grade_option(struct reading *reading, struct option *option) {
     for (const char *const *name = shown[i]; *name; name++) {
       int d = model_find(reading->scenario->model, *name);
       if (d >= 0 && is_there(figure_of(reading, option, *name)) &&
-          influence(reading, option, d) > 0.01)
+          influence(reading->scenario, option, d) > 0.01)
         option->headline_grade =
             weaker(option->headline_grade, figure_of(reading, option, *name)->grade);
     }

@@ -185,18 +185,18 @@ static bool check_key(struct reader *reader) {
 
 // Whether inih may see the line at hand. What it would read otherwise than meant is refused here.
 static bool check_line(struct reader *reader, size_t room) {
-  if (reader->length > INI_LINE_MAX || reader->length >= room) {
-    diagnostics_error(reader->diagnostics, place_at(reader, INI_LINE_MAX),
-                      "a line has at most %d bytes, this one has %zu", INI_LINE_MAX,
-                      reader->length);
-    return false;
-  }
   for (size_t i = 0; i < reader->length; i++) {
     unsigned char c = (unsigned char)reader->line[i];
     if ((c >= ' ' && c != 127) || c == '\t')
       continue;
     diagnostics_error(reader->diagnostics, place_at(reader, i),
                       "control character 0x%02X; expected text with LF or CRLF line ends", c);
+    return false;
+  }
+  if (reader->length > INI_LINE_MAX || reader->length >= room) {
+    diagnostics_error(reader->diagnostics, place_at(reader, INI_LINE_MAX),
+                      "a line has at most %d bytes, this one has %zu", INI_LINE_MAX,
+                      reader->length);
     return false;
   }
   size_t start = skip_blanks(reader, 0);

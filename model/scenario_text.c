@@ -8,6 +8,7 @@ enum { MAX_ANCESTORS = 32 };
 
 struct chain {
   struct scenario_text *text;
+  size_t capacity;                  // of text->sections
   const char *paths[MAX_ANCESTORS]; // canonical, youngest first
   int length;
   struct arena *arena;
@@ -29,8 +30,11 @@ static void merge_section(struct chain *chain, const struct ini_section *from) {
         !strcmp(text->sections[i].argument, from->argument))
       into = &text->sections[i];
   if (!into) {
-    text->sections = arena_grow(chain->arena, text->sections, text->section_count,
-                                text->section_count + 1, sizeof *text->sections);
+    if (text->section_count == chain->capacity) {
+      chain->capacity = chain->capacity ? 2 * chain->capacity : 16;
+      text->sections = arena_grow(chain->arena, text->sections, text->section_count,
+                                  chain->capacity, sizeof *text->sections);
+    }
     into = &text->sections[text->section_count++];
     *into = *from;
     return;

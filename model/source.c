@@ -15,8 +15,20 @@
 static const size_t largest_file = (size_t)256 << 20;
 static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
+// The length of the plain ASCII at the start, eight bytes at a time: most files are nothing else.
+static size_t ascii_prefix(const char *text, size_t size) {
+  size_t at = 0;
+  for (uint64_t word; at + sizeof word <= size; at += sizeof word) {
+    memcpy(&word, text + at, sizeof word);
+    if (word & UINT64_C(0x8080808080808080))
+      break;
+  }
+  return at;
+}
+
 static const uint8_t *invalid_utf8(const char *text, size_t size) {
-  return u8_check((const uint8_t *)text, size);
+  size_t ascii = ascii_prefix(text, size);
+  return u8_check((const uint8_t *)text + ascii, size - ascii);
 }
 
 static struct place place_at(const struct source *source, const char *position) {
