@@ -585,14 +585,20 @@ double option_saving(const struct scenario *scenario, const struct option *optio
                  option_value(scenario, &scenario->options[scenario->baseline], d, 0);
 }
 
-const char *quantity_text(double value, const struct unit *unit, struct arena *arena) {
-  double shown = value / unit_factor(unit);
+// The fewest digits that read back to the same value, but for the last bit of the conversion.
+static char *shortest_number(double value, double factor, struct arena *arena) {
+  double shown = value / factor;
   char *number = NULL;
   for (int digits = 15; digits <= 17; digits++) {
     number = arena_printf(arena, "%.*g", digits, shown);
-    if (strtod(number, NULL) == shown)
+    if (fabs(strtod(number, NULL) * factor - value) <= 4e-16 * fabs(value))
       break;
   }
+  return number;
+}
+
+const char *quantity_text(double value, const struct unit *unit, struct arena *arena) {
+  char *number = shortest_number(value, unit_factor(unit), arena);
   bool plain = !strcmp(unit->text, "-") || !*unit->text;
   return plain ? number : arena_printf(arena, "%s %s", number, unit->text);
 }
