@@ -1,5 +1,6 @@
 #include "model/evaluate.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,18 +45,23 @@ double *evaluation_at(const struct evaluation *evaluation, int declaration, int 
   return evaluation->values[declaration] + (series ? (size_t)period * evaluation->width : 0);
 }
 
+// Spreadsheets round a decimal that has no exact double, such as 1.005, as it is written: half away
+// from zero, after a nudge of the last bits.
+static double round_to(double x, double digits) {
+  double scale = pow(10, trunc(digits));
+  double scaled = x * scale * (scale == 1 ? 1 : 1 + DBL_EPSILON);
+  return fabs(scaled) < 9e15 ? round(scaled) / scale : x;
+}
+
 // ROUNDUP(ROUND(x, 9), 0): away from zero, after 9 decimals.
 static double ceil_away(double x) {
-  double scaled = x * 1e9;
-  if (fabs(scaled) < 9e15)
-    x = round(scaled) / 1e9;
+  x = round_to(x, CEIL_DECIMALS);
   return x < 0 ? floor(x) : ceil(x);
 }
 
-static double round_to(double x, double digits) {
-  double scale = pow(10, trunc(digits));
-  double scaled = x * scale;
-  return fabs(scaled) < 9e15 ? round(scaled) / scale : x;
+// Like a spreadsheet's, a comparison takes numbers for equal that differ in their last bits only.
+static double compare(double a, double b) {
+  return fabs(a - b) <= fabs(a) * 0x1p-48 ? 0 : a - b;
 }
 
 static void apply_binary(enum node_kind kind, size_t width, double *restrict a,
@@ -70,12 +76,12 @@ static void apply_binary(enum node_kind kind, size_t width, double *restrict a,
   case NODE_MULTIPLY: EACH(a[i] * b[i]);
   case NODE_DIVIDE: EACH(a[i] / b[i]);
   case NODE_POWER: EACH(pow(a[i], b[i]));
-  case NODE_EQUAL: EACH(a[i] == b[i]);
-  case NODE_UNEQUAL: EACH(a[i] != b[i]);
-  case NODE_LESS: EACH(a[i] < b[i]);
-  case NODE_LESS_EQUAL: EACH(a[i] <= b[i]);
-  case NODE_GREATER: EACH(a[i] > b[i]);
-  case NODE_GREATER_EQUAL: EACH(a[i] >= b[i]);
+  case NODE_EQUAL: EACH(compare(a[i], b[i]) == 0);
+  case NODE_UNEQUAL: EACH(compare(a[i], b[i]) != 0);
+  case NODE_LESS: EACH(compare(a[i], b[i]) < 0);
+  case NODE_LESS_EQUAL: EACH(compare(a[i], b[i]) <= 0);
+  case NODE_GREATER: EACH(compare(a[i], b[i]) > 0);
+  case NODE_GREATER_EQUAL: EACH(compare(a[i], b[i]) >= 0);
   default: break;
   }
 }
@@ -113,12 +119,14 @@ static void apply_call(enum function function, int count, size_t width, double *
       out[i] = out[i] != 0 ? b[i] : c[i];
     break;
   case FUNCTION_MIN:
-    for (size_t i = 0; i < width * (size_t)(count - 1); i++)
-      out[i % width] = fmin(out[i % width], rest[i]);
+    for (int k = 0; k < count - 1; k++)
+      for (size_t i = 0; i < width; i++)
+        out[i] = fmin(out[i], rest[(size_t)k * width + i]);
     break;
   case FUNCTION_MAX:
-    for (size_t i = 0; i < width * (size_t)(count - 1); i++)
-      out[i % width] = fmax(out[i % width], rest[i]);
+    for (int k = 0; k < count - 1; k++)
+      for (size_t i = 0; i < width; i++)
+        out[i] = fmax(out[i], rest[(size_t)k * width + i]);
     break;
   case FUNCTION_ROUND:
     for (size_t i = 0; i < width; i++)

@@ -112,11 +112,13 @@ static double worth(struct fixture *fixture, const char *formula, const char *un
                    unit, formula);
   const struct source *source = source_from_text("test", text, &fixture->arena);
   struct model *model = model_read(source, &fixture->arena, &fixture->diagnostics);
-  if (!model || model_check(model, &fixture->diagnostics)) return NAN;
+  if (!model || model_check(model, &fixture->diagnostics))
+    return NAN;
   bool given[16] = {false};
   const struct graph *graph =
       graph_build(model, "test", (struct place){0}, given, &fixture->arena, &fixture->diagnostics);
-  if (!graph) return NAN;
+  if (!graph)
+    return NAN;
   struct evaluation *evaluation = evaluation_new(graph, 4, 3, &fixture->arena);
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < 3 && graph->state[d] == GRAPH_INPUT; i++)
@@ -147,6 +149,12 @@ static const struct {
     {"round(-2.5, 0)", "-", -3},
     {"round(1.25, 1)", "-", 1.3},
     {"round(1234, -2)", "-", 1200},
+    {"round(1.005, 2)", "-", 1.01},
+    {"round(1.4999999999999998, 0)", "-", 1},
+    {"round(-2.675, 2)", "-", -2.68},
+    {"if(0.1 + 0.2 = 0.3, 1, 0)", "-", 1},
+    {"if(0.1 + 0.2 > 0.3, 1, 0)", "-", 0},
+    {"if(0.3000001 > 0.3, 1, 0)", "-", 1},
     {"z^2", "-", 0.25},
     {"(-x)^2", "-", 25},
     {"growth(rate, 2 yr)", "-", 1.21},
@@ -165,7 +173,8 @@ static void test_valued(void **state) {
     fixture_start(&fixture);
     double value = worth(&fixture, valued[i].formula, valued[i].unit);
     expect_error(&fixture, valued[i].formula, "");
-    if (value != valued[i].value) expect_near(value, valued[i].value, 1e-14, valued[i].formula);
+    if (value != valued[i].value)
+      expect_near(value, valued[i].value, 1e-14, valued[i].formula);
     fixture_end(&fixture);
   }
 }
