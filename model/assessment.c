@@ -43,56 +43,66 @@ static enum grade weaker(enum grade a, enum grade b) {
 }
 
 // The inputs whose grades are shown; of those that an option has, the weakest counts.
-static const char *const throughput_inputs[] = {"throughput", "decode_throughput",
-                                                "prefill_throughput", NULL};
-static const char *const power_inputs[] = {"load_power", NULL};
-static const char *const price_inputs[] = {"list_price", "rental_rate", NULL};
+enum shown_grade { SHOWN_THROUGHPUT, SHOWN_POWER, SHOWN_PRICE, SHOWN_GRADES };
 
-static enum grade grade_of(const struct reading *reading, const struct option *option,
-                           const char *const *names) {
-  enum grade weakest = GRADE_MEASURED;
-  for (; *names; names++) {
-    const struct figure *figure = figure_of(reading, option, *names);
-    if (is_there(figure) && figure->origin != ORIGIN_RENT && figure->origin != ORIGIN_DEFAULT)
-      weakest = weaker(weakest, figure->grade);
-  }
-  return weakest;
-}
+static const struct graded {
+  const char *input;
+  enum shown_grade shown;
+} graded[] = {
+    {"throughput", SHOWN_THROUGHPUT},
+    {"decode_throughput", SHOWN_THROUGHPUT},
+    {"prefill_throughput", SHOWN_THROUGHPUT},
+    {"load_power", SHOWN_POWER},
+    {"list_price", SHOWN_PRICE},
+    {"rental_rate", SHOWN_PRICE},
+};
 
-// The largest relative change of the cost per token when an input moves by 10 % either way.
-static double influence(const struct scenario *scenario, const struct option *option, int input) {
+enum { GRADED = sizeof graded / sizeof graded[0] };
+
+static const double swing = 0.1, matters = 0.01;
+
+// The relative change of the cost per token when each graded input alone falls and rises by a
+// swing: one block of cases, in which case 0 is the option as it stands.
+static void find_influences(const struct scenario *scenario, const struct option *option,
+                            double influences[GRADED]) {
   const struct model *model = scenario->model;
-  int cost = model_find(model, "cost_per_mtok");
-  if (cost < 0 || option->graph->state[input] != GRAPH_INPUT)
-    return 0;
+  const size_t width = 1 + 2 * GRADED;
   struct arena scratch = {NULL};
-  struct evaluation *block = evaluation_new(option->graph, scenario->periods, 3, &scratch);
+  struct evaluation *block = evaluation_new(option->graph, scenario->periods, width, &scratch);
   for (int d = 0; d < model->count; d++)
-    for (size_t i = 0; i < 3 && option->graph->state[d] == GRAPH_INPUT; i++)
-      evaluation_at(block, d, 0)[i] = evaluation_at(option->evaluation, d, 0)[scenario->selected] *
-                                      (d == input ? (double[]){1, 0.9, 1.1}[i] : 1);
+    for (size_t i = 0; i < width && option->graph->state[d] == GRAPH_INPUT; i++)
+      evaluation_at(block, d, 0)[i] = evaluation_at(option->evaluation, d, 0)[scenario->selected];
+  for (size_t g = 0; g < GRADED; g++) {
+    int d = model_find(model, graded[g].input);
+    if (d < 0 || option->graph->state[d] != GRAPH_INPUT)
+      continue;
+    evaluation_at(block, d, 0)[1 + 2 * g] *= 1 - swing;
+    evaluation_at(block, d, 0)[2 + 2 * g] *= 1 + swing;
+  }
   evaluate(block);
-  const double *costs = evaluation_at(block, cost, 0);
-  double change = fmax(fabs(costs[1] / costs[0] - 1), fabs(costs[2] / costs[0] - 1));
+  const double *costs = evaluation_at(block, model_find(model, "cost_per_mtok"), 0);
+  for (size_t g = 0; g < GRADED; g++)
+    influences[g] =
+        fmax(fabs(costs[1 + 2 * g] / costs[0] - 1), fabs(costs[2 + 2 * g] / costs[0] - 1));
   arena_free(&scratch);
-  return change;
 }
 
 static void grade_option(struct reading *reading, struct option *option) {
-  static const char *const *const shown[] = {throughput_inputs, power_inputs, price_inputs};
-  enum grade *const grades[] = {&option->throughput_grade, &option->power_grade,
-                                &option->price_grade};
+  enum grade shown[SHOWN_GRADES] = {GRADE_MEASURED, GRADE_MEASURED, GRADE_MEASURED};
+  double influences[GRADED];
+  find_influences(reading->scenario, option, influences);
   option->headline_grade = GRADE_MEASURED;
-  for (size_t i = 0; i < 3; i++) {
-    *grades[i] = grade_of(reading, option, shown[i]);
-    for (const char *const *name = shown[i]; *name; name++) {
-      int d = model_find(reading->scenario->model, *name);
-      if (d >= 0 && is_there(figure_of(reading, option, *name)) &&
-          influence(reading->scenario, option, d) > 0.01)
-        option->headline_grade =
-            weaker(option->headline_grade, figure_of(reading, option, *name)->grade);
-    }
+  for (size_t g = 0; g < GRADED; g++) {
+    const struct figure *figure = figure_of(reading, option, graded[g].input);
+    if (figure->origin <= ORIGIN_RENT)
+      continue;
+    shown[graded[g].shown] = weaker(shown[graded[g].shown], figure->grade);
+    if (influences[g] > matters)
+      option->headline_grade = weaker(option->headline_grade, figure->grade);
   }
+  option->throughput_grade = shown[SHOWN_THROUGHPUT];
+  option->power_grade = shown[SHOWN_POWER];
+  option->price_grade = shown[SHOWN_PRICE];
 }
 
 static double amount(const struct reading *reading, const struct option *option, const char *name) {
@@ -151,11 +161,12 @@ static void warn_of_age(struct reading *reading, struct option *option) {
   struct date today, of;
   if (!date_parse(reading->scenario->date, &today))
     return;
-  for (const char *const *name = price_inputs; *name; name++) {
-    const struct figure *figure = figure_of(reading, option, *name);
-    if (is_there(figure) && date_parse(figure->date, &of) && date_is_stale(of, today))
-      warn(reading, option, "the price is stale: %s is of %s, over 12 months before %s", *name,
-           figure->date, reading->scenario->date);
+  for (size_t g = 0; g < GRADED; g++) {
+    const struct figure *figure = figure_of(reading, option, graded[g].input);
+    if (graded[g].shown == SHOWN_PRICE && is_there(figure) && date_parse(figure->date, &of) &&
+        date_is_stale(of, today))
+      warn(reading, option, "the price is stale: %s is of %s, over 12 months before %s",
+           graded[g].input, figure->date, reading->scenario->date);
   }
 }
 
