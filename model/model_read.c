@@ -168,6 +168,10 @@ static void read_instead_of(struct reader *reader, const struct ini_key *key) {
   reader->declaration->instead_of = declared(reader, key);
 }
 
+static void read_needed_with(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->needed_with = declared(reader, key);
+}
+
 static void read_notice(struct reader *reader, const struct ini_key *key) {
   reader->declaration->notice = key->value;
 }
@@ -209,6 +213,7 @@ static const struct attribute {
     {"scope", IN(INPUT), read_scope},
     {"conflicts", IN(INPUT), read_conflicts},
     {"instead_of", IN(INPUT), read_instead_of},
+    {"needed_with", IN(INPUT), read_needed_with},
     {"notice", IN(INPUT), read_notice},
     {"role", COMPUTED, read_role},
 };
@@ -268,6 +273,7 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .place = place,
                                       .conflicts = -1,
                                       .instead_of = -1,
+                                      .needed_with = -1,
                                       .unit = {.text = ""}};
   return declaration;
 }

@@ -20,7 +20,7 @@ void csv_out_text(struct csv_out *out, const char *text) {
   // libcsv writes the quotes, so the apostrophe has to be part of what it gets.
   char guarded[strlen(text) + 2];
   guarded[0] = '\'';
-  strcpy(guarded + 1, text);
+  memcpy(guarded + 1, text, strlen(text) + 1);
   csv_fwrite(out->file, guarded, strlen(guarded));
 }
 

@@ -1,0 +1,115 @@
+// What stands below a comparison for people: what its figures are worth, and what they leave out.
+#include "reports/compare.h"
+
+#include <string.h>
+
+struct notes {
+  const struct scenario *scenario;
+  const struct style *style;
+};
+
+static const char *joined(const struct notes *notes, const char *list, const char *word) {
+  return *list ? arena_printf(notes->style->arena, "%s, %s", list, word) : word;
+}
+
+// Options that lack the same costs share a line.
+static void print_not_included(const struct notes *notes) {
+  const struct scenario *scenario = notes->scenario;
+  for (size_t i = 0; i < scenario->option_count; i++) {
+    const char *missing = scenario->options[i].not_included, *ids = "";
+    bool first = true;
+    size_t count = 0;
+    for (size_t k = 0; k < scenario->option_count; k++) {
+      if (strcmp(scenario->options[k].not_included, missing) != 0)
+        continue;
+      if (k < i)
+        first = false;
+      ids = joined(notes, ids, scenario->options[k].id);
+      count++;
+    }
+    if (!*missing || !first)
+      continue;
+    const char *whose =
+        count < scenario->option_count ? arena_printf(notes->style->arena, " (%s)", ids) : "";
+    style_paragraph(notes->style,
+                    "Not included: ", arena_printf(notes->style->arena, "%s%s", missing, whose));
+  }
+}
+
+static void print_decode_only(const struct notes *notes) {
+  const char *ids = "";
+  for (size_t i = 0; i < notes->scenario->option_count; i++)
+    if (notes->scenario->options[i].decode_only)
+      ids = joined(notes, ids, notes->scenario->options[i].id);
+  if (*ids)
+    style_paragraph(notes->style, "Upper bound, decode only: ",
+                    arena_printf(notes->style->arena,
+                                 "%s (prefill takes no time; not ranked against serving)", ids));
+}
+
+static const char *const grade_meanings[GRADES] = {
+    [GRADE_MEASURED] = "this tool's own measurement",
+    [GRADE_QUOTED] = "a written quote",
+    [GRADE_BENCHMARK] = "an audited public benchmark",
+    [GRADE_PUBLISHED] = "a dated publication with method",
+    [GRADE_PROJECTED] = "computed from another figure by a stated rule",
+    [GRADE_CLAIM] = "a statement without method",
+    [GRADE_ASSUMED] = "the user's own",
+};
+
+static void print_legend(const struct notes *notes) {
+  bool used[GRADES] = {false};
+  for (size_t i = 0; i < notes->scenario->option_count; i++) {
+    const struct option *option = &notes->scenario->options[i];
+    used[option->throughput_grade] = used[option->power_grade] = used[option->price_grade] =
+        used[option->headline_grade] = true;
+  }
+  const char *text = "";
+  for (int grade = 0; grade < GRADES; grade++)
+    if (used[grade])
+      text = arena_printf(notes->style->arena, "%s%s%s = %s", text, *text ? "; " : "",
+                          grade_name((enum grade)grade), grade_meanings[grade]);
+  style_paragraph(notes->style, "Evidence: ", text);
+}
+
+static bool has_warning(const struct option *option, const char *text) {
+  for (size_t k = 0; k < option->warning_count; k++)
+    if (!strcmp(option->warnings[k], text))
+      return true;
+  return false;
+}
+
+// One paragraph for all options that a warning is about, at the first of them.
+static void print_warning(const struct notes *notes, size_t first, const char *text) {
+  const struct scenario *scenario = notes->scenario;
+  const char *ids = "";
+  for (size_t i = 0; i < scenario->option_count; i++) {
+    if (!has_warning(&scenario->options[i], text))
+      continue;
+    if (i < first)
+      return;
+    ids = joined(notes, ids, scenario->options[i].id);
+  }
+  style_paragraph(notes->style,
+                  "Warning: ", arena_printf(notes->style->arena, "%s: %s", ids, text));
+}
+
+static void print_warnings(const struct notes *notes) {
+  const struct scenario *scenario = notes->scenario;
+  for (size_t i = 0; i < scenario->warning_count; i++)
+    style_paragraph(notes->style, "Warning: ", scenario->warnings[i]);
+  for (size_t i = 0; i < scenario->option_count; i++)
+    for (size_t k = 0; k < scenario->options[i].warning_count; k++)
+      print_warning(notes, i, scenario->options[i].warnings[k]);
+}
+
+void compare_notes(const struct scenario *scenario, const struct style *style) {
+  const struct notes notes = {scenario, style};
+  putc('\n', style->out);
+  if (scenario->option_count > 1)
+    style_paragraph(style, "* ", "lowest cost per million output tokens");
+  print_decode_only(&notes);
+  print_not_included(&notes);
+  print_legend(&notes);
+  print_warnings(&notes);
+}

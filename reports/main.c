@@ -1,0 +1,335 @@
+// The pertoken command: a table of commands, and what they have in common.
+#include "model/catalog.h"
+#include "model/scenario.h"
+#include "reports/catalog_view.h"
+#include "reports/compare.h"
+#include "reports/diff.h"
+#include "reports/explain.h"
+#include "reports/options.h"
+#include "reports/output.h"
+#include "reports/style.h"
+#include "reports/version.h"
+#include "reports/workbook.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum exit_status { EXIT_DONE = 0, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
+
+// One run of one command. Everything in it lives in the arena.
+struct run {
+  struct options options;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+// ---- what the commands share
+
+static const char *without_dots(const char *directory, struct arena *arena) {
+  char *resolved = realpath(directory, NULL);
+  const char *text = arena_copy(arena, resolved ? resolved : directory);
+  free(resolved);
+  return text;
+}
+
+// The shipped catalogue, found from where the program itself is: installed, or in a build tree.
+static const char *data_directory(struct run *run) {
+  static const char *const beside[] = {"../share/pertoken/data", "../data", "../../data"};
+  if (run->options.data_directory)
+    return run->options.data_directory;
+  char self[4096];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  char *slash = length > 0 ? memrchr(self, '/', (size_t)length) : NULL;
+  if (slash) {
+    *slash = 0;
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+      const char *directory = arena_printf(run->arena, "%s/%s", self, beside[i]);
+      const char *table = arena_printf(run->arena, "%s/accelerators.csv", directory);
+      if (access(table, R_OK) == 0)
+        return without_dots(directory, run->arena);
+    }
+  }
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "no catalogue beside the program: say where it is with --data DIR");
+  return NULL;
+}
+
+static void print_note(const struct run *run, const char *kind, const char *text) {
+  const struct style style = style_of(stderr, run->arena);
+  fprintf(stderr, "pertoken: %s%s\n", kind, style_text(&style, text));
+}
+
+static void print_warnings(const struct run *run, const struct scenario *scenario) {
+  if (run->options.quiet)
+    return;
+  for (size_t i = 0; i < scenario->warning_count; i++)
+    print_note(run, "warning: ", scenario->warnings[i]);
+  for (size_t i = 0; i < scenario->option_count; i++) {
+    const struct option *option = &scenario->options[i];
+    for (size_t k = 0; k < option->warning_count; k++)
+      print_note(run,
+                 "warning: ", arena_printf(run->arena, "%s: %s", option->id, option->warnings[k]));
+  }
+}
+
+// Which figures were found in the catalogue rather than given.
+static void print_findings(const struct run *run, const struct scenario *scenario,
+                           const struct option *option) {
+  for (int d = 0; d < scenario->model->count; d++) {
+    const struct declaration *input = &scenario->model->declarations[d];
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
+    if (option->graph->state[d] != GRAPH_INPUT || figure->origin != ORIGIN_CATALOGUE)
+      continue;
+    print_note(run, "",
+               arena_printf(run->arena, "%s: %s = %s, %s (%s:%d)", option->id, input->name,
+                            quantity_text(figure->value, &input->unit, run->arena),
+                            grade_name(figure->grade),
+                            figure->place.source ? figure->place.source->name : "",
+                            figure->place.line));
+  }
+}
+
+static void print_details(const struct run *run, const struct scenario *scenario,
+                          const char *directory) {
+  if (!run->options.verbose)
+    return;
+  print_note(run, "data: ", directory);
+  print_note(run, "cost model: ", scenario->model->source->name);
+  print_note(run, "digest: ", scenario->digest);
+  for (size_t i = 0; i < scenario->option_count; i++)
+    print_findings(run, scenario, &scenario->options[i]);
+}
+
+// Reads the scenario of an argument and says what there is to say about it.
+static struct scenario *read_scenario(struct run *run, int argument) {
+  const char *directory = data_directory(run);
+  if (!directory)
+    return NULL;
+  const struct scenario_request request = {
+      .path = run->options.arguments[argument],
+      .model_path = run->options.model_path,
+      .data_directory = directory,
+      .case_name = run->options.case_name,
+      .settings = run->options.settings,
+      .setting_count = run->options.setting_count,
+      .mixed = run->options.mixed,
+  };
+  struct scenario *scenario = scenario_read(&request, run->arena, run->diagnostics);
+  if (scenario)
+    print_details(run, scenario, directory);
+  return scenario;
+}
+
+static int open_output(struct run *run, struct output *output) {
+  return output_open(output, run->options.output_path, run->arena, run->diagnostics);
+}
+
+// ---- the commands: each returns 0, or -1 after errors
+
+// The scenario's name with another ending, in the current folder.
+static const char *workbook_path(const struct run *run) {
+  const char *path = run->options.arguments[0], *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path, *point = strrchr(name, '.');
+  const size_t length = point && point != name ? (size_t)(point - name) : strlen(name);
+  return arena_printf(run->arena, "%.*s.xlsx", (int)length, name);
+}
+
+static int run_report(struct run *run) {
+  const struct scenario *scenario = read_scenario(run, 0);
+  if (!scenario)
+    return -1;
+  print_warnings(run, scenario);
+  const char *path = run->options.output_path ? run->options.output_path : workbook_path(run);
+  if (workbook_write(scenario, path, run->arena, run->diagnostics))
+    return -1;
+  if (!run->options.quiet)
+    print_note(run, "wrote ", path);
+  return 0;
+}
+
+// A table on the terminal shows the warnings itself.
+static bool shows_warnings(const struct run *run) {
+  return run->options.format == FORMAT_TABLE && !run->options.output_path &&
+         isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+}
+
+static int run_compare(struct run *run) {
+  struct output output;
+  const struct scenario *scenario = read_scenario(run, 0);
+  if (!scenario || open_output(run, &output))
+    return -1;
+  if (!shows_warnings(run))
+    print_warnings(run, scenario);
+  compare_print(scenario, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+static int run_diff(struct run *run) {
+  struct output output;
+  const struct scenario *a = read_scenario(run, 0), *b = read_scenario(run, 1);
+  if (!a || !b || open_output(run, &output))
+    return -1;
+  print_warnings(run, a);
+  print_warnings(run, b);
+  diff_print(a, b, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+static int run_explain(struct run *run) {
+  struct output output;
+  const struct scenario *scenario = read_scenario(run, 0);
+  if (!scenario || open_output(run, &output))
+    return -1;
+  if (explain_print(scenario, run->options.arguments[1], run->options.format, output.stream,
+                    run->arena, run->diagnostics)) {
+    output_discard(&output);
+    return -1;
+  }
+  print_warnings(run, scenario);
+  return output_close(&output, run->diagnostics);
+}
+
+static int unknown_table(struct run *run, const char *name) {
+  const char *nearest = nearest_name(name, catalog_table_names, CATALOG_TABLES), *all = "";
+  for (int i = 0; i < CATALOG_TABLES; i++)
+    all = arena_printf(run->arena, "%s%s%s", all, i ? ", " : "", catalog_table_names[i]);
+  if (nearest)
+    diagnostics_error(run->diagnostics, (struct place){0}, "unknown table '%s'; did you mean '%s'?",
+                      name, nearest);
+  else
+    diagnostics_error(run->diagnostics, (struct place){0}, "unknown table '%s', expected one of %s",
+                      name, all);
+  return -1;
+}
+
+static int run_catalog(struct run *run) {
+  const char *name = run->options.arguments[0], *directory = data_directory(run);
+  const enum catalog_table which = catalog_table_named(name);
+  if (which == CATALOG_TABLES)
+    return unknown_table(run, name);
+  struct catalog catalog;
+  struct output output;
+  if (!directory || catalog_open(&catalog, directory, run->arena, run->diagnostics))
+    return -1;
+  const struct table *table = catalog_table(&catalog, which);
+  if (!table || open_output(run, &output))
+    return -1;
+  if (catalog_view_print(table, run->options.wheres, run->options.where_count, run->options.format,
+                         output.stream, run->diagnostics)) {
+    output_discard(&output);
+    return -1;
+  }
+  return output_close(&output, run->diagnostics);
+}
+
+// ---- the table of commands
+
+#define EVERY_FORMAT (1u << FORMAT_TABLE | 1u << FORMAT_CSV | 1u << FORMAT_JSON)
+#define ANSWERS      (OPTIONS_DATA | OPTIONS_FORMAT | OPTIONS_OUTPUT)
+
+static const struct command {
+  struct syntax syntax;
+  int (*run)(struct run *);
+} commands[] = {
+    {{"report", "SCENARIO.ini", "Write a scenario's cost per token as an Excel workbook",
+      "pertoken report examples/mi325x-vs-h200.ini -o tco.xlsx",
+      OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT, 0, 1},
+     run_report},
+    {{"compare", "SCENARIO.ini", "Set a scenario's options side by side",
+      "pertoken compare examples/mi325x-vs-h200.ini --set mi325x.discount='22 %'",
+      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 1},
+     run_compare},
+    {{"diff", "A.ini B.ini", "Show which inputs of two scenarios differ, and what that does",
+      "pertoken diff examples/mi325x-vs-h200.ini examples/finance-what-if.ini",
+      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 2},
+     run_diff},
+    {{"explain", "SCENARIO.ini OPTION.ITEM[@PERIOD]",
+      "Show where a number comes from, down to its sources",
+      "pertoken explain examples/mi325x-vs-h200.ini mi325x.cost_per_mtok",
+      ANSWERS | OPTIONS_SCENARIO, 1u << FORMAT_TABLE | 1u << FORMAT_JSON, 2},
+     run_explain},
+    {{"catalog", "TABLE", "Look at the shipped data, every row with its source",
+      "pertoken catalog prices --where accelerator=h200-sxm-141", ANSWERS | OPTIONS_WHERE,
+      EVERY_FORMAT, 1},
+     run_catalog},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_commands(FILE *out) {
+  fputs("Usage: pertoken COMMAND [OPTION...] ARGUMENT...\n"
+        "What does a token cost over three years, on this hardware, at this price?\n\n",
+        out);
+  for (size_t i = 0; i < COMMANDS; i++)
+    fprintf(out, "  %-8s  %s\n", commands[i].syntax.name, commands[i].syntax.summary);
+  fputs("\n'pertoken COMMAND --help' shows a command's options and an example,\n"
+        "'pertoken --version' the version.\n",
+        out);
+}
+
+static const struct command *find_command(const char *name) {
+  for (size_t i = 0; i < COMMANDS; i++)
+    if (!strcmp(commands[i].syntax.name, name))
+      return &commands[i];
+  return NULL;
+}
+
+static int refuse_command(const char *name) {
+  const char *names[COMMANDS];
+  for (size_t i = 0; i < COMMANDS; i++)
+    names[i] = commands[i].syntax.name;
+  const char *nearest = nearest_name(name, names, COMMANDS);
+  struct arena arena = {0};
+  const struct style style = style_of(stderr, &arena);
+  fprintf(stderr, "pertoken: unknown command '%s'", style_text(&style, name));
+  if (nearest)
+    fprintf(stderr, "; did you mean '%s'?", nearest);
+  fputs("\nTry 'pertoken --help'.\n", stderr);
+  arena_free(&arena);
+  return EXIT_BAD_INPUT;
+}
+
+static int run_command(const struct command *command, int argc, char **argv) {
+  struct arena arena = {0};
+  struct diagnostics diagnostics = {.arena = &arena};
+  struct run run = {.arena = &arena, .diagnostics = &diagnostics};
+  run.options = options_parse(&command->syntax, argc, argv, &arena);
+  const int failed = command->run(&run);
+  if (failed || !run.options.quiet)
+    diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
+  arena_free(&arena);
+  if (!failed)
+    return EXIT_DONE;
+  return diagnostics.machine_failed ? EXIT_MACHINE_FAILED : EXIT_BAD_INPUT;
+}
+
+// What argp and the help print may fail as well, and then nobody else notices.
+static void check_standard_output(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return;
+  fputs("pertoken: cannot write 'standard output'\n", stderr);
+  _exit(EXIT_MACHINE_FAILED);
+}
+
+int main(int argc, char **argv) {
+  setlocale(LC_CTYPE, "");
+  signal(SIGPIPE, SIG_DFL); // a reader that has seen enough is no error
+  atexit(check_standard_output);
+  if (argc < 2) {
+    print_commands(stderr);
+    return EXIT_BAD_INPUT;
+  }
+  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
+    print_commands(stdout);
+    return EXIT_DONE;
+  }
+  if (!strcmp(argv[1], "--version")) {
+    puts("pertoken " PERTOKEN_VERSION);
+    return EXIT_DONE;
+  }
+  const struct command *command = find_command(argv[1]);
+  return command ? run_command(command, argc - 1, argv + 1) : refuse_command(argv[1]);
+}

@@ -1,0 +1,152 @@
+#include "reports/options.h"
+
+#include "model/diagnostics.h"
+
+#include <argp.h>
+#include <string.h>
+
+enum key {
+  KEY_SET = 256,
+  KEY_CASE,
+  KEY_MIXED,
+  KEY_MODEL,
+  KEY_DATA,
+  KEY_FORMAT,
+  KEY_WHERE,
+};
+
+static const struct known_option {
+  struct argp_option option;
+  unsigned groups; // 0: every command
+} known_options[] = {
+    {{"set", KEY_SET, "KEY=VALUE", 0,
+      "Change an input for all options, or with OPTION.KEY=VALUE for one; may be repeated", 0},
+     OPTIONS_SCENARIO},
+    {{"case", KEY_CASE, "NAME", 0, "Take the scenario's [case NAME]", 0}, OPTIONS_SCENARIO},
+    {{"mixed", KEY_MIXED, NULL, 0, "Compare throughputs of unlike workloads; the result says so",
+      0},
+     OPTIONS_SCENARIO},
+    {{"model", KEY_MODEL, "FILE", 0, "Use another cost model than the built-in one", 0},
+     OPTIONS_SCENARIO},
+    {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in another directory", 0}, OPTIONS_DATA},
+    {{"where", KEY_WHERE, "CONDITION", 0,
+      "Only rows with COLUMN=VALUE, or COLUMN~TEXT (contains); may be repeated, all must hold", 0},
+     OPTIONS_WHERE},
+    {{"format", KEY_FORMAT, "FORMAT", 0, NULL, 0}, OPTIONS_FORMAT},
+    {{"output", 'o', "FILE", 0, "Write there instead", 0}, OPTIONS_OUTPUT},
+    {{"quiet", 'q', NULL, 0, "No warnings on standard error", 1}, 0},
+    {{"verbose", 'v', NULL, 0, "Say where data was found, on standard error", 1}, 0},
+};
+
+enum { KNOWN_OPTIONS = sizeof known_options / sizeof known_options[0] };
+
+static const char *const format_names[] = {
+    [FORMAT_TABLE] = "table", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json"};
+
+enum { FORMATS = sizeof format_names / sizeof format_names[0] };
+
+struct parsing {
+  const struct syntax *syntax;
+  struct arena *arena;
+  struct options *options;
+};
+
+static void append(const char ***list, size_t *count, const char *text, struct arena *arena) {
+  *list = arena_grow(arena, *list, *count, *count + 1, sizeof **list);
+  (*list)[(*count)++] = text;
+}
+
+// "table, csv or json"
+static const char *formats_text(const struct syntax *syntax, struct arena *arena) {
+  const char *text = "";
+  for (unsigned f = 0; f < FORMATS; f++) {
+    if (!(syntax->formats & (1u << f)))
+      continue;
+    const char *before = !*text ? "" : syntax->formats >> (f + 1) ? ", " : " or ";
+    text = arena_printf(arena, "%s%s%s", text, before, format_names[f]);
+  }
+  return text;
+}
+
+static void set_format(const struct parsing *parsing, const char *name, struct argp_state *state) {
+  const char *allowed[FORMATS];
+  size_t count = 0;
+  for (unsigned f = 0; f < FORMATS; f++) {
+    if (!(parsing->syntax->formats & (1u << f)))
+      continue;
+    allowed[count++] = format_names[f];
+    if (strcmp(format_names[f], name) != 0)
+      continue;
+    parsing->options->format = (enum output_format)f;
+    return;
+  }
+  const char *nearest = nearest_name(name, allowed, count);
+  argp_error(state, "expected --format %s, not '%s'%s%s%s",
+             formats_text(parsing->syntax, parsing->arena), name, nearest ? "; did you mean '" : "",
+             nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static void add_argument(const struct parsing *parsing, const char *text,
+                         struct argp_state *state) {
+  struct options *options = parsing->options;
+  if (options->argument_count == parsing->syntax->argument_count)
+    argp_error(state, "one argument too many: '%s'", text);
+  options->arguments[options->argument_count++] = text;
+}
+
+static error_t parse_one(int key, char *text, struct argp_state *state) {
+  const struct parsing *parsing = state->input;
+  struct options *options = parsing->options;
+  switch (key) {
+  case KEY_SET: append(&options->settings, &options->setting_count, text, parsing->arena); break;
+  case KEY_WHERE: append(&options->wheres, &options->where_count, text, parsing->arena); break;
+  case KEY_CASE: options->case_name = text; break;
+  case KEY_MIXED: options->mixed = true; break;
+  case KEY_MODEL: options->model_path = text; break;
+  case KEY_DATA: options->data_directory = text; break;
+  case KEY_FORMAT: set_format(parsing, text, state); break;
+  case 'o': options->output_path = text; break;
+  case 'q': options->quiet = true; break;
+  case 'v': options->verbose = true; break;
+  case ARGP_KEY_ARG: add_argument(parsing, text, state); break;
+  case ARGP_KEY_END:
+    if (options->argument_count < parsing->syntax->argument_count)
+      argp_error(state, "expected %s", parsing->syntax->arguments);
+    break;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+  return 0;
+}
+
+static struct argp_option *options_of(const struct syntax *syntax, struct arena *arena) {
+  struct argp_option *list = arena_array(arena, KNOWN_OPTIONS + 1, sizeof *list);
+  size_t count = 0;
+  for (size_t i = 0; i < KNOWN_OPTIONS; i++) {
+    const struct known_option *known = &known_options[i];
+    if (known->groups && !(known->groups & syntax->groups))
+      continue;
+    list[count] = known->option;
+    if (known->option.key == KEY_FORMAT)
+      list[count].doc = arena_printf(arena, "Print as %s", formats_text(syntax, arena));
+    count++;
+  }
+  return list;
+}
+
+struct options options_parse(const struct syntax *syntax, int argc, char **argv,
+                             struct arena *arena) {
+  struct options options = {0};
+  struct parsing parsing = {.syntax = syntax, .arena = arena, .options = &options};
+  options.arguments =
+      arena_array(arena, (size_t)syntax->argument_count + 1, sizeof *options.arguments);
+  const struct argp argp = {
+      .options = options_of(syntax, arena),
+      .parser = parse_one,
+      .args_doc = syntax->arguments,
+      .doc = arena_printf(arena, "%s.\vExample:\n  %s", syntax->summary, syntax->example),
+  };
+  argv[0] = arena_printf(arena, "pertoken %s", syntax->name);
+  argp_err_exit_status = 2;
+  argp_parse(&argp, argc, argv, 0, NULL, &parsing);
+  return options;
+}

@@ -1,0 +1,45 @@
+// options: what a command understands on its command line, and what it was given.
+#ifndef PERTOKEN_OPTIONS_H
+#define PERTOKEN_OPTIONS_H
+
+#include "model/arena.h"
+#include "reports/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Groups of options that a command takes; all take -q, -v and --help.
+enum option_group {
+  OPTIONS_DATA = 1,     // --data
+  OPTIONS_SCENARIO = 2, // --set --case --mixed --model
+  OPTIONS_FORMAT = 4,   // --format
+  OPTIONS_OUTPUT = 8,   // -o
+  OPTIONS_WHERE = 16    // --where
+};
+
+struct syntax {
+  const char *name;      // compare
+  const char *arguments; // "SCENARIO.ini", as help shows them
+  const char *summary;   // one line
+  const char *example;   // a command line
+  unsigned groups;       // of option_group
+  unsigned formats;      // 1 << FORMAT_..., with OPTIONS_FORMAT
+  int argument_count;
+};
+
+struct options {
+  const char **arguments; // [syntax.argument_count]
+  int argument_count;
+  const char **settings, **wheres;
+  size_t setting_count, where_count;
+  const char *case_name, *model_path, *data_directory, *output_path; // NULL: not given
+  enum output_format format;
+  bool mixed, quiet, verbose;
+};
+
+// argv[0] is the command's name. Help is printed and errors are reported by argp, which exits with
+// status 0 or 2 then.
+struct options options_parse(const struct syntax *syntax, int argc, char **argv,
+                             struct arena *arena);
+
+#endif

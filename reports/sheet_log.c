@@ -1,0 +1,48 @@
+// Change log: what this workbook was made of, so that it can be made again.
+#include "reports/version.h"
+#include "reports/workbook_internal.h"
+
+enum { TITLE_ROW, HEADER_ROW = 2 };
+
+struct writer {
+  struct book *book;
+  int row; // the next
+};
+
+static void put_entry(struct writer *writer, const char *label, const char *text) {
+  put_text(writer->book, writer->book->log, writer->row, 0, label, TEXT_PLAIN);
+  put_text(writer->book, writer->book->log, writer->row++, 1, text, TEXT_PLAIN);
+}
+
+static void write_options(struct writer *writer) {
+  const struct scenario *scenario = writer->book->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    put_entry(writer, "Option",
+              arena_printf(writer->book->arena, "%s: %s%s", scenario->options[o].id,
+                           scenario->options[o].accelerator_name,
+                           o == scenario->baseline ? " (baseline)" : ""));
+}
+
+void write_log(struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  struct writer writer = {.book = book, .row = HEADER_ROW + 1};
+  static const char *const headings[] = {"What", "Value"};
+  begin_sheet(book, book->log, "Change log", HEADER_ROW + 1, 1);
+  put_header(book, book->log, HEADER_ROW, headings, 2);
+  put_entry(&writer, "Written by", "pertoken " PERTOKEN_VERSION);
+  put_entry(&writer, "Scenario", scenario->path);
+  put_entry(&writer, "Title", scenario->title);
+  put_entry(&writer, "Digest (SHA-256) of scenario, cost model and settings", scenario->digest);
+  put_entry(&writer, "Day that ages of figures are counted from", scenario->date);
+  put_entry(&writer, "Cost model", scenario->model->source->name);
+  put_entry(&writer, "Seed", "none: no simulation in this workbook");
+  put_entry(&writer, "Case shown when written", scenario->cases[scenario->selected]);
+  for (size_t i = 0; i < scenario->setting_count; i++)
+    put_entry(&writer, "Setting", arena_printf(book->arena, "--set %s", scenario->settings[i]));
+  if (scenario->mixed)
+    put_entry(&writer, "Setting", "--mixed");
+  write_options(&writer);
+  worksheet_set_column(book->log, 0, 0, 54, NULL);
+  worksheet_set_column(book->log, 1, 1, 80, NULL);
+  end_sheet(book->log, writer.row - 1, 1);
+}

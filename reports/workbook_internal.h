@@ -1,0 +1,137 @@
+// workbook_internal: a workbook while it is written; shared by its sheets' files alone.
+//
+// Rows and columns count from 0, as in libxlsxwriter; -1 is none.
+#ifndef PERTOKEN_WORKBOOK_INTERNAL_H
+#define PERTOKEN_WORKBOOK_INTERNAL_H
+
+#include "reports/spreadsheet_formula.h"
+#include "reports/spreadsheet_steps.h"
+#include "reports/workbook_formats.h"
+
+// Columns of Outputs and of the calculation sheets: a period has one column on all of them.
+enum { COLUMN_LABEL, COLUMN_KEY, COLUMN_UNIT, COLUMN_VALUE, COLUMN_PERIOD };
+
+// Columns of Inputs; the cases' columns and those after them follow.
+enum { COLUMN_LIVE = 3, COLUMN_CASE };
+
+enum { TWO_LINES = 30 }; // the height of a row for names that may take two
+
+struct option_sheet {
+  const struct option *option;
+  lxw_worksheet *sheet;
+  struct sheet_graph graph;
+  int *rows;    // [graph.model.count] on the calculation sheet
+  int time_row; // of the periods' numbers
+  int cash_row; // on Outputs, of the cash cost per period
+};
+
+// A row of Outputs, for whoever reads it there: one column per option from COLUMN_VALUE on.
+struct output_rows {
+  int state, options, tco, cost, levelised, saving, saving_levelised;
+  int first_category, last_category;
+  int cheapest; // COLUMN_VALUE holds the id of the cheapest option; -1 when nothing is ranked
+};
+
+struct book {
+  const struct scenario *scenario;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+  lxw_workbook *workbook;
+  struct formats formats;
+  struct names names;
+  struct constants constants;
+  struct option_sheet *options; // [scenario->option_count]
+  lxw_worksheet *cover, *inputs, *outputs, *evidence, *checks, *log;
+  struct name *case_name, *case_index, *checks_ok;
+  struct output_rows rows;
+  bool checks_pass; // in the selected case
+  bool failed;      // a cell could not be written
+};
+
+// Text that is neither formula nor number, whatever it begins with. What is no UTF-8, control
+// characters and what is over a cell's length are replaced or cut.
+void put_text(struct book *book, lxw_worksheet *sheet, int row, int column, const char *text,
+              enum text_format format);
+void put_typed_text(struct book *book, lxw_worksheet *sheet, int row, int column, const char *text,
+                    enum cell_role role);
+void put_number(struct book *book, lxw_worksheet *sheet, int row, int column, double value,
+                lxw_format *format);
+
+// A formula with the value that it has in the selected case, as the cell shows it.
+void put_formula(struct book *book, lxw_worksheet *sheet, int row, int column, const char *formula,
+                 double value, lxw_format *format);
+void put_formula_text(struct book *book, lxw_worksheet *sheet, int row, int column,
+                      const char *formula, const char *value, lxw_format *format);
+
+// "=pt_NAME", green when the name is on another sheet.
+void put_link(struct book *book, lxw_worksheet *sheet, int row, int column, struct name *name,
+              double value, const struct unit *unit);
+
+// A table's heading row from column 0 on.
+void put_header(struct book *book, lxw_worksheet *sheet, int row, const char *const *texts,
+                int count);
+
+// A group's heading over columns 0..last.
+void put_heading(struct book *book, lxw_worksheet *sheet, int row, int last, const char *text);
+
+// "'h200'!F12"
+const char *sheet_address(const struct book *book, const char *sheet, int row, int column,
+                          enum address fixed);
+
+// "all pass" or "a check FAILS", live.
+void put_check_state(struct book *book, lxw_worksheet *sheet, int row, int column);
+
+// The sample of a role in a legend: locked, whatever the role.
+void put_sample(struct book *book, lxw_worksheet *sheet, int row, int column, const char *text,
+                enum cell_role role);
+
+// A hyperlink to another sheet of the workbook.
+void put_jump(struct book *book, lxw_worksheet *sheet, int row, int column,
+              const lxw_worksheet *target, const char *text);
+
+// Text that is safe and no longer than `length` characters.
+const char *safe_text(const char *text, size_t length, struct arena *arena);
+
+// Title in A1 and all that makes a sheet ready to print; `title_rows` are repeated and frozen.
+void begin_sheet(struct book *book, lxw_worksheet *sheet, const char *title, int title_rows,
+                 int frozen_columns);
+
+void set_print_area(lxw_worksheet *sheet, int last_row, int last_column);
+
+// Print area, and protection without a password.
+void end_sheet(lxw_worksheet *sheet, int last_row, int last_column);
+
+// A line of warning under the title where the comparison needs one; returns the next free row.
+int put_stamps(struct book *book, lxw_worksheet *sheet, int row);
+
+struct name *option_name(const struct option_sheet *sheet, int declaration);
+
+// In the selected case, as a cell shows it.
+double shown_value(const struct book *book, const struct option_sheet *sheet, int declaration,
+                   int period);
+
+// A figure's provenance as every sheet shows it; none is blank.
+const char *figure_source(const struct figure *figure);
+const char *figure_date(const struct figure *figure, struct arena *arena);
+const char *figure_grade(const struct figure *figure);
+const char *figure_place(const struct book *book, const struct figure *figure, int declaration);
+
+// Are all options' throughputs of a kind, so that one may be called the cheapest?
+bool may_rank(const struct scenario *scenario);
+
+// The option of the lowest cost per token in the selected case; the first of several.
+const struct option *cheapest_option(const struct scenario *scenario);
+
+// "='Inputs'!$E$6:$H$6": the names of the cases.
+const char *inputs_cases(const struct book *book);
+
+void write_calculation(struct book *book, struct option_sheet *sheet);
+void write_inputs(struct book *book); // after all that marks constants as used
+void write_outputs(struct book *book);
+void write_checks(struct book *book);        // after the outputs
+void write_outputs_state(struct book *book); // after the checks
+void write_evidence(struct book *book);
+void write_log(struct book *book);
+void write_cover(struct book *book); // after the checks
+
+#endif

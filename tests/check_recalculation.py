@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+"""Do spreadsheet programs calculate what pertoken calculates?
+
+Every example's workbook is given wrong cached values and recalculated: as it is, and after each of
+50 random changes of its inputs, for which pertoken computes the same state on its own. Every formula
+cell of every sheet must agree to 1e-9. Gnumeric takes most states and LibreOffice a few; with the
+argument `full`, both take all of them.
+"""
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from multiprocessing import Pool
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import compare  # noqa: E402
+import gnumeric  # noqa: E402
+import harness  # noqa: E402
+import layout  # noqa: E402
+import libreoffice  # noqa: E402
+import perturb  # noqa: E402
+import xlsx  # noqa: E402
+
+PERTURBATIONS = 50
+SEED = 20250101
+WORKERS = 2
+SHOWN = 5
+
+
+class State:
+    """One state of an example, as pertoken has written it: the case, the changes, the file."""
+
+    def __init__(self, path, case='base', changes=(), redraws=0):
+        self.path, self.case, self.changes, self.redraws = path, case, changes, redraws
+
+    def describe(self):
+        sets = [f"--set {change.key}='{change.text}'" for change in self.changes]
+        return ' '.join([f'--case {self.case}', *sets])
+
+
+class Example:
+    """An example's workbook in a folder: as pertoken wrote it, and with wrong cached values."""
+
+    def __init__(self, scenario, folder):
+        self.scenario, self.folder = scenario, Path(folder, scenario.stem)
+        self.folder.mkdir()
+        self.path = harness.report(scenario, self.folder / 'base.xlsx')
+        self.wrong = self.folder / 'wrong.xlsx'
+        xlsx.patch(self.path, self.wrong, lambda part, xml: xlsx.spoil(xml))
+        self.book = xlsx.read(self.path)
+        self.inputs = layout.Inputs(self.book)
+
+    def state(self, number):
+        """Draws a state and has pertoken compute it; what pertoken refuses is drawn again."""
+        cases = list(self.inputs.cases)
+        case = cases[number % len(cases)]
+        path = self.folder / f'{number}.xlsx'
+        for redraws in range(PERTURBATIONS):
+            draws = random.Random(f'{SEED} {self.scenario.stem} {number} {redraws}')
+            state = State(path, case, perturb.draw(draws, self.book, self.inputs, case), redraws)
+            sets = [f'--set={change.key}={change.text}' for change in state.changes]
+            try:
+                harness.report(self.scenario, path, [f'--case={case}', *sets])
+                return state
+            except harness.Refused:
+                continue
+        raise RuntimeError(f'{self.scenario.stem}: {PERTURBATIONS} changes in a row were refused')
+
+    def edits(self, state):
+        """What to type into the workbook to reach a state: {(sheet, row, column): value}."""
+        values = {('Inputs', change.row, change.column): change.value for change in state.changes}
+        name = self.book.name('pt_case')
+        values[name.sheet, *xlsx.position(name.ref)] = state.case
+        return values
+
+    def compare(self, state, actual):
+        """Against pertoken's values, but for cells that were a link and now hold a typed number."""
+        expected = xlsx.read(state.path)
+        typed = {('Inputs', change.row, change.column) for change in state.changes}
+        result = compare.compare(expected, actual, typed)
+        result.mismatches[:0] = compare.same_formulas(self.book, expected, typed)
+        return result
+
+    def in_gnumeric(self, state):
+        source = self.folder / f'{state.path.stem}-in.xlsx'
+        edits = {}
+        for (sheet, row, column), value in self.edits(state).items():
+            edits.setdefault(self.book.sheets[sheet].part, {})[xlsx.address(row, column)] = value
+        xlsx.patch(self.wrong, source, lambda part, xml: xlsx.set_cells(xml, edits.get(part, {})))
+        target = source.with_name(f'{state.path.stem}-out.xlsx')
+        result = self.compare(state, gnumeric.recalculate(source, target))
+        source.unlink()
+        target.unlink()
+        return result
+
+
+def make_example(task):
+    return Example(*task)
+
+
+loaded = []  # the examples, in a worker process
+
+
+def make_state(task):
+    """One state of an example: (example's place, state, Gnumeric's comparison or None)."""
+    place, number, wanted = task
+    example = loaded[place]
+    state = State(example.path) if number < 0 else example.state(number)
+    return place, state, example.in_gnumeric(state) if wanted else None
+
+
+def tasks(examples, full):
+    """(place, number, whether for Gnumeric) of every state; number -1 is the example as it is.
+
+    Two lists: the states that LibreOffice takes as well, and the others.
+    """
+    first, rest = [], []
+    for place, example in enumerate(examples):
+        for number in range(-1, PERTURBATIONS):
+            if full or number < len(example.inputs.cases):
+                first.append((place, number, full or number < 0))
+            else:
+                rest.append((place, number, True))
+    return first, rest
+
+
+class Tally:
+    """What was found, per example and engine."""
+
+    def __init__(self, examples):
+        self.examples, self.results = examples, {}
+        self.states, self.failed, self.refused, self.redraws = Counter(), 0, 0, {}
+
+    def add(self, place, engine, state, result):
+        self.states[place, engine] += 1
+        self.redraws[place, state.path] = state.redraws
+        self.results.setdefault((place, engine), compare.Comparison()).add(result)
+        if result.mismatches:
+            self.failed += 1
+            print(f'FAILED {self.examples[place].scenario.name} {state.describe()} in {engine}: '
+                  f'{len(result.mismatches)} of {result.cells} cells')
+            for line in result.mismatches[:SHOWN]:
+                print(f'  {line}')
+
+    def print(self):
+        for (place, engine), result in sorted(self.results.items()):
+            print(f'{self.examples[place].scenario.name}: {engine} agrees in '
+                  f'{result.cells - len(result.mismatches)} of {result.cells} cells of '
+                  f'{self.states[place, engine]} states, worst {result.worst:.1e}')
+        for place, example in enumerate(self.examples):
+            redraws = sum(count for (where, _), count in self.redraws.items() if where == place)
+            if redraws > PERTURBATIONS:
+                self.refused += 1
+                print(f'FAILED {example.scenario.name}: more than half of the changes were refused')
+        print(f'seed {SEED}; changes that pertoken refused and that were drawn again: '
+              f'{sum(self.redraws.values())}')
+
+
+def in_libreoffice(office, examples, made, tally):
+    for place, example in enumerate(examples):
+        document = office.open(example.wrong)
+        for state in made[place]:
+            before = document.set(example.edits(state))
+            tally.add(place, 'LibreOffice', state, example.compare(state, document.read()))
+            document.set(before)
+        document.close()
+
+
+def check(full, folder):
+    with Pool(WORKERS) as pool:
+        examples = pool.map(make_example, [(scenario, folder) for scenario in harness.EXAMPLES], 1)
+    tally = Tally(examples)
+    first, rest = tasks(examples, full)
+    made = [[] for _ in examples]
+    with Pool(WORKERS, loaded.extend, (examples,)) as pool:
+        for place, state, result in pool.imap(make_state, first):
+            made[place].append(state)
+            if result:
+                tally.add(place, 'Gnumeric', state, result)
+        others = pool.imap_unordered(make_state, rest)
+        with libreoffice.Office(folder) as office:
+            in_libreoffice(office, examples, made, tally)
+        for place, state, result in others:
+            tally.add(place, 'Gnumeric', state, result)
+    tally.print()
+    return tally
+
+
+def main():
+    reason = libreoffice.missing() or gnumeric.missing()
+    if reason:
+        harness.skip(reason)
+    start = time.monotonic()
+    print(f'{len(harness.EXAMPLES)} examples x {PERTURBATIONS} random changes, recalculated by '
+          f'Gnumeric and LibreOffice')
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            tally = check('full' in sys.argv[1:], folder)
+        except (harness.Refused, RuntimeError, LookupError) as error:
+            print(f'FAILED: {error}')
+            harness.finish(0, 1)
+    print(f'{time.monotonic() - start:.0f} s')
+    passed = sum(tally.states.values()) - tally.failed
+    harness.finish(passed, tally.failed + tally.refused + (not passed))
+
+
+if __name__ == '__main__':
+    main()

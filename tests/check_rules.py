@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""Does every example's workbook keep the rules? And does every rule notice what breaks it?"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import broken  # noqa: E402
+import harness  # noqa: E402
+import layout  # noqa: E402
+import rules  # noqa: E402
+import xlsx  # noqa: E402
+
+SHOWN = 3
+EPOCH = {'SOURCE_DATE_EPOCH': '1735689600'}
+
+
+def runs(scenario, folder, name):
+    """An example's workbook as bytes, made with and without a fixed date."""
+    clean = {key: value for key, value in os.environ.items() if key not in EPOCH}
+    target = folder / f'{scenario.stem}-{name}.xlsx'
+    return [harness.report(scenario, target, environment=environment).read_bytes()
+            for environment in (clean | EPOCH, clean)]
+
+
+def subject(scenario, folder, first):
+    """All that is judged of an example. The second runs come seconds after the first: clocks show."""
+    path = harness.report(scenario, folder / f'{scenario.stem}.xlsx')
+    book = xlsx.read(path)
+    others = [xlsx.read(harness.report(scenario, folder / 'case.xlsx', [f'--case={case}']))
+              for case in layout.Inputs(book).cases]
+    labels = ('SOURCE_DATE_EPOCH set', 'SOURCE_DATE_EPOCH unset')
+    pairs = list(zip(labels, first, runs(scenario, folder, 'again')))
+    return rules.Subject(book, others, pairs, version())
+
+
+def version():
+    output = subprocess.run([harness.program(), '--version'], capture_output=True, text=True).stdout
+    found = re.search(r'\d+(\.\d+)+', output)
+    return found.group(0) if found else 'a version from pertoken --version'
+
+
+def check_example(scenario, judged):
+    failed = 0
+    for number, rule in rules.RULES:
+        found = list(rule(judged))
+        if found:
+            failed += 1
+            print(f'FAILED {scenario.name} rule {number}, {rule.__doc__}: {len(found)} violations')
+            for line in found[:SHOWN]:
+                print(f'  {line}')
+    print(f'{scenario.name}: {len(rules.RULES) - failed} of {len(rules.RULES)} rules kept')
+    return len(rules.RULES) - failed, failed
+
+
+def check_rules(path, judged):
+    """Breaks a good workbook in every way of broken.BREAKS: its rule must find more than before."""
+    passed = failed = 0
+    alone = rules.Subject(judged.book, version=judged.version)
+    before = {number: len(list(rule(alone))) for number, rule in rules.RULES}
+    functions = dict(rules.RULES)
+    for number, name, break_it in broken.BREAKS:
+        copy = rules.Subject(xlsx.read(path), version=judged.version)
+        break_it(copy)
+        copy = rules.Subject(copy.book, runs=copy.runs, version=judged.version)
+        if len(list(functions[number](copy))) > before[number]:
+            passed += 1
+        else:
+            failed += 1
+            print(f'FAILED rule {number} does not notice {name}')
+    print(f'{passed} of {passed + failed} broken workbooks noticed')
+    return passed, failed
+
+
+def main():
+    print(f'{len(rules.RULES)} rules on {len(harness.EXAMPLES)} examples, '
+          f'and {len(broken.BREAKS)} broken workbooks')
+    totals = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        first = {scenario: runs(scenario, folder, 'first') for scenario in harness.EXAMPLES}
+        for scenario in harness.EXAMPLES:
+            judged = subject(scenario, folder, first[scenario])
+            totals.append(check_example(scenario, judged))
+        if harness.EXAMPLES:
+            totals.append(check_rules(folder / f'{scenario.stem}.xlsx', judged))
+    passed, failed = (sum(counts) for counts in zip(*totals)) if totals else (0, 1)
+    harness.finish(passed, failed)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,36 @@
+#include "fuzz.h"
+
+#include <assert.h>
+#include <string.h>
+#include <unistr.h>
+
+bool fuzz_begin(struct fuzz *fuzz, const uint8_t *data, size_t size) {
+  *fuzz = (struct fuzz){0};
+  if ((size > 0 && memchr(data, '\0', size)) || u8_check(data, size))
+    return false;
+  fuzz->diagnostics.arena = &fuzz->arena;
+  const char *text = arena_copy_n(&fuzz->arena, (const char *)data, size);
+  fuzz->source = source_from_text("fuzz", text, &fuzz->arena);
+  return true;
+}
+
+static void check_place(const struct diagnostic *diagnostic) {
+  const struct place place = diagnostic->place;
+  const char *start;
+  size_t length;
+  if (!place.source || place.line == 0)
+    return;
+  assert(place.line > 0 && place.column >= 0);
+  if (source_line(place.source, place.line, &start, &length))
+    assert((size_t)place.column <= length + 1);
+}
+
+void fuzz_end(struct fuzz *fuzz) {
+  FILE *nowhere = fopen("/dev/null", "w");
+  assert(nowhere);
+  diagnostics_print(&fuzz->diagnostics, nowhere, true);
+  fclose(nowhere);
+  for (size_t i = 0; i < fuzz->diagnostics.count; i++)
+    check_place(&fuzz->diagnostics.list[i]);
+  arena_free(&fuzz->arena);
+}

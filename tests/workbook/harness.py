@@ -1,0 +1,39 @@
+"""What the checks share: running pertoken, and saying how a check ended."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SKIPPED = 77
+EXAMPLES = sorted((ROOT / 'examples').glob('*.ini'))
+
+
+def program():
+    return ROOT / os.environ.get('PERTOKEN', 'build/pertoken')
+
+
+class Refused(Exception):
+    """pertoken did not accept its input."""
+
+
+def report(scenario, target, arguments=(), command=None, environment=None):
+    """Writes a scenario's workbook. Raises Refused for bad input, RuntimeError when it fails otherwise."""
+    line = [command or program(), 'report', scenario, '-q', '-o', target, *arguments]
+    done = subprocess.run(line, capture_output=True, text=True, env=environment)
+    if done.returncode == 2:
+        raise Refused(done.stderr)
+    if done.returncode:
+        raise RuntimeError(f'pertoken report {scenario} {" ".join(arguments)}: '
+                           f'exit {done.returncode}: {done.stderr.strip()}')
+    return target
+
+
+def skip(reason):
+    print(f'skipped: {reason}')
+    sys.exit(SKIPPED)
+
+
+def finish(passed, failed, skipped=0):
+    print(f'{passed} passed, {failed} failed, {skipped} skipped')
+    sys.exit(1 if failed else 0)
