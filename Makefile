@@ -111,7 +111,7 @@ bench: all ## measure speed
 	tests/bench/run
 
 fuzz: ## fuzz the readers of input files for a while
-	@$(MAKE) $(PARALLEL) VARIANT=asan all
+	@$(SETUP) build fuzz
 	tests/fuzz/run
 
 C_FILES := $(wildcard $(foreach d,model reports tests tests/support tests/bench tests/fuzz,\

@@ -167,6 +167,9 @@ static struct node *parse_operand(struct parser *parser);
 static struct node *parse_negation(struct parser *parser) {
   struct node *node = new_node(parser, NODE_NEGATE);
   parser->at++;
+  skip_spaces(parser);
+  if (parser->text[parser->at] == '-')
+    return fail(parser, "one minus sign, or parentheses,");
   node->arguments[0] = parse_operand(parser);
   node->argument_count = 1;
   if (!node->arguments[0])

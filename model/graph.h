@@ -61,7 +61,7 @@ struct declaration {
   bool required, integer, per_option, in_rent;
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;
-  int conflicts, instead_of; // a declaration, or -1
+  int conflicts, instead_of, needed_with; // a declaration, or -1
   const char *notice;
   int choice_count;
   struct choice choices[MAX_CHOICES];

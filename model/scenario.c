@@ -425,6 +425,19 @@ static void apply_defaults(struct reading *reading, struct figure *figures) {
                                    .date = ""};
 }
 
+// An input that another one, once above zero, makes no sense without.
+static void check_companions(struct reading *reading, size_t option, const struct figure *figures) {
+  const struct model *model = reading->scenario->model;
+  for (int d = 0; d < model->count; d++) {
+    int with = model->declarations[d].needed_with;
+    if (with >= 0 && figures[with].value > 0 && figures[d].origin == ORIGIN_DEFAULT)
+      diagnostics_error(reading->diagnostics, figures[with].place,
+                        "option '%s' has '%s' and so needs '%s' (%s)",
+                        reading->scenario->options[option].id, model->declarations[with].name,
+                        model->declarations[d].name, model->declarations[d].unit.text);
+  }
+}
+
 // A case may change what an input is, not which inputs there are.
 static void check_case(struct reading *reading, size_t option, size_t which) {
   const struct scenario *scenario = reading->scenario;
@@ -460,6 +473,8 @@ static int resolve_option(struct reading *reading, size_t o) {
   selection_apply(reading, o);
   for (size_t c = 0; c < scenario->case_count; c++) {
     apply_defaults(reading, figures_of(reading, o, c));
+    if (reading->diagnostics->errors == errors)
+      check_companions(reading, o, figures_of(reading, o, c));
     if (c && reading->diagnostics->errors == errors)
       check_case(reading, o, c);
   }

@@ -28,6 +28,12 @@ static bool is_special(const char *path) {
   return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+// A file that is there and that nobody may write is not to be replaced either, not even by root.
+static bool is_protected(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && (!(status.st_mode & 0222) || access(path, W_OK) != 0);
+}
+
 // What a symbolic link points to is replaced, and not the link.
 static const char *target_of(const char *path, struct arena *arena) {
   char *resolved = realpath(path, NULL);
@@ -46,6 +52,10 @@ int output_open(struct output *output, const char *path, struct arena *arena,
     return output->stream ? 0 : fail("write", path, diagnostics);
   }
   output->path = target_of(path, arena);
+  if (is_protected(path)) {
+    errno = EACCES;
+    return fail("write", path, diagnostics);
+  }
   char *temporary = arena_printf(arena, "%s.XXXXXX", output->path);
   const int fd = mkstemp(temporary);
   if (fd < 0)

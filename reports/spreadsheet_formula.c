@@ -95,16 +95,35 @@ static struct expression render_name(const struct rendering *r, const struct nod
   return atom(text, target->unit.conversion);
 }
 
+// What operands of a sum or comparison are brought to: plain numbers to themselves, quantities to
+// the unit of the first that is not zero.
+static struct conversion shared_conversion(const struct node *operand, const struct expression *e,
+                                           int count) {
+  if (dimension_is_one(operand->dimension))
+    return one;
+  for (int i = 0; i < count; i++)
+    if (!e[i].zero)
+      return e[i].conversion;
+  return one;
+}
+
+// Both operands of a sum or comparison, in one unit.
+static struct conversion render_both(const struct rendering *r, const struct node *node,
+                                     struct expression e[2]) {
+  for (int i = 0; i < 2; i++)
+    e[i] = render(r, node->arguments[i]);
+  struct conversion conversion = shared_conversion(node->arguments[0], e, 2);
+  for (int i = 0; i < 2; i++)
+    e[i] = converted(r, e[i], conversion);
+  return conversion;
+}
+
 static struct expression render_sum(const struct rendering *r, const struct node *node) {
-  struct expression left = render(r, node->arguments[0]);
-  struct expression right = render(r, node->arguments[1]);
-  if (left.zero)
-    left.conversion = right.conversion;
-  else
-    right = converted(r, right, left.conversion);
-  const char *text = arena_printf(r->arena, "%s%s%s", wrapped(r, left, SUM),
-                                  operator_table[node->kind].text, wrapped(r, right, PRODUCT));
-  return (struct expression){.text = text, .precedence = SUM, .conversion = left.conversion};
+  struct expression e[2];
+  struct conversion conversion = render_both(r, node, e);
+  const char *text = arena_printf(r->arena, "%s%s%s", wrapped(r, e[0], SUM),
+                                  operator_table[node->kind].text, wrapped(r, e[1], PRODUCT));
+  return (struct expression){.text = text, .precedence = SUM, .conversion = conversion};
 }
 
 static struct expression render_product(const struct rendering *r, const struct node *node) {
@@ -144,14 +163,10 @@ static bool is_comparison(const struct node *node) {
 }
 
 static const char *comparison_text(const struct rendering *r, const struct node *node) {
-  struct expression left = render(r, node->arguments[0]);
-  struct expression right = render(r, node->arguments[1]);
-  if (left.zero)
-    left = converted(r, left, right.conversion);
-  else
-    right = converted(r, right, left.conversion);
-  return arena_printf(r->arena, "%s%s%s", wrapped(r, left, SUM), operator_table[node->kind].text,
-                      wrapped(r, right, SUM));
+  struct expression e[2];
+  render_both(r, node, e);
+  return arena_printf(r->arena, "%s%s%s", wrapped(r, e[0], SUM), operator_table[node->kind].text,
+                      wrapped(r, e[1], SUM));
 }
 
 static const char *condition_text(const struct rendering *r, const struct node *node) {
@@ -161,21 +176,14 @@ static const char *condition_text(const struct rendering *r, const struct node *
   return arena_printf(r->arena, "%s<>0", wrapped(r, e, SUM));
 }
 
-// The conversion of the first argument from `first` on that is not zero.
-static struct conversion common_conversion(const struct expression *e, int first, int count) {
-  for (int i = first; i < count; i++)
-    if (!e[i].zero)
-      return e[i].conversion;
-  return one;
-}
-
 // FUNCTION(lead,argument,...) with the arguments from `first` on in one unit.
 static struct expression render_alike(const struct rendering *r, const struct node *node,
                                       const char *function, const char *lead, int first) {
   struct expression e[MAX_ARGUMENTS];
   for (int i = first; i < node->argument_count; i++)
     e[i] = render(r, node->arguments[i]);
-  struct conversion conversion = common_conversion(e, first, node->argument_count);
+  struct conversion conversion =
+      shared_conversion(node->arguments[first], e + first, node->argument_count - first);
   const char *text = arena_printf(r->arena, "%s(%s", function, lead);
   for (int i = first; i < node->argument_count; i++)
     text = arena_printf(r->arena, "%s%s%s", text, i > first || *lead ? "," : "",

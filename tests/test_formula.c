@@ -59,6 +59,7 @@ static const struct {
     {"-2^2", "parentheses in -a^b"},
     {"2^3^2", "does not chain"},
     {"a < b < c", "does not chain"},
+    {"--a", "1:2: expected one minus sign, or parentheses, before '-a'"},
     {"fi(a, b, c)", "1:1: unknown function 'fi'; did you mean 'if'?"},
     {"if(a, b)", "if() takes 3 arguments, not 2"},
     {"sum(a + b)", "sum() takes a name"},
@@ -83,7 +84,7 @@ static void test_refused(void **state) {
 static void test_too_deep(void **state) {
   (void)state;
   char text[4096];
-  static const char *const openings[] = {"(", "-", "if("};
+  static const char *const openings[] = {"(", "-(", "if("};
   for (size_t i = 0; i < sizeof openings / sizeof openings[0]; i++) {
     struct fixture fixture;
     fixture_start(&fixture);

@@ -177,6 +177,7 @@ static const struct {
      "20:12: no row 'tp9999' in the table of throughputs"},
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp0090\n",
      "evidence 'tp0090' is of 'mi325x-256', not of 'h200-sxm-141'"},
+    {"engineers = 2\n", "17:13: option 'b' has 'engineers' and so needs 'engineer_cost'"},
     {"discount.source = a friend\n", "17:1: 'discount.source' belongs to a 'discount'"},
     {"list_price.quote = Q-118\n", "expected a quote's reference and its date"},
     {"list_price.date = soon\n", "expected a date"},

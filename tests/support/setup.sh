@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Does nothing, and needs no network, when none is.
-#   setup.sh [build] [test] [lint]      the groups wanted; build when none is named
+#   setup.sh [build] [test] [fuzz] [lint]      the groups wanted; build when none is named
 set -eu
 
 declare -A packages=(
@@ -8,6 +8,7 @@ declare -A packages=(
            uthash-dev libgcrypt20-dev libunistring-dev"
   [test]="libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
           poppler-utils"
+  [fuzz]="clang"
   [lint]="clang-format clang-tidy cppcheck"
 )
 

@@ -93,7 +93,8 @@ def precedent_below(subject):
 
 @breaks(5)
 def row_hidden(subject):
-    sheet_of(subject).rows[4]['hidden'] = '1'
+    sheet = sheet_of(subject)
+    sheet.rows[scalar_row(sheet)]['hidden'] = '1'
 
 
 @breaks(5)

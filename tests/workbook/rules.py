@@ -321,13 +321,14 @@ def rule_16(subject):
 
 def rule_17(subject):
     """inputs blue on a fill and unlocked; formulas black, links green, locked; a legend on Cover"""
-    typed = {('Inputs', entry.row, column) for entry, column, _ in subject.inputs.literals()}
+    open_cells = {('Inputs', entry.row, column) for entry in subject.inputs.rows
+                  for column in subject.inputs.cases.values()}
     chosen = subject.book.name('pt_case')
-    typed |= {(chosen.sheet, *xlsx.position(chosen.ref))} if chosen else set()
+    open_cells |= {(chosen.sheet, *xlsx.position(chosen.ref))} if chosen else set()
     for sheet in subject.book.sheets.values():
         for (row, column), cell in sheet.cells.items():
             problem = colour_problem(Spot(subject.book, sheet, row, column, cell),
-                                     (sheet.name, row, column) in typed)
+                                     (sheet.name, row, column) in open_cells)
             if problem:
                 yield at(sheet, row, column, problem)
         for node in sheet.root.iterfind('sheetProtection'):
@@ -339,13 +340,14 @@ def rule_17(subject):
         yield 'Cover: no legend of the colours'
 
 
-def colour_problem(spot, typed):
+def colour_problem(spot, is_open):
+    """Open to typing are an input's cells in every case: also those that follow base by a formula."""
     style = spot.cell.style or xlsx.Style()
-    if typed:
+    if is_open and spot.formula is None:
         right = style.color == BLUE and style.fill and not style.locked
         return None if right else 'an input that is not blue on a fill and unlocked'
-    if not style.locked:
-        return 'unlocked, but not an input'
+    if style.locked == is_open:
+        return 'locked, but an input' if is_open else 'unlocked, but not an input'
     if spot.formula is None:
         return 'blue, but not an input' if spot.cell.is_number() and style.color == BLUE else None
     heading = style.color == WHITE and style.fill
