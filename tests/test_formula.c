@@ -183,8 +183,8 @@ static void test_valued(void **state) {
 // Random formulas: printing and parsing again gives the same value to the last bit.
 static void random_formula(struct fixture *fixture, unsigned *seed, int depth, const char **text) {
   static const char *const leaves[] = {"x", "y", "z", "2", "0.25", "sum(n)"};
-  static const char *const shapes[] = {"(%s + %s)",         "(%s - %s)", "%s * %s",
-                                       "(%s) / (%s)",       "-%s * %s",  "min(%s, %s)",
+  static const char *const shapes[] = {"(%s + %s)",         "(%s - %s)",  "%s * %s",
+                                       "(%s) / (%s)",       "-(%s) * %s", "min(%s, %s)",
                                        "if(%s > %s, x, y)", "%s - (%s)"};
   if (depth == 0) {
     *text = leaves[(unsigned)rand_r(seed) % 6];
