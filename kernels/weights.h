@@ -3,13 +3,19 @@
 // A weight is an integer q in -127..127 drawn from a bell-shaped table by a counter-based hash,
 // times a scale: the distribution is close to normal, and nothing is a zero that a device could
 // skip.
-//   q(tensor, index) = bell[hash(seed, tensor, index) & 255]        sigma of q is BELL_SIGMA
-//   wanted value     = q * (sigma / BELL_SIGMA), sigma = 1/sqrt(fan-in), and 1/sqrt(2 * layers) of
-//   that
-//                      for the writers of the residual stream (wo, down)
-//   BF16 holds it rounded to nearest even; INT8 holds q with the row's scale; E4M3 holds q rounded
-//   to the nearest even e4m3 value with the row's scale. Norms are 1 + q/1024. The cache holds
-//   q/BELL_SIGMA rounded.
+//   q(tensor, index) = weights_bell[hash(key of seed, tensor and layer; index) & 255]
+//   wanted value     = q * scale, scale = sigma / BELL_SIGMA rounded to float, with
+//     sigma = 1 / sqrt(fan-in), and for the writers of the residual stream (wo, down)
+//             1 / sqrt(fan-in * 2 * layers); 1 for the embedding and the cache
+// index runs over the tensor of one layer, row-major as decode.h gives its shape. As held:
+//   BF16  q * scale, multiplied in float, then rounded to nearest even
+//   INT8  q itself, and the scale as a float per row
+//   E4M3  q rounded to nearest even (|q| > 16 loses bits), and the same scale as a float per row
+//   norms 1 + q / 1024 as floats, exact
+//   cache q / BELL_SIGMA in the type of the KV cache (exact in BF16), no scale
+// Every row of a tensor has the same scale; a backend still holds and reads one per row, as it
+// would of a trained model. All values of a tensor come from 256: tables indexed by the hash will
+// do.
 #ifndef PERTOKEN_WEIGHTS_H
 #define PERTOKEN_WEIGHTS_H
 
@@ -50,19 +56,22 @@ static inline uint32_t weights_hash(uint64_t key, uint64_t counter) {
 // The key of a tensor in a layer; layer 0 for what stands outside the layers.
 uint64_t weights_key(uint64_t seed, enum tensor tensor, int layer);
 
-// 256 integers in -127..127, symmetric, no zero, standard deviation BELL_SIGMA within 1 %.
+// 256 integers in -127..127, ascending, symmetric, no zero, standard deviation BELL_SIGMA within
+// 1 %: the quantiles of a normal distribution.
 extern const int8_t weights_bell[256];
 
 static inline int8_t weights_q(uint64_t key, uint64_t index) {
   return weights_bell[weights_hash(key, index) & 255];
 }
 
-// The scale of a tensor's rows: value = q * scale.
+// The scale of a tensor's rows: value = q * scale, or 1 + q * scale for a norm.
 float weights_scale(const struct decode_shape *shape, enum tensor tensor);
 
-uint16_t bf16_from_float(float value); // to nearest even
+// To nearest even, subnormals kept, NaN to NaN. bf16 overflows to infinity as float does; e4m3,
+// which has none, is clamped to +-448, infinity too. Back is exact.
+uint16_t bf16_from_float(float value);
 float float_from_bf16(uint16_t bits);
-uint8_t e4m3_from_float(float value); // to nearest even, clamped to +-448
+uint8_t e4m3_from_float(float value);
 float float_from_e4m3(uint8_t bits);
 
 #endif

@@ -73,6 +73,14 @@ static json_t *words_of(const char *text, struct arena *arena) {
   return list;
 }
 
+static json_t *workload_of(const struct workload *workload) {
+  json_t *object = json_object();
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (*workload->values[key])
+      json_object_set_new(object, workload_key_names[key], json_out_text(workload->values[key]));
+  return object;
+}
+
 static json_t *option_of(const struct scenario *scenario, const struct option *option,
                          struct arena *arena) {
   json_t *object = json_object();
@@ -80,6 +88,7 @@ static json_t *option_of(const struct scenario *scenario, const struct option *o
   json_object_set_new(object, "accelerator", json_out_text(option->accelerator));
   json_object_set_new(object, "grade", json_out_text(grade_name(option->headline_grade)));
   json_object_set_new(object, "grades", grades_of(option));
+  json_object_set_new(object, "workload", workload_of(&option->workload));
   json_object_set_new(object, "items", items_of(scenario, option));
   json_object_set_new(object, "inputs", inputs_of(scenario, option));
   json_object_set_new(object, "decode_only", json_boolean(option->decode_only));

@@ -47,6 +47,25 @@ static void print_decode_only(const struct notes *notes) {
                                  "%s (prefill takes no time; not ranked against serving)", ids));
 }
 
+// Which published figure a throughput is, and what it was measured on.
+static void print_evidence(const struct notes *notes) {
+  const struct scenario *scenario = notes->scenario;
+  int throughput = model_find(scenario->model, "throughput");
+  for (size_t i = 0; i < scenario->option_count; i++) {
+    const struct option *option = &scenario->options[i];
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, throughput);
+    if (figure->origin != ORIGIN_CATALOGUE)
+      continue;
+    const char *on = "";
+    for (int key = 0; key < WORKLOAD_KEYS; key++)
+      if (*option->workload.values[key])
+        on = joined(notes, on, option->workload.values[key]);
+    style_paragraph(notes->style, "Throughput: ",
+                    arena_printf(notes->style->arena, "%s from %s, %s (%s)", option->id,
+                                 figure->source, figure->date, on));
+  }
+}
+
 static const char *const grade_meanings[GRADES] = {
     [GRADE_MEASURED] = "this tool's own measurement",
     [GRADE_QUOTED] = "a written quote",
@@ -110,6 +129,7 @@ void compare_notes(const struct scenario *scenario, const struct style *style) {
     style_paragraph(style, "* ", "lowest cost per million output tokens");
   print_decode_only(&notes);
   print_not_included(&notes);
+  print_evidence(&notes);
   print_legend(&notes);
   print_warnings(&notes);
 }
