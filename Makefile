@@ -27,25 +27,31 @@ SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omi
 SANITIZE      := $(SANITIZE_$(VARIANT))
 STANDARD      := -std=c11 -D_GNU_SOURCE
 COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) $(INCLUDES) $(CPPFLAGS) -MMD -MP -c
-LINK    = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
+LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(LDFLAGS)
 
-# Everything but main() is linked into the tests as well.
-SOURCES := $(wildcard model/*.c reports/*.c)
-MAIN    := $(BUILD)/obj/reports/main.o
+# Everything but the two main() goes into one archive; a program takes from it what it calls.
+KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c)
+SOURCES := $(wildcard model/*.c reports/*.c probe/*.c) $(KERNELS)
+MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/main.c probe/main.c))
 DEFAULT := $(BUILD)/obj/model/tco_ini
-OBJECTS := $(filter-out $(MAIN),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
+OBJECTS := $(filter-out $(MAINS),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
+PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/main.c),$(BUILD)/pertoken-probe)
+
+# The kernels' own sources, hashed: a record says which kernels it was measured with.
+KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch]) | sha256sum | cut -c1-16)
+$(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DPERTOKEN_KERNELS_HASH='"$(KERNELS_HASH)"'
 LIBRARY := $(BUILD)/libpertoken.a
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
 TESTS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 TEST_OBJECTS := $(TESTS:$(BUILD)/%=$(BUILD)/obj/%.o)
-EVERY_OBJECT := $(MAIN) $(OBJECTS) $(SUPPORT) $(TEST_OBJECTS)
+EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT) $(TEST_OBJECTS)
 
 # A make called without -j uses every core for the builds below.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests setup demo test test-full bench fuzz lint install clean help
 
-all: $(BUILD)/pertoken ## build build/pertoken; installs nothing
+all: $(PROGRAMS) ## build the programs; installs nothing
 	@:
 
 tests: $(TESTS)
@@ -55,9 +61,11 @@ $(LIBRARY): $(OBJECTS)
 	@echo "  archive $@"
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/pertoken: $(MAIN) $(LIBRARY)
+$(BUILD)/pertoken: $(BUILD)/obj/reports/main.o
+$(BUILD)/pertoken-probe: $(BUILD)/obj/probe/main.o
+$(PROGRAMS): $(LIBRARY)
 	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
@@ -114,7 +122,7 @@ fuzz: ## fuzz the readers of input files for a while
 	@$(SETUP) build fuzz
 	tests/fuzz/run
 
-C_FILES := $(wildcard $(foreach d,model reports tests tests/support tests/bench tests/fuzz,\
+C_FILES := $(wildcard $(foreach d,model reports kernels kernels/cpu probe tests tests/support tests/bench tests/fuzz,\
                         $(d)/*.c $(d)/*.h))
 
 lint: ## check format, and look for bugs without running
@@ -124,11 +132,11 @@ lint: ## check format, and look for bugs without running
 	  --enable=warning,performance,portability --suppress=missingInclude \
 	  --suppress=missingIncludeSystem -D_GNU_SOURCE -I. $(filter %.c,$(C_FILES))
 	printf '%s\n' $(filter %.c,$(C_FILES)) | xargs -P2 -n1 sh -c \
-	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) 2>&1 | \
+	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) -fopenmp 2>&1 | \
 	   { ! grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -"; }' tidy
 
 install: all ## install under PREFIX (/usr/local), below DESTDIR when given
-	install -D build/pertoken "$(DESTDIR)$(PREFIX)/bin/pertoken"
+	for program in $(PROGRAMS); do install -D $$program -t "$(DESTDIR)$(PREFIX)/bin"; done
 	find data examples -type f ! -name '.*' -exec \
 	  install -D -m 644 {} "$(DESTDIR)$(PREFIX)/share/pertoken/{}" \;
 
