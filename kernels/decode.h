@@ -19,9 +19,20 @@
 // all `context` positions, itself included: the position is held, the slot rewritten, so that every
 // step costs the same. The token is fed back to the next step inside the backend.
 //   rmsnorm(x) = x / sqrt(mean(x^2) + norm_epsilon)
-//   rope: pairs (i, i + head_dim/2), angle = position / rope_theta^(2i/head_dim)   (Su et al. 2021,
-//   the layout of Llama's reference code); keys in the cache are stored after rope attention:
-//   softmax(q.k / sqrt(head_dim)) v, head h reading kv head h / (heads / kv_heads)
+//   rope: (a, b) at (i, i + head_dim/2) turns to (a cos - b sin, a sin + b cos) by the angle
+//     position / rope_theta^(2i/head_dim), position = context - 1 (Su et al. 2021; the pairs as in
+//     GPT-NeoX and the checkpoints on Hugging Face). The angles of a held position are constants: a
+//     backend takes them from double precision. Keys in the cache are stored after rope.
+//   attention: softmax(q.k / sqrt(head_dim)) v, head h reading kv head h / (heads / kv_heads)
+// What is rounded, alike in every backend:
+//   - What enters a product with weights, to types.activations: n once for wq, wk and wv, the
+//     attention of all heads before wo, m once for gate and up, silu * up before down, the last
+//     norm before head. With INT8 and E4M3 the vector of one batch row has one scale, max|x| / 127
+//     or max|x| / 448, and x / scale goes to the nearest even (a vector of zeros stays one). These
+//     two go with weights of the same type only; a BF16 head beside them takes BF16 activations.
+//   - Keys and values, to types.kv, before this step reads them.
+//   - Nothing else: x, queries, scores and sums are float. Matrix units may need queries and
+//     softmax weights in bf16; the tolerance for BF16 activations leaves room for that.
 #ifndef PERTOKEN_DECODE_H
 #define PERTOKEN_DECODE_H
 

@@ -197,7 +197,9 @@ static void apply_price(struct reading *reading, size_t o) {
     return;
   struct option *option = &reading->scenario->options[o];
   int list_price = model_find(reading->scenario->model, "list_price");
-  if (is_given(reading, o, list_price) && option->figures[list_price].origin >= ORIGIN_OPTION) {
+  if (list_price < 0)
+    return;
+  if (option->figures[list_price].origin == ORIGIN_OPTION) {
     diagnostics_error(reading->diagnostics, key->place,
                       "option '%s' has both 'price' and 'list_price': give one", option->id);
     return;
@@ -234,6 +236,13 @@ static void fill_workload(struct reading *reading, size_t o) {
   }
 }
 
+// A case or --set may replace the evidence; the option itself is to say one or the other.
+static bool stated_in_option(const struct reading *reading, size_t option, int a, int b) {
+  const struct figure *figures = reading->scenario->options[option].figures;
+  return (a >= 0 && figures[a].origin == ORIGIN_OPTION) ||
+         (b >= 0 && figures[b].origin == ORIGIN_OPTION);
+}
+
 // The place to complain of: where evidence is named, else the option.
 static void apply_evidence(struct reading *reading, size_t o) {
   struct option *option = &reading->scenario->options[o];
@@ -247,7 +256,7 @@ static void apply_evidence(struct reading *reading, size_t o) {
                           !is_given(reading, o, model_find(model, "prefill_throughput"));
     if (!*workload->values[WORKLOAD_BASIS])
       workload->values[WORKLOAD_BASIS] = option->decode_only ? "decode" : "serving";
-    if (key)
+    if (key && stated_in_option(reading, o, throughput, decode))
       diagnostics_error(reading->diagnostics, key->place,
                         "option '%s' states a throughput and names evidence for one: give one",
                         option->id);

@@ -180,7 +180,7 @@ static void write_legend(struct writer *writer, int last) {
   static const char *const notes[] = {
       "Sign: costs are positive; negative amounts (credits) stand in parentheses; zero money is -.",
       "Nominal USD before income tax; recoverable VAT excluded; a year has 8760 hours.",
-      "All sheets but Inputs are protected, without a password: Review, Unprotect Sheet.",
+      "Sheets are protected without a password: Review, Unprotect Sheet.",
   };
   for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
     put_text(book, writer->sheet, writer->row++, 0, notes[i], TEXT_NOTE);

@@ -29,34 +29,69 @@ static const struct figure *figure_of(const struct inputs_table *table,
   return option_figure(table->scenario, owner->option, which_case, declaration);
 }
 
-static bool is_common(enum origin origin) {
-  return origin == ORIGIN_COMMON || origin == ORIGIN_CASE || origin == ORIGIN_SET;
+// Does the option take what all options take, unless they say otherwise?
+static bool is_common(const struct inputs_table *table, const struct option_sheet *sheet,
+                      size_t which_case, int declaration) {
+  enum origin origin = figure_of(table, sheet, which_case, declaration)->origin;
+  bool per_option = table->scenario->model->declarations[declaration].per_option;
+  return origin == ORIGIN_COMMON || origin == ORIGIN_CASE || origin == ORIGIN_SET ||
+         (origin == ORIGIN_DEFAULT && !per_option);
 }
 
 static bool is_read(const struct option_sheet *sheet, int declaration) {
   return sheet->option->graph->state[declaration] == GRAPH_INPUT;
 }
 
-// What the rent of a rented option pays for is no input of it.
-static bool is_in_rent(const struct inputs_table *table, const struct option_sheet *sheet,
-                       int declaration) {
-  return is_read(sheet, declaration) && table->scenario->model->declarations[declaration].in_rent &&
-         figure_of(table, sheet, 0, declaration)->origin == ORIGIN_RENT;
+static bool is_always(const struct inputs_table *table, const struct option_sheet *sheet,
+                      int declaration, enum origin origin) {
+  for (size_t c = 0; c < table->scenario->case_count; c++)
+    if (figure_of(table, sheet, c, declaration)->origin != origin)
+      return false;
+  return true;
+}
+
+static bool is_ever_given(const struct inputs_table *table, const struct option_sheet *sheet,
+                          int declaration) {
+  for (size_t c = 0; c < table->scenario->case_count; c++)
+    if (is_read(sheet, declaration) && figure_of(table, sheet, c, declaration)->value != 0)
+      return true;
+  return false;
+}
+
+// Is something given beside which this may not be given?
+static bool is_excluded(const struct inputs_table *table, const struct option_sheet *sheet,
+                        int declaration) {
+  const struct model *model = table->scenario->model;
+  for (int d = 0; d < model->count; d++)
+    if ((model->declarations[d].conflicts == declaration ||
+         model->declarations[declaration].conflicts == d) &&
+        is_ever_given(table, sheet, d))
+      return true;
+  return false;
+}
+
+// What the rent of a rented option pays for is no input of it, and neither is the rent of an option
+// that is bought.
+static bool does_not_apply(const struct inputs_table *table, const struct option_sheet *sheet,
+                           int declaration) {
+  if (!is_read(sheet, declaration) || is_ever_given(table, sheet, declaration))
+    return false;
+  if (is_always(table, sheet, declaration, ORIGIN_RENT))
+    return table->scenario->model->declarations[declaration].in_rent;
+  return is_always(table, sheet, declaration, ORIGIN_DEFAULT) &&
+         is_excluded(table, sheet, declaration);
 }
 
 static bool has_row(const struct inputs_table *table, const struct option_sheet *sheet,
                     int declaration) {
-  return is_read(sheet, declaration) && !is_in_rent(table, sheet, declaration);
+  return is_read(sheet, declaration) && !does_not_apply(table, sheet, declaration);
 }
 
 static bool shares(const struct inputs_table *table, const struct option_sheet *sheet,
                    int declaration) {
-  bool per_option = table->scenario->model->declarations[declaration].per_option;
-  for (size_t c = 0; c < table->scenario->case_count; c++) {
-    enum origin origin = figure_of(table, sheet, c, declaration)->origin;
-    if (!is_common(origin) && (per_option || origin != ORIGIN_DEFAULT))
+  for (size_t c = 0; c < table->scenario->case_count; c++)
+    if (!is_common(table, sheet, c, declaration))
       return false;
-  }
   return has_row(table, sheet, declaration);
 }
 
@@ -72,7 +107,8 @@ static const char *followed(const struct inputs_table *table, const struct input
   const struct figure *figure = figure_of(table, input->owner, which_case, input->declaration);
   struct arena *arena = table->book->arena;
   int column = COLUMN_CASE + (int)which_case;
-  if (!input->shared && input->shared_row >= 0 && is_common(figure->origin))
+  if (!input->shared && input->shared_row >= 0 &&
+      is_common(table, input->owner, which_case, input->declaration))
     return arena_printf(arena, "=%s",
                         cell_address(input->shared_row, column, ADDRESS_RELATIVE, arena));
   bool own = figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_CASE_OPTION;
@@ -247,18 +283,6 @@ static void place_names(const struct inputs_table *table, const struct input *in
   }
 }
 
-// Inputs is not protected, so that an analyst may give a case a value of its own; what is computed
-// is guarded against typing all the same.
-static void guard(const struct inputs_table *table, int row, int column) {
-  lxw_data_validation rule = {.validate = LXW_VALIDATION_TYPE_CUSTOM_FORMULA,
-                              .value_formula = "=FALSE",
-                              .error_title = "This cell is computed",
-                              .error_message = "Type into the column of base or of a case."};
-  if (worksheet_data_validation_cell(table->sheet, (lxw_row_t)row, (lxw_col_t)column, &rule) !=
-      LXW_NO_ERROR)
-    table->book->failed = true;
-}
-
 static void write_input(struct inputs_table *table, struct input *input) {
   struct book *book = table->book;
   const struct declaration *of = &table->scenario->model->declarations[input->declaration];
@@ -274,7 +298,6 @@ static void write_input(struct inputs_table *table, struct input *input) {
   write_cases(table, input);
   write_provenance(table, input);
   validate(table, input);
-  guard(table, input->row, COLUMN_LIVE);
   place_names(table, input);
 }
 
@@ -320,14 +343,14 @@ static void write_groups(struct inputs_table *table) {
   }
 }
 
-// One zero for all that rents pay for.
-static void write_in_rent(struct inputs_table *table) {
+// One zero for all that does not apply.
+static void write_zero(struct inputs_table *table) {
   struct book *book = table->book;
   static const struct unit any = {.text = "-", .counts = true};
   bool used = false;
   for (size_t o = 0; o < table->scenario->option_count; o++)
     for (int d = 0; d < table->scenario->model->count; d++) {
-      if (!is_in_rent(table, &book->options[o], d))
+      if (!does_not_apply(table, &book->options[o], d))
         continue;
       struct name *name = option_name(&book->options[o], d);
       name_place(name, table->sheet->name, table->row, COLUMN_LIVE);
@@ -335,8 +358,8 @@ static void write_in_rent(struct inputs_table *table) {
     }
   if (!used)
     return;
-  put_text(book, table->sheet, table->row, COLUMN_LABEL, "Prices that the rent contains",
-           TEXT_PLAIN);
+  put_text(book, table->sheet, table->row, COLUMN_LABEL,
+           "What does not apply: rent of what is bought, prices of what is rented", TEXT_PLAIN);
   put_text(book, table->sheet, table->row, COLUMN_UNIT, any.text, TEXT_PLAIN);
   put_number(book, table->sheet, table->row++, COLUMN_LIVE, 0,
              formats_constant(&book->formats, 0, &any));
@@ -358,7 +381,7 @@ static void write_constants(struct inputs_table *table) {
                formats_constant(&book->formats, constant->value, constant->unit));
     name_place(constant->name, table->sheet->name, row, COLUMN_LIVE);
   }
-  write_in_rent(table);
+  write_zero(table);
 }
 
 // ---- head, widths, highlight
@@ -458,5 +481,5 @@ void write_inputs(struct book *book) {
   highlight_overrides(&table, table.row - 1);
   write_constants(&table);
   set_widths(&table);
-  set_print_area(table.sheet, table.row - 1, table.from);
+  end_sheet(table.sheet, table.row - 1, table.from);
 }

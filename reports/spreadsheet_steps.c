@@ -282,11 +282,29 @@ static struct node **next_part(const struct splitter *splitter, struct node **ro
   return best.place;
 }
 
+// The last bits of a difference that ought to be zero differ from program to program.
+static struct node *rounded(const struct splitter *splitter, struct node *difference) {
+  struct node *digits = arena_alloc(splitter->arena, sizeof *digits);
+  *digits = (struct node){.kind = NODE_NUMBER,
+                          .place = difference->place,
+                          .value = CEIL_DECIMALS,
+                          .unit = {.text = "", .counts = true}};
+  struct node *call = arena_alloc(splitter->arena, sizeof *call);
+  *call = (struct node){.kind = NODE_CALL,
+                        .function = FUNCTION_ROUND,
+                        .place = difference->place,
+                        .argument_count = 2,
+                        .arguments = {difference, digits}};
+  return call;
+}
+
 static int split(struct splitter *splitter, int d) {
   struct model *model = &splitter->sheet->model;
   struct declaration copy = model->declarations[d];
   int state = splitter->sheet->graph.state[d];
   struct node *root = copy_tree(copy.alternatives[state].formula, splitter->arena);
+  if (copy.role == ROLE_CHECK && dimension_is_one(copy.unit.dimension))
+    root = rounded(splitter, root);
   splitter->of = &copy;
   splitter->item = d;
   splitter->steps = 0;
@@ -326,13 +344,11 @@ static int add_names(struct splitter *splitter) {
   return splitter->diagnostics->errors == errors ? 0 : -1;
 }
 
-// The engine's values with the steps among them.
+// The engine's values of all that the sheet shows.
 static struct evaluation *evaluate_steps(const struct splitter *splitter) {
   const struct scenario *scenario = splitter->scenario;
   const struct sheet_graph *sheet = splitter->sheet;
   struct evaluation *given = splitter->option->evaluation;
-  if (sheet->model.count == scenario->model->count)
-    return given;
   struct evaluation *evaluation =
       evaluation_new(&sheet->graph, given->periods, given->width, splitter->arena);
   for (int d = 0; d < scenario->model->count; d++)

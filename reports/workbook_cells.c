@@ -150,13 +150,9 @@ void begin_sheet(struct book *book, lxw_worksheet *sheet, const char *title, int
   worksheet_repeat_rows(sheet, 0, (lxw_row_t)title_rows - 1);
 }
 
-void set_print_area(lxw_worksheet *sheet, int last_row, int last_column) {
-  worksheet_print_area(sheet, 0, 0, (lxw_row_t)last_row, (lxw_col_t)last_column);
-}
-
 void end_sheet(lxw_worksheet *sheet, int last_row, int last_column) {
   lxw_protection allowed = {.format_columns = LXW_TRUE, .format_rows = LXW_TRUE};
-  set_print_area(sheet, last_row, last_column);
+  worksheet_print_area(sheet, 0, 0, (lxw_row_t)last_row, (lxw_col_t)last_column);
   worksheet_protect(sheet, NULL, &allowed);
 }
 

@@ -84,7 +84,7 @@ static const struct {
 } roles[CELL_ROLES] = {
     [CELL_INPUT] = {BLUE, INPUT_FILL, true, false, false},
     [CELL_OVERRIDE] = {BLUE, OVERRIDE_FILL, true, false, false},
-    [CELL_INHERITED] = {LXW_COLOR_BLACK, 0, false, false, true},
+    [CELL_INHERITED] = {LXW_COLOR_BLACK, 0, true, false, true},
     [CELL_FORMULA] = {LXW_COLOR_BLACK, 0, false, false, false},
     [CELL_LINK] = {GREEN, 0, false, false, false},
     [CELL_CONSTANT] = {LXW_COLOR_BLACK, 0, false, false, false},

@@ -96,8 +96,6 @@ const char *safe_text(const char *text, size_t length, struct arena *arena);
 void begin_sheet(struct book *book, lxw_worksheet *sheet, const char *title, int title_rows,
                  int frozen_columns);
 
-void set_print_area(lxw_worksheet *sheet, int last_row, int last_column);
-
 // Print area, and protection without a password.
 void end_sheet(lxw_worksheet *sheet, int last_row, int last_column);
 

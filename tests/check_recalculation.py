@@ -29,6 +29,16 @@ WORKERS = 2
 SHOWN = 5
 
 
+TAKEN, REFUSED, RESHAPED = 'taken', 'refused', 'reshaped'
+
+
+def shape(book):
+    """A workbook's formulas and names, but for Inputs: the same in all states of a scenario."""
+    return ([(sheet.name, place, cell.formula) for sheet in book.sheets.values()
+             for place, cell in sheet.formulas() if sheet.name != 'Inputs'],
+            [(name.name, name.refers_to) for name in book.names])
+
+
 class State:
     """One state of an example, as pertoken has written it: the case, the changes, the file."""
 
@@ -51,6 +61,25 @@ class Example:
         xlsx.patch(self.path, self.wrong, lambda part, xml: xlsx.spoil(xml))
         self.book = xlsx.read(self.path)
         self.inputs = layout.Inputs(self.book)
+        self.shape = shape(self.book)
+        self.verdicts = {verdict: [] for verdict in (TAKEN, REFUSED, RESHAPED)}
+        for entry in perturb.candidates(self.inputs):
+            self.verdicts[self.verdict(entry)].append(entry)
+
+    def report(self, path, case, changes):
+        sets = [f'--set={change.key}={change.text}' for change in changes]
+        harness.report(self.scenario, path, [f'--case={case}', *sets])
+
+    def verdict(self, entry):
+        """What pertoken says to another value of an input that the workbook offers to type over."""
+        draws = random.Random(f'{SEED} {self.scenario.stem} {entry.key}')
+        change = perturb.change(draws, self.book, self.inputs, entry, self.inputs.cases['base'])
+        path = self.folder / 'one.xlsx'
+        try:
+            self.report(path, 'base', [change])
+        except harness.Refused:
+            return REFUSED
+        return TAKEN if shape(xlsx.read(path)) == self.shape else RESHAPED
 
     def state(self, number):
         """Draws a state and has pertoken compute it; what pertoken refuses is drawn again."""
@@ -59,28 +88,30 @@ class Example:
         path = self.folder / f'{number}.xlsx'
         for redraws in range(PERTURBATIONS):
             draws = random.Random(f'{SEED} {self.scenario.stem} {number} {redraws}')
-            state = State(path, case, perturb.draw(draws, self.book, self.inputs, case), redraws)
-            sets = [f'--set={change.key}={change.text}' for change in state.changes]
+            changes = perturb.draw(draws, self.book, self.inputs, self.verdicts[TAKEN], case)
             try:
-                harness.report(self.scenario, path, [f'--case={case}', *sets])
-                return state
+                self.report(path, case, changes)
+                return State(path, case, changes, redraws)
             except harness.Refused:
                 continue
         raise RuntimeError(f'{self.scenario.stem}: {PERTURBATIONS} changes in a row were refused')
 
     def edits(self, state):
-        """What to type into the workbook to reach a state: {(sheet, row, column): value}."""
-        values = {('Inputs', change.row, change.column): change.value for change in state.changes}
+        """What to type into the workbook to reach a state: {(sheet, row, column): value}.
+
+        --set holds in every case, so a row is typed over wherever it has a value of its own.
+        """
+        changed = {change.row: change.value for change in state.changes}
+        values = {('Inputs', entry.row, column): changed[entry.row]
+                  for entry, column, _ in self.inputs.literals() if entry.row in changed}
         name = self.book.name('pt_case')
         values[name.sheet, *xlsx.position(name.ref)] = state.case
         return values
 
     def compare(self, state, actual):
-        """Against pertoken's values, but for cells that were a link and now hold a typed number."""
         expected = xlsx.read(state.path)
-        typed = {('Inputs', change.row, change.column) for change in state.changes}
-        result = compare.compare(expected, actual, typed)
-        result.mismatches[:0] = compare.same_formulas(self.book, expected, typed)
+        result = compare.compare(expected, actual)
+        result.mismatches[:0] = compare.same_formulas(self.book, expected)
         return result
 
     def in_gnumeric(self, state):
@@ -154,8 +185,20 @@ class Tally:
             if redraws > PERTURBATIONS:
                 self.refused += 1
                 print(f'FAILED {example.scenario.name}: more than half of the changes were refused')
+            self.judge_inputs(example)
         print(f'seed {SEED}; changes that pertoken refused and that were drawn again: '
               f'{sum(self.redraws.values())}')
+
+    def judge_inputs(self, example):
+        """Typing over an input must mean what --set means."""
+        for verdict, entries in example.verdicts.items():
+            if verdict != TAKEN and entries:
+                print(f'{example.scenario.name}: inputs {verdict} by pertoken: {len(entries)}: '
+                      + ', '.join(entry.key for entry in entries[:SHOWN]))
+        refused, reshaped = example.verdicts[REFUSED], example.verdicts[RESHAPED]
+        if reshaped or len(refused) > len(example.verdicts[TAKEN]):
+            self.refused += 1
+            print(f'FAILED {example.scenario.name}: the workbook offers inputs that --set does not')
 
 
 def in_libreoffice(office, examples, made, tally):

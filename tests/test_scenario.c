@@ -101,6 +101,16 @@ static const struct {
     {"", NULL, "scenario.horizon = 5 yr", "a.horizon", 5},
     {"[workload]\nutilization = 50 %\n", NULL, NULL, NULL, 0}, // twice: refused below
     {"rental_rate = 2 USD/gpu/h\n", NULL, NULL, NULL, 0},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n", NULL,
+     "c.throughput=5000 token/s", "c.throughput", 5000},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n", NULL,
+     "c.list_price=5000 USD", "c.net_price", 5000},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n[case d]\n"
+     "c.throughput = 5000 token/s\n",
+     NULL, NULL, "c.throughput", 4274.23},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n[case d]\n"
+     "c.throughput = 5000 token/s\n",
+     "d", NULL, "c.throughput", 5000},
 };
 
 static void test_precedence(void **state) {

@@ -1,4 +1,5 @@
 """Compare what a spreadsheet program calculated with what pertoken cached."""
+import formulas
 import xlsx
 
 RELATIVE = 1e-9
@@ -17,19 +18,15 @@ class Comparison:
         self.mismatches += other.mismatches
 
 
-def compare(expected, actual, skip=()):
-    """expected: a book with pertoken's values; actual(sheet name, row, column) -> value.
-
-    Every formula cell counts, but for those in skip: (sheet name, row, column), overwritten since.
-    """
-    result = Comparison()
+def compare(expected, actual):
+    """expected: a book with pertoken's values; actual(sheet name, row, column) -> value."""
+    result, zeros = Comparison(), differences(expected)
     for sheet in expected.sheets.values():
         for (row, column), cell in sheet.formulas():
-            if (sheet.name, row, column) in skip:
-                continue
             result.cells += 1
             got = actual(sheet.name, row, column)
-            difference = relative_difference(cell.value, got, tolerance(sheet, row))
+            absolute = ABSOLUTE if (sheet.name, row, column) in zeros else 0.0
+            difference = relative_difference(cell.value, got, absolute)
             if difference is None or difference > RELATIVE:
                 result.mismatches.append(
                     f'{sheet.name}!{xlsx.address(row, column)}: pertoken has {cell.value!r}, '
@@ -39,13 +36,14 @@ def compare(expected, actual, skip=()):
     return result
 
 
-def tolerance(sheet, row):
-    """The absolute difference that is nothing: for a check's, measured by what it compares."""
-    if sheet.name != 'Checks':
-        return 0.0
-    largest = max((abs(cell.value) for (r, _), cell in sheet.cells.items()
-                   if r == row and cell.is_number()), default=0.0)
-    return max(ABSOLUTE, RELATIVE * largest)
+def differences(book):
+    """The cells that only rounding keeps from zero: those of Checks, and what Checks links to."""
+    checks = book.sheets['Checks']
+    places = {(checks.name, *place) for place, _ in checks.formulas()}
+    for _, cell in checks.formulas():
+        if len(formulas.tokens(cell.formula)) == 1:
+            places |= {read[:3] for read in formulas.precedents(book, checks.name, cell.formula)}
+    return places
 
 
 def relative_difference(expected, got, absolute):
@@ -62,14 +60,14 @@ def relative_difference(expected, got, absolute):
     return difference / abs(expected) if expected else float('inf')
 
 
-def same_formulas(base, other, skip=()):
+def same_formulas(base, other):
     """Two states of one scenario must have the same formulas in the same cells: what differs."""
     differing = []
     for sheet in base.sheets.values():
         cells = other.sheets[sheet.name].cells if sheet.name in other.sheets else {}
         for (row, column), cell in sheet.formulas():
             there = cells.get((row, column)) or xlsx.Cell(None)
-            if (sheet.name, row, column) not in skip and there.formula != cell.formula:
+            if there.formula != cell.formula:
                 differing.append(f'{sheet.name}!{xlsx.address(row, column)}: ={cell.formula} became '
                                  f'{there.formula or there.value!r}')
     return differing

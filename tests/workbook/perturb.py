@@ -14,15 +14,19 @@ FROM_ZERO = {'%': 0.05, '%/yr': 0.03, 'gpu': 8, 'node': 2, 'FTE': 1, 'USD': 2000
 class Change:
     """One input set to a value: text is what follows KEY= on pertoken's command line."""
 
-    def __init__(self, entry, column, value, text):
-        self.key, self.row, self.column = entry.key, entry.row, column
-        self.value, self.text = value, text
+    def __init__(self, entry, value, text):
+        self.key, self.row, self.value, self.text = entry.key, entry.row, value, text
 
 
-def draw(random, book, inputs, case):
+def candidates(inputs):
+    """The inputs that hold a value of their own in base."""
+    base = inputs.cases['base']
+    return [entry for entry in inputs.rows if inputs.sheet.cell(entry.row, base).formula is None]
+
+
+def draw(random, book, inputs, entries, case):
     """A handful of changes of one case's inputs."""
-    base, column = inputs.cases['base'], inputs.cases[case]
-    entries = [entry for entry in inputs.rows if inputs.sheet.cell(entry.row, base).formula is None]
+    column = inputs.cases[case]
     changes = (change(random, book, inputs, entry, column)
                for entry in random.sample(entries, min(NUMBER_OF_INPUTS, len(entries))))
     return [made for made in changes if made]
@@ -45,7 +49,7 @@ def change(random, book, inputs, entry, column):
         value = shown / percent
         if limits is None or limits.allows(value):
             unit = '' if entry.unit in ('', '-') else ' ' + entry.unit
-            return Change(entry, column, value, f'{shown!r}{unit}')
+            return Change(entry, value, f'{shown!r}{unit}')
     return None
 
 
@@ -57,5 +61,5 @@ def choice(random, book, inputs, entry, column, limits):
     text = random.choice(choices)
     named = dict(re.findall(r'(\S+) \((\w+)\)', limits.error))
     if text in named:
-        return Change(entry, column, float(text), named[text])
-    return Change(entry, column, text, text)
+        return Change(entry, float(text), named[text])
+    return Change(entry, text, text)
