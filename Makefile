@@ -19,7 +19,7 @@ BUILD := build$(addprefix /,$(VARIANT))
 SETUP := tests/support/setup.sh
 
 # Libraries: libcsv and libunistring come without a pkg-config file.
-PACKAGES := xlsxwriter inih jansson libgcrypt
+PACKAGES := gsl xlsxwriter inih jansson libgcrypt
 LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lm
 INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 

@@ -556,6 +556,10 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
   reading.text = scenario_text_read(request->path, arena, diagnostics);
   if (!reading.text || catalog_open(&reading.catalog, request->data_directory, arena, diagnostics))
     return NULL;
+  if (request->measurements_directory &&
+      measurement_read_directory(request->measurements_directory, &reading.records.list,
+                                 &reading.records.count, arena, diagnostics))
+    return NULL;
   *scenario = (struct scenario){.source = reading.text->source,
                                 .path = request->path,
                                 .settings = request->settings,

@@ -14,6 +14,7 @@
 #include "model/catalog.h"
 #include "model/evaluate.h"
 #include "model/graph.h"
+#include "model/recorded.h"
 #include "model/workload.h"
 
 enum origin {
@@ -43,8 +44,9 @@ struct figure {
 struct option {
   const char *id;
   struct place place;
-  const char *accelerator; // id in the catalogue
-  const char *accelerator_name;
+  const char *accelerator;          // id in the catalogue
+  const char *accelerator_name;     // of the catalogue, or of the device in a record
+  const struct measurement *record; // whose decode throughput it has, or NULL
   const struct graph *graph;
   struct evaluation *evaluation; // width: scenario.case_count
   struct figure *figures;        // [case_count][model->count]; see option_figure
@@ -79,8 +81,9 @@ struct scenario_request {
   const char *path;
   const char *model_path; // NULL: the built-in model
   const char *data_directory;
-  const char *case_name;       // NULL: base
-  const char *const *settings; // "KEY=VALUE", "SECTION.KEY=VALUE" or "OPTION.KEY=VALUE"
+  const char *measurements_directory; // NULL: no records
+  const char *case_name;              // NULL: base
+  const char *const *settings;        // "KEY=VALUE", "SECTION.KEY=VALUE" or "OPTION.KEY=VALUE"
   size_t setting_count;
   bool mixed;
 };

@@ -11,6 +11,7 @@ enum selection_key {
   SELECT_ACCELERATOR,
   SELECT_PRICE,
   SELECT_EVIDENCE,
+  SELECT_RECORD,   // a file of --measurements
   SELECT_WORKLOAD, // the first of WORKLOAD_KEYS keys
   SELECTION_KEYS = SELECT_WORKLOAD + WORKLOAD_KEYS
 };
@@ -25,6 +26,7 @@ struct reading {
   const struct scenario_text *text;
   struct scenario *scenario;
   struct catalog catalog;
+  struct records records;
   struct inputs *inputs;
   size_t errors_before;                     // what diagnostics held at the start
   struct ini_key common[SELECTION_KEYS];    // [workload]; name NULL: unset

@@ -1,9 +1,10 @@
 // Which accelerator, price and evidence an option stands on; scenario_read.h has the contract.
 #include "model/scenario_read.h"
 
+#include <math.h>
 #include <string.h>
 
-static const char *const selection_names[] = {"accelerator", "price", "evidence"};
+static const char *const selection_names[] = {"accelerator", "price", "evidence", "record"};
 
 const char *selection_key_name(int key) {
   return key < SELECT_WORKLOAD ? selection_names[key] : workload_key_names[key - SELECT_WORKLOAD];
@@ -162,6 +163,11 @@ static void apply_accelerator(struct reading *reading, size_t o) {
     return;
   }
   option->accelerator = option->accelerator_name = key->value;
+  const struct measurement_record *record = records_of_backend(&reading->records, key->value);
+  if (record) {
+    option->accelerator_name = record->device.name;
+    return;
+  }
   long row = find_row(reading, CATALOG_ACCELERATORS, "accelerator", key);
   if (row < 0)
     return;
@@ -243,25 +249,56 @@ static bool stated_in_option(const struct reading *reading, size_t option, int a
          (b >= 0 && figures[b].origin == ORIGIN_OPTION);
 }
 
-// The place to complain of: where evidence is named, else the option.
-static void apply_evidence(struct reading *reading, size_t o) {
+// Decoding alone is not serving; with a prefill rate it is.
+static void settle_basis(struct reading *reading, size_t o) {
   struct option *option = &reading->scenario->options[o];
   const struct model *model = reading->scenario->model;
-  int throughput = model_find(model, "throughput"), decode = model_find(model, "decode_throughput");
-  const struct ini_key *key = selected(reading, o, SELECT_EVIDENCE);
-  fill_workload(reading, o);
-  struct workload *workload = &option->workload;
-  if (is_given(reading, o, decode) || is_given(reading, o, throughput)) {
-    option->decode_only = is_given(reading, o, decode) &&
-                          !is_given(reading, o, model_find(model, "prefill_throughput"));
-    if (!*workload->values[WORKLOAD_BASIS])
-      workload->values[WORKLOAD_BASIS] = option->decode_only ? "decode" : "serving";
-    if (key && stated_in_option(reading, o, throughput, decode))
-      diagnostics_error(reading->diagnostics, key->place,
-                        "option '%s' states a throughput and names evidence for one: give one",
-                        option->id);
+  option->decode_only = is_given(reading, o, model_find(model, "decode_throughput")) &&
+                        !is_given(reading, o, model_find(model, "prefill_throughput"));
+  const char **basis = &option->workload.values[WORKLOAD_BASIS];
+  if (option->decode_only)
+    *basis = "decode";
+  else if (!**basis)
+    *basis = "serving";
+}
+
+static struct figure recorded_figure(const struct recorded *recorded, double value) {
+  return (struct figure){.origin = ORIGIN_CATALOGUE,
+                         .value = value,
+                         .place = recorded->nearest->place,
+                         .grade = recorded->grade,
+                         .source = recorded->source,
+                         .date = recorded->date};
+}
+
+static void apply_record(struct reading *reading, size_t o, const struct ini_key *key) {
+  struct option *option = &reading->scenario->options[o];
+  const struct model *model = reading->scenario->model;
+  struct recorded recorded;
+  if (recorded_choose(&reading->records, key ? key->value : "", option->accelerator,
+                      &option->workload, key ? key->value_place : option->place, &recorded,
+                      reading->arena, reading->diagnostics)) {
+    pretend_given(reading, o, "decode_throughput");
+    pretend_given(reading, o, "load_power");
     return;
   }
+  const struct measurement *nearest = recorded.nearest;
+  option->record = nearest;
+  option->workload.values[WORKLOAD_MODEL] = nearest->model.id;
+  option->workload.values[WORKLOAD_PRECISION] = nearest->precision;
+  fill(reading, o, model_find(model, "decode_throughput"),
+       recorded_figure(&recorded, recorded.throughput));
+  if (isfinite(recorded.load_power_w))
+    fill(reading, o, model_find(model, "load_power"),
+         recorded_figure(&recorded, recorded.load_power_w));
+  if (isfinite(recorded.idle_power_w))
+    fill(reading, o, model_find(model, "idle_power"),
+         recorded_figure(&recorded, recorded.idle_power_w));
+}
+
+static void apply_published(struct reading *reading, size_t o, const struct ini_key *key) {
+  struct option *option = &reading->scenario->options[o];
+  struct workload *workload = &option->workload;
   // A throughput is of output tokens while serving, unless the workload says otherwise.
   if (!*workload->values[WORKLOAD_TOKENS])
     workload->values[WORKLOAD_TOKENS] = "output";
@@ -276,7 +313,7 @@ static void apply_evidence(struct reading *reading, size_t o) {
   for (int k = 0; k < WORKLOAD_KEYS; k++)
     if (*evidence.workload.values[k])
       workload->values[k] = evidence.workload.values[k];
-  fill(reading, o, throughput,
+  fill(reading, o, model_find(reading->scenario->model, "throughput"),
        (struct figure){.origin = ORIGIN_CATALOGUE,
                        .value = evidence.throughput,
                        .place = evidence.place,
@@ -284,6 +321,31 @@ static void apply_evidence(struct reading *reading, size_t o) {
                        .source =
                            arena_printf(reading->arena, "%s: %s", evidence.id, evidence.source),
                        .date = evidence.date});
+}
+
+// Its own word, else a record where one is asked for or the device is known from records alone,
+// else what is published.
+static void apply_evidence(struct reading *reading, size_t o) {
+  struct option *option = &reading->scenario->options[o];
+  const struct model *model = reading->scenario->model;
+  int throughput = model_find(model, "throughput"), decode = model_find(model, "decode_throughput");
+  const struct ini_key *evidence = selected(reading, o, SELECT_EVIDENCE);
+  const struct ini_key *record = selected(reading, o, SELECT_RECORD);
+  const struct ini_key *named = evidence ? evidence : record;
+  fill_workload(reading, o);
+  if (evidence && record)
+    diagnostics_error(reading->diagnostics, record->place,
+                      "option '%s' names both evidence and a record: give one", option->id);
+  else if (is_given(reading, o, decode) || is_given(reading, o, throughput)) {
+    if (named && stated_in_option(reading, o, throughput, decode))
+      diagnostics_error(reading->diagnostics, named->place,
+                        "option '%s' states a throughput and names evidence for one: give one",
+                        option->id);
+  } else if (record || records_of_backend(&reading->records, option->accelerator))
+    apply_record(reading, o, record);
+  else
+    apply_published(reading, o, evidence);
+  settle_basis(reading, o);
 }
 
 void selection_apply(struct reading *reading, size_t option) {

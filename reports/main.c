@@ -28,10 +28,16 @@ struct run {
 
 // ---- what the commands share
 
-static const char *without_dots(const char *directory, struct arena *arena) {
-  char *resolved = realpath(directory, NULL);
-  const char *text = arena_copy(arena, resolved ? resolved : directory);
+// Without dots, and below the current folder without that: it is shown to people.
+static const char *short_path(const char *directory, struct arena *arena) {
+  char *resolved = realpath(directory, NULL), *here = realpath(".", NULL);
+  size_t length = here ? strlen(here) : 0;
+  bool below = resolved && length && !strncmp(resolved, here, length) && resolved[length] == '/';
+  const char *text = arena_copy(arena, !resolved ? directory
+                                       : below   ? resolved + length + 1
+                                                 : resolved);
   free(resolved);
+  free(here);
   return text;
 }
 
@@ -49,7 +55,7 @@ static const char *data_directory(struct run *run) {
       const char *directory = arena_printf(run->arena, "%s/%s", self, beside[i]);
       const char *table = arena_printf(run->arena, "%s/accelerators.csv", directory);
       if (access(table, R_OK) == 0)
-        return without_dots(directory, run->arena);
+        return short_path(directory, run->arena);
     }
   }
   diagnostics_error(run->diagnostics, (struct place){0},
@@ -112,6 +118,7 @@ static struct scenario *read_scenario(struct run *run, int argument) {
       .path = run->options.arguments[argument],
       .model_path = run->options.model_path,
       .data_directory = directory,
+      .measurements_directory = run->options.measurements_directory,
       .case_name = run->options.case_name,
       .settings = run->options.settings,
       .setting_count = run->options.setting_count,

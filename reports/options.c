@@ -11,6 +11,7 @@ enum key {
   KEY_MIXED,
   KEY_MODEL,
   KEY_DATA,
+  KEY_MEASUREMENTS,
   KEY_FORMAT,
   KEY_WHERE,
 };
@@ -29,6 +30,9 @@ static const struct known_option {
     {{"model", KEY_MODEL, "FILE", 0, "Use another cost model than the built-in one", 0},
      OPTIONS_SCENARIO},
     {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in another directory", 0}, OPTIONS_DATA},
+    {{"measurements", KEY_MEASUREMENTS, "DIR", 0, "Use the records that pertoken-probe left there",
+      0},
+     OPTIONS_SCENARIO},
     {{"where", KEY_WHERE, "CONDITION", 0,
       "Only rows with COLUMN=VALUE, or COLUMN~TEXT (contains); may be repeated, all must hold", 0},
      OPTIONS_WHERE},
@@ -104,6 +108,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_MIXED: options->mixed = true; break;
   case KEY_MODEL: options->model_path = text; break;
   case KEY_DATA: options->data_directory = text; break;
+  case KEY_MEASUREMENTS: options->measurements_directory = text; break;
   case KEY_FORMAT: set_format(parsing, text, state); break;
   case 'o': options->output_path = text; break;
   case 'q': options->quiet = true; break;

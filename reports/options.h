@@ -11,7 +11,7 @@
 // Groups of options that a command takes; all take -q, -v and --help.
 enum option_group {
   OPTIONS_DATA = 1,     // --data
-  OPTIONS_SCENARIO = 2, // --set --case --mixed --model
+  OPTIONS_SCENARIO = 2, // --set --case --mixed --model --measurements
   OPTIONS_FORMAT = 4,   // --format
   OPTIONS_OUTPUT = 8,   // -o
   OPTIONS_WHERE = 16    // --where
@@ -32,7 +32,8 @@ struct options {
   int argument_count;
   const char **settings, **wheres;
   size_t setting_count, where_count;
-  const char *case_name, *model_path, *data_directory, *output_path; // NULL: not given
+  const char *case_name, *model_path, *data_directory, *measurements_directory,
+      *output_path; // NULL: not given
   enum output_format format;
   bool mixed, quiet, verbose;
 };

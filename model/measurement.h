@@ -1,0 +1,160 @@
+// measurement: records of the probe's runs, as JSON files, written and read.
+//
+// A record is one file: a device, its environment, and one result for each workload measured on it.
+// It is written whole and put in place at once, and carries a SHA-256 over its own content, so that
+// a damaged or edited record is told from one that the probe wrote. The digest is taken over the
+// canonical form of what the file holds besides it: keys sorted, no blanks, reals with 17 digits.
+//
+// Decoding is not serving: `tokens_per_s` is what the device decodes when all it does is decode.
+#ifndef PERTOKEN_MEASUREMENT_H
+#define PERTOKEN_MEASUREMENT_H
+
+#include "model/arena.h"
+#include "model/diagnostics.h"
+#include "model/grade.h"
+#include "model/source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MEASUREMENT_SCHEMA 1
+#define MEASUREMENT_BASIS  "decode"
+
+struct measurement_device {
+  const char *backend; // "cpu"
+  int index;           // of the device within the backend when it was measured; never its identity
+  const char *name, *uuid, *pci; // uuid and pci are "" where there is none
+  const char *runtime;           // driver, runtime and instruction set
+  uint64_t memory_bytes, cache_bytes;
+  int units; // cores or multiprocessors
+};
+
+struct measurement_environment {
+  const char *kernel;    // release of the operating system's kernel
+  const char *cpu_flags; // "" where they cannot be read
+  const char *governor;  // of frequency, "" where it cannot be read
+  double load_average;   // of the machine over a minute, before the run; NAN when unknown
+  int threads;           // 0: the backend's choice
+  const char *tool_version;
+  const char *kernels_build; // hash over the kernels' sources
+  const char *remarks;       // what the figures rest on, for people; "" for nothing
+};
+
+struct measurement_shape {
+  const char *id; // of data/models.csv
+  int layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab;
+  double norm_epsilon, rope_theta;
+};
+
+// "bf16", "e4m3", "int8", "f32": two results are alike when all of these are.
+struct measurement_types {
+  const char *weights, *activations, *kv, *head, *accumulation;
+};
+
+// No figure stands in a record whose kernels did not pass.
+struct measurement_verification {
+  const char *what;           // which shape was compared, and how
+  double max_error;           // relative norm of the logits' error, the worst row's
+  double tolerance;           // that it had to stay below
+  const char *token_checksum; // SHA-256 over the first tokens sampled
+};
+
+// One depth of a model measured as slices.
+struct measurement_slice {
+  int layers;
+  double step_seconds, ci95_low_s, ci95_high_s; // median and its 95 % interval
+  const double *samples;                        // seconds per step
+  size_t sample_count;
+};
+
+struct measurement_flags {
+  bool cache_resident;        // weights and cache under 8 times the last-level cache
+  bool noisy;                 // first and last third of the samples differ by over 0.5 %
+  bool unconverged;           // the interval was still wider than +-0.5 % when time was up
+  bool drift;                 // read bandwidth before and after differ by over 1 %
+  bool bandwidth_void;        // a ratio above 1.02: the read bandwidth was not the ceiling
+  bool sampling_inconsistent; // energy and integrated power differ by over 5 %
+  bool thermal_unsettled;     // power still rose or fell at the end
+};
+
+struct measurement_record;
+
+// One workload on one device. Text is never NULL. Numbers that were not measured are NAN.
+struct measurement {
+  const struct measurement_record *record;
+  struct place place; // the record's file
+
+  struct measurement_shape model;
+  const char *precision; // of the weights, as people say it: bf16, fp8, int8
+  struct measurement_types types;
+  int batch, context;
+
+  // false: tokens_per_s is of the first `layers_measured` layers alone, of use to no one but the
+  // prober. Such a result never stands for its model.
+  bool whole_model;
+  int layers_measured;                    // as many as the model has, or the deepest slice
+  const struct measurement_slice *slices; // two or three depths, else none
+  size_t slice_count;
+  double slice_error_s; // standard error of the extrapolated step; NAN from two depths
+
+  // Per device, all rows of the batch together: batch / median step.
+  double tokens_per_s, ci95_low, ci95_high; // 95 % interval of the median
+  double step_seconds, p5_s, p95_s;         // median and quantiles of a step's time
+  double layer_seconds;                     // step_seconds / layers
+  const double *samples;                    // seconds per step, in order; none for slices
+  size_t sample_count;
+
+  uint64_t bytes_per_step, operations_per_step, resident_bytes;
+  const char *cost_formula;          // how they were counted
+  double read_bandwidth;             // B/s, the best of the backend's read kernels
+  double read_bandwidth_after;       // the same after the samples
+  double read_bandwidth_share;       // bytes_per_step / step over the read bandwidth
+  double share_p5, share_p95;        // of the pairs of step and read
+  const char *energy_meter;          // "rapl powercap, 2 packages", or "none: WHY"
+  double idle_power_w, load_power_w; // of what the meter covers
+  double sampled_power_w;            // trapezoid of sampled power, beside load_power_w
+  double joules_per_token;           // load_power_w / tokens_per_s
+  double energy_j, energy_window_s;  // between two edges of the counter
+  double power_slope_w_per_s;        // over the energy window
+
+  struct measurement_flags flags;
+  enum grade grade; // measured; or projected: slices, cache-resident, not the whole model
+  struct measurement_verification verification;
+  uint64_t seed;
+  const char *started, *finished; // 2026-11-21T09:30:00Z
+};
+
+struct measurement_record {
+  const struct source *source; // NULL until written
+  const char *path;
+  struct measurement_device device;
+  struct measurement_environment environment;
+  const char *started, *finished; // of the run, over all its results
+  const char *digest;             // 64 hexadecimal digits; set by reading and writing
+  struct measurement *results;    // [count]
+  size_t count;
+};
+
+// Refused, with an error each: what source_read refuses; no JSON, or not the whole of it; another
+// schema; a missing field, one of the wrong type, one that is not known; a number that is negative
+// or out of range; a digest that does not match the content. NULL after errors.
+struct measurement_record *measurement_read(const char *path, struct arena *arena,
+                                            struct diagnostics *diagnostics);
+
+// Every *.json of a directory, in the order of their names. A directory that cannot be read is an
+// error; an empty one is not. Returns 0 or -1.
+int measurement_read_directory(const char *directory, struct measurement_record ***records,
+                               size_t *count, struct arena *arena, struct diagnostics *diagnostics);
+
+// Writes beside `path`, flushes to the disk and renames, so that `path` holds the old record or the
+// new one and never half of one. Sets path and digest. A failure is an error with machine_failed
+// set. Returns 0 or -1.
+int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
+                      struct diagnostics *diagnostics);
+
+// Whether backend, name, UUID, PCI address and number of units are the same.
+bool measurement_same_device(const struct measurement_device *a,
+                             const struct measurement_device *b);
+
+#endif

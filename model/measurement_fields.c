@@ -1,0 +1,139 @@
+#include "model/measurement_fields.h"
+
+#include "model/measurement.h"
+
+#include <limits.h>
+
+#define ENDLESS 1e300
+
+#define TEXT(s, member)                                                                            \
+  { #member, FIELD_TEXT, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+#define REAL(s, member, low)                                                                       \
+  { #member, FIELD_REAL, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
+#define MAYBE(s, member, low)                                                                      \
+  { #member, FIELD_MAYBE, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
+#define INT(s, member, low)                                                                        \
+  { #member, FIELD_INT, offsetof(struct s, member), low, INT_MAX, 0, 0, NULL }
+#define COUNT(s, member)                                                                           \
+  { #member, FIELD_COUNT, offsetof(struct s, member), 0, 9.2e18, 0, 0, NULL }
+#define BOOL(s, member)                                                                            \
+  { #member, FIELD_BOOL, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+#define GRADE(s, member)                                                                           \
+  { #member, FIELD_GRADE, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+#define REALS(s, member, count)                                                                    \
+  {                                                                                                \
+#member, FIELD_REALS, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count), 0,    \
+        NULL                                                                                       \
+  }
+#define OBJECT(s, member, fields)                                                                  \
+  { #member, FIELD_OBJECT, offsetof(struct s, member), 0, 0, 0, 0, fields }
+#define LIST(s, member, count, type, fields)                                                       \
+  {                                                                                                \
+#member, FIELD_LIST, offsetof(struct s, member), 0, 0, offsetof(struct s, count),              \
+        sizeof(struct type), fields                                                                \
+  }
+#define END                                                                                        \
+  { NULL, FIELD_TEXT, 0, 0, 0, 0, 0, NULL }
+
+static const struct field device_fields[] = {
+    TEXT(measurement_device, backend),       INT(measurement_device, index, 0),
+    TEXT(measurement_device, name),          TEXT(measurement_device, uuid),
+    TEXT(measurement_device, pci),           TEXT(measurement_device, runtime),
+    COUNT(measurement_device, memory_bytes), COUNT(measurement_device, cache_bytes),
+    INT(measurement_device, units, 1),       END};
+
+static const struct field environment_fields[] = {TEXT(measurement_environment, kernel),
+                                                  TEXT(measurement_environment, cpu_flags),
+                                                  TEXT(measurement_environment, governor),
+                                                  MAYBE(measurement_environment, load_average, 0),
+                                                  INT(measurement_environment, threads, 0),
+                                                  TEXT(measurement_environment, tool_version),
+                                                  TEXT(measurement_environment, kernels_build),
+                                                  TEXT(measurement_environment, remarks),
+                                                  END};
+
+static const struct field shape_fields[] = {TEXT(measurement_shape, id),
+                                            INT(measurement_shape, layers, 1),
+                                            INT(measurement_shape, hidden, 1),
+                                            INT(measurement_shape, heads, 1),
+                                            INT(measurement_shape, kv_heads, 1),
+                                            INT(measurement_shape, head_dim, 1),
+                                            INT(measurement_shape, ffn_hidden, 1),
+                                            INT(measurement_shape, vocab, 1),
+                                            REAL(measurement_shape, norm_epsilon, 0),
+                                            REAL(measurement_shape, rope_theta, 0),
+                                            END};
+
+static const struct field types_fields[] = {
+    TEXT(measurement_types, weights),      TEXT(measurement_types, activations),
+    TEXT(measurement_types, kv),           TEXT(measurement_types, head),
+    TEXT(measurement_types, accumulation), END};
+
+static const struct field slice_fields[] = {INT(measurement_slice, layers, 1),
+                                            REAL(measurement_slice, step_seconds, 0),
+                                            REAL(measurement_slice, ci95_low_s, 0),
+                                            REAL(measurement_slice, ci95_high_s, 0),
+                                            REALS(measurement_slice, samples, sample_count),
+                                            END};
+
+static const struct field flags_fields[] = {
+    BOOL(measurement_flags, cache_resident),    BOOL(measurement_flags, noisy),
+    BOOL(measurement_flags, unconverged),       BOOL(measurement_flags, drift),
+    BOOL(measurement_flags, bandwidth_void),    BOOL(measurement_flags, sampling_inconsistent),
+    BOOL(measurement_flags, thermal_unsettled), END};
+
+static const struct field verification_fields[] = {
+    TEXT(measurement_verification, what), REAL(measurement_verification, max_error, 0),
+    REAL(measurement_verification, tolerance, 0), TEXT(measurement_verification, token_checksum),
+    END};
+
+static const struct field result_fields[] = {
+    OBJECT(measurement, model, shape_fields),
+    TEXT(measurement, precision),
+    OBJECT(measurement, types, types_fields),
+    INT(measurement, batch, 1),
+    INT(measurement, context, 1),
+    BOOL(measurement, whole_model),
+    INT(measurement, layers_measured, 1),
+    GRADE(measurement, grade),
+    OBJECT(measurement, flags, flags_fields),
+    REAL(measurement, tokens_per_s, 0),
+    REAL(measurement, ci95_low, 0),
+    REAL(measurement, ci95_high, 0),
+    REAL(measurement, step_seconds, 0),
+    REAL(measurement, p5_s, 0),
+    REAL(measurement, p95_s, 0),
+    REAL(measurement, layer_seconds, 0),
+    COUNT(measurement, bytes_per_step),
+    COUNT(measurement, operations_per_step),
+    COUNT(measurement, resident_bytes),
+    TEXT(measurement, cost_formula),
+    MAYBE(measurement, read_bandwidth, 0),
+    MAYBE(measurement, read_bandwidth_after, 0),
+    MAYBE(measurement, read_bandwidth_share, 0),
+    MAYBE(measurement, share_p5, 0),
+    MAYBE(measurement, share_p95, 0),
+    TEXT(measurement, energy_meter),
+    MAYBE(measurement, idle_power_w, 0),
+    MAYBE(measurement, load_power_w, 0),
+    MAYBE(measurement, sampled_power_w, 0),
+    MAYBE(measurement, joules_per_token, 0),
+    MAYBE(measurement, energy_j, 0),
+    MAYBE(measurement, energy_window_s, 0),
+    MAYBE(measurement, power_slope_w_per_s, -ENDLESS),
+    OBJECT(measurement, verification, verification_fields),
+    COUNT(measurement, seed),
+    TEXT(measurement, started),
+    TEXT(measurement, finished),
+    MAYBE(measurement, slice_error_s, 0),
+    LIST(measurement, slices, slice_count, measurement_slice, slice_fields),
+    REALS(measurement, samples, sample_count),
+    END};
+
+const struct field measurement_record_fields[] = {
+    OBJECT(measurement_record, device, device_fields),
+    OBJECT(measurement_record, environment, environment_fields),
+    TEXT(measurement_record, started),
+    TEXT(measurement_record, finished),
+    LIST(measurement_record, results, count, measurement, result_fields),
+    END};

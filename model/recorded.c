@@ -1,0 +1,230 @@
+#include "model/recorded.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_interp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_POINTS = 64 };
+
+struct choice {
+  const struct records *records;
+  const char *file, *backend;
+  const struct workload *workload;
+  struct place place;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+  const struct measurement *fitting[MAX_POINTS]; // of the model and precision
+  size_t count;
+};
+
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static bool record_counts(const struct choice *choice, const struct measurement_record *record) {
+  if (*choice->file)
+    return !strcmp(file_name(record->path), choice->file);
+  return !strcmp(record->device.backend, choice->backend);
+}
+
+const struct measurement_record *records_of_backend(const struct records *records,
+                                                    const char *backend) {
+  const struct measurement_record *newest = NULL;
+  for (size_t i = 0; i < records->count; i++) {
+    const struct measurement_record *record = records->list[i];
+    if (strcmp(record->device.backend, backend) != 0)
+      continue;
+    if (!newest || strcmp(record->finished, newest->finished) > 0)
+      newest = record;
+  }
+  return newest;
+}
+
+// Of two results of one workload the newer counts.
+static void add_fitting(struct choice *choice, const struct measurement *result) {
+  for (size_t i = 0; i < choice->count; i++) {
+    const struct measurement *other = choice->fitting[i];
+    if (other->batch != result->batch || other->context != result->context)
+      continue;
+    if (strcmp(result->finished, other->finished) > 0)
+      choice->fitting[i] = result;
+    return;
+  }
+  if (choice->count < MAX_POINTS)
+    choice->fitting[choice->count++] = result;
+}
+
+static const char *wanted(const struct choice *choice, enum workload_key key) {
+  return choice->workload->values[key];
+}
+
+static bool is_wanted(const struct choice *choice, enum workload_key key, const char *value) {
+  return !*wanted(choice, key) || !strcmp(wanted(choice, key), value);
+}
+
+static int find_fitting(struct choice *choice) {
+  size_t seen = 0;
+  for (size_t i = 0; i < choice->records->count; i++) {
+    const struct measurement_record *record = choice->records->list[i];
+    if (!record_counts(choice, record))
+      continue;
+    seen++;
+    for (size_t k = 0; k < record->count; k++)
+      if (record->results[k].whole_model &&
+          is_wanted(choice, WORKLOAD_MODEL, record->results[k].model.id) &&
+          is_wanted(choice, WORKLOAD_PRECISION, record->results[k].precision))
+        add_fitting(choice, &record->results[k]);
+  }
+  if (choice->count)
+    return 0;
+  if (!seen)
+    diagnostics_error(choice->diagnostics, choice->place, "no record %s%s: see --measurements",
+                      *choice->file ? "named " : "of a device of ",
+                      *choice->file ? choice->file : choice->backend);
+  else
+    diagnostics_error(choice->diagnostics, choice->place,
+                      "no record has a whole-model result of %s in %s",
+                      wanted(choice, WORKLOAD_MODEL), wanted(choice, WORKLOAD_PRECISION));
+  return -1;
+}
+
+static int axis_of(const struct measurement *result, enum workload_key key) {
+  return key == WORKLOAD_BATCH ? result->batch : result->context;
+}
+
+// The wanted batch or context; 0 when it is unset. Unset is complete where all results agree.
+static int wanted_number(const struct choice *choice, enum workload_key key) {
+  if (*wanted(choice, key))
+    return atoi(wanted(choice, key));
+  int first = axis_of(choice->fitting[0], key);
+  for (size_t i = 1; i < choice->count; i++)
+    if (axis_of(choice->fitting[i], key) != first)
+      return 0;
+  return first;
+}
+
+static const char *measured_values(const struct choice *choice, enum workload_key key) {
+  const char *list = "";
+  for (size_t i = 0; i < choice->count; i++)
+    list = arena_printf(choice->arena, "%s%s%d", list, i ? ", " : "",
+                        axis_of(choice->fitting[i], key));
+  return list;
+}
+
+static void fill(const struct choice *choice, const struct measurement *nearest,
+                 struct recorded *out) {
+  const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+  *out = (struct recorded){
+      .nearest = nearest,
+      .throughput = nearest->tokens_per_s * hour_s,
+      .load_power_w = nearest->load_power_w,
+      .idle_power_w = nearest->idle_power_w,
+      .grade = nearest->grade,
+      .source = arena_printf(choice->arena,
+                             "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s",
+                             file_name(nearest->record->path), nearest->record->device.name,
+                             nearest->ci95_low, nearest->ci95_high),
+      .date = arena_copy_n(choice->arena, nearest->finished, strlen("2026-11-21")),
+  };
+}
+
+struct curve {
+  double x[MAX_POINTS], throughput[MAX_POINTS], load_power[MAX_POINTS];
+  size_t count;
+  const struct measurement *nearest;
+};
+
+// The results along one axis, sorted, where the other axis is as wanted.
+static void collect_curve(const struct choice *choice, enum workload_key along,
+                          enum workload_key across, int at, int other, struct curve *curve) {
+  *curve = (struct curve){.count = 0};
+  int limit = 0;
+  for (;;) {
+    const struct measurement *next = NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+      const struct measurement *result = choice->fitting[i];
+      if (axis_of(result, across) == other && axis_of(result, along) > limit &&
+          (!next || axis_of(result, along) < axis_of(next, along)))
+        next = result;
+    }
+    if (!next)
+      return;
+    limit = axis_of(next, along);
+    curve->x[curve->count] = limit;
+    curve->load_power[curve->count] = next->load_power_w;
+    curve->throughput[curve->count++] = next->tokens_per_s;
+    if (!curve->nearest || abs(limit - at) < abs(axis_of(curve->nearest, along) - at))
+      curve->nearest = next;
+  }
+}
+
+// NAN when a point is not a number, or outside the range.
+static double interpolate(const double *x, const double *y, size_t count, double at) {
+  if (count < 2 || at < x[0] || at > x[count - 1])
+    return NAN;
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(y[i]))
+      return NAN;
+  gsl_set_error_handler_off();
+  const gsl_interp_type *type = count > 2 ? gsl_interp_steffen : gsl_interp_linear;
+  gsl_interp *interpolation = gsl_interp_alloc(type, count);
+  double value = NAN;
+  if (!interpolation)
+    return value;
+  if (gsl_interp_init(interpolation, x, y, count) != GSL_SUCCESS ||
+      gsl_interp_eval_e(interpolation, x, y, at, NULL, &value) != GSL_SUCCESS)
+    value = NAN;
+  gsl_interp_free(interpolation);
+  return value;
+}
+
+static bool try_curve(const struct choice *choice, enum workload_key along,
+                      enum workload_key across, int at, int other, struct recorded *out) {
+  struct curve curve;
+  collect_curve(choice, along, across, at, other, &curve);
+  double tokens_per_s = interpolate(curve.x, curve.throughput, curve.count, at);
+  if (!isfinite(tokens_per_s))
+    return false;
+  fill(choice, curve.nearest, out);
+  out->throughput = tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+  out->load_power_w = interpolate(curve.x, curve.load_power, curve.count, at);
+  out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
+  out->source = arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d",
+                             file_name(curve.nearest->record->path),
+                             curve.nearest->record->device.name, workload_key_names[along], at);
+  return true;
+}
+
+int recorded_choose(const struct records *records, const char *file, const char *backend,
+                    const struct workload *workload, struct place place, struct recorded *out,
+                    struct arena *arena, struct diagnostics *diagnostics) {
+  struct choice choice = {.records = records,
+                          .file = file,
+                          .backend = backend,
+                          .workload = workload,
+                          .place = place,
+                          .arena = arena,
+                          .diagnostics = diagnostics};
+  if (find_fitting(&choice))
+    return -1;
+  int batch = wanted_number(&choice, WORKLOAD_BATCH);
+  int context = wanted_number(&choice, WORKLOAD_CONTEXT);
+  for (size_t i = 0; i < choice.count; i++)
+    if (choice.fitting[i]->batch == batch && choice.fitting[i]->context == context) {
+      fill(&choice, choice.fitting[i], out);
+      return 0;
+    }
+  if (batch && context &&
+      (try_curve(&choice, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, out) ||
+       try_curve(&choice, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, out)))
+    return 0;
+  diagnostics_error(diagnostics, place,
+                    "the records measured batch %s at context %s: %s outside of that or not said",
+                    measured_values(&choice, WORKLOAD_BATCH),
+                    measured_values(&choice, WORKLOAD_CONTEXT),
+                    "the workload's batch or context is");
+  return -1;
+}

@@ -1,0 +1,39 @@
+// recorded: what the probe's records say of a workload: decode throughput and watts.
+//
+// A record measures decoding, so it gives a decode_throughput and never a serving figure. It counts
+// when model and precision are equal. Equal batch and context take the result as it is, graded as
+// it was measured. One of the two equal and the other inside the measured range is interpolated
+// (Steffen 1990, monotone; a straight line between two points), graded projected; outside the range
+// it is refused.
+#ifndef PERTOKEN_RECORDED_H
+#define PERTOKEN_RECORDED_H
+
+#include "model/measurement.h"
+#include "model/workload.h"
+
+struct records {
+  struct measurement_record **list;
+  size_t count;
+};
+
+struct recorded {
+  const struct measurement *nearest; // whose device, types and place are shown
+  double throughput;                 // token/h per device
+  double load_power_w, idle_power_w; // NAN when not measured
+  enum grade grade;
+  const char *source; // record, device, interval, in words
+  const char *date;
+};
+
+// Is there a record of this backend ("cpu") at all? Returns one, the newest, or NULL.
+const struct measurement_record *records_of_backend(const struct records *records,
+                                                    const char *backend);
+
+// Chooses from the record file named `file`, or ("") from all of a backend. Errors at `place`: no
+// such record, no result of the model and precision, batch or context unset or outside what was
+// measured.
+int recorded_choose(const struct records *records, const char *file, const char *backend,
+                    const struct workload *workload, struct place place, struct recorded *out,
+                    struct arena *arena, struct diagnostics *diagnostics);
+
+#endif
