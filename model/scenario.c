@@ -386,6 +386,20 @@ static void settle_pairs(struct reading *reading, size_t option, struct figure *
   }
 }
 
+// A row of prices counts as the option's own list price when it is weighed against a rent, before
+// its value has been looked up.
+static void settle_purchase(struct reading *reading, size_t option, struct figure *figures) {
+  int list_price = model_find(reading->scenario->model, "list_price");
+  const struct ini_key *price = &reading->chosen[option][SELECT_PRICE];
+  bool pending = list_price >= 0 && price->name && !said(&figures[list_price]);
+  if (pending)
+    figures[list_price] =
+        (struct figure){.origin = ORIGIN_OPTION, .place = price->place, .source = "", .date = ""};
+  settle_pairs(reading, option, figures);
+  if (pending)
+    figures[list_price].origin = ORIGIN_NONE;
+}
+
 // What a rented option does not pay for itself counts as zero there.
 static void settle_rent(struct reading *reading, size_t option, struct figure *figures) {
   const struct model *model = reading->scenario->model;

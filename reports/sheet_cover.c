@@ -59,18 +59,17 @@ static void write_answer(struct writer *writer) {
 
 static void write_ids(struct writer *writer) {
   struct book *book = writer->book;
+  const struct scenario *scenario = writer->scenario;
+  const char *names[scenario->option_count];
   put_text(book, writer->sheet, writer->row, 0, "Answer", TEXT_HEADER);
   put_text(book, writer->sheet, writer->row, 1, "Unit", TEXT_HEADER);
-  for (size_t o = 0; o < writer->scenario->option_count; o++) {
-    int column = COLUMN_FIRST_OPTION + (int)o;
-    put_text(book, writer->sheet, writer->row, column, writer->scenario->options[o].id,
-             TEXT_HEADER_RIGHT);
-    put_text(book, writer->sheet, writer->row + 1, column,
-             writer->scenario->options[o].accelerator_name, TEXT_RIGHT_WRAPPED);
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
+             scenario->options[o].id, TEXT_HEADER_RIGHT);
+    names[o] = scenario->options[o].accelerator_name;
   }
-  put_text(book, writer->sheet, writer->row + 1, 0, "Accelerator", TEXT_PLAIN);
-  worksheet_set_row(writer->sheet, (lxw_row_t)writer->row + 1, TWO_LINES, NULL);
-  writer->row += 2;
+  put_text(book, writer->sheet, ++writer->row, 0, "Accelerator", TEXT_PLAIN);
+  put_option_texts(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, names);
 }
 
 // A row of Outputs.
@@ -114,18 +113,16 @@ static void write_saving(struct writer *writer) {
 
 static void write_texts(struct writer *writer) {
   struct book *book = writer->book;
-  put_text(book, writer->sheet, writer->row, 0, "Weakest grade that matters", TEXT_PLAIN);
-  put_text(book, writer->sheet, writer->row + 1, 0, "Not included", TEXT_PLAIN);
-  for (size_t o = 0; o < writer->scenario->option_count; o++) {
-    const struct option *option = &writer->scenario->options[o];
-    int column = COLUMN_FIRST_OPTION + (int)o;
-    put_text(book, writer->sheet, writer->row, column, grade_name(option->headline_grade),
-             TEXT_RIGHT);
-    put_text(book, writer->sheet, writer->row + 1, column,
-             *option->not_included ? option->not_included : "-", TEXT_RIGHT_WRAPPED);
+  const struct scenario *scenario = writer->scenario;
+  const char *grades[scenario->option_count], *missing[scenario->option_count];
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    grades[o] = grade_name(scenario->options[o].headline_grade);
+    missing[o] = *scenario->options[o].not_included ? scenario->options[o].not_included : "-";
   }
-  worksheet_set_row(writer->sheet, (lxw_row_t)writer->row + 1, TWO_LINES, NULL);
-  writer->row += 2;
+  put_text(book, writer->sheet, writer->row, 0, "Weakest grade that matters", TEXT_PLAIN);
+  put_option_texts(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, grades);
+  put_text(book, writer->sheet, writer->row, 0, "Not included", TEXT_PLAIN);
+  put_option_texts(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, missing);
 }
 
 static void write_warnings(struct writer *writer) {
@@ -240,6 +237,6 @@ void write_cover(struct book *book) {
   write_origin(&writer, last);
   worksheet_set_column(book->cover, 0, 0, 48, NULL);
   worksheet_set_column(book->cover, 1, 1, 22, NULL);
-  worksheet_set_column(book->cover, 2, (lxw_col_t)last, 22, NULL);
+  worksheet_set_column(book->cover, 2, (lxw_col_t)last, OPTION_WIDTH, NULL);
   end_sheet(book->cover, writer.row - 1, last);
 }

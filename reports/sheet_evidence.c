@@ -134,5 +134,5 @@ void write_evidence(struct book *book) {
   for (size_t o = 0; o < scenario->option_count; o++)
     write_option(&writer, &book->options[o]);
   set_widths(book->evidence);
-  end_sheet(book->evidence, writer.row - 1, COLUMN_FROM);
+  protect_sheet(book->evidence);
 }

@@ -58,13 +58,13 @@ static bool is_ever_given(const struct inputs_table *table, const struct option_
   return false;
 }
 
-// Is something given beside which this may not be given?
-static bool is_excluded(const struct inputs_table *table, const struct option_sheet *sheet,
+// Is something given that takes its place?
+static bool is_replaced(const struct inputs_table *table, const struct option_sheet *sheet,
                         int declaration) {
   const struct model *model = table->scenario->model;
   for (int d = 0; d < model->count; d++)
-    if ((model->declarations[d].conflicts == declaration ||
-         model->declarations[declaration].conflicts == d) &&
+    if ((model->declarations[d].instead_of == declaration ||
+         model->declarations[declaration].instead_of == d) &&
         is_ever_given(table, sheet, d))
       return true;
   return false;
@@ -79,7 +79,7 @@ static bool does_not_apply(const struct inputs_table *table, const struct option
   if (is_always(table, sheet, declaration, ORIGIN_RENT))
     return table->scenario->model->declarations[declaration].in_rent;
   return is_always(table, sheet, declaration, ORIGIN_DEFAULT) &&
-         is_excluded(table, sheet, declaration);
+         is_replaced(table, sheet, declaration);
 }
 
 static bool has_row(const struct inputs_table *table, const struct option_sheet *sheet,

@@ -14,6 +14,14 @@ static void put_entry(struct writer *writer, const char *label, const char *text
   put_text(writer->book, writer->book->log, writer->row++, 1, text, TEXT_PLAIN);
 }
 
+// As they would be typed again.
+static const char *settings_text(const struct scenario *scenario, struct arena *arena) {
+  const char *text = scenario->mixed ? "--mixed" : "";
+  for (size_t i = 0; i < scenario->setting_count; i++)
+    text = arena_printf(arena, "%s%s--set '%s'", text, *text ? " " : "", scenario->settings[i]);
+  return *text ? text : "none";
+}
+
 static void write_options(struct writer *writer) {
   const struct scenario *scenario = writer->book->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)
@@ -37,10 +45,7 @@ void write_log(struct book *book) {
   put_entry(&writer, "Cost model", scenario->model->source->name);
   put_entry(&writer, "Seed", "none: no simulation in this workbook");
   put_entry(&writer, "Case shown when written", scenario->cases[scenario->selected]);
-  for (size_t i = 0; i < scenario->setting_count; i++)
-    put_entry(&writer, "Setting", arena_printf(book->arena, "--set %s", scenario->settings[i]));
-  if (scenario->mixed)
-    put_entry(&writer, "Setting", "--mixed");
+  put_entry(&writer, "Settings", settings_text(scenario, book->arena));
   write_options(&writer);
   worksheet_set_column(book->log, 0, 0, 54, NULL);
   worksheet_set_column(book->log, 1, 1, 80, NULL);

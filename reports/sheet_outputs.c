@@ -85,6 +85,15 @@ static bool any_has(const struct writer *writer, int declaration) {
   return false;
 }
 
+static void write_accelerators(struct writer *writer) {
+  const struct scenario *scenario = writer->scenario;
+  const char *names[scenario->option_count];
+  for (size_t o = 0; o < scenario->option_count; o++)
+    names[o] = scenario->options[o].accelerator_name;
+  int row = write_labels(writer, "Accelerator", "accelerator", "-");
+  put_option_texts(writer->book, writer->sheet, row, COLUMN_VALUE, names);
+}
+
 static void write_results(struct writer *writer) {
   struct output_rows *rows = &writer->book->rows;
   const struct scenario *scenario = writer->scenario;
@@ -92,11 +101,7 @@ static void write_results(struct writer *writer) {
   int levelised = model_find(writer->model, "levelised_cost_per_mtok");
   rows->options = writer->row;
   write_ids(writer, "Results");
-  write_labels(writer, "Accelerator", "accelerator", "-");
-  worksheet_set_row(writer->sheet, (lxw_row_t)writer->row - 1, TWO_LINES, NULL);
-  for (size_t o = 0; o < scenario->option_count; o++)
-    put_text(writer->book, writer->sheet, writer->row - 1, option_column(o),
-             scenario->options[o].accelerator_name, TEXT_RIGHT_WRAPPED);
+  write_accelerators(writer);
   for (int d = 0; d < writer->model->count; d++) {
     const struct declaration *item = &writer->model->declarations[d];
     bool result =
@@ -277,7 +282,7 @@ static void set_widths(const struct writer *writer) {
   worksheet_set_column(writer->sheet, COLUMN_KEY, COLUMN_KEY, 29, NULL);
   worksheet_set_column(writer->sheet, COLUMN_UNIT, COLUMN_UNIT, 13, NULL);
   worksheet_set_column(writer->sheet, COLUMN_VALUE, (lxw_col_t)(last > options ? last : options),
-                       17, NULL);
+                       OPTION_WIDTH, NULL);
 }
 
 void write_outputs(struct book *book) {

@@ -75,6 +75,19 @@ void put_link(struct book *book, lxw_worksheet *sheet, int row, int column, stru
               formats_cell(&book->formats, here ? CELL_FORMULA : CELL_LINK, unit));
 }
 
+void put_option_texts(struct book *book, lxw_worksheet *sheet, int row, int column,
+                      const char *const *texts) {
+  enum { LINE_HEIGHT = 15 };
+  size_t lines = 1;
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    size_t needed = 1 + strlen(texts[o]) / OPTION_WIDTH;
+    lines = needed > lines ? needed : lines;
+    put_text(book, sheet, row, column + (int)o, texts[o], TEXT_RIGHT_WRAPPED);
+  }
+  if (lines > 1)
+    worksheet_set_row(sheet, (lxw_row_t)row, (double)(lines * LINE_HEIGHT), NULL);
+}
+
 void put_header(struct book *book, lxw_worksheet *sheet, int row, const char *const *texts,
                 int count) {
   for (int i = 0; i < count; i++)
@@ -150,10 +163,14 @@ void begin_sheet(struct book *book, lxw_worksheet *sheet, const char *title, int
   worksheet_repeat_rows(sheet, 0, (lxw_row_t)title_rows - 1);
 }
 
-void end_sheet(lxw_worksheet *sheet, int last_row, int last_column) {
+void protect_sheet(lxw_worksheet *sheet) {
   lxw_protection allowed = {.format_columns = LXW_TRUE, .format_rows = LXW_TRUE};
-  worksheet_print_area(sheet, 0, 0, (lxw_row_t)last_row, (lxw_col_t)last_column);
   worksheet_protect(sheet, NULL, &allowed);
+}
+
+void end_sheet(lxw_worksheet *sheet, int last_row, int last_column) {
+  worksheet_print_area(sheet, 0, 0, (lxw_row_t)last_row, (lxw_col_t)last_column);
+  protect_sheet(sheet);
 }
 
 static const char *stamp_text(const struct scenario *scenario, struct arena *arena) {

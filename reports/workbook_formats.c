@@ -135,7 +135,7 @@ lxw_format *formats_constant(struct formats *formats, double value, const struct
   enum number_format format = number_format_of(unit);
   if (format == NUMBER_PLAIN)
     format = value == floor(value) ? NUMBER_WHOLE : NUMBER_ANY;
-  if (fabs(value) < 1e-3 && !unit->percents)
+  if (value != 0 && fabs(value) < 1e-3 && !unit->percents)
     format = NUMBER_EXPONENT;
   return cell_format(formats, CELL_CONSTANT, format);
 }
@@ -165,7 +165,6 @@ static const struct {
     [TEXT_STRONG] = {.size = 12, .bold = true},
     [TEXT_ANSWER] = {.colour = LXW_COLOR_BLACK, .size = 14, .bold = true},
     [TEXT_RIGHT] = {.right = true},
-    [TEXT_WRAPPED] = {.wrapped = true},
     [TEXT_RIGHT_WRAPPED] = {.right = true, .wrapped = true},
     [TEXT_LINK] = {.colour = HEADER_FILL, .underlined = true},
     [TEXT_GOOD] = {.fill = GOOD_FILL, .bold = true, .right = true},
@@ -194,9 +193,7 @@ lxw_format *formats_text(struct formats *formats, enum text_format which) {
     format_set_underline(*format, LXW_UNDERLINE_SINGLE);
   if (texts[which].indented)
     format_set_indent(*format, 1);
-  if (texts[which].wrapped) {
+  if (texts[which].wrapped)
     format_set_text_wrap(*format);
-    format_set_align(*format, LXW_ALIGN_VERTICAL_TOP);
-  }
   return *format;
 }

@@ -49,7 +49,6 @@ enum text_format {
   TEXT_STRONG,
   TEXT_ANSWER, // a live sentence
   TEXT_RIGHT,
-  TEXT_WRAPPED,
   TEXT_RIGHT_WRAPPED,
   TEXT_LINK, // a hyperlink within the workbook
   TEXT_GOOD,

@@ -14,7 +14,7 @@ enum { COLUMN_LABEL, COLUMN_KEY, COLUMN_UNIT, COLUMN_VALUE, COLUMN_PERIOD };
 // Columns of Inputs; the cases' columns and those after them follow.
 enum { COLUMN_LIVE = 3, COLUMN_CASE };
 
-enum { TWO_LINES = 30 }; // the height of a row for names that may take two
+enum { OPTION_WIDTH = 20 }; // of a column of an option, in characters
 
 struct option_sheet {
   const struct option *option;
@@ -67,6 +67,10 @@ void put_formula_text(struct book *book, lxw_worksheet *sheet, int row, int colu
 void put_link(struct book *book, lxw_worksheet *sheet, int row, int column, struct name *name,
               double value, const struct unit *unit);
 
+// A text for each option, from `column` on, wrapped, in a row that is high enough.
+void put_option_texts(struct book *book, lxw_worksheet *sheet, int row, int column,
+                      const char *const *texts);
+
 // A table's heading row from column 0 on.
 void put_header(struct book *book, lxw_worksheet *sheet, int row, const char *const *texts,
                 int count);
@@ -96,7 +100,10 @@ const char *safe_text(const char *text, size_t length, struct arena *arena);
 void begin_sheet(struct book *book, lxw_worksheet *sheet, const char *title, int title_rows,
                  int frozen_columns);
 
-// Print area, and protection without a password.
+// Without a password.
+void protect_sheet(lxw_worksheet *sheet);
+
+// Print area and protection. A sheet of texts alone needs no area: all of it is printed.
 void end_sheet(lxw_worksheet *sheet, int last_row, int last_column);
 
 // A line of warning under the title where the comparison needs one; returns the next free row.

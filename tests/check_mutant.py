@@ -26,10 +26,11 @@ SOURCES = ('Makefile', 'model', 'reports', 'data', 'examples')
 def copy_sources():
     """What is built is copied along, with its times: make then compiles the one file that changes."""
     shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
     for name in (*SOURCES, 'build/obj'):
         source = harness.ROOT / name
         if source.is_dir():
-            shutil.copytree(source, FOLDER / name, ignore=shutil.ignore_patterns('tests'))
+            shutil.copytree(source, FOLDER / name)
         elif source.exists():
             shutil.copy2(source, FOLDER / name)
 

@@ -188,6 +188,9 @@ static const struct {
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp0090\n",
      "evidence 'tp0090' is of 'mi325x-256', not of 'h200-sxm-141'"},
     {"engineers = 2\n", "17:13: option 'b' has 'engineers' and so needs 'engineer_cost'"},
+    {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nthroughput = 1 token/s\n"
+     "rental_rate = 2 USD/h\n",
+     "19:1: option 'c' has both 'list_price' and 'rental_rate'"},
     {"discount.source = a friend\n", "17:1: 'discount.source' belongs to a 'discount'"},
     {"list_price.quote = Q-118\n", "expected a quote's reference and its date"},
     {"list_price.date = soon\n", "expected a date"},

@@ -1,5 +1,5 @@
 """Compare what a spreadsheet program calculated with what pertoken cached."""
-import formulas
+import layout
 import xlsx
 
 RELATIVE = 1e-9
@@ -17,33 +17,43 @@ class Comparison:
         self.worst = max(self.worst, other.worst)
         self.mismatches += other.mismatches
 
+    def judge(self, sheet, row, column, cell, got):
+        """Counts a cell: pertoken's, and what the spreadsheet program got."""
+        self.cells += 1
+        absolute = ABSOLUTE if is_check(sheet, row) else 0.0
+        difference = relative_difference(cell.value, got, absolute)
+        if difference is None or difference > RELATIVE:
+            self.mismatches.append(f'{sheet.name}!{xlsx.address(row, column)}: pertoken has '
+                                   f'{cell.value!r}, the spreadsheet {got!r}: ={cell.formula}')
+        else:
+            self.worst = max(self.worst, difference)
+
 
 def compare(expected, actual):
     """expected: a book with pertoken's values; actual(sheet name, row, column) -> value."""
-    result, zeros = Comparison(), differences(expected)
+    result = Comparison()
     for sheet in expected.sheets.values():
         for (row, column), cell in sheet.formulas():
-            result.cells += 1
-            got = actual(sheet.name, row, column)
-            absolute = ABSOLUTE if (sheet.name, row, column) in zeros else 0.0
-            difference = relative_difference(cell.value, got, absolute)
-            if difference is None or difference > RELATIVE:
-                result.mismatches.append(
-                    f'{sheet.name}!{xlsx.address(row, column)}: pertoken has {cell.value!r}, '
-                    f'the spreadsheet {got!r}: ={cell.formula}')
-            else:
-                result.worst = max(result.worst, difference)
+            result.judge(sheet, row, column, cell, actual(sheet.name, row, column))
     return result
 
 
-def differences(book):
-    """The cells that only rounding keeps from zero: those of Checks, and what Checks links to."""
-    checks = book.sheets['Checks']
-    places = {(checks.name, *place) for place, _ in checks.formulas()}
-    for _, cell in checks.formulas():
-        if len(formulas.tokens(cell.formula)) == 1:
-            places |= {read[:3] for read in formulas.precedents(book, checks.name, cell.formula)}
-    return places
+def compare_by_key(expected, base, actual):
+    """The line items of the calculation sheets, which stand in other rows in base than in expected."""
+    result = Comparison()
+    for sheet in layout.calculations(expected):
+        there = base.sheets[sheet.name]
+        rows = {there.text(row, layout.KEY): row for row in layout.items(there)}
+        for (row, column), cell in sheet.formulas():
+            if sheet.text(row, layout.KEY) in rows:
+                got = actual(sheet.name, rows[sheet.text(row, layout.KEY)], column)
+                result.judge(sheet, row, column, cell, got)
+    return result
+
+
+def is_check(sheet, row):
+    """Does the row hold differences, which nothing but rounding keeps from zero?"""
+    return sheet.name == 'Checks' or sheet.text(row, layout.KEY).startswith('check_')
 
 
 def relative_difference(expected, got, absolute):
