@@ -480,7 +480,7 @@ static int resolve_option(struct reading *reading, size_t o) {
     inputs_resolve(reading->inputs, (int)o, c, figures);
     if (c && errors != before)
       continue;
-    settle_pairs(reading, o, figures);
+    settle_purchase(reading, o, figures);
     if (reading->diagnostics->errors == before)
       settle_rent(reading, o, figures);
   }
