@@ -139,33 +139,60 @@ static bool fits(const char *text) {
   return strlen(text) <= FORMULA_MAX_LENGTH;
 }
 
+static struct unit base_unit(const struct splitter *splitter, struct dimension dimension) {
+  if (dimension_is_one(dimension))
+    return (struct unit){.text = "-", .counts = true};
+  return (struct unit){.text = dimension_text(dimension, splitter->arena), .dimension = dimension};
+}
+
 // A step is in the unit of its item where it can be, else in base units; a bare name keeps its own.
 static struct unit step_unit(const struct splitter *splitter, const struct node *node) {
   if (node->kind == NODE_NAME)
     return splitter->sheet->model.declarations[node->declaration].unit;
   if (dimension_equal(node->dimension, splitter->of->unit.dimension) && !is_comparison(node))
     return splitter->of->unit;
-  struct unit unit = {.text = "-", .counts = true};
-  if (!dimension_is_one(node->dimension))
-    unit = (struct unit){.text = dimension_text(node->dimension, splitter->arena),
-                         .dimension = node->dimension};
-  return unit;
+  return base_unit(splitter, node->dimension);
 }
+
+// How hard a formula is to shorten: what may be made a step of.
+enum effort { LIFT_PARTS, LIFT_NAMES, LIFT_CONDITIONS, EFFORTS };
 
 struct candidate {
   struct node **place; // NULL: none
   size_t length;
 };
 
-// Keeps the longest part of the tree that fits into a cell of its own. Bare names are taken only
-// when asked for, and parts with an IF alone when `only_if`.
+// What the names of steps begin with.
+static const char *step_stem(const struct splitter *splitter) {
+  const char *id = splitter->option->id;
+  const char *stem = arena_printf(splitter->arena, "pt_%s_%s", id, splitter->of->name);
+  return strlen(stem) <= LONG_NAME ? stem : arena_printf(splitter->arena, "pt_%s_step", id);
+}
+
+// A step for a bare name helps only when the step's own name is shorter.
+static bool is_long_name(const struct splitter *splitter, const struct node *node) {
+  enum { NUMBER_LENGTH = 4 }; // "_123"
+  if (node->declaration < 0 || is_series(splitter, node))
+    return false;
+  const struct name *name = splitter->sheet->names[node->declaration];
+  return strlen(name->text) > strlen(step_stem(splitter)) + NUMBER_LENGTH;
+}
+
+static bool may_lift(const struct splitter *splitter, const struct node *node, bool is_condition,
+                     enum effort effort) {
+  if (node->kind == NODE_NUMBER || (is_condition && effort < LIFT_CONDITIONS))
+    return false;
+  if (node->kind == NODE_NAME && (effort < LIFT_NAMES || !is_long_name(splitter, node)))
+    return false;
+  return !nests_if(node) && !reads_own_past(splitter, node);
+}
+
+// Keeps the longest part of the tree that fits into a cell of its own; parts with an IF alone when
+// `only_if`.
 static void find_largest(const struct splitter *splitter, struct node **place, bool is_condition,
-                         bool bare_names, bool only_if, struct candidate *best) {
+                         enum effort effort, bool only_if, struct candidate *best) {
   struct node *node = *place;
-  bool bare = node->kind == NODE_NAME && node->declaration >= 0 && !is_series(splitter, node);
-  bool part = node->kind != NODE_NUMBER && (node->kind != NODE_NAME || (bare && bare_names));
-  if (part && !is_condition && !(only_if && !has_if(node, false)) && !nests_if(node) &&
-      !reads_own_past(splitter, node)) {
+  if (may_lift(splitter, node, is_condition, effort) && (!only_if || has_if(node, false))) {
     struct declaration step = *splitter->of;
     step.unit = step_unit(splitter, node);
     const char *text = measured(splitter, &step, node);
@@ -175,7 +202,7 @@ static void find_largest(const struct splitter *splitter, struct node **place, b
   if (reads_series(node))
     return;
   for (int i = 0; i < node->argument_count; i++)
-    find_largest(splitter, &node->arguments[i], is_call(node, FUNCTION_IF) && i == 0, bare_names,
+    find_largest(splitter, &node->arguments[i], is_call(node, FUNCTION_IF) && i == 0, effort,
                  only_if, best);
 }
 
@@ -192,12 +219,8 @@ static int same_step(const struct splitter *splitter, const struct declaration *
 }
 
 static struct name *add_step_name(struct splitter *splitter, const char *key) {
-  const char *id = splitter->option->id;
-  const char *meaning = arena_printf(splitter->arena, "'%s.%s'", id, key);
-  const char *stem = arena_printf(splitter->arena, "pt_%s_%s", id, splitter->of->name);
-  if (strlen(stem) > LONG_NAME)
-    stem = arena_printf(splitter->arena, "pt_%s_step", id);
-  return names_add_numbered(splitter->names, stem, meaning);
+  const char *meaning = arena_printf(splitter->arena, "'%s.%s'", splitter->option->id, key);
+  return names_add_numbered(splitter->names, step_stem(splitter), meaning);
 }
 
 static int add_step(struct splitter *splitter, struct declaration step) {
@@ -218,10 +241,10 @@ static int add_step(struct splitter *splitter, struct declaration step) {
 }
 
 // Replaces a part of a formula by the name of a step that computes it.
-static void lift(struct splitter *splitter, struct node **place) {
+static void lift(struct splitter *splitter, struct node **place, struct unit unit) {
   struct node *part = *place;
   struct declaration step = {.place = splitter->of->place,
-                             .unit = step_unit(splitter, part),
+                             .unit = unit,
                              .group = splitter->of->group,
                              .conflicts = -1,
                              .instead_of = -1,
@@ -264,22 +287,57 @@ static struct node **find_time_if(struct node **place, bool is_root) {
   return NULL;
 }
 
-// The part to lift next; NULL when the formula is fine, or when nothing helps (then *stuck).
-static struct node **next_part(const struct splitter *splitter, struct node **root, bool *stuck) {
-  *stuck = false;
-  struct node **decision = find_time_if(root, true);
-  if (decision)
-    return decision;
-  bool nested = nests_if(*root);
-  if (!nested && fits(measured(splitter, splitter->of, *root)))
-    return NULL;
+// min(a, b, c) as min(min(a, b), c), wherever there are more than two arguments.
+static bool nest_extremes(const struct splitter *splitter, struct node *node) {
+  bool changed = false;
+  for (int i = 0; i < node->argument_count; i++)
+    changed |= nest_extremes(splitter, node->arguments[i]);
+  bool extreme = is_call(node, FUNCTION_MIN) || is_call(node, FUNCTION_MAX);
+  if (!extreme || node->argument_count <= 2)
+    return changed;
+  struct node *first = node->arguments[0];
+  for (int i = 1; i < node->argument_count - 1; i++) {
+    struct node *pair = arena_alloc(splitter->arena, sizeof *pair);
+    *pair = *node;
+    pair->argument_count = 2;
+    pair->arguments[0] = first;
+    pair->arguments[1] = node->arguments[i];
+    first = pair;
+  }
+  node->arguments[1] = node->arguments[node->argument_count - 1];
+  node->arguments[0] = first;
+  node->argument_count = 2;
+  return true;
+}
+
+static struct node **largest_part(const struct splitter *splitter, struct node *root,
+                                  bool only_if) {
   struct candidate best = {NULL, 0};
-  for (int bare_names = 0; bare_names <= 1 && !best.place; bare_names++)
-    for (int i = 0; i < (*root)->argument_count && !reads_series(*root); i++)
-      find_largest(splitter, &(*root)->arguments[i], is_call(*root, FUNCTION_IF) && i == 0,
-                   bare_names, nested, &best);
-  *stuck = !best.place;
+  for (int effort = 0; effort < EFFORTS && !best.place; effort++)
+    for (int i = 0; i < root->argument_count && !reads_series(root); i++)
+      find_largest(splitter, &root->arguments[i], is_call(root, FUNCTION_IF) && i == 0,
+                   (enum effort)effort, only_if, &best);
   return best.place;
+}
+
+// Makes one step of the formula. Returns 1, 0 when it is fine already, -1 when nothing helps.
+static int shorten(struct splitter *splitter, struct node **root) {
+  struct node **part = find_time_if(root, true);
+  bool nested = nests_if(*root);
+  if (!part && !nested && fits(measured(splitter, splitter->of, *root)))
+    return 0;
+  if (!part)
+    part = largest_part(splitter, *root, nested);
+  if (part)
+    lift(splitter, part, step_unit(splitter, *part));
+  else if (nest_extremes(splitter, *root))
+    return 1;
+  else if ((*root)->kind != NODE_NAME &&
+           !reads_own_past(splitter, *root)) // split the conversion off
+    lift(splitter, root, base_unit(splitter, (*root)->dimension));
+  else
+    return -1;
+  return 1;
 }
 
 // The last bits of a difference that ought to be zero differ from program to program.
@@ -308,14 +366,11 @@ static int split(struct splitter *splitter, int d) {
   splitter->of = &copy;
   splitter->item = d;
   splitter->steps = 0;
-  bool stuck = false;
-  for (struct node **part; (part = next_part(splitter, &root, &stuck));) {
-    if (splitter->steps == MAX_STEPS)
-      break;
-    lift(splitter, part);
-  }
+  int more;
+  while ((more = shorten(splitter, &root)) > 0 && splitter->steps < MAX_STEPS)
+    ;
   model->declarations[d].alternatives[state].formula = root;
-  if (!stuck && splitter->steps < MAX_STEPS)
+  if (more == 0)
     return 0;
   diagnostics_error(splitter->diagnostics, copy.alternatives[state].place,
                     "the formula of '%s' cannot be broken up into spreadsheet formulas of at most "

@@ -75,19 +75,26 @@ def check_rules(path, judged):
     return passed, failed
 
 
+def check(folder):
+    """(passed, failed) of every example, and of the rules themselves."""
+    first = {scenario: runs(scenario, folder, 'first') for scenario in harness.EXAMPLES}
+    totals = []
+    for scenario in harness.EXAMPLES:
+        judged = subject(scenario, folder, first[scenario])
+        totals.append(check_example(scenario, judged))
+    return [*totals, check_rules(folder / f'{scenario.stem}.xlsx', judged)] if totals else [(0, 1)]
+
+
 def main():
     print(f'{len(rules.RULES)} rules on {len(harness.EXAMPLES)} examples, '
           f'and {len(broken.BREAKS)} broken workbooks')
-    totals = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        first = {scenario: runs(scenario, folder, 'first') for scenario in harness.EXAMPLES}
-        for scenario in harness.EXAMPLES:
-            judged = subject(scenario, folder, first[scenario])
-            totals.append(check_example(scenario, judged))
-        if harness.EXAMPLES:
-            totals.append(check_rules(folder / f'{scenario.stem}.xlsx', judged))
-    passed, failed = (sum(counts) for counts in zip(*totals)) if totals else (0, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            totals = check(Path(folder))
+        except (harness.Refused, OSError, RuntimeError, LookupError) as error:
+            print(f'FAILED: {error}')
+            harness.finish(0, 1)
+    passed, failed = (sum(counts) for counts in zip(*totals))
     harness.finish(passed, failed)
 
 
