@@ -324,8 +324,11 @@ static void read_section(struct model *model, const struct ini_section *section,
   struct reader reader = {model, declare(model, section->argument, section->place), section,
                           diagnostics};
   reader.declaration->kind = kinds[kind];
-  if (kind == SECTION_CHECK)
+  if (kind == SECTION_CHECK) {
+    int group = find_group(model, "check");
     reader.declaration->role = ROLE_CHECK;
+    reader.declaration->group = group < 0 ? 0 : group;
+  }
   read_attributes(&reader, 1u << kind);
 }
 
