@@ -145,21 +145,26 @@ static struct unit base_unit(const struct splitter *splitter, struct dimension d
   return (struct unit){.text = dimension_text(dimension, splitter->arena), .dimension = dimension};
 }
 
+// How hard a formula is to shorten: what may be made a step of. Last come names brought to base
+// units, which leaves fewer conversions to the formula that reads them.
+enum effort { LIFT_PARTS, LIFT_NAMES, LIFT_CONDITIONS, LIFT_CONVERTED, EFFORTS };
+
 // A step is in the unit of its item where it can be, else in base units; a bare name keeps its own.
-static struct unit step_unit(const struct splitter *splitter, const struct node *node) {
-  if (node->kind == NODE_NAME)
+static struct unit step_unit(const struct splitter *splitter, const struct node *node,
+                             enum effort effort) {
+  if (node->kind == NODE_NAME && effort < LIFT_CONVERTED)
     return splitter->sheet->model.declarations[node->declaration].unit;
+  if (effort == LIFT_CONVERTED)
+    return base_unit(splitter, node->dimension);
   if (dimension_equal(node->dimension, splitter->of->unit.dimension) && !is_comparison(node))
     return splitter->of->unit;
   return base_unit(splitter, node->dimension);
 }
 
-// How hard a formula is to shorten: what may be made a step of.
-enum effort { LIFT_PARTS, LIFT_NAMES, LIFT_CONDITIONS, EFFORTS };
-
 struct candidate {
   struct node **place; // NULL: none
   size_t length;
+  struct unit unit; // of the step
 };
 
 // What the names of steps begin with.
@@ -178,8 +183,17 @@ static bool is_long_name(const struct splitter *splitter, const struct node *nod
   return strlen(name->text) > strlen(step_stem(splitter)) + NUMBER_LENGTH;
 }
 
+static bool is_converted_name(const struct splitter *splitter, const struct node *node) {
+  if (node->kind != NODE_NAME || node->declaration < 0)
+    return false;
+  const struct declaration *target = &splitter->sheet->model.declarations[node->declaration];
+  return !conversion_is_one(target->unit.conversion);
+}
+
 static bool may_lift(const struct splitter *splitter, const struct node *node, bool is_condition,
                      enum effort effort) {
+  if (effort == LIFT_CONVERTED)
+    return is_converted_name(splitter, node);
   if (node->kind == NODE_NUMBER || (is_condition && effort < LIFT_CONDITIONS))
     return false;
   if (node->kind == NODE_NAME && (effort < LIFT_NAMES || !is_long_name(splitter, node)))
@@ -194,10 +208,10 @@ static void find_largest(const struct splitter *splitter, struct node **place, b
   struct node *node = *place;
   if (may_lift(splitter, node, is_condition, effort) && (!only_if || has_if(node, false))) {
     struct declaration step = *splitter->of;
-    step.unit = step_unit(splitter, node);
+    step.unit = step_unit(splitter, node, effort);
     const char *text = measured(splitter, &step, node);
     if (fits(text) && strlen(text) > best->length)
-      *best = (struct candidate){place, strlen(text)};
+      *best = (struct candidate){place, strlen(text), step.unit};
   }
   if (reads_series(node))
     return;
@@ -310,34 +324,30 @@ static bool nest_extremes(const struct splitter *splitter, struct node *node) {
   return true;
 }
 
-static struct node **largest_part(const struct splitter *splitter, struct node *root,
-                                  bool only_if) {
-  struct candidate best = {NULL, 0};
+static struct candidate largest_part(const struct splitter *splitter, struct node *root,
+                                     bool only_if) {
+  struct candidate best = {.place = NULL};
   for (int effort = 0; effort < EFFORTS && !best.place; effort++)
     for (int i = 0; i < root->argument_count && !reads_series(root); i++)
       find_largest(splitter, &root->arguments[i], is_call(root, FUNCTION_IF) && i == 0,
                    (enum effort)effort, only_if, &best);
-  return best.place;
+  return best;
 }
 
 // Makes one step of the formula. Returns 1, 0 when it is fine already, -1 when nothing helps.
 static int shorten(struct splitter *splitter, struct node **root) {
-  struct node **part = find_time_if(root, true);
-  bool nested = nests_if(*root);
-  if (!part && !nested && fits(measured(splitter, splitter->of, *root)))
-    return 0;
-  if (!part)
-    part = largest_part(splitter, *root, nested);
-  if (part)
-    lift(splitter, part, step_unit(splitter, *part));
-  else if (nest_extremes(splitter, *root))
+  struct node **decision = find_time_if(root, true);
+  if (decision) {
+    lift(splitter, decision, step_unit(splitter, *decision, LIFT_PARTS));
     return 1;
-  else if ((*root)->kind != NODE_NAME &&
-           !reads_own_past(splitter, *root)) // split the conversion off
-    lift(splitter, root, base_unit(splitter, (*root)->dimension));
-  else
-    return -1;
-  return 1;
+  }
+  bool nested = nests_if(*root);
+  if (!nested && fits(measured(splitter, splitter->of, *root)))
+    return 0;
+  struct candidate best = largest_part(splitter, *root, nested);
+  if (best.place)
+    lift(splitter, best.place, best.unit);
+  return best.place || nest_extremes(splitter, *root) ? 1 : -1;
 }
 
 // The last bits of a difference that ought to be zero differ from program to program.

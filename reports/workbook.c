@@ -149,8 +149,8 @@ static int write_sheets(struct book *book) {
 
 // Errors of the library surface only when it closes the file. A workbook that is not wanted any
 // more has to be closed too: that is what frees it.
-static int write_file(struct book *book, const char *path) {
-  book->formats.workbook = book->workbook = workbook_new(path);
+static int write_file(struct book *book, const struct output *output) {
+  book->formats.workbook = book->workbook = workbook_new(output->temporary);
   if (!book->workbook)
     return -1;
   int failed = write_sheets(book);
@@ -163,7 +163,7 @@ static int write_file(struct book *book, const char *path) {
   if (error == LXW_NO_ERROR)
     return 0;
   book->diagnostics->machine_failed = true;
-  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write the workbook: %s",
+  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", output->path,
                     lxw_strerror(error));
   return -1;
 }
@@ -180,7 +180,7 @@ int workbook_write(const struct scenario *scenario, const char *path, struct are
                       "a workbook is written to a file, and '%s' is none", path);
     return -1;
   }
-  if (write_file(&book, output.temporary)) {
+  if (write_file(&book, &output)) {
     output_discard(&output);
     return -1;
   }
