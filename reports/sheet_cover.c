@@ -22,21 +22,36 @@ static void put_line(struct writer *writer, const char *label, const char *text)
   put_text(writer->book, writer->sheet, writer->row++, 1, text, TEXT_PLAIN);
 }
 
-// The drop-down of the cases: the one cell that turns the whole workbook to another case.
-static void write_case(struct writer *writer) {
-  struct book *book = writer->book;
+// The drop-down lists the cases themselves as far as a list may be long, else their cells.
+static void add_drop_down(struct writer *writer) {
+  enum { LIST_LENGTH = 255 };
   const struct scenario *scenario = writer->scenario;
-  put_text(book, writer->sheet, writer->row, 0, "Case: choose it here", TEXT_STRONG);
-  put_typed_text(book, writer->sheet, writer->row, 1, scenario->cases[scenario->selected],
-                 CELL_INPUT);
-  char *error = "Choose one of the cases on Inputs.";
-  lxw_data_validation rule = {.validate = LXW_VALIDATION_TYPE_LIST_FORMULA,
-                              .value_formula = (char *)inputs_cases(book),
+  char **list = arena_array(writer->book->arena, scenario->case_count + 1, sizeof *list);
+  size_t length = 0;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    list[c] = arena_copy(writer->book->arena, scenario->cases[c]);
+    length += strlen(list[c]) + 1;
+  }
+  lxw_data_validation rule = {.validate = LXW_VALIDATION_TYPE_LIST,
+                              .value_list = list,
                               .error_title = "No such case",
-                              .error_message = error};
+                              .error_message = "Choose one of the cases on Inputs."};
+  if (length > LIST_LENGTH) {
+    rule.validate = LXW_VALIDATION_TYPE_LIST_FORMULA;
+    rule.value_formula = (char *)inputs_cases(writer->book);
+  }
   if (worksheet_data_validation_cell(writer->sheet, (lxw_row_t)writer->row, 1, &rule) !=
       LXW_NO_ERROR)
-    book->failed = true;
+    writer->book->failed = true;
+}
+
+// The one cell that turns the whole workbook to another case.
+static void write_case(struct writer *writer) {
+  struct book *book = writer->book;
+  put_text(book, writer->sheet, writer->row, 0, "Case: choose it here", TEXT_STRONG);
+  put_typed_text(book, writer->sheet, writer->row, 1,
+                 writer->scenario->cases[writer->scenario->selected], CELL_INPUT);
+  add_drop_down(writer);
   name_place(book->case_name, writer->sheet->name, writer->row++, 1);
 }
 

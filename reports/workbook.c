@@ -2,6 +2,7 @@
 #include "reports/output.h"
 #include "reports/workbook_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -149,22 +150,24 @@ static int write_sheets(struct book *book) {
 
 // Errors of the library surface only when it closes the file. A workbook that is not wanted any
 // more has to be closed too: that is what frees it.
-static int write_file(struct book *book, const struct output *output) {
-  book->formats.workbook = book->workbook = workbook_new(output->temporary);
+static int write_file(struct book *book, const char *temporary, const char *path) {
+  book->formats.workbook = book->workbook = workbook_new(temporary);
   if (!book->workbook)
     return -1;
   int failed = write_sheets(book);
+  errno = 0;
   lxw_error error = workbook_close(book->workbook);
+  int reason = errno;
   if (failed) {
     diagnostics_error(book->diagnostics, (struct place){0},
-                      "the workbook cannot hold all of this scenario");
+                      "a workbook cannot hold all of this scenario");
     return -1;
   }
   if (error == LXW_NO_ERROR)
     return 0;
   book->diagnostics->machine_failed = true;
-  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", output->path,
-                    lxw_strerror(error));
+  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", path,
+                    reason ? strerror(reason) : lxw_strerror(error));
   return -1;
 }
 
