@@ -24,10 +24,12 @@ struct fixture {
 
 static int set_up(void **state) {
   struct fixture *f = calloc(1, sizeof *f);
-  if (!f) return -1;
+  if (!f)
+    return -1;
   f->diagnostics.arena = &f->arena;
   strcpy(f->folder, "/tmp/pertoken-test-XXXXXX");
-  if (!mkdtemp(f->folder)) return -1;
+  if (!mkdtemp(f->folder))
+    return -1;
   snprintf(f->path, sizeof f->path, "%s/input.ini", f->folder);
   *state = f;
   return 0;
@@ -96,7 +98,8 @@ static void arena_memory_is_zeroed_and_aligned(void **state) {
       unsigned char *piece = arena_alloc(&f->arena, sizes[i]);
       assert_int_equal((uintptr_t)piece % _Alignof(max_align_t), 0);
       for (size_t j = 0; j < sizes[i]; j++) {
-        if (piece[j]) fail_msg("byte %zu of %zu is not zero", j, sizes[i]);
+        if (piece[j])
+          fail_msg("byte %zu of %zu is not zero", j, sizes[i]);
         piece[j] = 0xFF;
       }
     }
@@ -168,9 +171,11 @@ static void unreadable_files_are_refused(void **state) {
   const uid_t user = geteuid(), nobody = 65534;
   write_file(f->path, "a", 1);
   assert_int_equal(chmod(f->path, 0), 0);
-  if (user == 0) assert_int_equal(seteuid(nobody), 0); // root may read every file
+  if (user == 0)
+    assert_int_equal(seteuid(nobody), 0); // root may read every file
   assert_refused(f, f->path, strerror(EACCES));
-  if (user == 0) assert_int_equal(seteuid(user), 0);
+  if (user == 0)
+    assert_int_equal(seteuid(user), 0);
 }
 
 static void what_is_no_regular_file_is_refused(void **state) {
