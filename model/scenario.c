@@ -203,7 +203,7 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
   if (layer.option < 0 &&
       inputs_assign(reading->inputs, layer, key->name, key, reading->diagnostics))
     return;
-  const char *name = layer.option >= 0 ? point + 1 : key->name;
+  const char *name = point && layer.option >= 0 ? point + 1 : key->name;
   if (layer.option >= 0) {
     layer.origin = for_option;
     if (inputs_assign(reading->inputs, layer, name, key, reading->diagnostics))

@@ -9,9 +9,9 @@ struct writer {
   struct book *book;
   struct option_sheet *sheet;
   struct references references;
-  int row;           // the next
-  const char *group; // under whose heading it would stand
-  bool *group_shown; // [group_count]
+  int row;                   // the next
+  const struct group *group; // under whose heading it would stand
+  bool *group_shown;         // [group_count]
 };
 
 static void write_timeline(struct writer *writer) {
@@ -26,19 +26,16 @@ static void write_timeline(struct writer *writer) {
 }
 
 static void write_heading(struct writer *writer, const struct declaration *item) {
-  const struct model *model = &writer->sheet->graph.model;
-  bool check = item->role == ROLE_CHECK;
-  const struct group *group = &model->groups[item->group];
-  const char *label = check ? "Checks" : group->label;
-  if (writer->group && !strcmp(writer->group, label))
+  const struct group *group = &writer->sheet->graph.model.groups[item->group];
+  if (writer->group == group)
     return;
-  bool again = !check && writer->group_shown[item->group];
-  if (!check)
-    writer->group_shown[item->group] = true;
+  bool again = writer->group_shown[item->group];
+  writer->group_shown[item->group] = true;
+  writer->group = group;
   int last = COLUMN_PERIOD + writer->book->scenario->periods - 1;
   put_heading(writer->book, writer->sheet->sheet, writer->row++, last,
-              again ? arena_printf(writer->book->arena, "%s (continued)", label) : label);
-  writer->group = label;
+              again ? arena_printf(writer->book->arena, "%s (continued)", group->label)
+                    : group->label);
 }
 
 // Two rows of one label would leave a reader guessing: the later one also shows its key.

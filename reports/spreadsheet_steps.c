@@ -368,12 +368,13 @@ static struct node *rounded(const struct splitter *splitter, struct node *differ
 
 static int split(struct splitter *splitter, int d) {
   struct model *model = &splitter->sheet->model;
-  struct declaration copy = model->declarations[d];
+  struct declaration *copy = arena_alloc(splitter->arena, sizeof *copy);
+  *copy = model->declarations[d];
   int state = splitter->sheet->graph.state[d];
-  struct node *root = copy_tree(copy.alternatives[state].formula, splitter->arena);
-  if (copy.role == ROLE_CHECK && dimension_is_one(copy.unit.dimension))
+  struct node *root = copy_tree(copy->alternatives[state].formula, splitter->arena);
+  if (copy->role == ROLE_CHECK && dimension_is_one(copy->unit.dimension))
     root = rounded(splitter, root);
-  splitter->of = &copy;
+  splitter->of = copy;
   splitter->item = d;
   splitter->steps = 0;
   int more;
@@ -382,10 +383,10 @@ static int split(struct splitter *splitter, int d) {
   model->declarations[d].alternatives[state].formula = root;
   if (more == 0)
     return 0;
-  diagnostics_error(splitter->diagnostics, copy.alternatives[state].place,
+  diagnostics_error(splitter->diagnostics, copy->alternatives[state].place,
                     "the formula of '%s' cannot be broken up into spreadsheet formulas of at most "
                     "%d characters: shorten names or units",
-                    copy.name, FORMULA_MAX_LENGTH);
+                    copy->name, FORMULA_MAX_LENGTH);
   return -1;
 }
 

@@ -150,8 +150,8 @@ static int write_sheets(struct book *book) {
 
 // Errors of the library surface only when it closes the file. A workbook that is not wanted any
 // more has to be closed too: that is what frees it.
-static int write_file(struct book *book, const char *temporary, const char *path) {
-  book->formats.workbook = book->workbook = workbook_new(temporary);
+static int write_file(struct book *book, const struct output *output) {
+  book->formats.workbook = book->workbook = workbook_new(output->temporary);
   if (!book->workbook)
     return -1;
   int failed = write_sheets(book);
@@ -166,7 +166,7 @@ static int write_file(struct book *book, const char *temporary, const char *path
   if (error == LXW_NO_ERROR)
     return 0;
   book->diagnostics->machine_failed = true;
-  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", path,
+  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", output->path,
                     reason ? strerror(reason) : lxw_strerror(error));
   return -1;
 }
