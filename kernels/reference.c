@@ -471,18 +471,20 @@ const int *reference_tokens(const struct reference *r) {
   return r->tokens;
 }
 
-double *reference_tensor(struct reference *r, enum tensor tensor, int layer) {
-  double **held = &r->held[(size_t)layer * TENSORS + tensor];
-  if (*held)
-    return *held;
+static double *copy_of(struct reference *r, enum tensor tensor, int layer) {
   struct source source = source_of(r, tensor, layer);
   size_t rows, columns;
   tensor_shape(r, tensor, &rows, &columns);
-  *held = take(r, times(rows, columns), sizeof **held);
+  double *copy = take(r, times(rows, columns), sizeof *copy);
+  for (size_t row = 0; copy && row < rows; row++)
+    source_row(&source, row, copy + row * columns);
+  return copy;
+}
+
+double *reference_tensor(struct reference *r, enum tensor tensor, int layer) {
+  double **held = &r->held[(size_t)layer * TENSORS + tensor];
   if (!*held)
-    return NULL;
-  for (size_t row = 0; row < rows; row++)
-    source_row(&source, row, *held + row * columns);
+    *held = copy_of(r, tensor, layer);
   return *held;
 }
 
@@ -523,8 +525,9 @@ static double token_shortfall(const double *oracle, size_t count, int token) {
 static bool is_greedy(const float *logits, size_t count, int token) {
   if (token < 0 || (size_t)token >= count)
     return false;
+  size_t chosen = (size_t)token;
   for (size_t i = 0; i < count; i++)
-    if (logits[i] > logits[token] || (logits[i] == logits[token] && i < (size_t)token))
+    if (i < chosen ? logits[i] >= logits[chosen] : logits[i] > logits[chosen])
       return false;
   return true;
 }

@@ -293,7 +293,7 @@ int measurement_read_directory(const char *directory, struct measurement_record 
                       directory, strerror(errno));
     return -1;
   }
-  *records = arena_array(arena, (size_t)found, sizeof **records);
+  *records = arena_array(arena, (size_t)found, sizeof(struct measurement_record *));
   for (int i = 0; i < found; i++) {
     const char *path = arena_printf(arena, "%s/%s", directory, entries[i]->d_name);
     struct measurement_record *record = measurement_read(path, arena, diagnostics);

@@ -186,7 +186,7 @@ static bool try_curve(const struct choice *choice, enum workload_key along,
   struct curve curve;
   collect_curve(choice, along, across, at, other, &curve);
   double tokens_per_s = interpolate(curve.x, curve.throughput, curve.count, at);
-  if (!isfinite(tokens_per_s))
+  if (!curve.nearest || !isfinite(tokens_per_s))
     return false;
   fill(choice, curve.nearest, out);
   out->throughput = tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value;

@@ -252,6 +252,6 @@ void write_cover(struct book *book) {
   write_origin(&writer, last);
   worksheet_set_column(book->cover, 0, 0, 48, NULL);
   worksheet_set_column(book->cover, 1, 1, 22, NULL);
-  worksheet_set_column(book->cover, 2, (lxw_col_t)last, OPTION_WIDTH, NULL);
+  worksheet_set_column(book->cover, 2, (lxw_col_t)last, option_width(scenario), NULL);
   end_sheet(book->cover, writer.row - 1, last);
 }

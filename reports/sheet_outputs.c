@@ -282,7 +282,7 @@ static void set_widths(const struct writer *writer) {
   worksheet_set_column(writer->sheet, COLUMN_KEY, COLUMN_KEY, 29, NULL);
   worksheet_set_column(writer->sheet, COLUMN_UNIT, COLUMN_UNIT, 13, NULL);
   worksheet_set_column(writer->sheet, COLUMN_VALUE, (lxw_col_t)(last > options ? last : options),
-                       OPTION_WIDTH, NULL);
+                       option_width(writer->scenario), NULL);
 }
 
 void write_outputs(struct book *book) {

@@ -119,7 +119,7 @@ static struct conversion render_both(const struct rendering *r, const struct nod
 }
 
 static struct expression render_sum(const struct rendering *r, const struct node *node) {
-  struct expression e[2];
+  struct expression e[2] = {{0}};
   struct conversion conversion = render_both(r, node, e);
   const char *text = arena_printf(r->arena, "%s%s%s", wrapped(r, e[0], SUM),
                                   operator_table[node->kind].text, wrapped(r, e[1], PRODUCT));
@@ -163,7 +163,7 @@ static bool is_comparison(const struct node *node) {
 }
 
 static const char *comparison_text(const struct rendering *r, const struct node *node) {
-  struct expression e[2];
+  struct expression e[2] = {{0}};
   render_both(r, node, e);
   return arena_printf(r->arena, "%s%s%s", wrapped(r, e[0], SUM), operator_table[node->kind].text,
                       wrapped(r, e[1], SUM));
@@ -179,7 +179,7 @@ static const char *condition_text(const struct rendering *r, const struct node *
 // FUNCTION(lead,argument,...) with the arguments from `first` on in one unit.
 static struct expression render_alike(const struct rendering *r, const struct node *node,
                                       const char *function, const char *lead, int first) {
-  struct expression e[MAX_ARGUMENTS];
+  struct expression e[MAX_ARGUMENTS] = {{0}};
   for (int i = first; i < node->argument_count; i++)
     e[i] = render(r, node->arguments[i]);
   struct conversion conversion =

@@ -34,7 +34,7 @@ static void make_room(struct splitter *splitter) {
   struct arena *arena = splitter->arena;
   model->declarations =
       arena_grow(arena, model->declarations, old, new, sizeof *model->declarations);
-  sheet->names = arena_grow(arena, sheet->names, old, new, sizeof *sheet->names);
+  sheet->names = arena_grow(arena, sheet->names, old, new, sizeof(struct name *));
   sheet->graph.state = arena_grow(arena, sheet->graph.state, old, new, sizeof *sheet->graph.state);
   sheet->graph.order = arena_grow(arena, sheet->graph.order, (size_t)sheet->graph.order_count, new,
                                   sizeof *sheet->graph.order);
@@ -438,7 +438,7 @@ int sheet_graph_build(struct sheet_graph *sheet, const struct scenario *scenario
                               .constants = constants,
                               .arena = arena,
                               .diagnostics = diagnostics};
-  sheet->names = arena_array(arena, count, sizeof *sheet->names);
+  sheet->names = arena_array(arena, count, sizeof(struct name *));
   sheet->graph.order_count = 0;
   make_room(&splitter);
   sheet->graph.model = &sheet->model;

@@ -75,12 +75,22 @@ void put_link(struct book *book, lxw_worksheet *sheet, int row, int column, stru
               formats_cell(&book->formats, here ? CELL_FORMULA : CELL_LINK, unit));
 }
 
+int option_width(const struct scenario *scenario) {
+  enum { LEAST_WIDTH = 20, MARGIN = 4 };
+  size_t width = LEAST_WIDTH;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    size_t needed = strlen(scenario->options[o].id) + MARGIN;
+    width = needed > width ? needed : width;
+  }
+  return (int)width;
+}
+
 void put_option_texts(struct book *book, lxw_worksheet *sheet, int row, int column,
                       const char *const *texts) {
   enum { LINE_HEIGHT = 15 };
-  size_t lines = 1;
+  size_t lines = 1, width = (size_t)option_width(book->scenario);
   for (size_t o = 0; o < book->scenario->option_count; o++) {
-    size_t needed = 1 + strlen(texts[o]) / OPTION_WIDTH;
+    size_t needed = 1 + strlen(texts[o]) / width;
     lines = needed > lines ? needed : lines;
     put_text(book, sheet, row, column + (int)o, texts[o], TEXT_RIGHT_WRAPPED);
   }
@@ -148,8 +158,9 @@ static void quote_name(struct book *book, lxw_worksheet *sheet) {
 void begin_sheet(struct book *book, lxw_worksheet *sheet, const char *title, int title_rows,
                  int frozen_columns) {
   enum { A4 = 9 };
+  enum { LONG_TITLE = 70 };
   quote_name(book, sheet);
-  put_text(book, sheet, 0, 0, title, TEXT_TITLE);
+  put_text(book, sheet, 0, 0, title, strlen(title) > LONG_TITLE ? TEXT_STRONG : TEXT_TITLE);
   worksheet_set_row(sheet, 0, 24, NULL);
   worksheet_gridlines(sheet, LXW_HIDE_ALL_GRIDLINES);
   worksheet_set_landscape(sheet);

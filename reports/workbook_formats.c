@@ -40,6 +40,8 @@ static const struct {
 } by_text[] = {
     {"USD/Mtok", NUMBER_MONEY_SMALL},
     {"USD/kWh", NUMBER_MONEY_SMALL},
+    {"USD/kW/month", NUMBER_MONEY_CENTS},
+    {"USD/kW", NUMBER_MONEY},
     {"USD/gpu/h", NUMBER_MONEY_SMALL},
     {"USD/h", NUMBER_MONEY_SMALL},
     {"month", NUMBER_MONEY_CENTS},
@@ -107,24 +109,22 @@ static void apply_role(lxw_format *format, enum cell_role role) {
 
 static lxw_format *cell_format(struct formats *formats, enum cell_role role,
                                enum number_format number) {
-  lxw_format **format = &formats->cells[role][number];
-  if (*format)
-    return *format;
-  *format = workbook_add_format(formats->workbook);
-  format_set_num_format(*format, codes[number]);
-  apply_role(*format, role);
+  if (formats->cells[role][number])
+    return formats->cells[role][number];
+  lxw_format *format = formats->cells[role][number] = workbook_add_format(formats->workbook);
+  format_set_num_format(format, codes[number]);
+  apply_role(format, role);
   if (roles[role].unlocked)
-    format_set_unlocked(*format);
-  return *format;
+    format_set_unlocked(format);
+  return format;
 }
 
 lxw_format *formats_sample(struct formats *formats, enum cell_role role) {
-  lxw_format **format = &formats->samples[role];
-  if (*format)
-    return *format;
-  *format = workbook_add_format(formats->workbook);
-  apply_role(*format, role);
-  return *format;
+  if (formats->samples[role])
+    return formats->samples[role];
+  lxw_format *format = formats->samples[role] = workbook_add_format(formats->workbook);
+  apply_role(format, role);
+  return format;
 }
 
 lxw_format *formats_cell(struct formats *formats, enum cell_role role, const struct unit *unit) {
@@ -173,27 +173,26 @@ static const struct {
 };
 
 lxw_format *formats_text(struct formats *formats, enum text_format which) {
-  lxw_format **format = &formats->texts[which];
-  if (*format)
-    return *format;
-  *format = workbook_add_format(formats->workbook);
+  if (formats->texts[which])
+    return formats->texts[which];
+  lxw_format *format = formats->texts[which] = workbook_add_format(formats->workbook);
   if (texts[which].colour)
-    format_set_font_color(*format, texts[which].colour);
+    format_set_font_color(format, texts[which].colour);
   if (texts[which].fill)
-    format_set_bg_color(*format, texts[which].fill);
+    format_set_bg_color(format, texts[which].fill);
   if (texts[which].size)
-    format_set_font_size(*format, texts[which].size);
+    format_set_font_size(format, texts[which].size);
   if (texts[which].bold)
-    format_set_bold(*format);
+    format_set_bold(format);
   if (texts[which].italic)
-    format_set_italic(*format);
+    format_set_italic(format);
   if (texts[which].right)
-    format_set_align(*format, LXW_ALIGN_RIGHT);
+    format_set_align(format, LXW_ALIGN_RIGHT);
   if (texts[which].underlined)
-    format_set_underline(*format, LXW_UNDERLINE_SINGLE);
+    format_set_underline(format, LXW_UNDERLINE_SINGLE);
   if (texts[which].indented)
-    format_set_indent(*format, 1);
+    format_set_indent(format, 1);
   if (texts[which].wrapped)
-    format_set_text_wrap(*format);
-  return *format;
+    format_set_text_wrap(format);
+  return format;
 }

@@ -14,8 +14,6 @@ enum { COLUMN_LABEL, COLUMN_KEY, COLUMN_UNIT, COLUMN_VALUE, COLUMN_PERIOD };
 // Columns of Inputs; the cases' columns and those after them follow.
 enum { COLUMN_LIVE = 3, COLUMN_CASE };
 
-enum { OPTION_WIDTH = 20 }; // of a column of an option, in characters
-
 struct option_sheet {
   const struct option *option;
   lxw_worksheet *sheet;
@@ -66,6 +64,9 @@ void put_formula_text(struct book *book, lxw_worksheet *sheet, int row, int colu
 // "=pt_NAME", green when the name is on another sheet.
 void put_link(struct book *book, lxw_worksheet *sheet, int row, int column, struct name *name,
               double value, const struct unit *unit);
+
+// The width of an option's column in characters: its id shall fit.
+int option_width(const struct scenario *scenario);
 
 // A text for each option, from `column` on, wrapped, in a row that is high enough.
 void put_option_texts(struct book *book, lxw_worksheet *sheet, int row, int column,

@@ -32,10 +32,10 @@ struct name *names_add(struct names *names, const char *text, const char *meanin
   if (names->count == names->capacity) {
     size_t capacity = names->capacity ? 2 * names->capacity : 256;
     names->sorted =
-        arena_grow(names->arena, names->sorted, names->count, capacity, sizeof *names->sorted);
+        arena_grow(names->arena, names->sorted, names->count, capacity, sizeof(struct name *));
     names->capacity = capacity;
   }
-  memmove(names->sorted + at + 1, names->sorted + at, (names->count - at) * sizeof *names->sorted);
+  memmove(names->sorted + at + 1, names->sorted + at, (names->count - at) * sizeof(struct name *));
   struct name *name = arena_alloc(names->arena, sizeof *name);
   *name = (struct name){.text = text, .meaning = meaning};
   names->sorted[at] = name;

@@ -304,7 +304,10 @@ static void test_cache_filled(void **state) {
 #define SMALL_LOGITS 120 // batch * vocab
 
 static bool rows_equal(const double *a, const double *b, size_t row) {
-  return memcmp(a + 40 * row, b + 40 * row, 40 * sizeof *a) == 0;
+  for (size_t i = 40 * row; i < 40 * (row + 1); i++)
+    if (a[i] != b[i])
+      return false;
+  return true;
 }
 
 static void step_small(double *logits) {
@@ -564,7 +567,8 @@ static void test_check(void **state) {
       {{1, -7, -6}, 2, 1e-2, false, false, 0, 1}, // not what its logits say
       {{1, -7, 2}, 2, 1e-2, false, true, 8 / 9.273618495495704, 1},
       {{1, -7, 2}, 2, 1, true, true, 8 / 9.273618495495704, 1},
-      {{1, -7, -6}, 3, 1e-2, false, false, 0, INFINITY}, // no token at all
+      {{1, -7, 1}, 2, 1, false, false, 7 / 9.273618495495704, 1}, // not the first of equals
+      {{1, -7, -6}, 3, 1e-2, false, false, 0, INFINITY},          // no token at all
       {{1, -7, -6}, -1, 1e-2, false, false, 0, INFINITY},
   };
   struct reference *r = hand_model(1, wide);
@@ -592,6 +596,9 @@ static void test_check_rows(void **state) {
     logits[i] = (float)reference_logits(r)[i];
   memcpy(tokens, reference_tokens(r), sizeof tokens);
   assert_true(reference_check(r, logits, tokens, 1e-6).pass);
+  tokens[0] = (tokens[0] + 1) % 40;
+  assert_false(reference_check(r, logits, tokens, 1).greedy);
+  tokens[0] = reference_tokens(r)[0];
 
   logits[100] += 1;
   double norm = 0;

@@ -119,7 +119,7 @@ static void sheet_start(struct sheet *sheet, const char *kind, const char *unit,
 static const char *render(struct sheet *sheet) {
   const struct model *model = sheet->model;
   struct arena *arena = &sheet->fixture.arena;
-  struct name **names = arena_array(arena, (size_t)model->count, sizeof *names);
+  struct name **names = arena_array(arena, (size_t)model->count, sizeof(struct name *));
   int *rows = arena_array(arena, (size_t)model->count, sizeof *rows);
   for (int d = 0; d < model->count; d++)
     names[d] =
@@ -194,8 +194,7 @@ static void test_names_ignore_case(void **state) {
 static const char *const long_formulas[] = {
     "price + price + price + price + price + price + price + price + price + price",
     "price * (1 - share) * (1 - share) * (1 - share) * (1 - share) / (count * count * count)",
-    "power * tariff * time * rent * 1 kW/USD * 1 month * growth(rate + 3 %/yr, time * 2 - 7 "
-    "month)",
+    "power * tariff * time * rent * 1 kW/USD * 1 month * growth(rate + 3 %/yr, time - 7 month)",
     "if(count > 3, if(power > 2 kW, if(share > 3 %, price, price * 2), 3 USD), 4 USD)",
     "if(price * 3 > price * 4, price * 5, price * 6)",
     "power * tariff * time * 1 kW/USD * 7 month * 1 USD/kW/month + power * tariff * time",

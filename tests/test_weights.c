@@ -11,7 +11,7 @@ static void test_bell(void **state) {
   (void)state;
   double squares = 0;
   for (int i = 0; i < 256; i++) {
-    int q = weights_bell[i];
+    int8_t q = weights_bell[i];
     assert_in_range(abs(q), 1, 127);
     assert_int_equal(q, -weights_bell[255 - i]);
     assert_true(i == 0 || q >= weights_bell[i - 1]);

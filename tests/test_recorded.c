@@ -1,0 +1,130 @@
+// Records as evidence: exact, interpolated, refused.
+#include "tests/support/fixture.h"
+
+#include "model/recorded.h"
+
+#include <math.h>
+#include <string.h>
+
+// tokens/s measured at each batch (rows) and context (columns); 0: not measured.
+static const int batches[] = {1, 4, 16, 64}, contexts[] = {512, 4096};
+static const double tokens_per_s[][2] = {{10, 8}, {36, 28}, {120, 80}, {300, 0}};
+
+static struct measurement_record *record_of(struct fixture *fixture) {
+  struct measurement_record *record = arena_alloc(&fixture->arena, sizeof *record);
+  record->path = "records/machine.json";
+  record->device = (struct measurement_device){.backend = "cpu", .name = "A processor"};
+  record->finished = "2026-11-01T10:00:00Z";
+  record->results = arena_array(&fixture->arena, 8, sizeof *record->results);
+  for (size_t b = 0; b < 4; b++)
+    for (size_t c = 0; c < 2; c++) {
+      if (tokens_per_s[b][c] == 0)
+        continue;
+      struct measurement *result = &record->results[record->count++];
+      *result = (struct measurement){.record = record,
+                                     .precision = "bf16",
+                                     .batch = batches[b],
+                                     .context = contexts[c],
+                                     .whole_model = true,
+                                     .tokens_per_s = tokens_per_s[b][c],
+                                     .load_power_w = 100 + batches[b],
+                                     .idle_power_w = NAN,
+                                     .grade = GRADE_MEASURED,
+                                     .finished = record->finished};
+      result->model.id = "llama-3.1-8b";
+    }
+  return record;
+}
+
+static const struct {
+  const char *file, *backend, *model, *precision, *batch, *context;
+  double low, high; // tokens/s; 0: refused
+  enum grade grade;
+  const char *error;
+} cases[] = {
+    {"", "cpu", "llama-3.1-8b", "bf16", "4", "512", 36, 36, GRADE_MEASURED, ""},
+    {"machine.json", "h200-sxm-141", "llama-3.1-8b", "bf16", "1", "4096", 8, 8, GRADE_MEASURED, ""},
+    // Between batch 4 and 16 a monotone curve stays between their values.
+    {"", "cpu", "llama-3.1-8b", "bf16", "8", "512", 36, 120, GRADE_PROJECTED, ""},
+    {"", "cpu", "llama-3.1-8b", "bf16", "8", "4096", 28, 80, GRADE_PROJECTED, ""},
+    // Two contexts make a straight line: halfway is the mean.
+    {"", "cpu", "llama-3.1-8b", "bf16", "4", "2304", 32, 32, GRADE_PROJECTED, ""},
+    {"", "cpu", "llama-3.1-8b", "bf16", "128", "512", 0, 0, 0, "records measured batch 1, 1, 4, 4"},
+    {"", "cpu", "llama-3.1-8b", "bf16", "64", "4096", 0, 0, 0, "records measured batch"},
+    {"", "cpu", "llama-3.1-8b", "bf16", "8", "1024", 0, 0, 0, "records measured batch"},
+    {"", "cpu", "llama-3.1-8b", "bf16", "4", "256", 0, 0, 0, "records measured batch"},
+    {"", "cpu", "llama-3.1-8b", "bf16", "", "512", 0, 0, 0, "records measured batch"},
+    {"", "cpu", "llama-3.1-8b", "int8", "4", "512", 0, 0, 0, "no record has a whole-model result of llama-3.1-8b in int8"},
+    {"", "cpu", "llama-2-70b", "bf16", "4", "512", 0, 0, 0, "no record has a whole-model result"},
+    {"", "cuda", "llama-3.1-8b", "bf16", "4", "512", 0, 0, 0, "no record of a device of cuda"},
+    {"other.json", "cpu", "llama-3.1-8b", "bf16", "4", "512", 0, 0, 0, "named other.json"},
+};
+
+static void test_choose(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct measurement_record *list[] = {record_of(&fixture)};
+    struct records records = {list, 1};
+    struct workload workload = {.values = {[WORKLOAD_MODEL] = cases[i].model,
+                                           [WORKLOAD_PRECISION] = cases[i].precision,
+                                           [WORKLOAD_BASIS] = "",
+                                           [WORKLOAD_SCENARIO] = "",
+                                           [WORKLOAD_TOKENS] = "",
+                                           [WORKLOAD_BATCH] = cases[i].batch,
+                                           [WORKLOAD_CONTEXT] = cases[i].context}};
+    struct recorded recorded = {0};
+    int bad = recorded_choose(&records, cases[i].file, cases[i].backend, &workload,
+                              (struct place){NULL, 1, 1}, &recorded, &fixture.arena,
+                              &fixture.diagnostics);
+    expect_error(&fixture, cases[i].batch, cases[i].error);
+    assert_int_equal(bad, *cases[i].error ? -1 : 0);
+    if (!bad) {
+      double tokens = recorded.throughput / 3600;
+      bool exact = cases[i].low == cases[i].high;
+      if (exact)
+        expect_near(tokens, cases[i].low, 1e-12, cases[i].batch);
+      else
+        assert_true(tokens > cases[i].low && tokens < cases[i].high);
+      assert_int_equal(recorded.grade, cases[i].grade);
+      assert_true(recorded.load_power_w > 100 && isnan(recorded.idle_power_w));
+      assert_string_equal(recorded.date, "2026-11-01");
+    }
+    fixture_end(&fixture);
+  }
+}
+
+// Of two records of one workload the newer counts, and slices never stand for a model.
+static void test_newest_whole_model(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  struct measurement_record *list[] = {record_of(&fixture), record_of(&fixture),
+                                       record_of(&fixture)};
+  list[1]->finished = "2026-11-02T10:00:00Z";
+  for (size_t k = 0; k < list[1]->count; k++) {
+    list[1]->results[k].finished = list[1]->finished;
+    list[1]->results[k].tokens_per_s *= 2;
+    list[2]->results[k].finished = "2026-11-03T10:00:00Z";
+    list[2]->results[k].whole_model = false;
+  }
+  struct records records = {list, 3};
+  assert_ptr_equal(records_of_backend(&records, "cpu"), list[1]);
+  assert_null(records_of_backend(&records, "hip"));
+  struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
+  struct recorded recorded;
+  assert_int_equal(recorded_choose(&records, "", "cpu", &workload, (struct place){0}, &recorded,
+                                   &fixture.arena, &fixture.diagnostics),
+                   0);
+  expect_near(recorded.throughput / 3600, 72, 1e-12, "the newer record");
+  fixture_end(&fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_choose),
+      cmocka_unit_test(test_newest_whole_model),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
