@@ -55,7 +55,8 @@ void reference_round(enum element type, double *x, size_t count);
 // The largest relative error that reference_check lets pass, by what enters the products. Once one
 // sum falls on the other side of a rounding boundary, the difference spreads through every later
 // rounding, up to the rounding noise itself. Measured with float sums and with queries and softmax
-// weights in bf16, 3 and 32 layers, context 4 and 64, as the largest error of a correct step:
+// weights in bf16, 3 layers at context 4 and 64 and 32 at 64, as the largest error of a correct
+// step:
 //   F32        1e-3  9.8e-4, all of it from bf16 queries and softmax weights; 9e-7 without those
 //   BF16       1e-2  4.1e-3
 //   INT8       2e-2  1.2e-2

@@ -88,7 +88,8 @@ static void find_influences(const struct scenario *scenario, const struct option
 }
 
 static void grade_option(struct reading *reading, struct option *option) {
-  enum grade shown[SHOWN_GRADES] = {GRADE_MEASURED, GRADE_MEASURED, GRADE_MEASURED};
+  enum grade shown[SHOWN_GRADES];
+  bool seen[SHOWN_GRADES] = {false};
   double influences[GRADED];
   find_influences(reading->scenario, option, influences);
   option->headline_grade = GRADE_MEASURED;
@@ -96,10 +97,15 @@ static void grade_option(struct reading *reading, struct option *option) {
     const struct figure *figure = figure_of(reading, option, graded[g].input);
     if (figure->origin <= ORIGIN_RENT)
       continue;
-    shown[graded[g].shown] = weaker(shown[graded[g].shown], figure->grade);
+    enum shown_grade which = graded[g].shown;
+    shown[which] = seen[which] ? weaker(shown[which], figure->grade) : figure->grade;
+    seen[which] = true;
     if (influences[g] > matters)
       option->headline_grade = weaker(option->headline_grade, figure->grade);
   }
+  for (int which = 0; which < SHOWN_GRADES; which++)
+    if (!seen[which])
+      shown[which] = GRADE_ASSUMED;
   option->throughput_grade = shown[SHOWN_THROUGHPUT];
   option->power_grade = shown[SHOWN_POWER];
   option->price_grade = shown[SHOWN_PRICE];
@@ -136,6 +142,8 @@ static void warn_of_power(struct reading *reading, struct option *option) {
                             ->declarations[model_find(reading->scenario->model, "load_power")]
                             .unit,
                        reading->arena));
+  if (load->origin == ORIGIN_RENT)
+    warn(reading, option, "watts are not known, and so neither is the energy per token");
   if (amount(reading, option, "idle_power") > amount(reading, option, "load_power"))
     warn(reading, option, "idle power is above the power under load");
 }

@@ -283,7 +283,7 @@ const struct node *graph_formula(const struct graph *graph, int declaration) {
 
 struct builder {
   struct graph *graph;
-  const bool *given;
+  const enum given *given;
   bool *placed;
   struct place place;
   struct diagnostics *diagnostics;
@@ -291,7 +291,7 @@ struct builder {
 
 static bool needs_met(const struct builder *builder, const struct alternative *alternative) {
   for (int i = 0; i < alternative->need_count; i++)
-    if (!builder->given[alternative->needs[i]])
+    if (builder->given[alternative->needs[i]] != GIVEN_VALUE)
       return false;
   return true;
 }
@@ -320,7 +320,7 @@ static void report_missing(const struct builder *builder, const struct declarati
 static int choose_state(const struct builder *builder, int d) {
   const struct declaration *declaration = &builder->graph->model->declarations[d];
   bool input = declaration->kind == DECLARATION_INPUT;
-  if (input && builder->given[d])
+  if (input && builder->given[d] != GIVEN_NOT)
     return GRAPH_INPUT;
   int usable = first_usable(builder, declaration);
   if (usable != GRAPH_ABSENT)
@@ -362,7 +362,8 @@ static int place_item(struct builder *builder, int declaration) {
 }
 
 struct graph *graph_build(const struct model *model, const char *option, struct place place,
-                          const bool *given, struct arena *arena, struct diagnostics *diagnostics) {
+                          const enum given *given, struct arena *arena,
+                          struct diagnostics *diagnostics) {
   size_t errors = diagnostics->errors, count = (size_t)model->count;
   struct graph *graph = arena_alloc(arena, sizeof *graph);
   *graph = (struct graph){.model = model, .option = option};

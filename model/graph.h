@@ -10,8 +10,10 @@
 //                  or formula with needs; min max above (limits, of which `above` is exclusive),
 //                  integer = yes, choices = metered:1 included:0, scope = option (shown per option
 //                  even when left at its default), in_rent = yes (does not apply to a rented
-//                  option), conflicts = NAME (never given together), notice = TEXT (said when it
-//                  stays at zero)
+//                  option: counts as zero), rent_default (its default in a rented option),
+//                  conflicts = NAME (never given together), instead_of = NAME (not given together
+//                  at the same level; else the option level wins), needed_with = NAME (must be
+//                  given when that is above zero), notice = TEXT (said when it stays at zero)
 //   [item NAME]    a scalar:    label unit group formula; needs; role = headline | category
 //   [series NAME]  per period:  the same
 //   [check NAME]   label unit formula: a difference that must be zero
@@ -116,10 +118,14 @@ struct graph {
   int order_count;
 };
 
+// NEUTRAL: a value that stands in where none applies; no formula that needs the input counts on it.
+enum given { GIVEN_NOT, GIVEN_NEUTRAL, GIVEN_VALUE };
+
 // The graph of an option. given[declaration] says which inputs the option has a value for
 // (defaults not counted). Missing required inputs are errors at `place`. NULL after errors.
 struct graph *graph_build(const struct model *model, const char *option, struct place place,
-                          const bool *given, struct arena *arena, struct diagnostics *diagnostics);
+                          const enum given *given, struct arena *arena,
+                          struct diagnostics *diagnostics);
 
 // The formula of a computed declaration.
 const struct node *graph_formula(const struct graph *graph, int declaration);

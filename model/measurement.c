@@ -259,10 +259,7 @@ struct measurement_record *measurement_read(const char *path, struct arena *aren
   json_t *object = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES, &error);
   if (!object) {
     diagnostics_error(diagnostics, (struct place){source, error.line, error.column},
-                      json_error_code(&error) == json_error_premature_end_of_input
-                          ? "the record ends too early: it is damaged (%s)"
-                          : "expected a measurement record in JSON: %s",
-                      error.text);
+                      "expected a whole measurement record in JSON: %s", error.text);
     return NULL;
   }
   const struct reader reader = {arena, diagnostics, {source, 0, 0}};

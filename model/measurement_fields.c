@@ -15,7 +15,7 @@
 #define INT(s, member, low)                                                                        \
   { #member, FIELD_INT, offsetof(struct s, member), low, INT_MAX, 0, 0, NULL }
 #define COUNT(s, member)                                                                           \
-  { #member, FIELD_COUNT, offsetof(struct s, member), 0, 9.2e18, 0, 0, NULL }
+  { #member, FIELD_COUNT, offsetof(struct s, member), 0, 9.3e18, 0, 0, NULL }
 #define BOOL(s, member)                                                                            \
   { #member, FIELD_BOOL, offsetof(struct s, member), 0, 0, 0, 0, NULL }
 #define GRADE(s, member)                                                                           \

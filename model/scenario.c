@@ -409,12 +409,6 @@ static void settle_rent(struct reading *reading, size_t option, struct figure *f
   reading->scenario->options[option].rented = true;
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
-    if (input->has_rent_default && !said(&figures[d]))
-      figures[d] = (struct figure){.origin = ORIGIN_RENT,
-                                   .value = input->rent_default,
-                                   .grade = GRADE_ASSUMED,
-                                   .source = "included in the rent",
-                                   .date = ""};
     if (!input->in_rent)
       continue;
     if (at_option_level(&figures[d]))
@@ -428,15 +422,20 @@ static void settle_rent(struct reading *reading, size_t option, struct figure *f
   }
 }
 
-static void apply_defaults(struct reading *reading, struct figure *figures) {
+static void apply_defaults(struct reading *reading, size_t option, struct figure *figures) {
   const struct model *model = reading->scenario->model;
-  for (int d = 0; d < model->count; d++)
-    if (!said(&figures[d]) && model->declarations[d].has_default)
-      figures[d] = (struct figure){.origin = ORIGIN_DEFAULT,
-                                   .value = model->declarations[d].default_value,
-                                   .grade = GRADE_ASSUMED,
-                                   .source = "default",
-                                   .date = ""};
+  bool rented = reading->scenario->options[option].rented;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    bool neutral = rented && input->has_rent_default;
+    if (said(&figures[d]) || (!input->has_default && !neutral))
+      continue;
+    figures[d] = (struct figure){.origin = neutral ? ORIGIN_RENT : ORIGIN_DEFAULT,
+                                 .value = neutral ? input->rent_default : input->default_value,
+                                 .grade = GRADE_ASSUMED,
+                                 .source = neutral ? "included in the rent" : "default",
+                                 .date = ""};
+  }
 }
 
 // An input that another one, once above zero, makes no sense without.
@@ -468,6 +467,12 @@ static void check_case(struct reading *reading, size_t option, size_t which) {
   }
 }
 
+static enum given given_by(const struct figure *figure) {
+  if (figure->origin == ORIGIN_RENT)
+    return GIVEN_NEUTRAL;
+  return figure->origin > ORIGIN_RENT ? GIVEN_VALUE : GIVEN_NOT;
+}
+
 static int resolve_option(struct reading *reading, size_t o) {
   struct scenario *scenario = reading->scenario;
   struct option *option = &scenario->options[o];
@@ -486,15 +491,15 @@ static int resolve_option(struct reading *reading, size_t o) {
   }
   selection_apply(reading, o);
   for (size_t c = 0; c < scenario->case_count; c++) {
-    apply_defaults(reading, figures_of(reading, o, c));
+    apply_defaults(reading, o, figures_of(reading, o, c));
     if (reading->diagnostics->errors == errors)
       check_companions(reading, o, figures_of(reading, o, c));
     if (c && reading->diagnostics->errors == errors)
       check_case(reading, o, c);
   }
-  bool *given = arena_array(reading->arena, count, sizeof *given);
+  enum given *given = arena_array(reading->arena, count, sizeof *given);
   for (size_t d = 0; d < count; d++)
-    given[d] = said(&option->figures[d]) && option->figures[d].origin != ORIGIN_DEFAULT;
+    given[d] = given_by(&option->figures[d]);
   option->graph = graph_build(scenario->model, option->id, option->place, given, reading->arena,
                               reading->diagnostics);
   return reading->diagnostics->errors == errors ? 0 : -1;

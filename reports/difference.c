@@ -244,12 +244,13 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
   const struct model *model = difference->a->model;
   const struct option *option = difference->pairs[pair].a;
   struct diagnostics unheard = {.arena = arena};
-  bool *given = arena_array(arena, (size_t)model->count, sizeof *given);
+  enum given *given = arena_array(arena, (size_t)model->count, sizeof *given);
   for (int d = 0; d < model->count; d++) {
     if (model->declarations[d].kind != DECLARATION_INPUT)
       continue;
     const struct what_if side = side_of(difference, pair, changes, count, d);
-    given[d] = is_given(side.scenario, side.option, d);
+    if (is_given(side.scenario, side.option, d))
+      given[d] = is_stated(side.scenario, side.option, d) ? GIVEN_VALUE : GIVEN_NEUTRAL;
   }
   const struct graph *graph = graph_build(model, option->id, option->place, given, arena, &unheard);
   if (!graph)

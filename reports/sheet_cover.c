@@ -63,6 +63,9 @@ static const char *answer_text(const struct writer *writer, const char *cheapest
 static void write_answer(struct writer *writer) {
   struct book *book = writer->book;
   int row = book->rows.cheapest;
+  if (row < 0 && writer->scenario->option_count > 1)
+    put_text(book, writer->sheet, writer->row++, 0,
+             "The options are not ranked: their throughputs are of unlike kinds.", TEXT_STRONG);
   if (row < 0)
     return;
   const char *cell = sheet_address(book, book->outputs->name, row, COLUMN_VALUE, ADDRESS_ABSOLUTE);

@@ -115,7 +115,7 @@ static double worth(struct fixture *fixture, const char *formula, const char *un
   struct model *model = model_read(source, &fixture->arena, &fixture->diagnostics);
   if (!model || model_check(model, &fixture->diagnostics))
     return NAN;
-  bool given[16] = {false};
+  enum given given[16] = {GIVEN_NOT};
   const struct graph *graph =
       graph_build(model, "test", (struct place){0}, given, &fixture->arena, &fixture->diagnostics);
   if (!graph)

@@ -110,11 +110,11 @@ static void test_states(void **state) {
                 "[item early]\nlabel = E\nunit = USD\ngroup = g\nformula = price\n"
                 "[item extra]\nlabel = X\nunit = W\ngroup = g\nformula = idle\nneeds = idle\n");
   assert_non_null(model);
-  bool given[16] = {false};
+  enum given given[16] = {GIVEN_NOT};
   struct place place = {NULL, 3, 1};
   assert_null(graph_build(model, "a", place, given, &fixture.arena, &fixture.diagnostics));
   expect_error(&fixture, "nothing given", "3:1: option 'a' needs 'price' (USD)");
-  given[model_find(model, "price")] = true;
+  given[model_find(model, "price")] = GIVEN_VALUE;
   struct graph *graph = graph_build(model, "a", place, given, &fixture.arena, &fixture.diagnostics);
   assert_int_equal(graph->state[model_find(model, "price")], GRAPH_INPUT);
   assert_int_equal(graph->state[model_find(model, "power")], GRAPH_INPUT);
@@ -126,7 +126,7 @@ static void test_states(void **state) {
     late = graph->order[i] == model_find(model, "late") ? i : late;
   }
   assert_true(early >= 0 && early < late);
-  given[model_find(model, "idle")] = true;
+  given[model_find(model, "idle")] = GIVEN_VALUE;
   graph = graph_build(model, "a", place, given, &fixture.arena, &fixture.diagnostics);
   assert_int_equal(graph->state[model_find(model, "idle")], GRAPH_INPUT);
   assert_int_equal(graph->state[model_find(model, "extra")], 0);

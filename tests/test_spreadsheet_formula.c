@@ -240,7 +240,7 @@ static void check_steps(struct sheet *sheet, const struct sheet_graph *graph) {
 static void build_option(struct sheet *sheet, const char *id, struct scenario *scenario,
                          struct option *option) {
   struct arena *arena = &sheet->fixture.arena;
-  bool *given = arena_array(arena, (size_t)sheet->model->count, sizeof *given);
+  enum given *given = arena_array(arena, (size_t)sheet->model->count, sizeof *given);
   *option = (struct option){.id = id};
   option->graph =
       graph_build(sheet->model, id, (struct place){0}, given, arena, &sheet->fixture.diagnostics);
