@@ -94,7 +94,7 @@ static void add_grades(const struct sheet *sheet, int declaration) {
   for (size_t i = 0; i < sheet->scenario->option_count; i++) {
     const struct option *option = &sheet->scenario->options[i];
     const char *grade = compare_grade(sheet->scenario, option, declaration);
-    if (grade && applies(sheet, option, declaration))
+    if (grade && applies(sheet, option, declaration) && value_of(sheet, option, declaration) != 0)
       cells[first_option + i] = (struct cell){grade, EMPHASIS_FAINT};
   }
 }
