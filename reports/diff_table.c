@@ -31,8 +31,6 @@ static void print_names(const struct sheet *sheet, const char *first, const char
     style_paragraph(sheet->style, first, text);
 }
 
-// ---- the inputs
-
 struct sides {
   const char *a, *b;
 };
@@ -129,8 +127,6 @@ static void print_inputs(const struct sheet *sheet) {
   putc('\n', sheet->style->out);
   grid_print(grid, sheet->style);
 }
-
-// ---- what they do
 
 static void add_result(const struct sheet *sheet, struct grid *grid, size_t pair, int declaration) {
   const struct difference *difference = sheet->difference;

@@ -44,8 +44,6 @@ bool difference_in_grade(const struct difference *difference, size_t pair, int i
          figure_of(difference->a, a, input)->grade != figure_of(difference->b, b, input)->grade;
 }
 
-// ---- options and line items
-
 static void match_options(struct difference *difference, struct arena *arena) {
   const struct scenario *a = difference->a, *b = difference->b;
   difference->pairs = arena_array(arena, a->option_count, sizeof *difference->pairs);
@@ -91,8 +89,6 @@ static void match_items(struct difference *difference, struct arena *arena) {
   add_items(difference, a, b, true);
   add_items(difference, b, a, false);
 }
-
-// ---- inputs
 
 // Inputs of an option that is bought in one scenario and rented in the other change together.
 static bool belongs_to_rent(const struct difference *difference, size_t pair, int input) {
@@ -208,8 +204,6 @@ bool difference_has_parts(const struct difference *difference, size_t pair) {
     parts += difference->changes[c].matters[pair];
   return parts > 1;
 }
-
-// ---- what-ifs
 
 static bool is_changed(const struct change *changes, size_t count, size_t pair, int input) {
   for (size_t c = 0; c < count; c++)

@@ -41,8 +41,6 @@ static const struct figure *figure_of(const struct derivation *derivation,
                        step->declaration);
 }
 
-// ---- building
-
 static struct step *build_step(struct derivation *derivation, int declaration, int period);
 
 static void add_child(struct derivation *derivation, struct step *step, int declaration,
@@ -96,8 +94,6 @@ static struct step *build_step(struct derivation *derivation, int declaration, i
     collect(derivation, step, graph_formula(derivation->option->graph, declaration), period);
   return step;
 }
-
-// ---- values
 
 static double shown(const struct derivation *derivation, const struct step *step, int period) {
   return number_in_unit(
@@ -194,8 +190,6 @@ static const char *provenance(const struct derivation *derivation, const struct 
   return *place ? arena_printf(arena, "%s  (%s)", text, place) : text;
 }
 
-// ---- the tree for people
-
 struct branches {
   const char *fork, *last, *line, *blank, *arrow;
 };
@@ -275,8 +269,6 @@ static void print_table(const struct derivation *derivation, const struct step *
   print_tree(derivation, &style, step, "", "");
 }
 
-// ---- JSON
-
 static json_t *series_json(const struct derivation *derivation, const struct step *step) {
   json_t *values = json_array();
   for (int t = 0; t <= last_period(derivation); t++)
@@ -344,8 +336,6 @@ static void print_json(const struct derivation *derivation, const struct step *s
   json_object_set_new(root, "derivation", step_json(derivation, step));
   json_out_print(root, out);
 }
-
-// ---- what is wanted
 
 static const char *suggestion(const char *nearest, struct arena *arena) {
   return nearest ? arena_printf(arena, "; did you mean '%s'?", nearest) : "";

@@ -26,8 +26,6 @@ struct run {
   struct diagnostics *diagnostics;
 };
 
-// ---- what the commands share
-
 // Without dots, and below the current folder without that: it is shown to people.
 static const char *short_path(const char *directory, struct arena *arena) {
   char *resolved = realpath(directory, NULL), *here = realpath(".", NULL);
@@ -134,8 +132,6 @@ static int open_output(struct run *run, struct output *output) {
   return output_open(output, run->options.output_path, run->arena, run->diagnostics);
 }
 
-// ---- the commands: each returns 0, or -1 after errors
-
 // The scenario's name with another ending, in the current folder.
 static const char *workbook_path(const struct run *run) {
   const char *path = run->options.arguments[0], *slash = strrchr(path, '/');
@@ -232,8 +228,6 @@ static int run_catalog(struct run *run) {
   return output_close(&output, run->diagnostics);
 }
 
-// ---- the table of commands
-
 #define EVERY_FORMAT (1u << FORMAT_TABLE | 1u << FORMAT_CSV | 1u << FORMAT_JSON)
 #define ANSWERS      (OPTIONS_DATA | OPTIONS_FORMAT | OPTIONS_OUTPUT)
 
@@ -272,9 +266,25 @@ static void print_commands(FILE *out) {
         out);
   for (size_t i = 0; i < COMMANDS; i++)
     fprintf(out, "  %-8s  %s\n", commands[i].syntax.name, commands[i].syntax.summary);
+  fputs("  probe     Measure how fast this machine decodes (runs pertoken-probe)\n", out);
   fputs("\n'pertoken COMMAND --help' shows a command's options and an example,\n"
         "'pertoken --version' the version.\n",
         out);
+}
+
+// The prober is a program of its own, beside this one, so that an analyst's has no kernels in it.
+static int run_probe(char **argv) {
+  char self[4096];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  char *slash = length > 0 ? memrchr(self, '/', (size_t)length) : NULL;
+  static char name[] = "/pertoken-probe";
+  if (slash && (size_t)(slash - self) + sizeof name <= sizeof self) {
+    memcpy(slash, name, sizeof name);
+    argv[0] = self;
+    execv(self, argv);
+  }
+  fputs("pertoken: pertoken-probe is not beside this program\n", stderr);
+  return EXIT_MACHINE_FAILED;
 }
 
 static const struct command *find_command(const char *name) {
@@ -285,10 +295,11 @@ static const struct command *find_command(const char *name) {
 }
 
 static int refuse_command(const char *name) {
-  const char *names[COMMANDS];
+  const char *names[COMMANDS + 1];
   for (size_t i = 0; i < COMMANDS; i++)
     names[i] = commands[i].syntax.name;
-  const char *nearest = nearest_name(name, names, COMMANDS);
+  names[COMMANDS] = "probe";
+  const char *nearest = nearest_name(name, names, COMMANDS + 1);
   struct arena arena = {0};
   const struct style style = style_of(stderr, &arena);
   fprintf(stderr, "pertoken: unknown command '%s'", style_text(&style, name));
@@ -337,6 +348,8 @@ int main(int argc, char **argv) {
     puts("pertoken " PERTOKEN_VERSION);
     return EXIT_DONE;
   }
+  if (!strcmp(argv[1], "probe"))
+    return run_probe(argv + 1);
   const struct command *command = find_command(argv[1]);
   return command ? run_command(command, argc - 1, argv + 1) : refuse_command(argv[1]);
 }

@@ -202,8 +202,6 @@ static void write_provenance(const struct inputs_table *table, const struct inpu
            figure_place(book, figure, input->declaration), TEXT_PLAIN);
 }
 
-// ---- validation
-
 // A decimal validation has no exclusive limit beside another one: stay a hair above it.
 static double lowest(const struct declaration *input) {
   double low = cell_number(input->min, &input->unit);
@@ -270,8 +268,6 @@ static void validate(const struct inputs_table *table, const struct input *input
   if (error != LXW_NO_ERROR)
     table->book->failed = true;
 }
-
-// ---- the table
 
 static void place_names(const struct inputs_table *table, const struct input *input) {
   for (size_t o = 0; o < table->scenario->option_count; o++) {
@@ -383,8 +379,6 @@ static void write_constants(struct inputs_table *table) {
   }
   write_zero(table);
 }
-
-// ---- head, widths, highlight
 
 static void write_case_choice(const struct inputs_table *table) {
   struct book *book = table->book;
