@@ -39,7 +39,7 @@ PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/main.c),$(BUILD)/pertoken-pr
 
 # The kernels' own sources, hashed: a record says which kernels it was measured with.
 KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch]) | sha256sum | cut -c1-16)
-$(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DPERTOKEN_KERNELS_HASH='"$(KERNELS_HASH)"'
+$(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
 LIBRARY := $(BUILD)/libpertoken.a
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
 TESTS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c))

@@ -111,17 +111,17 @@ static void read_grade(const struct reader *reader, const char *path, const json
 
 static void read_field(const struct reader *reader, const char *path, const json_t *value,
                        const struct field *field, char *base) {
-  char *at = base + field->offset;
+  void *at = base + field->offset;
   double number = 0;
   switch (field->kind) {
-  case FIELD_TEXT: read_text(reader, path, value, (const char **)at); break;
+  case FIELD_TEXT: read_text(reader, path, value, at); break;
   case FIELD_MAYBE:
     *(double *)at = NAN;
     if (json_is_null(value))
       break;
-    read_number(reader, path, value, field->low, field->high, (double *)at);
+    read_number(reader, path, value, field->low, field->high, at);
     break;
-  case FIELD_REAL: read_number(reader, path, value, field->low, field->high, (double *)at); break;
+  case FIELD_REAL: read_number(reader, path, value, field->low, field->high, at); break;
   case FIELD_INT:
     if (read_whole(reader, path, value, field, &number))
       *(int *)at = (int)number;
@@ -135,7 +135,7 @@ static void read_field(const struct reader *reader, const char *path, const json
     if (!json_is_boolean(value))
       wanted(reader, path, "true or false", value);
     break;
-  case FIELD_GRADE: read_grade(reader, path, value, (enum grade *)at); break;
+  case FIELD_GRADE: read_grade(reader, path, value, at); break;
   case FIELD_REALS: read_reals(reader, path, value, field, base); break;
   case FIELD_OBJECT: read_object(reader, path, value, field->fields, at); break;
   case FIELD_LIST: read_list(reader, path, value, field, base); break;

@@ -29,13 +29,14 @@ const char *measurement_digest(const json_t *object, struct arena *arena) {
 static json_t *json_of(const struct field *fields, const char *base);
 
 static json_t *list_of(const struct field *field, const char *base) {
-  const char *list = *(char *const *)(base + field->offset);
+  const void *const *at = (const void *)(base + field->offset);
+  const char *list = *at;
   const size_t count = *(const size_t *)(base + field->count_offset);
+  const double *reals = *at;
   json_t *array = json_array();
   for (size_t i = 0; i < count; i++) {
-    json_t *element = field->kind == FIELD_REALS
-                          ? json_real(((const double *)(const void *)list)[i])
-                          : json_of(field->fields, list + i * field->size);
+    json_t *element = field->kind == FIELD_REALS ? json_real(reals[i])
+                                                 : json_of(field->fields, list + i * field->size);
     if (json_array_append_new(array, element)) {
       json_decref(array);
       return NULL;
@@ -45,7 +46,7 @@ static json_t *list_of(const struct field *field, const char *base) {
 }
 
 static json_t *value_of(const struct field *field, const char *base) {
-  const char *at = base + field->offset;
+  const void *at = base + field->offset;
   switch (field->kind) {
   case FIELD_TEXT: return json_string(*(const char *const *)at);
   case FIELD_REAL: return json_real(*(const double *)at);

@@ -1,6 +1,8 @@
 // The pertoken command: a table of commands, and what they have in common.
 #include "model/catalog.h"
+#include "model/installation.h"
 #include "model/scenario.h"
+#include "model/version.h"
 #include "reports/catalog_view.h"
 #include "reports/compare.h"
 #include "reports/diff.h"
@@ -8,7 +10,6 @@
 #include "reports/options.h"
 #include "reports/output.h"
 #include "reports/style.h"
-#include "reports/version.h"
 #include "reports/workbook.h"
 
 #include <locale.h>
@@ -25,41 +26,6 @@ struct run {
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
-
-// Without dots, and below the current folder without that: it is shown to people.
-static const char *short_path(const char *directory, struct arena *arena) {
-  char *resolved = realpath(directory, NULL), *here = realpath(".", NULL);
-  size_t length = here ? strlen(here) : 0;
-  bool below = resolved && length && !strncmp(resolved, here, length) && resolved[length] == '/';
-  const char *text = arena_copy(arena, !resolved ? directory
-                                       : below   ? resolved + length + 1
-                                                 : resolved);
-  free(resolved);
-  free(here);
-  return text;
-}
-
-// The shipped catalogue, found from where the program itself is: installed, or in a build tree.
-static const char *data_directory(struct run *run) {
-  static const char *const beside[] = {"../share/pertoken/data", "../data", "../../data"};
-  if (run->options.data_directory)
-    return run->options.data_directory;
-  char self[4096];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  char *slash = length > 0 ? memrchr(self, '/', (size_t)length) : NULL;
-  if (slash) {
-    *slash = 0;
-    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
-      const char *directory = arena_printf(run->arena, "%s/%s", self, beside[i]);
-      const char *table = arena_printf(run->arena, "%s/accelerators.csv", directory);
-      if (access(table, R_OK) == 0)
-        return short_path(directory, run->arena);
-    }
-  }
-  diagnostics_error(run->diagnostics, (struct place){0},
-                    "no catalogue beside the program: say where it is with --data DIR");
-  return NULL;
-}
 
 static void print_note(const struct run *run, const char *kind, const char *text) {
   const struct style style = style_of(stderr, run->arena);
@@ -109,7 +75,8 @@ static void print_details(const struct run *run, const struct scenario *scenario
 
 // Reads the scenario of an argument and says what there is to say about it.
 static struct scenario *read_scenario(struct run *run, int argument) {
-  const char *directory = data_directory(run);
+  const char *directory =
+      installation_data(run->options.data_directory, run->arena, run->diagnostics);
   if (!directory)
     return NULL;
   const struct scenario_request request = {
@@ -209,7 +176,9 @@ static int unknown_table(struct run *run, const char *name) {
 }
 
 static int run_catalog(struct run *run) {
-  const char *name = run->options.arguments[0], *directory = data_directory(run);
+  const char *name = run->options.arguments[0],
+             *directory =
+                 installation_data(run->options.data_directory, run->arena, run->diagnostics);
   const enum catalog_table which = catalog_table_named(name);
   if (which == CATALOG_TABLES)
     return unknown_table(run, name);
@@ -274,16 +243,11 @@ static void print_commands(FILE *out) {
 
 // The prober is a program of its own, beside this one, so that an analyst's has no kernels in it.
 static int run_probe(char **argv) {
-  char self[4096];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  char *slash = length > 0 ? memrchr(self, '/', (size_t)length) : NULL;
-  static char name[] = "/pertoken-probe";
-  if (slash && (size_t)(slash - self) + sizeof name <= sizeof self) {
-    memcpy(slash, name, sizeof name);
-    argv[0] = self;
-    execv(self, argv);
-  }
-  fputs("pertoken: pertoken-probe is not beside this program\n", stderr);
+  struct arena arena = {0};
+  argv[0] = arena_copy(&arena, installation_program("pertoken-probe", &arena));
+  execv(argv[0], argv);
+  fprintf(stderr, "pertoken: cannot run '%s'\n", argv[0]);
+  arena_free(&arena);
   return EXIT_MACHINE_FAILED;
 }
 

@@ -1,5 +1,5 @@
 // Cover: the answer on one page, live, and how to read the rest.
-#include "reports/version.h"
+#include "model/version.h"
 #include "reports/workbook_internal.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // Change log: what this workbook was made of, so that it can be made again.
-#include "reports/version.h"
+#include "model/version.h"
 #include "reports/workbook_internal.h"
 
 enum { TITLE_ROW, HEADER_ROW = 2 };

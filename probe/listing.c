@@ -1,0 +1,149 @@
+#include "probe/listing.h"
+
+#include "probe/calibration.h"
+#include "probe/clock.h"
+#include "probe/precision.h"
+#include "probe/result_table.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static const struct rate {
+  const char *name;
+  struct decode_types types;
+} rate_kinds[] = {
+    {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32}},
+    {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32}},
+    {"fp8", {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32}},
+};
+
+enum { RATES = sizeof rate_kinds / sizeof rate_kinds[0] };
+
+struct listed_device {
+  struct device device;
+  double read_bandwidth, rates[RATES]; // NAN: not measured, or not to be had
+};
+
+static const char *const status_words[] = {
+    [METER_OK] = "works",
+    [METER_ABSENT] = "absent",
+    [METER_FORBIDDEN] = "forbidden",
+    [METER_LOST] = "lost",
+};
+
+static int calibrate_device(struct listed_device *listed, struct arena *arena,
+                            struct diagnostics *diagnostics) {
+  const struct device *device = &listed->device;
+  const struct decode_backend *backend = device->backend;
+  struct calibration calibration;
+  enum decode_status status = calibrate(backend, device->index, 0, 0,
+                                        device->described.memory_free_bytes / 2, &calibration);
+  listed->read_bandwidth = calibration.bytes_per_s;
+  for (size_t i = 0; i < RATES && status == DECODE_OK; i++) {
+    status = backend->matrix_rate(device->index, &rate_kinds[i].types, 0, &listed->rates[i]);
+    if (status != DECODE_UNSUPPORTED)
+      continue;
+    listed->rates[i] = NAN;
+    status = DECODE_OK;
+  }
+  backend->calibration_end();
+  if (status == DECODE_OK)
+    return 0;
+  diagnostics->machine_failed = true;
+  diagnostics_error(diagnostics, (struct place){0}, "%s: %s", backend->name,
+                    device_failure(backend, status, arena));
+  return -1;
+}
+
+static void print_device(const struct listed_device *listed, bool calibrated, FILE *out) {
+  const struct decode_device *device = &listed->device.described;
+  fprintf(out, "%s:%d  ", listed->device.backend->name, listed->device.index);
+  print_safely(device->name, out);
+  fputs("\n    ", out);
+  print_safely(device->runtime, out);
+  fprintf(out, "\n    memory %.1f GB, %.1f GB free; last-level cache %.1f MB; %d units\n",
+          1e-9 * (double)device->memory_bytes, 1e-9 * (double)device->memory_free_bytes,
+          1e-6 * (double)device->cache_bytes, device->units);
+  if (!calibrated)
+    return;
+  fprintf(out, "    reads %.2f GB/s", 1e-9 * listed->read_bandwidth);
+  for (size_t i = 0; i < RATES; i++)
+    if (!isnan(listed->rates[i]))
+      fprintf(out, "; %s %.3g Top/s", rate_kinds[i].name, 1e-12 * listed->rates[i]);
+  putc('\n', out);
+}
+
+static json_t *number_or_null(double value) {
+  return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *json_of_device(const struct listed_device *listed) {
+  const struct decode_device *device = &listed->device.described;
+  json_t *rates = json_object();
+  for (size_t i = 0; i < RATES; i++)
+    json_object_set_new(rates, rate_kinds[i].name, number_or_null(listed->rates[i]));
+  return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:i, s:o, s:o}", "backend",
+                   listed->device.backend->name, "index", listed->device.index, "name",
+                   device->name, "uuid", device->uuid, "pci", device->pci, "runtime",
+                   device->runtime, "memory_bytes", (json_int_t)device->memory_bytes,
+                   "memory_free_bytes", (json_int_t)device->memory_free_bytes, "cache_bytes",
+                   (json_int_t)device->cache_bytes, "units", device->units, "read_bandwidth",
+                   number_or_null(listed->read_bandwidth), "operations_per_s", rates);
+}
+
+// Opens and closes each meter; the list of what came of it.
+static json_t *try_meters(const struct listing_request *request, FILE *table, struct arena *arena) {
+  json_t *list = json_array();
+  for (size_t i = 0; meter_kinds[i]; i++) {
+    struct meter meter;
+    const enum meter_status status =
+        meter_open_kind(&meter, meter_kinds[i], request->meters, &machine_clock, arena);
+    const char *words = status_words[status];
+    const char *detail = status == METER_OK ? meter.name : meter.why;
+    if (table) {
+      fprintf(table, "meter  %s (%s): %s", meter_kinds[i]->name, meter_kinds[i]->covers, words);
+      fprintf(table, status == METER_OK ? "\n" : ": %s\n", detail);
+    }
+    json_array_append_new(list,
+                          json_pack("{s:s, s:s, s:s, s:s}", "name", meter_kinds[i]->name, "covers",
+                                    meter_kinds[i]->covers, "status", words, "detail", detail));
+    meter_close(&meter);
+  }
+  return list;
+}
+
+static int list_devices(const struct listing_request *request, FILE *table, json_t *list,
+                        struct arena *arena, struct diagnostics *diagnostics) {
+  for (size_t i = 0; request->backends[i]; i++) {
+    const int count = request->backends[i]->device_count();
+    for (int index = 0; index < count; index++) {
+      struct listed_device listed = {.device = {request->backends[i], index, {.name = ""}},
+                                     .read_bandwidth = NAN,
+                                     .rates = {NAN, NAN, NAN}};
+      if (request->backends[i]->describe(index, &listed.device.described) != DECODE_OK)
+        continue;
+      if (request->calibrate && calibrate_device(&listed, arena, diagnostics))
+        return -1;
+      if (table)
+        print_device(&listed, request->calibrate, table);
+      json_array_append_new(list, json_of_device(&listed));
+    }
+  }
+  return 0;
+}
+
+int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
+                  struct diagnostics *diagnostics) {
+  FILE *table = request->json ? NULL : out;
+  json_t *devices = json_array();
+  const int result = list_devices(request, table, devices, arena, diagnostics);
+  json_t *meters = try_meters(request, table, arena);
+  json_t *all = json_pack("{s:i, s:o, s:o}", "schema", 1, "devices", devices, "meters", meters);
+  if (request->json && !result) {
+    json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    putc('\n', out);
+  }
+  json_decref(all);
+  return result;
+}

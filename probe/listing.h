@@ -1,0 +1,22 @@
+// listing: the devices here, how fast they read and multiply, and which meters work.
+#ifndef PERTOKEN_LISTING_H
+#define PERTOKEN_LISTING_H
+
+#include "model/diagnostics.h"
+#include "probe/device.h"
+#include "probe/meter.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct listing_request {
+  const struct decode_backend *const *backends;
+  const struct meter_roots *meters;
+  bool calibrate, json;
+};
+
+// Returns 0, or -1 when a device fails.
+int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
+                  struct diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,45 @@
+// probe_options: what the probe's commands understand on their command lines, and were given.
+#ifndef PERTOKEN_PROBE_OPTIONS_H
+#define PERTOKEN_PROBE_OPTIONS_H
+
+#include "model/arena.h"
+#include "probe/protocol.h"
+
+#include <stdbool.h>
+
+enum {
+  OPTIONS_MOST_BATCH = 65536,
+  OPTIONS_MOST_CONTEXT = 1 << 24,
+  OPTIONS_MOST_LAYERS = 10000,
+  OPTIONS_MOST_THREADS = 4096,
+  OPTIONS_MOST_VALUES = 32 // of one list
+};
+
+struct number_list {
+  int values[OPTIONS_MOST_VALUES];
+  size_t count;
+};
+
+struct probe_options {
+  const char *device, *model, *kv, *head;
+  const char *precisions[OPTIONS_MOST_VALUES];
+  size_t precision_count;
+  struct number_list batches, contexts, layers; // layers ascending; none: all
+  double time_s, energy_s;
+  double tolerance; // a fraction
+  int threads;
+  uint64_t seed;
+  const char *data_directory; // NULL: beside the program
+  const char *output_directory;
+  const char *record; // of check
+  bool json, calibrate, quiet;
+};
+
+enum probe_command { COMMAND_LIST = 1, COMMAND_RUN = 2, COMMAND_CHECK = 4 };
+
+// argv[0] is the command's name. Help is printed and errors are reported by argp, which exits with
+// status 0 or 2 then.
+struct probe_options probe_options_parse(enum probe_command command, int argc, char **argv,
+                                         struct arena *arena);
+
+#endif

@@ -1,0 +1,117 @@
+#include "probe/recheck.h"
+
+#include "probe/precision.h"
+#include "probe/result_table.h"
+
+#include <math.h>
+#include <string.h>
+
+// The device of the record, wherever it is plugged in now.
+static int find_device(const struct protocol *protocol, const struct measurement_record *record,
+                       const struct decode_backend *const *backends, struct device *found) {
+  const char *here = "";
+  for (size_t i = 0; backends[i]; i++) {
+    const int count = backends[i]->device_count();
+    for (int index = 0; index < count; index++) {
+      *found = (struct device){backends[i], index, {.name = ""}};
+      if (backends[i]->describe(index, &found->described) != DECODE_OK)
+        continue;
+      const struct measurement_device device = device_record(found, protocol->arena);
+      if (measurement_same_device(&device, &record->device))
+        return 0;
+      here = arena_printf(protocol->arena, "%s%s'%s'", here, *here ? ", " : "", device.name);
+    }
+  }
+  diagnostics_error(protocol->diagnostics, (struct place){record->source, 0, 0},
+                    "the record is of another device, '%s'; here is %s", record->device.name,
+                    *here ? here : "none");
+  return -1;
+}
+
+static int workload_of(const struct protocol *protocol, const struct measurement *recorded,
+                       struct workload *workload) {
+  *workload = (struct workload){
+      .model = recorded->model,
+      .precision = recorded->precision,
+      .batch = recorded->batch,
+      .context = recorded->context,
+      .threads = recorded->record->environment.threads,
+      .seed = recorded->seed,
+      .layers = {recorded->layers_measured},
+      .layer_count = 1,
+  };
+  const bool known = precision_types(&recorded->types, &workload->types);
+  if (recorded->slice_count > 0 && recorded->slice_count <= PROTOCOL_DEPTHS) {
+    workload->layer_count = recorded->slice_count;
+    for (size_t i = 0; i < recorded->slice_count; i++)
+      workload->layers[i] = recorded->slices[i].layers;
+  }
+  if (known && recorded->slice_count <= PROTOCOL_DEPTHS &&
+      recorded->layers_measured <= recorded->model.layers)
+    return protocol_fits(protocol, workload);
+  diagnostics_error(protocol->diagnostics, recorded->place,
+                    "%s: the record holds a type or a depth that is not known here",
+                    workload_text(workload, protocol->arena));
+  return -1;
+}
+
+static bool print_comparison(const struct measurement *recorded, const struct measurement *now,
+                             double tolerance, FILE *out) {
+  const double change = now->tokens_per_s / recorded->tokens_per_s - 1;
+  const bool agrees = fabs(change) <= tolerance;
+  fprintf(out, "%-9s %5d %8d %10.5g %10.5g %+9.2f %%  %s\n", recorded->precision, recorded->batch,
+          recorded->context, recorded->tokens_per_s, now->tokens_per_s, 100 * change,
+          agrees ? "within tolerance" : "OUT OF TOLERANCE");
+  return agrees;
+}
+
+static void print_heading(const struct measurement_record *record, double tolerance, FILE *out) {
+  print_safely(record->results[0].model.id, out);
+  fputs(" on ", out);
+  print_safely(record->device.name, out);
+  fprintf(out, ", decoding, tolerance %g %%\n", 100 * tolerance);
+  fprintf(out, "%-9s %5s %8s %10s %10s %11s\n", "precision", "batch", "context", "recorded", "now",
+          "change");
+}
+
+static void warn_of_kernels(const struct protocol *protocol,
+                            const struct measurement_record *record) {
+  const char *build = protocol->device->backend->build;
+  if (strcmp(record->environment.kernels_build, build) != 0)
+    diagnostics_warning(protocol->diagnostics, (struct place){record->source, 0, 0},
+                        "measured with other kernels (build %s, here %s)",
+                        record->environment.kernels_build, build);
+}
+
+enum recheck_outcome recheck(const struct protocol *given, const struct probe_options *options,
+                             const struct decode_backend *const *backends, FILE *out) {
+  struct device device;
+  struct protocol protocol = *given;
+  const struct measurement_record *record =
+      measurement_read(options->record, protocol.arena, protocol.diagnostics);
+  if (!record || find_device(&protocol, record, backends, &device))
+    return RECHECK_FAILED;
+  if (record->count == 0) {
+    diagnostics_error(protocol.diagnostics, (struct place){record->source, 0, 0},
+                      "the record holds no result to check");
+    return RECHECK_FAILED;
+  }
+  protocol.device = &device;
+  warn_of_kernels(&protocol, record);
+  enum recheck_outcome outcome = RECHECK_AGREES;
+  for (size_t i = 0; i < record->count; i++) {
+    struct workload workload;
+    struct measurement now;
+    if (workload_of(&protocol, &record->results[i], &workload))
+      return RECHECK_FAILED;
+    const enum protocol_outcome measured = protocol_measure(&protocol, &workload, &now);
+    if (measured != PROTOCOL_DONE)
+      return measured == PROTOCOL_STOPPED ? RECHECK_STOPPED : RECHECK_FAILED;
+    if (i == 0)
+      print_heading(record, options->tolerance, out);
+    if (!print_comparison(&record->results[i], &now, options->tolerance, out))
+      outcome = RECHECK_DIFFERS;
+    fflush(out);
+  }
+  return outcome;
+}

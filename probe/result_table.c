@@ -1,0 +1,74 @@
+#include "probe/result_table.h"
+
+#include <math.h>
+
+void print_safely(const char *text, FILE *out) {
+  for (; *text; text++)
+    putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, out);
+}
+
+const char *result_remarks(const struct measurement *result, struct arena *arena) {
+  const struct measurement_flags *flags = &result->flags;
+  const struct {
+    bool set;
+    const char *text;
+  } remarks[] = {
+      {!result->whole_model, "not the whole model"},
+      {result->slice_count > 0, "extrapolated"},
+      {flags->cache_resident, "cache-resident"},
+      {flags->noisy, "noisy"},
+      {flags->unconverged, "wide interval"},
+      {flags->drift, "memory speed drifts"},
+      {flags->bandwidth_void, "no read ceiling"},
+      {flags->sampling_inconsistent, "sampling: inconsistent"},
+      {flags->thermal_unsettled, "thermal: unsettled"},
+  };
+  const char *all = "";
+  for (size_t i = 0; i < sizeof remarks / sizeof remarks[0]; i++)
+    if (remarks[i].set)
+      all = arena_printf(arena, "%s%s%s", all, *all ? ", " : "", remarks[i].text);
+  return all;
+}
+
+// A number, or "-" where nothing was measured.
+static void print_number(double value, const char *format, int width, struct arena *arena,
+                         FILE *out) {
+  const char *text = isnan(value) ? "-" : arena_printf(arena, format, value);
+  fprintf(out, "%*s", width, text);
+}
+
+static void print_result(const struct measurement *result, struct arena *arena, FILE *out) {
+  const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
+  fprintf(out, "%-9s %5d %8d", result->precision, result->batch, result->context);
+  print_number(result->tokens_per_s, "%.5g", 11, arena, out);
+  print_number(100 * half, "%.2g", 7, arena, out);
+  print_number(100 * result->read_bandwidth_share, "%.1f", 9, arena, out);
+  print_number(1e6 * result->layer_seconds, "%.4g", 10, arena, out);
+  print_number(result->load_power_w, "%.4g", 7, arena, out);
+  print_number(result->joules_per_token, "%.3g", 9, arena, out);
+  const char *remarks = result_remarks(result, arena);
+  fprintf(out, "  %s%s%s\n", grade_name(result->grade), *remarks ? ": " : "", remarks);
+}
+
+void result_table_print(const struct measurement_record *record, FILE *out) {
+  struct arena arena = {0};
+  if (record->count == 0) {
+    fputs("nothing measured\n", out);
+    return;
+  }
+  const struct measurement *first = &record->results[0];
+  print_safely(first->model.id, out);
+  fputs(" on ", out);
+  print_safely(record->device.name, out);
+  fputs(", decoding\n", out);
+  fprintf(out, "%-9s %5s %8s %10s %6s %8s %9s %6s %8s  %s\n", "precision", "batch", "context",
+          "token/s", "+-%", "% read", "us/layer", "W", "J/token", "grade");
+  for (size_t i = 0; i < record->count; i++)
+    print_result(&record->results[i], &arena, out);
+  if (isnan(first->load_power_w)) {
+    fputs("power not measured: ", out);
+    print_safely(first->energy_meter, out);
+    putc('\n', out);
+  }
+  arena_free(&arena);
+}

@@ -1,0 +1,17 @@
+// result_table: results as a table for people.
+#ifndef PERTOKEN_RESULT_TABLE_H
+#define PERTOKEN_RESULT_TABLE_H
+
+#include "model/measurement.h"
+
+#include <stdio.h>
+
+void result_table_print(const struct measurement_record *record, FILE *out);
+
+// "noisy, cache-resident", or "".
+const char *result_remarks(const struct measurement *result, struct arena *arena);
+
+// Prints a text that comes from a device or a file: what a terminal would act on becomes '?'.
+void print_safely(const char *text, FILE *out);
+
+#endif

@@ -1,0 +1,221 @@
+#include "probe/session.h"
+
+#include "probe/environment.h"
+#include "probe/folder.h"
+#include "probe/model_shape.h"
+#include "probe/precision.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct place nowhere = {0};
+
+struct plan {
+  struct workload *workloads;
+  size_t count;
+};
+
+// ---- what is to be measured
+
+static int choose_layers(const struct session *session, const struct measurement_shape *model,
+                         struct workload *workload) {
+  const struct number_list *layers = &session->options->layers;
+  workload->layer_count = layers->count ? layers->count : 1;
+  workload->layers[0] = model->layers;
+  for (size_t i = 0; i < layers->count; i++)
+    workload->layers[i] = layers->values[i];
+  const int deepest = workload->layers[workload->layer_count - 1];
+  if (deepest <= model->layers)
+    return 0;
+  diagnostics_error(session->protocol.diagnostics, nowhere,
+                    "%s has %d layers, --layers asks for %d", model->id, model->layers, deepest);
+  return -1;
+}
+
+static int choose_types(const struct session *session, struct workload *workload) {
+  const struct probe_options *options = session->options;
+  const struct decode_backend *backend = session->protocol.device->backend;
+  const bool is_int8 = !strcmp(workload->precision, "int8");
+  const struct precision_request wanted = {
+      .weights = workload->precision,
+      .kv = options->kv,
+      .head = options->head ? options->head
+              : is_int8     ? "weights"
+                            : "bf16",
+  };
+  struct decode_request request =
+      workload_request(workload, workload->layers[workload->layer_count - 1]);
+  const enum decode_status status = precision_choose(backend, &wanted, &request);
+  workload->types = request.types;
+  if (status == DECODE_OK)
+    return 0;
+  diagnostics_error(session->protocol.diagnostics, nowhere,
+                    "%s cannot run %s with kv %s and head %s: %s", backend->name,
+                    workload_text(workload, session->protocol.arena), wanted.kv, wanted.head,
+                    device_failure(backend, status, session->protocol.arena));
+  return -1;
+}
+
+static int add_workload(const struct session *session, struct plan *plan,
+                        const struct workload *workload) {
+  struct workload *added = &plan->workloads[plan->count];
+  *added = *workload;
+  if (choose_types(session, added))
+    return -1;
+  plan->count++;
+  return 0;
+}
+
+static int make_plan(const struct session *session, const struct measurement_shape *model,
+                     struct plan *plan) {
+  const struct probe_options *options = session->options;
+  struct workload workload = {.model = *model, .threads = options->threads, .seed = options->seed};
+  const size_t most = options->precision_count * options->batches.count * options->contexts.count;
+  *plan = (struct plan){arena_array(session->protocol.arena, most, sizeof *plan->workloads), 0};
+  if (choose_layers(session, model, &workload))
+    return -1;
+  for (size_t p = 0; p < options->precision_count; p++)
+    for (size_t b = 0; b < options->batches.count; b++)
+      for (size_t c = 0; c < options->contexts.count; c++) {
+        workload.precision = options->precisions[p];
+        workload.batch = options->batches.values[b];
+        workload.context = options->contexts.values[c];
+        if (add_workload(session, plan, &workload))
+          return -1;
+      }
+  return 0;
+}
+
+// ---- the record
+
+// What makes two runs one: the same device, kernels, model, depths, seed, threads and times.
+static const char *record_path(const struct session *session,
+                               const struct measurement_shape *model) {
+  const struct probe_options *options = session->options;
+  const struct device *device = session->protocol.device;
+  const struct decode_device *described = &device->described;
+  struct arena *arena = session->protocol.arena;
+  const char *identity =
+      arena_printf(arena, "%s|%s|%s|%s|%d|%s|%s|%d|%d|%.17g|%.17g|%llu", device->backend->name,
+                   described->name, described->uuid, described->pci, described->units,
+                   device->backend->build, model->id, model->layers, options->threads,
+                   options->time_s, options->energy_s, (unsigned long long)options->seed);
+  for (size_t i = 0; i < options->layers.count; i++)
+    identity = arena_printf(arena, "%s|%d", identity, options->layers.values[i]);
+  const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
+  return arena_printf(arena, "%s/%s-%s-%.8s.json", options->output_directory, model->id,
+                      device->backend->name, hash);
+}
+
+bool session_is_result_of(const struct measurement *result, const struct workload *workload) {
+  struct decode_types types;
+  return !strcmp(result->precision, workload->precision) && result->batch == workload->batch &&
+         result->context == workload->context && precision_types(&result->types, &types) &&
+         types.weights == workload->types.weights &&
+         types.activations == workload->types.activations && types.kv == workload->types.kv &&
+         types.head == workload->types.head && types.accumulation == workload->types.accumulation;
+}
+
+static void warn_if_busy(const struct session *session) {
+  const struct measurement_record *record = session->record;
+  if (record->environment.load_average > 0.5 * record->device.units)
+    diagnostics_warning(session->protocol.diagnostics, nowhere,
+                        "this machine is busy (load average %.1f on %d units): what is measured "
+                        "now is not its best",
+                        record->environment.load_average, record->device.units);
+}
+
+// The record that an earlier run left, or a new one.
+static int open_record(struct session *session) {
+  const struct protocol *protocol = &session->protocol;
+  const struct device *device = protocol->device;
+  const struct measurement_device here = device_record(device, protocol->arena);
+  if (access(session->path, F_OK) == 0) {
+    session->record = measurement_read(session->path, protocol->arena, protocol->diagnostics);
+    if (!session->record)
+      return -1;
+    if (!measurement_same_device(&session->record->device, &here)) {
+      diagnostics_error(protocol->diagnostics, (struct place){session->record->source, 0, 0},
+                        "the record is of another device, '%s'", session->record->device.name);
+      session->record = NULL;
+      return -1;
+    }
+  } else {
+    session->record = arena_alloc(protocol->arena, sizeof *session->record);
+    session->record->started = environment_time(protocol->arena);
+    session->record->path = session->path;
+  }
+  session->record->device = here;
+  session->record->environment =
+      environment_read(session->options->threads, device->backend->build, protocol->arena);
+  warn_if_busy(session);
+  return 0;
+}
+
+static int keep(struct session *session, const struct measurement *result) {
+  struct measurement_record *record = session->record;
+  struct arena *arena = session->protocol.arena;
+  record->results =
+      arena_grow(arena, record->results, record->count, record->count + 1, sizeof *result);
+  record->results[record->count] = *result;
+  record->results[record->count++].record = record;
+  record->finished = result->finished;
+  return measurement_write(record, session->path, arena, session->protocol.diagnostics);
+}
+
+static bool is_finished(const struct session *session, const struct workload *workload) {
+  for (size_t i = 0; i < session->record->count; i++)
+    if (session_is_result_of(&session->record->results[i], workload))
+      return true;
+  return false;
+}
+
+// ---- the run
+
+// Drops what is finished, and refuses what does not fit before hours are spent on the rest.
+static int check_plan(const struct session *session, struct plan *plan) {
+  size_t kept = 0;
+  int result = 0;
+  for (size_t i = 0; i < plan->count; i++) {
+    if (is_finished(session, &plan->workloads[i]))
+      continue;
+    if (protocol_fits(&session->protocol, &plan->workloads[i]))
+      result = -1;
+    plan->workloads[kept++] = plan->workloads[i];
+  }
+  plan->count = kept;
+  return result;
+}
+
+static int measure(struct session *session, const struct plan *plan) {
+  struct protocol *protocol = &session->protocol;
+  protocol->idle_power_w = plan->count ? protocol_idle(protocol) : NAN;
+  for (size_t i = 0; i < plan->count && !*protocol->stop; i++) {
+    struct measurement result;
+    const enum protocol_outcome outcome = protocol_measure(protocol, &plan->workloads[i], &result);
+    if (outcome == PROTOCOL_FAILED)
+      return -1;
+    if (outcome == PROTOCOL_DONE && keep(session, &result))
+      return -1;
+  }
+  return 0;
+}
+
+int session_run(struct session *session, const struct measurement_shape *model) {
+  struct plan plan;
+  struct folder folder;
+  if (make_plan(session, model, &plan))
+    return -1;
+  session->path = record_path(session, model);
+  if (folder_open(&folder, session->options->output_directory, session->protocol.diagnostics))
+    return -1;
+  int result = open_record(session);
+  if (!result)
+    result = check_plan(session, &plan);
+  if (!result)
+    result = measure(session, &plan);
+  folder_close(&folder);
+  return result;
+}

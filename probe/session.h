@@ -1,0 +1,23 @@
+// session: a run over precisions, batches and contexts, and the record that it fills.
+#ifndef PERTOKEN_SESSION_H
+#define PERTOKEN_SESSION_H
+
+#include "model/measurement.h"
+#include "probe/probe_options.h"
+#include "probe/protocol.h"
+
+struct session {
+  const struct probe_options *options;
+  struct protocol protocol; // its device, meter, stop and arena set by the caller
+  struct measurement_record *record;
+  const char *path; // of the record: MODEL-DEVICE-HASH.json, the hash over what a run is
+};
+
+// Measures what the record does not hold yet, writing it anew after each result. A workload that
+// cannot run is an error, found before the first is measured. Returns 0, also when stopped, or -1.
+int session_run(struct session *session, const struct measurement_shape *model);
+
+// Whether a result is of that workload.
+bool session_is_result_of(const struct measurement *result, const struct workload *workload);
+
+#endif

@@ -1,0 +1,338 @@
+#!/usr/bin/python3
+"""Runs the probe the way its users do, on this machine's CPU with a small model.
+
+    check_probe.py [full]
+
+PROBE names the program. Speeds are not judged, only what is said of them, and what must be refused.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROBE = (ROOT / os.environ.get('PROBE', 'build/pertoken-probe')).absolute()
+TIMEOUT_S = 200
+NO, BAD_INPUT, MACHINE_FAILED = 1, 2, 3
+MODEL = 'smollm-135m'
+KV_BYTES = 23040  # of one token, all layers
+RUN = ('run', '--data', str(ROOT / 'data'), '--model', MODEL, '--time', '0.3')
+NEEDED_BYTES = 3 << 30
+
+
+def probe(*arguments, file_limit=None, **options):
+    def limit():
+        if file_limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+    return subprocess.run([PROBE, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=TIMEOUT_S, preexec_fn=limit, stdin=subprocess.DEVNULL, **options)
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def expect_exit(result, status, *fragments):
+    expect(result.returncode == status,
+           f'exit {result.returncode}, expected {status}\n{result.stdout}{result.stderr}')
+    for fragment in fragments:
+        expect(fragment in result.stdout + result.stderr,
+               f'expected {fragment!r} in\n{result.stdout}{result.stderr}')
+
+
+def record_in(directory):
+    names = list(pathlib.Path(directory).glob('*.json'))
+    expect(len(names) == 1, f'one record expected, found {names}')
+    return names[0]
+
+
+# The canonical form that the digest is taken over, written here a second time on purpose.
+def canonical_real(value):
+    mantissa, e, exponent = f'{value:.17g}'.partition('e')
+    if not e:
+        return mantissa if '.' in mantissa else mantissa + '.0'
+    return f'{mantissa}e{int(exponent)}'
+
+
+def canonical(value):
+    if isinstance(value, dict):
+        return '{' + ','.join(f'{canonical(k)}:{canonical(v)}'
+                              for k, v in sorted(value.items())) + '}'
+    if isinstance(value, list):
+        return '[' + ','.join(map(canonical, value)) + ']'
+    if isinstance(value, float):
+        return canonical_real(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def load(path):
+    return json.loads(path.read_text())
+
+
+def digest_of(record):
+    bare = {key: value for key, value in record.items() if key != 'digest'}
+    return hashlib.sha256(canonical(bare).encode()).hexdigest()
+
+
+def save(path, record):
+    record['digest'] = digest_of(record)
+    path.write_text(canonical(record))
+
+
+# ---- what needs no measuring
+
+def test_help(_):
+    expect_exit(probe('--help'), 0, 'Usage: pertoken probe', 'Example')
+    expect_exit(probe('--version'), 0, 'pertoken-probe ')
+    expect_exit(probe(), BAD_INPUT, 'Usage: pertoken probe')
+    for command in ('list', 'run', 'check'):
+        expect_exit(probe(command, '--help'), 0, 'Example:', f'pertoken probe {command}')
+
+
+def test_list(_):
+    expect_exit(probe('list'), 0, 'cpu:0', 'memory', 'meter  rapl-powercap')
+    result = probe('list', '--format', 'json')
+    expect_exit(result, 0)
+    listed = json.loads(result.stdout)
+    device = listed['devices'][0]
+    expect(device['backend'] == 'cpu' and device['memory_bytes'] > 0 and device['units'] > 0, device)
+    expect(device['read_bandwidth'] is None, 'measured without --calibrate')
+    for meter in listed['meters']:
+        expect(meter['status'] in ('works', 'absent', 'forbidden'), meter)
+        expect(meter['detail'], 'a meter without a word')
+
+
+BAD = [
+    (('lst',), "unknown command 'lst'; did you mean 'list'?"),
+    (('run',), 'expected --model ID'),
+    (('run', 'x', '--model', MODEL), 'one argument too many'),
+    (('check',), 'expected RECORD'),
+    (('check', '/nonexistent.json'), 'No such file'),
+    (('check', str(ROOT / 'data' / 'models.csv')), 'expected a whole measurement record in JSON'),
+    (('check', 'x', '--tolerance', '4'), 'has no unit'),
+    (('check', 'x', '--tolerance', '-4 %'), 'to below'),
+    (('check', 'x', '--tolerance', '100 %'), 'to below'),
+    (('list', '--format', 'csv'), 'expected --format table or json'),
+    (RUN + ('--model', 'tinylama-1.1b'), "did you mean 'tinyllama-1.1b'?"),
+    (RUN + ('--model', 'zzz'), "unknown model 'zzz'"),
+    (RUN + ('--model', 'mixtral-8x7b'), 'a mixture of experts (experts 8)'),
+    (RUN + ('--model', 'deepseek-v3'), 'its attention (attention_kind mla)'),
+    (RUN + ('--model', 'falcon-40b'), 'its MLP (mlp_kind gelu)'),
+    (RUN + ('--model', 'qwen2.5-7b'), 'biases (attention_bias qkv)'),
+    (RUN + ('--data', '/nonexistent'), '/nonexistent'),
+    (RUN + ('--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
+    (RUN + ('--device', 'cuda'), "unknown device 'cuda'"),
+    (RUN + ('--device', 'cpu:9'), "no device 'cpu:9'"),
+    (RUN + ('--precision', 'fp16'), "unknown precision 'fp16'"),
+    (RUN + ('--precision', 'bf16,bf16'), '--precision names bf16 twice'),
+    (RUN + ('--precision', ''), "unknown precision ''"),
+    (RUN + ('--kv', 'int8'), 'expected --kv bf16 or fp8'),
+    (RUN + ('--head', 'int4'), 'expected --head bf16 or weights'),
+    (RUN + ('--batch', '0'), 'expected --batch to be whole numbers from 1'),
+    (RUN + ('--batch', '-1'), 'expected --batch to be whole numbers from 1'),
+    (RUN + ('--batch', '1,,2'), 'expected --batch'),
+    (RUN + ('--batch', '1,1'), '--batch names 1 twice'),
+    (RUN + ('--batch', '1e3'), 'expected --batch'),
+    (RUN + ('--batch', '99999999999999999999'), 'expected --batch'),
+    (RUN + ('--context', '0'), 'expected --context'),
+    (RUN + ('--context', '512x'), 'expected --context'),
+    (RUN + ('--context', '999999999'), 'expected --context'),
+    (RUN + ('--layers', '8,4'), 'ascending'),
+    (RUN + ('--layers', '1,2,3,4'), 'one depth, or two or three'),
+    (RUN + ('--layers', '31'), 'smollm-135m has 30 layers, --layers asks for 31'),
+    (RUN + ('--threads', '-1'), 'expected --threads'),
+    (RUN + ('--seed', '-1'), 'expected --seed'),
+    (RUN + ('--time', '0'), 'expected --time'),
+    (RUN + ('--time', 'nan'), 'expected --time'),
+    (RUN + ('--soak=1',), 'expected --soak'),
+    (RUN + ('--model', 'llama-3.1-405b', '--batch', '64', '--context', '131072'), 'are free'),
+    (RUN + ('--batch', '65536', '--context', '16777216'), 'smollm-135m bf16, batch 65536'),
+]
+
+
+def test_bad_input(directory):
+    for arguments, fragment in BAD:
+        where = directory / 'nothing'
+        result = probe(*arguments, *(('-o', where) if arguments[0] == 'run' else ()))
+        try:
+            expect_exit(result, BAD_INPUT, fragment)
+            expect(not list(where.glob('*')), 'something was written')
+        except AssertionError as error:
+            raise AssertionError(f'{arguments}: {error}') from None
+
+
+def test_too_large_suggests_layers(directory):
+    context = free_bytes() * 3 // 2 // (64 * KV_BYTES)  # half as much again as there is
+    result = probe(*RUN, '--batch', 64, '--context', context, '-o', directory / 'large')
+    expect_exit(result, BAD_INPUT, 'needs', 'bytes) and', 'measures slices of it')
+
+
+def test_bad_directories(directory):
+    (directory / 'file').write_text('')
+    for where in ('/proc/nothing', '/sys', directory / 'file', directory / 'no' / 'parent'):
+        expect_exit(probe(*RUN, '-o', where), MACHINE_FAILED, 'cannot write to the directory')
+    expect_exit(probe(*RUN, '-o', directory / 'full', file_limit=0), MACHINE_FAILED,
+                'cannot write to the directory', 'File too large')
+
+
+# ---- what measures
+
+def check_result(result):
+    expect(abs(result['tokens_per_s'] * result['step_seconds'] / result['batch'] - 1) < 1e-9,
+           'token/s')
+    expect(result['ci95_low'] <= result['tokens_per_s'] <= result['ci95_high'], 'interval')
+    expect(result['p5_s'] <= result['step_seconds'] <= result['p95_s'], 'quantiles')
+    expect(len(result['samples']) >= 6, 'samples')
+    expect(result['verification']['max_error'] <= result['verification']['tolerance'], 'verified')
+    flags = result['flags']
+    expect(result['grade'] == ('projected' if flags['cache_resident'] else 'measured'), 'grade')
+    for power in ('load_power_w', 'idle_power_w', 'joules_per_token'):
+        expect(result[power] is None or result['energy_meter'].startswith('rapl'), power)
+
+
+def test_run_and_resume(directory):
+    arguments = (*RUN, '--precision', 'bf16', '--batch', '1,2', '--context', '64', '-o', directory)
+    result = probe(*arguments)
+    expect_exit(result, 0, 'token/s', 'smollm-135m on')
+    path = record_in(directory)
+    record = load(path)
+    expect(record['digest'] == digest_of(record), 'digest')
+    expect(record['schema'] == 1 and record['basis'] == 'decode', 'header')
+    expect([r['batch'] for r in record['results']] == [1, 2], 'results')
+    for one in record['results']:
+        check_result(one)
+    before = path.read_bytes()
+    began = time.monotonic()
+    expect_exit(probe(*arguments), 0, 'token/s')
+    expect(path.read_bytes() == before, 'a finished run was written again')
+    expect(time.monotonic() - began < 5, 'finished results were measured again')
+    expect_exit(probe(*arguments, '--precision', 'bf16,int8', '--batch', '1'), 0, 'int8')
+    more = load(path)
+    expect(len(more['results']) == 3 and more['results'][:2] == record['results'], 'extended')
+    expect(not list(directory.glob('.pertoken*')), 'the lock was left')
+
+
+def test_interrupt(directory):
+    arguments = (*RUN, '--batch', '1,2,3', '--context', '64', '-o', directory)
+    with subprocess.Popen([PROBE, *map(str, arguments)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + TIMEOUT_S
+        while not list(directory.glob('*.json')) and time.monotonic() < until:
+            time.sleep(0.02)
+        second = probe(*arguments)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=TIMEOUT_S)
+    expect_exit(second, BAD_INPUT, 'another run', str(process.pid))
+    expect(process.returncode == -signal.SIGINT, f'ended with {process.returncode}: {errors}')
+    expect('stopped; what is finished is in' in errors and 'token/s' in output, errors)
+    record = load(record_in(directory))
+    expect(record['digest'] == digest_of(record), 'digest after Ctrl-C')
+    expect(1 <= len(record['results']) <= 2, 'results after Ctrl-C')
+    expect_exit(probe(*arguments), 0)
+    resumed = load(record_in(directory))
+    expect([r['batch'] for r in resumed['results']] == [1, 2, 3], 'resumed')
+    expect(resumed['results'][0] == record['results'][0], 'a finished result was repeated')
+
+
+def test_slices(directory):
+    expect_exit(probe(*RUN, '--layers', '4,16,28', '--time', '1', '-o', directory), 0,
+                'extrapolated')
+    result = load(record_in(directory))['results'][0]
+    expect([s['layers'] for s in result['slices']] == [4, 16, 28], 'depths')
+    expect(result['grade'] == 'projected' and result['slice_error_s'] is not None, 'error')
+    expect(result['whole_model'] is True and result['samples'] == [], 'extrapolated')
+
+
+def test_full_disk(directory):
+    result = probe(*RUN, '--context', '64', '-o', directory, file_limit=1000)
+    expect_exit(result, MACHINE_FAILED, 'cannot write', 'File too large')
+    expect(not list(directory.glob('*')), 'something was left')
+
+
+def test_check(directory):
+    expect_exit(probe(*RUN, '--context', '64', '-o', directory), 0)
+    path = record_in(directory)
+    quick = ('--time', '0.3')
+    expect_exit(probe('check', path, '--tolerance', '99 %', *quick), 0, 'within tolerance')
+    record = load(path)
+    result = record['results'][0]
+    for name in ('tokens_per_s', 'ci95_low', 'ci95_high'):
+        result[name] *= 1000
+    for name in ('step_seconds', 'p5_s', 'p95_s'):
+        result[name] /= 1000
+    save(path, record)
+    expect_exit(probe('check', path, *quick), NO, 'OUT OF TOLERANCE')
+    refuse_records(path, load(path))
+
+
+def refuse_records(path, record):
+    text = path.read_text()
+    path.write_text(text.replace('"batch":1', '"batch":2', 1))
+    expect_exit(probe('check', path), BAD_INPUT, 'digest does not match')
+    path.write_text(text[:len(text) // 2])
+    expect_exit(probe('check', path), BAD_INPUT, 'expected a whole measurement record')
+    path.write_text(text.replace('"schema":1', '"schema":2', 1))
+    expect_exit(probe('check', path), BAD_INPUT, 'schema 2, this version reads 1')
+    save(path, {**record, 'device': {**record['device'], 'name': 'NVIDIA H200'}})
+    expect_exit(probe('check', path), BAD_INPUT, "another device, 'NVIDIA H200'")
+    save(path, {**record, 'results': []})
+    expect_exit(probe('check', path), BAD_INPUT, 'no result to check')
+
+
+def test_damaged_record_is_kept(directory):
+    arguments = (*RUN, '--context', '64', '-o', directory)
+    expect_exit(probe(*arguments), 0)
+    path = record_in(directory)
+    damaged = path.read_text()[:-100]
+    path.write_text(damaged)
+    expect_exit(probe(*arguments), BAD_INPUT, 'expected a whole measurement record')
+    expect(path.read_text() == damaged, 'a damaged record was overwritten')
+
+
+QUICK = [test_help, test_list, test_bad_input, test_too_large_suggests_layers, test_bad_directories]
+MEASURING = [test_run_and_resume, test_interrupt, test_slices, test_full_disk, test_check,
+             test_damaged_record_is_kept]
+
+
+def free_bytes():
+    for line in pathlib.Path('/proc/meminfo').read_text().splitlines():
+        if line.startswith('MemAvailable:'):
+            return 1024 * int(line.split()[1])
+    return 0
+
+
+def main():
+    if not PROBE.exists():
+        print(f'skip: {PROBE} is not built')
+        return 77
+    names = [argument for argument in sys.argv[1:] if argument != 'full']
+    passed = failed = skipped = 0
+    for test in QUICK + MEASURING:
+        if names and test.__name__ not in names:
+            continue
+        if test in MEASURING and free_bytes() < NEEDED_BYTES:
+            print(f'skip {test.__name__}: under 3 GiB of memory are free')
+            skipped += 1
+            continue
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                test(pathlib.Path(directory))
+                passed += 1
+                print(f'ok   {test.__name__} {time.monotonic() - began:.1f} s', flush=True)
+            except (AssertionError, OSError, ValueError, subprocess.SubprocessError) as error:
+                failed += 1
+                print(f'FAIL {test.__name__}: {error}', flush=True)
+    print(f'{passed} passed, {failed} failed, {skipped} skipped')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

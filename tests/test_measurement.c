@@ -1,0 +1,325 @@
+// Records: written, read back, and everything that must be refused.
+#include "tests/support/fixture.h"
+
+#include "model/measurement.h"
+#include "model/measurement_fields.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct place_of_work {
+  struct fixture fixture;
+  char folder[64];
+  const char *path;
+};
+
+static void start(struct place_of_work *work) {
+  fixture_start(&work->fixture);
+  strcpy(work->folder, "/tmp/pertoken-record-XXXXXX");
+  assert_non_null(mkdtemp(work->folder));
+  work->path = arena_printf(&work->fixture.arena, "%s/a.json", work->folder);
+}
+
+static void end(struct place_of_work *work) {
+  const char *command = arena_printf(&work->fixture.arena, "rm -rf '%s'", work->folder);
+  assert_int_equal(system(command), 0);
+  fixture_end(&work->fixture);
+}
+
+static const double samples[] = {0.1, 0.1 + 1e-17, 1.0 / 3, 0.125};
+
+static const struct measurement example = {
+    .model = {"tinyllama-1.1b", 22, 2048, 32, 4, 64, 5632, 32000, 1e-5, 10000},
+    .precision = "bf16",
+    .types = {"bf16", "bf16", "bf16", "bf16", "f32"},
+    .batch = 4,
+    .context = 512,
+    .whole_model = true,
+    .layers_measured = 22,
+    .slice_error_s = NAN,
+    .tokens_per_s = 4 / 0.1,
+    .ci95_low = 39.9,
+    .ci95_high = 40.1,
+    .step_seconds = 0.1,
+    .p5_s = 0.099,
+    .p95_s = 0.11,
+    .layer_seconds = 0.1 / 22,
+    .samples = samples,
+    .sample_count = 4,
+    .bytes_per_step = 2123456789,
+    .operations_per_step = 9007199254740993,
+    .resident_bytes = 2200000000,
+    .cost_formula = "counted from the shapes",
+    .read_bandwidth = 2.5e10,
+    .read_bandwidth_after = 2.5e10,
+    .read_bandwidth_share = 0.93,
+    .share_p5 = 0.9,
+    .share_p95 = 0.95,
+    .energy_meter = "none: absent",
+    .idle_power_w = NAN,
+    .load_power_w = NAN,
+    .sampled_power_w = NAN,
+    .joules_per_token = NAN,
+    .energy_j = NAN,
+    .energy_window_s = NAN,
+    .power_slope_w_per_s = NAN,
+    .grade = GRADE_MEASURED,
+    .verification = {"two layers", 1e-3, 1e-2, "ab"},
+    .seed = INT64_MAX,
+    .started = "2026-11-21T09:30:00Z",
+    .finished = "2026-11-21T09:31:00Z",
+};
+
+static struct measurement_record *make_record(struct arena *arena, size_t count) {
+  struct measurement_record *record = arena_alloc(arena, sizeof *record);
+  record->device = (struct measurement_device){
+      "cpu", 0, "Xeon \xc3\xbc \"2\" cores", "", "", "AVX-512", 1ull << 34, 105ull << 20, 2};
+  record->environment =
+      (struct measurement_environment){"Linux 6.1", "avx2", "", 0.25, 2, "0.1.0", "00ff", ""};
+  record->started = record->finished = "2026-11-21T09:30:00Z";
+  record->results = arena_array(arena, count, sizeof *record->results);
+  record->count = count;
+  for (size_t i = 0; i < count; i++)
+    record->results[i] = example;
+  return record;
+}
+
+static void test_round_trip(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  struct measurement_record *written = make_record(arena, 2);
+  written->results[1].context = 4096;
+  written->results[1].power_slope_w_per_s = -0.5;
+  written->results[1].flags.noisy = true;
+  assert_int_equal(measurement_write(written, work.path, arena, &work.fixture.diagnostics), 0);
+  const struct measurement_record *read =
+      measurement_read(work.path, arena, &work.fixture.diagnostics);
+  expect_error(&work.fixture, "round trip", "");
+  assert_string_equal(read->digest, written->digest);
+  assert_string_equal(read->device.name, written->device.name);
+  assert_int_equal(read->device.memory_bytes, written->device.memory_bytes);
+  assert_true(measurement_same_device(&read->device, &written->device));
+  assert_int_equal(read->count, 2);
+  const struct measurement *result = &read->results[1];
+  assert_ptr_equal(result->record, read);
+  assert_int_equal(result->context, 4096);
+  assert_int_equal(result->operations_per_step, example.operations_per_step);
+  assert_int_equal(result->seed, INT64_MAX);
+  assert_memory_equal(result->samples, samples, sizeof samples);
+  assert_true(result->tokens_per_s == example.tokens_per_s);
+  assert_true(result->power_slope_w_per_s == -0.5);
+  assert_true(isnan(result->load_power_w));
+  assert_true(result->flags.noisy && !result->flags.drift);
+  assert_int_equal(result->grade, GRADE_MEASURED);
+  assert_string_equal(result->types.accumulation, "f32");
+  end(&work);
+}
+
+static void write_text(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static char *read_text(const char *path, struct arena *arena) {
+  char *text = arena_alloc(arena, 1 << 16);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  text[fread(text, 1, (1 << 16) - 1, file)] = 0;
+  fclose(file);
+  return text;
+}
+
+static void refuse(struct place_of_work *work, const char *text, const char *error) {
+  write_text(work->path, text);
+  work->fixture.diagnostics = (struct diagnostics){.arena = &work->fixture.arena};
+  assert_null(measurement_read(work->path, &work->fixture.arena, &work->fixture.diagnostics));
+  expect_error(&work->fixture, text, error);
+}
+
+// ---- texts that are no whole record
+
+static void test_damaged(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  struct measurement_record *record = make_record(arena, 1);
+  measurement_write(record, work.path, arena, &work.fixture.diagnostics);
+  char *text = read_text(work.path, arena);
+  const size_t length = strlen(text);
+  for (size_t keep = 1; keep < length - 1; keep += 37)
+    refuse(&work, arena_copy_n(arena, text, keep), "expected a whole measurement record in JSON");
+  refuse(&work, "", "expected a whole measurement record in JSON");
+  refuse(&work, "hello", "expected a whole measurement record in JSON");
+  refuse(&work, "[1, 2]", "found no \"schema\" number");
+  refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
+  refuse(&work, "{\"schema\": 2}", "a record of schema 2, this version reads 1");
+  refuse(&work, "{\"schema\": 1}", "the record has no digest");
+  refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
+  refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
+  char *digit = strstr(text, "\"batch\": 4");
+  digit[strlen("\"batch\": ")] = '5';
+  refuse(&work, text, "its digest does not match its content");
+  end(&work);
+}
+
+static void test_cannot_be_opened(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct fixture *fixture = &work.fixture;
+  assert_null(measurement_read("/nonexistent/a.json", &fixture->arena, &fixture->diagnostics));
+  expect_error(fixture, "missing", "No such file");
+  end(&work);
+}
+
+// ---- records whose digest is right and whose content is not
+
+// Sets (or, with no value, removes) a member of the first result, or of the record when the name
+// begins with '/'; digests anew.
+static const char *edited(struct place_of_work *work, const char *name, const char *value) {
+  struct arena *arena = &work->fixture.arena;
+  measurement_write(make_record(arena, 1), work->path, arena, &work->fixture.diagnostics);
+  json_t *record = json_load_file(work->path, 0, NULL);
+  json_t *object = *name == '/' ? record : json_array_get(json_object_get(record, "results"), 0);
+  name += *name == '/';
+  for (const char *dot; (dot = strchr(name, '.')); name = dot + 1)
+    object = json_object_get(object, arena_copy_n(arena, name, (size_t)(dot - name)));
+  assert_non_null(object);
+  if (value)
+    json_object_set_new(object, name, json_loads(value, JSON_DECODE_ANY, NULL));
+  else
+    json_object_del(object, name);
+  json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
+  char *text = json_dumps(record, JSON_REAL_PRECISION(17));
+  const char *copy = arena_copy(arena, text);
+  free(text);
+  json_decref(record);
+  return copy;
+}
+
+static const struct {
+  const char *name, *value, *error;
+} bad[] = {
+    {"batch", NULL, "results[0].batch: this field is missing"},
+    {"batch", "0", "results[0].batch: expected a number of at least 1, found 0"},
+    {"batch", "1.5", "results[0].batch: expected a whole number, found a number"},
+    {"batch", "\"4\"", "results[0].batch: expected a whole number, found a text"},
+    {"batch", "3000000000", "results[0].batch: expected a number of at least 1"},
+    {"context", "-512", "results[0].context: expected a number of at least 1, found -512"},
+    {"tokens_per_s", "-40.0", "results[0].tokens_per_s: expected a number of at least 0"},
+    {"tokens_per_s", "null", "results[0].tokens_per_s: expected a number, found null"},
+    {"tokens_per_s", "80.0", "tokens_per_s is not batch / step_seconds"},
+    {"step_seconds", "0", "must be above 0"},
+    {"ci95_low", "41.0", "tokens_per_s lies outside its own interval"},
+    {"load_power_w", "-3", "results[0].load_power_w: expected a number of at least 0"},
+    {"load_power_w", "\"many\"", "results[0].load_power_w: expected a number, found a text"},
+    {"samples", "3", "results[0].samples: expected a list, found a number"},
+    {"samples", "[0.1, -0.1]", "results[0].samples[1]: expected a number of at least 0"},
+    {"samples", "[0.1, null]", "results[0].samples[1]: expected a number, found null"},
+    {"slices", "[{}]", "results[0].slices[0].layers: this field is missing"},
+    {"flags.noisy", "1", "results[0].flags.noisy: expected true or false, found a number"},
+    {"flags.cache_resident", "true", "are never graded measured"},
+    {"whole_model", "false", "are never graded measured"},
+    {"grade", "\"benchmark\"", "results[0].grade: expected \"measured\" or \"projected\""},
+    {"verification.max_error", "0.5", "the kernels did not pass their verification"},
+    {"types", "[]", "results[0].types: expected an object, found a list"},
+    {"extra", "1", "results[0].extra: a field that no record has"},
+    {"/extra", "1", "extra: a field that no record has"},
+    {"/device", NULL, "device: this field is missing"},
+    {"/device.units", "0", "device.units: expected a number of at least 1"},
+    {"/results", "{}", "results: expected a list, found an object"},
+    {"/results", "[7]", "results[0]: expected an object, found a number"},
+    {"/basis", "\"serving\"", "basis: expected \"decode\""},
+    {"/schema", "99", "a record of schema 99"},
+};
+
+static void test_bad_content(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    refuse(&work, edited(&work, bad[i].name, bad[i].value), bad[i].error);
+  end(&work);
+}
+
+// ---- directories
+
+static void test_directory(void **state) {
+  (void)state;
+  struct place_of_work work;
+  struct measurement_record **records;
+  size_t count;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  struct diagnostics *diagnostics = &work.fixture.diagnostics;
+  assert_int_equal(measurement_read_directory(work.folder, &records, &count, arena, diagnostics),
+                   0);
+  assert_int_equal(count, 0);
+  const char *names[] = {"b.json", "a.json", "c.txt", ".hidden.json", "d.json.Xy12ab"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    measurement_write(make_record(arena, 1), arena_printf(arena, "%s/%s", work.folder, names[i]),
+                      arena, diagnostics);
+  assert_int_equal(measurement_read_directory(work.folder, &records, &count, arena, diagnostics),
+                   0);
+  assert_int_equal(count, 2);
+  assert_non_null(strstr(records[0]->path, "a.json"));
+  assert_non_null(strstr(records[1]->path, "b.json"));
+  write_text(work.path, "{");
+  assert_int_equal(measurement_read_directory(work.folder, &records, &count, arena, diagnostics),
+                   -1);
+  assert_int_equal(count, 1);
+  assert_int_equal(measurement_read_directory("/nonexistent", &records, &count, arena, diagnostics),
+                   -1);
+  expect_error(&work.fixture, "/nonexistent", "cannot read the directory '/nonexistent'");
+  end(&work);
+}
+
+static void test_failing_disk(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  struct diagnostics *diagnostics = &work.fixture.diagnostics;
+  struct measurement_record *record = make_record(arena, 1);
+  assert_int_equal(measurement_write(record, "/nonexistent/a.json", arena, diagnostics), -1);
+  expect_error(&work.fixture, "missing folder", "cannot write '/nonexistent/a.json'");
+  assert_true(diagnostics->machine_failed);
+  end(&work);
+}
+
+// A record that cannot be replaced stays as it was, and nothing is left beside it.
+static void test_old_record_stays(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  struct diagnostics *diagnostics = &work.fixture.diagnostics;
+  struct measurement_record *record = make_record(arena, 1);
+  assert_int_equal(measurement_write(record, work.path, arena, diagnostics), 0);
+  const char *before = read_text(work.path, arena);
+  record->results[0].precision = "\xff"; // no UTF-8
+  assert_int_equal(measurement_write(record, work.path, arena, diagnostics), -1);
+  assert_string_equal(read_text(work.path, arena), before);
+  assert_int_equal(unlink(work.path), 0);
+  assert_int_equal(rmdir(work.folder), 0);
+  end(&work);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_damaged),
+      cmocka_unit_test(test_cannot_be_opened), cmocka_unit_test(test_bad_content),
+      cmocka_unit_test(test_directory),        cmocka_unit_test(test_failing_disk),
+      cmocka_unit_test(test_old_record_stays),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

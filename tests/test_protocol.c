@@ -1,0 +1,558 @@
+// The protocol on a fake backend whose speed is known and whose time is the test's own: it computes
+// with the oracle, so that it passes its verification, unless it is told to compute wrong.
+#include "tests/support/fixture.h"
+
+#include "kernels/reference.h"
+#include "probe/precision.h"
+#include "probe/protocol.h"
+#include "probe/verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The machine: what the test sets, and what the backend has done.
+static struct {
+  double now_s;
+  double step_s, layer_s; // of a step: fixed part, and for each layer
+  double bytes_per_s;     // of reads
+  double jitter;          // share that every second sample takes longer
+  double drift;           // share that each call takes longer than the one before
+  double read_drift;      // same of reads
+  uint64_t memory_bytes, cache_bytes;
+  bool wrong, fails;
+  int states, buffers, runs; // alive; alive; so far
+  int stop_after;            // runs, 0: never
+} machine;
+
+static volatile sig_atomic_t stop;
+
+struct decode_state {
+  struct decode_request request;
+  struct reference *reference;
+};
+
+static double fake_now(void *context) {
+  (void)context;
+  return machine.now_s;
+}
+
+static void fake_sleep(void *context, double seconds) {
+  (void)context;
+  machine.now_s += seconds;
+}
+
+static const struct clock fake_clock = {fake_now, fake_sleep, NULL};
+
+static int fake_count(void) {
+  return 1;
+}
+
+static enum decode_status fake_describe(int device, struct decode_device *out) {
+  if (device != 0)
+    return DECODE_NO_DEVICE;
+  *out = (struct decode_device){.name = "fake",
+                                .runtime = "test",
+                                .memory_bytes = machine.memory_bytes,
+                                .memory_free_bytes = machine.memory_bytes,
+                                .cache_bytes = machine.cache_bytes,
+                                .units = 1};
+  return DECODE_OK;
+}
+
+// A gigabyte a layer, whatever the shape.
+static enum decode_status fake_cost(const struct decode_request *request, struct decode_cost *out) {
+  if (request->types.weights == ELEMENT_E4M3)
+    return DECODE_UNSUPPORTED;
+  const uint64_t bytes = UINT64_C(1000000000) * (uint64_t)request->shape.layers;
+  *out = (struct decode_cost){bytes, 1000, 2 * bytes, bytes};
+  return DECODE_OK;
+}
+
+static struct decode_state *fake_create(int device, const struct decode_request *request,
+                                        enum decode_status *status) {
+  (void)device;
+  struct decode_state *state = calloc(1, sizeof *state);
+  state->request = *request;
+  state->reference = reference_create(request, status);
+  machine.states++;
+  return state;
+}
+
+static void fake_destroy(struct decode_state *state) {
+  reference_destroy(state->reference);
+  free(state);
+  machine.states--;
+}
+
+static enum decode_status fake_run(struct decode_state *state, int steps) {
+  reference_step(state->reference);
+  reference_set_tokens(state->reference, reference_tokens(state->reference));
+  machine.runs++;
+  const double slower = 1 + machine.jitter * (machine.runs % 2) + machine.drift * machine.runs;
+  machine.now_s +=
+      steps * slower * (machine.step_s + machine.layer_s * state->request.shape.layers);
+  if (machine.stop_after && machine.runs >= machine.stop_after)
+    stop = SIGINT;
+  return machine.fails ? DECODE_FAILED : DECODE_OK;
+}
+
+static enum decode_status fake_tokens(struct decode_state *state, int *out) {
+  memcpy(out, reference_tokens(state->reference), (size_t)state->request.batch * sizeof *out);
+  return DECODE_OK;
+}
+
+static enum decode_status fake_logits(struct decode_state *state, float *out) {
+  const double *logits = reference_logits(state->reference);
+  const size_t count = (size_t)state->request.batch * (size_t)state->request.shape.vocab;
+  for (size_t i = 0; i < count; i++)
+    out[i] = (float)logits[i] * (machine.wrong ? 1.1f : 1);
+  return DECODE_OK;
+}
+
+static enum decode_status fake_set_tokens(struct decode_state *state, const int *in) {
+  return reference_set_tokens(state->reference, in) ? DECODE_FAILED : DECODE_OK;
+}
+
+// Three read kernels, the second the best.
+static enum decode_status fake_read(int device, uint64_t bytes, int threads, int variant,
+                                    double *seconds) {
+  static const double speeds[] = {0.8, 1, 0.9};
+  (void)device, (void)threads;
+  if (variant >= 3)
+    return DECODE_UNSUPPORTED;
+  machine.buffers = 1;
+  *seconds = (double)bytes / machine.bytes_per_s / speeds[variant] *
+             (1 + machine.read_drift * machine.now_s);
+  machine.now_s += *seconds;
+  return DECODE_OK;
+}
+
+static enum decode_status fake_rate(int device, const struct decode_types *types, int threads,
+                                    double *rate) {
+  (void)device, (void)types, (void)threads, (void)rate;
+  return DECODE_UNSUPPORTED;
+}
+
+static void fake_calibration_end(void) {
+  machine.buffers = 0;
+}
+
+static const char *fake_error(void) {
+  return machine.fails ? "the fan fell off" : "";
+}
+
+static const struct decode_backend fake_backend = {
+    .abi = DECODE_ABI,
+    .name = "fake",
+    .build = "test",
+    .device_count = fake_count,
+    .describe = fake_describe,
+    .cost = fake_cost,
+    .create = fake_create,
+    .destroy = fake_destroy,
+    .run = fake_run,
+    .tokens = fake_tokens,
+    .logits = fake_logits,
+    .set_tokens = fake_set_tokens,
+    .read_memory = fake_read,
+    .matrix_rate = fake_rate,
+    .calibration_end = fake_calibration_end,
+    .error = fake_error,
+};
+
+struct scene {
+  struct fixture fixture;
+  struct device device;
+  struct meter meter;
+  struct protocol protocol;
+  struct workload workload;
+};
+
+// 10 ms a step for a model of 8 layers, 8 GB of weights at 1 TB/s: 80 % of the read bandwidth.
+static void start(struct scene *scene) {
+  memset(&machine, 0, sizeof machine);
+  machine.step_s = 0.002;
+  machine.layer_s = 0.001;
+  machine.bytes_per_s = 1e12;
+  machine.memory_bytes = UINT64_C(64) << 30;
+  machine.cache_bytes = 100000000;
+  stop = 0;
+  *scene = (struct scene){.meter = {.name = "none: a test", .why = ""}};
+  fixture_start(&scene->fixture);
+  assert_int_equal(device_find("fake", (const struct decode_backend *[]){&fake_backend, NULL},
+                               &scene->device, &scene->fixture.diagnostics),
+                   0);
+  scene->protocol = (struct protocol){
+      .device = &scene->device,
+      .clock = &fake_clock,
+      .meter = &scene->meter,
+      .idle_power_w = NAN,
+      .time_s = 5,
+      .energy_s = PROTOCOL_ENERGY_S,
+      .stop = &stop,
+      .arena = &scene->fixture.arena,
+      .diagnostics = &scene->fixture.diagnostics,
+  };
+  scene->workload = (struct workload){
+      .model = {"tiny", 8, 32, 4, 2, 8, 48, 64, 1e-5, 10000},
+      .precision = "bf16",
+      .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+      .batch = 3,
+      .context = 12,
+      .seed = 7,
+      .layers = {8},
+      .layer_count = 1,
+  };
+}
+
+static void end(struct scene *scene) {
+  assert_int_equal(machine.states, 0);
+  assert_int_equal(machine.buffers, 0);
+  fixture_end(&scene->fixture);
+}
+
+static struct measurement measured(struct scene *scene) {
+  struct measurement result;
+  const enum protocol_outcome outcome =
+      protocol_measure(&scene->protocol, &scene->workload, &result);
+  expect_error(&scene->fixture, "measuring", "");
+  assert_int_equal(outcome, PROTOCOL_DONE);
+  return result;
+}
+
+static void test_steady(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  const struct measurement result = measured(&scene);
+  expect_near(result.step_seconds, 0.010, 1e-9, "step");
+  expect_near(result.tokens_per_s, 300, 1e-9, "three rows");
+  expect_near(result.ci95_low, 300, 1e-9, "interval");
+  expect_near(result.layer_seconds, 0.010 / 8, 1e-9, "layer");
+  expect_near(result.read_bandwidth, 1e12, 1e-9, "the best read kernel");
+  expect_near(result.read_bandwidth_share, 0.8, 1e-6, "share");
+  assert_int_equal(result.sample_count, 10);
+  assert_int_equal(result.bytes_per_step, 8000001000);
+  assert_int_equal(result.grade, GRADE_MEASURED);
+  assert_true(result.whole_model);
+  assert_true(isnan(result.load_power_w) && isnan(result.joules_per_token));
+  assert_string_equal(result.energy_meter, "none: a test");
+  const struct measurement_flags none = {0};
+  assert_memory_equal(&result.flags, &none, sizeof none);
+  assert_true(result.verification.max_error < 1e-6);
+  assert_int_equal(strlen(result.verification.token_checksum), 64);
+  end(&scene);
+}
+
+// Two speeds, 4 % apart: the median's interval never narrows, and time ends it.
+static void test_jitter(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  machine.jitter = 0.04;
+  const struct measurement result = measured(&scene);
+  assert_true(result.flags.unconverged);
+  assert_false(result.flags.noisy);
+  assert_in_range(result.sample_count, 100, 300);
+  expect_near(result.p95_s / result.p5_s, 1.04, 1e-6, "spread");
+  end(&scene);
+}
+
+static void test_drift(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  machine.drift = 0.002;
+  const struct measurement result = measured(&scene);
+  assert_true(result.flags.noisy);
+  end(&scene);
+}
+
+static void test_memory_drift(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  machine.read_drift = 0.1;
+  const struct measurement result = measured(&scene);
+  assert_true(result.flags.drift);
+  end(&scene);
+}
+
+// A step faster than its bytes can be read: the reads were no ceiling.
+static void test_void(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  machine.bytes_per_s = 7e11;
+  const struct measurement result = measured(&scene);
+  assert_true(result.flags.bandwidth_void);
+  assert_true(isnan(result.read_bandwidth) && isnan(result.read_bandwidth_share));
+  assert_int_equal(result.grade, GRADE_MEASURED);
+  end(&scene);
+}
+
+static void test_cache_resident(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  scene.device.described.cache_bytes = 1100000000; // 8 GB is less than 8 times that
+  const struct measurement result = measured(&scene);
+  assert_true(result.flags.cache_resident);
+  assert_int_equal(result.grade, GRADE_PROJECTED);
+  end(&scene);
+}
+
+static void test_slices(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  scene.workload.layers[0] = 2;
+  scene.workload.layers[1] = 4;
+  scene.workload.layers[2] = 6;
+  scene.workload.layer_count = 3;
+  const struct measurement result = measured(&scene);
+  expect_near(result.step_seconds, 0.010, 1e-9, "extrapolated step");
+  expect_near(result.layer_seconds, 0.001, 1e-9, "layer");
+  assert_true(result.slice_error_s < 1e-9);
+  assert_int_equal(result.slice_count, 3);
+  assert_int_equal(result.slices[1].layers, 4);
+  expect_near(result.slices[1].step_seconds, 0.006, 1e-9, "second depth");
+  assert_int_equal(result.bytes_per_step, 8000001000);
+  expect_near(result.read_bandwidth_share, 0.8, 1e-6, "share of the whole");
+  assert_int_equal(result.layers_measured, 6);
+  assert_true(result.whole_model);
+  assert_int_equal(result.grade, GRADE_PROJECTED);
+  scene.workload.layer_count = 2;
+  const struct measurement two = measured(&scene);
+  expect_near(two.tokens_per_s, 300, 1e-9, "from two depths");
+  assert_true(isnan(two.slice_error_s));
+  end(&scene);
+}
+
+static void test_part(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  scene.workload.layers[0] = 3;
+  const struct measurement result = measured(&scene);
+  assert_false(result.whole_model);
+  assert_int_equal(result.grade, GRADE_PROJECTED);
+  expect_near(result.step_seconds, 0.005, 1e-9, "three layers");
+  end(&scene);
+}
+
+// ---- watts
+
+static struct { double power_w, last_s, joules, lost_s; } watts;
+
+static enum meter_status watts_open(struct meter *meter, const struct meter_roots *roots) {
+  (void)roots;
+  meter->name = "fake meter";
+  watts.last_s = machine.now_s;
+  watts.joules = 0;
+  return METER_OK;
+}
+
+static enum meter_status watts_read(struct meter *meter, double now_s, double *joules) {
+  if (now_s >= watts.lost_s) {
+    meter->why = "unplugged";
+    return METER_LOST;
+  }
+  watts.joules += watts.power_w * (now_s - watts.last_s);
+  watts.last_s = now_s;
+  *joules = watts.joules;
+  return METER_OK;
+}
+
+static void watts_close(struct meter *meter) {
+  (void)meter;
+}
+
+static const struct meter_kind fake_meter = {"fake", "a test", watts_open, watts_read, watts_close};
+
+static void start_with_meter(struct scene *scene) {
+  start(scene);
+  watts.lost_s = INFINITY;
+  watts.power_w = 40;
+  const struct meter_roots nowhere = {"", ""};
+  assert_int_equal(
+      meter_open_kind(&scene->meter, &fake_meter, &nowhere, &fake_clock, &scene->fixture.arena),
+      METER_OK);
+  scene->protocol.idle_power_w = protocol_idle(&scene->protocol);
+  watts.power_w = 120;
+}
+
+// 120 W at 300 token/s.
+static void test_power(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  const struct measurement result = measured(&scene);
+  expect_near(result.idle_power_w, 40, 1e-6, "idle");
+  expect_near(result.load_power_w, 120, 1e-6, "load");
+  expect_near(result.sampled_power_w, 120, 1e-6, "trapezoid");
+  expect_near(result.joules_per_token, 0.4, 1e-6, "per token");
+  assert_true(result.energy_window_s >= 5);
+  assert_string_equal(result.energy_meter, "fake meter");
+  assert_false(result.flags.sampling_inconsistent || result.flags.thermal_unsettled);
+  end(&scene);
+}
+
+static void test_meter_lost(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  watts.lost_s = machine.now_s + 2;
+  const struct measurement result = measured(&scene);
+  expect_near(result.tokens_per_s, 300, 1e-9, "speed stays");
+  assert_true(isnan(result.load_power_w) && isnan(result.joules_per_token));
+  assert_string_equal(result.energy_meter, "lost: unplugged");
+  end(&scene);
+}
+
+// ---- what must not give a result
+
+static void test_wrong_kernel(void **state) {
+  (void)state;
+  struct scene scene;
+  struct measurement result;
+  start(&scene);
+  machine.wrong = true;
+  assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_FAILED);
+  expect_error(&scene.fixture, "wrong", "computes something else than the oracle: error 0.1");
+  assert_true(scene.fixture.diagnostics.machine_failed);
+  assert_true(machine.runs == 1);
+  end(&scene);
+}
+
+static void test_failing_device(void **state) {
+  (void)state;
+  struct scene scene;
+  struct measurement result;
+  start(&scene);
+  machine.fails = true;
+  assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_FAILED);
+  expect_error(&scene.fixture, "failing", "the device failed: the fan fell off");
+  end(&scene);
+}
+
+static void test_stop(void **state) {
+  (void)state;
+  for (int after = 1; after < 30; after += 3) {
+    struct scene scene;
+    struct measurement result;
+    start(&scene);
+    machine.jitter = 0.04;
+    machine.stop_after = after;
+    assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_STOPPED);
+    expect_error(&scene.fixture, "stopped", "");
+    assert_in_range(machine.runs, after, after + 1);
+    end(&scene);
+  }
+}
+
+static void test_too_large(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  machine.memory_bytes = UINT64_C(7000000000);
+  assert_int_equal(protocol_fits(&scene.protocol, &scene.workload), -1);
+  expect_error(&scene.fixture, "too large",
+               "needs 8.00 GB (8000000000 bytes) and 7.00 GB (7000000000 bytes) are free; "
+               "--layers 2,4,6 measures slices");
+  end(&scene);
+}
+
+static void test_precisions(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  const struct {
+    const char *weights, *kv, *head;
+    enum decode_status status;
+    struct measurement_types types;
+  } cases[] = {
+      {"bf16", "bf16", "bf16", DECODE_OK, {"bf16", "bf16", "bf16", "bf16", "f32"}},
+      {"int8", "fp8", "weights", DECODE_OK, {"int8", "int8", "e4m3", "int8", "f32"}},
+      {"int8", "bf16", "bf16", DECODE_OK, {"int8", "int8", "bf16", "bf16", "f32"}},
+      {"fp8", "bf16", "bf16", DECODE_UNSUPPORTED, {"", "", "", "", ""}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct precision_request wanted = {cases[i].weights, cases[i].kv, cases[i].head};
+    struct decode_request request = workload_request(&scene.workload, 8);
+    assert_int_equal(precision_choose(&fake_backend, &wanted, &request), cases[i].status);
+    if (cases[i].status != DECODE_OK)
+      continue;
+    const struct measurement_types types = precision_texts(&request.types);
+    assert_string_equal(types.weights, cases[i].types.weights);
+    assert_string_equal(types.activations, cases[i].types.activations);
+    assert_string_equal(types.kv, cases[i].types.kv);
+    assert_string_equal(types.head, cases[i].types.head);
+  }
+  end(&scene);
+}
+
+// What stands in for large models is full width and leaves the oracle seconds of work.
+static void test_verify_request(void **state) {
+  (void)state;
+  const struct {
+    struct decode_shape shape;
+    int batch, layers, vocab, rows;
+  } cases[] = {
+      {{22, 2048, 32, 4, 64, 5632, 32000, 1e-5f, 1e4f, 0, 0}, 1, 2, 32000, 1},
+      {{32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 1e4f, 0, 0}, 1, 2, 128256, 1},
+      {{32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 1e4f, 0, 0}, 16, 2, 8192, 16},
+      {{80, 8192, 64, 8, 128, 28672, 32000, 1e-5f, 1e4f, 0, 0}, 64, 1, 8192, 4},
+      {{1, 2048, 32, 4, 64, 5632, 32000, 1e-5f, 1e4f, 0, 0}, 1, 1, 32000, 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request = {
+        .shape = cases[i].shape, .batch = cases[i].batch, .context = 4096};
+    const struct decode_request small = verify_request(&request);
+    assert_int_equal(small.shape.hidden, cases[i].shape.hidden);
+    assert_int_equal(small.shape.ffn_hidden, cases[i].shape.ffn_hidden);
+    assert_int_equal(small.shape.layers, cases[i].layers);
+    assert_int_equal(small.shape.vocab, cases[i].vocab);
+    assert_int_equal(small.batch, cases[i].rows);
+    assert_int_equal(small.context, 1024);
+  }
+}
+
+static void test_device_names(void **state) {
+  (void)state;
+  struct scene scene;
+  struct device device;
+  start(&scene);
+  const struct decode_backend *backends[] = {&fake_backend, NULL};
+  struct diagnostics *diagnostics = &scene.fixture.diagnostics;
+  assert_int_equal(device_find("fake:0", backends, &device, diagnostics), 0);
+  const struct {
+    const char *name, *error;
+  } wrong[] = {{"fakr", "unknown device 'fakr'; did you mean 'fake'?"},
+               {"gpu7", "unknown device 'gpu7', expected one of: fake"},
+               {"fake:1", "no device 'fake:1': fake has 1, counted from 0"},
+               {"fake:x", "no device 'fake:x'"},
+               {"fake:", "no device 'fake:'"},
+               {"", "unknown device ''"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    assert_int_equal(device_find(wrong[i].name, backends, &device, diagnostics), -1);
+    expect_error(&scene.fixture, wrong[i].name, wrong[i].error);
+  }
+  end(&scene);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_steady),       cmocka_unit_test(test_jitter),
+      cmocka_unit_test(test_drift),        cmocka_unit_test(test_memory_drift),
+      cmocka_unit_test(test_void),         cmocka_unit_test(test_cache_resident),
+      cmocka_unit_test(test_slices),       cmocka_unit_test(test_part),
+      cmocka_unit_test(test_wrong_kernel), cmocka_unit_test(test_failing_device),
+      cmocka_unit_test(test_stop),         cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_precisions),   cmocka_unit_test(test_verify_request),
+      cmocka_unit_test(test_device_names), cmocka_unit_test(test_power),
+      cmocka_unit_test(test_meter_lost),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+// Statistics against tables worked by hand.
+#include "tests/support/fixture.h"
+
+#include "probe/statistics.h"
+
+#include <math.h>
+
+// k of the k-th smallest to k-th largest of n that holds the median with 95 %: tables of the sign
+// test, one below its two-sided critical value at 5 %.
+static const struct {
+  size_t count, rank;
+} ranks[] = {
+    {1, 0},  {5, 0},  {6, 1},  {8, 1},   {9, 2},   {11, 2},  {12, 3},   {15, 4},
+    {17, 5}, {20, 6}, {25, 8}, {30, 10}, {40, 14}, {50, 18}, {100, 40},
+};
+
+static void test_rank(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
+    assert_int_equal(median_interval_rank(ranks[i].count), ranks[i].rank);
+  // Far out the normal approximation holds: n/2 - 1.96 sqrt(n)/2.
+  assert_in_range(median_interval_rank(10000), 4901, 4903);
+}
+
+static void test_quantile(void **state) {
+  (void)state;
+  const double values[] = {1, 2, 3, 4, 10};
+  const struct {
+    double q, expected;
+  } cases[] = {{0, 1}, {0.25, 2}, {0.5, 3}, {0.625, 3.5}, {0.9, 7.6}, {1, 10}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    expect_near(quantile(values, 5, cases[i].q), cases[i].expected, 1e-15, "quantile");
+  expect_near(quantile(values, 1, 0.3), 1, 0, "of one value");
+  expect_near(quantile(values, 2, 0.5), 1.5, 1e-15, "of two values");
+}
+
+static void test_summary(void **state) {
+  (void)state;
+  const double samples[] = {9, 1, 8, 2, 7, 3, 6, 4, 5, 10, 11, 12};
+  double sorted[12];
+  const struct summary summary = summarise(samples, 12, sorted);
+  expect_near(summary.median, 6.5, 0, "median");
+  expect_near(summary.low, 3, 0, "third smallest");
+  expect_near(summary.high, 10, 0, "third largest");
+  expect_near(summary.p5, 1.55, 1e-15, "5th percentile");
+  expect_near(summary.p95, 11.45, 1e-15, "95th percentile");
+  assert_true(samples[0] == 9);
+  const struct summary few = summarise(samples, 5, sorted);
+  assert_true(isinf(few.high));
+  assert_false(is_settled(&few, 0.5));
+}
+
+static void test_stopping_rule(void **state) {
+  (void)state;
+  const struct summary narrow = {.median = 100, .low = 99.6, .high = 100.4};
+  const struct summary edge = {.median = 100, .low = 99.5, .high = 100.5};
+  const struct summary wide = {.median = 100, .low = 99.4, .high = 100.5};
+  assert_true(is_settled(&narrow, 0.005));
+  assert_true(is_settled(&edge, 0.005));
+  assert_false(is_settled(&wide, 0.005));
+}
+
+static const struct {
+  double samples[9];
+  bool noisy;
+} drifts[] = {
+    {{1, 1, 1, 1, 1, 1, 1, 1, 1}, false},
+    {{1, 1, 1, 1, 1, 1, 1.006, 1.006, 1.006}, true},
+    {{1.006, 1.006, 1.006, 1, 1, 1, 1, 1, 1}, true},
+    {{1, 1, 1, 1.2, 1.2, 1.2, 1.004, 1.004, 1.004}, false}, // a hump, back where it began
+    {{1, 1, 9, 1, 1, 1, 1, 9, 1}, false},                   // outliers move no median
+};
+
+static void test_noisy(void **state) {
+  (void)state;
+  double sorted[9];
+  for (size_t i = 0; i < sizeof drifts / sizeof drifts[0]; i++)
+    assert_int_equal(is_noisy(drifts[i].samples, 9, 0.005, sorted), drifts[i].noisy);
+  assert_false(is_noisy(drifts[1].samples, 2, 0.005, sorted));
+}
+
+// x 4, 8, 12 and t 10, 18, 28: b = 9/4, a = 2/3; residuals 1/3, -2/3, 1/3, so the deviation about
+// the line is sqrt(2/3) and at 32, 24 from the mean, sqrt(2/3) sqrt(1/3 + 576/32).
+static void test_line(void **state) {
+  (void)state;
+  const double x[] = {4, 8, 12}, t[] = {10, 18, 28};
+  const struct line line = fit_line(x, t, 3);
+  expect_near(line.b, 2.25, 1e-12, "slope");
+  expect_near(line.a, 2.0 / 3, 1e-12, "intercept");
+  expect_near(line.error, sqrt(2.0 / 3), 1e-12, "deviation");
+  expect_near(line_at(&line, 32), 72 + 2.0 / 3, 1e-12, "extrapolated");
+  expect_near(line_error_at(&line, 32), sqrt(2.0 / 3) * sqrt(1.0 / 3 + 18), 1e-12, "its error");
+}
+
+static void test_line_of_two(void **state) {
+  (void)state;
+  const double x[] = {4, 8}, t[] = {9, 17};
+  const struct line line = fit_line(x, t, 2);
+  expect_near(line_at(&line, 32), 65, 1e-12, "extrapolated");
+  assert_true(isnan(line_error_at(&line, 32)));
+  // 32 is six steps beyond 8: 7 times the second point less 6 times the first.
+  expect_near(line_weight(&line, 32, 8), 7, 1e-12, "weight of the second");
+  expect_near(line_weight(&line, 32, 4), -6, 1e-12, "weight of the first");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rank),        cmocka_unit_test(test_quantile),
+      cmocka_unit_test(test_summary),     cmocka_unit_test(test_stopping_rule),
+      cmocka_unit_test(test_noisy),       cmocka_unit_test(test_line),
+      cmocka_unit_test(test_line_of_two),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
