@@ -1,0 +1,270 @@
+#include "kernels/cpu/state.h"
+
+#include <math.h>
+#include <string.h>
+
+// One piece: a kv head of a row of the batch, or a part of its positions, for all query heads that
+// read it. Every key and value is read once.
+struct piece {
+  const struct decode_state *state;
+  const struct plan *plan;
+  size_t layer, item, part;
+  size_t row, kv_head;
+  size_t first, last; // positions
+  float *query;       // [group][query_stride], as floats or bf16 in the same room
+  float *scores;      // [group][CHUNK]
+  float *weights;     // [group][CHUNK], the softmax weights as bf16, or the scores themselves
+  float *values;      // [group][value_rows] of one chunk
+  float *partial;     // [group][partial_stride]: largest score, sum of exponentials, then at
+                      // PANEL_ROWS the sum of values
+};
+
+static size_t query_stride(const struct plan *plan) {
+  return round_up(plan->key_columns, PANEL_ROWS);
+}
+
+static struct piece piece_of(const struct decode_state *state, size_t layer, size_t index,
+                             float *room) {
+  const struct plan *plan = &state->plan;
+  struct piece piece = {
+      .state = state,
+      .plan = plan,
+      .layer = layer,
+      .item = index / plan->parts,
+      .part = index % plan->parts,
+      .query = room,
+      .scores = room + plan->group * query_stride(plan),
+  };
+  piece.weights = piece.scores;
+  if (plan->attention_input == ELEMENT_BF16)
+    piece.weights += plan->group * CHUNK;
+  piece.values = piece.scores + 2 * plan->group * CHUNK;
+  piece.partial = piece.values + plan->group * plan->value_rows;
+  if (plan->parts > 1)
+    piece.partial = block_floats(state, BLOCK_PARTIAL) + index * plan->group * plan->partial_stride;
+  piece.row = piece.item / plan->kv_heads;
+  piece.kv_head = piece.item % plan->kv_heads;
+  piece.first = piece.part * plan->part_positions;
+  piece.last = piece.first + plan->part_positions;
+  if (piece.last > plan->context)
+    piece.last = plan->context;
+  return piece;
+}
+
+static void turn(const struct piece *piece, const float *in, float factor, float *out) {
+  size_t half = piece->plan->head_dim / 2;
+  const float *cosines = block_floats(piece->state, BLOCK_TURNS), *sines = cosines + half;
+  for (size_t i = 0; i < half; i++) {
+    float a = in[i], b = in[i + half];
+    out[i] = (a * cosines[i] - b * sines[i]) * factor;
+    out[i + half] = (a * sines[i] + b * cosines[i]) * factor;
+  }
+}
+
+static const float *qkv_row(const struct piece *piece) {
+  return block_floats(piece->state, BLOCK_QKV) + piece->row * piece->plan->qkv_stride;
+}
+
+// Leaves a vector as what attention multiplies.
+static void store(const struct plan *plan, const float *from, size_t count, float *to) {
+  if (plan->attention_input == ELEMENT_BF16)
+    plan->kernels->elementwise->to_bf16(from, count, (uint16_t *)(void *)to);
+  else if (to != from)
+    memcpy(to, from, count * sizeof *to);
+}
+
+// Scores need q.k / sqrt(head_dim): the queries carry the factor.
+static void take_queries(const struct piece *piece) {
+  const struct plan *plan = piece->plan;
+  float factor = 1 / sqrtf((float)plan->head_dim), *turned = piece->scores; // free until later
+  const float *from = qkv_row(piece) + piece->kv_head * plan->group * plan->head_dim;
+  for (size_t d = plan->head_dim; d < plan->key_columns; d++)
+    turned[d] = 0;
+  for (size_t g = 0; g < plan->group; g++) {
+    turn(piece, from + g * plan->head_dim, factor, turned);
+    store(plan, turned, plan->key_columns, piece->query + g * query_stride(plan));
+  }
+}
+
+static void put(enum element element, uint8_t *at, float value) {
+  if (element == ELEMENT_E4M3) {
+    *at = e4m3_from_float(value);
+    return;
+  }
+  uint16_t bits = bf16_from_float(value);
+  memcpy(at, &bits, sizeof bits);
+}
+
+// This step's key and value go to the last position.
+static void store_slot(const struct piece *piece) {
+  const struct plan *plan = piece->plan;
+  enum element kv = plan->request.types.kv;
+  size_t position = plan->context - 1, at = piece->kv_head * plan->head_dim;
+  const float *row = qkv_row(piece), *value = row + plan->v_at + at;
+  float *key = piece->scores; // free until later
+  uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item) +
+                  position / PANEL_ROWS * plan->key_panel_bytes;
+  uint8_t *values = cache_values(piece->state, piece->layer, piece->item);
+  turn(piece, row + plan->k_at + at, 1, key);
+  for (size_t d = 0; d < plan->head_dim; d++) {
+    put(kv, keys + panel_offset(kv, position % PANEL_ROWS, d), key[d]);
+    put(kv,
+        values + d / PANEL_ROWS * plan->value_panel_bytes +
+            panel_offset(kv, d % PANEL_ROWS, position),
+        value[d]);
+  }
+}
+
+static void score(const struct piece *piece, size_t first, size_t last) {
+  const struct plan *plan = piece->plan;
+  struct product product = {
+      .panels = cache_keys(piece->state, piece->layer, piece->item) +
+                first / PANEL_ROWS * plan->key_panel_bytes,
+      .panel_stride = plan->key_panel_bytes,
+      .panel_count = round_up(last - first, PANEL_ROWS) / PANEL_ROWS,
+      .columns = plan->key_columns,
+      .in = piece->query,
+      .in_stride = query_stride(plan) * sizeof(float),
+      .batch = plan->group,
+      .out = piece->scores,
+      .out_stride = CHUNK,
+  };
+  plan->kernels->product[plan->attention_kind](&product);
+}
+
+static void weigh_values(const struct piece *piece, size_t first, size_t last) {
+  const struct plan *plan = piece->plan;
+  enum element kv = plan->request.types.kv;
+  struct product product = {
+      .panels = cache_values(piece->state, piece->layer, piece->item) + panel_bytes(kv, first),
+      .panel_stride = plan->value_panel_bytes,
+      .panel_count = plan->value_rows / PANEL_ROWS,
+      .columns = round_up(last - first, TILE_COLUMNS),
+      .in = piece->weights,
+      .in_stride = CHUNK * sizeof(float),
+      .batch = plan->group,
+      .out = piece->values,
+      .out_stride = plan->value_rows,
+  };
+  plan->kernels->product[plan->attention_kind](&product);
+}
+
+// Part `part` of `parts` of a run of lines. The empty statement keeps the compiler from taking the
+// function for one without effect.
+static void prefetch(const uint8_t *from, size_t bytes, size_t part, size_t parts) {
+  size_t lines = bytes / LINE_BYTES, last = lines * (part + 1) / parts;
+  for (size_t i = lines * part / parts; i < last; i++) {
+    __builtin_prefetch(from + i * LINE_BYTES, 0, 2);
+    __asm__ volatile("");
+  }
+}
+
+// The pieces that a kernel reads in one go are too short for its own prefetching: this chunk's
+// values and the next keys come in while the softmax of each head is computed.
+static void prefetch_next(const struct piece *piece, size_t first, size_t last, size_t head) {
+  const struct plan *plan = piece->plan;
+  enum element kv = plan->request.types.kv;
+  const uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item);
+  const uint8_t *values = keys + plan->key_bytes;
+  for (size_t p = 0; p < plan->value_rows / PANEL_ROWS; p++)
+    prefetch(values + p * plan->value_panel_bytes + panel_bytes(kv, first),
+             panel_bytes(kv, last - first), head, plan->group);
+  size_t next = last >= piece->last ? plan->item_bytes // of the next item
+                                    : last / PANEL_ROWS * plan->key_panel_bytes;
+  prefetch(keys + next, CHUNK / PANEL_ROWS * plan->key_panel_bytes, head, plan->group);
+}
+
+// Scores of a chunk to weights relative to the largest score so far; what was summed before is
+// brought to the same footing by the factor left in partial[2].
+static void soften(const struct piece *piece, size_t first, size_t last) {
+  const struct plan *plan = piece->plan;
+  size_t count = last - first;
+  const struct elementwise *elementwise = plan->kernels->elementwise;
+  for (size_t g = 0; g < plan->group; g++) {
+    float *scores = piece->scores + g * CHUNK, *partial = piece->partial + g * plan->partial_stride;
+    prefetch_next(piece, first, last, g);
+    float before = partial[0], most = elementwise->largest(scores, count);
+    partial[0] = most > before ? most : before;
+    partial[2] = expf(before - partial[0]);
+    partial[1] = partial[1] * partial[2] + elementwise->exponentials(scores, count, partial[0]);
+    for (size_t i = count; i < round_up(count, TILE_COLUMNS); i++)
+      scores[i] = 0;
+    store(plan, scores, round_up(count, TILE_COLUMNS), piece->weights + g * CHUNK);
+  }
+}
+
+static void attend_chunk(const struct piece *piece, size_t first, size_t last) {
+  const struct plan *plan = piece->plan;
+  score(piece, first, last);
+  soften(piece, first, last);
+  weigh_values(piece, first, last);
+  for (size_t g = 0; g < plan->group; g++) {
+    float *partial = piece->partial + g * plan->partial_stride;
+    plan->kernels->elementwise->scale_add(partial + PANEL_ROWS, partial[2],
+                                          piece->values + g * plan->value_rows, plan->value_rows);
+  }
+}
+
+static float *attended_at(const struct decode_state *state, size_t row, size_t head) {
+  const struct plan *plan = &state->plan;
+  return block_floats(state, BLOCK_ATTENDED) + row * plan->attended_stride + head * plan->head_dim;
+}
+
+static void attend_piece(const struct piece *piece) {
+  const struct plan *plan = piece->plan;
+  memset(piece->partial, 0, plan->group * plan->partial_stride * sizeof(float));
+  for (size_t g = 0; g < plan->group; g++)
+    piece->partial[g * plan->partial_stride] = -INFINITY;
+  if (piece->last == plan->context)
+    store_slot(piece);
+  take_queries(piece);
+  for (size_t first = piece->first; first < piece->last; first += CHUNK)
+    attend_chunk(piece, first, first + CHUNK < piece->last ? first + CHUNK : piece->last);
+  if (plan->parts > 1)
+    return;
+  for (size_t g = 0; g < plan->group; g++) {
+    const float *partial = piece->partial + g * plan->partial_stride;
+    float *out = attended_at(piece->state, piece->row, piece->kv_head * plan->group + g);
+    for (size_t d = 0; d < plan->head_dim; d++)
+      out[d] = partial[PANEL_ROWS + d] / partial[1];
+  }
+}
+
+void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room) {
+  struct share pieces = attention_share(&state->plan, thread);
+  for (size_t i = pieces.first; i < pieces.first + pieces.count; i++) {
+    struct piece piece = piece_of(state, layer, i, room);
+    attend_piece(&piece);
+  }
+}
+
+static void join_head(const struct plan *plan, const float *partials, float *out) {
+  size_t stride = plan->group * plan->partial_stride;
+  float most = -INFINITY, sum = 0;
+  for (size_t part = 0; part < plan->parts; part++)
+    most = fmaxf(most, partials[part * stride]);
+  for (size_t d = 0; d < plan->head_dim; d++)
+    out[d] = 0;
+  for (size_t part = 0; part < plan->parts; part++) {
+    const float *partial = partials + part * stride;
+    float factor = expf(partial[0] - most);
+    sum += partial[1] * factor;
+    for (size_t d = 0; d < plan->head_dim; d++)
+      out[d] += partial[PANEL_ROWS + d] * factor;
+  }
+  for (size_t d = 0; d < plan->head_dim; d++)
+    out[d] /= sum;
+}
+
+void cpu_attend_join(const struct decode_state *state, size_t row) {
+  const struct plan *plan = &state->plan;
+  if (plan->parts == 1)
+    return;
+  for (size_t head = 0; head < plan->heads; head++) {
+    size_t item = row * plan->kv_heads + head / plan->group;
+    const float *partials =
+        block_floats(state, BLOCK_PARTIAL) +
+        (item * plan->parts * plan->group + head % plan->group) * plan->partial_stride;
+    join_head(plan, partials, attended_at(state, row, head));
+  }
+}

@@ -1,0 +1,244 @@
+#include "kernels/cpu/calibrate.h"
+#include "kernels/cpu/memory.h"
+#include "kernels/cpu/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// The Makefile may give a hash over the sources.
+#ifndef KERNELS_BUILD
+#define KERNELS_BUILD "unversioned"
+#endif
+
+static _Thread_local char last_error[256];
+
+static enum decode_status refuse(enum decode_status status, const char *words) {
+  snprintf(last_error, sizeof last_error, "%s", words);
+  return status;
+}
+
+static int device_count(void) {
+  return 1;
+}
+
+// The value of "model name : ..." in /proc/cpuinfo, or what the machine is at least.
+static void model_name(char *out, size_t size) {
+  snprintf(out, size, "CPU");
+  FILE *file = fopen("/proc/cpuinfo", "re");
+  if (!file)
+    return;
+  char line[256];
+  while (fgets(line, sizeof line, file)) {
+    const char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || !colon)
+      continue;
+    line[strcspn(line, "\n")] = 0;
+    snprintf(out, size, "%s", colon + 2);
+    break;
+  }
+  fclose(file);
+}
+
+static uint64_t cache_bytes(void) {
+  long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (bytes <= 0)
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+static enum decode_status describe(int device, struct decode_device *out) {
+  if (device != 0)
+    return refuse(DECODE_NO_DEVICE, "there is one CPU, device 0");
+  struct memory_state memory = memory_now();
+  char model[96];
+  model_name(model, sizeof model);
+  *out = (struct decode_device){
+      .memory_bytes = memory.total,
+      .memory_free_bytes = memory.available,
+      .cache_bytes = cache_bytes(),
+      .units = threads_default(),
+  };
+  snprintf(out->name, sizeof out->name, "%s, %d cores", model, out->units);
+  snprintf(out->runtime, sizeof out->runtime, "OpenMP, %s", cpu_kernels_choose()->name);
+  return DECODE_OK;
+}
+
+static enum decode_status make_plan(const struct decode_request *request, struct plan *plan) {
+  enum decode_status status = plan_make(request, cpu_kernels_choose(), plan);
+  if (status == DECODE_UNSUPPORTED)
+    refuse(status, "the CPU backend does not know this shape or these types");
+  return status;
+}
+
+static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
+  struct plan plan;
+  enum decode_status status = make_plan(request, &plan);
+  if (status == DECODE_OK)
+    *out = plan_cost(&plan);
+  return status;
+}
+
+static void destroy(struct decode_state *state) {
+  if (!state)
+    return;
+  for (int t = 0; state->streams && t < state->plan.threads; t++)
+    memory_give(state->streams[t].base, state->streams[t].bytes);
+  for (int b = 0; b < BLOCKS; b++)
+    memory_give(state->block[b], state->plan.block_bytes[b]);
+  free(state->streams);
+  free(state->tokens);
+  free(state);
+  threads_release();
+}
+
+static int take_stream(struct decode_state *state, int thread) {
+  const struct plan *plan = &state->plan;
+  struct stream *stream = &state->streams[thread];
+  stream->layer_bytes = plan_layer_bytes(plan, thread);
+  stream->bytes = plan->layers * stream->layer_bytes + plan_head_bytes(plan, thread);
+  for (int m = 0; m < MATRICES; m++)
+    stream->share[m] = plan_share(plan, (enum matrix_name)m, thread);
+  for (int m = 1; m < MATRIX_HEAD; m++)
+    stream->start[m] =
+        stream->start[m - 1] + stream->share[m - 1].count * plan->matrix[m - 1].panel_bytes;
+  stream->start[MATRIX_HEAD] = plan->layers * stream->layer_bytes;
+  if (stream->bytes == 0)
+    stream->bytes = LINE_BYTES; // more threads than panels
+  stream->base = memory_take(stream->bytes);
+  return stream->base ? 0 : -1;
+}
+
+static int take_memory(struct decode_state *state) {
+  const struct plan *plan = &state->plan;
+  state->tokens = calloc(plan->batch, sizeof *state->tokens);
+  state->streams = calloc((size_t)plan->threads, sizeof *state->streams);
+  if (!state->tokens || !state->streams)
+    return -1;
+  for (int b = 0; b < BLOCKS; b++)
+    if (!(state->block[b] = memory_take(plan->block_bytes[b])))
+      return -1;
+  for (int t = 0; t < plan->threads; t++)
+    if (take_stream(state, t) != 0)
+      return -1;
+  return 0;
+}
+
+static void fill_part(void *argument, int thread) {
+  cpu_fill(argument, thread);
+}
+
+static enum decode_status build(struct decode_state *state) {
+  const struct plan *plan = &state->plan;
+  if (plan_cost(plan).resident_bytes > memory_now().available)
+    return refuse(DECODE_NO_MEMORY, "the model is larger than the memory that is available");
+  if (take_memory(state) != 0)
+    return refuse(DECODE_NO_MEMORY, "the system refuses the memory");
+  if (threads_run(plan->threads, fill_part, state) != 0)
+    return refuse(DECODE_FAILED, "the system refuses the threads");
+  for (size_t b = 0; b < plan->batch; b++)
+    state->tokens[b] = (int)((plan->request.seed + b) % plan->vocab);
+  return DECODE_OK;
+}
+
+static struct decode_state *create(int device, const struct decode_request *request,
+                                   enum decode_status *status) {
+  if (device != 0) {
+    *status = refuse(DECODE_NO_DEVICE, "there is one CPU, device 0");
+    return NULL;
+  }
+  struct plan plan;
+  *status = make_plan(request, &plan);
+  if (*status != DECODE_OK)
+    return NULL;
+  size_t size = round_up(sizeof(struct decode_state), _Alignof(struct decode_state));
+  struct decode_state *state = aligned_alloc(_Alignof(struct decode_state), size);
+  if (!state) {
+    *status = refuse(DECODE_NO_MEMORY, "out of memory");
+    return NULL;
+  }
+  memset(state, 0, size);
+  state->plan = plan;
+  *status = build(state);
+  if (*status == DECODE_OK)
+    return state;
+  destroy(state);
+  return NULL;
+}
+
+struct run {
+  struct decode_state *state;
+  int steps;
+};
+
+static void run_part(void *argument, int thread) {
+  const struct run *run = argument;
+  for (int i = 0; i < run->steps; i++)
+    cpu_step(run->state, thread);
+}
+
+static enum decode_status run(struct decode_state *state, int steps) {
+  struct run run = {state, steps};
+  if (threads_run(state->plan.threads, run_part, &run) != 0)
+    return refuse(DECODE_FAILED, "the system refuses the threads");
+  return DECODE_OK;
+}
+
+static enum decode_status tokens(struct decode_state *state, int *out) {
+  memcpy(out, state->tokens, state->plan.batch * sizeof *out);
+  return DECODE_OK;
+}
+
+static enum decode_status logits(struct decode_state *state, float *out) {
+  const struct plan *plan = &state->plan;
+  const float *from = block_floats(state, BLOCK_LOGITS);
+  for (size_t b = 0; b < plan->batch; b++)
+    memcpy(out + b * plan->vocab, from + b * plan->logits_stride, plan->vocab * sizeof *out);
+  return DECODE_OK;
+}
+
+static enum decode_status set_tokens(struct decode_state *state, const int *in) {
+  for (size_t b = 0; b < state->plan.batch; b++)
+    if (in[b] < 0 || in[b] >= state->plan.request.shape.vocab)
+      return refuse(DECODE_FAILED, "a token lies outside the vocabulary");
+  memcpy(state->tokens, in, state->plan.batch * sizeof *in);
+  return DECODE_OK;
+}
+
+static enum decode_status read_memory(int device, uint64_t bytes, int threads, int variant,
+                                      double *seconds) {
+  if (device != 0)
+    return refuse(DECODE_NO_DEVICE, "there is one CPU, device 0");
+  return calibrate_read(bytes, threads, variant, seconds);
+}
+
+static enum decode_status matrix_rate(int device, const struct decode_types *types, int threads,
+                                      double *operations_per_s) {
+  if (device != 0)
+    return refuse(DECODE_NO_DEVICE, "there is one CPU, device 0");
+  return calibrate_matrix(types, threads, operations_per_s);
+}
+
+static const char *error(void) {
+  return last_error;
+}
+
+const struct decode_backend cpu_backend = {
+    .abi = DECODE_ABI,
+    .name = "cpu",
+    .build = KERNELS_BUILD,
+    .device_count = device_count,
+    .describe = describe,
+    .cost = cost,
+    .create = create,
+    .destroy = destroy,
+    .run = run,
+    .tokens = tokens,
+    .logits = logits,
+    .set_tokens = set_tokens,
+    .read_memory = read_memory,
+    .matrix_rate = matrix_rate,
+    .calibration_end = calibrate_end,
+    .error = error,
+};

@@ -1,0 +1,171 @@
+#include "kernels/cpu/calibrate.h"
+#include "kernels/cpu/memory.h"
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/threads.h"
+
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// Plain reads of one contiguous part per thread: how many places each thread reads side by side,
+// and how far ahead it prefetches. The last reads with portable C.
+static const struct variant {
+  int streams;
+  size_t ahead;
+  bool portable;
+} variants[] = {{4, 0, false},    {4, 4096, false}, {4, 1024, false}, {2, 0, false},
+                {2, 2048, false}, {1, 0, false},    {1, 2048, false}, {4, 0, true}};
+
+#define VARIANTS      ((int)(sizeof variants / sizeof variants[0]))
+#define PART_MULTIPLE 1024
+
+// Kept between calls of one size; one caller at a time, as decode.h's interface implies.
+static struct {
+  uint8_t *part[1024]; // of each thread
+  size_t part_bytes;
+  int threads;
+} buffer;
+
+struct reading {
+  const struct cpu_kernels *kernels;
+  struct variant variant;
+  struct barrier barrier;
+  double started, ended;
+  atomic_uint result; // so that reads have a use
+};
+
+static void touch(void *argument, int thread) {
+  (void)argument;
+  memset(buffer.part[thread], thread + 1, buffer.part_bytes);
+}
+
+void calibrate_end(void) {
+  for (int t = 0; t < buffer.threads; t++)
+    memory_give(buffer.part[t], buffer.part_bytes);
+  memset(&buffer, 0, sizeof buffer);
+}
+
+static enum decode_status prepare(size_t part_bytes, int threads) {
+  if (buffer.part_bytes == part_bytes && buffer.threads == threads)
+    return DECODE_OK;
+  calibrate_end();
+  if (part_bytes * (size_t)threads > memory_now().available)
+    return DECODE_NO_MEMORY;
+  buffer.part_bytes = part_bytes;
+  buffer.threads = threads;
+  for (int t = 0; t < threads; t++)
+    if (!(buffer.part[t] = memory_take(part_bytes)))
+      goto fail;
+  if (threads_run(threads, touch, NULL) == 0)
+    return DECODE_OK;
+
+fail:
+  calibrate_end();
+  return DECODE_NO_MEMORY;
+}
+
+static void read_part(void *argument, int thread) {
+  struct reading *reading = argument;
+  barrier_wait(&reading->barrier, buffer.threads);
+  if (thread == 0)
+    reading->started = now();
+  uint32_t sum = reading->kernels->read(buffer.part[thread], buffer.part_bytes,
+                                        reading->variant.streams, reading->variant.ahead);
+  atomic_fetch_add(&reading->result, sum);
+  barrier_wait(&reading->barrier, buffer.threads);
+  if (thread == 0)
+    reading->ended = now();
+}
+
+enum decode_status calibrate_read(uint64_t bytes, int threads, int variant, double *seconds) {
+  if (threads <= 0)
+    threads = threads_default();
+  if (variant < 0 || variant >= VARIANTS || threads > 1024)
+    return DECODE_UNSUPPORTED;
+  size_t part = bytes / (uint64_t)threads / PART_MULTIPLE * PART_MULTIPLE;
+  if (part == 0)
+    return DECODE_UNSUPPORTED;
+  enum decode_status status = prepare(part, threads);
+  if (status != DECODE_OK)
+    return status;
+  struct reading reading = {.kernels = variants[variant].portable ? &cpu_kernels_portable
+                                                                  : cpu_kernels_choose(),
+                            .variant = variants[variant]};
+  if (threads_run(threads, read_part, &reading) != 0)
+    return DECODE_FAILED;
+  *seconds = reading.ended - reading.started;
+  return DECODE_OK;
+}
+
+// The rate of the very kernels that a step uses, with weights and vectors in the nearest caches.
+#define RATE_PANELS  4
+#define RATE_COLUMNS 256
+#define RATE_BATCH   16
+#define RATE_ROUNDS  4000
+
+struct rate {
+  void (*product)(const struct product *);
+  enum product_kind kind;
+  struct barrier barrier;
+  int threads;
+  double started, ended;
+};
+
+static void multiply_part(void *argument, int thread) {
+  struct rate *rate = argument;
+  _Alignas(64) uint8_t panels[RATE_PANELS * PANEL_ROWS * RATE_COLUMNS * 2];
+  _Alignas(64) uint8_t in[RATE_BATCH * (RATE_COLUMNS * sizeof(float) + LINE_BYTES)];
+  _Alignas(64) float out[RATE_BATCH * RATE_PANELS * PANEL_ROWS];
+  int32_t sums[RATE_BATCH] = {0};
+  memset(panels, 0, sizeof panels);
+  memset(in, 0, sizeof in);
+  enum element element = rate->kind == INT8_INT8                             ? ELEMENT_INT8
+                         : rate->kind == E4M3_F32 || rate->kind == E4M3_BF16 ? ELEMENT_E4M3
+                                                                             : ELEMENT_BF16;
+  struct product product = {.panels = panels,
+                            .panel_stride = panel_bytes(element, RATE_COLUMNS),
+                            .panel_count = RATE_PANELS,
+                            .columns = RATE_COLUMNS,
+                            .in = in,
+                            .in_stride = sizeof in / RATE_BATCH,
+                            .in_sums = sums,
+                            .batch = RATE_BATCH,
+                            .out = out,
+                            .out_stride = RATE_PANELS * PANEL_ROWS};
+  rate->product(&product);
+  barrier_wait(&rate->barrier, rate->threads);
+  if (thread == 0)
+    rate->started = now();
+  for (int i = 0; i < RATE_ROUNDS; i++)
+    rate->product(&product);
+  barrier_wait(&rate->barrier, rate->threads);
+  if (thread == 0)
+    rate->ended = now();
+}
+
+enum decode_status calibrate_matrix(const struct decode_types *types, int threads,
+                                    double *operations_per_s) {
+  struct decode_request request = {
+      .shape = {1, 64, 1, 1, 64, 64, 64, 1e-5f, 1e4f, 0, 0},
+      .types = *types,
+      .batch = 1,
+      .context = 1,
+      .threads = threads,
+  };
+  struct plan plan;
+  enum decode_status status = plan_make(&request, cpu_kernels_choose(), &plan);
+  if (status != DECODE_OK)
+    return status;
+  struct rate rate = {.kind = plan.matrix[MATRIX_QKV].kind, .threads = plan.threads};
+  rate.product = plan.kernels->product[rate.kind];
+  if (threads_run(plan.threads, multiply_part, &rate) != 0)
+    return DECODE_FAILED;
+  double operations = 2.0 * RATE_PANELS * PANEL_ROWS * RATE_COLUMNS * RATE_BATCH * RATE_ROUNDS;
+  *operations_per_s = operations * plan.threads / (rate.ended - rate.started);
+  return DECODE_OK;
+}

@@ -1,0 +1,92 @@
+#include "kernels/cpu/dispatch.h"
+
+#include <stdatomic.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Intel SDM volume 1, 13.3: the tile registers' bits in XCR0, and leaf 7's bits for AMX. A process
+// must ask Linux (arch/x86/include/uapi/asm/prctl.h) before its first use of tiles.
+#define XCR0_TILES         (UINT64_C(3) << 17)
+#define LEAF7_EDX_AMX      (1u << 22 | 1u << 24 | 1u << 25) // bf16, tile, int8
+#define LEAF1_ECX_OSXSAVE  (1u << 27)
+#define REQUEST_PERMISSION 0x1023
+#define TILE_DATA          18
+
+static uint64_t xcr0(void) {
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (uint64_t)high << 32 | low;
+}
+
+static bool has_amx(void) {
+  unsigned a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & LEAF1_ECX_OSXSAVE))
+    return false;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & LEAF7_EDX_AMX) != LEAF7_EDX_AMX)
+    return false;
+  return (xcr0() & XCR0_TILES) == XCR0_TILES &&
+         syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+static bool has_avx2(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+static bool has_avx512(void) {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni") &&
+         __builtin_cpu_supports("avx512bf16");
+}
+
+static const struct cpu_kernels *const kernels[CPU_ISAS] = {
+    [CPU_PORTABLE] = &cpu_kernels_portable, [CPU_AVX2] = &cpu_kernels_avx2,
+    [CPU_AVX512] = &cpu_kernels_avx512,     [CPU_AVX512_BF16] = &cpu_kernels_avx512_bf16,
+    [CPU_AMX] = &cpu_kernels_amx,
+};
+
+bool cpu_has(enum cpu_isa isa) {
+  switch (isa) {
+  case CPU_PORTABLE: return true;
+  case CPU_AVX2: return has_avx2();
+  case CPU_AVX512:
+  case CPU_AVX512_BF16: return has_avx2() && has_avx512();
+  case CPU_AMX: return has_avx2() && has_avx512() && has_amx();
+  case CPU_ISAS: break;
+  }
+  return false;
+}
+
+// vdpbf16ps takes two cycles on Sapphire Rapids, where two multiply-adds of floats take one.
+static bool is_worthwhile(enum cpu_isa isa) {
+  return cpu_has(isa) && (isa != CPU_AVX512_BF16 || !__builtin_cpu_is("intel"));
+}
+#else
+static const struct cpu_kernels *const kernels[CPU_ISAS] = {[CPU_PORTABLE] = &cpu_kernels_portable};
+
+bool cpu_has(enum cpu_isa isa) {
+  return isa == CPU_PORTABLE;
+}
+
+static bool is_worthwhile(enum cpu_isa isa) {
+  return cpu_has(isa);
+}
+#endif
+
+static atomic_int forced = CPU_ISAS;
+
+void cpu_force_isa(enum cpu_isa isa) {
+  forced = (int)isa;
+}
+
+const struct cpu_kernels *cpu_kernels_choose(void) {
+  int isa = forced;
+  if (isa != CPU_ISAS && cpu_has((enum cpu_isa)isa))
+    return kernels[isa];
+  for (isa = CPU_ISAS - 1; isa > CPU_PORTABLE; isa--)
+    if (is_worthwhile((enum cpu_isa)isa))
+      break;
+  return kernels[isa];
+}

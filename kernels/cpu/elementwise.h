@@ -1,0 +1,33 @@
+// elementwise: what a step does to vectors besides multiplying them with matrices. One source,
+// compiled once for each instruction set.
+#ifndef PERTOKEN_CPU_ELEMENTWISE_H
+#define PERTOKEN_CPU_ELEMENTWISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct elementwise {
+  // out = x / sqrt(mean(x^2) + epsilon) * weight
+  void (*normalise)(const float *x, const float *weight, size_t count, float epsilon, float *out);
+  // out = silu(gate) * up; out may be gate.
+  void (*swiglu)(const float *gate, const float *up, size_t count, float *out);
+  float (*largest)(const float *x, size_t count);
+  // x = exp(x - offset); returns the sum.
+  float (*exponentials)(float *x, size_t count, float offset);
+  // x = x * factor + y
+  void (*scale_add)(float *x, float factor, const float *y, size_t count);
+  void (*to_bf16)(const float *x, size_t count, uint16_t *out);
+  // The lowest byte of weights_hash(key, first + i): which entry of weights_bell a weight is.
+  void (*hashes)(uint64_t key, uint64_t first, size_t count, uint8_t *out);
+  // Rounds to what bf16 holds; out may be x.
+  void (*round_bf16)(const float *x, size_t count, float *out);
+  // out = x / scale to nearest even with scale = max|x| / 127, which is returned; *sum of out.
+  float (*to_int8)(const float *x, size_t count, int8_t *out, int32_t *sum);
+};
+
+extern const struct elementwise elementwise_portable;
+#if defined(__x86_64__)
+extern const struct elementwise elementwise_avx2, elementwise_avx512;
+#endif
+
+#endif

@@ -1,0 +1,139 @@
+// The functions of elementwise.h, for inclusion by a file that defines ELEMENTWISE_TARGET, the
+// attribute of its instruction set, and ELEMENTWISE_TABLE, the name of its table.
+#include "kernels/cpu/elementwise.h"
+#include "kernels/weights.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline)) ELEMENTWISE_TARGET
+#define ON_ISA static ELEMENTWISE_TARGET
+
+INLINE float float_of(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+INLINE uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+// Adding and taking away 1.5 * 2^23 rounds to the nearest even integer.
+INLINE float nearest(float x) {
+  return (x + 12582912.0f) - 12582912.0f;
+}
+
+// exp(x) = 2^n * exp(r) with |r| <= ln(2) / 2, where the series to r^6 is off by 1.2e-7.
+INLINE float exponential(float x) {
+  x = x < -87 ? -87 : x > 88 ? 88 : x;
+  float n = nearest(x * 1.44269504f);
+  float r = x - n * 0.693359375f + n * 2.12194440e-4f; // ln(2) in two parts
+  float series = 1 + r * (1.0f / 6);
+  series = 1 + r * (1.0f / 5) * series;
+  series = 1 + r * (1.0f / 4) * series;
+  series = 1 + r * (1.0f / 3) * series;
+  series = 1 + r * (1.0f / 2) * series;
+  series = 1 + r * series;
+  return series * float_of((uint32_t)((int32_t)n + 127) << 23);
+}
+
+// The upper half of a float, rounded to nearest even.
+INLINE uint32_t bf16_bits(float value) {
+  uint32_t bits = bits_of(value);
+  return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+}
+
+ON_ISA void normalise(const float *x, const float *weight, size_t count, float epsilon,
+                      float *out) {
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = 0; i < count; i++)
+    sum += x[i] * x[i];
+  float factor = 1 / sqrtf(sum / (float)count + epsilon);
+#pragma omp simd
+  for (size_t i = 0; i < count; i++)
+    out[i] = x[i] * factor * weight[i];
+}
+
+ON_ISA void swiglu(const float *gate, const float *up, size_t count, float *out) {
+#pragma omp simd
+  for (size_t i = 0; i < count; i++)
+    out[i] = gate[i] / (1 + exponential(-gate[i])) * up[i];
+}
+
+ON_ISA float largest(const float *x, size_t count) {
+  float most = -INFINITY;
+#pragma omp simd reduction(max : most)
+  for (size_t i = 0; i < count; i++)
+    most = x[i] > most ? x[i] : most;
+  return most;
+}
+
+ON_ISA float exponentials(float *x, size_t count, float offset) {
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = 0; i < count; i++) {
+    x[i] = exponential(x[i] - offset);
+    sum += x[i];
+  }
+  return sum;
+}
+
+ON_ISA void scale_add(float *x, float factor, const float *y, size_t count) {
+#pragma omp simd
+  for (size_t i = 0; i < count; i++)
+    x[i] = x[i] * factor + y[i];
+}
+
+ON_ISA void to_bf16(const float *x, size_t count, uint16_t *out) {
+#pragma omp simd
+  for (size_t i = 0; i < count; i++)
+    out[i] = (uint16_t)bf16_bits(x[i]);
+}
+
+ON_ISA void round_bf16(const float *x, size_t count, float *out) {
+#pragma omp simd
+  for (size_t i = 0; i < count; i++)
+    out[i] = float_of(bf16_bits(x[i]) << 16);
+}
+
+ON_ISA float to_int8(const float *x, size_t count, int8_t *out, int32_t *sum) {
+  float most = 0;
+#pragma omp simd reduction(max : most)
+  for (size_t i = 0; i < count; i++)
+    most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
+  // In double, as the oracle does it: of halves, which coarse inputs are full of, a float quotient
+  // would send some the other way.
+  double scale = (double)most / 127, divisor = scale > 0 ? scale : 1;
+  float total = 0;
+#pragma omp simd reduction(+ : total)
+  for (size_t i = 0; i < count; i++) {
+    double bits = x[i] / divisor + 6755399441055744.0; // 1.5 * 2^52: see nearest
+    float rounded = (float)(bits - 6755399441055744.0);
+    out[i] = (int8_t)rounded;
+    total += rounded; // exact: at most 127 * 65536
+  }
+  *sum = (int32_t)total;
+  return (float)scale;
+}
+
+ON_ISA void hashes(uint64_t key, uint64_t first, size_t count, uint8_t *out) {
+#pragma omp simd
+  for (size_t i = 0; i < count; i++)
+    out[i] = (uint8_t)weights_hash(key, first + i);
+}
+
+const struct elementwise ELEMENTWISE_TABLE = {
+    .normalise = normalise,
+    .swiglu = swiglu,
+    .largest = largest,
+    .exponentials = exponentials,
+    .scale_add = scale_add,
+    .to_bf16 = to_bf16,
+    .hashes = hashes,
+    .round_bf16 = round_bf16,
+    .to_int8 = to_int8,
+};

@@ -1,0 +1,234 @@
+#include "kernels/cpu/state.h"
+
+#include <math.h>
+#include <string.h>
+
+// What each entry of weights_bell is held as.
+struct values {
+  enum element element;
+  uint64_t key;
+  float scale;
+  void (*hashes)(uint64_t key, uint64_t first, size_t count, uint8_t *out);
+  uint16_t bits[256];
+};
+
+static uint16_t bits_of(enum element element, float q, float scale) {
+  switch (element) {
+  case ELEMENT_BF16: return bf16_from_float(q * scale);
+  case ELEMENT_E4M3: return e4m3_from_float(q);
+  case ELEMENT_INT8: return (uint8_t)(int8_t)q;
+  case ELEMENT_F32: break;
+  }
+  return 0;
+}
+
+static struct values weight_values(const struct plan *plan, enum element element,
+                                   enum tensor tensor, size_t layer) {
+  struct values values = {
+      .element = element,
+      .key = weights_key(plan->request.seed, tensor, (int)layer),
+      .scale = weights_scale(&plan->request.shape, tensor),
+      .hashes = plan->kernels->elementwise->hashes,
+  };
+  for (int i = 0; i < 256; i++)
+    values.bits[i] = bits_of(element, (float)weights_bell[i], values.scale);
+  return values;
+}
+
+// The cache has no scale: it holds the value itself.
+static struct values cache_values_of(const struct plan *plan, enum tensor tensor, size_t layer) {
+  enum element kv = plan->request.types.kv;
+  struct values values = weight_values(plan, kv, tensor, layer);
+  for (int i = 0; i < 256; i++) {
+    float value = (float)weights_bell[i] * values.scale;
+    values.bits[i] = kv == ELEMENT_E4M3 ? e4m3_from_float(value) : bf16_from_float(value);
+  }
+  return values;
+}
+
+static inline __attribute__((always_inline)) void put(enum element element, uint8_t *at,
+                                                      uint16_t bits) {
+  if (element == ELEMENT_BF16)
+    memcpy(at, &bits, sizeof bits);
+  else
+    *at = (uint8_t)bits;
+}
+
+#define AT_ONCE 256
+
+// Entries index.. of a tensor to one row of a panel; the element is known when compiling.
+static inline __attribute__((always_inline)) void fill_row_of(enum element element,
+                                                              const struct values *values,
+                                                              uint64_t index, size_t count,
+                                                              uint8_t *panel, size_t row) {
+  uint8_t hashes[AT_ONCE];
+  for (size_t first = 0; first < count; first += AT_ONCE) {
+    size_t left = count - first, now = left < AT_ONCE ? left : AT_ONCE;
+    values->hashes(values->key, index + first, now, hashes);
+    for (size_t c = 0; c < now; c++)
+      put(element, panel + panel_offset(element, row, first + c), values->bits[hashes[c]]);
+  }
+}
+
+static void fill_row(const struct values *values, uint64_t index, size_t count, uint8_t *panel,
+                     size_t row) {
+  switch (values->element) {
+  case ELEMENT_BF16: fill_row_of(ELEMENT_BF16, values, index, count, panel, row); break;
+  case ELEMENT_E4M3: fill_row_of(ELEMENT_E4M3, values, index, count, panel, row); break;
+  case ELEMENT_INT8: fill_row_of(ELEMENT_INT8, values, index, count, panel, row); break;
+  case ELEMENT_F32: break;
+  }
+}
+
+// Rows first.. of a tensor, as far as it has any.
+static void fill_panel(const struct matrix *matrix, const struct values *values, size_t first,
+                       size_t rows, uint8_t *panel) {
+  for (size_t r = 0; r < PANEL_ROWS && first + r < rows; r++) {
+    if (matrix->header_bytes)
+      memcpy(panel + r * sizeof(float), &values->scale, sizeof(float));
+    fill_row(values, (uint64_t)(first + r) * matrix->columns, matrix->columns,
+             panel + matrix->header_bytes, r);
+  }
+}
+
+// Which tensor a panel belongs to, and where in it.
+struct origin {
+  enum tensor tensor;
+  size_t first, rows;
+};
+
+static struct origin origin_of(const struct plan *plan, enum matrix_name name, size_t panel) {
+  size_t row = panel * PANEL_ROWS;
+  switch (name) {
+  case MATRIX_QKV:
+    if (row < plan->k_at)
+      return (struct origin){TENSOR_WQ, row, plan->query_width};
+    if (row < plan->v_at)
+      return (struct origin){TENSOR_WK, row - plan->k_at, plan->kv_width};
+    return (struct origin){TENSOR_WV, row - plan->v_at, plan->kv_width};
+  case MATRIX_OUTPUT: return (struct origin){TENSOR_WO, row, plan->hidden};
+  case MATRIX_GATE_UP:
+    return (struct origin){panel % 2 ? TENSOR_UP : TENSOR_GATE, panel / 2 * PANEL_ROWS, plan->ffn};
+  case MATRIX_DOWN: return (struct origin){TENSOR_DOWN, row, plan->hidden};
+  case MATRIX_HEAD:
+  case MATRICES: break;
+  }
+  return (struct origin){TENSOR_HEAD, row, plan->vocab};
+}
+
+static void fill_share(struct decode_state *state, int thread, enum matrix_name name,
+                       size_t layer) {
+  const struct plan *plan = &state->plan;
+  const struct matrix *matrix = &plan->matrix[name];
+  struct share share = state->streams[thread].share[name];
+  uint8_t *at = stream_at(state, thread, name, layer);
+  struct values values[TENSORS];
+  bool ready[TENSORS] = {false};
+  for (size_t p = 0; p < share.count; p++, at += matrix->panel_bytes) {
+    struct origin origin = origin_of(plan, name, share.first + p);
+    if (!ready[origin.tensor])
+      values[origin.tensor] = weight_values(plan, matrix->element, origin.tensor, layer);
+    ready[origin.tensor] = true;
+    fill_panel(matrix, &values[origin.tensor], origin.first, origin.rows, at);
+  }
+}
+
+static void fill_plain(const struct values *values, uint64_t index, size_t count, uint8_t *out) {
+  uint8_t hashes[AT_ONCE];
+  size_t size = element_bytes(values->element);
+  for (size_t first = 0; first < count; first += AT_ONCE) {
+    size_t left = count - first, now = left < AT_ONCE ? left : AT_ONCE;
+    values->hashes(values->key, index + first, now, hashes);
+    for (size_t i = 0; i < now; i++)
+      put(values->element, out + (first + i) * size, values->bits[hashes[i]]);
+  }
+}
+
+static void fill_embedding(struct decode_state *state, int thread) {
+  const struct plan *plan = &state->plan;
+  enum element element = plan->request.types.head;
+  struct values values = weight_values(plan, element, TENSOR_EMBEDDING, 0);
+  size_t threads = (size_t)plan->threads, size = element_bytes(element);
+  size_t first = plan->vocab * (size_t)thread / threads;
+  size_t last = plan->vocab * ((size_t)thread + 1) / threads;
+  uint8_t *rows = state->block[BLOCK_EMBEDDING];
+  for (size_t row = first; row < last; row++)
+    fill_plain(&values, row * plan->hidden, plan->hidden, rows + row * plan->hidden * size);
+  if (is_scaled(element))
+    for (size_t row = first; row < last; row++)
+      block_floats(state, BLOCK_EMBEDDING_SCALES)[row] = values.scale;
+}
+
+static void fill_norm(struct decode_state *state, enum tensor tensor, size_t layer, float *out) {
+  const struct plan *plan = &state->plan;
+  uint64_t key = weights_key(plan->request.seed, tensor, (int)layer);
+  float scale = weights_scale(&plan->request.shape, tensor);
+  for (size_t i = 0; i < plan->hidden; i++)
+    out[i] = 1 + (float)weights_q(key, i) * scale;
+}
+
+static void fill_norms(struct decode_state *state) {
+  const struct plan *plan = &state->plan;
+  float *norms = block_floats(state, BLOCK_NORMS);
+  for (size_t layer = 0; layer < plan->layers; layer++) {
+    fill_norm(state, TENSOR_ATTENTION_NORM, layer, norms + 2 * layer * plan->x_stride);
+    fill_norm(state, TENSOR_FFN_NORM, layer, norms + (2 * layer + 1) * plan->x_stride);
+  }
+  fill_norm(state, TENSOR_FINAL_NORM, 0, norms + 2 * plan->layers * plan->x_stride);
+}
+
+static void fill_turns(struct decode_state *state) {
+  const struct plan *plan = &state->plan;
+  float *turns = block_floats(state, BLOCK_TURNS);
+  size_t half = plan->head_dim / 2;
+  for (size_t i = 0; i < half; i++) {
+    double exponent = 2 * (double)i / (double)plan->head_dim;
+    double angle =
+        (double)(plan->context - 1) / pow((double)plan->request.shape.rope_theta, exponent);
+    turns[i] = (float)cos(angle);
+    turns[half + i] = (float)sin(angle);
+  }
+}
+
+// Positions are rows of the keys' panels and columns of the values'.
+static void fill_position(const struct decode_state *state, size_t layer, size_t item,
+                          size_t position, const struct values *keys, const struct values *values) {
+  const struct plan *plan = &state->plan;
+  size_t row = item / plan->kv_heads, head = item % plan->kv_heads;
+  uint64_t index = (row * plan->context + position) * plan->kv_width + head * plan->head_dim;
+  uint8_t *key = cache_keys(state, layer, item) + position / PANEL_ROWS * plan->key_panel_bytes;
+  fill_row(keys, index, plan->head_dim, key, position % PANEL_ROWS);
+  uint8_t *panels = cache_values(state, layer, item), hashes[MOST_HEAD_DIM];
+  values->hashes(values->key, index, plan->head_dim, hashes);
+  for (size_t d = 0; d < plan->head_dim; d++)
+    put(values->element,
+        panels + d / PANEL_ROWS * plan->value_panel_bytes +
+            panel_offset(values->element, d % PANEL_ROWS, position),
+        values->bits[hashes[d]]);
+}
+
+static void fill_cache(struct decode_state *state, size_t layer, int thread) {
+  const struct plan *plan = &state->plan;
+  struct values keys = cache_values_of(plan, TENSOR_KEYS, layer);
+  struct values values = cache_values_of(plan, TENSOR_VALUES, layer);
+  struct share pieces = attention_share(plan, thread);
+  for (size_t i = pieces.first; i < pieces.first + pieces.count; i++) {
+    size_t first = i % plan->parts * plan->part_positions, last = first + plan->part_positions;
+    for (size_t position = first; position < last && position < plan->context; position++)
+      fill_position(state, layer, i / plan->parts, position, &keys, &values);
+  }
+}
+
+void cpu_fill(struct decode_state *state, int thread) {
+  for (size_t layer = 0; layer < state->plan.layers; layer++) {
+    for (int m = 0; m < MATRIX_HEAD; m++)
+      fill_share(state, thread, (enum matrix_name)m, layer);
+    fill_cache(state, layer, thread);
+  }
+  fill_share(state, thread, MATRIX_HEAD, 0);
+  fill_embedding(state, thread);
+  if (thread == 0) {
+    fill_norms(state);
+    fill_turns(state);
+  }
+}

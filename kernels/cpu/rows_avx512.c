@@ -1,0 +1,214 @@
+#include "kernels/cpu/rows_avx512.h"
+#include "kernels/cpu/dispatch.h"
+
+#if defined(__x86_64__)
+
+// Entry 127 is NaN; the others, subnormals too, are exact.
+const uint8_t e4m3_low_bytes[128] = {
+    0x00, 0x00, 0x80, 0xC0, 0x00, 0x20, 0x40, 0x60, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0,
+    0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0,
+    0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0,
+    0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0,
+    0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0,
+    0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0,
+    0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0,
+    0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xC0};
+const uint8_t e4m3_high_bytes[128] = {
+    0x00, 0x3B, 0x3B, 0x3B, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C,
+    0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D, 0x3D,
+    0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E, 0x3E,
+    0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F, 0x3F,
+    0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40,
+    0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41,
+    0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42,
+    0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x7F};
+
+// Four panels are read side by side, which keeps more of the memory's pages busy, and up to four
+// vectors share what was read; then the next four, from the first-level cache.
+#define MOST_PANELS 4
+#define MOST_ROWS   4
+
+INLINE int32_t word_at(const uint8_t *in, size_t byte) {
+  int32_t word;
+  __builtin_memcpy(&word, in + byte, sizeof word);
+  return word;
+}
+
+// Sums are kept as bits: floats, or integers for int8.
+INLINE __m512i add_line(__m512i sums, __m512i line, enum product_kind kind, const uint8_t *in,
+                        size_t index) {
+  if (kind == INT8_INT8) {
+    // Weights as unsigned bytes, 128 too large: `first_sums` makes up for it.
+    __m512i shifted = _mm512_xor_si512(line, _mm512_set1_epi8(-0x80));
+    return _mm512_dpbusd_epi32(sums, shifted, _mm512_set1_epi32(word_at(in, 4 * index)));
+  }
+  __m512 floats = _mm512_castsi512_ps(sums);
+  if (kind == BF16_BF16) {
+    __m512i pair = _mm512_set1_epi32(word_at(in, 4 * index));
+    return _mm512_castps_si512(_mm512_dpbf16_ps(floats, (__m512bh)line, (__m512bh)pair));
+  }
+  const float *pair = (const float *)(const void *)in + 2 * index;
+  __m512 even = _mm512_castsi512_ps(_mm512_slli_epi32(line, 16));
+  __m512 odd = _mm512_castsi512_ps(_mm512_and_si512(line, _mm512_set1_epi32((int)0xFFFF0000)));
+  floats = _mm512_fmadd_ps(even, _mm512_set1_ps(pair[0]), floats);
+  return _mm512_castps_si512(_mm512_fmadd_ps(odd, _mm512_set1_ps(pair[1]), floats));
+}
+
+INLINE __m512i first_sums(const struct product *product, enum product_kind kind, size_t row) {
+  return kind == INT8_INT8 ? _mm512_set1_epi32(-128 * product->in_sums[row])
+                           : _mm512_setzero_si512();
+}
+
+INLINE float *out_at(const struct product *product, size_t row, size_t panel) {
+  return product->out + row * product->out_stride + panel * PANEL_ROWS;
+}
+
+// One line of a panel against `rows` vectors; E4M3 becomes two lines of BF16.
+INLINE void add_to_rows(const uint8_t *at, enum product_kind kind, const struct product *product,
+                        const uint8_t *in, size_t index, int rows, const struct e4m3_tables *tables,
+                        __m512i *sums) {
+  bool narrow = kind == E4M3_F32 || kind == E4M3_BF16;
+  enum product_kind wide = kind == E4M3_F32 ? BF16_F32 : kind == E4M3_BF16 ? BF16_BF16 : kind;
+  __m512i line = _mm512_load_si512(at), second = line;
+  if (narrow)
+    decode_e4m3(line, tables, &line, &second);
+#pragma GCC unroll 4
+  for (int b = 0; b < rows; b++) {
+    const uint8_t *vector = in + (size_t)b * product->in_stride;
+    sums[b] = add_line(sums[b], line, wide, vector, narrow ? 2 * index : index);
+    if (narrow)
+      sums[b] = add_line(sums[b], second, wide, vector, 2 * index + 1);
+  }
+}
+
+// Adds lines first..last of `panels` panels and `rows` vectors to out.
+INLINE void add_lines(const struct product *product, enum product_kind kind, size_t panel,
+                      int panels, size_t row, int rows, size_t first, size_t last, size_t ahead) {
+  __m512i sums[MOST_PANELS][MOST_ROWS];
+  const struct e4m3_tables tables = e4m3_tables();
+  const uint8_t *in = (const uint8_t *)product->in + row * product->in_stride;
+  const uint8_t *lines = product->panels + panel * product->panel_stride;
+#pragma GCC unroll 4
+  for (int p = 0; p < panels; p++)
+#pragma GCC unroll 4
+    for (int b = 0; b < rows; b++)
+      sums[p][b] = first ? _mm512_load_si512(out_at(product, row + (size_t)b, panel + (size_t)p))
+                         : first_sums(product, kind, row + (size_t)b);
+
+  for (size_t i = first; i < last; i++)
+#pragma GCC unroll 4
+    for (int p = 0; p < panels; p++) {
+      const uint8_t *at = lines + (size_t)p * product->panel_stride + i * LINE_BYTES;
+      if (ahead)
+        _mm_prefetch((const char *)at + ahead, _MM_HINT_T0);
+      add_to_rows(at, kind, product, in, i, rows, &tables, sums[p]);
+    }
+
+#pragma GCC unroll 4
+  for (int p = 0; p < panels; p++)
+#pragma GCC unroll 4
+    for (int b = 0; b < rows; b++)
+      _mm512_store_si512(out_at(product, row + (size_t)b, panel + (size_t)p), sums[p][b]);
+}
+
+INLINE void add_rows(const struct product *product, enum product_kind kind, size_t panel,
+                     int panels, size_t row, size_t first, size_t last, size_t ahead) {
+  switch (product->batch - row) {
+  case 1: add_lines(product, kind, panel, panels, row, 1, first, last, ahead); break;
+  case 2: add_lines(product, kind, panel, panels, row, 2, first, last, ahead); break;
+  case 3: add_lines(product, kind, panel, panels, row, 3, first, last, ahead); break;
+  default: add_lines(product, kind, panel, panels, row, 4, first, last, ahead); break;
+  }
+}
+
+INLINE void to_floats(const struct product *product, size_t panel, size_t panels) {
+  for (size_t b = 0; b < product->batch; b++)
+    for (size_t p = panel; p < panel + panels; p++) {
+      float *at = out_at(product, b, p);
+      _mm512_store_ps(at, _mm512_cvtepi32_ps(_mm512_load_si512(at)));
+    }
+}
+
+INLINE void multiply(const struct product *product, enum product_kind kind) {
+  size_t lines = product_lines(product, kind), panels;
+  for (size_t panel = 0; panel < product->panel_count; panel += panels) {
+    panels = panel + MOST_PANELS <= product->panel_count ? MOST_PANELS : 1;
+    for (size_t first = 0; first < lines; first += AHEAD_LINES) {
+      size_t last = first + AHEAD_LINES < lines ? first + AHEAD_LINES : lines;
+      size_t ahead = prefetch_distance(product, panels, last, lines);
+      for (size_t row = 0; row < product->batch; row += MOST_ROWS)
+        if (panels == MOST_PANELS)
+          add_rows(product, kind, panel, MOST_PANELS, row, first, last, row ? 0 : ahead);
+        else
+          add_rows(product, kind, panel, 1, row, first, last, row ? 0 : ahead);
+    }
+    if (kind == INT8_INT8)
+      to_floats(product, panel, panels);
+  }
+}
+
+AVX512 static void bf16_f32(const struct product *product) {
+  multiply(product, BF16_F32);
+}
+
+AVX512 static void e4m3_f32(const struct product *product) {
+  multiply(product, E4M3_F32);
+}
+
+AVX512 static void bf16_bf16(const struct product *product) {
+  multiply(product, BF16_BF16);
+}
+
+AVX512 static void e4m3_bf16(const struct product *product) {
+  multiply(product, E4M3_BF16);
+}
+
+AVX512 static void int8_int8(const struct product *product) {
+  multiply(product, INT8_INT8);
+}
+
+AVX512 static uint32_t read_avx512(const uint8_t *from, size_t bytes, int streams, size_t ahead) {
+  size_t part = bytes / (size_t)streams, step = 4 / (size_t)streams * LINE_BYTES;
+  __m512i sums[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                     _mm512_setzero_si512()};
+  const uint8_t *starts[4]; // of the four lines that are read in each round
+  for (int j = 0; j < 4; j++)
+    starts[j] = from + (size_t)(j % streams) * part + (size_t)(j / streams) * LINE_BYTES;
+  for (size_t i = 0; i < part; i += step)
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++) {
+      if (ahead)
+        _mm_prefetch((const char *)starts[j] + i + ahead, _MM_HINT_T0);
+      sums[j] = _mm512_add_epi64(sums[j], _mm512_load_si512(starts[j] + i));
+    }
+  __m512i sum =
+      _mm512_add_epi64(_mm512_add_epi64(sums[0], sums[1]), _mm512_add_epi64(sums[2], sums[3]));
+  uint64_t lanes[8], total = 0; // unsigned: the sum may wrap
+  _mm512_storeu_si512(lanes, sum);
+  for (int j = 0; j < 8; j++)
+    total += lanes[j];
+  return (uint32_t)(total ^ total >> 32);
+}
+
+const struct cpu_kernels cpu_kernels_avx512 = {
+    .isa = CPU_AVX512,
+    .name = "AVX-512 with VNNI and VBMI",
+    .product = {[BF16_F32] = bf16_f32, [E4M3_F32] = e4m3_f32, [INT8_INT8] = int8_int8},
+    .elementwise = &elementwise_avx512,
+    .read = read_avx512,
+};
+
+const struct cpu_kernels cpu_kernels_avx512_bf16 = {
+    .isa = CPU_AVX512_BF16,
+    .name = "AVX-512 with BF16, VNNI and VBMI",
+    .product = {[BF16_F32] = bf16_f32,
+                [E4M3_F32] = e4m3_f32,
+                [BF16_BF16] = bf16_bf16,
+                [E4M3_BF16] = e4m3_bf16,
+                [INT8_INT8] = int8_int8},
+    .elementwise = &elementwise_avx512,
+    .read = read_avx512,
+};
+#else
+extern int rows_avx512_is_for_x86;
+#endif

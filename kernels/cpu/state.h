@@ -1,0 +1,65 @@
+// state: a model in memory, and the threads' places in it. For the files of kernels/cpu only.
+#ifndef PERTOKEN_CPU_STATE_H
+#define PERTOKEN_CPU_STATE_H
+
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/threads.h"
+
+// A thread's weights in the order in which it reads them: for each layer its shares of the layer's
+// matrices, then that of the head. One contiguous block, so that prefetching past the end of one
+// matrix brings in the next.
+struct stream {
+  uint8_t *base;
+  size_t bytes, layer_bytes;
+  size_t start[MATRICES]; // from the layer's start; of the head from the base
+  struct share share[MATRICES];
+};
+
+struct decode_state {
+  struct plan plan;
+  struct stream *streams; // [threads]
+  void *block[BLOCKS];
+  int *tokens; // [batch]
+  struct barrier barrier;
+};
+
+// The lines of a thread's first panel of a matrix begin header_bytes after this.
+static inline uint8_t *stream_at(const struct decode_state *state, int thread,
+                                 enum matrix_name name, size_t layer) {
+  const struct stream *stream = &state->streams[thread];
+  size_t from = name == MATRIX_HEAD ? 0 : layer * stream->layer_bytes;
+  return stream->base + from + stream->start[name];
+}
+
+static inline float *block_floats(const struct decode_state *state, enum block block) {
+  return state->block[block];
+}
+
+static inline uint8_t *cache_keys(const struct decode_state *state, size_t layer, size_t item) {
+  const struct plan *plan = &state->plan;
+  return (uint8_t *)state->block[BLOCK_CACHE] + (layer * plan->items + item) * plan->item_bytes;
+}
+
+static inline uint8_t *cache_values(const struct decode_state *state, size_t layer, size_t item) {
+  return cache_keys(state, layer, item) + state->plan.key_bytes;
+}
+
+// The pieces of attention are numbered item by item, parts within; a thread takes neighbours.
+static inline struct share attention_share(const struct plan *plan, int thread) {
+  size_t pieces = plan->items * plan->parts, threads = (size_t)plan->threads;
+  size_t first = pieces * (size_t)thread / threads, last = pieces * ((size_t)thread + 1) / threads;
+  return (struct share){first, last - first};
+}
+
+// fill.c: a thread's part of the weights, the embedding, the norms and the cache.
+void cpu_fill(struct decode_state *state, int thread);
+
+// attention.c: turns queries and keys, stores key and value, attends; a thread's pieces of a layer.
+void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room);
+// Joins the parts of one row's items in `attended`; nothing to do for one part.
+void cpu_attend_join(const struct decode_state *state, size_t row);
+
+// step.c: one decode step, entered by all threads.
+void cpu_step(struct decode_state *state, int thread);
+
+#endif

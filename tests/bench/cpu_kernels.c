@@ -1,0 +1,150 @@
+// The ladder of CPU kernels: a whole decode step with each instruction set, beside the memory's
+// read speed measured between the samples.
+//   cpu_kernels MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
+// MODEL is tinyllama or llama8b (of which LAYERS layers), WEIGHTS is bf16, int8 or e4m3.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels/cpu/dispatch.h"
+
+#define MOST_SAMPLES 200
+#define READ_BYTES   (UINT64_C(2) << 30)
+
+static const struct model {
+  const char *name;
+  struct decode_shape shape;
+} models[] = {
+    {"tinyllama", {22, 2048, 32, 4, 64, 5632, 32000, 1e-5f, 1e4f, 0, 0}},
+    {"llama8b", {8, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 5e5f, 0, 0}},
+};
+
+static const struct mix {
+  const char *name;
+  struct decode_types types;
+} mixes[] = {
+    {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32}},
+    {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32}},
+    {"e4m3", {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32}},
+};
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double at(const double *sorted, int count, double part) {
+  return sorted[(int)(part * (count - 1) + 0.5)];
+}
+
+// Bytes per second of one variant of reading; 0 past the last.
+static double read_speed(int variant, int threads) {
+  double seconds;
+  if (cpu_backend.read_memory(0, READ_BYTES, threads, variant, &seconds) != DECODE_OK)
+    return 0;
+  return (double)READ_BYTES / seconds;
+}
+
+static int best_variant(int threads) {
+  double speeds[32] = {0};
+  int best = 0;
+  for (int round = 0; round < 3; round++)
+    for (int v = 0; v < 32; v++) {
+      double speed = read_speed(v, threads);
+      if (speed == 0)
+        break;
+      speeds[v] = speed > speeds[v] ? speed : speeds[v];
+    }
+  for (int v = 0; v < 32 && speeds[v] > 0; v++) {
+    printf("  read %d: %.2f GB/s\n", v, speeds[v] / 1e9);
+    best = speeds[v] > speeds[best] ? v : best;
+  }
+  return best;
+}
+
+// Samples of a step, each between two reads: prints medians and the spread of the ratio.
+static void measure(const struct decode_request *request, const char *isa, int variant,
+                    int samples) {
+  enum decode_status status;
+  struct decode_cost cost;
+  double created = now();
+  struct decode_state *state = cpu_backend.create(0, request, &status);
+  if (!state || cpu_backend.cost(request, &cost) != DECODE_OK) {
+    printf("%s: %s\n", isa, cpu_backend.error());
+    return;
+  }
+  created = now() - created;
+  double bytes = (double)(cost.weight_bytes + cost.kv_bytes);
+  double steps[MOST_SAMPLES], reads[MOST_SAMPLES], ratios[MOST_SAMPLES];
+  cpu_backend.run(state, 1);
+  double before = read_speed(variant, request->threads);
+  for (int i = 0; i < samples; i++) {
+    double started = now();
+    cpu_backend.run(state, 1);
+    steps[i] = now() - started;
+    double after = read_speed(variant, request->threads);
+    reads[i] = after;
+    ratios[i] = bytes / steps[i] / (0.5 * (before + after));
+    before = after;
+  }
+  cpu_backend.destroy(state);
+  qsort(steps, (size_t)samples, sizeof *steps, ascending);
+  qsort(reads, (size_t)samples, sizeof *reads, ascending);
+  qsort(ratios, (size_t)samples, sizeof *ratios, ascending);
+  printf("%-11s step %8.2f ms (best %8.2f) %6.2f GB/s  read %6.2f (best %6.2f)  ratio %.3f "
+         "[%.3f %.3f]  best/best %.3f  create %.2f s for %.2f GB\n",
+         isa, 1e3 * at(steps, samples, 0.5), 1e3 * steps[0], bytes / at(steps, samples, 0.5) / 1e9,
+         at(reads, samples, 0.5) / 1e9, reads[samples - 1] / 1e9, at(ratios, samples, 0.5),
+         at(ratios, samples, 0.25), at(ratios, samples, 0.75),
+         bytes / steps[0] / reads[samples - 1], created, (double)cost.resident_bytes / 1e9);
+}
+
+static int argument(int count, char **values, int i, int otherwise) {
+  return i < count ? atoi(values[i]) : otherwise;
+}
+
+int main(int count, char **values) {
+  static const char *const isas[] = {"portable", "avx2", "avx512", "avx512-bf16", "amx"};
+  const struct model *model = NULL;
+  const struct mix *mix = NULL;
+  for (size_t i = 0; count > 3 && i < sizeof models / sizeof models[0]; i++)
+    if (strcmp(values[1], models[i].name) == 0)
+      model = &models[i];
+  for (size_t i = 0; count > 3 && i < sizeof mixes / sizeof mixes[0]; i++)
+    if (strcmp(values[2], mixes[i].name) == 0)
+      mix = &mixes[i];
+  if (!model || !mix) {
+    fprintf(stderr, "cpu_kernels tinyllama|llama8b bf16|int8|e4m3 BATCH [CONTEXT [THREADS "
+                    "[SAMPLES [LAYERS]]]]\n");
+    return 2;
+  }
+  struct decode_request request = {.shape = model->shape, .types = mix->types, .seed = 1};
+  request.batch = argument(count, values, 3, 1);
+  request.context = argument(count, values, 4, 512);
+  request.threads = argument(count, values, 5, 0);
+  int samples = argument(count, values, 6, 15);
+  request.shape.layers = argument(count, values, 7, request.shape.layers);
+  if (samples < 1 || samples > MOST_SAMPLES)
+    samples = MOST_SAMPLES;
+
+  printf("%s %s, batch %d, context %d\n", model->name, mix->name, request.batch, request.context);
+  int variant = best_variant(request.threads);
+  for (int isa = CPU_ISAS - 1; isa > CPU_PORTABLE; isa--) {
+    if (!cpu_has((enum cpu_isa)isa))
+      continue;
+    double rate = 0;
+    cpu_force_isa((enum cpu_isa)isa);
+    cpu_backend.matrix_rate(0, &mix->types, request.threads, &rate);
+    printf("%.0f GFLOP/s ", rate / 1e9);
+    measure(&request, isas[isa], variant, samples);
+  }
+  cpu_backend.calibration_end();
+  return 0;
+}

@@ -1,0 +1,282 @@
+// The CPU backend against the oracle: every instruction set that this machine has, every mix of
+// types, and shapes that fit no vector.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cpu/dispatch.h"
+#include "kernels/reference.h"
+
+#define MOST_BATCH 17
+#define MOST_VOCAB 1003
+
+static const char *const isa_names[CPU_ISAS] = {"portable", "avx2", "avx512", "avx512-bf16", "amx"};
+static const char *const element_names[] = {"f32", "bf16", "e4m3", "int8"};
+
+// hidden, head_dim, ffn and vocab are no multiples of 16; three query heads read one kv head.
+static const struct decode_shape odd_shape = {2, 72, 6, 2, 40, 200, MOST_VOCAB, 1e-5f, 1e4f, 0, 0};
+
+// Weights, activations, KV, head, accumulation.
+static const struct decode_types mixes[] = {
+    {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_F32, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_F32, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32},
+    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32},
+};
+#define MIXES (sizeof mixes / sizeof mixes[0])
+
+static struct decode_request request_of(const struct decode_types *types, int batch, int context,
+                                        int threads) {
+  return (struct decode_request){odd_shape, *types, batch, context, 20, threads};
+}
+
+static struct decode_state *make(const struct decode_request *request) {
+  enum decode_status status;
+  struct decode_state *state = cpu_backend.create(0, request, &status);
+  if (!state)
+    fail_msg("create: status %d, %s", status, cpu_backend.error());
+  return state;
+}
+
+// One step of both from the same tokens.
+static void check_step(struct decode_state *state, struct reference *reference,
+                       const struct decode_request *request, enum cpu_isa isa) {
+  static float logits[MOST_BATCH * MOST_VOCAB];
+  int tokens[MOST_BATCH];
+  assert_int_equal(cpu_backend.tokens(state, tokens), DECODE_OK);
+  assert_int_equal(reference_set_tokens(reference, tokens), 0);
+  reference_step(reference);
+  memset(logits, 0xFF, sizeof logits);
+  assert_int_equal(cpu_backend.run(state, 1), DECODE_OK);
+  assert_int_equal(cpu_backend.logits(state, logits), DECODE_OK);
+  assert_int_equal(cpu_backend.tokens(state, tokens), DECODE_OK);
+  const struct decode_types *types = &request->types;
+  struct reference_verdict verdict =
+      reference_check(reference, logits, tokens, reference_tolerance(types));
+  if (!verdict.pass)
+    fail_msg("%s, weights %s, activations %s, kv %s, head %s, batch %d, context %d, threads %d: "
+             "error %g, shortfall %g%s",
+             isa_names[isa], element_names[types->weights], element_names[types->activations],
+             element_names[types->kv], element_names[types->head], request->batch, request->context,
+             request->threads, verdict.error, verdict.shortfall,
+             verdict.greedy ? "" : ", not the largest");
+}
+
+static void check_request(const struct decode_request *request, enum cpu_isa isa) {
+  enum decode_status status;
+  struct reference *reference = reference_create(request, &status);
+  assert_non_null(reference);
+  struct decode_state *state = make(request);
+  check_step(state, reference, request, isa);
+  check_step(state, reference, request, isa);
+  cpu_backend.destroy(state);
+  reference_destroy(reference);
+}
+
+static void check_isa(enum cpu_isa isa) {
+  static const int batches[] = {1, 2, 3, 5, 16, 17}, contexts[] = {1, 2, 37, 130};
+  if (!cpu_has(isa)) {
+    print_message("this machine has no %s\n", isa_names[isa]);
+    skip();
+  }
+  cpu_force_isa(isa);
+  for (size_t m = 0; m < MIXES; m++)
+    for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b++)
+      for (size_t c = m + b; c < m + b + 2; c++) { // every other pair, in turn
+        struct decode_request request =
+            request_of(&mixes[m], batches[b], contexts[2 * c % 4 + m % 2], 1 + (int)b % 2);
+        check_request(&request, isa);
+      }
+  // Long enough for several chunks; one kv head, which six query heads read and four threads share.
+  for (size_t m = 0; m < MIXES; m++)
+    for (int threads = 1; threads <= 4; threads += 3) {
+      struct decode_request request = request_of(&mixes[m], 1, 700, threads);
+      request.shape.kv_heads = 1;
+      check_request(&request, isa);
+    }
+  cpu_force_isa(CPU_ISAS);
+}
+
+static void test_portable(void **unused) {
+  (void)unused;
+  check_isa(CPU_PORTABLE);
+}
+
+static void test_avx2(void **unused) {
+  (void)unused;
+  check_isa(CPU_AVX2);
+}
+
+static void test_avx512(void **unused) {
+  (void)unused;
+  check_isa(CPU_AVX512);
+}
+
+static void test_avx512_bf16(void **unused) {
+  (void)unused;
+  check_isa(CPU_AVX512_BF16);
+}
+
+static void test_amx(void **unused) {
+  (void)unused;
+  check_isa(CPU_AMX);
+}
+
+// A row of the batch gives the same logits whatever its neighbours are.
+static void test_rows_are_independent(void **unused) {
+  (void)unused;
+  static float alone[MOST_BATCH * MOST_VOCAB], among[MOST_BATCH * MOST_VOCAB];
+  for (size_t m = 0; m < MIXES; m++) {
+    struct decode_request request = request_of(&mixes[m], 6, 37, 2);
+    struct decode_state *state = make(&request);
+    int tokens[6] = {1, 2, 3, 4, 5, 6};
+    assert_int_equal(cpu_backend.set_tokens(state, tokens), DECODE_OK);
+    assert_int_equal(cpu_backend.run(state, 1), DECODE_OK);
+    cpu_backend.logits(state, alone);
+    for (int b = 0; b < 6; b++)
+      tokens[b] = b == 2 ? 3 : 900 + b;
+    assert_int_equal(cpu_backend.set_tokens(state, tokens), DECODE_OK);
+    assert_int_equal(cpu_backend.run(state, 1), DECODE_OK);
+    cpu_backend.logits(state, among);
+    assert_memory_equal(alone + 2 * MOST_VOCAB, among + 2 * MOST_VOCAB, MOST_VOCAB * sizeof(float));
+    assert_memory_not_equal(alone, among, MOST_VOCAB * sizeof(float));
+    cpu_backend.destroy(state);
+  }
+}
+
+static void run_five(const struct decode_types *types, int threads, int *out) {
+  struct decode_request request = request_of(types, 3, 130, threads);
+  struct decode_state *state = make(&request);
+  assert_int_equal(cpu_backend.run(state, 5), DECODE_OK);
+  assert_int_equal(cpu_backend.tokens(state, out), DECODE_OK);
+  cpu_backend.destroy(state);
+}
+
+static void test_threads_agree(void **unused) {
+  (void)unused;
+  for (size_t m = 0; m < MIXES; m++) {
+    int one[3], two[3];
+    run_five(&mixes[m], 1, one);
+    run_five(&mixes[m], 2, two);
+    assert_memory_equal(one, two, sizeof one);
+  }
+}
+
+static int count_threads(void) {
+  DIR *directory = opendir("/proc/self/task");
+  assert_non_null(directory);
+  int count = 0;
+  while (readdir(directory))
+    count++;
+  closedir(directory);
+  return count - 2; // . and ..
+}
+
+static void test_no_thread_stays(void **unused) {
+  (void)unused;
+  struct decode_request request = request_of(&mixes[0], 1, 2, 4);
+  int before = count_threads();
+  struct decode_state *state = make(&request);
+  assert_int_equal(cpu_backend.run(state, 2), DECODE_OK);
+  cpu_backend.destroy(state);
+  assert_int_equal(count_threads(), before);
+}
+
+// Counted by hand for one layer of the smallest model.
+static void test_cost(void **unused) {
+  (void)unused;
+  struct decode_request request = {
+      .shape = {1, 4, 2, 1, 2, 8, 10, 1e-5f, 1e4f, 0, 0},
+      .types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+      .batch = 3,
+      .context = 5,
+      .threads = 1,
+  };
+  struct decode_cost cost;
+  assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+  // q, k, v, o, gate, up, down; a scale of 4 bytes for each row; three norms; head, 3 embeddings.
+  uint64_t weights = 16 + 8 + 8 + 16 + 32 + 32 + 32;
+  uint64_t scales = 4 * (4 + 2 + 2 + 4 + 8 + 8 + 4);
+  assert_int_equal(cost.weight_bytes, weights + scales + 3 * 4 * 4 + (10 + 3) * 4 * 2);
+  assert_int_equal(cost.kv_bytes, 3 * (5 + 1) * 2 * 2 * 2);
+  assert_int_equal(cost.operations, 2 * 3 * (weights + 40) + 3 * 5 * 2 * 2 * 4);
+  assert_true(cost.resident_bytes >= cost.weight_bytes + cost.kv_bytes);
+}
+
+static void test_refusals(void **unused) {
+  (void)unused;
+  struct decode_request request = request_of(&mixes[1], 1, 8, 1);
+  struct decode_cost cost;
+  enum decode_status status;
+  struct decode_request experts = request, narrow = request, odd = request, huge = request;
+  experts.shape.experts = 8;
+  narrow.types.activations = ELEMENT_INT8;
+  odd.shape.head_dim = 41;
+  huge.shape.layers = 4000;
+  huge.shape.hidden = huge.shape.ffn_hidden = 65536;
+  assert_int_equal(cpu_backend.cost(&experts, &cost), DECODE_UNSUPPORTED);
+  assert_int_equal(cpu_backend.cost(&narrow, &cost), DECODE_UNSUPPORTED);
+  assert_int_equal(cpu_backend.cost(&odd, &cost), DECODE_UNSUPPORTED);
+  assert_null(cpu_backend.create(0, &huge, &status));
+  assert_int_equal(status, DECODE_NO_MEMORY);
+  assert_string_not_equal(cpu_backend.error(), "");
+  assert_null(cpu_backend.create(1, &request, &status));
+  assert_int_equal(status, DECODE_NO_DEVICE);
+
+  struct decode_state *state = make(&request);
+  int token = MOST_VOCAB;
+  assert_int_equal(cpu_backend.set_tokens(state, &token), DECODE_FAILED);
+  cpu_backend.destroy(state);
+}
+
+static void test_calibration(void **unused) {
+  (void)unused;
+  double seconds, rate;
+  int variant = 0;
+  while (cpu_backend.read_memory(0, 8 << 20, 2, variant, &seconds) == DECODE_OK) {
+    assert_true(seconds > 0);
+    variant++;
+  }
+  assert_true(variant >= 4);
+  assert_int_equal(cpu_backend.read_memory(0, 8 << 20, 2, variant, &seconds), DECODE_UNSUPPORTED);
+  cpu_backend.calibration_end();
+  for (size_t m = 0; m < MIXES; m++) {
+    assert_int_equal(cpu_backend.matrix_rate(0, &mixes[m], 1, &rate), DECODE_OK);
+    assert_true(rate > 0);
+  }
+}
+
+static void test_describe(void **unused) {
+  (void)unused;
+  struct decode_device device;
+  assert_int_equal(cpu_backend.device_count(), 1);
+  assert_int_equal(cpu_backend.describe(0, &device), DECODE_OK);
+  assert_true(device.units >= 1);
+  assert_string_not_equal(device.name, "");
+  assert_int_equal(cpu_backend.describe(1, &device), DECODE_NO_DEVICE);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_portable),      cmocka_unit_test(test_avx2),
+      cmocka_unit_test(test_avx512),        cmocka_unit_test(test_avx512_bf16),
+      cmocka_unit_test(test_amx),           cmocka_unit_test(test_rows_are_independent),
+      cmocka_unit_test(test_threads_agree), cmocka_unit_test(test_no_thread_stays),
+      cmocka_unit_test(test_cost),          cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_calibration),   cmocka_unit_test(test_describe),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
