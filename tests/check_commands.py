@@ -83,8 +83,6 @@ GOLDEN_VALUES = {
 GOLDEN_SAVING = 0.143459163807372
 
 
-# ---- running
-
 class Run:
     def __init__(self, done):
         self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
@@ -115,9 +113,16 @@ def run_csv(*arguments):
     return list(csv.DictReader(io.StringIO(done.out)))
 
 
+class NoTerminal(Exception):
+    """This machine has no pseudo-terminals to give."""
+
+
 def on_terminal(*arguments, environment=None):
     """The output of a run that has a terminal as its standard output."""
-    ours, theirs = pty.openpty()
+    try:
+        ours, theirs = pty.openpty()
+    except OSError as error:
+        raise NoTerminal(error) from error
     settings = {'PATH': os.environ['PATH'], 'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', **(environment or {})}
     process = subprocess.Popen([str(PERTOKEN), *map(str, arguments)], stdout=theirs, env=settings,
                                stderr=subprocess.DEVNULL)
@@ -179,8 +184,6 @@ class Folder:
         common = GOLDEN[:GOLDEN.index('[option h200]')].replace('baseline = h200\n', '')
         return self.write(f'options-{count}.ini', common + options)
 
-
-# ---- the program as a whole
 
 def check_overview(folder):
     done = run('--help')
@@ -299,8 +302,6 @@ def check_warnings(folder):
     verbose = run('compare', folder.golden, '-v').err
     expect('pertoken: data: ' in verbose and 'digest' in verbose, '-v')
 
-
-# ---- compare
 
 def check_golden_json(folder):
     result = run_json('compare', folder.golden)
@@ -470,8 +471,6 @@ def check_mixed(folder):
     expect(re.search('Upper bound, decode only: mi325x', run('compare', path, '--mixed', '-q').out), 'upper bound')
 
 
-# ---- explain
-
 def inputs_below(step):
     if step['kind'] == 'input':
         return {step['name']}
@@ -529,8 +528,6 @@ def check_explain_series(folder):
     case = run('explain', folder.golden, 'mi325x.tariff@1', '--case', 'dear', '-q').out
     expect('tariff[1] = 0.14 USD/kWh' in case and 'case dear' in case, case)
 
-
-# ---- diff
 
 def check_diff_with_itself(folder):
     for path in (folder.golden, EXAMPLES[0]):
@@ -600,8 +597,6 @@ def check_diff_csv(folder):
         close(change, b / a - 1 if a != b else 0, f'change of {row["name"]}')
 
 
-# ---- report, catalog
-
 def check_report(folder):
     if not WORKBOOKS:
         return 'the program writes no workbooks'
@@ -622,8 +617,6 @@ def check_catalog(folder):
     done = run('catalog', 'accelerators', '--where', 'id=h200-sxm-141', '--data', ROOT / 'data')
     expect(done.status == 0 and 'h200-sxm-141' in done.out, 'the same as a table')
 
-
-# ---- the suite
 
 CHECKS = [value for name, value in sorted(globals().items(), key=lambda pair: str(pair[0]))
           if name.startswith('check_')]
@@ -647,6 +640,9 @@ def main():
                 counts['skipped' if reason else 'passed'] += 1
                 if reason:
                     print(f'skipped: {name}: {reason}')
+            except NoTerminal as error:
+                counts['skipped'] += 1
+                print(f'skipped: {name}: {error}')
             except (AssertionError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
                 counts['failed'] += 1
                 print(f'FAILED {name}: {type(error).__name__}: {error}')
