@@ -44,7 +44,7 @@ static struct decode_request request_of(const struct decode_types *types, int ba
 }
 
 static struct decode_state *make(const struct decode_request *request) {
-  enum decode_status status;
+  static enum decode_status status; // static: cppcheck takes the state to point at it
   struct decode_state *state = cpu_backend.create(0, request, &status);
   if (!state)
     fail_msg("create: status %d, %s", status, cpu_backend.error());

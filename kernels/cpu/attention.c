@@ -40,7 +40,7 @@ static struct piece piece_of(const struct decode_state *state, size_t layer, siz
     piece.weights += plan->group * CHUNK;
   piece.values = piece.scores + 2 * plan->group * CHUNK;
   piece.partial = piece.values + plan->group * plan->value_rows;
-  if (plan->parts > 1)
+  if (plan->parts != 1)
     piece.partial = block_floats(state, BLOCK_PARTIAL) + index * plan->group * plan->partial_stride;
   piece.row = piece.item / plan->kv_heads;
   piece.kv_head = piece.item % plan->kv_heads;
@@ -220,7 +220,7 @@ static void attend_piece(const struct piece *piece) {
   take_queries(piece);
   for (size_t first = piece->first; first < piece->last; first += CHUNK)
     attend_chunk(piece, first, first + CHUNK < piece->last ? first + CHUNK : piece->last);
-  if (plan->parts > 1)
+  if (plan->parts != 1)
     return;
   for (size_t g = 0; g < plan->group; g++) {
     const float *partial = piece->partial + g * plan->partial_stride;

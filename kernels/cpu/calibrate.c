@@ -15,11 +15,11 @@ static double now(void) {
 // Plain reads of one contiguous part per thread: how many places each thread reads side by side,
 // and how far ahead it prefetches. The last reads with portable C.
 static const struct variant {
-  int streams;
   size_t ahead;
+  int streams;
   bool portable;
-} variants[] = {{4, 0, false},    {4, 4096, false}, {4, 1024, false}, {2, 0, false},
-                {2, 2048, false}, {1, 0, false},    {1, 2048, false}, {4, 0, true}};
+} variants[] = {{0, 4, false},    {4096, 4, false}, {1024, 4, false}, {0, 2, false},
+                {2048, 2, false}, {0, 1, false},    {2048, 1, false}, {0, 4, true}};
 
 #define VARIANTS      ((int)(sizeof variants / sizeof variants[0]))
 #define PART_MULTIPLE 1024
@@ -32,10 +32,10 @@ static struct {
 } buffer;
 
 struct reading {
-  const struct cpu_kernels *kernels;
-  struct variant variant;
   struct barrier barrier;
+  const struct cpu_kernels *kernels;
   double started, ended;
+  struct variant variant;
   atomic_uint result; // so that reads have a use
 };
 
@@ -109,11 +109,11 @@ enum decode_status calibrate_read(uint64_t bytes, int threads, int variant, doub
 #define RATE_ROUNDS  4000
 
 struct rate {
-  void (*product)(const struct product *);
-  enum product_kind kind;
   struct barrier barrier;
-  int threads;
+  void (*product)(const struct product *);
   double started, ended;
+  enum product_kind kind;
+  int threads;
 };
 
 static void multiply_part(void *argument, int thread) {

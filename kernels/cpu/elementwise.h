@@ -9,8 +9,12 @@
 struct elementwise {
   // out = x / sqrt(mean(x^2) + epsilon) * weight
   void (*normalise)(const float *x, const float *weight, size_t count, float epsilon, float *out);
-  // out = silu(gate) * up; out may be gate.
-  void (*swiglu)(const float *gate, const float *up, size_t count, float *out);
+  // out[pairs][16] = silu(gate) * up of in[pairs][gate, up][16]
+  void (*swiglu)(const float *in, size_t pairs, float *out);
+  // x[blocks][16] = x * scales * factor; the scales of two blocks are `stride` floats apart.
+  void (*scale_rows)(float *x, size_t blocks, const float *scales, size_t stride, float factor);
+  // x += y
+  void (*add)(float *x, const float *y, size_t count);
   float (*largest)(const float *x, size_t count);
   // x = exp(x - offset); returns the sum.
   float (*exponentials)(float *x, size_t count, float offset);

@@ -58,10 +58,24 @@ ON_ISA void normalise(const float *x, const float *weight, size_t count, float e
     out[i] = x[i] * factor * weight[i];
 }
 
-ON_ISA void swiglu(const float *gate, const float *up, size_t count, float *out) {
+ON_ISA void swiglu(const float *in, size_t pairs, float *out) {
+  for (size_t p = 0; p < pairs; p++, in += 32, out += 16)
+#pragma omp simd
+    for (size_t i = 0; i < 16; i++)
+      out[i] = in[i] / (1 + exponential(-in[i])) * in[16 + i];
+}
+
+ON_ISA void scale_rows(float *x, size_t blocks, const float *scales, size_t stride, float factor) {
+  for (size_t b = 0; b < blocks; b++, x += 16, scales += stride)
+#pragma omp simd
+    for (size_t i = 0; i < 16; i++)
+      x[i] *= scales[i] * factor;
+}
+
+ON_ISA void add(float *x, const float *y, size_t count) {
 #pragma omp simd
   for (size_t i = 0; i < count; i++)
-    out[i] = gate[i] / (1 + exponential(-gate[i])) * up[i];
+    x[i] += y[i];
 }
 
 ON_ISA float largest(const float *x, size_t count) {
@@ -129,6 +143,8 @@ ON_ISA void hashes(uint64_t key, uint64_t first, size_t count, uint8_t *out) {
 const struct elementwise ELEMENTWISE_TABLE = {
     .normalise = normalise,
     .swiglu = swiglu,
+    .scale_rows = scale_rows,
+    .add = add,
     .largest = largest,
     .exponentials = exponentials,
     .scale_add = scale_add,

@@ -5,10 +5,10 @@
 
 // What each entry of weights_bell is held as.
 struct values {
-  enum element element;
   uint64_t key;
-  float scale;
   void (*hashes)(uint64_t key, uint64_t first, size_t count, uint8_t *out);
+  enum element element;
+  float scale;
   uint16_t bits[256];
 };
 

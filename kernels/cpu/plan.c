@@ -107,6 +107,10 @@ static void set_matrices(struct plan *plan) {
   plan->v_at = plan->k_at + kv * PANEL_ROWS;
 }
 
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
 static size_t common_divisor(size_t a, size_t b) {
   return b == 0 ? a : common_divisor(b, a % b);
 }
@@ -115,13 +119,12 @@ static size_t common_divisor(size_t a, size_t b) {
 static void split_context(struct plan *plan) {
   size_t threads = (size_t)plan->threads, chunks = round_up(plan->context, CHUNK) / CHUNK;
   plan->items = plan->batch * plan->kv_heads;
-  plan->parts = 1;
+  size_t parts = 1;
   if (plan->items < 8 * threads)
-    plan->parts = threads / common_divisor(plan->items, threads);
-  if (plan->parts > chunks)
-    plan->parts = chunks;
-  plan->part_positions = round_up(chunks, plan->parts) / plan->parts * CHUNK;
-  plan->parts = round_up(plan->context, plan->part_positions) / plan->part_positions;
+    parts = larger(1, threads / common_divisor(plan->items, threads));
+  size_t part_chunks = larger(1, round_up(chunks, parts) / parts);
+  plan->parts = larger(1, round_up(chunks, part_chunks) / part_chunks);
+  plan->part_positions = part_chunks * CHUNK;
 }
 
 // Tiles take queries and softmax weights as bf16, which decode.h allows beside activations that are
@@ -143,10 +146,6 @@ static void set_cache(struct plan *plan) {
   plan->value_panel_bytes = panel_bytes(kv, plan->positions);
   plan->key_bytes = panels_of(plan->context) * plan->key_panel_bytes;
   plan->item_bytes = plan->key_bytes + panels_of(plan->head_dim) * plan->value_panel_bytes;
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
 }
 
 // An odd number of lines, so that rows do not compete for the same sets of a cache.

@@ -97,21 +97,18 @@ static void embed_rows(const struct worker *worker) {
 // out *= scale of the panel's row, and of the vector.
 static void apply_scales(const struct worker *worker, const struct matrix *matrix,
                          const uint8_t *headers, size_t panels) {
-  const float *vector_scales = block_floats(worker->state, BLOCK_INPUT_NOTES);
-  for (size_t p = 0; p < panels; p++) {
-    const float *scales = (const float *)(const void *)(headers + p * matrix->panel_bytes);
-    for (size_t b = 0; b < worker->plan->batch; b++) {
-      float *out = worker->room + b * BLOCK_FLOATS + p * PANEL_ROWS;
-      for (size_t r = 0; r < PANEL_ROWS; r++)
-        out[r] *= scales[r] * vector_scales[b];
-    }
-  }
+  const float *factors = block_floats(worker->state, BLOCK_INPUT_NOTES);
+  const float *scales = (const float *)(const void *)headers;
+  for (size_t b = 0; b < worker->plan->batch; b++)
+    worker->plan->kernels->elementwise->scale_rows(worker->room + b * BLOCK_FLOATS, panels, scales,
+                                                   matrix->panel_bytes / sizeof(float), factors[b]);
 }
 
 // Where the results of `count` panels go.
 static void use_results(const struct worker *worker, enum matrix_name name, size_t panel,
                         size_t count) {
   const struct plan *plan = worker->plan;
+  const struct elementwise *elementwise = plan->kernels->elementwise;
   const struct decode_state *state = worker->state;
   for (size_t b = 0; b < plan->batch; b++) {
     const float *from = worker->room + b * BLOCK_FLOATS;
@@ -125,14 +122,11 @@ static void use_results(const struct worker *worker, enum matrix_name name, size
     case MATRIX_OUTPUT:
     case MATRIX_DOWN:
       to = block_floats(state, BLOCK_X) + b * plan->x_stride + at;
-      for (size_t i = 0; i < floats; i++)
-        to[i] += from[i];
+      elementwise->add(to, from, floats);
       break;
     case MATRIX_GATE_UP:
       to = block_floats(state, BLOCK_GATED) + b * plan->gated_stride + at / 2;
-      for (size_t p = 0; p < count; p += 2)
-        plan->kernels->elementwise->swiglu(from + p * PANEL_ROWS, from + (p + 1) * PANEL_ROWS,
-                                           PANEL_ROWS, to + p / 2 * PANEL_ROWS);
+      elementwise->swiglu(from, count / 2, to);
       break;
     case MATRIX_HEAD:
     case MATRICES:

@@ -82,7 +82,7 @@ static void measure(const struct decode_request *request, const char *isa, int v
   }
   created = now() - created;
   double bytes = (double)(cost.weight_bytes + cost.kv_bytes);
-  double steps[MOST_SAMPLES], reads[MOST_SAMPLES], ratios[MOST_SAMPLES];
+  double steps[MOST_SAMPLES] = {0}, reads[MOST_SAMPLES] = {0}, ratios[MOST_SAMPLES] = {0};
   cpu_backend.run(state, 1);
   double before = read_speed(variant, request->threads);
   for (int i = 0; i < samples; i++) {
