@@ -212,7 +212,7 @@ static void test_round_trip(void **state) {
     expect_error(&fixture, text, "");
     const char *again = formula_text(node, &fixture.arena);
     double first = worth(&fixture, text, "-"), second = worth(&fixture, again, "-");
-    if (memcmp(&first, &second, sizeof first) != 0 && !(isnan(first) && isnan(second)))
+    if (first != second && !(isnan(first) && isnan(second)))
       fail_msg("seed %u: '%s' is %.17g, but '%s' is %.17g", seed, text, first, again, second);
     fixture_end(&fixture);
   }
