@@ -72,6 +72,11 @@ $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(LIBRARY)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
 
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "  link $@"
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
 $(EVERY_OBJECT): Makefile | $(BUILD)/obj/libraries
 
 $(BUILD)/obj/%.o: %.c
@@ -123,8 +128,9 @@ test test-full:
 	@$(MAKE) $(PARALLEL) VARIANT=asan all tests
 	@tests/run $(if $(filter test-full,$@),full)
 
-bench: all ## measure speed
+bench: all $(BUILD)/bench/cpu_kernels ## measure speed
 	tests/bench/run
+	tests/bench/kernels $(BUILD)/bench/cpu_kernels
 
 fuzz: ## fuzz the readers of input files for a while
 	@$(SETUP) build fuzz
