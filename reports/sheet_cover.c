@@ -1,5 +1,6 @@
 // Cover: the answer on one page, live, and how to read the rest.
 #include "model/version.h"
+#include "reports/compare.h"
 #include "reports/workbook_internal.h"
 
 #include <math.h>
@@ -90,13 +91,17 @@ static void write_ids(struct writer *writer) {
   put_option_texts(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, names);
 }
 
-// A row of Outputs.
+// A row of Outputs; NAN for what has no value there.
 static void write_result(struct writer *writer, const char *label, int outputs_row,
                          const double *values, const struct unit *unit) {
   struct book *book = writer->book;
   put_text(book, writer->sheet, writer->row, 0, label, TEXT_PLAIN);
   put_text(book, writer->sheet, writer->row, 1, unit->text, TEXT_PLAIN);
   for (size_t o = 0; o < writer->scenario->option_count; o++) {
+    if (isnan(values[o])) {
+      put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
+      continue;
+    }
     const char *cell = sheet_address(book, book->outputs->name, outputs_row, COLUMN_VALUE + (int)o,
                                      ADDRESS_ABSOLUTE);
     put_formula(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
@@ -123,6 +128,8 @@ static void write_saving(struct writer *writer) {
   for (size_t o = 0; o < scenario->option_count; o++) {
     double saving = option_saving(scenario, &scenario->options[o], "cost_per_mtok");
     values[o] = isfinite(saving) ? saving : 0;
+    if (!compare_rankable(&scenario->options[o], &scenario->options[scenario->baseline]))
+      values[o] = NAN;
   }
   const char *label = arena_printf(writer->book->arena, "Saving per token against %s",
                                    scenario->options[scenario->baseline].id);

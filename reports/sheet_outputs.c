@@ -1,4 +1,5 @@
 // Outputs: the options side by side, category by category and year by year, and a chart.
+#include "reports/compare.h"
 #include "reports/workbook_internal.h"
 
 #include <math.h>
@@ -69,6 +70,10 @@ static int write_saving(struct writer *writer, const char *label, const char *ke
   const char *baseline =
       cell_address(item_row, option_column(scenario->baseline), ADDRESS_ABSOLUTE, arena);
   for (size_t o = 0; o < scenario->option_count; o++) {
+    if (!compare_rankable(&scenario->options[o], &scenario->options[scenario->baseline])) {
+      put_text(book, writer->sheet, row, option_column(o), "-", TEXT_RIGHT);
+      continue;
+    }
     double saving = option_saving(scenario, &scenario->options[o], item);
     const char *cost = cell_address(item_row, option_column(o), ADDRESS_ROW, arena);
     put_formula(book, writer->sheet, row, option_column(o),
