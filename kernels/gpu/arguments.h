@@ -1,0 +1,201 @@
+// arguments: what the host tells each kernel: plain C structs, one per kernel, passed by value.
+//
+// The kernels are one source for CUDA, HIP and the host emulator (kernels.cu); the host side makes
+// a plan of launches from a request (plan.h) and a driver carries them out (driver.h).
+//
+// How things lie in device memory, the last index fastest; `stride` is a count of elements:
+//   a matrix of weights  [rows][stride], stride = columns rounded up to ROW_ALIGNMENT elements, the
+//                        padding zero; E4M3 with one float scale per row
+//   keys                 [batch][kv_heads][context_padded][head_stride], head_stride = head_dim
+//                        rounded up to ROW_ALIGNMENT, the padding zero
+//   values               [batch][kv_heads][context_padded / VALUE_BLOCK][head_dim][VALUE_BLOCK]:
+//                        transposed in blocks, so that a run of positions lies together, which is
+//                        the direction that is summed; positions past the context are zero
+//   rounded activations  [batch_padded][stride], BF16 or E4M3, the padding zero, and a float scale
+//                        per row for E4M3
+//   everything else between stages: float, without padding
+// context_padded is context rounded up to VALUE_BLOCK. E4M3 bytes are held as the device wants them
+// (platform.h, e4m3_held).
+//
+// A kernel's name is made of its parts, in the order given beside its struct; elements are "bf16"
+// and "e4m3". Every kernel first calls let_next_start() and, after whatever it can fetch beforehand
+// (weights only: nothing that another kernel writes), wait_for_previous().
+#ifndef PERTOKEN_GPU_ARGUMENTS_H
+#define PERTOKEN_GPU_ARGUMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  ROW_ALIGNMENT = 64, // elements: a step of a matrix tile in E4M3, two in BF16
+  VALUE_BLOCK = 64,   // positions
+
+  VECTOR_THREADS = 512, // of a block of a vector product
+  VECTOR_BATCH = 4,     // most rows of the batch that it takes
+  MATRIX_WARPS = 8,     // of a block of a matrix product
+  MATRIX_ROWS = 32,     // of weights per warp
+  MATRIX_COLUMNS = 64,  // most columns of the batch per warp
+  MATRIX_CHUNK = 256,   // elements of a row of activations in shared memory at a time, twice
+  ATTENTION_WARPS = 4,
+  SMALL_THREADS = 256, // of a block of every other kernel
+  SAMPLE_BLOCKS = 64   // per row of the batch
+};
+
+static inline size_t gpu_round_up(size_t value, size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Weights times activations, and what becomes of the sums s[batch][rows]:
+//   store   output[batch][row] = s
+//   add     output[batch][row] += s, the residual stream
+//   swiglu  output[batch][row] = silu(s of weights, the gate) * (s of second, the up)
+//
+// vector_WEIGHTS_ACTIVATIONS_PROLOGUE_EPILOGUE_BATCH, BATCH 1, 2 or 4: grid (any), block
+// VECTOR_THREADS; one warp per row, rows dealt out in strides of the whole grid. Every block makes
+// its own rounded activations in shared memory from `input`:
+//   norm    round(input / sqrt(mean(input^2) + epsilon) * norm)
+//   round   round(input)
+// The combinations that exist: norm_store, round_add, norm_swiglu.
+//
+// matrix_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32 or 64 per warp: grid (blocks of rows,
+// splits), block MATRIX_WARPS warps of the device's width. `activations` are rounded beforehand (by
+// round_*). batch_padded is batch rounded up to COLUMNS; warps form batch_padded / COLUMNS groups
+// (1, 2 or 4), a block covers MATRIX_ROWS * MATRIX_WARPS / groups rows. With swiglu half of
+// MATRIX_ROWS are rows of the gate, half the same rows of the up. Block y takes the y-th share of
+// the columns, in whole chunks of MATRIX_CHUNK; with splits > 1 the sums go to `partials`, and the
+// last block to arrive at counters[block x] adds them up in the order of the splits and resets the
+// counter.
+struct product_arguments {
+  const void *weights, *second;        // [rows][stride]; second: up, else NULL
+  const float *scales, *second_scales; // [rows] for E4M3, else NULL
+  int rows, columns, stride, batch;
+  const float *input, *norm; // vector: [batch][columns]; [columns] with norm
+  float epsilon;
+  const void *activations;        // matrix: [batch_padded][stride]
+  const float *activation_scales; // [batch_padded] for E4M3
+  int batch_padded, splits;
+  float *partials;    // [splits][1, or 2 with swiglu: gate, up][batch_padded][rows]
+  unsigned *counters; // [blocks of rows], zero before and after
+  float *output;      // [batch][output_stride]
+  int output_stride;
+};
+
+// Shared memory of a vector product: the rounded activations, and room for the block's sums.
+static inline size_t vector_shared_bytes(int stride, int batch, size_t element_bytes) {
+  return gpu_round_up((size_t)stride * (size_t)batch * element_bytes, 16) + 1024;
+}
+
+// Of a matrix product: two chunks of activations; each column is 16 bytes longer than its chunk, so
+// that neighbouring columns lie in different banks.
+static inline size_t matrix_shared_bytes(int batch_padded, size_t element_bytes) {
+  return 2 * (size_t)batch_padded * (MATRIX_CHUNK * element_bytes + 16);
+}
+
+// round_ACTIVATIONS_PROLOGUE (norm or round): grid (batch_padded), block SMALL_THREADS: one row
+// each; rows from `batch` on are written as zeros with scale 1. What the vector product does for
+// itself.
+struct round_arguments {
+  const float *input, *norm; // [batch][columns]; [columns] with norm
+  float epsilon;
+  int columns, stride, batch;
+  void *output;  // [batch_padded][stride]
+  float *scales; // [batch_padded]
+};
+
+// embed_HEAD: x[batch][hidden] = embedding[token] (times its scale for E4M3). Grid (batch), block
+// SMALL_THREADS.
+struct embed_arguments {
+  const void *embedding; // [vocab][stride]
+  const float *scales;   // [vocab] for E4M3
+  const int *tokens;     // [batch]
+  int hidden, stride;
+  float *x;
+};
+
+// attention_KV_HEADDIM, HEADDIM 64, 128 or 256: the head_dim padded. Grid (splits, kv_heads *
+// head_groups, batch), block ATTENTION_WARPS warps. A head group is at most TILE_COLUMNS
+// (matrix_tile) of the heads / kv_heads query heads that read one kv head; head_groups = their
+// number rounded up. Queries and the new key are turned by `angles`; keys and values of the new
+// position, context - 1, are rounded and written to the cache by every block that reads them, all
+// the same bits. Each split takes a share of the blocks of VALUE_BLOCK positions; with splits > 1
+// the partial results go to `partials`, and the last block to arrive at counters[batch][kv head and
+// group] merges them. Queries and softmax weights enter the products as BF16.
+struct attention_arguments {
+  const float *qkv;    // [batch][heads * head_dim + 2 * kv_heads * head_dim]: q, k, v
+  const float *angles; // [head_dim / 2][2]: cosine and sine at position context - 1
+  void *keys, *values; // of this layer, as above
+  int batch, heads, kv_heads, head_groups, head_dim, head_stride, context, context_padded, splits;
+  float *partials; // [batch][kv_heads * head_groups][splits][TILE_COLUMNS][HEADDIM + 2]: the
+                   // largest score, the sum of exponentials, the weighted values
+  unsigned *counters;
+  float *output; // [batch][heads * head_dim]
+};
+
+// Shared memory of attention for a padded head_dim, with room for the widest tile (16 columns).
+static inline size_t attention_shared_bytes(int head_dim_padded) {
+  const size_t columns = 16, warps = ATTENTION_WARPS;
+  const size_t queries = columns * ((size_t)head_dim_padded * 2 + 16);
+  const size_t weights = warps * columns * (VALUE_BLOCK * 2 + 16);
+  const size_t merge = warps * columns * ((size_t)head_dim_padded + 2) * 4;
+  return queries + weights + merge;
+}
+
+// sample: tokens[row] = index of the largest logit, the lowest of equals. Grid (SAMPLE_BLOCKS,
+// batch), block SMALL_THREADS; the last block to arrive at counters[row] decides and resets it.
+struct sample_arguments {
+  const float *logits; // [batch][vocab]
+  int vocab;
+  float *best;        // [batch][SAMPLE_BLOCKS]
+  int *best_index;    // [batch][SAMPLE_BLOCKS]
+  unsigned *counters; // [batch]
+  int *tokens;
+};
+
+// fill_ELEMENT: the values of weights.h. Grid (any), block SMALL_THREADS; elements dealt out in
+// strides of the grid. ELEMENT is bf16, e4m3 or f32 (norms: 1 + q * scale).
+//   FILL_MATRIX  destination [rows][stride], index = row * columns + column
+//   FILL_KEYS, FILL_VALUES: destination as above; rows = batch * context, columns = kv_heads *
+//                head_dim, index = row * columns + column; no scale is held: value = q * scale
+// E4M3 weights hold q itself rounded; keys and values in E4M3 hold q * scale rounded.
+enum fill_layout { FILL_MATRIX, FILL_KEYS, FILL_VALUES };
+struct fill_arguments {
+  void *destination;
+  int layout, rows, columns, stride;
+  int context, context_padded, kv_heads, head_dim; // of the cache
+  uint64_t key;                                    // weights_key
+  float scale;
+  const int8_t *bell; // weights_bell on the device [256]
+};
+
+// fill_value: count floats of `value`: scales per row. Grid (any), block SMALL_THREADS.
+struct fill_value_arguments {
+  float *destination;
+  uint64_t count;
+  float value;
+};
+
+// read_VARIANT (0: a grid's stride of 16 bytes, four in flight; 1: eight in flight; 2: one
+// contiguous share per block): reads `bytes`, a multiple of 64 KiB, once, and writes a sum of what
+// it read, so that the reading cannot be left out. Grid (any), block VECTOR_THREADS.
+struct read_arguments {
+  const void *from;
+  uint64_t bytes;
+  uint32_t *sum; // [1]
+};
+
+// rate_WEIGHTS_ACTIVATIONS: `repeats` tile steps per warp on values in registers and shared memory,
+// two row tiles against one column tile each. Grid (any), block MATRIX_WARPS warps.
+struct rate_arguments {
+  int repeats;
+  float *out; // [grid * block], so that it cannot be left out
+};
+
+// tile_check_WEIGHTS_ACTIVATIONS: one warp multiplies a[16][step] by b[TILE_COLUMNS][step], a step
+// of the matrix tile, and writes c[16][16], columns beyond TILE_COLUMNS as zero, through the tile's
+// own row and column of each accumulator. Small integers make every sum exact.
+struct tile_check_arguments {
+  const void *a, *b; // rows of 64 elements in memory, of which BF16 x BF16 uses 32
+  float *c;
+};
+
+#endif

@@ -1,0 +1,64 @@
+// driver: what the host side needs of a GPU runtime: CUDA's (driver_cuda.c), HIP's (driver_hip.c)
+// or the emulator's of the tests. One table of functions; a backend is linked with exactly one,
+// called gpu_driver. All work goes into one queue per context, in order.
+//
+// Every function checks every call of the runtime. On failure it returns what decode.h means by the
+// status, and error() says in words what failed and, where something can be done, what. A missing
+// driver, library or device is DECODE_NO_DEVICE; a device that is lost or a kernel that failed is
+// DECODE_FAILED, and so are all calls after it.
+#ifndef PERTOKEN_GPU_DRIVER_H
+#define PERTOKEN_GPU_DRIVER_H
+
+#include "kernels/decode.h"
+
+struct gpu_device {
+  struct decode_device described;
+  char architecture[16]; // "sm_90", "gfx942"
+  int warp;
+  size_t shared_bytes; // that one block may take
+  bool overlap;        // programmatic dependent launch
+};
+
+struct gpu_launch {
+  char kernel[48];
+  unsigned grid[3], block;
+  size_t shared_bytes;
+  const void *arguments; // copied by the call
+  size_t argument_bytes;
+};
+
+struct gpu_context; // a device opened, its code loaded, its queue
+struct gpu_graph;   // launches to be repeated
+
+struct gpu_driver {
+  const char *name;          // "cuda"
+  const char *build;         // a hash over the kernels' sources, or a version
+  int (*device_count)(void); // 0 without any, or without a driver: error() says why
+  enum decode_status (*describe)(int device, struct gpu_device *out);
+  enum decode_status (*open)(int device, struct gpu_context **out);
+  void (*close)(struct gpu_context *); // NULL is allowed
+
+  enum decode_status (*allocate)(struct gpu_context *, size_t bytes, void **out);
+  void (*release)(struct gpu_context *, void *); // NULL is allowed
+  enum decode_status (*set)(struct gpu_context *, void *, int byte, size_t bytes);
+  enum decode_status (*copy_in)(struct gpu_context *, void *device, const void *host, size_t bytes);
+  enum decode_status (*copy_out)(struct gpu_context *, void *host, const void *device,
+                                 size_t bytes); // after all that is queued
+  enum decode_status (*launch)(struct gpu_context *, const struct gpu_launch *);
+  enum decode_status (*wait)(struct gpu_context *);
+
+  enum decode_status (*graph_make)(struct gpu_context *, const struct gpu_launch *, size_t count,
+                                   struct gpu_graph **out);
+  enum decode_status (*graph_run)(struct gpu_context *, struct gpu_graph *, int times);
+  void (*graph_free)(struct gpu_context *, struct gpu_graph *); // NULL is allowed
+
+  // Device time between the two, of what was queued in between; stop waits.
+  enum decode_status (*timer_start)(struct gpu_context *);
+  enum decode_status (*timer_stop)(struct gpu_context *, double *seconds);
+
+  const char *(*error)(void); // "" if none
+};
+
+extern const struct gpu_driver gpu_driver;
+
+#endif

@@ -1,0 +1,74 @@
+// plan: a request as device memory and a list of launches: which kernels, how large, on what. It is
+// arithmetic alone, the same for every driver, so that the emulator runs what a GPU would.
+//
+// Batches up to VECTOR_BATCH take the vector kernels as long as their activations fit into shared
+// memory, larger ones the matrix kernels.
+#ifndef PERTOKEN_GPU_PLAN_H
+#define PERTOKEN_GPU_PLAN_H
+
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/driver.h"
+
+// What lies in device memory; tensors of a layer lie at offset + layer * bytes of one layer.
+enum plan_region {
+  REGION_EMBEDDING, // with its scales behind it, as every matrix of weights
+  REGION_ATTENTION_NORM,
+  REGION_QKV, // wq, wk and wv, one matrix of Q + 2 K rows
+  REGION_WO,
+  REGION_FFN_NORM,
+  REGION_GATE,
+  REGION_UP,
+  REGION_DOWN,
+  REGION_FINAL_NORM,
+  REGION_HEAD,
+  REGION_KEYS,
+  REGION_VALUES,
+  REGION_ANGLES,
+  REGION_TOKENS,
+  REGION_X,
+  REGION_QKV_OUT,
+  REGION_ATTENDED,
+  REGION_FFN_OUT,
+  REGION_LOGITS,
+  REGION_ACTIVATIONS,
+  REGION_ACTIVATION_SCALES,
+  REGION_PARTIALS,
+  REGION_COUNTERS,
+  REGION_BEST,
+  REGION_BEST_INDEX,
+  REGION_BELL,
+  REGIONS
+};
+
+struct plan_extent {
+  size_t offset;      // from the start of the one allocation
+  size_t layer_bytes; // of one layer, or of the whole outside of the layers
+  size_t scales;      // offset of the row scales within layer_bytes; 0 for none
+};
+
+struct plan {
+  struct decode_request request;
+  struct gpu_device device;
+  bool vector; // else matrix
+  int batch_padded, context_padded, head_stride, head_groups;
+  struct plan_extent region[REGIONS];
+  size_t bytes; // of the one allocation
+};
+
+// DECODE_UNSUPPORTED, with *why in words, for what the kernels do not know: INT8 weights, F32
+// activations, mixture of experts, head_dim above 256 or odd, batch above 256, more heads than kv
+// heads that do not divide.
+enum decode_status plan_make(const struct decode_request *request, const struct gpu_device *device,
+                             struct plan *out, const char **why);
+
+struct decode_cost plan_cost(const struct plan *plan);
+
+// The launches that fill memory at `base` from the seed, and those of one step. Each list and the
+// arguments within are one allocation, given back with free; NULL without memory. `what` names each
+// launch's stage ("layer 3 qkv") when not NULL: *what is an array of strings inside the same
+// allocation.
+struct gpu_launch *plan_fill(const struct plan *plan, void *base, size_t *count);
+struct gpu_launch *plan_step(const struct plan *plan, void *base, size_t *count,
+                             const char *const **what);
+
+#endif

@@ -1,0 +1,91 @@
+// platform: what the kernels need of a GPU, under one set of names, so that one source serves CUDA
+// (platform_cuda.h), HIP without a ROCm package (platform_hip.h) and the host emulator of the tests
+// (tests/emulator/platform_emulator.h). Each of the three defines all of this, and nothing else:
+//
+//   WARP                    lanes that run together: 32 or 64, a constant of the compilation
+//   DEVICE                  before a function: inlined device code
+//   KERNEL(name, struct T)  begins a kernel `name` of one argument `a` of type const struct T:
+//                           KERNEL(embed_bf16, embed_arguments) { ... a.hidden ... }
+//   KERNEL_BOUNDS(name, T, threads, blocks)  the same with the largest block and how many of them
+//                           should fit a multiprocessor (512 threads of a 32-wide warp count as
+//                           512)
+//   SHARED(type, name)      declares `name`, a pointer to the block's dynamic shared memory,
+//   16-byte
+//                           aligned
+//
+//   int thread_index(void), block_threads(void), block_index(int axis), grid_blocks(int axis)
+//   int lane_index(void), warp_index(void)   within the warp; of the warp within the block
+//   float    shuffle_xor(float v, int mask)          lane ^ mask's v; all lanes of the warp take
+//   part uint32_t shuffle_xor_bits(uint32_t v, int mask) float    shuffle(float v, int lane) void
+//   block_wait(void)   all threads of the block; what they wrote before is seen after, in
+//                           shared and global memory alike
+//   void warp_wait(void)    the same for the lanes of a warp
+//
+//   struct words4 { uint32_t word[4]; } aligned to 16
+//   struct words4 load_weights(const void *)     16 bytes that no kernel of the step writes:
+//                                                read once, kept out of the nearest cache
+//   struct words4 load_published(const void *)   16 bytes that another kernel, or this block, wrote
+//   float load_published_float(const float *),  int load_published_int(const int *)
+//   void publish(float *, float), publish_int(int *, int), publish_words(void *, struct words4)
+//   void publish_bits16(uint16_t *, uint16_t), publish_bits8(uint8_t *, uint8_t)
+//                           Data between stages go through these alone: a plain read of a const
+//                           pointer may be compiled to a cached constant load, which can be stale.
+//   struct words4 load_shared(const void *);  void store_shared(void *, struct words4)
+//
+//   bool arrive_last(unsigned *counter, unsigned blocks)
+//                           called by all threads of a block after publishing: true in the block
+//                           that is the last of `blocks` to call, which then sees what the others
+//                           published and finds the counter reset to 0
+//   void wait_for_previous(void), let_next_start(void)
+//                           programmatic dependent launch on sm_90 and later; nothing elsewhere
+//
+//   float exponential(float), square_root(float)   to float's precision or nearly
+//   uint32_t bits_of(float), float float_of(uint32_t)
+//   uint32_t bf16_pair(float low, float high)      to nearest even, low in the low half
+//   float bf16_low(uint32_t), bf16_high(uint32_t)
+//   uint8_t e4m3_from(float)        nearest even, saturating at +-448, as held
+//   void e4m3_pair(uint32_t w, float *low, float *high)   the two held codes in the low 16 bits of
+//   w,
+//                                   as real values
+//   uint32_t e4m3_pair_bf16(uint32_t w)   the same as a pair of bf16, times E4M3_BF16_SCALE^-1
+//   uint8_t e4m3_held(uint8_t ocp)  an OCP code as this device holds it: itself, or on gfx942,
+//   whose
+//                                   format is FNUZ (bias 8, 0x80 is NaN), the code of half the
+//                                   value
+//   E4M3_BF16_SCALE         a power of two that a sum of products of e4m3_pair_bf16 is multiplied
+//   by E4M3_PRODUCT_SCALE      the same for a sum of products of two e4m3 by the matrix unit
+#ifndef PERTOKEN_GPU_PLATFORM_H
+#define PERTOKEN_GPU_PLATFORM_H
+
+#include <stdint.h>
+
+struct alignas(16) words4 {
+  uint32_t word[4];
+};
+
+#if defined(PERTOKEN_EMULATOR)
+#include "tests/emulator/platform_emulator.h"
+#elif defined(__HIP__)
+#include "kernels/gpu/platform_hip.h"
+#else
+#include "kernels/gpu/platform_cuda.h"
+#endif
+
+// The sum and the largest over a warp, the same in every lane.
+DEVICE float warp_sum(float v) {
+#pragma unroll
+  for (int mask = WARP / 2; mask; mask >>= 1)
+    v += shuffle_xor(v, mask);
+  return v;
+}
+
+DEVICE float warp_largest(float v) {
+#pragma unroll
+  for (int mask = WARP / 2; mask; mask >>= 1) {
+    const float other = shuffle_xor(v, mask);
+    v = other > v ? other : v;
+  }
+  return v;
+}
+
+#endif
