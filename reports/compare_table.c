@@ -1,6 +1,7 @@
 // The face of a comparison for people.
 #include "reports/compare.h"
 #include "reports/grid.h"
+#include "reports/heading.h"
 #include "reports/number.h"
 
 #include <string.h>
@@ -308,37 +309,6 @@ static struct grid *lines_of(struct sheet *sheet) {
   }
 }
 
-// "horizon 3 yr", or of each option where they differ.
-static const char *horizon_text(const struct sheet *sheet) {
-  const struct scenario *scenario = sheet->scenario;
-  const int horizon = model_find(scenario->model, "horizon");
-  const struct unit *unit = &scenario->model->declarations[horizon].unit;
-  const char *all = "", *first = NULL;
-  bool same = true;
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    const struct option *option = &scenario->options[i];
-    const char *text = quantity_text(value_of(sheet, option, horizon), unit, sheet->arena);
-    first = first ? first : text;
-    same &= !strcmp(text, first);
-    all = arena_printf(sheet->arena, "%s%s%s %s", all, i ? ", " : "", option->id, text);
-  }
-  return same ? first : all;
-}
-
-static void print_title(const struct sheet *sheet) {
-  const struct scenario *scenario = sheet->scenario;
-  const struct style *style = sheet->style;
-  style_block(style, EMPHASIS_STRONG, scenario->title);
-  style_paragraph(style, "",
-                  arena_printf(sheet->arena, "horizon %s, baseline %s, case %s, as of %s",
-                               horizon_text(sheet), scenario->options[scenario->baseline].id,
-                               scenario->cases[scenario->selected], scenario->date));
-  if (scenario->mixed)
-    style_block(style, EMPHASIS_ALARM,
-                arena_printf(sheet->arena, "MIXED: %s", scenario->mixed_reason));
-  putc('\n', style->out);
-}
-
 void compare_table(const struct scenario *scenario, FILE *out, struct arena *arena) {
   const struct style style = style_of(out, arena);
   struct sheet sheet = {.scenario = scenario,
@@ -347,7 +317,7 @@ void compare_table(const struct scenario *scenario, FILE *out, struct arena *are
                         .cheapest = compare_cheapest(scenario)};
   const struct grid *grid = columns_of(&sheet);
   const bool fits = grid_width(grid, narrowest_label) <= style.width;
-  print_title(&sheet);
+  heading_print(scenario, &style);
   grid_print(fits ? grid : lines_of(&sheet), &style);
   if (!fits) {
     putc('\n', out);

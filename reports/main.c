@@ -2,6 +2,8 @@
 #include "model/catalog.h"
 #include "model/installation.h"
 #include "model/scenario.h"
+#include "model/sensitivity.h"
+#include "model/solve.h"
 #include "model/version.h"
 #include "reports/catalog_view.h"
 #include "reports/compare.h"
@@ -9,6 +11,8 @@
 #include "reports/explain.h"
 #include "reports/options.h"
 #include "reports/output.h"
+#include "reports/sensitivity_view.h"
+#include "reports/solve_view.h"
 #include "reports/style.h"
 #include "reports/workbook.h"
 
@@ -18,13 +22,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum exit_status { EXIT_DONE = 0, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
+enum exit_status { EXIT_DONE = 0, EXIT_NO = 1, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
 
 // One run of one command. Everything in it lives in the arena.
 struct run {
   struct options options;
   struct arena *arena;
   struct diagnostics *diagnostics;
+  bool no; // the answer is no: exit 1
 };
 
 static void print_note(const struct run *run, const char *kind, const char *text) {
@@ -162,6 +167,80 @@ static int run_explain(struct run *run) {
   return output_close(&output, run->diagnostics);
 }
 
+// "20 %": a share typed on the command line.
+static int read_share(const struct run *run, const char *name, const char *text, double *share) {
+  struct unit percent;
+  if (unit_parse("%", (struct place){0}, &percent, run->arena, run->diagnostics) ||
+      quantity_parse(text, (struct place){0}, &percent, share, run->diagnostics))
+    return -1;
+  if (*share > -1 && *share <= 1)
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0}, "%s must lie within 100 %%, not %s", name,
+                    text);
+  return -1;
+}
+
+static int print_grid(struct run *run, const struct scenario *scenario) {
+  struct output output;
+  const struct cost_grid *grid =
+      cost_grid_of(scenario, run->options.option, run->options.grid, run->arena, run->diagnostics);
+  if (!grid || open_output(run, &output))
+    return -1;
+  cost_grid_print(grid, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+static int print_tornado(struct run *run, const struct scenario *scenario) {
+  struct output output;
+  double share = 0.2;
+  if (run->options.swing && read_share(run, "--swing", run->options.swing, &share))
+    return -1;
+  if (share <= 0) {
+    diagnostics_error(run->diagnostics, (struct place){0}, "--swing must be above 0 %%");
+    return -1;
+  }
+  const struct sensitivity *sensitivity =
+      sensitivity_of(scenario, run->options.option, share, run->arena, run->diagnostics);
+  if (!sensitivity || open_output(run, &output))
+    return -1;
+  sensitivity_print(sensitivity, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+static int run_sensitivity(struct run *run) {
+  const struct scenario *scenario = read_scenario(run, 0);
+  if (!scenario)
+    return -1;
+  print_warnings(run, scenario);
+  return run->options.grid ? print_grid(run, scenario) : print_tornado(run, scenario);
+}
+
+static int run_solve(struct run *run) {
+  struct output output;
+  const struct options *options = &run->options;
+  struct solve_question question = {.option = options->option,
+                                    .input = options->input,
+                                    .match = options->match,
+                                    .target = options->target,
+                                    .between = options->between};
+  if (!question.option || !question.input) {
+    diagnostics_error(run->diagnostics, (struct place){0}, "expected --option ID and --for INPUT");
+    return -1;
+  }
+  if (options->saving && read_share(run, "--saving", options->saving, &question.saving))
+    return -1;
+  const struct scenario *scenario = read_scenario(run, 0);
+  if (!scenario)
+    return -1;
+  const struct solve_answer *answer = solve(scenario, &question, run->arena, run->diagnostics);
+  if (!answer || open_output(run, &output))
+    return -1;
+  print_warnings(run, scenario);
+  solve_print(answer, options->format, output.stream, run->arena);
+  run->no = !answer->count;
+  return output_close(&output, run->diagnostics);
+}
+
 static int unknown_table(struct run *run, const char *name) {
   const char *nearest = nearest_name(name, catalog_table_names, CATALOG_TABLES), *all = "";
   for (int i = 0; i < CATALOG_TABLES; i++)
@@ -221,6 +300,15 @@ static const struct command {
       "pertoken explain examples/mi325x-vs-h200.ini mi325x.cost_per_mtok",
       ANSWERS | OPTIONS_SCENARIO, 1u << FORMAT_TABLE | 1u << FORMAT_JSON, 2},
      run_explain},
+    {{"sensitivity", "SCENARIO.ini", "Show which inputs move the result, and how far",
+      "pertoken sensitivity examples/mi325x-vs-h200.ini --swing '10 %'",
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SWING, EVERY_FORMAT, 1},
+     run_sensitivity},
+    {{"solve", "SCENARIO.ini --option ID --for INPUT",
+      "Find the value of an input at which two options cost the same",
+      "pertoken solve examples/mi325x-vs-h200.ini --option mi325x --for discount",
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SOLVE, EVERY_FORMAT, 1},
+     run_solve},
     {{"catalog", "TABLE", "Look at the shipped data, every row with its source",
       "pertoken catalog prices --where accelerator=h200-sxm-141", ANSWERS | OPTIONS_WHERE,
       EVERY_FORMAT, 1},
@@ -234,8 +322,8 @@ static void print_commands(FILE *out) {
         "What does a token cost over three years, on this hardware, at this price?\n\n",
         out);
   for (size_t i = 0; i < COMMANDS; i++)
-    fprintf(out, "  %-8s  %s\n", commands[i].syntax.name, commands[i].syntax.summary);
-  fputs("  probe     Measure how fast this machine decodes (runs pertoken-probe)\n", out);
+    fprintf(out, "  %-11s  %s\n", commands[i].syntax.name, commands[i].syntax.summary);
+  fputs("  probe        Measure how fast this machine decodes (runs pertoken-probe)\n", out);
   fputs("\n'pertoken COMMAND --help' shows a command's options and an example,\n"
         "'pertoken --version' the version.\n",
         out);
@@ -284,7 +372,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
     diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
   arena_free(&arena);
   if (!failed)
-    return EXIT_DONE;
+    return run.no ? EXIT_NO : EXIT_DONE;
   return diagnostics.machine_failed ? EXIT_MACHINE_FAILED : EXIT_BAD_INPUT;
 }
 

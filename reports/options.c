@@ -14,6 +14,14 @@ enum key {
   KEY_MEASUREMENTS,
   KEY_FORMAT,
   KEY_WHERE,
+  KEY_OPTION,
+  KEY_SWING,
+  KEY_GRID,
+  KEY_FOR,
+  KEY_MATCH,
+  KEY_TARGET,
+  KEY_SAVING,
+  KEY_BETWEEN,
 };
 
 static const struct known_option {
@@ -36,6 +44,19 @@ static const struct known_option {
     {{"where", KEY_WHERE, "CONDITION", 0,
       "Only rows with COLUMN=VALUE, or COLUMN~TEXT (contains); may be repeated, all must hold", 0},
      OPTIONS_WHERE},
+    {{"option", KEY_OPTION, "ID", 0, "The option that is asked about", 0}, OPTIONS_OPTION},
+    {{"swing", KEY_SWING, "SHARE", 0, "How far an input without a range moves either way (20 %)",
+      0},
+     OPTIONS_SWING},
+    {{"grid", KEY_GRID, "AXES", 0,
+      "One or two inputs as INPUT=LOW:HIGH:STEP, with a comma in between", 0},
+     OPTIONS_SWING},
+    {{"for", KEY_FOR, "INPUT", 0, "The input whose value is wanted", 0}, OPTIONS_SOLVE},
+    {{"match", KEY_MATCH, "ID", 0, "Cost as much as this option (the baseline)", 0}, OPTIONS_SOLVE},
+    {{"target", KEY_TARGET, "COST", 0, "Cost this much instead, as '0.30 USD/Mtok'", 0},
+     OPTIONS_SOLVE},
+    {{"saving", KEY_SAVING, "SHARE", 0, "Cost that much less, as '5 %'", 0}, OPTIONS_SOLVE},
+    {{"between", KEY_BETWEEN, "LOW:HIGH", 0, "Look in this interval only", 0}, OPTIONS_SOLVE},
     {{"format", KEY_FORMAT, "FORMAT", 0, NULL, 0}, OPTIONS_FORMAT},
     {{"output", 'o', "FILE", 0, "Write there instead", 0}, OPTIONS_OUTPUT},
     {{"quiet", 'q', NULL, 0, "No warnings on standard error", 1}, 0},
@@ -110,6 +131,14 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_DATA: options->data_directory = text; break;
   case KEY_MEASUREMENTS: options->measurements_directory = text; break;
   case KEY_FORMAT: set_format(parsing, text, state); break;
+  case KEY_OPTION: options->option = text; break;
+  case KEY_SWING: options->swing = text; break;
+  case KEY_GRID: options->grid = text; break;
+  case KEY_FOR: options->input = text; break;
+  case KEY_MATCH: options->match = text; break;
+  case KEY_TARGET: options->target = text; break;
+  case KEY_SAVING: options->saving = text; break;
+  case KEY_BETWEEN: options->between = text; break;
   case 'o': options->output_path = text; break;
   case 'q': options->quiet = true; break;
   case 'v': options->verbose = true; break;

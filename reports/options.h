@@ -14,7 +14,10 @@ enum option_group {
   OPTIONS_SCENARIO = 2, // --set --case --mixed --model --measurements
   OPTIONS_FORMAT = 4,   // --format
   OPTIONS_OUTPUT = 8,   // -o
-  OPTIONS_WHERE = 16    // --where
+  OPTIONS_WHERE = 16,   // --where
+  OPTIONS_OPTION = 32,  // --option
+  OPTIONS_SWING = 64,   // --swing --grid
+  OPTIONS_SOLVE = 128   // --for --match --target --saving --between
 };
 
 struct syntax {
@@ -32,8 +35,9 @@ struct options {
   int argument_count;
   const char **settings, **wheres;
   size_t setting_count, where_count;
-  const char *case_name, *model_path, *data_directory, *measurements_directory,
-      *output_path; // NULL: not given
+  // NULL: not given.
+  const char *case_name, *model_path, *data_directory, *measurements_directory, *output_path;
+  const char *option, *swing, *grid, *input, *match, *target, *saving, *between;
   enum output_format format;
   bool mixed, quiet, verbose;
 };

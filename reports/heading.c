@@ -1,0 +1,32 @@
+#include "reports/heading.h"
+
+#include <string.h>
+
+// "3 yr", or of each option where they differ.
+static const char *horizon_text(const struct scenario *scenario, struct arena *arena) {
+  const int horizon = model_find(scenario->model, "horizon");
+  const struct unit *unit = &scenario->model->declarations[horizon].unit;
+  const char *all = "", *first = NULL;
+  bool same = true;
+  for (size_t i = 0; i < scenario->option_count; i++) {
+    const struct option *option = &scenario->options[i];
+    const char *text = quantity_text(option_value(scenario, option, horizon, 0), unit, arena);
+    first = first ? first : text;
+    same &= !strcmp(text, first);
+    all = arena_printf(arena, "%s%s%s %s", all, i ? ", " : "", option->id, text);
+  }
+  return same ? first : all;
+}
+
+void heading_print(const struct scenario *scenario, const struct style *style) {
+  style_block(style, EMPHASIS_STRONG, scenario->title);
+  style_paragraph(style, "",
+                  arena_printf(style->arena, "horizon %s, baseline %s, case %s, as of %s",
+                               horizon_text(scenario, style->arena),
+                               scenario->options[scenario->baseline].id,
+                               scenario->cases[scenario->selected], scenario->date));
+  if (scenario->mixed)
+    style_block(style, EMPHASIS_ALARM,
+                arena_printf(style->arena, "MIXED: %s", scenario->mixed_reason));
+  putc('\n', style->out);
+}

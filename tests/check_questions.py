@@ -1,0 +1,220 @@
+#!/usr/bin/python3
+"""Questions asked of the engine (sensitivity, solve) against the engine's plain answers.
+
+    check_questions.py [full]
+
+Whatever a tornado, a grid or a root finder says must be what `compare --set` says when the input is
+typed in. PERTOKEN names the program.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unicodedata
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+FULL = sys.argv[1:] == ['full']
+MAIN = 'examples/mi325x-vs-h200.ini'
+SCENARIOS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / 'examples').glob('*.ini'))
+passed, failed = 0, 0
+
+
+def run(*arguments, columns='80'):
+    environment = dict(os.environ, COLUMNS=columns, NO_COLOR='1', LC_ALL='C.UTF-8')
+    return subprocess.run([PERTOKEN, *arguments], cwd=ROOT, env=environment, capture_output=True,
+                          text=True, timeout=60, check=False)
+
+
+def answer(*arguments):
+    """The JSON of a command that must succeed (or say no)."""
+    done = run(*arguments, '-q', '--mixed', '--format', 'json')
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def costs_with(scenario, **inputs):
+    settings = [part for name, value in inputs.items() for part in ('--set', f'{name}={value}')]
+    result = answer('compare', scenario, *settings)
+    return {option['id']: option['items']['cost_per_mtok'] for option in result['options']}
+
+
+def typed(name, value, unit):
+    plain = unit in ('-', '')
+    return {name: f'{value!r}' if plain else f'{value!r} {unit}'}
+
+
+def near(a, b, relative=1e-9):
+    return abs(a - b) <= relative * max(abs(a), abs(b), 1e-300)
+
+
+def check(name, condition, detail=''):
+    global passed, failed
+    if condition:
+        passed += 1
+        return
+    failed += 1
+    print(f'FAILED {name}: {detail}')
+
+
+def check_tornado(scenario):
+    """Every end of every swing, typed in by hand; all in full mode, else the first eight."""
+    tornado = answer('sensitivity', scenario)
+    effects = [swing['effect'] for swing in tornado['swings']]
+    check(f'{scenario}: sorted', effects == sorted(effects, reverse=True), effects)
+    for swing in tornado['swings'][:None if FULL else 8]:
+        for end in ('low', 'high'):
+            value = swing[end]['value']
+            costs = costs_with(scenario, **typed(swing['input'], value, swing['unit']))
+            same = all(near(cost, swing[end]['costs'][option]) for option, cost in costs.items())
+            check(f'{scenario}: {swing["input"]} = {value}', same, (costs, swing[end]['costs']))
+
+
+def check_grid():
+    grid = answer('sensitivity', MAIN, '--grid',
+                  'mi325x.discount=0:30:15%,electricity_price=0.04:0.20:0.08')
+    check('grid shape', [len(axis['values']) for axis in grid['axes']] == [3, 3], grid['axes'])
+    for i, discount in enumerate(grid['axes'][0]['values']):
+        for k, price in enumerate(grid['axes'][1]['values']):
+            costs = costs_with(MAIN, **{'mi325x.discount': f'{discount!r} %',
+                                        'electricity_price': f'{price!r} USD/kWh'})
+            same = all(near(costs[option], grid['costs'][option][i][k]) for option in costs)
+            saving = 1 - costs['mi325x'] / costs['h200']
+            check(f'grid cell {discount}, {price}', same and near(saving, grid['saving'][i][k]),
+                  (costs, saving))
+
+
+ROOTS = [  # option, input, further arguments, how many values
+    ('mi325x', 'list_price', (), 1),
+    ('mi325x', 'list_price', ('--saving', '5 %'), 1),
+    ('mi325x', 'list_price', ('--target', '0.2 USD/Mtok'), 1),
+    ('mi325x', 'throughput', (), 1),
+    ('mi325x', 'engineers', (), 1),
+    ('mi325x', 'load_power', (), 1),
+    ('mi325x', 'h200.discount', (), 1),
+    ('h200', 'discount', ('--match', 'mi325x'), 1),
+    ('mi325x', 'discount', (), 0),  # cheaper even at no discount
+    ('mi325x', 'utilization', (), 0),  # touches both alike
+]
+
+
+def check_root(option, name, further, count):
+    done = run('solve', MAIN, '--option', option, '--for', name, *further, '-q', '--format', 'json')
+    found = json.loads(done.stdout)
+    label = f'solve {option} {name} {" ".join(further)}'
+    check(label, len(found['values']) == count and done.returncode == (0 if count else 1), found)
+    for value in found['values']:
+        costs = costs_with(MAIN, **typed(found['input'], value, found['unit']))
+        wanted = found['target'] if 'target' in found else costs[found['match']]
+        check(f'{label} = {value}', near(costs[option], wanted * (1 - found['saving'])), costs)
+
+
+def check_whole_numbers():
+    """A whole number: the fewest tokens' worth of accelerators, not a fraction of one."""
+    found = answer('solve', MAIN, '--option', 'mi325x', '--for', 'mi325x.accelerators_per_node')
+    for value in found['values']:
+        check('whole number', value == int(value), value)
+        costs = costs_with(MAIN, **typed(found['input'], value, found['unit']))
+        check('cheap enough', costs['mi325x'] <= costs['h200'], costs)
+    check('a whole number is found', found['values'] != [], found)
+
+
+def check_interval():
+    found = answer('solve', MAIN, '--option', 'mi325x', '--for', 'list_price', '--between',
+                   '1000:2000 USD')
+    check('nothing there', found['values'] == [] and found['gaps']['low'] < 0, found)
+    text = run('solve', MAIN, '--option', 'mi325x', '--for', 'list_price', '--between',
+               '1000:2000 USD', '-q').stdout
+    check('says where it looked', '[1,000 USD/gpu, 2,000 USD/gpu]' in text, text)
+
+
+WRONG = [  # arguments after the scenario, what the message must say
+    (('solve',), 'expected --option ID and --for INPUT'),
+    (('solve', '--option', 'mi300', '--for', 'discount'), "no option 'mi300'"),
+    (('solve', '--option', 'mi325', '--for', 'discount'), "did you mean 'mi325x'"),
+    (('solve', '--option', 'mi325x', '--for', 'discuont'), "did you mean 'discount'"),
+    (('solve', '--option', 'mi325x', '--for', 'capex'), "'capex' is computed"),
+    (('solve', '--option', 'mi325x', '--for', 'colo_power'), 'is a choice'),
+    (('solve', '--option', 'h200', '--for', 'discount'), 'cannot be matched with itself'),
+    (('solve', '--option', 'mi325x', '--for', 'discount', '--target', '0.3'), 'has no unit'),
+    (('solve', '--option', 'mi325x', '--for', 'discount', '--target', '-1 USD/Mtok'), 'above zero'),
+    (('solve', '--option', 'mi325x', '--for', 'discount', '--target', '1 USD/Mtok', '--match',
+      'h200'), 'exclude each other'),
+    (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:2%'), 'LOW:HIGH'),
+    (('solve', '--option', 'mi325x', '--for', 'discount', '--between', '5:200%'), 'leaves'),
+    (('solve', '--option', 'mi325x', '--for', 'discount', '--saving', '200 %'), 'within 100 %'),
+    (('sensitivity', '--swing', '0 %'), 'above 0'),
+    (('sensitivity', '--swing', '20'), 'has no unit'),
+    (('sensitivity', '--option', 'x'), "no option 'x'"),
+    (('sensitivity', '--grid', 'discount'), "no '='"),
+    (('sensitivity', '--grid', 'discount=0:1:2%'), 'h200.discount, mi325x.discount'),
+    (('sensitivity', '--grid', 'pue=1:2'), 'three numbers'),
+    (('sensitivity', '--grid', 'pue=2:1:0.1'), 'must rise'),
+    (('sensitivity', '--grid', 'pue=1:2:0'), 'must rise'),
+    (('sensitivity', '--grid', 'pue=0:2:1'), 'leaves'),
+    (('sensitivity', '--grid', 'pue=1:2:1e-9'), 'too many'),
+    (('sensitivity', '--grid', 'pue=1:2:0.1USD'), 'expected -'),
+    (('sensitivity', '--grid', 'pue=1:2:1,pue=1:2:1'), 'both sides'),
+    (('sensitivity', '--grid', 'pue=1:2:1,horizon=1:2:1,wacc=1:2:1'), 'at most 2'),
+]
+
+
+def check_wrong():
+    for arguments, words in WRONG:
+        done = run(arguments[0], MAIN, *arguments[1:])
+        check(' '.join(arguments), done.returncode == 2 and words in done.stderr and not done.stdout,
+              (done.returncode, done.stderr))
+
+
+def width(line):
+    return sum(2 if unicodedata.east_asian_width(c) in 'WF' else 1 for c in line)
+
+
+def check_faces():
+    for columns in ('80', '120'):
+        for extra in ((), ('--grid', 'mi325x.discount=0:30:1%,electricity_price=0.04:0.20:0.01')):
+            text = run('sensitivity', MAIN, '-q', *extra, columns=columns).stdout
+            widest = max(width(line.rstrip()) for line in text.splitlines())
+            check(f'fits {columns} {extra}', widest <= int(columns), f'{widest} columns:\n{text}')
+    for extra in ((), ('--grid', 'mi325x.discount=0:30:10%')):
+        rows = list(csv.reader(io.StringIO(
+            run('sensitivity', MAIN, '-q', '--format', 'csv', *extra).stdout)))
+        check(f'csv {extra}', len(rows) > 2 and len({len(row) for row in rows}) == 1, rows[:2])
+
+
+def check_single_option():
+    """With one option there is no saving: its cost is what moves."""
+    text = (ROOT / MAIN).read_text(encoding='utf-8')
+    start = text.index('[option mi325x]')
+    following = text.find('\n[', start + 1)
+    alone = text[:start] + (text[following + 1:] if following >= 0 else '')
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'alone.ini'
+        path.write_text('\n'.join(line for line in alone.splitlines()
+                                  if not line.startswith(('mi325x.', 'baseline'))), encoding='utf-8')
+        done = run('sensitivity', str(path), '-q')
+        check('one option', done.returncode == 0 and 'Cost of h200' in done.stdout,
+              done.stderr + done.stdout[:200])
+
+
+def main():
+    for scenario in SCENARIOS if FULL else [MAIN]:
+        check_tornado(scenario)
+    check_grid()
+    for row in ROOTS:
+        check_root(*row)
+    check_whole_numbers()
+    check_interval()
+    check_wrong()
+    check_faces()
+    check_single_option()
+    print(f'{passed} passed, {failed} failed, 0 skipped')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
