@@ -134,7 +134,7 @@ static const struct layout {
   void (*put)(struct cell *, const struct sensitivity *, const struct swing *, struct arena *);
 } layouts[] = {
     {7, 4, 24, {"input", "from", "to", "", "at from", "at to", ""}, put_ends},
-    {6, 3, 10, {"input", "at present", "", "at low", "at high", ""}, put_base},
+    {6, 3, 10, {"input", "at present", "", "low", "high", ""}, put_base},
 };
 
 // Inputs whose swing does nothing are counted, not listed.
