@@ -8,15 +8,25 @@ static const struct figure *selected_figure(const struct scenario *scenario, siz
   return option_figure(scenario, &scenario->options[option], scenario->selected, declaration);
 }
 
+static enum origin origin_in(const struct scenario *scenario, size_t which_case, size_t option,
+                             int declaration) {
+  return option_figure(scenario, &scenario->options[option], which_case, declaration)->origin;
+}
+
 static bool is_input(const struct scenario *scenario, size_t option, int declaration) {
   return scenario->options[option].graph->state[declaration] == GRAPH_INPUT &&
-         selected_figure(scenario, option, declaration)->origin != ORIGIN_RENT;
+         origin_in(scenario, scenario->selected, option, declaration) != ORIGIN_RENT;
 }
 
 // Said or found for this option alone.
-static bool is_own(const struct scenario *scenario, size_t option, int declaration) {
-  const enum origin origin = selected_figure(scenario, option, declaration)->origin;
+static bool is_own_in(const struct scenario *scenario, size_t which_case, size_t option,
+                      int declaration) {
+  const enum origin origin = origin_in(scenario, which_case, option, declaration);
   return origin >= ORIGIN_OPTION || origin == ORIGIN_CATALOGUE;
+}
+
+static bool is_own(const struct scenario *scenario, size_t option, int declaration) {
+  return is_own_in(scenario, scenario->selected, option, declaration);
 }
 
 bool target_moves(const struct scenario *scenario, struct target target, size_t option) {
@@ -25,6 +35,19 @@ bool target_moves(const struct scenario *scenario, struct target target, size_t 
   if (target.option >= 0)
     return (size_t)target.option == option;
   return !is_own(scenario, option, target.declaration);
+}
+
+bool target_is_steady(const struct scenario *scenario, struct target target) {
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    if (target.option >= 0 && (size_t)target.option != o)
+      continue;
+    const bool own = is_own(scenario, o, target.declaration);
+    for (size_t c = 0; c < scenario->case_count; c++)
+      if (is_input(scenario, o, target.declaration) &&
+          is_own_in(scenario, c, o, target.declaration) != own)
+        return false;
+  }
+  return true;
 }
 
 static bool moves_any(const struct scenario *scenario, struct target target) {

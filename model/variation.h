@@ -27,6 +27,8 @@ int target_of_option(const struct scenario *scenario, size_t option, const char 
                      struct place place, struct target *out, struct diagnostics *diagnostics);
 
 bool target_moves(const struct scenario *scenario, struct target target, size_t option);
+// Whether it moves the same options in every case, and is their own or common in all of them.
+bool target_is_steady(const struct scenario *scenario, struct target target);
 const char *target_name(const struct scenario *scenario, struct target target, struct arena *arena);
 const struct declaration *target_input(const struct scenario *scenario, struct target target);
 

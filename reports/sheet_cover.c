@@ -165,15 +165,22 @@ static void write_warnings(struct writer *writer) {
 
 static void write_contents(struct writer *writer, int last) {
   struct book *book = writer->book;
-  static const char *const about[] = {
-      "Inputs: every figure, in every case, with its source", "Outputs: the options side by side",
-      "Evidence: what the figures rest on", "Checks: differences that must be zero",
-      "Change log: what this workbook was made of"};
-  lxw_worksheet *const sheets[] = {book->inputs, book->outputs, book->evidence, book->checks,
-                                   book->log};
+  const struct entry {
+    lxw_worksheet *sheet; // NULL: not there
+    const char *about;
+  } entries[] = {
+      {book->inputs, "Inputs: every figure, in every case, with its source"},
+      {book->outputs, "Outputs: the options side by side"},
+      {book->sensitivity, "Sensitivity: which inputs move the saving, and how far"},
+      {book->negotiation, "Negotiation: walk-away prices"},
+      {book->evidence, "Evidence: what the figures rest on"},
+      {book->checks, "Checks: differences that must be zero"},
+      {book->log, "Change log: what this workbook was made of"},
+  };
   put_heading(book, writer->sheet, writer->row++, last, "Contents");
-  for (int i = 0; i < 5; i++) {
-    put_jump(book, writer->sheet, writer->row++, 0, sheets[i], about[i]);
+  for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+    if (entries[i].sheet)
+      put_jump(book, writer->sheet, writer->row++, 0, entries[i].sheet, entries[i].about);
     for (size_t o = 0; o < writer->scenario->option_count && i == 0; o++)
       put_jump(book, writer->sheet, writer->row++, 0, book->options[o].sheet,
                arena_printf(book->arena, "%s: its calculation, line by line",

@@ -81,17 +81,30 @@ static struct expression render_number(const struct rendering *r, const struct n
 
 static const char *series_address(const struct rendering *r, int declaration, int column,
                                   enum address fixed) {
+  if (r->references->series)
+    return r->references->series(r->references, declaration, column);
   return cell_address(r->references->rows[declaration], column, fixed, r->arena);
 }
 
-static struct expression render_name(const struct rendering *r, const struct node *node) {
+static const char *time_address(const struct rendering *r) {
   const struct references *references = r->references;
+  return references->time ? references->time(references, r->column)
+                          : cell_address(references->time_row, r->column, ADDRESS_ROW, r->arena);
+}
+
+static const char *scalar_text(const struct rendering *r, int declaration) {
+  const struct references *references = r->references;
+  const char *there = references->scalar ? references->scalar(references, declaration) : NULL;
+  return there ? there : name_text(r, references->names[declaration]);
+}
+
+static struct expression render_name(const struct rendering *r, const struct node *node) {
   if (node->declaration == T_NAME)
-    return atom(cell_address(references->time_row, r->column, ADDRESS_ROW, r->arena), one);
-  const struct declaration *target = &references->model->declarations[node->declaration];
+    return atom(time_address(r), one);
+  const struct declaration *target = &r->references->model->declarations[node->declaration];
   const char *text = target->kind == DECLARATION_SERIES
                          ? series_address(r, node->declaration, r->column, ADDRESS_RELATIVE)
-                         : name_text(r, references->names[node->declaration]);
+                         : scalar_text(r, node->declaration);
   return atom(text, target->unit.conversion);
 }
 
@@ -222,6 +235,8 @@ static struct expression render_series_call(const struct rendering *r, const str
   struct conversion conversion = references->model->declarations[series].unit.conversion;
   if (node->function == FUNCTION_FIRST)
     return atom(series_address(r, series, first, ADDRESS_COLUMN), conversion);
+  if (node->function == FUNCTION_PREV && r->column == first && references->series)
+    return (struct expression){.text = "0", .precedence = ATOM, .zero = true};
   // Left of period 0 is the column of scalars, which is blank in a series' row: zero.
   if (node->function == FUNCTION_PREV)
     return atom(series_address(r, series, r->column - 1, ADDRESS_RELATIVE), conversion);

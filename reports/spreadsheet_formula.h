@@ -22,6 +22,13 @@ struct references {
   struct constants *constants; // where the literals of formulas go
   struct arena *arena;
   bool final; // marks names as used; a text that is only measured must not
+
+  // On another sheet than a calculation sheet: where things stand there, or NULL for what is read
+  // as above. `column` counts as if periods ran across from first_period on.
+  const char *(*scalar)(const struct references *, int declaration);
+  const char *(*series)(const struct references *, int declaration, int column);
+  const char *(*time)(const struct references *, int column);
+  const void *elsewhere; // theirs
 };
 
 // "=pt_h200_net_price*F12": the formula of `item` in a column (which scalars ignore).

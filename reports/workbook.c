@@ -109,6 +109,11 @@ static int add_sheets(struct book *book) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
     book->options[o].sheet = add_sheet(book, book->scenario->options[o].id);
   book->outputs = add_sheet(book, "Outputs");
+  book->tornado = sensitivity_shown(book);
+  if (book->tornado)
+    book->sensitivity = add_sheet(book, "Sensitivity");
+  if (negotiation_shown(book))
+    book->negotiation = add_sheet(book, "Negotiation");
   book->evidence = add_sheet(book, "Evidence");
   book->checks = add_sheet(book, "Checks");
   book->log = add_sheet(book, "Change log");
@@ -137,6 +142,10 @@ static int write_sheets(struct book *book) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
     write_calculation(book, &book->options[o]);
   write_outputs(book);
+  if (book->sensitivity)
+    write_sensitivity(book);
+  if (book->negotiation)
+    write_negotiation(book);
   write_checks(book);
   write_outputs_state(book);
   write_cover(book);

@@ -4,6 +4,7 @@
 #ifndef PERTOKEN_WORKBOOK_INTERNAL_H
 #define PERTOKEN_WORKBOOK_INTERNAL_H
 
+#include "model/sensitivity.h"
 #include "reports/spreadsheet_formula.h"
 #include "reports/spreadsheet_steps.h"
 #include "reports/workbook_formats.h"
@@ -21,6 +22,10 @@ struct option_sheet {
   int *rows;    // [graph.model.count] on the calculation sheet
   int time_row; // of the periods' numbers
   int cash_row; // on Outputs, of the cash cost per period
+  // On Sensitivity: the cost per token at a price of zero, its address and what it shows; NULL
+  // where the price is not negotiated.
+  const char *free_cost_cell;
+  double free_cost;
 };
 
 // A row of Outputs, for whoever reads it there: one column per option from COLUMN_VALUE on.
@@ -40,6 +45,8 @@ struct book {
   struct constants constants;
   struct option_sheet *options; // [scenario->option_count]
   lxw_worksheet *cover, *inputs, *outputs, *evidence, *checks, *log;
+  lxw_worksheet *sensitivity, *negotiation; // NULL: not there
+  const struct sensitivity *tornado;        // shown on the one
   struct name *case_name, *case_index, *checks_ok;
   struct output_rows rows;
   bool checks_pass; // in the selected case
@@ -138,6 +145,15 @@ void write_checks(struct book *book);        // after the outputs
 void write_outputs_state(struct book *book); // after the checks
 void write_evidence(struct book *book);
 void write_log(struct book *book);
+
+// The tornado of the first option that is not the baseline; NULL where its saving means nothing.
+const struct sensitivity *sensitivity_shown(const struct book *book);
+void write_sensitivity(struct book *book);
+
+// The input that is negotiated with the option's vendor: list_price or rental_rate; -1 for none.
+int negotiated_price(const struct book *book, const struct option *option);
+bool negotiation_shown(const struct book *book); // after the tornado
+void write_negotiation(struct book *book);
 void write_cover(struct book *book); // after the checks
 
 #endif

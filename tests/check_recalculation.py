@@ -35,8 +35,9 @@ TAKEN, REFUSED, RESHAPED = 'taken', 'refused', 'reshaped'
 
 def shape(book):
     """A workbook's formulas and names, but for Inputs: the same in all states of a scenario."""
+    aside = ('Inputs', *layout.MOVING)
     return ([(sheet.name, place, cell.formula) for sheet in book.sheets.values()
-             for place, cell in sheet.formulas() if sheet.name != 'Inputs'],
+             for place, cell in sheet.formulas() if sheet.name not in aside],
             [(name.name, name.refers_to) for name in book.names if name.name.startswith('pt_')])
 
 
@@ -127,7 +128,7 @@ class Example:
         expected = xlsx.read(state.path)
         if state.reshaped:
             return compare.compare_by_key(expected, self.book, actual)
-        result = compare.compare(expected, actual)
+        result = compare.compare(expected, self.book, actual)
         result.mismatches[:0] = compare.same_formulas(self.book, expected)
         return result
 

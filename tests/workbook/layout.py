@@ -4,6 +4,9 @@ import xlsx
 BEFORE = ('Cover', 'Inputs')
 AFTER = ('Finance', 'Outputs', 'Sensitivity', 'Simulation', 'Negotiation', 'Decisions', 'Evidence',
          'Checks', 'Change log')
+CASES = ('Sensitivity', 'Simulation')  # repeat the calculation per case, down the rows
+MOVING = CASES + ('Negotiation',)  # their formulas depend on which swings are the widest
+SWING_COLUMNS = range(4, 10)  # at present, both ends, the result at both, the width
 LABEL, KEY, UNIT, SCALAR, FIRST_PERIOD = 1, 2, 3, 4, 5  # columns of a calculation sheet
 
 
@@ -26,6 +29,17 @@ def timeline(sheet):
 def items(sheet):
     """The rows of line items of a calculation sheet: those with a formula in D or right of it."""
     return sorted({row for (row, column), _ in sheet.formulas() if column >= SCALAR})
+
+
+def swings(sheet):
+    """The tornado's inputs by key, with their rows: Key stands in the header beside Low end."""
+    head = next(row for row in range(1, sheet.last_row() + 1)
+                if sheet.text(row, KEY) == 'Key' and sheet.text(row, SWING_COLUMNS[1]) == 'Low end')
+    found, row = {}, head + 1
+    while sheet.text(row, KEY):
+        found[sheet.text(row, KEY)] = row
+        row += 1
+    return found
 
 
 class Validation:
