@@ -20,7 +20,7 @@ RENDERER = 'reports/spreadsheet_formula.c'
 OPERATOR, MUTATED = '((1+%s)^%s)', '((1-%s)^%s)'  # growth at a rate
 EXAMPLE = 'examples/mi325x-vs-h200.ini'
 FOLDER = harness.ROOT / 'build' / 'mutant'
-SOURCES = ('Makefile', 'model', 'reports', 'data', 'examples')
+SOURCES = ('Makefile', 'model', 'kernels', 'reports', 'data', 'examples')
 
 
 def copy_sources():
