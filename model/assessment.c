@@ -134,7 +134,8 @@ static void list_not_included(struct reading *reading, struct option *option) {
 
 static void warn_of_power(struct reading *reading, struct option *option) {
   const struct figure *load = figure_of(reading, option, "load_power");
-  if (load->origin == ORIGIN_CATALOGUE && !option->rented)
+  const bool measured = option->record && load->place.source == option->record->place.source;
+  if (load->origin == ORIGIN_CATALOGUE && !measured && !option->rented)
     warn(reading, option,
          "power under load is the TDP, %s, for want of a measurement; decoding draws less",
          quantity_text(load->value,

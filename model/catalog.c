@@ -54,6 +54,9 @@ static const struct rule rules[CATALOG_TABLES][most_rules] = {
                               {"interconnect_gbs", POSITIVE},
                               {"scale_up_domain", POSITIVE},
                               {"gpus_per_node", POSITIVE},
+                              {"device_names", 0},
+                              {"device_names_source_url", 0},
+                              {"device_names_as_of", DATE},
                               {"kind", FILLED | KIND}},
     [CATALOG_ALTERNATES] = {{"accelerator", FILLED | ACCELERATOR},
                             {"field", FILLED | SPECIFICATION},
@@ -108,6 +111,7 @@ static const struct rule rules[CATALOG_TABLES][most_rules] = {
                             {"median_itl_ms", POSITIVE},
                             {"avg_gpu_power_w_total", POSITIVE},
                             {"system_power_w", POSITIVE},
+                            {"doubt", 0},
                             {"confidence", FILLED | CONFIDENCE},
                             {"kind", FILLED | KIND}},
     [CATALOG_PRICES] = {{"category", FILLED},
@@ -410,6 +414,29 @@ enum catalog_table catalog_table_named(const char *name) {
 
 long catalog_find(const struct table *table, const char *id) {
   return table_find(table, id);
+}
+
+// Is `name` one of a list with semicolons between?
+static bool lists(const char *list, const char *name) {
+  const size_t length = strlen(name);
+  while (*list) {
+    list += strspn(list, " ;");
+    size_t item = strcspn(list, ";");
+    const char *rest = list + item;
+    while (item && list[item - 1] == ' ')
+      item--;
+    if (item == length && item && !strncmp(list, name, item))
+      return true;
+    list = rest;
+  }
+  return false;
+}
+
+long catalog_device(const struct table *accelerators, const char *name) {
+  for (size_t row = 0; row < accelerators->rows; row++)
+    if (lists(table_cell(accelerators, row, "device_names"), name))
+      return (long)row;
+  return -1;
 }
 
 static bool begins_with(const char *text, const char *start) {

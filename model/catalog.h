@@ -49,6 +49,11 @@ enum catalog_table catalog_table_named(const char *name);
 // The row of an id, or -1.
 long catalog_find(const struct table *table, const char *id);
 
+// The row of accelerators that a device of this name is, in the words of its driver (NVML and CUDA,
+// or HIP): "NVIDIA H200". -1 for a name that no row has, and for one that says too little, such as
+// "NVIDIA GB200", which stands in racks and boards of different power.
+long catalog_device(const struct table *accelerators, const char *name);
+
 // Follows from the row's kind, see data/README.md. A TDP that stands in for measured watts is the
 // caller's to call projected.
 enum grade catalog_grade(const struct table *table, size_t row);

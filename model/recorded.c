@@ -1,5 +1,7 @@
 #include "model/recorded.h"
 
+#include "model/catalog.h"
+
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_interp.h>
 #include <math.h>
@@ -8,9 +10,12 @@
 
 enum { MAX_POINTS = 64 };
 
+// Of an accelerator's memory on its datasheet: drivers keep a few per cent for themselves and ECC.
+#define WHOLE_DEVICE 0.85
+
 struct choice {
   const struct records *records;
-  const char *file, *backend;
+  const char *file, *accelerator;
   const struct workload *workload;
   struct place place;
   struct arena *arena;
@@ -24,22 +29,55 @@ static const char *file_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+// The id of the accelerator that the record's device is by its name, or NULL. A partition of an AMD
+// device has the whole one's name and only some of its memory.
+static const char *known_accelerator(const struct records *records,
+                                     const struct measurement_record *record) {
+  const struct table *table = records->accelerators;
+  const long row = table ? catalog_device(table, record->device.name) : -1;
+  double memory_gb = 0;
+  if (row < 0 || !table_number(table, (size_t)row, "memory_gb", &memory_gb) ||
+      (double)record->device.memory_bytes < WHOLE_DEVICE * 1e9 * memory_gb)
+    return NULL;
+  return table_cell(table, (size_t)row, "id");
+}
+
+static bool is_of_backend(const struct measurement_record *record, const char *backend) {
+  return !strcmp(record->device.backend, backend);
+}
+
+static bool is_of_accelerator(const struct records *records,
+                              const struct measurement_record *record, const char *accelerator) {
+  const char *known = known_accelerator(records, record);
+  return is_of_backend(record, accelerator) || (known && !strcmp(known, accelerator));
+}
+
 static bool record_counts(const struct choice *choice, const struct measurement_record *record) {
   if (*choice->file)
     return !strcmp(file_name(record->path), choice->file);
-  return !strcmp(record->device.backend, choice->backend);
+  return is_of_accelerator(choice->records, record, choice->accelerator);
+}
+
+static const struct measurement_record *newer(const struct measurement_record *record,
+                                              const struct measurement_record *newest) {
+  return newest && strcmp(record->finished, newest->finished) <= 0 ? newest : record;
 }
 
 const struct measurement_record *records_of_backend(const struct records *records,
                                                     const char *backend) {
   const struct measurement_record *newest = NULL;
-  for (size_t i = 0; i < records->count; i++) {
-    const struct measurement_record *record = records->list[i];
-    if (strcmp(record->device.backend, backend) != 0)
-      continue;
-    if (!newest || strcmp(record->finished, newest->finished) > 0)
-      newest = record;
-  }
+  for (size_t i = 0; i < records->count; i++)
+    if (is_of_backend(records->list[i], backend))
+      newest = newer(records->list[i], newest);
+  return newest;
+}
+
+const struct measurement_record *records_of_accelerator(const struct records *records,
+                                                        const char *accelerator) {
+  const struct measurement_record *newest = NULL;
+  for (size_t i = 0; i < records->count; i++)
+    if (is_of_accelerator(records, records->list[i], accelerator))
+      newest = newer(records->list[i], newest);
   return newest;
 }
 
@@ -65,6 +103,41 @@ static bool is_wanted(const struct choice *choice, enum workload_key key, const 
   return !*wanted(choice, key) || !strcmp(wanted(choice, key), value);
 }
 
+// The device of a record of no accelerator that is known, or NULL. A processor is known by its
+// backend.
+static const char *unknown_device(const struct choice *choice) {
+  for (size_t i = 0; i < choice->records->count; i++) {
+    const struct measurement_record *record = choice->records->list[i];
+    if (!known_accelerator(choice->records, record) && !is_of_backend(record, "cpu"))
+      return record->device.name;
+  }
+  return NULL;
+}
+
+static void report_no_record(const struct choice *choice) {
+  const char *device = *choice->file ? NULL : unknown_device(choice);
+  if (device)
+    diagnostics_error(choice->diagnostics, choice->place,
+                      "no record of a device of %s; which accelerator '%s' is, data/ does not "
+                      "know: name its file with record = FILE",
+                      choice->accelerator, device);
+  else
+    diagnostics_error(choice->diagnostics, choice->place, "no record %s%s: see --measurements",
+                      *choice->file ? "named " : "of a device of ",
+                      *choice->file ? choice->file : choice->accelerator);
+}
+
+// A file that is named counts whatever its device is, unless that is known to be another one.
+static int refuse_other_device(const struct choice *choice,
+                               const struct measurement_record *record) {
+  const char *known = known_accelerator(choice->records, record);
+  if (!known || is_of_accelerator(choice->records, record, choice->accelerator))
+    return 0;
+  diagnostics_error(choice->diagnostics, choice->place, "record '%s' is of '%s' (%s), not of '%s'",
+                    file_name(record->path), known, record->device.name, choice->accelerator);
+  return -1;
+}
+
 static int find_fitting(struct choice *choice) {
   size_t seen = 0;
   for (size_t i = 0; i < choice->records->count; i++) {
@@ -72,6 +145,8 @@ static int find_fitting(struct choice *choice) {
     if (!record_counts(choice, record))
       continue;
     seen++;
+    if (refuse_other_device(choice, record))
+      return -1;
     for (size_t k = 0; k < record->count; k++)
       if (record->results[k].whole_model &&
           is_wanted(choice, WORKLOAD_MODEL, record->results[k].model.id) &&
@@ -81,9 +156,7 @@ static int find_fitting(struct choice *choice) {
   if (choice->count)
     return 0;
   if (!seen)
-    diagnostics_error(choice->diagnostics, choice->place, "no record %s%s: see --measurements",
-                      *choice->file ? "named " : "of a device of ",
-                      *choice->file ? choice->file : choice->backend);
+    report_no_record(choice);
   else
     diagnostics_error(choice->diagnostics, choice->place,
                       "no record has a whole-model result of %s in %s",
@@ -198,12 +271,12 @@ static bool try_curve(const struct choice *choice, enum workload_key along,
   return true;
 }
 
-int recorded_choose(const struct records *records, const char *file, const char *backend,
+int recorded_choose(const struct records *records, const char *file, const char *accelerator,
                     const struct workload *workload, struct place place, struct recorded *out,
                     struct arena *arena, struct diagnostics *diagnostics) {
   struct choice choice = {.records = records,
                           .file = file,
-                          .backend = backend,
+                          .accelerator = accelerator,
                           .workload = workload,
                           .place = place,
                           .arena = arena,

@@ -5,6 +5,10 @@
 // it was measured. One of the two equal and the other inside the measured range is interpolated
 // (Steffen 1990, monotone; a straight line between two points), graded projected; outside the range
 // it is refused.
+//
+// A record is of an accelerator when its backend is called so ("cpu", in no catalogue), or when its
+// device has one of the accelerator's device_names. A device of another name counts only where its
+// file is named.
 #ifndef PERTOKEN_RECORDED_H
 #define PERTOKEN_RECORDED_H
 
@@ -14,6 +18,7 @@
 struct records {
   struct measurement_record **list;
   size_t count;
+  const struct table *accelerators; // of the catalogue, which knows devices by name; NULL: none
 };
 
 struct recorded {
@@ -29,10 +34,14 @@ struct recorded {
 const struct measurement_record *records_of_backend(const struct records *records,
                                                     const char *backend);
 
-// Chooses from the record file named `file`, or ("") from all of a backend. Errors at `place`: no
-// such record, no result of the model and precision, batch or context unset or outside what was
-// measured.
-int recorded_choose(const struct records *records, const char *file, const char *backend,
+// Is there one of this accelerator (an id of the catalogue, or a backend)? The newest, or NULL.
+const struct measurement_record *records_of_accelerator(const struct records *records,
+                                                        const char *accelerator);
+
+// Chooses from the record file named `file`, or ("") from all of an accelerator. Errors at `place`:
+// no such record, one of a device that is known to be another accelerator, no result of the model
+// and precision, batch or context unset or outside what was measured.
+int recorded_choose(const struct records *records, const char *file, const char *accelerator,
                     const struct workload *workload, struct place place, struct recorded *out,
                     struct arena *arena, struct diagnostics *diagnostics);
 

@@ -579,6 +579,8 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
       measurement_read_directory(request->measurements_directory, &reading.records.list,
                                  &reading.records.count, arena, diagnostics))
     return NULL;
+  if (reading.records.count)
+    reading.records.accelerators = catalog_table(&reading.catalog, CATALOG_ACCELERATORS);
   *scenario = (struct scenario){.source = reading.text->source,
                                 .path = request->path,
                                 .settings = request->settings,

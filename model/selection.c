@@ -111,17 +111,23 @@ static const struct ini_key *selected(const struct reading *reading, size_t opti
   return reading->common[which].name ? &reading->common[which] : NULL;
 }
 
-// Gives an input a value in every case that has none.
-static void fill(struct reading *reading, size_t option, int declaration, struct figure figure) {
+// Gives an input a value in every case that has none, or one of the origin `over`.
+static void fill_over(struct reading *reading, size_t option, int declaration, enum origin over,
+                      struct figure figure) {
   const struct scenario *scenario = reading->scenario;
   size_t count = (size_t)scenario->model->count;
   if (declaration < 0)
     return;
   for (size_t c = 0; c < scenario->case_count; c++) {
     struct figure *at = &scenario->options[option].figures[c * count + (size_t)declaration];
-    if (at->origin == ORIGIN_NONE)
+    if (at->origin == ORIGIN_NONE || at->origin == over)
       *at = figure;
   }
+}
+
+// Gives an input a value in every case that has none.
+static void fill(struct reading *reading, size_t option, int declaration, struct figure figure) {
+  fill_over(reading, option, declaration, ORIGIN_NONE, figure);
 }
 
 // After an error: one mistake, one message, and not also that the input is missing.
@@ -288,9 +294,9 @@ static void apply_record(struct reading *reading, size_t o, const struct ini_key
   option->workload.values[WORKLOAD_PRECISION] = nearest->precision;
   fill(reading, o, model_find(model, "decode_throughput"),
        recorded_figure(&recorded, recorded.throughput));
-  if (isfinite(recorded.load_power_w))
-    fill(reading, o, model_find(model, "load_power"),
-         recorded_figure(&recorded, recorded.load_power_w));
+  if (isfinite(recorded.load_power_w)) // in place of the TDP
+    fill_over(reading, o, model_find(model, "load_power"), ORIGIN_CATALOGUE,
+              recorded_figure(&recorded, recorded.load_power_w));
   if (isfinite(recorded.idle_power_w))
     fill(reading, o, model_find(model, "idle_power"),
          recorded_figure(&recorded, recorded.idle_power_w));
@@ -323,8 +329,18 @@ static void apply_published(struct reading *reading, size_t o, const struct ini_
                        .date = evidence.date});
 }
 
-// Its own word, else a record where one is asked for or the device is known from records alone,
-// else what is published.
+// Whether a record speaks for the option though none is named: its device is known from records
+// alone, or the workload is decoding, of which nothing is published, and its accelerator was
+// measured.
+static bool is_measured(const struct reading *reading, const struct option *option) {
+  const struct workload *workload = &option->workload;
+  const bool decoding = !strcmp(workload->values[WORKLOAD_BASIS], "decode") ||
+                        !strcmp(workload->values[WORKLOAD_SCENARIO], "decode");
+  return records_of_backend(&reading->records, option->accelerator) ||
+         (decoding && records_of_accelerator(&reading->records, option->accelerator));
+}
+
+// Its own word, else a record where one is asked for or speaks for it, else what is published.
 static void apply_evidence(struct reading *reading, size_t o) {
   struct option *option = &reading->scenario->options[o];
   const struct model *model = reading->scenario->model;
@@ -341,7 +357,7 @@ static void apply_evidence(struct reading *reading, size_t o) {
       diagnostics_error(reading->diagnostics, named->place,
                         "option '%s' states a throughput and names evidence for one: give one",
                         option->id);
-  } else if (record || records_of_backend(&reading->records, option->accelerator))
+  } else if (record || is_measured(reading, option))
     apply_record(reading, o, record);
   else
     apply_published(reading, o, evidence);

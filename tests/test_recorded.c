@@ -1,6 +1,7 @@
 // Records as evidence: exact, interpolated, refused.
 #include "tests/support/fixture.h"
 
+#include "model/catalog.h"
 #include "model/recorded.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static struct measurement_record *record_of(struct fixture *fixture) {
 }
 
 static const struct {
-  const char *file, *backend, *model, *precision, *batch, *context;
+  const char *file, *accelerator, *model, *precision, *batch, *context;
   double low, high; // tokens/s; 0: refused
   enum grade grade;
   const char *error;
@@ -67,7 +68,7 @@ static void test_choose(void **state) {
     struct fixture fixture;
     fixture_start(&fixture);
     struct measurement_record *list[] = {record_of(&fixture)};
-    struct records records = {list, 1};
+    struct records records = {list, 1, NULL};
     struct workload workload = {.values = {[WORKLOAD_MODEL] = cases[i].model,
                                            [WORKLOAD_PRECISION] = cases[i].precision,
                                            [WORKLOAD_BASIS] = "",
@@ -76,7 +77,7 @@ static void test_choose(void **state) {
                                            [WORKLOAD_BATCH] = cases[i].batch,
                                            [WORKLOAD_CONTEXT] = cases[i].context}};
     struct recorded recorded = {0};
-    int bad = recorded_choose(&records, cases[i].file, cases[i].backend, &workload,
+    int bad = recorded_choose(&records, cases[i].file, cases[i].accelerator, &workload,
                               (struct place){NULL, 1, 1}, &recorded, &fixture.arena,
                               &fixture.diagnostics);
     expect_error(&fixture, cases[i].batch, cases[i].error);
@@ -110,7 +111,7 @@ static void test_newest_whole_model(void **state) {
     list[2]->results[k].finished = "2026-11-03T10:00:00Z";
     list[2]->results[k].whole_model = false;
   }
-  struct records records = {list, 3};
+  struct records records = {list, 3, NULL};
   assert_ptr_equal(records_of_backend(&records, "cpu"), list[1]);
   assert_null(records_of_backend(&records, "hip"));
   struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
@@ -122,10 +123,60 @@ static void test_newest_whole_model(void **state) {
   fixture_end(&fixture);
 }
 
+#define GB 1000000000ULL
+
+// Which record of a directory speaks for an accelerator, or why none does.
+static const struct {
+  const char *device;
+  uint64_t memory_bytes;
+  const char *file, *accelerator, *error;
+} devices[] = {
+    {"NVIDIA H200", 150 * GB, "", "h200-sxm-141", ""},
+    {"NVIDIA H200", 150 * GB, "machine.json", "h200-sxm-141", ""},
+    {"NVIDIA H200", 150 * GB, "", "cuda", ""},
+    {"NVIDIA H200", 150 * GB, "machine.json", "cuda", ""},
+    {"AMD Instinct MI325X", 270 * GB, "", "mi325x-256", ""},
+    {"NVIDIA H200", 150 * GB, "", "h100-sxm5-80", "no record of a device of h100-sxm5-80: see"},
+    {"NVIDIA H200", 150 * GB, "machine.json", "h100-sxm5-80",
+     "record 'machine.json' is of 'h200-sxm-141' (NVIDIA H200), not of 'h100-sxm5-80'"},
+    // A name that is not in the table counts only where the file is named.
+    {"NVIDIA H300", 300 * GB, "", "h200-sxm-141",
+     "which accelerator 'NVIDIA H300' is, data/ does not know: name its file with record = FILE"},
+    {"NVIDIA H300", 300 * GB, "machine.json", "h200-sxm-141", ""},
+    // One of eight partitions has the whole device's name.
+    {"AMD Instinct MI325X", 34 * GB, "", "mi325x-256", "'AMD Instinct MI325X' is, data/ does not"},
+};
+
+static void test_devices(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
+    struct fixture fixture;
+    struct catalog catalog;
+    fixture_start(&fixture);
+    assert_int_equal(catalog_open(&catalog, "data", &fixture.arena, &fixture.diagnostics), 0);
+    struct measurement_record *list[] = {record_of(&fixture)};
+    list[0]->device = (struct measurement_device){
+        .backend = "cuda", .name = devices[i].device, .memory_bytes = devices[i].memory_bytes};
+    struct records records = {list, 1, catalog_table(&catalog, CATALOG_ACCELERATORS)};
+    struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
+    struct recorded recorded;
+    const int bad =
+        recorded_choose(&records, devices[i].file, devices[i].accelerator, &workload,
+                        (struct place){0}, &recorded, &fixture.arena, &fixture.diagnostics);
+    expect_error(&fixture, devices[i].device, devices[i].error);
+    assert_int_equal(bad, *devices[i].error ? -1 : 0);
+    if (!*devices[i].file)
+      assert_int_equal(!records_of_accelerator(&records, devices[i].accelerator),
+                       *devices[i].error != '\0');
+    fixture_end(&fixture);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_choose),
       cmocka_unit_test(test_newest_whole_model),
+      cmocka_unit_test(test_devices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

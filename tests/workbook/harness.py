@@ -6,7 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = 77
-EXAMPLES = sorted((ROOT / 'examples').glob('*.ini'))
+MEASURED = ROOT / 'examples' / 'measured'  # they need records, and compare unlike workloads
+EXAMPLES = [*sorted((ROOT / 'examples').glob('*.ini')), *sorted(MEASURED.glob('*.ini'))]
 
 
 def program():
@@ -19,12 +20,14 @@ class Refused(Exception):
 
 def report(scenario, target, arguments=(), command=None, environment=None):
     """Writes a scenario's workbook. Raises Refused for bad input, RuntimeError when it fails otherwise."""
+    if MEASURED in Path(scenario).parents:
+        arguments = [*arguments, '--measurements', ROOT / 'data' / 'measured', '--mixed']
     line = [command or program(), 'report', scenario, '-q', '-o', target, *arguments]
     done = subprocess.run(line, capture_output=True, text=True, env=environment)
     if done.returncode == 2:
         raise Refused(done.stderr)
     if done.returncode:
-        raise RuntimeError(f'pertoken report {scenario} {" ".join(arguments)}: '
+        raise RuntimeError(f'pertoken report {scenario} {" ".join(map(str, arguments))}: '
                            f'exit {done.returncode}: {done.stderr.strip()}')
     return target
 

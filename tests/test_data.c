@@ -1,0 +1,369 @@
+// The shipped data: every row has its source, agrees with itself and with what it refers to.
+#include "tests/support/tables.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_every_row_has_a_source_and_a_date(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  for (int which = 0; which < CATALOG_TABLES; which++) {
+    const struct table *table = tables_load(&f, (enum catalog_table)which);
+    assert_true(table->rows > 0);
+    for (size_t row = 0; row < table->rows; row++) {
+      struct date date;
+      assert_true(*table_cell(table, row, "source_title") && *table_cell(table, row, "source_url"));
+      if (!catalog_date(table, row, &date))
+        assert_int_equal(which, CATALOG_CLAIMS);
+    }
+  }
+  arena_free(&f.arena);
+}
+
+static void check_references(struct tables *f, enum catalog_table which, const char *column,
+                             enum catalog_table target) {
+  const struct table *table = tables_load(f, which), *ids = tables_load(f, target);
+  for (size_t row = 0; row < table->rows; row++) {
+    const char *id = table_cell(table, row, column);
+    if (*id && catalog_find(ids, id) < 0)
+      fail_msg("%s line %d: no %s", table->name, table->places[row].line, id);
+  }
+}
+
+static void test_references(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  check_references(&f, CATALOG_ALTERNATES, "accelerator", CATALOG_ACCELERATORS);
+  check_references(&f, CATALOG_THROUGHPUT, "accelerator", CATALOG_ACCELERATORS);
+  check_references(&f, CATALOG_THROUGHPUT, "model", CATALOG_MODELS);
+  check_references(&f, CATALOG_PRICES, "accelerator", CATALOG_ACCELERATORS);
+  check_references(&f, CATALOG_POWER, "accelerator", CATALOG_ACCELERATORS);
+  check_references(&f, CATALOG_BANDWIDTH, "accelerator", CATALOG_ACCELERATORS);
+  arena_free(&f.arena);
+}
+
+static bool is_in_order(const struct table *table, size_t row, const char *const columns[3]) {
+  double last = -INFINITY;
+  for (int i = 0; i < 3; i++) {
+    double value = last;
+    table_number(table, row, columns[i], &value);
+    if (value < last)
+      return false;
+    last = value;
+  }
+  return last > -INFINITY;
+}
+
+// Every row has a figure, and its low and high lie on either side.
+static void test_figures_are_in_order(void **state) {
+  (void)state;
+  const struct {
+    enum catalog_table table;
+    const char *columns[3];
+  } cases[] = {
+      {CATALOG_PRICES, {"price_low", "price_point", "price_high"}},
+      {CATALOG_POWER, {"low", "value", "high"}},
+      {CATALOG_OVERHEADS, {"low", "value", "high"}},
+      {CATALOG_TYPICAL_VALUES, {"low", "mid", "high"}},
+  };
+  struct tables f;
+  tables_open(&f, "data");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct table *table = tables_load(&f, cases[i].table);
+    for (size_t row = 0; row < table->rows; row++) {
+      if (!is_in_order(table, row, cases[i].columns))
+        fail_msg("%s line %d", table->name, table->places[row].line);
+    }
+  }
+  arena_free(&f.arena);
+}
+
+static bool is_near(double a, double b, double relative) {
+  return fabs(a - b) <= relative * fabs(b);
+}
+
+// What a row states twice agrees: tokens per GPU, watts per GPU, share of the peak.
+static void test_rows_agree_with_themselves(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  const struct table *table = tables_load(&f, CATALOG_THROUGHPUT);
+  for (size_t row = 0; row < table->rows; row++)
+    assert_true(is_near(tables_number(table, row, "tokens_per_s_per_gpu") *
+                            tables_number(table, row, "num_gpus"),
+                        tables_number(table, row, "tokens_per_s_total"), 5e-3));
+
+  table = tables_load(&f, CATALOG_POWER);
+  for (size_t row = 0; row < table->rows; row++) {
+    const double value = tables_number(table, row, "value"),
+                 each = tables_number(table, row, "per_gpu_value");
+    const double kilo = strcmp(table_cell(table, row, "unit"), "kW") == 0 ? 1000 : 1;
+    if (value > 0 && each > 0)
+      assert_true(is_near(each * tables_number(table, row, "gpus"), value * kilo, 5e-3));
+  }
+
+  table = tables_load(&f, CATALOG_BANDWIDTH);
+  for (size_t row = 0; row < table->rows; row++) {
+    const double achieved = tables_number(table, row, "achieved"),
+                 peak = tables_number(table, row, "peak");
+    const double efficiency = tables_number(table, row, "efficiency");
+    if (achieved > 0 && peak > 0 && efficiency > 0)
+      assert_true(fabs(achieved / peak - efficiency) < 2e-3);
+  }
+  arena_free(&f.arena);
+}
+
+// A model's dimensions, as the columns of models.csv name them.
+struct dimensions {
+  double layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
+  double experts, experts_per_token, shared_experts, dense_layers, dense_ffn;
+  double q_lora, kv_lora, nope, rope, v_dim;
+  bool is_mla, is_gated, has_qkv_bias, has_all_biases, is_tied;
+};
+
+static struct dimensions dimensions_of(const struct table *models, size_t row) {
+  const char *bias = table_cell(models, row, "attention_bias");
+  return (struct dimensions){
+      .layers = tables_number(models, row, "layers"),
+      .hidden = tables_number(models, row, "hidden"),
+      .heads = tables_number(models, row, "heads"),
+      .kv_heads = tables_number(models, row, "kv_heads"),
+      .head_dim = tables_number(models, row, "head_dim"),
+      .ffn = tables_number(models, row, "ffn_hidden"),
+      .vocab = tables_number(models, row, "vocab"),
+      .experts = tables_number(models, row, "experts"),
+      .experts_per_token = tables_number(models, row, "experts_per_token"),
+      .shared_experts = tables_number(models, row, "shared_experts"),
+      .dense_layers = tables_number(models, row, "first_dense_layers"),
+      .dense_ffn = tables_number(models, row, "dense_ffn_hidden"),
+      .q_lora = tables_number(models, row, "q_lora_rank"),
+      .kv_lora = tables_number(models, row, "kv_lora_rank"),
+      .nope = tables_number(models, row, "qk_nope_dim"),
+      .rope = tables_number(models, row, "qk_rope_dim"),
+      .v_dim = tables_number(models, row, "v_head_dim"),
+      .is_mla = strcmp(table_cell(models, row, "attention_kind"), "mla") == 0,
+      .is_gated = strcmp(table_cell(models, row, "mlp_kind"), "swiglu") == 0,
+      .has_qkv_bias = strcmp(bias, "none") != 0,
+      .has_all_biases = strncmp(bias, "attn_all", 8) == 0,
+      .is_tied = tables_number(models, row, "tied_embeddings") == 1,
+  };
+}
+
+// Multi-head latent attention: queries and keys through low ranks, each with a norm.
+static double mla_attention(const struct dimensions *d) {
+  const double query =
+      d->hidden * d->q_lora + d->q_lora + d->q_lora * d->heads * (d->nope + d->rope);
+  const double key = d->hidden * (d->kv_lora + d->rope) + d->kv_lora +
+                     d->kv_lora * d->heads * (d->nope + d->v_dim);
+  return query + key + d->heads * d->v_dim * d->hidden;
+}
+
+// Multi-head and grouped-query attention; `sinks` are one learned logit per head.
+static double attention(const struct dimensions *d) {
+  if (d->is_mla)
+    return mla_attention(d);
+  const double outputs = (d->heads + 2 * d->kv_heads) * d->head_dim;
+  const double biases = d->has_qkv_bias ? outputs : 0;
+  const double sinks = d->has_all_biases ? d->heads : 0;
+  return d->hidden * outputs + biases + d->heads * d->head_dim * d->hidden +
+         (d->has_all_biases ? d->hidden : 0) + sinks;
+}
+
+static double mlp(const struct dimensions *d, double ffn) {
+  const double inner = (d->is_gated ? 2 : 1) * ffn;
+  return d->hidden * (inner + ffn) + (d->has_all_biases ? inner + d->hidden : 0);
+}
+
+// A layer's MLP with `experts` of its experts, their router and the shared experts.
+static double expert_mlp(const struct dimensions *d, double experts) {
+  if (d->experts == 0)
+    return mlp(d, d->ffn);
+  const double router = d->hidden * d->experts + (d->has_all_biases ? d->experts : 0);
+  return (experts + d->shared_experts) * mlp(d, d->ffn) + router;
+}
+
+static double parameters(const struct dimensions *d, double experts) {
+  const double norms = (d->is_gated ? 1 : 2) * 2 * d->hidden; // a LayerNorm has a bias, an RMS none
+  const double embeddings = (d->is_tied ? 1 : 2) * d->vocab * d->hidden;
+  return embeddings + d->hidden + d->layers * (attention(d) + norms) +
+         d->dense_layers * mlp(d, d->dense_ffn) +
+         (d->layers - d->dense_layers) * expert_mlp(d, experts);
+}
+
+// Keys and values at 2 bytes each; MLA keeps one latent and one rotary key per layer.
+static double kv_bytes(const struct dimensions *d) {
+  const double values = d->is_mla ? d->kv_lora + d->rope : 2 * d->kv_heads * d->head_dim;
+  return d->layers * values * 2;
+}
+
+static void test_parameters_follow_from_dimensions(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  const struct table *models = tables_load(&f, CATALOG_MODELS);
+  for (size_t row = 0; row < models->rows; row++) {
+    const struct dimensions d = dimensions_of(models, row);
+    const char *id = table_cell(models, row, "id");
+    const double total = parameters(&d, d.experts) / 1e9;
+    const double active = parameters(&d, d.experts_per_token) / 1e9;
+    const double matmul = active - (d.is_tied ? 0 : d.vocab * d.hidden / 1e9);
+    // Falcon 40B is called 40, and its dimensions make 41.3.
+    const double published =
+        strcmp(id, "falcon-40b") == 0 ? 41.3 : tables_number(models, row, "published_params_b");
+    if (!is_near(total, published, 0.01))
+      fail_msg("%s: %.4f, published %g", id, total, published);
+    if (!is_near(total, tables_number(models, row, "params_b"), 1e-3))
+      fail_msg("%s: %.4f", id, total);
+    if (!is_near(active, tables_number(models, row, "active_params_b"), 1e-3))
+      fail_msg("%s: %.4f active", id, active);
+    if (!is_near(matmul, tables_number(models, row, "matmul_active_params_b"), 1e-3))
+      fail_msg("%s: %.4f active in matrices", id, matmul);
+    assert_true(kv_bytes(&d) == tables_number(models, row, "kv_bytes_per_token_16bit"));
+  }
+  assert_true(tables_number(models, (size_t)catalog_find(models, "falcon-40b"),
+                            "published_params_b") == 40);
+  arena_free(&f.arena);
+}
+
+// A name that a driver gives leads to one accelerator, and each has a source and a day of its own.
+static void test_device_names(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  const struct table *table = tables_load(&f, CATALOG_ACCELERATORS);
+  size_t named = 0;
+  for (size_t row = 0; row < table->rows; row++) {
+    const char *names = table_cell(table, row, "device_names");
+    const char *url = table_cell(table, row, "device_names_source_url");
+    struct date date;
+    const bool has_source = !strncmp(url, "https://", 8) &&
+                            date_parse(table_cell(table, row, "device_names_as_of"), &date);
+    if (has_source != (*names != '\0'))
+      fail_msg("%s: names '%s', source '%s'", table_cell(table, row, "id"), names, url);
+    char *rest = arena_copy(&f.arena, names);
+    for (char *name = strsep(&rest, ";"); name && *names; name = strsep(&rest, ";")) {
+      name += strspn(name, " ");
+      if (catalog_device(table, name) != (long)row)
+        fail_msg("'%s' is another row's too", name);
+      named++;
+    }
+  }
+  assert_true(named >= 18);
+  arena_free(&f.arena);
+}
+
+// A row is doubted when it is faster than the best row of a sibling by over DOUBT_MARGIN more than
+// both datasheets explain, by peak rate and by bandwidth. Siblings are one vendor's parts with
+// stacked memory in the same MLPerf benchmark, scenario and precision; a part with other memory has
+// too little of it to compare, and another vendor other software.
+#define DOUBT_MARGIN 1.4
+
+static const char *peak_column(const char *precision) {
+  static const struct {
+    const char *precision, *column;
+  } columns[] = {
+      {"bf16", "dense_bf16_tflops"}, {"fp16", "dense_bf16_tflops"}, {"fp8", "dense_fp8_tflops"},
+      {"mxfp8", "dense_fp8_tflops"}, {"fp4", "dense_fp4_tflops"},   {"mxfp4", "dense_fp4_tflops"},
+  };
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    if (!strcmp(columns[i].precision, precision))
+      return columns[i].column;
+  return NULL;
+}
+
+struct comparison {
+  const struct table *rows, *accelerators;
+};
+
+static bool is_judged(const struct comparison *c, size_t row) {
+  const char *scenario = table_cell(c->rows, row, "scenario");
+  const long part = catalog_find(c->accelerators, table_cell(c->rows, row, "accelerator"));
+  return catalog_grade(c->rows, row) == GRADE_BENCHMARK &&
+         (!strcmp(scenario, "offline") || !strcmp(scenario, "server")) &&
+         peak_column(table_cell(c->rows, row, "precision")) && part >= 0 &&
+         !strncmp(table_cell(c->accelerators, (size_t)part, "memory_type"), "HBM", 3);
+}
+
+static bool are_alike(const struct comparison *c, size_t a, size_t b) {
+  static const char *const columns[] = {"model_as_published", "precision", "scenario",
+                                        "token_basis"};
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    if (strcmp(table_cell(c->rows, a, columns[i]), table_cell(c->rows, b, columns[i])) != 0)
+      return false;
+  return true;
+}
+
+// The ratio of a figure of two accelerators; 0 when one is unknown.
+static double part_ratio(const struct comparison *c, size_t a, size_t b, const char *column) {
+  const double below = tables_number(c->accelerators, b, column);
+  return below > 0 ? tables_number(c->accelerators, a, column) / below : 0;
+}
+
+static double best_of_part(const struct comparison *c, size_t like, const char *accelerator) {
+  double best = 0;
+  for (size_t row = 0; row < c->rows->rows; row++)
+    if (!strcmp(table_cell(c->rows, row, "accelerator"), accelerator) && is_judged(c, row) &&
+        are_alike(c, row, like))
+      best = fmax(best, tables_number(c->rows, row, "tokens_per_s_per_gpu"));
+  return best;
+}
+
+// How far the row is above the sibling for which that is most, over what the datasheets explain.
+static double excess(const struct comparison *c, size_t row) {
+  const size_t part =
+      (size_t)catalog_find(c->accelerators, table_cell(c->rows, row, "accelerator"));
+  const char *vendor = table_cell(c->accelerators, part, "vendor");
+  const char *peak = peak_column(table_cell(c->rows, row, "precision"));
+  double most = 0;
+  for (size_t other = 0; other < c->accelerators->rows; other++) {
+    if (other == part || strcmp(table_cell(c->accelerators, other, "vendor"), vendor) != 0)
+      continue;
+    const double best = best_of_part(c, row, table_cell(c->accelerators, other, "id"));
+    const double compute = part_ratio(c, part, other, peak);
+    const double bandwidth = part_ratio(c, part, other, "memory_bw_tbs");
+    if (best > 0 && compute > 0 && bandwidth > 0)
+      most = fmax(most, tables_number(c->rows, row, "tokens_per_s_per_gpu") / best /
+                            fmax(compute, bandwidth));
+  }
+  return most;
+}
+
+static void test_doubtful_rows_say_so(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  const struct comparison c = {tables_load(&f, CATALOG_THROUGHPUT),
+                               tables_load(&f, CATALOG_ACCELERATORS)};
+  size_t judged = 0;
+  for (size_t row = 0; row < c.rows->rows; row++) {
+    if (!is_judged(&c, row))
+      continue;
+    judged++;
+    const double found = excess(&c, row);
+    if ((found > DOUBT_MARGIN) != (*table_cell(c.rows, row, "doubt") != '\0'))
+      fail_msg("%s is %.2f times what its siblings' datasheets explain, and its doubt says '%s'",
+               table_cell(c.rows, row, "id"), found, table_cell(c.rows, row, "doubt"));
+  }
+  assert_true(judged > 400);
+  arena_free(&f.arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_row_has_a_source_and_a_date),
+      cmocka_unit_test(test_references),
+      cmocka_unit_test(test_figures_are_in_order),
+      cmocka_unit_test(test_rows_agree_with_themselves),
+      cmocka_unit_test(test_parameters_follow_from_dimensions),
+      cmocka_unit_test(test_device_names),
+      cmocka_unit_test(test_doubtful_rows_say_so),
+  };
+  return cmocka_run_group_tests_name("data", tests, NULL, NULL);
+}
