@@ -205,6 +205,8 @@ static void warn_of_record(struct reading *reading, struct option *option) {
 }
 
 static void warn_of_throughput(struct reading *reading, struct option *option) {
+  if (option->throughput_doubt && *option->throughput_doubt)
+    warn(reading, option, "the published throughput is doubtful: %s", option->throughput_doubt);
   if (option->decode_only)
     warn(reading, option,
          "upper bound, decode only: prefill is not in the throughput, so that serving costs more");

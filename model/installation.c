@@ -39,6 +39,20 @@ const char *installation_data(const char *given, struct arena *arena,
   return NULL;
 }
 
+const char *installation_plugins(struct arena *arena) {
+  static const char *const beside[] = {"../lib/pertoken", "lib/pertoken"};
+  const char *given = getenv("PERTOKEN_PLUGINS");
+  if (given)
+    return given;
+  const char *folder = own_folder(arena);
+  for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+    const char *directory = arena_printf(arena, "%s/%s", folder, beside[i]);
+    if (access(directory, R_OK | X_OK) == 0)
+      return directory;
+  }
+  return NULL;
+}
+
 const char *installation_program(const char *name, struct arena *arena) {
   return arena_printf(arena, "%s/%s", own_folder(arena), name);
 }

@@ -11,6 +11,10 @@
 const char *installation_data(const char *given, struct arena *arena,
                               struct diagnostics *diagnostics);
 
+// The folder of the plugins: ../lib/pertoken or lib/pertoken from where the program is, NULL when
+// there is neither. PERTOKEN_PLUGINS=DIR takes another.
+const char *installation_plugins(struct arena *arena);
+
 // The path of another program in the program's own folder.
 const char *installation_program(const char *name, struct arena *arena);
 

@@ -53,7 +53,8 @@ struct option {
   struct workload workload;      // what its throughput was measured on
   bool rented, decode_only;
   enum grade throughput_grade, power_grade, price_grade, headline_grade; // in the selected case
-  const char *const *warnings; // of this option, as sentences without full stop
+  const char *throughput_doubt; // why the published throughput may be wrong; NULL or "" for none
+  const char *const *warnings;  // of this option, as sentences without full stop
   size_t warning_count;
   const char *not_included; // "server, network", or ""
 };

@@ -319,6 +319,7 @@ static void apply_published(struct reading *reading, size_t o, const struct ini_
   for (int k = 0; k < WORKLOAD_KEYS; k++)
     if (*evidence.workload.values[k])
       workload->values[k] = evidence.workload.values[k];
+  option->throughput_doubt = evidence.doubt;
   fill(reading, o, model_find(reading->scenario->model, "throughput"),
        (struct figure){.origin = ORIGIN_CATALOGUE,
                        .value = evidence.throughput,

@@ -188,6 +188,7 @@ static void fill_evidence(const struct search *search, size_t row, struct eviden
       .id = table_cell(table, row, "id"),
       .source = table_cell(table, row, "source_title"),
       .date = table_cell(table, row, "as_of"),
+      .doubt = table_cell(table, row, "doubt"),
       .throughput = per_second * conversion_table[CONVERT_SECONDS_PER_HOUR].value,
       .grade = catalog_grade(table, row),
       .place = table_place(table, row, "tokens_per_s_per_gpu"),

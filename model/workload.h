@@ -29,6 +29,7 @@ struct evidence {
   const struct table *table;
   size_t row;
   const char *id, *source, *date;
+  const char *doubt; // why the row may be wrong, or ""
   double throughput; // base units: token/h per accelerator
   enum grade grade;
   struct place place;
