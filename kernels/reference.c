@@ -228,17 +228,18 @@ void reference_swiglu(double *gate, const double *up, size_t count) {
     gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i];
 }
 
-static double magnitude_of(const double *x, size_t count) {
-  double most = 0;
+static float magnitude_of(const double *x, size_t count) {
+  float most = 0;
   for (size_t i = 0; i < count; i++)
-    most = fmax(most, fabs(x[i]));
+    most = fmaxf(most, fabsf((float)x[i]));
   return most;
 }
 
-static double round_scaled(enum element type, double x, double scale) {
-  if (type == ELEMENT_INT8)
-    return nearbyint(x / scale) * scale;
-  return (double)float_from_e4m3(e4m3_from_float((float)(x / scale))) * scale;
+static double round_scaled(enum element type, float x, float scale) {
+  if (type == ELEMENT_E4M3)
+    return (double)float_from_e4m3(e4m3_from_float(x / scale)) * (double)scale;
+  float nearest = nearbyintf(x / scale);
+  return (double)fmaxf(-127, fminf(nearest, 127)) * (double)scale;
 }
 
 void reference_round(enum element type, double *x, size_t count) {
@@ -249,11 +250,9 @@ void reference_round(enum element type, double *x, size_t count) {
       x[i] = (double)float_from_bf16(bf16_from_float((float)x[i]));
     return;
   }
-  double scale = magnitude_of(x, count) / (type == ELEMENT_INT8 ? 127 : 448);
-  if (scale == 0)
-    return;
+  float scale = magnitude_of(x, count) / (type == ELEMENT_INT8 ? 127.0f : 448.0f);
   for (size_t i = 0; i < count; i++)
-    x[i] = round_scaled(type, x[i], scale);
+    x[i] = scale > 0 ? round_scaled(type, (float)x[i], scale) : 0;
 }
 
 // Rounds the vectors of the batch for a product with weights.

@@ -49,7 +49,8 @@ void reference_attention(const struct decode_shape *shape, int context, const do
 // gate = silu(gate) * up
 void reference_swiglu(double *gate, const double *up, size_t count);
 // Rounds x in place to what `type` can hold: F32 leaves it alone, INT8 and E4M3 with a scale of
-// their own for the vector.
+// their own for the vector. x, the scale and their quotient are floats here, as in a backend, so
+// that both send a quotient halfway between two steps the same way.
 void reference_round(enum element type, double *x, size_t count);
 
 // The largest relative error that reference_check lets pass, by what enters the products. Once one

@@ -48,8 +48,9 @@ def e4m3(x):
 def quantise(kind, x):
     if kind in ("f32", "bf16"):
         return [bf16(v) for v in x] if kind == "bf16" else x
-    scale = max(map(abs, x)) / (127 if kind == "int8" else 448)
-    return [(round if kind == "int8" else e4m3)(v / scale) * scale for v in x]
+    x = [bits(v, 24) for v in x]
+    scale = bits(max(map(abs, x)) / (127 if kind == "int8" else 448), 24)
+    return [(round if kind == "int8" else e4m3)(bits(v / scale, 24)) * scale for v in x]
 
 
 def dot(a, b):

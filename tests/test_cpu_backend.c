@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static void check_request(const struct decode_request *request, enum cpu_isa isa
 }
 
 static void check_isa(enum cpu_isa isa) {
-  static const int batches[] = {1, 2, 3, 5, 16, 17}, contexts[] = {1, 2, 37, 130};
+  static const int batches[] = {1, 2, 3, 5, 11, 16, 17, 4}, contexts[] = {1, 2, 37, 130};
   if (!cpu_has(isa)) {
     print_message("this machine has no %s\n", isa_names[isa]);
     skip();
@@ -155,6 +156,156 @@ static void test_rows_are_independent(void **unused) {
     assert_memory_not_equal(alone, among, MOST_VOCAB * sizeof(float));
     cpu_backend.destroy(state);
   }
+}
+
+// Halves of the scale, which in double would not be halves, and a vector of the smallest floats.
+static void test_int8_as_the_oracle(void **unused) {
+  (void)unused;
+  enum { COUNT = 200 };
+  float x[COUNT];
+  double expected[COUNT];
+  int8_t q[COUNT];
+  for (int isa = 0; isa < CPU_ISAS; isa++)
+    for (int largest = 1; largest < 60; largest++) {
+      if (!cpu_has((enum cpu_isa)isa))
+        continue;
+      cpu_force_isa((enum cpu_isa)isa);
+      float unit = largest == 59 ? 3 * 0x1p-149f : 1, step = (float)largest * unit / 127.0f;
+      for (int i = 0; i < COUNT; i++)
+        x[i] = i ? ((float)(i - 100) + 0.5f) * step : (float)largest * unit;
+      for (int i = 0; i < COUNT; i++)
+        expected[i] = (double)(x[i] = fminf(fmaxf(x[i], -x[0]), x[0]));
+      int32_t sum, total = 0;
+      float scale = cpu_kernels_choose()->elementwise->to_int8(x, COUNT, q, &sum);
+      reference_round(ELEMENT_INT8, expected, COUNT);
+      for (int i = 0; i < COUNT; i++) {
+        total += q[i];
+        if ((double)q[i] * (double)scale != expected[i])
+          fail_msg("%s: %a of %a: %d, not %g", isa_names[isa], (double)x[i], (double)x[0], q[i],
+                   expected[i] / (double)scale);
+      }
+      assert_int_equal(sum, total);
+    }
+  cpu_force_isa(CPU_ISAS);
+}
+
+#define PRODUCT_PANELS  5
+#define PRODUCT_COLUMNS 192
+
+// Weights of -1, 0, 1 and inputs of -3..3, whose sums every type and order gives exactly.
+struct whole_product {
+  _Alignas(64) uint8_t panels[PRODUCT_PANELS * PANEL_ROWS * PRODUCT_COLUMNS * 2];
+  _Alignas(64) uint8_t in[MOST_BATCH * PRODUCT_COLUMNS * sizeof(float)];
+  _Alignas(64) float out[MOST_BATCH * PRODUCT_PANELS * PANEL_ROWS];
+  int32_t arranged[2 * ARRANGED_ROWS * PRODUCT_COLUMNS];
+  int32_t in_sums[MOST_BATCH];
+};
+
+static int weight_at(size_t row, size_t column) {
+  return (int)((row * 7 + column * 5 + row * column) % 3) - 1;
+}
+
+static int input_at(size_t row, size_t column) {
+  return (int)((row * 11 + column * 3 + row * column / 4) % 7) - 3;
+}
+
+static void put_input(enum element element, int value, uint8_t *at) {
+  float number = (float)value;
+  uint16_t bits = bf16_from_float(number);
+  int8_t byte = (int8_t)value;
+  if (element == ELEMENT_F32)
+    memcpy(at, &number, sizeof number);
+  else if (element == ELEMENT_BF16)
+    memcpy(at, &bits, sizeof bits);
+  else
+    memcpy(at, &byte, sizeof byte);
+}
+
+static void put_weight(enum element element, int value, uint8_t *at) {
+  if (element == ELEMENT_E4M3)
+    *at = e4m3_from_float((float)value);
+  else
+    put_input(element, value, at);
+}
+
+static const struct {
+  enum element panel, input;
+} product_elements[PRODUCT_KINDS] = {
+    [BF16_F32] = {ELEMENT_BF16, ELEMENT_F32},   [E4M3_F32] = {ELEMENT_E4M3, ELEMENT_F32},
+    [BF16_BF16] = {ELEMENT_BF16, ELEMENT_BF16}, [E4M3_BF16] = {ELEMENT_E4M3, ELEMENT_BF16},
+    [INT8_INT8] = {ELEMENT_INT8, ELEMENT_INT8},
+};
+
+static struct product fill_product(struct whole_product *whole, enum product_kind kind,
+                                   size_t batch) {
+  enum element panel = product_elements[kind].panel, input = product_elements[kind].input;
+  size_t stride = panel_bytes(panel, PRODUCT_COLUMNS);
+  for (size_t row = 0; row < PRODUCT_PANELS * PANEL_ROWS; row++)
+    for (size_t c = 0; c < PRODUCT_COLUMNS; c++)
+      put_weight(panel, weight_at(row, c),
+                 whole->panels + row / PANEL_ROWS * stride +
+                     panel_offset(panel, row % PANEL_ROWS, c));
+  size_t bytes = PRODUCT_COLUMNS * element_bytes(input);
+  for (size_t b = 0; b < batch; b++) {
+    whole->in_sums[b] = 0;
+    for (size_t c = 0; c < PRODUCT_COLUMNS; c++) {
+      put_input(input, input_at(b, c), whole->in + b * bytes + c * element_bytes(input));
+      whole->in_sums[b] += input_at(b, c);
+    }
+  }
+  return (struct product){.panels = whole->panels,
+                          .panel_stride = stride,
+                          .panel_count = PRODUCT_PANELS,
+                          .columns = PRODUCT_COLUMNS,
+                          .in = whole->in,
+                          .in_stride = bytes,
+                          .in_sums = whole->in_sums,
+                          .batch = batch,
+                          .in_words = bytes / sizeof(int32_t),
+                          .out = whole->out,
+                          .out_stride = PRODUCT_PANELS * PANEL_ROWS};
+}
+
+static void check_product(const struct product *product, const char *what) {
+  for (size_t b = 0; b < product->batch; b++)
+    for (size_t row = 0; row < PRODUCT_PANELS * PANEL_ROWS; row++) {
+      int expected = 0;
+      for (size_t c = 0; c < PRODUCT_COLUMNS; c++)
+        expected += weight_at(row, c) * input_at(b, c);
+      if (product->out[b * product->out_stride + row] != (float)expected)
+        fail_msg("%s, batch %zu, vector %zu, row %zu: %g, not %d", what, product->batch, b, row,
+                 (double)product->out[b * product->out_stride + row], expected);
+    }
+}
+
+// However a kernel is told to read: side by side, in one stream, or with the vectors arranged.
+static void test_products(void **unused) {
+  (void)unused;
+  static struct whole_product whole;
+  static const char *const ways[] = {"side by side", "one stream", "arranged"};
+  char what[64];
+  for (int isa = 0; isa < CPU_ISAS; isa++)
+    for (int kind = 0; kind < PRODUCT_KINDS; kind++)
+      for (size_t batch = 1; batch <= MOST_BATCH; batch++)
+        for (int way = 0; way < 3; way++) {
+          cpu_force_isa((enum cpu_isa)isa);
+          const struct cpu_kernels *kernels = cpu_kernels_choose();
+          if (!cpu_has((enum cpu_isa)isa) || !kernels->product[kind] ||
+              (way == 2 && !kernels->takes_arranged))
+            continue;
+          struct product product = fill_product(&whole, (enum product_kind)kind, batch);
+          memset(whole.out, 0xFF, sizeof whole.out);
+          memset(whole.arranged, 0xFF, sizeof whole.arranged);
+          product.one_stream = way == 1;
+          if (way == 2) {
+            cpu_arrange(product.in, product.in_stride, batch, product.in_words, whole.arranged);
+            product.arranged = whole.arranged;
+          }
+          kernels->product[kind](&product);
+          snprintf(what, sizeof what, "%s, kind %d, %s", isa_names[isa], kind, ways[way]);
+          check_product(&product, what);
+        }
+  cpu_force_isa(CPU_ISAS);
 }
 
 static void run_five(const struct decode_types *types, int threads, int *out) {
@@ -274,6 +425,7 @@ int main(void) {
       cmocka_unit_test(test_portable),      cmocka_unit_test(test_avx2),
       cmocka_unit_test(test_avx512),        cmocka_unit_test(test_avx512_bf16),
       cmocka_unit_test(test_amx),           cmocka_unit_test(test_rows_are_independent),
+      cmocka_unit_test(test_products),      cmocka_unit_test(test_int8_as_the_oracle),
       cmocka_unit_test(test_threads_agree), cmocka_unit_test(test_no_thread_stays),
       cmocka_unit_test(test_cost),          cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_calibration),   cmocka_unit_test(test_describe),

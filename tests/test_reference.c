@@ -196,6 +196,10 @@ static void test_attention(void **state) {
     expect_near(out[i], expected[i], 1e-15, "weighted values");
 }
 
+// Scales are floats.
+#define SEVEN_127 ((double)(7 / 127.0f))
+#define THREE_448 ((double)(3 / 448.0f))
+
 static void test_round(void **state) {
   (void)state;
   static const struct {
@@ -210,6 +214,16 @@ static void test_round(void **state) {
       {ELEMENT_E4M3, {-896, 34, 38, 3 * 0x1p-9}, {-896, 32, 40, 0x1p-7}}, // scale 2
       {ELEMENT_INT8, {0, 0, 0, 0}, {0, 0, 0, 0}},
       {ELEMENT_E4M3, {0, 0, 0, 0}, {0, 0, 0, 0}},
+      {ELEMENT_INT8, {0x1p-149, 0, 0, 0}, {0, 0, 0, 0}},         // no float is the scale
+      {ELEMENT_INT8, {0x1p-142, 0, 0, 0}, {0x7Fp-149, 0, 0, 0}}, // 128 of its steps
+      // x / (7 / 127) is 1.49999996, 4.50000002 and -3.49999995; in float it is halfway.
+      {ELEMENT_INT8,
+       {7, 0x1.52a54ap-4, 0x1.fbf7fp-3, -0x1.8b162cp-3},
+       {127 * SEVEN_127, 2 * SEVEN_127, 4 * SEVEN_127, -4 * SEVEN_127}},
+      // x / (3 / 448) is 16.9999997, 17.0000008 and 19.000001; in float 17, 17 and 19.
+      {ELEMENT_E4M3,
+       {3, 0x1.d24924p-4, 0x1.d24926p-4, 0x1.04924ap-3},
+       {448 * THREE_448, 16 * THREE_448, 16 * THREE_448, 20 * THREE_448}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     double x[4];
@@ -225,21 +239,22 @@ static void test_round(void **state) {
 static void test_head_activations(void **state) {
   (void)state;
   struct decode_types types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32};
-  const double expected[2] = {18 * 7 / 127.0, 1};
+  const double c = 18 * SEVEN_127, seven = 127 * SEVEN_127;
+  const double expected[2][3] = {{c, seven, c + seven}, {1, 7, 8}};
   for (int i = 0; i < 2; i++) {
     types.head = i ? ELEMENT_BF16 : ELEMENT_INT8;
     struct reference *r = hand_model(1, types);
     PUT(r, TENSOR_WO, 0, 0, 0, 0);
     PUT(r, TENSOR_DOWN, 0, 0);
     reference_step(r);
-    expect_logits(r, (const double[]){expected[i], 7, expected[i] + 7}, 3);
+    expect_logits(r, expected[i], 3);
     reference_destroy(r);
   }
 }
 
-// INT8 activations make the 1 of n = (1, 7) into c = 18 * 7/127. wv = 1 stores it as bf16; rounded
-// again before wo = 1 it is c again, so that x = (1 + c, 14). down = 0, and the BF16 head takes the
-// norm of that in bf16.
+// INT8 activations make n = (1, 7) into c = 18 * 7/127 and seven = 127 * 7/127, with the float
+// 7/127. wv = 1 stores them as bf16; rounded again before wo = 1 they are c and seven again, so
+// that x = (1 + c, 7 + seven). down = 0, and the BF16 head takes the norm of that in bf16.
 static void test_activations_rounded(void **state) {
   (void)state;
   struct decode_types types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32};
@@ -247,9 +262,9 @@ static void test_activations_rounded(void **state) {
   PUT(r, TENSOR_WO, 1, 0, 0, 1);
   PUT(r, TENSOR_DOWN, 0, 0);
   reference_step(r);
-  double c = 18 * 7 / 127.0, x0 = 1 + c;
-  double root = sqrt((x0 * x0 + 14 * 14) / 2) / 5;
-  double head[2] = {x0 / root, 14 / root};
+  double c = 18 * SEVEN_127, x0 = 1 + c, x1 = 7 + 127 * SEVEN_127;
+  double root = sqrt((x0 * x0 + x1 * x1) / 2) / 5;
+  double head[2] = {x0 / root, x1 / root};
   reference_round(ELEMENT_BF16, head, 2);
   expect_logits(r, (const double[]){head[0], head[1], head[0] + head[1]}, 3);
   expect_near((double)reference_cache(r, TENSOR_VALUES, 0)[0],

@@ -126,6 +126,7 @@ static void score(const struct piece *piece, size_t first, size_t last) {
       .in = piece->query,
       .in_stride = query_stride(plan) * sizeof(float),
       .batch = plan->group,
+      .one_stream = plan->one_stream,
       .out = piece->scores,
       .out_stride = CHUNK,
   };
@@ -143,6 +144,7 @@ static void weigh_values(const struct piece *piece, size_t first, size_t last) {
       .in = piece->weights,
       .in_stride = CHUNK * sizeof(float),
       .batch = plan->group,
+      .one_stream = plan->one_stream,
       .out = piece->values,
       .out_stride = plan->value_rows,
   };

@@ -1,6 +1,7 @@
 #include "kernels/cpu/dispatch.h"
 
 #include <stdatomic.h>
+#include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -63,6 +64,11 @@ bool cpu_has(enum cpu_isa isa) {
 static bool is_worthwhile(enum cpu_isa isa) {
   return cpu_has(isa) && (isa != CPU_AVX512_BF16 || !__builtin_cpu_is("intel"));
 }
+
+// Two cores of a Zen 4 read 60 GB/s in one stream each, and 48 in four with prefetch instructions.
+bool cpu_reads_one_stream(void) {
+  return __builtin_cpu_is("amd");
+}
 #else
 static const struct cpu_kernels *const kernels[CPU_ISAS] = {[CPU_PORTABLE] = &cpu_kernels_portable};
 
@@ -72,6 +78,10 @@ bool cpu_has(enum cpu_isa isa) {
 
 static bool is_worthwhile(enum cpu_isa isa) {
   return cpu_has(isa);
+}
+
+bool cpu_reads_one_stream(void) {
+  return false;
 }
 #endif
 
@@ -89,4 +99,16 @@ const struct cpu_kernels *cpu_kernels_choose(void) {
     if (is_worthwhile((enum cpu_isa)isa))
       break;
   return kernels[isa];
+}
+
+void cpu_arrange(const void *in, size_t in_stride, size_t batch, size_t words, int32_t *out) {
+  const uint8_t *from = in;
+  for (size_t row = 0; row < batch; row += ARRANGED_ROWS, from += ARRANGED_ROWS * in_stride) {
+    size_t count = batch - row < ARRANGED_ROWS ? batch - row : ARRANGED_ROWS;
+    for (size_t word = 0; word < words; word++, out += ARRANGED_ROWS) {
+      for (size_t b = 0; b < count; b++)
+        memcpy(&out[b], from + b * in_stride + word * sizeof *out, sizeof *out);
+      memset(out + count, 0, (ARRANGED_ROWS - count) * sizeof *out);
+    }
+  }
 }

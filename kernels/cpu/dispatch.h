@@ -25,13 +25,23 @@ struct product {
   size_t in_stride;       // bytes
   const int32_t *in_sums; // [batch], the sum of each vector; of INT8 only
   size_t batch;
-  float *out;        // 64-byte aligned
-  size_t out_stride; // floats, a multiple of 16
+  const int32_t *arranged; // what arrange() makes of in, or NULL; for kernels that take it
+  size_t in_words;         // 4-byte words of a vector in `arranged`
+  bool one_stream;         // cpu_reads_one_stream
+  float *out;              // 64-byte aligned
+  size_t out_stride;       // floats, a multiple of 16
 };
 
 // Tiles of bf16 take this many columns at once, and beat vectors from this batch on.
 #define TILE_COLUMNS    32
 #define AMX_LEAST_BATCH 4
+
+// Larger batches may come arranged: in groups of this many vectors, padded with zeros,
+// [group][word][vector of the group]. A word is a float, two bf16 or four int8. Then the group's
+// words for one line of a panel lie side by side.
+#define ARRANGED_ROWS  16
+#define ARRANGED_LEAST 5
+#define ARRANGED_MOST  256 // so that the copy, one per thread, stays small
 
 // By the types of panels and in.
 enum product_kind { BF16_F32, E4M3_F32, BF16_BF16, E4M3_BF16, INT8_INT8, PRODUCT_KINDS };
@@ -40,6 +50,7 @@ struct cpu_kernels {
   enum cpu_isa isa;
   const char *name;
   void (*product[PRODUCT_KINDS])(const struct product *); // NULL: round to bf16, but pass F32
+  bool takes_arranged;
   const struct elementwise *elementwise;
   // Reads `bytes`, a multiple of 1 KB, once, in 1, 2 or 4 parts side by side; the result depends on
   // all of it. `ahead` bytes are prefetched, 0 for none.
@@ -53,6 +64,13 @@ const struct cpu_kernels *cpu_kernels_choose(void);
 
 // For tests: from now on use this one, if the machine has it. CPU_ISAS ends it.
 void cpu_force_isa(enum cpu_isa isa);
+
+// How this machine reads memory fastest: one stream per thread, left to the hardware's prefetching,
+// or several side by side with prefetch instructions.
+bool cpu_reads_one_stream(void);
+
+// in[batch][in_stride bytes] to out, `words` of each vector.
+void cpu_arrange(const void *in, size_t in_stride, size_t batch, size_t words, int32_t *out);
 
 extern const struct cpu_kernels cpu_kernels_portable;
 #if defined(__x86_64__)

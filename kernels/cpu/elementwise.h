@@ -25,7 +25,8 @@ struct elementwise {
   void (*hashes)(uint64_t key, uint64_t first, size_t count, uint8_t *out);
   // Rounds to what bf16 holds; out may be x.
   void (*round_bf16)(const float *x, size_t count, float *out);
-  // out = x / scale to nearest even with scale = max|x| / 127, which is returned; *sum of out.
+  // out = x / scale to nearest even with scale = max|x| / 127, which is returned; *sum of out. All
+  // in float, as decode.h says.
   float (*to_int8)(const float *x, size_t count, int8_t *out, int32_t *sum);
 };
 

@@ -119,19 +119,17 @@ ON_ISA float to_int8(const float *x, size_t count, int8_t *out, int32_t *sum) {
 #pragma omp simd reduction(max : most)
   for (size_t i = 0; i < count; i++)
     most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
-  // In double, as the oracle does it: of halves, which coarse inputs are full of, a float quotient
-  // would send some the other way.
-  double scale = (double)most / 127, divisor = scale > 0 ? scale : 1;
-  float total = 0;
+  float scale = most / 127.0f, divisor = scale > 0 ? scale : INFINITY, total = 0;
 #pragma omp simd reduction(+ : total)
   for (size_t i = 0; i < count; i++) {
-    double bits = x[i] / divisor + 6755399441055744.0; // 1.5 * 2^52: see nearest
-    float rounded = (float)(bits - 6755399441055744.0);
+    float quotient = x[i] / divisor;
+    quotient = quotient < -127 ? -127 : quotient > 127 ? 127 : quotient;
+    float rounded = nearest(quotient);
     out[i] = (int8_t)rounded;
     total += rounded; // exact: at most 127 * 65536
   }
   *sum = (int32_t)total;
-  return (float)scale;
+  return scale;
 }
 
 ON_ISA void hashes(uint64_t key, uint64_t first, size_t count, uint8_t *out) {

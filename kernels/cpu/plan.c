@@ -56,6 +56,9 @@ static void set_sizes(struct plan *plan) {
   plan->vocab = (size_t)shape->vocab;
   plan->batch = (size_t)plan->request.batch;
   plan->context = (size_t)plan->request.context;
+  plan->one_stream = cpu_reads_one_stream();
+  plan->arranges = plan->kernels->takes_arranged && plan->batch >= ARRANGED_LEAST &&
+                   plan->batch <= ARRANGED_MOST;
 }
 
 // A head in BF16 takes no narrower activations: decode.h.
@@ -127,11 +130,12 @@ static void split_context(struct plan *plan) {
   plan->part_positions = part_chunks * CHUNK;
 }
 
-// Tiles take queries and softmax weights as bf16, which decode.h allows beside activations that are
-// no more precise.
+// Queries and softmax weights as bf16 are what tiles take and what vectors multiply in one
+// instruction; decode.h allows it beside activations that are no more precise.
 static void set_attention(struct plan *plan) {
-  bool tiles = plan->kernels->isa == CPU_AMX && plan->request.types.activations != ELEMENT_F32;
-  plan->attention_input = tiles && plan->group >= AMX_LEAST_BATCH ? ELEMENT_BF16 : ELEMENT_F32;
+  bool bf16 = plan->kernels->isa >= CPU_AVX512_BF16 &&
+              plan->request.types.activations != ELEMENT_F32 && plan->group >= AMX_LEAST_BATCH;
+  plan->attention_input = bf16 ? ELEMENT_BF16 : ELEMENT_F32;
   plan->attention_kind = kind_of(plan->request.types.kv, plan->attention_input);
 }
 
@@ -167,9 +171,13 @@ static void set_strides(struct plan *plan) {
     input = larger(input, element_bytes(plan->matrix[m].input));
   plan->input_stride = odd_lines(round_up(widest, PANEL_COLUMNS) * input);
   plan->row_floats = round_up(widest, PANEL_ROWS);
+  if (plan->arranges)
+    plan->arranged_words =
+        round_up(plan->batch, ARRANGED_ROWS) * plan->input_stride / sizeof(int32_t);
   size_t attention = plan->group * (round_up(plan->key_columns, PANEL_ROWS) + 2 * CHUNK +
                                     plan->value_rows + plan->partial_stride);
-  plan->room_stride = plan->row_floats + larger(plan->batch * 4 * PANEL_ROWS, attention);
+  plan->room_stride =
+      plan->row_floats + plan->arranged_words + larger(plan->batch * 4 * PANEL_ROWS, attention);
 }
 
 static void set_blocks(struct plan *plan) {

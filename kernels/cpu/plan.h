@@ -55,6 +55,7 @@ struct plan {
   struct decode_request request;
   const struct cpu_kernels *kernels;
   int threads;
+  bool one_stream, arranges; // see dispatch.h
   size_t layers, hidden, heads, kv_heads, head_dim, group, query_width, kv_width, ffn, vocab;
   size_t batch, context;
   struct matrix matrix[MATRICES];
@@ -72,7 +73,7 @@ struct plan {
   size_t k_at, v_at;
   size_t x_stride, qkv_stride, attended_stride, gated_stride, logits_stride, partial_stride;
   size_t input_stride; // bytes
-  size_t row_floats, room_stride;
+  size_t row_floats, arranged_words, room_stride;
   size_t block_bytes[BLOCKS];
 };
 

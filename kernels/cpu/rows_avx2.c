@@ -114,7 +114,9 @@ INLINE void add_lines(const struct product *product, enum product_kind kind, siz
 
 INLINE void add_piece(const struct product *product, enum product_kind kind, size_t panel,
                       size_t panels, size_t first, size_t last) {
-  size_t ahead = prefetch_distance(product, panels, last, product_lines(product, kind));
+  size_t ahead = product->one_stream
+                     ? 0
+                     : prefetch_distance(product, panels, last, product_lines(product, kind));
   size_t row = 0;
   if (panels == MOST_PANELS) {
     add_lines(product, kind, panel, MOST_PANELS, 0, 1, first, last, ahead);

@@ -23,35 +23,52 @@ const uint8_t e4m3_high_bytes[128] = {
     0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42,
     0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x7F};
 
-// Four panels are read side by side, which keeps more of the memory's pages busy, and up to four
-// vectors share what was read; then the next four, from the first-level cache.
+// Up to four vectors share what was read. Where the machine likes it, four panels are read side by
+// side, then the next four vectors take them from the first-level cache; elsewhere one panel after
+// the other, four lines at once.
 #define MOST_PANELS 4
 #define MOST_ROWS   4
+#define UNROLL      4
 
-INLINE int32_t word_at(const uint8_t *in, size_t byte) {
-  int32_t word;
-  __builtin_memcpy(&word, in + byte, sizeof word);
-  return word;
+// Vectors: word w (a float, two bf16 or four int8) of row b is at + b * row_bytes + w * word_bytes.
+struct vectors {
+  const uint8_t *at;
+  size_t row_bytes, word_bytes;
+};
+
+INLINE int32_t word_of(const struct vectors *vectors, int row, size_t word) {
+  int32_t bits;
+  __builtin_memcpy(&bits,
+                   vectors->at + (size_t)row * vectors->row_bytes + word * vectors->word_bytes,
+                   sizeof bits);
+  return bits;
+}
+
+// As they come, from `row` on.
+INLINE struct vectors rows_from(const struct product *product, size_t row) {
+  const uint8_t *at = (const uint8_t *)product->in + row * product->in_stride;
+  return (struct vectors){at, product->in_stride, sizeof(int32_t)};
 }
 
 // Sums are kept as bits: floats, or integers for int8.
-INLINE __m512i add_line(__m512i sums, __m512i line, enum product_kind kind, const uint8_t *in,
-                        size_t index) {
+INLINE __m512i add_line(__m512i sums, __m512i line, enum product_kind kind,
+                        const struct vectors *vectors, int row, size_t index) {
   if (kind == INT8_INT8) {
     // Weights as unsigned bytes, 128 too large: `first_sums` makes up for it.
     __m512i shifted = _mm512_xor_si512(line, _mm512_set1_epi8(-0x80));
-    return _mm512_dpbusd_epi32(sums, shifted, _mm512_set1_epi32(word_at(in, 4 * index)));
+    return _mm512_dpbusd_epi32(sums, shifted, _mm512_set1_epi32(word_of(vectors, row, index)));
   }
   __m512 floats = _mm512_castsi512_ps(sums);
   if (kind == BF16_BF16) {
-    __m512i pair = _mm512_set1_epi32(word_at(in, 4 * index));
+    __m512i pair = _mm512_set1_epi32(word_of(vectors, row, index));
     return _mm512_castps_si512(_mm512_dpbf16_ps(floats, (__m512bh)line, (__m512bh)pair));
   }
-  const float *pair = (const float *)(const void *)in + 2 * index;
+  __m512i first = _mm512_set1_epi32(word_of(vectors, row, 2 * index));
+  __m512i second = _mm512_set1_epi32(word_of(vectors, row, 2 * index + 1));
   __m512 even = _mm512_castsi512_ps(_mm512_slli_epi32(line, 16));
   __m512 odd = _mm512_castsi512_ps(_mm512_and_si512(line, _mm512_set1_epi32((int)0xFFFF0000)));
-  floats = _mm512_fmadd_ps(even, _mm512_set1_ps(pair[0]), floats);
-  return _mm512_castps_si512(_mm512_fmadd_ps(odd, _mm512_set1_ps(pair[1]), floats));
+  floats = _mm512_fmadd_ps(even, _mm512_castsi512_ps(first), floats);
+  return _mm512_castps_si512(_mm512_fmadd_ps(odd, _mm512_castsi512_ps(second), floats));
 }
 
 INLINE __m512i first_sums(const struct product *product, enum product_kind kind, size_t row) {
@@ -64,20 +81,18 @@ INLINE float *out_at(const struct product *product, size_t row, size_t panel) {
 }
 
 // One line of a panel against `rows` vectors; E4M3 becomes two lines of BF16.
-INLINE void add_to_rows(const uint8_t *at, enum product_kind kind, const struct product *product,
-                        const uint8_t *in, size_t index, int rows, const struct e4m3_tables *tables,
-                        __m512i *sums) {
+INLINE void add_to_rows(const uint8_t *at, enum product_kind kind, const struct vectors *vectors,
+                        size_t index, int rows, const struct e4m3_tables *tables, __m512i *sums) {
   bool narrow = kind == E4M3_F32 || kind == E4M3_BF16;
   enum product_kind wide = kind == E4M3_F32 ? BF16_F32 : kind == E4M3_BF16 ? BF16_BF16 : kind;
   __m512i line = _mm512_load_si512(at), second = line;
   if (narrow)
     decode_e4m3(line, tables, &line, &second);
-#pragma GCC unroll 4
+#pragma GCC unroll 16
   for (int b = 0; b < rows; b++) {
-    const uint8_t *vector = in + (size_t)b * product->in_stride;
-    sums[b] = add_line(sums[b], line, wide, vector, narrow ? 2 * index : index);
+    sums[b] = add_line(sums[b], line, wide, vectors, b, narrow ? 2 * index : index);
     if (narrow)
-      sums[b] = add_line(sums[b], second, wide, vector, 2 * index + 1);
+      sums[b] = add_line(sums[b], second, wide, vectors, b, 2 * index + 1);
   }
 }
 
@@ -86,7 +101,7 @@ INLINE void add_lines(const struct product *product, enum product_kind kind, siz
                       int panels, size_t row, int rows, size_t first, size_t last, size_t ahead) {
   __m512i sums[MOST_PANELS][MOST_ROWS];
   const struct e4m3_tables tables = e4m3_tables();
-  const uint8_t *in = (const uint8_t *)product->in + row * product->in_stride;
+  const struct vectors vectors = rows_from(product, row);
   const uint8_t *lines = product->panels + panel * product->panel_stride;
 #pragma GCC unroll 4
   for (int p = 0; p < panels; p++)
@@ -101,7 +116,7 @@ INLINE void add_lines(const struct product *product, enum product_kind kind, siz
       const uint8_t *at = lines + (size_t)p * product->panel_stride + i * LINE_BYTES;
       if (ahead)
         _mm_prefetch((const char *)at + ahead, _MM_HINT_T0);
-      add_to_rows(at, kind, product, in, i, rows, &tables, sums[p]);
+      add_to_rows(at, kind, &vectors, i, rows, &tables, sums[p]);
     }
 
 #pragma GCC unroll 4
@@ -121,30 +136,122 @@ INLINE void add_rows(const struct product *product, enum product_kind kind, size
   }
 }
 
-INLINE void to_floats(const struct product *product, size_t panel, size_t panels) {
-  for (size_t b = 0; b < product->batch; b++)
-    for (size_t p = panel; p < panel + panels; p++) {
-      float *at = out_at(product, b, p);
-      _mm512_store_ps(at, _mm512_cvtepi32_ps(_mm512_load_si512(at)));
-    }
-}
-
-INLINE void multiply(const struct product *product, enum product_kind kind) {
+INLINE void multiply_side_by_side(const struct product *product, enum product_kind kind) {
   size_t lines = product_lines(product, kind), panels;
   for (size_t panel = 0; panel < product->panel_count; panel += panels) {
     panels = panel + MOST_PANELS <= product->panel_count ? MOST_PANELS : 1;
     for (size_t first = 0; first < lines; first += AHEAD_LINES) {
       size_t last = first + AHEAD_LINES < lines ? first + AHEAD_LINES : lines;
-      size_t ahead = prefetch_distance(product, panels, last, lines);
+      size_t ahead = product->one_stream ? 0 : prefetch_distance(product, panels, last, lines);
       for (size_t row = 0; row < product->batch; row += MOST_ROWS)
         if (panels == MOST_PANELS)
           add_rows(product, kind, panel, MOST_PANELS, row, first, last, row ? 0 : ahead);
         else
           add_rows(product, kind, panel, 1, row, first, last, row ? 0 : ahead);
     }
-    if (kind == INT8_INT8)
-      to_floats(product, panel, panels);
   }
+}
+
+INLINE __m512i add_sums(__m512i a, __m512i b, enum product_kind kind) {
+  if (kind == INT8_INT8)
+    return _mm512_add_epi32(a, b);
+  return _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
+}
+
+// A whole panel against all of up to four vectors, with sums of their own for each of four lines.
+INLINE void add_panel(const struct product *product, enum product_kind kind, size_t panel,
+                      int rows) {
+  __m512i sums[UNROLL][MOST_ROWS];
+  const struct e4m3_tables tables = e4m3_tables();
+  const struct vectors vectors = rows_from(product, 0);
+  const uint8_t *at = product->panels + panel * product->panel_stride;
+  size_t lines = product_lines(product, kind), i = 0;
+#pragma GCC unroll 4
+  for (int u = 0; u < UNROLL; u++)
+#pragma GCC unroll 4
+    for (int b = 0; b < rows; b++)
+      sums[u][b] = u ? _mm512_setzero_si512() : first_sums(product, kind, (size_t)b);
+
+  for (; i + UNROLL <= lines; i += UNROLL)
+#pragma GCC unroll 4
+    for (size_t u = 0; u < UNROLL; u++)
+      add_to_rows(at + (i + u) * LINE_BYTES, kind, &vectors, i + u, rows, &tables, sums[u]);
+  for (; i < lines; i++)
+    add_to_rows(at + i * LINE_BYTES, kind, &vectors, i, rows, &tables, sums[0]);
+
+#pragma GCC unroll 4
+  for (int b = 0; b < rows; b++) {
+    __m512i low = add_sums(sums[0][b], sums[1][b], kind);
+    __m512i high = add_sums(sums[2][b], sums[3][b], kind);
+    _mm512_store_si512(out_at(product, (size_t)b, panel), add_sums(low, high, kind));
+  }
+}
+
+INLINE void multiply_one_stream(const struct product *product, enum product_kind kind) {
+  for (size_t panel = 0; panel < product->panel_count; panel++)
+    switch (product->batch) {
+    case 1: add_panel(product, kind, panel, 1); break;
+    case 2: add_panel(product, kind, panel, 2); break;
+    case 3: add_panel(product, kind, panel, 3); break;
+    default: add_panel(product, kind, panel, 4); break;
+    }
+}
+
+// A whole panel against `rows` arranged vectors, of which the last may be padding.
+INLINE void add_group(const struct product *product, enum product_kind kind, size_t panel,
+                      size_t row, int rows, size_t ahead) {
+  __m512i sums[ARRANGED_ROWS];
+  const struct e4m3_tables tables = e4m3_tables();
+  size_t lines = product_lines(product, kind), left = product->batch - row;
+  const uint8_t *at = product->panels + panel * product->panel_stride;
+  const struct vectors vectors = {(const uint8_t *)product->arranged + row * product->in_words * 4,
+                                  sizeof(int32_t), ARRANGED_ROWS * sizeof(int32_t)};
+#pragma GCC unroll 16
+  for (int b = 0; b < rows; b++)
+    sums[b] =
+        (size_t)b < left ? first_sums(product, kind, row + (size_t)b) : _mm512_setzero_si512();
+  for (size_t i = 0; i < lines; i++) {
+    if (ahead)
+      _mm_prefetch((const char *)at + i * LINE_BYTES + ahead, _MM_HINT_T0);
+    add_to_rows(at + i * LINE_BYTES, kind, &vectors, i, rows, &tables, sums);
+  }
+#pragma GCC unroll 16
+  for (int b = 0; b < rows; b++)
+    if ((size_t)b < left)
+      _mm512_store_si512(out_at(product, row + (size_t)b, panel), sums[b]);
+}
+
+// Every line is read once for a group of up to sixteen vectors.
+INLINE void multiply_arranged(const struct product *product, enum product_kind kind) {
+  for (size_t panel = 0; panel < product->panel_count; panel++)
+    for (size_t row = 0; row < product->batch; row += ARRANGED_ROWS) {
+      size_t ahead = row ? 0 : AHEAD_BYTES;
+      switch ((product->batch - row - 1) / MOST_ROWS) {
+      case 0: add_group(product, kind, panel, row, 4, ahead); break;
+      case 1: add_group(product, kind, panel, row, 8, ahead); break;
+      case 2: add_group(product, kind, panel, row, 12, ahead); break;
+      default: add_group(product, kind, panel, row, 16, ahead); break;
+      }
+    }
+}
+
+INLINE void to_floats(const struct product *product) {
+  for (size_t b = 0; b < product->batch; b++)
+    for (size_t p = 0; p < product->panel_count; p++) {
+      float *at = out_at(product, b, p);
+      _mm512_store_ps(at, _mm512_cvtepi32_ps(_mm512_load_si512(at)));
+    }
+}
+
+INLINE void multiply(const struct product *product, enum product_kind kind) {
+  if (product->arranged)
+    multiply_arranged(product, kind);
+  else if (product->one_stream && product->batch <= MOST_ROWS)
+    multiply_one_stream(product, kind);
+  else
+    multiply_side_by_side(product, kind);
+  if (kind == INT8_INT8)
+    to_floats(product);
 }
 
 AVX512 static void bf16_f32(const struct product *product) {
@@ -194,6 +301,7 @@ const struct cpu_kernels cpu_kernels_avx512 = {
     .isa = CPU_AVX512,
     .name = "AVX-512 with VNNI and VBMI",
     .product = {[BF16_F32] = bf16_f32, [E4M3_F32] = e4m3_f32, [INT8_INT8] = int8_int8},
+    .takes_arranged = true,
     .elementwise = &elementwise_avx512,
     .read = read_avx512,
 };
@@ -206,6 +314,7 @@ const struct cpu_kernels cpu_kernels_avx512_bf16 = {
                 [BF16_BF16] = bf16_bf16,
                 [E4M3_BF16] = e4m3_bf16,
                 [INT8_INT8] = int8_int8},
+    .takes_arranged = true,
     .elementwise = &elementwise_avx512,
     .read = read_avx512,
 };

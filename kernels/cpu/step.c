@@ -7,8 +7,9 @@ struct worker {
   struct decode_state *state;
   const struct plan *plan;
   int thread;
-  float *row;  // [row_floats], one vector
-  float *room; // results of up to four panels, [batch][BLOCK_FLOATS], or what attention needs
+  float *row;        // [row_floats], one vector
+  int32_t *arranged; // [arranged_words], the input of a matrix
+  float *room;       // results of up to four panels, [batch][BLOCK_FLOATS], or what attention needs
 };
 
 #define BLOCK_PANELS 4
@@ -141,9 +142,10 @@ static void use_results(const struct worker *worker, enum matrix_name name, size
 static void prefetch_start(const struct worker *worker, enum matrix_name name, size_t layer) {
   const struct matrix *matrix = &worker->plan->matrix[name];
   const uint8_t *at = stream_at(worker->state, worker->thread, name, layer);
+  size_t next = worker->plan->one_stream ? AHEAD_BYTES : matrix->panel_bytes;
   for (size_t line = 0; line < AHEAD_LINES; line++)
     for (size_t p = 0; p < BLOCK_PANELS; p++)
-      __builtin_prefetch(at + p * matrix->panel_bytes + line * LINE_BYTES, 0, 2);
+      __builtin_prefetch(at + p * next + line * LINE_BYTES, 0, 2);
   __asm__ volatile(""); // or the compiler takes this for a function without effect
 }
 
@@ -154,6 +156,10 @@ static void multiply(const struct worker *worker, enum matrix_name name, size_t 
   struct share share = worker->state->streams[worker->thread].share[name];
   const uint8_t *at = stream_at(worker->state, worker->thread, name, layer);
   const float *notes = block_floats(worker->state, BLOCK_INPUT_NOTES);
+  size_t words = matrix->padded * element_bytes(matrix->input) / sizeof(int32_t);
+  if (plan->arranges)
+    cpu_arrange(worker->state->block[BLOCK_INPUT], plan->input_stride, plan->batch, words,
+                worker->arranged);
   for (size_t done = 0; done < share.count; done += BLOCK_PANELS) {
     size_t left = share.count - done, count = left < BLOCK_PANELS ? left : BLOCK_PANELS;
     struct product product = {
@@ -165,6 +171,9 @@ static void multiply(const struct worker *worker, enum matrix_name name, size_t 
         .in_stride = plan->input_stride,
         .in_sums = (const int32_t *)(const void *)(notes + plan->batch),
         .batch = plan->batch,
+        .arranged = plan->arranges ? worker->arranged : NULL,
+        .in_words = words,
+        .one_stream = plan->one_stream,
         .out = worker->room,
         .out_stride = BLOCK_FLOATS,
     };
@@ -246,7 +255,14 @@ static void classify(const struct worker *worker) {
 void cpu_step(struct decode_state *state, int thread) {
   const struct plan *plan = &state->plan;
   float *room = block_floats(state, BLOCK_ROOM) + (size_t)thread * plan->room_stride;
-  struct worker worker = {state, plan, thread, room, room + plan->row_floats};
+  struct worker worker = {
+      .state = state,
+      .plan = plan,
+      .thread = thread,
+      .row = room,
+      .arranged = (int32_t *)(void *)(room + plan->row_floats),
+      .room = room + plan->row_floats + plan->arranged_words,
+  };
   embed_rows(&worker);
   for (size_t layer = 0; layer < plan->layers; layer++)
     layer_step(&worker, layer);

@@ -1,6 +1,8 @@
 // The ladder of CPU kernels: a whole decode step with each instruction set, beside the memory's
-// read speed measured between the samples.
+// read speed measured between the samples. "own" is the one that the machine is given unasked.
 //   cpu_kernels MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
+// Or only tokens per second, of SAMPLES steps in a row with the best of them:
+//   cpu_kernels speed MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
 // MODEL is tinyllama or llama8b (of which LAYERS layers), WEIGHTS is bf16, int8 or e4m3.
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +71,10 @@ static int best_variant(int threads) {
   return best;
 }
 
-// Samples of a step, each between two reads: prints medians and the spread of the ratio.
-static void measure(const struct decode_request *request, const char *isa, int variant,
-                    int samples) {
+// Samples of a step, each between two reads: prints medians and the spread of the ratio; and what
+// part of the matrix units' rate the step's arithmetic takes.
+static void measure(const struct decode_request *request, const char *isa, int variant, int samples,
+                    double rate) {
   enum decode_status status;
   struct decode_cost cost;
   double created = now();
@@ -98,53 +101,85 @@ static void measure(const struct decode_request *request, const char *isa, int v
   qsort(steps, (size_t)samples, sizeof *steps, ascending);
   qsort(reads, (size_t)samples, sizeof *reads, ascending);
   qsort(ratios, (size_t)samples, sizeof *ratios, ascending);
+  double arithmetic = (double)cost.operations / at(steps, samples, 0.5) / rate;
   printf("%-11s step %8.2f ms (best %8.2f) %6.2f GB/s  read %6.2f (best %6.2f)  ratio %.3f "
-         "[%.3f %.3f]  best/best %.3f  create %.2f s for %.2f GB\n",
+         "[%.3f %.3f]  best/best %.3f  arithmetic %.2f  create %.2f s for %.2f GB\n",
          isa, 1e3 * at(steps, samples, 0.5), 1e3 * steps[0], bytes / at(steps, samples, 0.5) / 1e9,
          at(reads, samples, 0.5) / 1e9, reads[samples - 1] / 1e9, at(ratios, samples, 0.5),
          at(ratios, samples, 0.25), at(ratios, samples, 0.75),
-         bytes / steps[0] / reads[samples - 1], created, (double)cost.resident_bytes / 1e9);
+         bytes / steps[0] / reads[samples - 1], arithmetic, created,
+         (double)cost.resident_bytes / 1e9);
 }
 
 static int argument(int count, char **values, int i, int otherwise) {
   return i < count ? atoi(values[i]) : otherwise;
 }
 
-int main(int count, char **values) {
-  static const char *const isas[] = {"portable", "avx2", "avx512", "avx512-bf16", "amx"};
+// The request in MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]; -1 if it is none.
+static int read_request(int count, char **values, struct decode_request *request, int *samples) {
   const struct model *model = NULL;
   const struct mix *mix = NULL;
-  for (size_t i = 0; count > 3 && i < sizeof models / sizeof models[0]; i++)
-    if (strcmp(values[1], models[i].name) == 0)
+  for (size_t i = 0; count > 2 && i < sizeof models / sizeof models[0]; i++)
+    if (strcmp(values[0], models[i].name) == 0)
       model = &models[i];
-  for (size_t i = 0; count > 3 && i < sizeof mixes / sizeof mixes[0]; i++)
-    if (strcmp(values[2], mixes[i].name) == 0)
+  for (size_t i = 0; count > 2 && i < sizeof mixes / sizeof mixes[0]; i++)
+    if (strcmp(values[1], mixes[i].name) == 0)
       mix = &mixes[i];
-  if (!model || !mix) {
-    fprintf(stderr, "cpu_kernels tinyllama|llama8b bf16|int8|e4m3 BATCH [CONTEXT [THREADS "
-                    "[SAMPLES [LAYERS]]]]\n");
-    return 2;
-  }
-  struct decode_request request = {.shape = model->shape, .types = mix->types, .seed = 1};
-  request.batch = argument(count, values, 3, 1);
-  request.context = argument(count, values, 4, 512);
-  request.threads = argument(count, values, 5, 0);
-  int samples = argument(count, values, 6, 15);
-  request.shape.layers = argument(count, values, 7, request.shape.layers);
-  if (samples < 1 || samples > MOST_SAMPLES)
-    samples = MOST_SAMPLES;
+  if (!model || !mix)
+    return -1;
+  *request = (struct decode_request){.shape = model->shape, .types = mix->types, .seed = 1};
+  request->batch = argument(count, values, 2, 1);
+  request->context = argument(count, values, 3, 512);
+  request->threads = argument(count, values, 4, 0);
+  *samples = argument(count, values, 5, 15);
+  request->shape.layers = argument(count, values, 6, request->shape.layers);
+  if (*samples < 1 || *samples > MOST_SAMPLES)
+    *samples = MOST_SAMPLES;
+  return 0;
+}
 
-  printf("%s %s, batch %d, context %d\n", model->name, mix->name, request.batch, request.context);
-  int variant = best_variant(request.threads);
+static int print_speed(const struct decode_request *request, int steps) {
+  enum decode_status status;
+  struct decode_state *state = cpu_backend.create(0, request, &status);
+  if (!state) {
+    fprintf(stderr, "%s\n", cpu_backend.error());
+    return 1;
+  }
+  cpu_backend.run(state, 2);
+  double started = now();
+  cpu_backend.run(state, steps);
+  printf("%.3f\n", steps * request->batch / (now() - started));
+  cpu_backend.destroy(state);
+  return 0;
+}
+
+static void print_ladder(const struct decode_request *request, int samples) {
+  static const char *const isas[] = {"portable", "avx2", "avx512", "avx512-bf16", "amx"};
+  int variant = best_variant(request->threads), chosen = (int)cpu_kernels_choose()->isa;
   for (int isa = CPU_ISAS - 1; isa > CPU_PORTABLE; isa--) {
     if (!cpu_has((enum cpu_isa)isa))
       continue;
     double rate = 0;
     cpu_force_isa((enum cpu_isa)isa);
-    cpu_backend.matrix_rate(0, &mix->types, request.threads, &rate);
-    printf("%.0f GFLOP/s ", rate / 1e9);
-    measure(&request, isas[isa], variant, samples);
+    cpu_backend.matrix_rate(0, &request->types, request->threads, &rate);
+    printf("%s%.0f GFLOP/s ", isa == chosen ? "own " : "", rate / 1e9);
+    measure(request, isas[isa], variant, samples, rate);
   }
   cpu_backend.calibration_end();
+}
+
+int main(int count, char **values) {
+  bool speed = count > 1 && strcmp(values[1], "speed") == 0;
+  int first = speed ? 2 : 1, samples;
+  struct decode_request request;
+  if (read_request(count - first, values + first, &request, &samples) != 0) {
+    fprintf(stderr, "cpu_kernels [speed] tinyllama|llama8b bf16|int8|e4m3 BATCH [CONTEXT [THREADS "
+                    "[SAMPLES [LAYERS]]]]\n");
+    return 2;
+  }
+  if (speed)
+    return print_speed(&request, samples);
+  printf("%s %s, batch %d, context %d\n", values[1], values[2], request.batch, request.context);
+  print_ladder(&request, samples);
   return 0;
 }
