@@ -1,6 +1,7 @@
 #include "model/evaluate.h"
 
-#include <float.h>
+#include "model/arithmetic.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -45,25 +46,6 @@ double *evaluation_at(const struct evaluation *evaluation, int declaration, int 
   return evaluation->values[declaration] + (series ? (size_t)period * evaluation->width : 0);
 }
 
-// Spreadsheets round a decimal that has no exact double, such as 1.005, as it is written: half away
-// from zero, after a nudge of the last bits.
-static double round_to(double x, double digits) {
-  double scale = pow(10, trunc(digits));
-  double scaled = x * scale * (scale == 1 ? 1 : 1 + DBL_EPSILON);
-  return fabs(scaled) < 9e15 ? round(scaled) / scale : x;
-}
-
-// ROUNDUP(ROUND(x, 9), 0): away from zero, after 9 decimals.
-static double ceil_away(double x) {
-  x = round_to(x, CEIL_DECIMALS);
-  return x < 0 ? floor(x) : ceil(x);
-}
-
-// Like a spreadsheet's, a comparison takes numbers for equal that differ in their last bits only.
-static double compare(double a, double b) {
-  return fabs(a - b) <= fabs(a) * 0x1p-48 ? 0 : a - b;
-}
-
 static void apply_binary(enum node_kind kind, size_t width, double *restrict a,
                          const double *restrict b) {
 #define EACH(expression)                                                                           \
@@ -76,12 +58,12 @@ static void apply_binary(enum node_kind kind, size_t width, double *restrict a,
   case NODE_MULTIPLY: EACH(a[i] * b[i]);
   case NODE_DIVIDE: EACH(a[i] / b[i]);
   case NODE_POWER: EACH(pow(a[i], b[i]));
-  case NODE_EQUAL: EACH(compare(a[i], b[i]) == 0);
-  case NODE_UNEQUAL: EACH(compare(a[i], b[i]) != 0);
-  case NODE_LESS: EACH(compare(a[i], b[i]) < 0);
-  case NODE_LESS_EQUAL: EACH(compare(a[i], b[i]) <= 0);
-  case NODE_GREATER: EACH(compare(a[i], b[i]) > 0);
-  case NODE_GREATER_EQUAL: EACH(compare(a[i], b[i]) >= 0);
+  case NODE_EQUAL: EACH(arithmetic_compare(a[i], b[i]) == 0);
+  case NODE_UNEQUAL: EACH(arithmetic_compare(a[i], b[i]) != 0);
+  case NODE_LESS: EACH(arithmetic_compare(a[i], b[i]) < 0);
+  case NODE_LESS_EQUAL: EACH(arithmetic_compare(a[i], b[i]) <= 0);
+  case NODE_GREATER: EACH(arithmetic_compare(a[i], b[i]) > 0);
+  case NODE_GREATER_EQUAL: EACH(arithmetic_compare(a[i], b[i]) >= 0);
   default: break;
   }
 }
@@ -107,9 +89,6 @@ static void evaluate_series_call(struct evaluation *evaluation, const struct nod
   }
 }
 
-// One year in hours: growth rates are per year.
-static const double year_h = 8760;
-
 static void apply_call(enum function function, int count, size_t width, double *restrict out,
                        const double *restrict rest) {
   const double *b = rest, *c = rest + width;
@@ -130,15 +109,15 @@ static void apply_call(enum function function, int count, size_t width, double *
     break;
   case FUNCTION_ROUND:
     for (size_t i = 0; i < width; i++)
-      out[i] = round_to(out[i], b[i]);
+      out[i] = arithmetic_round(out[i], b[i]);
     break;
   case FUNCTION_CEIL:
     for (size_t i = 0; i < width; i++)
-      out[i] = ceil_away(out[i]);
+      out[i] = arithmetic_ceil(out[i]);
     break;
   case FUNCTION_GROWTH:
     for (size_t i = 0; i < width; i++)
-      out[i] = pow(1 + out[i] * year_h, b[i] / year_h);
+      out[i] = pow(1 + out[i] * arithmetic_year_h, b[i] / arithmetic_year_h);
     break;
   default: break;
   }

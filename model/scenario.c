@@ -8,8 +8,8 @@
 
 enum { ID_MAX_LENGTH = 24, MIN_PERIODS = 8 };
 
-static const char *const section_kinds[] = {"scenario", "workload", "common",
-                                            "option",   "case",     "item"};
+static const char *const section_kinds[] = {"scenario", "workload", "common", "option",
+                                            "case",     "item",     "range",  "correlate"};
 static const char *const scenario_keys[] = {"title", "date", "horizon", "baseline", "inherits"};
 
 enum { SECTION_KINDS = sizeof section_kinds / sizeof section_kinds[0] };
@@ -104,6 +104,10 @@ static int option_find(const struct scenario *scenario, const char *id) {
   return -1;
 }
 
+int reading_option(const struct reading *reading, const char *id) {
+  return option_find(reading->scenario, id);
+}
+
 static int case_find(const struct scenario *scenario, const char *name) {
   for (size_t c = 0; c < scenario->case_count; c++)
     if (!strcmp(scenario->cases[c], name))
@@ -117,6 +121,12 @@ static const char *nearest_option(const struct reading *reading, const char *id)
   for (size_t o = 0; o < scenario->option_count; o++)
     ids[o] = scenario->options[o].id;
   return nearest_name(id, ids, scenario->option_count);
+}
+
+void reading_unknown_option(struct reading *reading, const char *id, struct place place) {
+  const char *nearest = nearest_option(reading, id);
+  diagnostics_error(reading->diagnostics, place, "there is no option '%s'%s%s%s", id,
+                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 // Every key that could stand where `name` stands, for a suggestion.
@@ -133,8 +143,8 @@ static const char *nearest_key(const struct reading *reading, const char *name, 
   return nearest_name(name, names, count);
 }
 
-static void unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
-                        const char *where, bool selections) {
+void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
+                         const char *where, bool selections) {
   const char *nearest = nearest_key(reading, name, selections);
   const struct model *model = reading->scenario->model;
   int d = model_find(model, name);
@@ -189,8 +199,8 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
     return;
   else if ((workload && !may_stand_in_workload(reading, key->name)) ||
            !inputs_assign(reading->inputs, layer, key->name, key, reading->diagnostics))
-    unknown_key(reading, key->name, key, arena_printf(reading->arena, "[%s]", section->kind),
-                workload);
+    reading_unknown_key(reading, key->name, key,
+                        arena_printf(reading->arena, "[%s]", section->kind), workload);
 }
 
 // KEY or OPTION.KEY, in a case or after --set.
@@ -212,13 +222,10 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
   if (selection_key_find(name) >= 0)
     diagnostics_error(reading->diagnostics, key->place,
                       "a case changes inputs: '%s' belongs in the option or [workload]", name);
-  else if (point && layer.option < 0) {
-    const char *nearest = nearest_option(reading, prefix);
-    diagnostics_error(reading->diagnostics, key->place, "there is no option '%s'%s%s%s", prefix,
-                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                      nearest ? "'?" : "");
-  } else
-    unknown_key(reading, name, key, where, false);
+  else if (point && layer.option < 0)
+    reading_unknown_option(reading, prefix, key->place);
+  else
+    reading_unknown_key(reading, name, key, where, false);
 }
 
 static void assign_section(struct reading *reading, const struct ini_section *section) {
@@ -237,7 +244,7 @@ static void assign_section(struct reading *reading, const struct ini_section *se
     else if (option >= 0 && !selection_assign(reading, option, key->name, key) &&
              !inputs_assign(reading->inputs, (struct layer){ORIGIN_OPTION, option, 0}, key->name,
                             key, reading->diagnostics))
-      unknown_key(reading, key->name, key, where, true);
+      reading_unknown_key(reading, key->name, key, where, true);
   }
 }
 
@@ -546,6 +553,7 @@ static void read_sections(struct reading *reading) {
   for (size_t i = 0; i < scenario->setting_count; i++)
     assign_setting(reading, scenario->settings[i]);
   inputs_check_attributes(reading->inputs, reading->diagnostics);
+  ranges_read(reading);
 }
 
 static bool failed(const struct reading *reading) {
@@ -561,6 +569,7 @@ static int resolve(struct reading *reading) {
   find_periods(scenario);
   for (size_t o = 0; o < scenario->option_count; o++)
     evaluate_option(reading, &scenario->options[o]);
+  ranges_check(reading);
   return failed(reading) ? -1 : 0;
 }
 

@@ -12,6 +12,7 @@
 #define PERTOKEN_SCENARIO_H
 
 #include "model/catalog.h"
+#include "model/distribution.h"
 #include "model/evaluate.h"
 #include "model/graph.h"
 #include "model/recorded.h"
@@ -59,6 +60,24 @@ struct option {
   const char *not_included; // "server, network", or ""
 };
 
+// What is believed of an input beside its value, by a key of [range]. Without an option it is of
+// the common value, and holds for every option that takes that: none of its own, no rent. An
+// option's own range goes before the common one. In the selected case, and after --set, a value
+// given there for the same input and level is certain: the range does not apply.
+struct range {
+  const char *key; // "electricity_price", "mi325x.discount"
+  struct place place;
+  int declaration, option; // option: -1 for the common value
+  struct distribution distribution;
+};
+
+// A rank correlation (Spearman's) by a key of [correlate].
+struct correlation {
+  size_t a, b; // ranges; a < b
+  double rank; // within [-1, 1]
+  struct place place;
+};
+
 struct scenario {
   const struct source *source;
   const char *path, *title;
@@ -76,6 +95,10 @@ struct scenario {
   size_t setting_count;
   const char *const *warnings; // of the scenario as a whole
   size_t warning_count;
+  struct range *ranges; // in the order of the file, an ancestor's first; of no effect on the cases
+  size_t range_count;
+  struct correlation *correlations; // in the order of the file
+  size_t correlation_count;
 };
 
 struct scenario_request {
@@ -100,6 +123,17 @@ const struct figure *option_figure(const struct scenario *scenario, const struct
 // The value of a line item or input in the selected case, in base units; period 0 for scalars.
 double option_value(const struct scenario *scenario, const struct option *option, int declaration,
                     int period);
+
+// The range that an option's input has in the selected case, or -1.
+int option_range(const struct scenario *scenario, const struct option *option, int declaration);
+
+// The Gaussian copula's correlation that gives a rank correlation (Pearson, Drapers' Company
+// Research Memoirs, Biometric Series IV, 1907; Kruskal, JASA 53, 1958).
+double correlation_of_normals(double rank);
+
+// Correlations of normals are taken this much smaller, so that exact ones (1 and -1) leave their
+// matrix positive definite.
+#define CORRELATION_SHRINK (1 - 1e-9)
 
 // Is the declaration there for this option, as an input or computed?
 bool option_has(const struct option *option, int declaration);

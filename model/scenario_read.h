@@ -43,6 +43,18 @@ bool selection_assign(struct reading *reading, int option, const char *name,
 // figures, accelerator, workload. figures: [case_count][model->count] as resolved from the layers.
 void selection_apply(struct reading *reading, size_t option);
 
+// Reads [range] and [correlate] before, and checks them after, the options are resolved: which
+// options have the inputs, what a record gives, whether the correlations go together.
+void ranges_read(struct reading *reading);
+void ranges_check(struct reading *reading);
+
+// The number of an option, or -1; an error for a prefix that is no option; an error for a name that
+// is no input, `where` it stands.
+int reading_option(const struct reading *reading, const char *id);
+void reading_unknown_option(struct reading *reading, const char *id, struct place place);
+void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
+                         const char *where, bool selections);
+
 // Grades, warnings, unlike throughputs: everything said about a scenario after its evaluation.
 void assess(struct reading *reading);
 

@@ -1,5 +1,7 @@
 #include "model/sensitivity.h"
 
+#include "model/vector.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,33 @@ static double clip(double value, struct limits limits, bool *clipped) {
 static double whole(double value, double base, int sign) {
   const double rounded = round(value);
   return rounded == base ? base + sign : rounded;
+}
+
+// The range that the target's input has, or NULL: of the first option that it moves.
+static const struct range *range_of(const struct scenario *scenario, struct target target) {
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    if (!target_moves(scenario, target, o))
+      continue;
+    const int range = option_range(scenario, &scenario->options[o], target.declaration);
+    return range < 0 ? NULL : &scenario->ranges[range];
+  }
+  return NULL;
+}
+
+// The 5th and 95th percentile.
+static int set_ranged_ends(struct swing *swing, const struct range *range, struct arena *arena,
+                           struct diagnostics *diagnostics) {
+  double shares[VECTOR_BLOCK], values[VECTOR_BLOCK];
+  struct distribution distribution = range->distribution;
+  if (distribution_prepare(&distribution, range->place, arena, diagnostics))
+    return -1;
+  for (size_t i = 0; i < VECTOR_BLOCK; i++)
+    shares[i] = i % 2 ? 0.95 : 0.05;
+  distribution_quantiles(&distribution, shares, values);
+  swing->low.value = values[0];
+  swing->high.value = values[1];
+  swing->ranged = true;
+  return 0;
 }
 
 static void set_ends(struct swing *swing, const struct scenario *scenario, double share) {
@@ -104,11 +133,15 @@ struct sensitivity *sensitivity_of(const struct scenario *scenario, const char *
   for (size_t i = 0; i < targets; i++) {
     struct swing swing = {.target = all[i], .name = target_name(scenario, all[i], arena)};
     swing.base = target_value(scenario, all[i]);
-    if (swing.base == 0) {
+    const struct range *range = range_of(scenario, all[i]);
+    if (!range && swing.base == 0) {
       still[sensitivity->still_count++] = swing.name;
       continue;
     }
-    set_ends(&swing, scenario, share);
+    if (!range)
+      set_ends(&swing, scenario, share);
+    else if (set_ranged_ends(&swing, range, arena, diagnostics))
+      return NULL;
     sensitivity->swings[sensitivity->count++] = swing;
   }
   sensitivity->still = still;

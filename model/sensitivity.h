@@ -33,8 +33,9 @@ struct sensitivity {
   size_t still_count;
 };
 
-// Swings every input by +-share (0 < share <= 1) of its value, whole numbers to whole numbers.
-// `option` NULL: the first that is not the baseline, if there is one. NULL after errors.
+// Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value,
+// whole numbers to whole numbers. `option` NULL: the first that is not the baseline, if there is
+// one. NULL after errors.
 struct sensitivity *sensitivity_of(const struct scenario *scenario, const char *option,
                                    double share, struct arena *arena,
                                    struct diagnostics *diagnostics);

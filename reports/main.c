@@ -3,6 +3,7 @@
 #include "model/installation.h"
 #include "model/scenario.h"
 #include "model/sensitivity.h"
+#include "model/simulate.h"
 #include "model/solve.h"
 #include "model/version.h"
 #include "reports/catalog_view.h"
@@ -12,10 +13,12 @@
 #include "reports/options.h"
 #include "reports/output.h"
 #include "reports/sensitivity_view.h"
+#include "reports/simulation_view.h"
 #include "reports/solve_view.h"
 #include "reports/style.h"
 #include "reports/workbook.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -241,6 +244,134 @@ static int run_solve(struct run *run) {
   return output_close(&output, run->diagnostics);
 }
 
+// A whole number without sign. Returns 0 or -1.
+static int read_count(const struct run *run, const char *name, const char *text, uint64_t *value) {
+  char *end;
+  errno = 0;
+  const unsigned long long number = strtoull(text, &end, 10);
+  if (*text >= '0' && *text <= '9' && !*end && !errno) {
+    *value = number;
+    return 0;
+  }
+  diagnostics_error(run->diagnostics, (struct place){0}, "%s: expected a whole number, not '%s'",
+                    name, text);
+  return -1;
+}
+
+// "3/8": the third of eight.
+static int read_shard(const struct run *run, const char *text, struct simulate_request *request) {
+  const char *slash = strchr(text, '/');
+  uint64_t number = 0, shards = 0;
+  const char *first = arena_copy_n(run->arena, text, slash ? (size_t)(slash - text) : 0);
+  if (!slash || read_count(run, "--shard", first, &number) ||
+      read_count(run, "--shard", slash + 1, &shards) || number < 1 || number > shards ||
+      shards > SIMULATE_MOST_SHARDS) {
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--shard: expected I/N with I from 1 to N and N at most %d, not '%s'",
+                      SIMULATE_MOST_SHARDS, text);
+    return -1;
+  }
+  request->shard = (unsigned)number - 1;
+  request->shards = (unsigned)shards;
+  return 0;
+}
+
+static int read_method(const struct run *run, const char *text, enum draw_method *method) {
+  static const char *const names[] = {[DRAW_SOBOL] = "sobol", [DRAW_RANDOM] = "random"};
+  for (size_t i = 0; i < 2; i++)
+    if (!strcmp(names[i], text)) {
+      *method = (enum draw_method)i;
+      return 0;
+    }
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "--method: expected sobol or random, not '%s'", text);
+  return -1;
+}
+
+// Set by Ctrl-C: what was drawn until then is shown.
+static volatile sig_atomic_t stop_wanted;
+
+static void want_stop(int number) {
+  (void)number;
+  stop_wanted = 1;
+}
+
+static void show_progress(void *data, uint64_t done, uint64_t all) {
+  (void)data;
+  fprintf(stderr, "\r%3.0f %%", 100 * (double)done / (double)all);
+  if (done == all)
+    fputs("\r     \r", stderr);
+  fflush(stderr);
+}
+
+enum { USUAL_DRAWS = 65536, USUAL_SEED = 1 };
+
+static int read_draws(const struct run *run, struct simulate_request *request) {
+  const struct options *options = &run->options;
+  request->draws = USUAL_DRAWS;
+  request->seed = USUAL_SEED;
+  request->stop = &stop_wanted;
+  if (isatty(STDERR_FILENO) && !options->quiet)
+    request->progress = show_progress;
+  if ((options->draws && read_count(run, "--draws", options->draws, &request->draws)) ||
+      (options->seed && read_count(run, "--seed", options->seed, &request->seed)) ||
+      (options->method && read_method(run, options->method, &request->method)) ||
+      (options->shard && read_shard(run, options->shard, request)))
+    return -1;
+  return 0;
+}
+
+static int print_part(struct run *run, const struct simulation_part *part) {
+  struct output output;
+  if (open_output(run, &output))
+    return -1;
+  simulation_part_print(part, output.stream);
+  return output_close(&output, run->diagnostics);
+}
+
+static int print_simulation(struct run *run, const struct simulation_part *part,
+                            const char *title) {
+  struct output output;
+  const struct simulation *simulation = simulation_result(part, run->arena, run->diagnostics);
+  if (!simulation || open_output(run, &output))
+    return -1;
+  simulation_print(simulation, title, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+static int run_simulate(struct run *run) {
+  struct simulate_request request = {0};
+  if (read_draws(run, &request))
+    return -1;
+  const struct scenario *scenario = read_scenario(run, 0);
+  if (!scenario)
+    return -1;
+  request.scenario = scenario;
+  const struct sigaction action = {.sa_handler = want_stop, .sa_flags = (int)SA_RESETHAND};
+  sigaction(SIGINT, &action, NULL);
+  const struct simulation_part *part = simulate(&request, run->arena, run->diagnostics);
+  if (!part)
+    return -1;
+  print_warnings(run, scenario);
+  return run->options.shard ? print_part(run, part) : print_simulation(run, part, scenario->title);
+}
+
+static int run_merge(struct run *run) {
+  const struct options *options = &run->options;
+  struct simulation_part *merged =
+      simulation_part_read(options->arguments[0], run->arena, run->diagnostics);
+  for (int i = 1; merged && i < options->argument_count; i++) {
+    const struct simulation_part *part =
+        simulation_part_read(options->arguments[i], run->arena, run->diagnostics);
+    if (!part || simulation_merge(merged, part, run->diagnostics))
+      return -1;
+  }
+  if (!merged)
+    return -1;
+  return print_simulation(
+      run, merged, arena_printf(run->arena, "A simulation in %d parts", options->argument_count));
+}
+
 static int unknown_table(struct run *run, const char *name) {
   const char *nearest = nearest_name(name, catalog_table_names, CATALOG_TABLES), *all = "";
   for (int i = 0; i < CATALOG_TABLES; i++)
@@ -285,33 +416,40 @@ static const struct command {
 } commands[] = {
     {{"report", "SCENARIO.ini", "Write a scenario's cost per token as an Excel workbook",
       "pertoken report examples/mi325x-vs-h200.ini -o tco.xlsx",
-      OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT, 0, 1},
+      OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT, 0, 1, false},
      run_report},
     {{"compare", "SCENARIO.ini", "Set a scenario's options side by side",
       "pertoken compare examples/mi325x-vs-h200.ini --set mi325x.discount='22 %'",
-      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 1},
+      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 1, false},
      run_compare},
     {{"diff", "A.ini B.ini", "Show which inputs of two scenarios differ, and what that does",
       "pertoken diff examples/mi325x-vs-h200.ini examples/finance-what-if.ini",
-      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 2},
+      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 2, false},
      run_diff},
     {{"explain", "SCENARIO.ini OPTION.ITEM[@PERIOD]",
       "Show where a number comes from, down to its sources",
       "pertoken explain examples/mi325x-vs-h200.ini mi325x.cost_per_mtok",
-      ANSWERS | OPTIONS_SCENARIO, 1u << FORMAT_TABLE | 1u << FORMAT_JSON, 2},
+      ANSWERS | OPTIONS_SCENARIO, 1u << FORMAT_TABLE | 1u << FORMAT_JSON, 2, false},
      run_explain},
     {{"sensitivity", "SCENARIO.ini", "Show which inputs move the result, and how far",
       "pertoken sensitivity examples/mi325x-vs-h200.ini --swing '10 %'",
-      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SWING, EVERY_FORMAT, 1},
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SWING, EVERY_FORMAT, 1, false},
      run_sensitivity},
+    {{"simulate", "SCENARIO.ini", "Draw the inputs from their ranges: how sure is the result?",
+      "pertoken simulate examples/uncertainty.ini --draws 1000000",
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_DRAWS, EVERY_FORMAT, 1, false},
+     run_simulate},
+    {{"merge", "PART...", "Put the shards of a simulation together", "pertoken merge part-*.json",
+      OPTIONS_FORMAT | OPTIONS_OUTPUT, EVERY_FORMAT, 1, true},
+     run_merge},
     {{"solve", "SCENARIO.ini --option ID --for INPUT",
       "Find the value of an input at which two options cost the same",
       "pertoken solve examples/mi325x-vs-h200.ini --option mi325x --for discount",
-      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SOLVE, EVERY_FORMAT, 1},
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SOLVE, EVERY_FORMAT, 1, false},
      run_solve},
     {{"catalog", "TABLE", "Look at the shipped data, every row with its source",
       "pertoken catalog prices --where accelerator=h200-sxm-141", ANSWERS | OPTIONS_WHERE,
-      EVERY_FORMAT, 1},
+      EVERY_FORMAT, 1, false},
      run_catalog},
 };
 

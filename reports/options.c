@@ -22,6 +22,10 @@ enum key {
   KEY_TARGET,
   KEY_SAVING,
   KEY_BETWEEN,
+  KEY_DRAWS,
+  KEY_SEED,
+  KEY_METHOD,
+  KEY_SHARD,
 };
 
 static const struct known_option {
@@ -57,6 +61,12 @@ static const struct known_option {
      OPTIONS_SOLVE},
     {{"saving", KEY_SAVING, "SHARE", 0, "Cost that much less, as '5 %'", 0}, OPTIONS_SOLVE},
     {{"between", KEY_BETWEEN, "LOW:HIGH", 0, "Look in this interval only", 0}, OPTIONS_SOLVE},
+    {{"draws", KEY_DRAWS, "N", 0, "How often to draw all ranged inputs (65536)", 0}, OPTIONS_DRAWS},
+    {{"seed", KEY_SEED, "N", 0, "Another seed gives other draws (1)", 0}, OPTIONS_DRAWS},
+    {{"method", KEY_METHOD, "METHOD", 0, "sobol (the default) or random", 0}, OPTIONS_DRAWS},
+    {{"shard", KEY_SHARD, "I/N", 0,
+      "Make the I-th of N parts, from 1, and print it for 'pertoken merge'", 0},
+     OPTIONS_DRAWS},
     {{"format", KEY_FORMAT, "FORMAT", 0, NULL, 0}, OPTIONS_FORMAT},
     {{"output", 'o', "FILE", 0, "Write there instead", 0}, OPTIONS_OUTPUT},
     {{"quiet", 'q', NULL, 0, "No warnings on standard error", 1}, 0},
@@ -114,7 +124,7 @@ static void set_format(const struct parsing *parsing, const char *name, struct a
 static void add_argument(const struct parsing *parsing, const char *text,
                          struct argp_state *state) {
   struct options *options = parsing->options;
-  if (options->argument_count == parsing->syntax->argument_count)
+  if (options->argument_count >= parsing->syntax->argument_count && !parsing->syntax->more)
     argp_error(state, "one argument too many: '%s'", text);
   options->arguments[options->argument_count++] = text;
 }
@@ -139,6 +149,10 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_TARGET: options->target = text; break;
   case KEY_SAVING: options->saving = text; break;
   case KEY_BETWEEN: options->between = text; break;
+  case KEY_DRAWS: options->draws = text; break;
+  case KEY_SEED: options->seed = text; break;
+  case KEY_METHOD: options->method = text; break;
+  case KEY_SHARD: options->shard = text; break;
   case 'o': options->output_path = text; break;
   case 'q': options->quiet = true; break;
   case 'v': options->verbose = true; break;
@@ -171,8 +185,7 @@ struct options options_parse(const struct syntax *syntax, int argc, char **argv,
                              struct arena *arena) {
   struct options options = {0};
   struct parsing parsing = {.syntax = syntax, .arena = arena, .options = &options};
-  options.arguments =
-      arena_array(arena, (size_t)syntax->argument_count + 1, sizeof *options.arguments);
+  options.arguments = arena_array(arena, (size_t)argc + 1, sizeof *options.arguments);
   const struct argp argp = {
       .options = options_of(syntax, arena),
       .parser = parse_one,

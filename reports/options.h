@@ -17,7 +17,8 @@ enum option_group {
   OPTIONS_WHERE = 16,   // --where
   OPTIONS_OPTION = 32,  // --option
   OPTIONS_SWING = 64,   // --swing --grid
-  OPTIONS_SOLVE = 128   // --for --match --target --saving --between
+  OPTIONS_SOLVE = 128,  // --for --match --target --saving --between
+  OPTIONS_DRAWS = 256   // --draws --seed --method --shard
 };
 
 struct syntax {
@@ -28,16 +29,18 @@ struct syntax {
   unsigned groups;       // of option_group
   unsigned formats;      // 1 << FORMAT_..., with OPTIONS_FORMAT
   int argument_count;
+  bool more; // that many arguments, or more
 };
 
 struct options {
-  const char **arguments; // [syntax.argument_count]
+  const char **arguments; // [argument_count]
   int argument_count;
   const char **settings, **wheres;
   size_t setting_count, where_count;
   // NULL: not given.
   const char *case_name, *model_path, *data_directory, *measurements_directory, *output_path;
   const char *option, *swing, *grid, *input, *match, *target, *saving, *between;
+  const char *draws, *seed, *method, *shard;
   enum output_format format;
   bool mixed, quiet, verbose;
 };

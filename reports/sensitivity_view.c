@@ -207,15 +207,23 @@ static int longest_name(const struct sensitivity *sensitivity) {
   return longest;
 }
 
+static bool any_ranged(const struct sensitivity *sensitivity) {
+  for (size_t i = 0; i < sensitivity->count; i++)
+    if (sensitivity->swings[i].ranged)
+      return true;
+  return false;
+}
+
 static void table_print(const struct sensitivity *sensitivity, FILE *out, struct arena *arena) {
   const struct style style = style_of(out, arena);
   const struct bars bars = bars_of(sensitivity, &style);
   heading_print(sensitivity->scenario, &style);
   style_paragraph(&style, "",
-                  arena_printf(arena, "%s, at present %s; each input alone by ±%s %%",
+                  arena_printf(arena, "%s, at present %s; each input alone by ±%s %%%s",
                                result_name(sensitivity, arena),
                                result_text(sensitivity, base_result(sensitivity), arena),
-                               number_significant(100 * sensitivity->share, 3, arena)));
+                               number_significant(100 * sensitivity->share, 3, arena),
+                               any_ranged(sensitivity) ? " or from P5 to P95 of its range" : ""));
   putc('\n', out);
   const struct grid *grid = grid_of(sensitivity, &layouts[0], bars, arena);
   if (grid_width(grid, longest_name(sensitivity)) > style.width)

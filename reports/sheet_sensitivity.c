@@ -100,10 +100,23 @@ static const char *limit_text(const struct writer *writer, const struct swing *s
   return name->text;
 }
 
+// A percentile of the input's range: a constant of Inputs.
+static const char *percentile_formula(const struct writer *writer, const struct swing *swing,
+                                      bool low) {
+  const struct declaration *input = target_input(scenario_of(writer), swing->target);
+  struct name *name = constants_literal(&writer->book->constants, input->name, swing->name,
+                                        low ? "5th percentile" : "95th percentile",
+                                        low ? swing->low.value : swing->high.value, &input->unit);
+  name->used = true;
+  return arena_printf(writer->book->arena, "=%s", name->text);
+}
+
 // "=MAX(D6-pt_swing*ABS(D6),0)"; a whole number moves by one at least.
 static const char *end_formula(const struct writer *writer, const struct swing *swing, int row,
                                bool low) {
   struct arena *arena = writer->book->arena;
+  if (swing->ranged)
+    return percentile_formula(writer, swing, low);
   const bool integer = target_input(scenario_of(writer), swing->target)->integer;
   const char *base = here(writer, row, COLUMN_BASE), *limit = limit_text(writer, swing, low);
   const char *sign = low ? "-" : "+";
@@ -131,12 +144,13 @@ static void write_ends(const struct writer *writer, size_t i) {
   put_link(book, writer->sheet, row, COLUMN_BASE,
            option_name(moved_option(writer, swing), swing->target.declaration),
            swing->base / unit_cell_factor(&input->unit), &input->unit);
-  writer->share->used = true;
+  writer->share->used = writer->share->used || !swing->ranged;
   const double ends[] = {swing->low.value, swing->high.value};
   for (int k = 0; k < 2; k++)
-    put_formula(book, writer->sheet, row, COLUMN_LOW + k, end_formula(writer, swing, row, k == 0),
-                ends[k] / unit_cell_factor(&input->unit),
-                formats_cell(&book->formats, CELL_FORMULA, &input->unit));
+    put_formula(
+        book, writer->sheet, row, COLUMN_LOW + k, end_formula(writer, swing, row, k == 0),
+        ends[k] / unit_cell_factor(&input->unit),
+        formats_cell(&book->formats, swing->ranged ? CELL_LINK : CELL_FORMULA, &input->unit));
 }
 
 // ---- what they do

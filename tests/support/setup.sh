@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Does nothing, and needs no network, when none is.
-#   setup.sh [build] [test] [fuzz] [lint]      the groups wanted; build when none is named
+#   setup.sh [build] [test] [gpu] [bench] [fuzz] [lint]      the groups wanted; build when none is named
 set -eu
 
 declare -A packages=(
   [build]="gcc make pkg-config libgsl-dev libcsv-dev libxlsxwriter-dev libinih-dev libjansson-dev
-           uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev"
-  [test]="libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
+           uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev"
+  [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
           poppler-utils"
+  [gpu]="clang-19 lld-19 llvm-19"
+  [bench]="python3-numpy"
   [fuzz]="clang"
   [lint]="clang-format clang-tidy cppcheck"
 )

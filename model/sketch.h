@@ -1,0 +1,42 @@
+// sketch: how often a quantity had which values, in constant memory, mergeable exactly.
+//
+// A fixed fine histogram: equal bins about a centre, and beyond them, on either side, bins that
+// grow with the distance, 256 to a doubling, so that no finite value falls outside. Centre and
+// width come from a pilot, the same for every part of a run. Counts add up in any order to the same
+// sketch, and a quantile is wrong in rank by no more than the share in its own bin, which
+// sketch_quantiles tells.
+#ifndef PERTOKEN_SKETCH_H
+#define PERTOKEN_SKETCH_H
+
+#include "model/arena.h"
+#include "model/vector.h"
+
+#include <stdint.h>
+
+enum { SKETCH_OCTAVES = 64, SKETCH_OCTAVE_BINS = 256 };
+
+struct sketch_shape {
+  double centre, half_width; // of the equal bins together
+  uint32_t equal_bins;       // a power of two
+};
+
+// For `draws` values spread as the pilot is, which is sorted by this.
+struct sketch_shape sketch_shape(double *pilot, size_t pilot_count, uint64_t draws);
+
+// Bins in all, equal ones first.
+size_t sketch_bins(const struct sketch_shape *shape);
+
+// Counts the first `count` values of a block. counts: [sketch_bins]
+void sketch_add(const struct sketch_shape *shape, const double *values, size_t count,
+                uint32_t *counts);
+
+// For each level, ascending and within 0 and 1: the value below which that share of the `total`
+// counts lies, within a bin by a straight line, and the share of all that is in its bin.
+void sketch_quantiles(const struct sketch_shape *shape, const uint64_t *counts, uint64_t total,
+                      const double *levels, size_t level_count, double *values, double *in_bins);
+
+// Adds up the counts in `bars` equal parts of [low, high), by the middle of each bin.
+void sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
+                      double high, size_t bars, uint64_t *out);
+
+#endif

@@ -1,0 +1,21 @@
+// simulation_view: what a simulation found, as a table, CSV or JSON.
+#ifndef PERTOKEN_SIMULATION_VIEW_H
+#define PERTOKEN_SIMULATION_VIEW_H
+
+#include "model/simulate.h"
+#include "reports/format.h"
+
+#include <stdio.h>
+
+// Table: percentiles, mean and standard error of every option's cost and of every saving, how often
+// each option is the cheapest, and which inputs the savings' variance comes from. `title` stands
+// above it.
+// Csv: kind,option,unit,statistic,value; kind is cost, saving, cheapest or influence, where the
+// statistic is INPUT first or INPUT total.
+// Json: { schema 1, scenario, case, item, unit, draws, done, seed, method, partial, cheapest: {},
+// outcomes: [ { kind, option, mean, standard_error, deviation, lowest, highest, percentiles: {},
+// rank_error, histogram: { low, high, counts: [] }, influences: {} } ], notes: [] }.
+void simulation_print(const struct simulation *simulation, const char *title,
+                      enum output_format format, FILE *out, struct arena *arena);
+
+#endif

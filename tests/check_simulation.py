@@ -1,0 +1,223 @@
+#!/usr/bin/python3
+"""The simulate and merge commands as their users run them.
+
+    check_simulation.py [full]
+
+The judge of the numbers is a plain simulation in Python of the same ranges on a scenario whose cost
+has a closed form. PERTOKEN names the program.
+"""
+import csv
+import io
+import json
+import math
+import os
+import pathlib
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+EXAMPLE = 'examples/uncertainty.ini'
+passed, failed = 0, 0
+
+# Rent alone: the cost per Mtok is rental_rate / throughput / utilization, in USD per Mtok.
+RENTED = """\
+[scenario]
+title = Rented
+date = 2026-11-01
+horizon = 1 yr
+baseline = a
+
+[common]
+accelerators = 8
+accelerators_per_node = 8
+utilization = 50 %
+
+[option a]
+accelerator = h100-sxm5-80
+rental_rate = 2 USD/gpu/h
+throughput = 1000 token/s
+
+[option b]
+accelerator = h100-sxm5-80
+rental_rate = 2 USD/gpu/h
+throughput = 1000 token/s
+"""
+SECONDS = 3600
+
+
+def run(*arguments, threads=None):
+    environment = dict(os.environ, NO_COLOR='1', LC_ALL='C.UTF-8', COLUMNS='80')
+    if threads:
+        environment['OMP_NUM_THREADS'] = str(threads)
+    return subprocess.run([PERTOKEN, *map(str, arguments)], cwd=ROOT, env=environment,
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+def simulated(*arguments, threads=None):
+    done = run('simulate', *arguments, '-q', '--format', 'json', threads=threads)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def outcome(result, kind, option):
+    return next(o for o in result['outcomes'] if (o['kind'], o['option']) == (kind, option))
+
+
+def check(name, condition, detail=''):
+    global passed, failed
+    if condition:
+        passed += 1
+        return
+    failed += 1
+    print(f'FAILED {name}: {detail}')
+
+
+def scenario(folder, ranges):
+    path = pathlib.Path(folder) / 'rented.ini'
+    path.write_text(RENTED + ranges, encoding='utf-8')
+    return path
+
+
+def cost(rate, throughput, utilization=0.5):
+    return rate / (throughput * SECONDS * utilization / 1e6)
+
+
+def check_numbers(folder):
+    """Against as many random draws in Python, within five of its standard errors."""
+    path = scenario(folder, '[range]\na.rental_rate = uniform(1.5, 2.5) USD/gpu/h\n'
+                            'a.throughput = triangular(700, 1000, 1100) token/s\n'
+                            'utilization = uniform(40, 60) %\n')
+    result = simulated(path, '--draws', 65536)
+    draws = random.Random(20261121)
+    costs, savings = [], []
+    for _ in range(200000):
+        utilization = draws.uniform(0.4, 0.6)
+        mine = cost(draws.uniform(1.5, 2.5), draws.triangular(700, 1100, 1000), utilization)
+        costs.append(mine)
+        savings.append(1 - cost(2, 1000, utilization) / mine)
+    for kind, option, values in (('cost', 'a', costs), ('saving', 'b', savings)):
+        found = outcome(result, kind, option)
+        error = statistics.stdev(values) / math.sqrt(len(values))
+        check(f'mean {kind}', abs(found['mean'] - statistics.fmean(values)) < 5 * error,
+              (found['mean'], statistics.fmean(values), error))
+        values.sort()
+        for level in (5, 25, 50, 75, 95):
+            rank = sum(v < found['percentiles'][f'P{level}'] for v in values) / len(values)
+            deviation = math.sqrt(level / 100 * (1 - level / 100) / len(values))
+            check(f'P{level} {kind}', abs(rank - level / 100) < 5 * deviation, (level, rank))
+    wins = sum(s > 0 for s in savings) / len(savings)
+    check('cheapest', abs(result['cheapest']['b'] - wins) < 0.006, (result['cheapest'], wins))
+    influences = outcome(result, 'saving', 'b')['influences']
+    check('what both share has no influence on the saving',
+          abs(influences['utilization']['total']) < 1e-6, influences)
+
+
+def check_sameness(folder):
+    """To the last bit: threads, shards in any order, and inputs that are added behind."""
+    one = simulated(EXAMPLE, '--draws', 20000, threads=1)
+    for threads in (2, 5):
+        check(f'{threads} threads', simulated(EXAMPLE, '--draws', 20000, threads=threads) == one)
+    parts = []
+    for i in (3, 1, 2):
+        part = pathlib.Path(folder) / f'part{i}.json'
+        done = run('simulate', EXAMPLE, '-q', '--draws', 20000, '--shard', f'{i}/3', '-o', part)
+        check(f'shard {i}', done.returncode == 0, done.stderr)
+        parts.append(part)
+    done = run('merge', *parts, '--format', 'json')
+    merged = json.loads(done.stdout)
+    merged['title'] = one['title']
+    check('merged shards', merged == one, [k for k in one if merged[k] != one[k]])
+    two = json.loads(run('merge', *parts[:2], '--format', 'json').stdout)
+    check('a missing shard is said', two['partial'] and two['done'] < two['draws'], two['done'])
+    twice = run('merge', parts[0], parts[0])
+    check('a shard twice', twice.returncode == 2 and twice.stderr, twice.stderr)
+    other = pathlib.Path(folder) / 'other.json'
+    run('simulate', EXAMPLE, '-q', '--draws', 20000, '--seed', 2, '--shard', '2/3', '-o', other)
+    check('another run', run('merge', parts[0], other).returncode == 2)
+    check('another seed', simulated(EXAMPLE, '--draws', 20000, '--seed', 2) != one)
+
+
+def check_faces():
+    text = run('simulate', EXAMPLE, '-q').stdout
+    check('fits 80 columns', max(map(len, text.splitlines())) <= 80, text)
+    check('says seed and method', 'sobol, seed 1' in text, text[:200])
+    rows = list(csv.DictReader(io.StringIO(run('simulate', EXAMPLE, '-q', '--format',
+                                               'csv').stdout)))
+    result = simulated(EXAMPLE)
+    median = next(float(r['value']) for r in rows
+                  if (r['kind'], r['option'], r['statistic']) == ('saving', 'mi325x', 'P50'))
+    check('csv and json agree', median == outcome(result, 'saving', 'mi325x')['percentiles']['P50'])
+    few = simulated(EXAMPLE, '--draws', 256, '--method', 'random')
+    check('few draws: ranks', few['by_ranks'] and few['method'] == 'random', few['method'])
+
+
+def check_stop():
+    """Ctrl-C: what was drawn until then, marked as such."""
+    process = subprocess.Popen([PERTOKEN, 'simulate', EXAMPLE, '-q', '--draws', '3000000000',
+                                '--format', 'json'], cwd=ROOT, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    check('stopped', process.returncode == 0, (process.returncode, errors))
+    result = json.loads(out or '{}')
+    check('partial', result.get('partial') and 0 < result['done'] < result['draws'], out[:300])
+
+
+WRONG = [  # arguments, words
+    (('--draws', '0'), 'draws'),
+    (('--draws', '1000000000000'), 'draws'),
+    (('--draws', 'many'), "not 'many'"),
+    (('--draws', '-5'), "not '-5'"),
+    (('--seed', '1.5'), "not '1.5'"),
+    (('--method', 'halton'), 'sobol or random'),
+    (('--shard', '4/3'), 'I/N'),
+    (('--shard', '0/3'), 'I/N'),
+    (('--shard', '3'), 'I/N'),
+]
+
+
+def check_wrong(folder):
+    for arguments, words in WRONG:
+        done = run('simulate', EXAMPLE, *arguments)
+        check(' '.join(arguments), done.returncode == 2 and words in done.stderr and not done.stdout,
+              (done.returncode, done.stderr))
+    done = run('simulate', 'examples/mi325x-vs-h200.ini')
+    check('no ranges', done.returncode == 2 and 'range' in done.stderr, done.stderr)
+    path = scenario(folder, '[item odd]\nlabel = Odd\nunit = USD/yr\ngroup = opex\n'
+                            'formula = 1 USD/yr / (pue - 1.25)\n'
+                            '[range]\npue = discrete(1.2: 1, 1.25: 1)\n')
+    done = run('simulate', path, '--set', 'pue=1.2')
+    check('a set value is certain', done.returncode == 2 and 'range' in done.stderr, done.stderr)
+    path.write_text(path.read_text().replace('[common]', '[common]\npue = 1.2'), encoding='utf-8')
+    done = run('simulate', path)
+    check('a division by zero in some draws',
+          done.returncode == 2 and 'pue = 1.25' in done.stderr and 'draw' in done.stderr,
+          (done.returncode, done.stderr))
+    broken = pathlib.Path(folder) / 'broken.json'
+    for text in ('', '{', '{"schema": 1}', '[]'):
+        broken.write_text(text, encoding='utf-8')
+        done = run('merge', broken)
+        check(f'merge {text!r}', done.returncode == 2 and done.stderr, done.stderr)
+    check('merge of nothing', run('merge', broken.with_name('missing.json')).returncode in (2, 3))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_numbers(folder)
+        check_sameness(folder)
+        check_wrong(folder)
+    check_faces()
+    check_stop()
+    print(f'{passed} passed, {failed} failed, 0 skipped')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

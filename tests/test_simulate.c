@@ -1,0 +1,707 @@
+// Simulation: closed forms, correlation, coverage, convergence, and the same answer however the
+// work is shared out. Run in the repository's root.
+#include "tests/support/scenario_fixture.h"
+
+#include "model/simulate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The sanitizers slow this down by an order of magnitude and more.
+#ifdef __SANITIZE_ADDRESS__
+enum { SLOW = true };
+#else
+enum { SLOW = false };
+#endif
+
+// A cost model of six plain numbers, in which an option's cost is what the test says.
+#define INPUT(name, limits)                                                                        \
+  "[input " name "]\nlabel = " name "\nunit = -\ngroup = g\ndefault = 0\n" limits
+static const char small_model[] =
+    "[group g]\nlabel = G\n"
+    "[input horizon]\nlabel = H\nunit = yr\ngroup = g\ndefault = 3 yr\n"
+    "[input throughput]\nlabel = T\nunit = token/s\ngroup = g\ndefault = 1 token/s\n" INPUT("a", "")
+        INPUT("b", "") INPUT("c", "") INPUT("d", "") INPUT("e", "") INPUT("f", "")
+            INPUT("n", "integer = yes\nmin = 0\n") INPUT("plus", "") INPUT(
+                "times",
+                "") "[item levelised_cost_per_mtok]\nlabel = L\nunit = -\ngroup = g\nformula = a\n"
+                    "[item cost_per_mtok]\nlabel = C\nunit = -\ngroup = g\n";
+
+// One option or, with `second`, another one after it.
+static void start(struct scenario_fixture *fixture, const char *formula, const char *ranges,
+                  const char *second) {
+  char model[4096], text[2048];
+  snprintf(model, sizeof model, "%sformula = %s\n", small_model, formula);
+  snprintf(text, sizeof text,
+           "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\nthroughput = 1 token/s\n"
+           "a = 1\nb = 1\nc = 1\nd = 1\ne = 1\nf = 1\nn = 1\n"
+           "[option x]\naccelerator = h200-sxm-141\n%s%s",
+           second, ranges);
+  scenario_fixture_start(fixture, text, model, NULL);
+  expect_error(&fixture->fixture, formula, "");
+}
+
+static const struct simulation *run(struct scenario_fixture *fixture,
+                                    const struct simulate_request *request) {
+  struct simulate_request copy = *request;
+  copy.scenario = fixture->scenario;
+  copy.threads = copy.threads ? copy.threads : 1;
+  struct simulation_part *part =
+      simulate(&copy, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  expect_error(&fixture->fixture, "simulate", "");
+  const struct simulation *simulation =
+      simulation_result(part, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  assert_non_null(simulation);
+  return simulation;
+}
+
+static void expect_within(double got, double expected, double margin, const char *what) {
+  if (!(fabs(got - expected) <= margin))
+    fail_msg("%s: expected %.9g within %.2g, got %.9g", what, expected, margin, got);
+}
+
+// z of the levels 5, 10, 25, 50, 75, 90, 95 %.
+static const double normal_levels[SIMULATE_LEVELS] = {
+    -1.6448536269514729, -1.2815515655446004, -0.6744897501960817, 0,
+    0.6744897501960817,  1.2815515655446004,  1.6448536269514729};
+
+static void test_sum_of_normals(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++) {
+    start(&fixture, "a + 2 * b - c",
+          "[range]\na = normal(10, 3)\nb = normal(20, 2)\nc = normal(5, 12)\n", "");
+    struct simulate_request request = {.draws = 100000, .seed = 11, .method = method};
+    const struct simulation *simulation = run(&fixture, &request);
+    const struct outcome *outcome = &simulation->outcomes[0];
+    double slack = method == DRAW_SOBOL ? 0.01 : 4 * 13 / sqrt(100000);
+    expect_within(outcome->mean, 45, slack, "mean");
+    expect_within(outcome->deviation, 13, 3 * slack, "deviation");
+    for (int l = 0; l < SIMULATE_LEVELS; l++)
+      expect_within(outcome->percentiles[l], 45 + 13 * normal_levels[l], 8 * slack, "percentile");
+    expect_within(outcome->influences[0].first, 9. / 169, 0.01, "first of a");
+    expect_within(outcome->influences[1].total, 16. / 169, 0.01, "total of b");
+    expect_within(outcome->influences[2].first, 144. / 169, 0.02, "first of c");
+    assert_true(outcome->rank_error < 1e-4);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+static void test_product_of_lognormals(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start(&fixture, "a * b / c",
+        "[range]\na = lognormal(4, 1.3)\nb = lognormal(3, 1.2)\nc = lognormal(6, 1.1)\n", "");
+  struct simulate_request request = {.draws = 100000, .seed = 12};
+  const struct outcome *outcome = run(&fixture, &request)->outcomes;
+  double s = sqrt(pow(log(1.3), 2) + pow(log(1.2), 2) + pow(log(1.1), 2));
+  for (int l = 0; l < SIMULATE_LEVELS; l++)
+    expect_near(outcome->percentiles[l], 2 * exp(s * normal_levels[l]), 2e-3, "percentile");
+  expect_near(outcome->mean, 2 * exp(s * s / 2), 1e-4, "mean");
+  expect_near(outcome->deviation, 2 * exp(s * s / 2) * sqrt(exp(s * s) - 1), 2e-3, "deviation");
+  scenario_fixture_end(&fixture);
+}
+
+static void test_pert_moments(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start(&fixture, "a", "[range]\na = pert(2, 3, 8)\n", "");
+  struct simulate_request request = {.draws = 65536, .seed = 13};
+  const struct outcome *outcome = run(&fixture, &request)->outcomes;
+  double mean = (2 + 4 * 3 + 8) / 6.;
+  expect_near(outcome->mean, mean, 1e-5, "mean");
+  expect_near(outcome->deviation, sqrt((mean - 2) * (8 - mean) / 7), 1e-4, "deviation");
+  assert_true(outcome->lowest >= 2 && outcome->highest <= 8);
+  scenario_fixture_end(&fixture);
+}
+
+// Ishigami's function has indices in closed form (Ishigami and Homma, 1990), but no sine here: a
+// product has, too. f = a b: S_a = V_a mu_b^2 / V, T_a = (V_a mu_b^2 + V_a V_b) / V.
+static void test_influence_of_a_product(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start(&fixture, "a * b + 0 * c",
+        "[range]\na = uniform(0, 2)\nb = uniform(-1, 3)\nc = uniform(0, 1)\n", "");
+  struct simulate_request request = {.draws = 50000, .seed = 14};
+  const struct simulation *simulation = run(&fixture, &request);
+  const struct influence *influences = simulation->outcomes[0].influences;
+  double va = 4. / 12, vb = 16. / 12, all = va + vb + va * vb;
+  expect_within(influences[0].first, va / all, 0.005, "first of a");
+  expect_within(influences[0].total, (va + va * vb) / all, 0.005, "total of a");
+  expect_within(influences[1].first, vb / all, 0.005, "first of b");
+  expect_within(influences[1].total, (vb + va * vb) / all, 0.005, "total of b");
+  assert_true(influences[2].first == 0 && influences[2].total == 0);
+  assert_int_equal(simulation->influence_draws, SIMULATE_INFLUENCE_DRAWS);
+  scenario_fixture_end(&fixture);
+}
+
+// The rank correlation that was asked for comes back, within three standard errors.
+static void test_correlation(void **state) {
+  (void)state;
+  enum { N = 65536 };
+  static const double ranks[] = {-0.95, -0.3, 0, 0.6, 1};
+  static double values[2 * VECTOR_BLOCK];
+  for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[256];
+    snprintf(text, sizeof text,
+             "[range]\na = uniform(0, 1)\nb = uniform(0, 1)\n[correlate]\nb, a = %g\n", ranks[i]);
+    start(&fixture, "a + b", text, "");
+    int item = model_find(fixture.scenario->model, "cost_per_mtok");
+    const struct sampler *sampler =
+        sampler_new(fixture.scenario, DRAW_RANDOM, 15, 1, &item, 1, &fixture.fixture.arena,
+                    &fixture.fixture.diagnostics);
+    assert_non_null(sampler);
+    assert_int_equal(sampler->group_count, 1);
+    // Of uniforms, the correlation of ranks is that of the values.
+    double sum = 0, a = 0, b = 0;
+    for (uint64_t n = 0; n < N; n += VECTOR_BLOCK) {
+      sampler_draw(sampler, SAMPLE_FIRST, 0, n, values);
+      for (int k = 0; k < VECTOR_BLOCK; k++) {
+        sum += (values[k] - 0.5) * (values[VECTOR_BLOCK + k] - 0.5);
+        a += pow(values[k] - 0.5, 2);
+        b += pow(values[VECTOR_BLOCK + k] - 0.5, 2);
+      }
+    }
+    expect_within(sum / sqrt(a * b), ranks[i], 3 * (1 - ranks[i] * ranks[i]) / sqrt(N) + 1e-4,
+                  text);
+    expect_within(a / N, 1. / 12, 3 * sqrt(1. / 180 / N), "variance of a");
+    expect_within(b / N, 1. / 12, 3 * sqrt(1. / 180 / N), "variance of b");
+    scenario_fixture_end(&fixture);
+  }
+}
+
+// A correlated sum of normals has a known deviation, and its inputs one share together.
+static void test_correlated_sum(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start(&fixture, "a + b + c",
+        "[range]\na = normal(0, 1)\nc = normal(0, 2)\nb = normal(0, 1)\n"
+        "[correlate]\na, b = 0.5\n",
+        "");
+  struct simulate_request request = {.draws = 65536, .seed = 16};
+  const struct simulation *simulation = run(&fixture, &request);
+  double r = 2 * sin(3.14159265358979324 * 0.5 / 6), variance = 2 + 2 * r + 4;
+  expect_near(simulation->outcomes[0].deviation, sqrt(variance), 1e-3, "deviation");
+  assert_int_equal(simulation->group_count, 2);
+  assert_string_equal(simulation->groups[0], "a, b");
+  expect_within(simulation->outcomes[0].influences[0].first, (2 + 2 * r) / variance, 0.01,
+                "share of a and b");
+  expect_within(simulation->outcomes[0].influences[1].total, 4 / variance, 0.01, "share of c");
+  scenario_fixture_end(&fixture);
+}
+
+// A common input moves together in all options; an option's own does not.
+static void test_common_and_own(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  static const char two[] = "[option y]\naccelerator = h200-sxm-141\nb = 3\n";
+  start(&fixture, "a * b", "[range]\na = uniform(1, 9)\n", two);
+  struct simulate_request request = {.draws = 4096, .seed = 17};
+  const struct simulation *simulation = run(&fixture, &request);
+  assert_int_equal(simulation->outcome_count, 3);
+  const struct outcome *saving = &simulation->outcomes[2];
+  assert_int_equal(saving->kind, OUTCOME_SAVING);
+  assert_int_equal(saving->option, 1);
+  expect_near(saving->percentiles[0], -2, 1e-6, "lowest saving");
+  expect_near(saving->percentiles[6], -2, 1e-6, "highest saving");
+  assert_true(simulation->cheapest[0] == 1 && simulation->cheapest[1] == 0);
+  scenario_fixture_end(&fixture);
+  start(&fixture, "a * b", "[range]\nx.a = uniform(1, 9)\ny.a = uniform(1, 9)\n", two);
+  simulation = run(&fixture, &request);
+  // P(3 y < x) for x and y uniform on [1, 9].
+  expect_within(simulation->cheapest[1], 6. * 2 / 2 / 64, 0.005, "y is cheapest");
+  expect_within(simulation->cheapest[0] + simulation->cheapest[1], 1, 1e-12, "all");
+  scenario_fixture_end(&fixture);
+  // The option's own value stands where the range is of the common one, and the other way round.
+  start(&fixture, "b", "[range]\nb = uniform(5, 9)\n", two);
+  simulation = run(&fixture, &request);
+  expect_near(simulation->outcomes[1].percentiles[0], 3, 1e-6, "y's own b");
+  expect_within(simulation->outcomes[0].mean, 7, 0.01, "x's common b");
+  scenario_fixture_end(&fixture);
+  start(&fixture, "b", "[range]\nb = uniform(5, 9)\ny.b = uniform(50, 90)\n", two);
+  simulation = run(&fixture, &request);
+  expect_within(simulation->outcomes[1].mean, 70, 0.1, "y's own range");
+  scenario_fixture_end(&fixture);
+}
+
+// Counts are whole, and at least 0.
+static void test_integers(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start(&fixture, "n * (1 + (n <> round(n, 0)))", "[range]\nn = normal(1, 1)\n", "");
+  struct simulate_request request = {.draws = 65536, .seed = 18, .method = DRAW_RANDOM};
+  const struct outcome *outcome = run(&fixture, &request)->outcomes;
+  assert_true(outcome->lowest == 0 && outcome->highest == round(outcome->highest));
+  // Within the width of the sketch's bins.
+  expect_within(outcome->percentiles[3], 1, 1e-4, "median");
+  scenario_fixture_end(&fixture);
+}
+
+static const char *part_text(const struct simulation_part *part, struct arena *arena) {
+  char *text;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
+  assert_int_equal(simulation_part_print(part, file), 0);
+  fclose(file);
+  const char *copy = arena_copy(arena, text);
+  free(text);
+  return copy;
+}
+
+static struct simulation_part *shard_of(struct scenario_fixture *fixture,
+                                        struct simulate_request request, unsigned shard,
+                                        unsigned shards) {
+  request.shard = shard;
+  request.shards = shards;
+  struct simulation_part *part =
+      simulate(&request, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  expect_error(&fixture->fixture, "shard", "");
+  // By way of a file, as it would be.
+  const char *path = scenario_fixture_path(fixture, "part.json");
+  FILE *file = fopen(path, "w");
+  assert_int_equal(simulation_part_print(part, file), 0);
+  fclose(file);
+  struct simulation_part *read =
+      simulation_part_read(path, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  expect_error(&fixture->fixture, "read part", "");
+  assert_string_equal(part_text(part, &fixture->fixture.arena),
+                      part_text(read, &fixture->fixture.arena));
+  return read;
+}
+
+// To the last bit.
+static void expect_same(const struct simulation *a, const struct simulation *b, const char *what) {
+  print_message("%s\n", what);
+  for (size_t o = 0; o < a->outcome_count; o++) {
+    struct outcome x = a->outcomes[o], y = b->outcomes[o];
+    assert_memory_equal(x.influences, y.influences, a->group_count * sizeof *x.influences);
+    x.influences = y.influences = NULL;
+    assert_memory_equal(&x, &y, sizeof x);
+  }
+  assert_memory_equal(a->cheapest, b->cheapest, a->option_count * sizeof *a->cheapest);
+  assert_true(a->done == b->done && !a->partial && !b->partial);
+}
+
+static void test_same_however_shared_out(void **state) {
+  (void)state;
+  static const uint64_t draws[] = {100, 777, 10011};
+  for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++)
+    for (size_t i = 0; i < sizeof draws / sizeof draws[0]; i++) {
+      struct scenario_fixture fixture;
+      scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+      struct simulate_request request = {
+          .scenario = fixture.scenario, .draws = draws[i], .seed = 19, .method = method};
+      request.threads = 1;
+      const struct simulation *one = run(&fixture, &request);
+      assert_int_equal(one->done, draws[i]);
+      request.threads = 2;
+      expect_same(one, run(&fixture, &request), "2 threads");
+      request.threads = 16;
+      expect_same(one, run(&fixture, &request), "16 threads");
+      struct simulation_part *all = shard_of(&fixture, request, 5, 8);
+      for (unsigned s = 0; s < 8; s++)
+        if (s != 5)
+          assert_int_equal(simulation_merge(all, shard_of(&fixture, request, s, 8),
+                                            &fixture.fixture.diagnostics),
+                           0);
+      expect_same(one, simulation_result(all, &fixture.fixture.arena, &fixture.fixture.diagnostics),
+                  "8 shards");
+      scenario_fixture_end(&fixture);
+    }
+}
+
+static void test_merge_refused(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+  struct diagnostics *diagnostics = &fixture.fixture.diagnostics;
+  struct simulate_request request = {.scenario = fixture.scenario, .draws = 3000, .seed = 20};
+  struct simulation_part *part = shard_of(&fixture, request, 1, 3);
+  assert_int_equal(simulation_merge(part, shard_of(&fixture, request, 0, 3), diagnostics), 0);
+  const struct simulation *two = simulation_result(part, &fixture.fixture.arena, diagnostics);
+  assert_true(two->partial && two->done < 3000 && two->done > 1000);
+  struct simulation_part *again = shard_of(&fixture, request, 0, 3);
+  request.seed = 21;
+  struct simulation_part *other = shard_of(&fixture, request, 2, 3);
+  assert_int_equal(simulation_merge(part, again, diagnostics), -1);
+  expect_error(&fixture.fixture, "twice", "shard 0 of 3 is given twice");
+  assert_int_equal(simulation_merge(part, other, diagnostics), -1);
+  expect_error(&fixture.fixture, "other", "these parts are of different runs");
+  scenario_fixture_end(&fixture);
+}
+
+static void test_bad_parts(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+  struct arena *arena = &fixture.fixture.arena;
+  struct simulate_request request = {
+      .scenario = fixture.scenario, .draws = 300, .seed = 22, .shards = 2};
+  struct simulation_part *part = simulate(&request, arena, &fixture.fixture.diagnostics);
+  const char *good = part_text(part, arena), *path = scenario_fixture_path(&fixture, "part.json");
+  static const struct {
+    const char *from, *to, *error;
+  } cases[] = {
+      {"{\"", "[\"", "no part of a simulation"},
+      {"\"schema\":1", "\"schema\":2", "'schema' is missing or wrong"},
+      {"\"draws\":300", "\"draws\":0", "'draws' is missing or wrong"},
+      {"\"replicates\":2", "\"replicates\":9", "'replicates' is missing or wrong"},
+      {"\"groups\":", "\"grups\":", "'groups' is missing or wrong"},
+      {"\"baseline\":0", "\"baseline\":7", "'baseline' is missing or wrong"},
+      {"\"squares\":[", "\"squares\":[99,1,", "'squares' is missing or wrong"},
+      {"\"done\":256", "\"done\":255", "'counts' is missing or wrong"},
+      {"\"counts\":[", "\"counts\":[5,", "'counts' is missing or wrong"},
+      {"\"shards\":[0]", "\"shards\":[2]", "'shards' is missing or wrong"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *at = strstr(good, cases[i].from);
+    if (!at)
+      fail_msg("no %s in the part", cases[i].from);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "%.*s%s%s", (int)(at - good), good, cases[i].to, at + strlen(cases[i].from));
+    fclose(file);
+    assert_null(simulation_part_read(path, arena, &fixture.fixture.diagnostics));
+    expect_error(&fixture.fixture, cases[i].to, cases[i].error);
+    fixture.fixture.diagnostics.count = fixture.fixture.diagnostics.errors = 0;
+  }
+  scenario_fixture_end(&fixture);
+}
+
+// More draws of the same seed begin with the same ones; another range behind changes nothing.
+static void test_draws_belong_to_their_input(void **state) {
+  (void)state;
+  struct scenario_fixture one, two;
+  static double a[2 * VECTOR_BLOCK], b[3 * VECTOR_BLOCK];
+  for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++) {
+    start(&one, "a + b", "[range]\na = uniform(0, 1)\nb = pert(0, 1, 2)\n", "");
+    start(&two, "a + b + c", "[range]\na = uniform(0, 1)\nb = pert(0, 1, 2)\nc = uniform(0, 1)\n",
+          "");
+    int item = model_find(one.scenario->model, "cost_per_mtok");
+    const struct sampler *first = sampler_new(one.scenario, method, 23, 2, &item, 1,
+                                              &one.fixture.arena, &one.fixture.diagnostics);
+    const struct sampler *second = sampler_new(two.scenario, method, 23, 2, &item, 1,
+                                               &two.fixture.arena, &two.fixture.diagnostics);
+    sampler_draw(first, SAMPLE_FIRST, 1, 1024, a);
+    sampler_draw(second, SAMPLE_FIRST, 1, 1024, b);
+    assert_memory_equal(a, b, 2 * VECTOR_BLOCK * sizeof *a);
+    sampler_draw(second, SAMPLE_SECOND, 1, 1024, b);
+    assert_memory_not_equal(a, b, VECTOR_BLOCK * sizeof *a);
+    scenario_fixture_end(&one);
+    scenario_fixture_end(&two);
+  }
+}
+
+static void random_range(struct range *range, const struct declaration *input, struct arena *arena,
+                         struct diagnostics *diagnostics) {
+  static const char *const shapes[] = {"uniform(%g, %g)", "triangular(%g, %g, %g)",
+                                       "pert(%g, %g, %g)"};
+  char text[128];
+  double low = (double)(random() % 90) + 10, high = low + (double)(random() % 100) + 1;
+  double middle = low + (high - low) * (double)(random() % 11) / 10;
+  size_t shape = (size_t)(random() % 3);
+  snprintf(text, sizeof text, shapes[shape], low, shape ? middle : high, high);
+  assert_int_equal(
+      distribution_parse(text, range->place, input, &range->distribution, arena, diagnostics), 0);
+}
+
+// 1,000 problems: how often does a true value, drawn like the inputs, lie within P5 and P95?
+static void test_coverage(void **state) {
+  (void)state;
+  int covered = 0, problems = SLOW ? 100 : 1000;
+  struct scenario_fixture fixture;
+  start(&fixture, "a * b + 30 * c - max(c, d) * 20",
+        "[range]\na = uniform(0, 1)\nb = uniform(0, 1)\nc = uniform(0, 1)\nd = uniform(0, 1)\n",
+        "");
+  const struct model *model = fixture.scenario->model;
+  srandom(24);
+  for (int p = 0; p < problems; p++) {
+    struct fixture each;
+    fixture_start(&each);
+    for (size_t r = 0; r < fixture.scenario->range_count; r++)
+      random_range(&fixture.scenario->ranges[r],
+                   &model->declarations[fixture.scenario->ranges[r].declaration], &each.arena,
+                   &each.diagnostics);
+    struct simulate_request request = {
+        .scenario = fixture.scenario, .draws = 1023, .seed = (uint64_t)p, .threads = 1};
+    const struct outcome *outcome =
+        simulation_result(simulate(&request, &each.arena, &each.diagnostics), &each.arena,
+                          &each.diagnostics)
+            ->outcomes;
+    request.draws = 1;
+    request.seed = 1000000 + (uint64_t)p;
+    request.method = DRAW_RANDOM;
+    double truth = simulation_result(simulate(&request, &each.arena, &each.diagnostics),
+                                     &each.arena, &each.diagnostics)
+                       ->outcomes[0]
+                       .mean;
+    covered += truth >= outcome->percentiles[0] && truth <= outcome->percentiles[6];
+    fixture_end(&each);
+  }
+  print_message("covered %d of %d\n", covered, problems);
+  assert_in_range(covered, SLOW ? 80 : 880, SLOW ? 98 : 920);
+  scenario_fixture_end(&fixture);
+}
+
+// P50 and P90 of both costs and the saving, over seeds: Sobol's 16,384 draws are better than 50,000
+// random ones.
+static void test_convergence(void **state) {
+  (void)state;
+  enum { SEEDS = 30 };
+  if (SLOW)
+    skip();
+  struct scenario_fixture fixture;
+  scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+  static const uint64_t draws[] = {16384, 50000};
+  double errors[2][3][2] = {{{0}}};
+  struct simulate_request request = {.draws = 4000000, .seed = 424242};
+  const struct simulation *truth = run(&fixture, &request);
+  for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++)
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+      struct scenario_fixture each;
+      scenario_fixture_open(&each, "examples/uncertainty.ini");
+      request = (struct simulate_request){.draws = draws[method], .seed = seed, .method = method};
+      const struct simulation *simulation = run(&each, &request);
+      for (size_t o = 0; o < 3; o++)
+        for (int l = 0; l < 2; l++) {
+          double off = simulation->outcomes[o].percentiles[3 + 2 * l] -
+                       truth->outcomes[o].percentiles[3 + 2 * l];
+          errors[method][o][l] += off * off / SEEDS;
+        }
+      scenario_fixture_end(&each);
+    }
+  for (size_t o = 0; o < 3; o++)
+    for (int l = 0; l < 2; l++) {
+      double ratio = sqrt(errors[DRAW_RANDOM][o][l] / errors[DRAW_SOBOL][o][l]);
+      print_message("outcome %zu, P%d: sobol %.3g, random %.3g: worth %.0f random draws\n", o,
+                    l ? 90 : 50, sqrt(errors[DRAW_SOBOL][o][l]), sqrt(errors[DRAW_RANDOM][o][l]),
+                    50000 * ratio * ratio);
+      assert_true(ratio > 1);
+    }
+  scenario_fixture_end(&fixture);
+}
+
+// The standard error is about right: the means of many seeds scatter as it says.
+static void test_standard_error(void **state) {
+  (void)state;
+  enum { SEEDS = 100 };
+  for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++) {
+    double sum = 0, squares = 0, said = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+      struct scenario_fixture fixture;
+      start(&fixture, "a * b * c * d",
+            "[range]\na = uniform(0, 1)\nb = uniform(0, 1)\nc = uniform(0, 1)\nd = uniform(0, 1)\n",
+            "");
+      struct simulate_request request = {.draws = 2048, .seed = seed, .method = method};
+      const struct outcome *outcome = run(&fixture, &request)->outcomes;
+      sum += outcome->mean;
+      squares += outcome->mean * outcome->mean;
+      said += outcome->standard_error * outcome->standard_error / SEEDS;
+      scenario_fixture_end(&fixture);
+    }
+    double scatter = (squares - sum * sum / SEEDS) / (SEEDS - 1);
+    expect_within(sqrt(said / scatter), 1, 0.3, method == DRAW_SOBOL ? "sobol" : "random");
+  }
+}
+
+// A short run has regression on ranks instead: a monotone relation is found, however bent.
+static void test_few_draws(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start(&fixture, "a ^ 9 + 0 * b + 0 * c",
+        "[range]\na = uniform(1, 9)\nb = uniform(1, 9)\nc = uniform(1, 9)\n", "");
+  struct simulate_request request = {.draws = 1000, .seed = 25};
+  const struct simulation *simulation = run(&fixture, &request);
+  assert_true(simulation->by_ranks);
+  expect_within(simulation->outcomes[0].influences[0].first, 1, 1e-6, "a");
+  expect_within(simulation->outcomes[0].influences[1].first, 0, 1e-6, "b");
+  assert_true(isnan(simulation->outcomes[0].influences[0].total));
+  request.draws = 2;
+  simulation = run(&fixture, &request);
+  assert_true(isnan(simulation->outcomes[0].influences[0].first));
+  assert_int_equal(simulation->done, 2);
+  scenario_fixture_end(&fixture);
+}
+
+static void test_case_makes_certain(void **state) {
+  (void)state;
+  static const char text[] =
+      "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\naccelerators = 8\nutilization = 70 %\n"
+      "pue = 1.2\nelectricity_price = 0.08 USD/kWh\n"
+      "[option a]\naccelerator = h200-sxm-141\nlist_price = 30000 USD\nthroughput = 4000 token/s\n"
+      "[case dear]\nelectricity_price = 0.2 USD/kWh\n"
+      "[range]\npue = uniform(1.1, 1.5)\nelectricity_price = uniform(0.05, 0.1) USD/kWh\n";
+  struct scenario_fixture fixture;
+  scenario_fixture_start(&fixture, text, NULL, "dear");
+  expect_error(&fixture.fixture, "case", "");
+  struct simulate_request request = {.draws = 2000, .seed = 26};
+  const struct simulation *simulation = run(&fixture, &request);
+  assert_int_equal(simulation->group_count, 1);
+  assert_int_equal(simulation->note_count, 1);
+  assert_string_equal(simulation->notes[0], "the range of 'electricity_price' has no effect: case "
+                                            "or --set give its value");
+  scenario_fixture_end(&fixture);
+}
+
+// A horizon may be uncertain, and longer than any the scenario itself has.
+static void test_horizon(void **state) {
+  (void)state;
+  static const char text[] =
+      "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon = 3 yr\n"
+      "[option a]\naccelerator = h200-sxm-141\nrental_rate = 2 USD/h\nthroughput = 4000 token/s\n"
+      "accelerators = 8\nutilization = 70 %\n"
+      "[range]\nhorizon = uniform(1, 12.5) yr\n";
+  struct scenario_fixture fixture;
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  expect_error(&fixture.fixture, "horizon", "");
+  struct simulate_request request = {.draws = 4096, .seed = 27, .item = "tco"};
+  const struct simulation *simulation = run(&fixture, &request);
+  expect_near(simulation->outcomes[0].mean, 8 * 2 * 8760 * 6.75, 1e-3, "mean rent");
+  expect_near(simulation->outcomes[0].highest, 8 * 2 * 8760 * 12.5, 1e-3, "highest rent");
+  assert_string_equal(simulation->unit, "USD");
+  scenario_fixture_end(&fixture);
+}
+
+static void test_many_inputs(void **state) {
+  (void)state;
+  char text[16384] = "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\nthroughput = 1 token/s\n"
+                     "a = 1\nb = 1\nc = 1\n",
+       model[4096];
+  for (int o = 0; o < 30; o++)
+    snprintf(text + strlen(text), sizeof text - strlen(text),
+             "[option o%d]\naccelerator = h200-sxm-141\n", o);
+  strcat(text, "[range]\n");
+  for (int o = 0; o < 30; o++)
+    for (const char *name = "abc"; *name; name++)
+      snprintf(text + strlen(text), sizeof text - strlen(text), "o%d.%c = uniform(%d, %d)\n", o,
+               *name, o + 1, o + 2);
+  snprintf(model, sizeof model, "%sformula = a + b + c\n", small_model);
+  struct scenario_fixture fixture;
+  scenario_fixture_start(&fixture, text, model, NULL);
+  expect_error(&fixture.fixture, "many inputs", "");
+  struct simulate_request request = {.draws = 2048, .seed = 28};
+  const struct simulation *simulation = run(&fixture, &request);
+  assert_int_equal(simulation->group_count, 90);
+  assert_string_equal(simulation->notes[0], "Sobol's sequence serves the first 64 ranges; the 26 "
+                                            "after them are drawn at random");
+  expect_within(simulation->outcomes[29].mean, 91.5, 0.05, "the last option's cost");
+  scenario_fixture_end(&fixture);
+}
+
+static void test_bad_requests(void **state) {
+  (void)state;
+  static const struct {
+    const char *ranges;
+    struct simulate_request request;
+    const char *error;
+  } cases[] = {
+      {"[range]\na = uniform(0, 1)\n", {.draws = 0}, "expected 1 to 4000000000 draws, not 0"},
+      {"[range]\na = uniform(0, 1)\n", {.draws = 1000000000000}, "draws, not 1000000000000"},
+      {"[range]\na = uniform(0, 1)\n", {.draws = 9, .shard = 2, .shards = 2}, "no shard 2 of 2"},
+      {"[range]\na = uniform(0, 1)\n",
+       {.draws = 9, .item = "cost_per_mtk"},
+       "unknown item 'cost_per_mtk'; did you mean 'cost_per_mtok'?"},
+      {"", {.draws = 9}, "there is no [range]: there is nothing to draw"},
+      {"[range]\na = discrete(0: 1, 2: 20000)\nb = uniform(5, 6)\n",
+       {.draws = 90000, .seed = 29},
+       "'cost_per_mtok' of option 'x' has no finite value in draw "},
+      {"[range]\na = discrete(0: 1, 2: 3)\nb = uniform(5, 6)\n",
+       {.draws = 900, .seed = 29},
+       ": a = 0 , b = 5."},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    start(&fixture, "b / a", cases[i].ranges, "");
+    struct simulate_request request = cases[i].request;
+    request.scenario = fixture.scenario;
+    assert_null(simulate(&request, &fixture.fixture.arena, &fixture.fixture.diagnostics));
+    expect_error(&fixture.fixture, cases[i].ranges, cases[i].error);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+static const char *bad_draw_with(int threads, uint64_t seed) {
+  static char message[512];
+  struct scenario_fixture fixture;
+  start(&fixture, "b / a", "[range]\na = discrete(0: 1, 2: 6000)\nb = uniform(5, 6)\n", "");
+  struct simulate_request request = {
+      .scenario = fixture.scenario, .draws = 200000, .seed = seed, .threads = threads};
+  assert_null(simulate(&request, &fixture.fixture.arena, &fixture.fixture.diagnostics));
+  snprintf(message, sizeof message, "%s", fixture_errors(&fixture.fixture));
+  scenario_fixture_end(&fixture);
+  return message;
+}
+
+// The first bad draw is named, whoever found one first.
+static void test_first_bad_draw(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 10; seed++) {
+    char one[512];
+    snprintf(one, sizeof one, "%s", bad_draw_with(1, seed));
+    for (int i = 0; i < 5; i++)
+      assert_string_equal(one, bad_draw_with(8, seed));
+  }
+}
+
+static volatile sig_atomic_t stop_now;
+
+static void stop_after_first_round(void *data, uint64_t done, uint64_t all) {
+  uint64_t *calls = data;
+  (*calls)++;
+  stop_now = done < all;
+}
+
+static void test_stop(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start(&fixture, "a", "[range]\na = uniform(1, 2)\n", "");
+  uint64_t calls = 0;
+  stop_now = 0;
+  struct simulate_request request = {.draws = 10000000,
+                                     .seed = 31,
+                                     .stop = &stop_now,
+                                     .progress = stop_after_first_round,
+                                     .progress_data = &calls};
+  const struct simulation *simulation = run(&fixture, &request);
+  assert_true(simulation->partial && calls == 1);
+  assert_true(simulation->done > 1000 && simulation->done < simulation->draws);
+  expect_within(simulation->outcomes[0].mean, 1.5, 0.01, "mean of what was drawn");
+  assert_int_equal(simulation->influence_draws, 0);
+  stop_now = 1;
+  request.scenario = fixture.scenario;
+  struct simulation_part *part =
+      simulate(&request, &fixture.fixture.arena, &fixture.fixture.diagnostics);
+  assert_null(simulation_result(part, &fixture.fixture.arena, &fixture.fixture.diagnostics));
+  expect_error(&fixture.fixture, "stopped", "stopped before its first draw");
+  scenario_fixture_end(&fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sum_of_normals),
+      cmocka_unit_test(test_product_of_lognormals),
+      cmocka_unit_test(test_pert_moments),
+      cmocka_unit_test(test_influence_of_a_product),
+      cmocka_unit_test(test_correlation),
+      cmocka_unit_test(test_correlated_sum),
+      cmocka_unit_test(test_common_and_own),
+      cmocka_unit_test(test_integers),
+      cmocka_unit_test(test_same_however_shared_out),
+      cmocka_unit_test(test_merge_refused),
+      cmocka_unit_test(test_bad_parts),
+      cmocka_unit_test(test_draws_belong_to_their_input),
+      cmocka_unit_test(test_coverage),
+      cmocka_unit_test(test_convergence),
+      cmocka_unit_test(test_standard_error),
+      cmocka_unit_test(test_few_draws),
+      cmocka_unit_test(test_case_makes_certain),
+      cmocka_unit_test(test_horizon),
+      cmocka_unit_test(test_many_inputs),
+      cmocka_unit_test(test_bad_requests),
+      cmocka_unit_test(test_first_bad_draw),
+      cmocka_unit_test(test_stop),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
