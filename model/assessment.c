@@ -183,23 +183,7 @@ static void warn_of_age(struct reading *reading, struct option *option) {
 static void warn_of_record(struct reading *reading, struct option *option) {
   if (!option->record)
     return;
-  const struct measurement_flags *flags = &option->record->flags;
-  const struct {
-    bool set;
-    const char *word;
-  } seen[] = {
-      {flags->cache_resident, "the model lived in the cache"},
-      {flags->noisy, "the samples drifted"},
-      {flags->unconverged, "the interval stayed wide"},
-      {flags->drift, "the memory's own speed changed meanwhile"},
-      {flags->bandwidth_void, "the memory's own speed was not found"},
-      {flags->sampling_inconsistent, "energy and sampled power disagree"},
-      {flags->thermal_unsettled, "the power had not settled"},
-  };
-  const char *list = "";
-  for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++)
-    if (seen[i].set)
-      list = arena_printf(reading->arena, "%s%s%s", list, *list ? ", " : "", seen[i].word);
+  const char *list = measurement_flags_text(&option->record->flags, reading->arena);
   if (*list)
     warn(reading, option, "the measurement was not steady: %s", list);
 }

@@ -16,6 +16,39 @@ struct reader {
   struct arena *arena;
   struct diagnostics *diagnostics;
   struct place place;
+  int schema; // of the record
+};
+
+#define RANGE_UNKNOWN                                                                              \
+  { NAN, NAN, NAN }
+
+const struct measurement_device_state measurement_device_state_unknown = {
+    .driver = "",
+    .vbios = "",
+    .ecc = "",
+    .partition = "",
+    .power_limit_w = NAN,
+    .default_power_limit_w = NAN,
+    .other_processes = NAN,
+};
+
+const struct measurement_beside measurement_beside_unknown = {
+    .soak_s = NAN,
+    .module_power_w = NAN,
+    .host_meter = "",
+    .host_idle_power_w = NAN,
+    .host_load_power_w = NAN,
+    .wall_meter = "",
+    .wall_power_w = NAN,
+};
+
+const struct measurement_telemetry measurement_telemetry_unknown = {
+    .source = "",
+    .window_s = NAN,
+    .core_clock_hz = RANGE_UNKNOWN,
+    .memory_clock_hz = RANGE_UNKNOWN,
+    .core_temperature_c = RANGE_UNKNOWN,
+    .memory_temperature_c = RANGE_UNKNOWN,
 };
 
 static void wanted(const struct reader *reader, const char *path, const char *what,
@@ -142,6 +175,21 @@ static void read_field(const struct reader *reader, const char *path, const json
   }
 }
 
+// What a record of an older schema says of a field that it lacks: nothing.
+static void leave_unknown(const struct field *field, char *base) {
+  void *at = base + field->offset;
+  switch (field->kind) {
+  case FIELD_TEXT: *(const char **)at = ""; break;
+  case FIELD_REAL:
+  case FIELD_MAYBE: *(double *)at = NAN; break;
+  case FIELD_OBJECT:
+    for (const struct field *inner = field->fields; inner->name; inner++)
+      leave_unknown(inner, at);
+    break;
+  default: break; // zero, as all of a record begins
+  }
+}
+
 static bool is_outer(const char *path, const char *name) {
   for (size_t i = 0; !*path && i < sizeof outer_names / sizeof outer_names[0]; i++)
     if (!strcmp(outer_names[i], name))
@@ -157,7 +205,8 @@ static void refuse_unknown(const struct reader *reader, const char *path, const 
     const struct field *field = fields;
     while (field->name && strcmp(field->name, name) != 0)
       field++;
-    if (!field->name && !is_outer(path, name))
+    const bool known = field->name && field->since <= reader->schema;
+    if (!known && !is_outer(path, name))
       diagnostics_error(reader->diagnostics, reader->place, "%s%s%s: a field that no record has",
                         path, *path ? "." : "", name);
   }
@@ -171,6 +220,10 @@ static void read_object(const struct reader *reader, const char *path, const jso
   }
   refuse_unknown(reader, path, object, fields);
   for (const struct field *field = fields; field->name; field++) {
+    if (field->since > reader->schema) {
+      leave_unknown(field, base);
+      continue;
+    }
     const char *name =
         *path ? arena_printf(reader->arena, "%s.%s", path, field->name) : field->name;
     const json_t *value = json_object_get(object, field->name);
@@ -200,20 +253,21 @@ static void check_result(const struct reader *reader, const struct measurement *
 }
 
 // Schema, basis and digest, in this order: each is meaningless after a failure of the one before.
-static int check_outer(const struct reader *reader, const json_t *object) {
+static int check_outer(struct reader *reader, const json_t *object) {
   const json_t *schema = json_object_get(object, "schema");
   if (!json_is_object(object) || !json_is_integer(schema)) {
     diagnostics_error(reader->diagnostics, reader->place,
                       "expected a measurement record, found no \"schema\" number");
     return -1;
   }
-  if (json_integer_value(schema) != MEASUREMENT_SCHEMA) {
+  if (json_integer_value(schema) < 1 || json_integer_value(schema) > MEASUREMENT_SCHEMA) {
     diagnostics_error(reader->diagnostics, reader->place,
                       "a record of schema %" JSON_INTEGER_FORMAT
-                      ", this version reads %d: use the version that wrote it, or a newer one",
+                      ", this version reads 1 to %d: use the version that wrote it, or a newer one",
                       json_integer_value(schema), MEASUREMENT_SCHEMA);
     return -1;
   }
+  reader->schema = (int)json_integer_value(schema);
   const char *digest = json_string_value(json_object_get(object, "digest"));
   const char *expected = measurement_digest(object, reader->arena);
   if (!digest || !expected || strcmp(digest, expected) != 0) {
@@ -231,7 +285,7 @@ static int check_outer(const struct reader *reader, const json_t *object) {
   return -1;
 }
 
-static struct measurement_record *read_record(const struct reader *reader, const json_t *object) {
+static struct measurement_record *read_record(struct reader *reader, const json_t *object) {
   const size_t errors = reader->diagnostics->errors;
   struct measurement_record *record = arena_alloc(reader->arena, sizeof *record);
   if (check_outer(reader, object))
@@ -262,7 +316,7 @@ struct measurement_record *measurement_read(const char *path, struct arena *aren
                       "expected a whole measurement record in JSON: %s", error.text);
     return NULL;
   }
-  const struct reader reader = {arena, diagnostics, {source, 0, 0}};
+  struct reader reader = {arena, diagnostics, {source, 0, 0}, 0};
   struct measurement_record *record = read_record(&reader, object);
   json_decref(object);
   return record;
@@ -300,6 +354,26 @@ int measurement_read_directory(const char *directory, struct measurement_record 
   }
   free(entries);
   return diagnostics->errors > errors ? -1 : 0;
+}
+
+const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena) {
+  const struct {
+    bool set;
+    const char *words;
+  } seen[] = {
+      {flags->cache_resident, "the model lived in the cache"},
+      {flags->noisy, "the samples drifted"},
+      {flags->unconverged, "the interval stayed wide"},
+      {flags->drift, "the memory's own speed changed meanwhile"},
+      {flags->bandwidth_void, "the memory's own speed was not found"},
+      {flags->sampling_inconsistent, "energy and sampled power disagree"},
+      {flags->thermal_unsettled, "the power had not settled"},
+  };
+  const char *list = "";
+  for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++)
+    if (seen[i].set)
+      list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", seen[i].words);
+  return list;
 }
 
 bool measurement_same_device(const struct measurement_device *a,

@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEASUREMENT_SCHEMA 1
+// 2 adds what stands beside the device's own watts, telemetry and the device's state; records of 1
+// are read, with these unknown.
+#define MEASUREMENT_SCHEMA 2
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -30,6 +32,15 @@ struct measurement_device {
   int units; // cores or multiprocessors
 };
 
+// How the device was set up, by its management library. "" and NAN where it does not tell.
+struct measurement_device_state {
+  const char *driver, *vbios; // versions
+  const char *ecc;            // "enabled", "disabled"
+  const char *partition;      // "MIG", "SPX, NPS1"; "whole" of a device that could be split
+  double power_limit_w, default_power_limit_w;
+  double other_processes; // that compute on it, before the run; this one not counted
+};
+
 struct measurement_environment {
   const char *kernel;    // release of the operating system's kernel
   const char *cpu_flags; // "" where they cannot be read
@@ -39,6 +50,7 @@ struct measurement_environment {
   const char *tool_version;
   const char *kernels_build; // hash over the kernels' sources
   const char *remarks;       // what the figures rest on, for people; "" for nothing
+  struct measurement_device_state device_state;
 };
 
 struct measurement_shape {
@@ -77,6 +89,41 @@ struct measurement_flags {
   bool sampling_inconsistent; // energy and integrated power differ by over 5 %
   bool thermal_unsettled;     // power still rose or fell at the end
 };
+
+// Of what was looked at several times while the load ran. NAN where it is not told.
+struct measurement_range {
+  double min, median, max;
+};
+
+// A reason that held the clocks down, and for how long of the window.
+struct measurement_throttle {
+  const char *reason;
+  double seconds;
+};
+
+struct measurement_telemetry {
+  const char *source; // "nvml", "cpufreq and hwmon", "none: WHY"; "" in old records
+  int looks;
+  double window_s; // from first to last look, under load; NAN without
+  struct measurement_range core_clock_hz, memory_clock_hz;
+  struct measurement_range core_temperature_c, memory_temperature_c;
+  const struct measurement_throttle *throttles; // those that held for any time
+  size_t throttle_count;
+};
+
+// Other watts of the same window, never a part of the device's own. NAN where not measured.
+struct measurement_beside {
+  double soak_s;          // of the same load before the window
+  double module_power_w;  // of the superchip's module that the device sits on, CPU and memory in it
+  const char *host_meter; // beside an accelerator, the CPU's: "rapl-powercap, ..."; "none: WHY"
+  double host_idle_power_w, host_load_power_w;
+  const char *wall_meter; // "ipmitool dcmi", "typed: NOTE"; "none: WHY"
+  double wall_power_w;    // of the whole machine
+};
+
+// What the prober saw amiss, in words for whoever uses the figures: "the samples drifted, the power
+// had not settled"; "" when all was well. The grade is not changed by it.
+const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena);
 
 struct measurement_record;
 
@@ -117,6 +164,8 @@ struct measurement {
   double joules_per_token;           // load_power_w / tokens_per_s
   double energy_j, energy_window_s;  // between two edges of the counter
   double power_slope_w_per_s;        // over the energy window
+  struct measurement_beside beside;
+  struct measurement_telemetry telemetry;
 
   struct measurement_flags flags;
   enum grade grade; // measured; or projected: slices, cache-resident, not the whole model
@@ -136,7 +185,7 @@ struct measurement_record {
   size_t count;
 };
 
-// Refused, with an error each: what source_read refuses; no JSON, or not the whole of it; another
+// Refused, with an error each: what source_read refuses; no JSON, or not the whole of it; a newer
 // schema; a missing field, one of the wrong type, one that is not known; a number that is negative
 // or out of range; a digest that does not match the content. NULL after errors.
 struct measurement_record *measurement_read(const char *path, struct arena *arena,
@@ -152,6 +201,11 @@ int measurement_read_directory(const char *directory, struct measurement_record 
 // set. Returns 0 or -1.
 int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics);
+
+// All unknown, for who fills in what there is.
+extern const struct measurement_device_state measurement_device_state_unknown;
+extern const struct measurement_beside measurement_beside_unknown;
+extern const struct measurement_telemetry measurement_telemetry_unknown;
 
 // Whether backend, name, UUID, PCI address and number of units are the same.
 bool measurement_same_device(const struct measurement_device *a,

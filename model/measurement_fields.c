@@ -7,33 +7,35 @@
 #define ENDLESS 1e300
 
 #define TEXT(s, member)                                                                            \
-  { #member, FIELD_TEXT, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+  { #member, FIELD_TEXT, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
 #define REAL(s, member, low)                                                                       \
-  { #member, FIELD_REAL, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
+  { #member, FIELD_REAL, 1, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
 #define MAYBE(s, member, low)                                                                      \
-  { #member, FIELD_MAYBE, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
+  { #member, FIELD_MAYBE, 1, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
 #define INT(s, member, low)                                                                        \
-  { #member, FIELD_INT, offsetof(struct s, member), low, INT_MAX, 0, 0, NULL }
+  { #member, FIELD_INT, 1, offsetof(struct s, member), low, INT_MAX, 0, 0, NULL }
 #define COUNT(s, member)                                                                           \
-  { #member, FIELD_COUNT, offsetof(struct s, member), 0, 9.3e18, 0, 0, NULL }
+  { #member, FIELD_COUNT, 1, offsetof(struct s, member), 0, 9.3e18, 0, 0, NULL }
 #define BOOL(s, member)                                                                            \
-  { #member, FIELD_BOOL, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+  { #member, FIELD_BOOL, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
 #define GRADE(s, member)                                                                           \
-  { #member, FIELD_GRADE, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+  { #member, FIELD_GRADE, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
 #define REALS(s, member, count)                                                                    \
   {                                                                                                \
-#member, FIELD_REALS, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count), 0,    \
+#member, FIELD_REALS, 1, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count), 0, \
         NULL                                                                                       \
   }
 #define OBJECT(s, member, fields)                                                                  \
-  { #member, FIELD_OBJECT, offsetof(struct s, member), 0, 0, 0, 0, fields }
+  { #member, FIELD_OBJECT, 1, offsetof(struct s, member), 0, 0, 0, 0, fields }
+#define OBJECT_SINCE(s, member, fields, since)                                                     \
+  { #member, FIELD_OBJECT, since, offsetof(struct s, member), 0, 0, 0, 0, fields }
 #define LIST(s, member, count, type, fields)                                                       \
   {                                                                                                \
-#member, FIELD_LIST, offsetof(struct s, member), 0, 0, offsetof(struct s, count),              \
+#member, FIELD_LIST, 1, offsetof(struct s, member), 0, 0, offsetof(struct s, count),           \
         sizeof(struct type), fields                                                                \
   }
 #define END                                                                                        \
-  { NULL, FIELD_TEXT, 0, 0, 0, 0, 0, NULL }
+  { NULL, FIELD_TEXT, 1, 0, 0, 0, 0, 0, NULL }
 
 static const struct field device_fields[] = {
     TEXT(measurement_device, backend),       INT(measurement_device, index, 0),
@@ -42,15 +44,27 @@ static const struct field device_fields[] = {
     COUNT(measurement_device, memory_bytes), COUNT(measurement_device, cache_bytes),
     INT(measurement_device, units, 1),       END};
 
-static const struct field environment_fields[] = {TEXT(measurement_environment, kernel),
-                                                  TEXT(measurement_environment, cpu_flags),
-                                                  TEXT(measurement_environment, governor),
-                                                  MAYBE(measurement_environment, load_average, 0),
-                                                  INT(measurement_environment, threads, 0),
-                                                  TEXT(measurement_environment, tool_version),
-                                                  TEXT(measurement_environment, kernels_build),
-                                                  TEXT(measurement_environment, remarks),
-                                                  END};
+static const struct field device_state_fields[] = {
+    TEXT(measurement_device_state, driver),
+    TEXT(measurement_device_state, vbios),
+    TEXT(measurement_device_state, ecc),
+    TEXT(measurement_device_state, partition),
+    MAYBE(measurement_device_state, power_limit_w, 0),
+    MAYBE(measurement_device_state, default_power_limit_w, 0),
+    MAYBE(measurement_device_state, other_processes, 0),
+    END};
+
+static const struct field environment_fields[] = {
+    TEXT(measurement_environment, kernel),
+    TEXT(measurement_environment, cpu_flags),
+    TEXT(measurement_environment, governor),
+    MAYBE(measurement_environment, load_average, 0),
+    INT(measurement_environment, threads, 0),
+    TEXT(measurement_environment, tool_version),
+    TEXT(measurement_environment, kernels_build),
+    TEXT(measurement_environment, remarks),
+    OBJECT_SINCE(measurement_environment, device_state, device_state_fields, 2),
+    END};
 
 static const struct field shape_fields[] = {TEXT(measurement_shape, id),
                                             INT(measurement_shape, layers, 1),
@@ -81,6 +95,33 @@ static const struct field flags_fields[] = {
     BOOL(measurement_flags, unconverged),       BOOL(measurement_flags, drift),
     BOOL(measurement_flags, bandwidth_void),    BOOL(measurement_flags, sampling_inconsistent),
     BOOL(measurement_flags, thermal_unsettled), END};
+
+static const struct field range_fields[] = {MAYBE(measurement_range, min, -ENDLESS),
+                                            MAYBE(measurement_range, median, -ENDLESS),
+                                            MAYBE(measurement_range, max, -ENDLESS), END};
+
+static const struct field throttle_fields[] = {TEXT(measurement_throttle, reason),
+                                               REAL(measurement_throttle, seconds, 0), END};
+
+static const struct field telemetry_fields[] = {
+    TEXT(measurement_telemetry, source),
+    INT(measurement_telemetry, looks, 0),
+    MAYBE(measurement_telemetry, window_s, 0),
+    OBJECT(measurement_telemetry, core_clock_hz, range_fields),
+    OBJECT(measurement_telemetry, memory_clock_hz, range_fields),
+    OBJECT(measurement_telemetry, core_temperature_c, range_fields),
+    OBJECT(measurement_telemetry, memory_temperature_c, range_fields),
+    LIST(measurement_telemetry, throttles, throttle_count, measurement_throttle, throttle_fields),
+    END};
+
+static const struct field beside_fields[] = {MAYBE(measurement_beside, soak_s, 0),
+                                             MAYBE(measurement_beside, module_power_w, 0),
+                                             TEXT(measurement_beside, host_meter),
+                                             MAYBE(measurement_beside, host_idle_power_w, 0),
+                                             MAYBE(measurement_beside, host_load_power_w, 0),
+                                             TEXT(measurement_beside, wall_meter),
+                                             MAYBE(measurement_beside, wall_power_w, 0),
+                                             END};
 
 static const struct field verification_fields[] = {
     TEXT(measurement_verification, what), REAL(measurement_verification, max_error, 0),
@@ -121,6 +162,8 @@ static const struct field result_fields[] = {
     MAYBE(measurement, energy_j, 0),
     MAYBE(measurement, energy_window_s, 0),
     MAYBE(measurement, power_slope_w_per_s, -ENDLESS),
+    OBJECT_SINCE(measurement, beside, beside_fields, 2),
+    OBJECT_SINCE(measurement, telemetry, telemetry_fields, 2),
     OBJECT(measurement, verification, verification_fields),
     COUNT(measurement, seed),
     TEXT(measurement, started),

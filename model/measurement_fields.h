@@ -21,10 +21,12 @@ enum field_kind {
   FIELD_LIST    // a pointer to structs of `size` bytes, and their size_t at `count_offset`
 };
 
-// A table ends with a field without name.
+// A table ends with a field without name. A record of a schema before `since` lacks the field: its
+// texts are then "", its numbers NAN (0 for whole ones), its lists empty.
 struct field {
   const char *name;
   enum field_kind kind;
+  int since;
   size_t offset;
   double low, high; // of numbers
   size_t count_offset, size;

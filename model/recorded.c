@@ -187,6 +187,12 @@ static const char *measured_values(const struct choice *choice, enum workload_ke
   return list;
 }
 
+// "; not steady: the samples drifted", or "".
+static const char *amiss(const struct choice *choice, const struct measurement *result) {
+  const char *words = measurement_flags_text(&result->flags, choice->arena);
+  return arena_printf(choice->arena, "%s%s", *words ? "; not steady: " : "", words);
+}
+
 static void fill(const struct choice *choice, const struct measurement *nearest,
                  struct recorded *out) {
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
@@ -197,9 +203,9 @@ static void fill(const struct choice *choice, const struct measurement *nearest,
       .idle_power_w = nearest->idle_power_w,
       .grade = nearest->grade,
       .source = arena_printf(choice->arena,
-                             "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s",
+                             "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s",
                              file_name(nearest->record->path), nearest->record->device.name,
-                             nearest->ci95_low, nearest->ci95_high),
+                             nearest->ci95_low, nearest->ci95_high, amiss(choice, nearest)),
       .date = arena_copy_n(choice->arena, nearest->finished, strlen("2026-11-21")),
   };
 }
@@ -265,9 +271,10 @@ static bool try_curve(const struct choice *choice, enum workload_key along,
   out->throughput = tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   out->load_power_w = interpolate(curve.x, curve.load_power, curve.count, at);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
-  out->source = arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d",
-                             file_name(curve.nearest->record->path),
-                             curve.nearest->record->device.name, workload_key_names[along], at);
+  out->source =
+      arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d%s",
+                   file_name(curve.nearest->record->path), curve.nearest->record->device.name,
+                   workload_key_names[along], at, amiss(choice, curve.nearest));
   return true;
 }
 

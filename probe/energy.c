@@ -3,13 +3,15 @@
 #include "probe/statistics.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 static const double edge_limit_s = 1;
 static const double shortest_power_s = 0.02; // a few periods of the counter
 static const double inconsistent_share = 0.05;
 static const double unsettled_share = 0.03;
 
-const struct energy_use energy_unknown = {NAN, NAN, NAN, NAN, NAN, false, false};
+const struct energy_use energy_unknown = {NAN, NAN, NAN, NAN, NAN, NAN, false, false};
 
 static void keep(struct energy_window *window, struct meter_reading reading) {
   if (window->count == window->capacity) {
@@ -64,6 +66,27 @@ static double trapezoid(const double *times, const double *powers, size_t count)
   return joules / (times[count - 1] - times[0]);
 }
 
+// The mean over the window of a momentary power; NAN unless every reading has it.
+static double mean_of_momentary(const struct energy_window *window, size_t offset, double *times,
+                                double *powers) {
+  for (size_t i = 0; i < window->count; i++) {
+    times[i] = window->readings[i].time_s;
+    memcpy(&powers[i], (const char *)&window->readings[i] + offset, sizeof powers[i]);
+  }
+  return trapezoid(times, powers, window->count);
+}
+
+static double sampled_power(const struct energy_window *window, double *times, double *powers,
+                            size_t count) {
+  if (!isnan(window->meter->integral.watts))
+    return NAN;
+  double *all_times = arena_array(window->arena, window->count, sizeof *times);
+  double *all_powers = arena_array(window->arena, window->count, sizeof *powers);
+  const double momentary =
+      mean_of_momentary(window, offsetof(struct meter_reading, watts), all_times, all_powers);
+  return isnan(momentary) ? trapezoid(times, powers, count) : momentary;
+}
+
 struct energy_use energy_stop(struct energy_window *window) {
   struct energy_use use = energy_unknown;
   if (keep_edge(window) != METER_OK)
@@ -78,10 +101,12 @@ struct energy_use energy_stop(struct energy_window *window) {
   use.power_w = use.joules / seconds;
   double *times = arena_array(window->arena, window->count, sizeof *times);
   double *powers = arena_array(window->arena, window->count, sizeof *powers);
+  use.module_power_w =
+      mean_of_momentary(window, offsetof(struct meter_reading, module_watts), times, powers);
   const size_t count = powers_of(window, times, powers);
   if (count < 2)
     return use;
-  use.sampled_power_w = trapezoid(times, powers, count);
+  use.sampled_power_w = sampled_power(window, times, powers, count);
   use.slope_w_per_s = fit_line(times, powers, count).b;
   use.inconsistent = fabs(use.sampled_power_w - use.power_w) > inconsistent_share * use.power_w;
   use.unsettled = fabs(use.slope_w_per_s) * seconds > unsettled_share * use.power_w;

@@ -19,10 +19,13 @@ struct energy_window {
 // All NAN and false unless the window lasted ENERGY_SHORTEST_S and the meter stayed.
 struct energy_use {
   double joules, seconds, power_w; // from first to last edge
-  double sampled_power_w;          // trapezoid of the powers between neighbouring readings
-  double slope_w_per_s;            // straight line through those powers
-  bool inconsistent;               // the two powers differ by more than 5 %
-  bool unsettled;                  // over the window, the line moves by more than 3 % of the power
+  // Trapezoid of the meter's momentary power; of the powers between neighbouring readings when it
+  // gives none; NAN when power_w is such an integral itself.
+  double sampled_power_w;
+  double module_power_w; // trapezoid, of the modules that the devices sit on; NAN without
+  double slope_w_per_s;  // straight line through the powers between neighbouring readings
+  bool inconsistent;     // the two powers differ by more than 5 %
+  bool unsettled;        // over the window, the line moves by more than 3 % of the power
 };
 
 // Waits for an edge of the counter. METER_LOST: as meter_read.

@@ -4,7 +4,8 @@
 
 #include "model/measurement.h"
 
-// What cannot be read is left blank or NAN. kernels_build is the backend's.
+// What cannot be read is left blank or NAN. kernels_build is the backend's. The device's state is
+// telemetry's to fill in.
 struct measurement_environment environment_read(int threads, const char *kernels_build,
                                                 struct arena *arena);
 

@@ -59,10 +59,11 @@ static void print_progress(const char *text) {
 }
 
 // Its device is the caller's to set.
-static struct protocol make_protocol(const struct run *run, struct meter *meter) {
+static struct protocol make_protocol(const struct run *run) {
   return (struct protocol){
       .clock = &machine_clock,
-      .meter = meter,
+      .roots = &machine_meters,
+      .on_thread = true,
       .idle_power_w = NAN,
       .time_s = run->options.time_s,
       .energy_s = run->options.energy_s,
@@ -83,9 +84,13 @@ static void note(const struct run *run, const char *kind, const char *text) {
 
 // ---- the commands: each returns 0, or -1 after errors
 
+static const struct decode_backend *const *backends_of(const struct run *run) {
+  return device_backends(installation_plugins(run->arena), run->arena, run->diagnostics);
+}
+
 static int run_list(struct run *run) {
   const struct listing_request request = {
-      .backends = device_backends,
+      .backends = backends_of(run),
       .meters = &machine_meters,
       .calibrate = run->options.calibrate,
       .json = run->options.json,
@@ -97,18 +102,15 @@ static int run_run(struct run *run) {
   struct device device;
   struct catalog catalog;
   struct measurement_shape model;
-  struct meter meter;
   const char *directory =
       installation_data(run->options.data_directory, run->arena, run->diagnostics);
-  if (!directory || device_find(run->options.device, device_backends, &device, run->diagnostics) ||
+  if (!directory || device_find(run->options.device, backends_of(run), &device, run->diagnostics) ||
       catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
       model_shape_find(&catalog, run->options.model, &model))
     return -1;
-  meter_open(&meter, &machine_meters, &machine_clock, run->arena);
-  struct session session = {.options = &run->options, .protocol = make_protocol(run, &meter)};
+  struct session session = {.options = &run->options, .protocol = make_protocol(run)};
   session.protocol.device = &device;
   const int result = session_run(&session, &model);
-  meter_close(&meter);
   clear_progress();
   if (session.record && session.record->digest) {
     result_table_print(session.record, stdout);
@@ -120,9 +122,8 @@ static int run_run(struct run *run) {
 }
 
 static int run_check(struct run *run) {
-  struct meter none = {.name = "none: a check measures no power", .why = ""};
-  struct protocol protocol = make_protocol(run, &none);
-  const enum recheck_outcome outcome = recheck(&protocol, &run->options, device_backends, stdout);
+  struct protocol protocol = make_protocol(run);
+  const enum recheck_outcome outcome = recheck(&protocol, &run->options, backends_of(run), stdout);
   clear_progress();
   run->differs = outcome == RECHECK_DIFFERS;
   return outcome == RECHECK_FAILED ? -1 : 0;

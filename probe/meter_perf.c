@@ -110,17 +110,16 @@ static enum meter_status perf_open(struct meter *meter, const struct meter_roots
   return status;
 }
 
-static enum meter_status perf_read(struct meter *meter, double now_s, double *joules) {
+static enum meter_status perf_read(struct meter *meter, struct meter_reading *reading) {
   const struct perf *perf = meter->state;
-  (void)now_s;
-  *joules = 0;
+  reading->joules = 0;
   for (size_t i = 0; i < perf->count; i++) {
     uint64_t count;
     if (read(perf->fds[i], &count, sizeof count) != sizeof count) {
       meter->why = "rapl-perf: a counter of power/energy-pkg disappeared";
       return METER_LOST;
     }
-    *joules += perf->scale_j * (double)count;
+    reading->joules += perf->scale_j * (double)count;
   }
   return METER_OK;
 }

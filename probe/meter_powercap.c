@@ -137,16 +137,16 @@ static enum meter_status advance(struct meter *meter, struct domain *domain, dou
   return METER_OK;
 }
 
-static enum meter_status powercap_read(struct meter *meter, double now_s, double *joules) {
+static enum meter_status powercap_read(struct meter *meter, struct meter_reading *reading) {
   struct powercap *all = meter->state;
-  const double elapsed_s = now_s - all->last_s;
-  *joules = 0;
+  const double elapsed_s = reading->time_s - all->last_s;
+  reading->joules = 0;
   for (size_t i = 0; i < all->count; i++) {
     if (advance(meter, &all->domains[i], elapsed_s) != METER_OK)
       return METER_LOST;
-    *joules += all->domains[i].total_j;
+    reading->joules += all->domains[i].total_j;
   }
-  all->last_s = now_s;
+  all->last_s = reading->time_s;
   return METER_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ enum key {
   KEY_LAYERS,
   KEY_TIME,
   KEY_SOAK,
+  KEY_WALL_POWER,
+  KEY_WALL_NOTE,
   KEY_THREADS,
   KEY_SEED,
   KEY_DATA,
@@ -32,7 +35,9 @@ static const struct known_option {
   struct argp_option option;
   unsigned commands;
 } known_options[] = {
-    {{"device", KEY_DEVICE, "NAME", 0, "Measure this device (cpu)", 0}, COMMAND_RUN},
+    {{"device", KEY_DEVICE, "NAME", 0, "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu)",
+      0},
+     COMMAND_RUN},
     {{"model", KEY_MODEL, "ID", 0, "A model of the catalogue; 'pertoken catalog models' lists them",
       0},
      COMMAND_RUN},
@@ -52,8 +57,16 @@ static const struct known_option {
     {{"time", KEY_TIME, "SECONDS", 0, "Of sampling for each result, at most (10)", 0},
      COMMAND_RUN | COMMAND_CHECK},
     {{"soak", KEY_SOAK, "SECONDS", OPTION_ARG_OPTIONAL,
-      "Hold the load under the energy meter that long (300; without --soak 5.5)", 0},
+      "Hold the load that long (300), its last half, a minute at most, under the energy meter "
+      "(without --soak, 5.5 under the meter)",
+      0},
      COMMAND_RUN},
+    {{"wall-power", KEY_WALL_POWER, "WATTS", 0,
+      "Of the whole machine under this load, as read from a PDU: '512 W' (asked of ipmitool where "
+      "it is)",
+      0},
+     COMMAND_RUN},
+    {{"wall-note", KEY_WALL_NOTE, "TEXT", 0, "Where --wall-power was read", 0}, COMMAND_RUN},
     {{"threads", KEY_THREADS, "N", 0, "Of a CPU (0: the backend chooses)", 0}, COMMAND_RUN},
     {{"seed", KEY_SEED, "N", 0, "Of weights and cache (1)", 0}, COMMAND_RUN},
     {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in another directory", 0}, COMMAND_RUN},
@@ -182,6 +195,29 @@ static double read_tolerance(char *text, const struct parsing *parsing, struct a
   return value;
 }
 
+// "512 W", "1.2 kW"
+static double read_watts(const char *text, const struct parsing *parsing,
+                         struct argp_state *state) {
+  struct diagnostics diagnostics = {.arena = parsing->arena};
+  struct unit watt;
+  double value = -1;
+  const struct place nowhere = {0};
+  if (unit_parse("W", nowhere, &watt, parsing->arena, &diagnostics) ||
+      quantity_parse(text, nowhere, &watt, &value, &diagnostics))
+    argp_error(state, "--wall-power: %s", diagnostics.list[0].message);
+  if (!(value > 0) || value > 1e6)
+    argp_error(state, "expected --wall-power above '0 W' and up to '1 MW', found '%s'", text);
+  return value;
+}
+
+// The window under the meter is the last half of it, a minute at most.
+static void read_soak(const char *text, struct argp_state *state, struct probe_options *options) {
+  const double soak_s =
+      text ? read_seconds(text, "soak", PROTOCOL_ENERGY_S, state) : PROTOCOL_SOAK_S;
+  options->energy_s = fmin(PROTOCOL_WINDOW_S, fmax(PROTOCOL_ENERGY_S, soak_s / 2));
+  options->soak_s = soak_s - options->energy_s;
+}
+
 static uint64_t read_seed(const char *text, struct argp_state *state) {
   char *end;
   errno = 0;
@@ -196,6 +232,8 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
     argp_error(state, "expected RECORD");
   if (parsing->syntax->command == COMMAND_RUN && !parsing->options->model)
     argp_error(state, "expected --model ID");
+  if (*parsing->options->wall.note && isnan(parsing->options->wall.typed_w))
+    argp_error(state, "--wall-note goes with --wall-power");
 }
 
 static void add_argument(const struct parsing *parsing, const char *text,
@@ -220,9 +258,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
   case KEY_LAYERS: read_layers(text, state, &options->layers); break;
   case KEY_TIME: options->time_s = read_seconds(text, "time", 0.1, state); break;
-  case KEY_SOAK:
-    options->energy_s = text ? read_seconds(text, "soak", PROTOCOL_ENERGY_S, state) : 300;
-    break;
+  case KEY_SOAK: read_soak(text, state, options); break;
+  case KEY_WALL_POWER: options->wall.typed_w = read_watts(text, parsing, state); break;
+  case KEY_WALL_NOTE: options->wall.note = text; break;
   case KEY_THREADS:
     read_int(text, "", 0, OPTIONS_MOST_THREADS, "threads", state, &options->threads);
     break;
@@ -265,6 +303,7 @@ struct probe_options probe_options_parse(enum probe_command command, int argc, c
       .contexts = {{512}, 1},
       .time_s = PROTOCOL_TIME_S,
       .energy_s = PROTOCOL_ENERGY_S,
+      .wall = {.typed_w = NAN, .note = ""},
       .tolerance = 0.04,
       .seed = 1,
       .output_directory = ".",

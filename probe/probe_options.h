@@ -26,6 +26,8 @@ struct probe_options {
   size_t precision_count;
   struct number_list batches, contexts, layers; // layers ascending; none: all
   double time_s, energy_s;
+  double soak_s; // of load before the energy_s under the meter
+  struct wall_options wall;
   double tolerance; // a fraction
   int threads;
   uint64_t seed;

@@ -1,5 +1,7 @@
 #include "probe/protocol.h"
 
+#include "probe/energy_load.h"
+#include "probe/energy_watch.h"
 #include "probe/environment.h"
 #include "probe/model_shape.h"
 #include "probe/precision.h"
@@ -22,7 +24,7 @@ struct depth {
   struct sampling sampling;
   struct calibration calibration;
   double bandwidth_after;
-  struct energy_use energy;
+  struct energy_load load;
 };
 
 const char *workload_text(const struct workload *workload, struct arena *arena) {
@@ -133,7 +135,8 @@ static enum decode_status calibrate_for(const struct protocol *protocol,
                    wanted, &depth->calibration);
 }
 
-static enum decode_status measure_state(const struct protocol *protocol, struct depth *depth) {
+static enum decode_status measure_state(const struct protocol *protocol, struct depth *depth,
+                                        bool metered) {
   struct sampling *sampling = &depth->sampling;
   const uint64_t bytes = depth->cost.weight_bytes + depth->cost.kv_bytes;
   enum decode_status status = sampling_warm_up(sampling);
@@ -141,8 +144,9 @@ static enum decode_status measure_state(const struct protocol *protocol, struct 
     status = sampling_run(sampling, bytes);
   if (status == DECODE_OK && !*protocol->stop)
     status = calibration_repeat(&depth->calibration, &depth->bandwidth_after);
-  if (status == DECODE_OK && !*protocol->stop)
-    status = sampling_energy(sampling, &depth->energy);
+  if (status == DECODE_OK && !*protocol->stop && metered)
+    status = energy_load_run(protocol, sampling->state, sampling->summary.median, sampling->label,
+                             &depth->load);
   return status;
 }
 
@@ -154,7 +158,7 @@ static enum protocol_outcome measure_depth(const struct protocol *protocol,
   const char *label = workload_text(workload, protocol->arena);
   if (layers < workload->model.layers)
     label = arena_printf(protocol->arena, "%s, %d layers", label, layers);
-  *depth = (struct depth){.energy = energy_unknown};
+  *depth = (struct depth){.load = energy_load_unknown()};
   depth->sampling = (struct sampling){.protocol = protocol,
                                       .calibration = &depth->calibration,
                                       .label = label,
@@ -168,7 +172,7 @@ static enum protocol_outcome measure_depth(const struct protocol *protocol,
     depth->sampling.state = backend->create(protocol->device->index, &request, &status);
   say(protocol, label, "warming up");
   if (depth->sampling.state)
-    status = measure_state(protocol, depth);
+    status = measure_state(protocol, depth, layers == deepest(workload));
   if (depth->sampling.state)
     backend->destroy(depth->sampling.state);
   backend->calibration_end();
@@ -240,15 +244,33 @@ static void tell_extrapolation(const struct depth *depths, struct measurement *o
   out->share_p5 = out->share_p95 = NAN;
 }
 
+static const char *tell_meter(const struct protocol *protocol, const struct meter *meter) {
+  if (!meter)
+    return "";
+  if (!meter->kind || !*meter->why)
+    return meter->name;
+  diagnostics_warning(protocol->diagnostics, nowhere, "no power from here on: %s", meter->why);
+  return arena_printf(protocol->arena, "lost: %s", meter->why);
+}
+
+static void tell_beside(const struct protocol *protocol, const struct energy_load *load,
+                        struct measurement *out) {
+  out->telemetry = load->telemetry;
+  out->beside = measurement_beside_unknown;
+  out->beside.soak_s = load->soak_s;
+  out->beside.module_power_w = load->use.module_power_w;
+  out->beside.host_meter = tell_meter(protocol, protocol->host);
+  if (protocol->host)
+    out->beside.host_idle_power_w = protocol->host_idle_power_w;
+  out->beside.host_load_power_w = load->host_use.power_w;
+  out->beside.wall_meter = load->wall.meter;
+  out->beside.wall_power_w = load->wall.watts;
+}
+
 static void tell_energy(const struct protocol *protocol, const struct depth *depth,
                         struct measurement *out) {
-  const struct energy_use *use = &depth->energy;
-  const struct meter *meter = protocol->meter;
-  out->energy_meter = meter->name;
-  if (meter->kind && *meter->why) {
-    out->energy_meter = arena_printf(protocol->arena, "lost: %s", meter->why);
-    diagnostics_warning(protocol->diagnostics, nowhere, "no power from here on: %s", meter->why);
-  }
+  const struct energy_use *use = &depth->load.use;
+  out->energy_meter = tell_meter(protocol, protocol->meter);
   out->idle_power_w = protocol->idle_power_w;
   out->load_power_w = use->power_w;
   out->sampled_power_w = use->sampled_power_w;
@@ -258,6 +280,7 @@ static void tell_energy(const struct protocol *protocol, const struct depth *dep
   out->power_slope_w_per_s = use->slope_w_per_s;
   out->flags.sampling_inconsistent = use->inconsistent;
   out->flags.thermal_unsettled = use->unsettled;
+  tell_beside(protocol, &depth->load, out);
 }
 
 static void tell_flags(const struct protocol *protocol, const struct depth *depths, size_t count,
@@ -374,19 +397,26 @@ enum protocol_outcome protocol_measure(const struct protocol *protocol,
   return PROTOCOL_FAILED;
 }
 
-double protocol_idle(const struct protocol *protocol) {
-  struct energy_window window;
-  if (!protocol->meter->kind)
-    return NAN;
+void protocol_idle(struct protocol *protocol) {
+  struct energy_watch watch = {
+      .clock = protocol->clock,
+      .meter = protocol->meter,
+      .host = protocol->host,
+      .seconds = PROTOCOL_ENERGY_S,
+      .arena = protocol->arena,
+  };
+  const bool has_host = protocol->host && protocol->host->kind;
+  protocol->idle_power_w = protocol->host_idle_power_w = NAN;
+  if (!protocol->meter->kind && !has_host)
+    return;
   if (protocol->progress)
     protocol->progress("idle power");
-  if (energy_start(&window, protocol->meter, protocol->arena) != METER_OK)
-    return NAN;
-  const double end = clock_now(protocol->clock) + PROTOCOL_ENERGY_S;
-  while (clock_now(protocol->clock) < end && !*protocol->stop) {
+  if (energy_watch_start(&watch))
+    return;
+  do {
     clock_sleep(protocol->clock, 0.1);
-    if (energy_sample(&window) != METER_OK)
-      return NAN;
-  }
-  return energy_stop(&window).power_w;
+  } while (!energy_watch_is_over(&watch) && !*protocol->stop);
+  energy_watch_stop(&watch);
+  protocol->idle_power_w = watch.use.power_w;
+  protocol->host_idle_power_w = watch.host_use.power_w;
 }

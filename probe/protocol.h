@@ -8,6 +8,8 @@
 #include "probe/clock.h"
 #include "probe/device.h"
 #include "probe/meter.h"
+#include "probe/meter_wall.h"
+#include "probe/telemetry.h"
 
 #include <signal.h>
 
@@ -17,14 +19,26 @@ enum { PROTOCOL_DEPTHS = 3 };
 #define PROTOCOL_SETTLED  0.005 // half-width of the median's interval, as a share, that ends it
 #define PROTOCOL_TIME_S   10.0  // of sampling, else
 #define PROTOCOL_ENERGY_S 5.5   // of load under a meter
+#define PROTOCOL_SOAK_S   300.0 // with --soak; the last of it is the window under the meter
+#define PROTOCOL_WINDOW_S 60.0  // at most that long
 #define PROTOCOL_CACHES   8     // weights and cache are this many times the last-level cache
 
 struct protocol {
   const struct device *device;
   const struct clock *clock;
-  struct meter *meter;                // may be none
-  double idle_power_w;                // NAN when not measured
+  struct meter *meter; // the device's own; may be none
+  double idle_power_w; // NAN when not measured
+  // Beside it; each may be NULL.
+  struct meter *host;
+  double host_idle_power_w;
+  struct telemetry *telemetry;
+  const struct wall_options *wall;
+  // From which session and recheck open the three above and the meter for the device that they
+  // find, NULL: they are used as given.
+  const struct meter_roots *roots;
+  bool on_thread;                     // meters are read beside the load, not between its chunks
   double time_s, energy_s;            // at most for sampling; at least under the meter
+  double soak_s;                      // of the same load before the meter starts
   const volatile sig_atomic_t *stop;  // set by Ctrl-C: the running sample is finished
   void (*progress)(const char *text); // or NULL
   struct arena *arena;
@@ -63,7 +77,7 @@ int protocol_fits(const struct protocol *protocol, const struct workload *worklo
 enum protocol_outcome protocol_measure(const struct protocol *protocol,
                                        const struct workload *workload, struct measurement *out);
 
-// The power of the machine doing nothing, NAN without a meter.
-double protocol_idle(const struct protocol *protocol);
+// Measures idle_power_w and host_idle_power_w: NAN without a meter.
+void protocol_idle(struct protocol *protocol);
 
 #endif

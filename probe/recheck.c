@@ -1,5 +1,6 @@
 #include "probe/recheck.h"
 
+#include "probe/meter_set.h"
 #include "probe/precision.h"
 #include "probe/result_table.h"
 
@@ -65,6 +66,24 @@ static bool print_comparison(const struct measurement *recorded, const struct me
   return agrees;
 }
 
+static bool print_watts(const struct measurement *recorded, const struct measurement *now,
+                        FILE *out) {
+  const double change = now->load_power_w / recorded->load_power_w - 1;
+  const bool agrees = fabs(change) <= RECHECK_WATTS;
+  const char *why = "the record has none";
+  if (isnan(change)) {
+    if (!isnan(recorded->load_power_w))
+      why = now->energy_meter;
+    fputs("  watts were not compared: ", out);
+    print_safely(why, out);
+    putc('\n', out);
+    return true;
+  }
+  fprintf(out, "  watts %27.5g %10.5g %+9.2f %%  %s\n", recorded->load_power_w, now->load_power_w,
+          100 * change, agrees ? "within 5 %" : "OUT OF 5 %");
+  return agrees;
+}
+
 static void print_heading(const struct measurement_record *record, double tolerance, FILE *out) {
   print_safely(record->results[0].model.id, out);
   fputs(" on ", out);
@@ -83,9 +102,61 @@ static void warn_of_kernels(const struct protocol *protocol,
                         record->environment.kernels_build, build);
 }
 
+// As it was measured: the same soak, and watts only where the record has some.
+static struct protocol protocol_for(const struct protocol *protocol,
+                                    const struct measurement *recorded, struct meter *none) {
+  struct protocol again = *protocol;
+  const double soak_s = recorded->beside.soak_s, window_s = recorded->energy_window_s;
+  again.idle_power_w = again.host_idle_power_w = NAN;
+  again.host = NULL;
+  again.telemetry = NULL;
+  again.wall = NULL;
+  if (isnan(recorded->load_power_w)) {
+    again.meter = none;
+    return again;
+  }
+  again.soak_s = soak_s > 0 ? soak_s : 0;
+  again.energy_s = fmin(PROTOCOL_WINDOW_S, fmax(PROTOCOL_ENERGY_S, window_s));
+  return again;
+}
+
+static enum recheck_outcome recheck_one(const struct protocol *protocol,
+                                        const struct measurement *recorded, double tolerance,
+                                        FILE *out) {
+  struct meter none = {.name = "none: the record has no watts", .why = ""};
+  const struct protocol again = protocol_for(protocol, recorded, &none);
+  struct workload workload;
+  struct measurement now;
+  if (workload_of(&again, recorded, &workload))
+    return RECHECK_FAILED;
+  const enum protocol_outcome measured = protocol_measure(&again, &workload, &now);
+  if (measured != PROTOCOL_DONE)
+    return measured == PROTOCOL_STOPPED ? RECHECK_STOPPED : RECHECK_FAILED;
+  if (recorded == recorded->record->results)
+    print_heading(recorded->record, tolerance, out);
+  const bool tokens_agree = print_comparison(recorded, &now, tolerance, out);
+  const bool watts_agree = print_watts(recorded, &now, out);
+  fflush(out);
+  return tokens_agree && watts_agree ? RECHECK_AGREES : RECHECK_DIFFERS;
+}
+
+static enum recheck_outcome recheck_all(const struct protocol *protocol,
+                                        const struct measurement_record *record, double tolerance,
+                                        FILE *out) {
+  enum recheck_outcome worst = RECHECK_AGREES;
+  for (size_t i = 0; i < record->count; i++) {
+    const enum recheck_outcome one = recheck_one(protocol, &record->results[i], tolerance, out);
+    if (one == RECHECK_FAILED || one == RECHECK_STOPPED)
+      return one;
+    worst = one == RECHECK_DIFFERS ? one : worst;
+  }
+  return worst;
+}
+
 enum recheck_outcome recheck(const struct protocol *given, const struct probe_options *options,
                              const struct decode_backend *const *backends, FILE *out) {
   struct device device;
+  struct meter_set set;
   struct protocol protocol = *given;
   const struct measurement_record *record =
       measurement_read(options->record, protocol.arena, protocol.diagnostics);
@@ -98,20 +169,11 @@ enum recheck_outcome recheck(const struct protocol *given, const struct probe_op
   }
   protocol.device = &device;
   warn_of_kernels(&protocol, record);
-  enum recheck_outcome outcome = RECHECK_AGREES;
-  for (size_t i = 0; i < record->count; i++) {
-    struct workload workload;
-    struct measurement now;
-    if (workload_of(&protocol, &record->results[i], &workload))
-      return RECHECK_FAILED;
-    const enum protocol_outcome measured = protocol_measure(&protocol, &workload, &now);
-    if (measured != PROTOCOL_DONE)
-      return measured == PROTOCOL_STOPPED ? RECHECK_STOPPED : RECHECK_FAILED;
-    if (i == 0)
-      print_heading(record, options->tolerance, out);
-    if (!print_comparison(&record->results[i], &now, options->tolerance, out))
-      outcome = RECHECK_DIFFERS;
-    fflush(out);
-  }
+  if (!protocol.roots)
+    return recheck_all(&protocol, record, options->tolerance, out);
+  meter_set_open(&set, &device, protocol.roots, protocol.clock, protocol.arena);
+  protocol.meter = &set.device;
+  const enum recheck_outcome outcome = recheck_all(&protocol, record, options->tolerance, out);
+  meter_set_close(&set);
   return outcome;
 }

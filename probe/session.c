@@ -2,6 +2,7 @@
 
 #include "probe/environment.h"
 #include "probe/folder.h"
+#include "probe/meter_set.h"
 #include "probe/model_shape.h"
 #include "probe/precision.h"
 
@@ -97,11 +98,11 @@ static const char *record_path(const struct session *session,
   const struct device *device = session->protocol.device;
   const struct decode_device *described = &device->described;
   struct arena *arena = session->protocol.arena;
-  const char *identity =
-      arena_printf(arena, "%s|%s|%s|%s|%d|%s|%s|%d|%d|%.17g|%.17g|%llu", device->backend->name,
-                   described->name, described->uuid, described->pci, described->units,
-                   device->backend->build, model->id, model->layers, options->threads,
-                   options->time_s, options->energy_s, (unsigned long long)options->seed);
+  const char *identity = arena_printf(
+      arena, "%s|%s|%s|%s|%d|%s|%s|%d|%d|%.17g|%.17g|%.17g|%llu", device->backend->name,
+      described->name, described->uuid, described->pci, described->units, device->backend->build,
+      model->id, model->layers, options->threads, options->time_s, options->energy_s,
+      options->soak_s, (unsigned long long)options->seed);
   for (size_t i = 0; i < options->layers.count; i++)
     identity = arena_printf(arena, "%s|%d", identity, options->layers.values[i]);
   const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
@@ -120,6 +121,11 @@ bool session_is_result_of(const struct measurement *result, const struct workloa
 
 static void warn_if_busy(const struct session *session) {
   const struct measurement_record *record = session->record;
+  const struct measurement_device_state *state = &record->environment.device_state;
+  if (state->other_processes > 0)
+    diagnostics_warning(session->protocol.diagnostics, nowhere,
+                        "%g other process%s on the device: what is measured now is not its best",
+                        state->other_processes, state->other_processes > 1 ? "es are" : " is");
   if (record->environment.load_average > 0.5 * record->device.units)
     diagnostics_warning(session->protocol.diagnostics, nowhere,
                         "this machine is busy (load average %.1f on %d units): what is measured "
@@ -150,6 +156,8 @@ static int open_record(struct session *session) {
   session->record->device = here;
   session->record->environment =
       environment_read(session->options->threads, device->backend->build, protocol->arena);
+  if (protocol->telemetry)
+    session->record->environment.device_state = protocol->telemetry->state;
   warn_if_busy(session);
   return 0;
 }
@@ -191,7 +199,9 @@ static int check_plan(const struct session *session, struct plan *plan) {
 
 static int measure(struct session *session, const struct plan *plan) {
   struct protocol *protocol = &session->protocol;
-  protocol->idle_power_w = plan->count ? protocol_idle(protocol) : NAN;
+  protocol->idle_power_w = protocol->host_idle_power_w = NAN;
+  if (plan->count)
+    protocol_idle(protocol);
   for (size_t i = 0; i < plan->count && !*protocol->stop; i++) {
     struct measurement result;
     const enum protocol_outcome outcome = protocol_measure(protocol, &plan->workloads[i], &result);
@@ -203,19 +213,37 @@ static int measure(struct session *session, const struct plan *plan) {
   return 0;
 }
 
-int session_run(struct session *session, const struct measurement_shape *model) {
-  struct plan plan;
+static int run_plan(struct session *session, struct plan *plan) {
   struct folder folder;
-  if (make_plan(session, model, &plan))
-    return -1;
-  session->path = record_path(session, model);
   if (folder_open(&folder, session->options->output_directory, session->protocol.diagnostics))
     return -1;
   int result = open_record(session);
   if (!result)
-    result = check_plan(session, &plan);
+    result = check_plan(session, plan);
   if (!result)
-    result = measure(session, &plan);
+    result = measure(session, plan);
   folder_close(&folder);
+  return result;
+}
+
+int session_run(struct session *session, const struct measurement_shape *model) {
+  struct protocol *protocol = &session->protocol;
+  struct meter_set set;
+  struct plan plan;
+  if (make_plan(session, model, &plan))
+    return -1;
+  session->path = record_path(session, model);
+  protocol->soak_s = session->options->soak_s;
+  protocol->wall = &session->options->wall;
+  if (!protocol->roots)
+    return run_plan(session, &plan);
+  meter_set_open(&set, protocol->device, protocol->roots, protocol->clock, protocol->arena);
+  protocol->meter = &set.device;
+  protocol->host = &set.host;
+  protocol->telemetry = &set.telemetry;
+  const int result = run_plan(session, &plan);
+  meter_set_close(&set);
+  protocol->meter = protocol->host = NULL;
+  protocol->telemetry = NULL;
   return result;
 }

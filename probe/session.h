@@ -8,7 +8,7 @@
 
 struct session {
   const struct probe_options *options;
-  struct protocol protocol; // its device, meter, stop and arena set by the caller
+  struct protocol protocol; // its device, stop and arena set by the caller; meters, or roots
   struct measurement_record *record;
   const char *path; // of the record: MODEL-DEVICE-HASH.json, the hash over what a run is
 };

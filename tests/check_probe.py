@@ -152,6 +152,12 @@ BAD = [
     (RUN + ('--time', '0'), 'expected --time'),
     (RUN + ('--time', 'nan'), 'expected --time'),
     (RUN + ('--soak=1',), 'expected --soak'),
+    (RUN + ('--wall-power', '512'), 'has no unit'),
+    (RUN + ('--wall-power', '0 W'), 'above'),
+    (RUN + ('--wall-power', '-3 W'), 'above'),
+    (RUN + ('--wall-power', '512 USD'), '--wall-power'),
+    (RUN + ('--wall-note', 'PDU A3'), '--wall-note goes with --wall-power'),
+    (('check', 'x', '--soak'), 'unrecognized option'),
     (RUN + ('--model', 'llama-3.1-405b', '--batch', '64', '--context', '131072'), 'are free'),
     (RUN + ('--batch', '65536', '--context', '16777216'), 'smollm-135m bf16, batch 65536'),
 ]
@@ -204,7 +210,7 @@ def test_run_and_resume(directory):
     path = record_in(directory)
     record = load(path)
     expect(record['digest'] == digest_of(record), 'digest')
-    expect(record['schema'] == 1 and record['basis'] == 'decode', 'header')
+    expect(record['schema'] == 2 and record['basis'] == 'decode', 'header')
     expect([r['batch'] for r in record['results']] == [1, 2], 'results')
     for one in record['results']:
         check_result(one)
@@ -256,13 +262,40 @@ def test_full_disk(directory):
     expect(not list(directory.glob('*')), 'something was left')
 
 
+IPMITOOL = """#!/bin/sh
+[ "$*" = "dcmi power reading" ] || exit 9
+echo '    Instantaneous power reading:                   321 Watts'
+"""
+
+
+# A management controller that answers is enough to keep up the load and ask it.
+def test_wall(directory):
+    tool = directory / 'tools' / 'ipmitool'
+    tool.parent.mkdir()
+    tool.write_text(IPMITOOL)
+    tool.chmod(0o755)
+    environment = {**os.environ, 'PATH': f'{tool.parent}:{os.environ["PATH"]}'}
+    expect_exit(probe(*RUN, '--context', '64', '--soak=6', '-o', directory, env=environment), 0)
+    result = load(record_in(directory))['results'][0]
+    beside = result['beside']
+    expect(beside['wall_power_w'] == 321 and beside['wall_meter'].startswith('ipmitool'), beside)
+    expect(0.4 < beside['soak_s'] < 6, beside)
+    expect(result['load_power_w'] is None or result['energy_meter'].startswith('rapl'),
+           'the wall in place of a device')
+
+
 def test_check(directory):
-    expect_exit(probe(*RUN, '--context', '64', '-o', directory), 0)
+    expect_exit(probe(*RUN, '--context', '64', '--wall-power', '1.2 kW', '--wall-note', 'PDU A3',
+                      '-o', directory), 0)
     path = record_in(directory)
     quick = ('--time', '0.3')
-    expect_exit(probe('check', path, '--tolerance', '99 %', *quick), 0, 'within tolerance')
     record = load(path)
     result = record['results'][0]
+    expect(result['beside']['wall_power_w'] == 1200, result['beside'])
+    expect(result['beside']['wall_meter'] == 'typed: PDU A3', result['beside'])
+    expect(result['telemetry']['source'].startswith(('none: ', 'sysfs: ')), result['telemetry'])
+    watts = 'watts were not compared' if result['load_power_w'] is None else 'watts'
+    expect_exit(probe('check', path, '--tolerance', '99 %', *quick), 0, 'within tolerance', watts)
     for name in ('tokens_per_s', 'ci95_low', 'ci95_high'):
         result[name] *= 1000
     for name in ('step_seconds', 'p5_s', 'p95_s'):
@@ -278,8 +311,8 @@ def refuse_records(path, record):
     expect_exit(probe('check', path), BAD_INPUT, 'digest does not match')
     path.write_text(text[:len(text) // 2])
     expect_exit(probe('check', path), BAD_INPUT, 'expected a whole measurement record')
-    path.write_text(text.replace('"schema":1', '"schema":2', 1))
-    expect_exit(probe('check', path), BAD_INPUT, 'schema 2, this version reads 1')
+    path.write_text(text.replace('"schema":2', '"schema":3', 1))
+    expect_exit(probe('check', path), BAD_INPUT, 'schema 3, this version reads 1 to 2')
     save(path, {**record, 'device': {**record['device'], 'name': 'NVIDIA H200'}})
     expect_exit(probe('check', path), BAD_INPUT, "another device, 'NVIDIA H200'")
     save(path, {**record, 'results': []})
@@ -297,8 +330,8 @@ def test_damaged_record_is_kept(directory):
 
 
 QUICK = [test_help, test_list, test_bad_input, test_too_large_suggests_layers, test_bad_directories]
-MEASURING = [test_run_and_resume, test_interrupt, test_slices, test_full_disk, test_check,
-             test_damaged_record_is_kept]
+MEASURING = [test_run_and_resume, test_interrupt, test_slices, test_full_disk, test_wall,
+             test_check, test_damaged_record_is_kept]
 
 
 def free_bytes():

@@ -32,6 +32,9 @@ static void end(struct place_of_work *work) {
 
 static const double samples[] = {0.1, 0.1 + 1e-17, 1.0 / 3, 0.125};
 
+static const struct measurement_throttle throttles[] = {{"software power cap", 0.4},
+                                                        {"hardware slowdown", 5.5}};
+
 static const struct measurement example = {
     .model = {"tinyllama-1.1b", 22, 2048, 32, 4, 64, 5632, 32000, 1e-5, 10000},
     .precision = "bf16",
@@ -67,6 +70,16 @@ static const struct measurement example = {
     .energy_j = NAN,
     .energy_window_s = NAN,
     .power_slope_w_per_s = NAN,
+    .beside = {NAN, NAN, "rapl-powercap, 1 CPU package", 25, 30.5, "typed: PDU A3", 512},
+    .telemetry = {.source = "nvml",
+                  .looks = 22,
+                  .window_s = 5.5,
+                  .core_clock_hz = {1.7e9, 1.9e9, 1.98e9},
+                  .memory_clock_hz = {NAN, NAN, NAN},
+                  .core_temperature_c = {-3, 61, 64},
+                  .memory_temperature_c = {70, 70, 70},
+                  .throttles = throttles,
+                  .throttle_count = 2},
     .grade = GRADE_MEASURED,
     .verification = {"two layers", 1e-3, 1e-2, "ab"},
     .seed = INT64_MAX,
@@ -78,8 +91,10 @@ static struct measurement_record *make_record(struct arena *arena, size_t count)
   struct measurement_record *record = arena_alloc(arena, sizeof *record);
   record->device = (struct measurement_device){
       "cpu", 0, "Xeon \xc3\xbc \"2\" cores", "", "", "AVX-512", 1ull << 34, 105ull << 20, 2};
-  record->environment =
-      (struct measurement_environment){"Linux 6.1", "avx2", "", 0.25, 2, "0.1.0", "00ff", ""};
+  record->environment = (struct measurement_environment){
+      "Linux 6.1", "avx2", "",
+      0.25,        2,      "0.1.0",
+      "00ff",      "",     {"580.95.05", "96.00.A5.00.01", "enabled", "whole", 650, 700, NAN}};
   record->started = record->finished = "2026-11-21T09:30:00Z";
   record->results = arena_array(arena, count, sizeof *record->results);
   record->count = count;
@@ -118,6 +133,41 @@ static void test_round_trip(void **state) {
   assert_true(result->flags.noisy && !result->flags.drift);
   assert_int_equal(result->grade, GRADE_MEASURED);
   assert_string_equal(result->types.accumulation, "f32");
+  end(&work);
+}
+
+static void test_round_trip_of_telemetry(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  struct measurement_record *written = make_record(arena, 1);
+  assert_int_equal(measurement_write(written, work.path, arena, &work.fixture.diagnostics), 0);
+  const struct measurement_record *read =
+      measurement_read(work.path, arena, &work.fixture.diagnostics);
+  expect_error(&work.fixture, "telemetry", "");
+  const struct measurement_device_state *device = &read->environment.device_state;
+  assert_string_equal(device->driver, "580.95.05");
+  assert_string_equal(device->vbios, "96.00.A5.00.01");
+  assert_string_equal(device->ecc, "enabled");
+  assert_string_equal(device->partition, "whole");
+  assert_true(device->power_limit_w == 650 && device->default_power_limit_w == 700);
+  assert_true(isnan(device->other_processes));
+  const struct measurement_beside *beside = &read->results[0].beside;
+  assert_true(isnan(beside->soak_s) && isnan(beside->module_power_w));
+  assert_string_equal(beside->host_meter, "rapl-powercap, 1 CPU package");
+  assert_true(beside->host_idle_power_w == 25 && beside->host_load_power_w == 30.5);
+  assert_string_equal(beside->wall_meter, "typed: PDU A3");
+  assert_true(beside->wall_power_w == 512);
+  const struct measurement_telemetry *telemetry = &read->results[0].telemetry;
+  assert_string_equal(telemetry->source, "nvml");
+  assert_int_equal(telemetry->looks, 22);
+  assert_true(telemetry->window_s == 5.5 && telemetry->core_clock_hz.median == 1.9e9);
+  assert_true(isnan(telemetry->memory_clock_hz.min) && telemetry->core_temperature_c.min == -3);
+  assert_true(telemetry->memory_temperature_c.max == 70);
+  assert_int_equal(telemetry->throttle_count, 2);
+  assert_string_equal(telemetry->throttles[1].reason, "hardware slowdown");
+  assert_true(telemetry->throttles[1].seconds == 5.5);
   end(&work);
 }
 
@@ -161,8 +211,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 2}", "a record of schema 2, this version reads 1");
+  refuse(&work, "{\"schema\": 3}", "a record of schema 3, this version reads 1 to 2");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 2");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
+  refuse(&work, "{\"schema\": 2}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -231,6 +283,14 @@ static const struct {
     {"whole_model", "false", "are never graded measured"},
     {"grade", "\"benchmark\"", "results[0].grade: expected \"measured\" or \"projected\""},
     {"verification.max_error", "0.5", "the kernels did not pass their verification"},
+    {"telemetry", NULL, "results[0].telemetry: this field is missing"},
+    {"telemetry.looks", "-1", "results[0].telemetry.looks: expected a number of at least 0"},
+    {"telemetry.core_clock_hz.min", "\"fast\"",
+     "core_clock_hz.min: expected a number, found a text"},
+    {"telemetry.throttles", "[{}]", "telemetry.throttles[0].reason: this field is missing"},
+    {"beside.wall_power_w", "-1", "results[0].beside.wall_power_w: expected a number of at least"},
+    {"/environment.device_state", NULL, "environment.device_state: this field is missing"},
+    {"/environment.device_state.extra", "1", "device_state.extra: a field that no record has"},
     {"types", "[]", "results[0].types: expected an object, found a list"},
     {"extra", "1", "results[0].extra: a field that no record has"},
     {"/extra", "1", "extra: a field that no record has"},
@@ -241,6 +301,61 @@ static const struct {
     {"/basis", "\"serving\"", "basis: expected \"decode\""},
     {"/schema", "99", "a record of schema 99"},
 };
+
+static void test_flags_in_words(void **state) {
+  (void)state;
+  struct arena arena = {NULL};
+  struct measurement_flags flags = {false};
+  assert_string_equal(measurement_flags_text(&flags, &arena), "");
+  flags.noisy = flags.thermal_unsettled = true;
+  assert_string_equal(measurement_flags_text(&flags, &arena),
+                      "the samples drifted, the power had not settled");
+  memset(&flags, true, sizeof flags); // each has its words
+  const char *all = measurement_flags_text(&flags, &arena);
+  size_t commas = 0;
+  for (const char *at = all; *at; at++)
+    commas += *at == ',' ? 1 : 0;
+  assert_int_equal(commas + 1, sizeof flags / sizeof(bool));
+  arena_free(&arena);
+}
+
+// A record as the first version wrote it: without what came since.
+static void test_old_schema(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  measurement_write(make_record(arena, 1), work.path, arena, &work.fixture.diagnostics);
+  json_t *record = json_load_file(work.path, 0, NULL);
+  json_t *result = json_array_get(json_object_get(record, "results"), 0);
+  json_object_set_new(record, "schema", json_integer(1));
+  json_object_del(json_object_get(record, "environment"), "device_state");
+  json_object_del(result, "beside");
+  json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
+  json_dump_file(record, work.path, 0);
+  assert_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
+  expect_error(&work.fixture, "old", "results[0].telemetry: a field that no record has");
+  json_object_del(result, "telemetry");
+  json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
+  json_dump_file(record, work.path, 0);
+  json_decref(record);
+  work.fixture.diagnostics = (struct diagnostics){.arena = arena};
+  struct measurement_record *read = measurement_read(work.path, arena, &work.fixture.diagnostics);
+  expect_error(&work.fixture, "old", "");
+  const struct measurement *old = &read->results[0];
+  assert_string_equal(read->environment.device_state.driver, "");
+  assert_true(isnan(read->environment.device_state.power_limit_w));
+  assert_string_equal(old->beside.wall_meter, "");
+  assert_true(isnan(old->beside.host_load_power_w) && isnan(old->telemetry.window_s));
+  assert_string_equal(old->telemetry.source, "");
+  assert_true(isnan(old->telemetry.core_clock_hz.median));
+  assert_int_equal(old->telemetry.throttle_count, 0);
+  // Resumed, it is written as the newest.
+  assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
+  assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 2"));
+  end(&work);
+}
 
 static void test_bad_content(void **state) {
   (void)state;
@@ -319,7 +434,8 @@ int main(void) {
       cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_damaged),
       cmocka_unit_test(test_cannot_be_opened), cmocka_unit_test(test_bad_content),
       cmocka_unit_test(test_directory),        cmocka_unit_test(test_failing_disk),
-      cmocka_unit_test(test_old_record_stays),
+      cmocka_unit_test(test_old_record_stays), cmocka_unit_test(test_old_schema),
+      cmocka_unit_test(test_flags_in_words),   cmocka_unit_test(test_round_trip_of_telemetry),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

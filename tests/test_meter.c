@@ -2,6 +2,7 @@
 #include "tests/support/fixture.h"
 
 #include "probe/energy.h"
+#include "probe/meter_address.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static void end(struct machine *machine) {
 }
 
 static enum meter_status open_powercap(struct machine *machine, struct meter *meter) {
-  const struct meter_roots roots = {machine->root, machine->root};
+  const struct meter_roots roots = {.powercap = machine->root, .events = machine->root};
   return meter_open_kind(meter, &meter_powercap, &roots, &machine->clock, &machine->fixture.arena);
 }
 
@@ -148,7 +149,7 @@ static void test_absent(void **state) {
   assert_int_equal(open_powercap(&machine, &meter), METER_ABSENT);
   expect_text(meter.why, "no package under");
   assert_null(meter.kind);
-  const struct meter_roots nothing = {"/nonexistent", "/nonexistent"};
+  const struct meter_roots nothing = {.powercap = "/nonexistent", .events = "/nonexistent"};
   assert_int_equal(meter_open(&meter, &nothing, &machine.clock, &machine.fixture.arena),
                    METER_ABSENT);
   expect_text(meter.name, "none: rapl-powercap: /nonexistent: No such file");
@@ -195,7 +196,7 @@ static void test_perf_tree(void **state) {
   struct machine machine;
   struct meter meter;
   start(&machine);
-  const struct meter_roots roots = {machine.root, machine.root};
+  const struct meter_roots roots = {.powercap = machine.root, .events = machine.root};
   struct arena *arena = &machine.fixture.arena;
   mkdir(in_tree(&machine, "power", ""), 0777);
   mkdir(in_tree(&machine, "power", "events"), 0777);
@@ -321,15 +322,178 @@ static void test_inconsistent(void **state) {
   end(&machine);
 }
 
+// ---- a meter of the test's own, whose momentary power and counter are set apart
+
+static struct {
+  double now_s, watts, joules, module_w;
+  double momentary_share; // of the true watts
+  double stands_from_s, stands_to_s;
+  bool has_counter, has_momentary;
+} sensor;
+
+static double sensor_now(void *context) {
+  (void)context;
+  return sensor.now_s;
+}
+
+// A counter that stands still for a while loses what flows meanwhile.
+static void sensor_sleep(void *context, double seconds) {
+  (void)context;
+  sensor.now_s += seconds;
+  if (sensor.now_s < sensor.stands_from_s || sensor.now_s > sensor.stands_to_s)
+    sensor.joules += sensor.watts * seconds;
+}
+
+static enum meter_status sensor_open(struct meter *meter, const struct meter_roots *roots) {
+  (void)roots;
+  meter->name = "a sensor";
+  return METER_OK;
+}
+
+static enum meter_status sensor_read(struct meter *meter, struct meter_reading *reading) {
+  (void)meter;
+  if (sensor.has_counter)
+    reading->joules = sensor.joules;
+  if (sensor.has_momentary)
+    reading->watts = sensor.momentary_share * sensor.watts;
+  if (sensor.module_w > 0)
+    reading->module_watts = sensor.module_w;
+  return METER_OK;
+}
+
+static void sensor_close(struct meter *meter) {
+  (void)meter;
+}
+
+static const struct meter_kind sensor_kind = {
+    .name = "sensor", .open = sensor_open, .read = sensor_read, .close = sensor_close};
+
+static struct energy_use sense(double seconds) {
+  struct arena arena = {NULL};
+  const struct clock clock = {sensor_now, sensor_sleep, NULL};
+  struct meter meter;
+  struct energy_window window;
+  assert_int_equal(meter_open_kind(&meter, &sensor_kind, &machine_meters, &clock, &arena),
+                   METER_OK);
+  assert_int_equal(energy_start(&window, &meter, &arena), METER_OK);
+  const double end_s = sensor.now_s + seconds;
+  while (sensor.now_s < end_s) {
+    clock_sleep(&clock, 0.1);
+    assert_int_equal(energy_sample(&window), METER_OK);
+  }
+  const struct energy_use use = energy_stop(&window);
+  meter_close(&meter);
+  arena_free(&arena);
+  return use;
+}
+
+static void start_sensor(void) {
+  memset(&sensor, 0, sizeof sensor);
+  sensor.watts = 400;
+  sensor.momentary_share = 1;
+  sensor.stands_from_s = sensor.stands_to_s = INFINITY;
+  sensor.has_counter = sensor.has_momentary = true;
+}
+
+static void test_momentary_power(void **state) {
+  (void)state;
+  start_sensor();
+  const struct energy_use use = sense(6);
+  expect_near(use.power_w, 400, 1e-9, "counter");
+  expect_near(use.sampled_power_w, 400, 1e-9, "integral");
+  assert_true(isnan(use.module_power_w));
+  assert_false(use.inconsistent);
+}
+
+// The rule is 5 %: 4 % passes, 10 % either way does not.
+static void test_counter_against_integral(void **state) {
+  (void)state;
+  static const struct {
+    double share;
+    bool inconsistent;
+  } cases[] = {{1.04, false}, {0.96, false}, {1.10, true}, {0.90, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    start_sensor();
+    sensor.momentary_share = cases[i].share;
+    const struct energy_use use = sense(6);
+    expect_near(use.power_w, 400, 1e-9, "counter");
+    expect_near(use.sampled_power_w, 400 * cases[i].share, 1e-9, "integral");
+    assert_int_equal(use.inconsistent, cases[i].inconsistent);
+  }
+}
+
+// For 2 s of 6 the counter stands still and loses what flows.
+static void test_counter_gap(void **state) {
+  (void)state;
+  start_sensor();
+  sensor.stands_from_s = 2;
+  sensor.stands_to_s = 4;
+  const struct energy_use use = sense(6);
+  expect_near(use.power_w, 400 * 4 / 6., 0.02, "counter");
+  expect_near(use.sampled_power_w, 400, 1e-9, "integral");
+  assert_true(use.inconsistent);
+}
+
+// Watts alone are integrated, and nothing is there to hold against them.
+static void test_power_without_counter(void **state) {
+  (void)state;
+  start_sensor();
+  sensor.has_counter = false;
+  const struct energy_use use = sense(6);
+  expect_near(use.power_w, 400, 1e-9, "integrated");
+  assert_true(isnan(use.sampled_power_w));
+  assert_false(use.inconsistent);
+}
+
+static void test_module_power(void **state) {
+  (void)state;
+  start_sensor();
+  sensor.module_w = 650;
+  const struct energy_use use = sense(6);
+  expect_near(use.power_w, 400, 1e-9, "the device's own");
+  expect_near(use.module_power_w, 650, 1e-9, "its module's");
+}
+
+static void test_addresses(void **state) {
+  (void)state;
+  struct meter_address a, b;
+  struct arena arena = {NULL};
+  assert_true(meter_address_parse("0000:c1:00.0", &a));
+  assert_true(meter_address_parse("00000000:C1:00.1", &b));
+  assert_true(meter_address_shares_socket(&a, &b));
+  assert_true(meter_address_compare(&a, &b) < 0);
+  assert_string_equal(meter_address_text(&b, &arena), "0000:c1:00.1");
+  assert_true(meter_address_parse("c1:00.0", &b));
+  assert_int_equal(meter_address_compare(&a, &b), 0);
+  assert_true(meter_address_parse("10001:c1:1f.7", &b));
+  assert_false(meter_address_shares_socket(&a, &b));
+  static const char *const wrong[] = {"", "0", "0000:c1:00", "0000:c1:00.0x", "card0", "c1:00.0 "};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    assert_false(meter_address_parse(wrong[i], &a));
+  arena_free(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_packages_are_summed), cmocka_unit_test(test_wrap),
-      cmocka_unit_test(test_unread_for_too_long), cmocka_unit_test(test_absent),
-      cmocka_unit_test(test_forbidden),           cmocka_unit_test(test_damaged),
-      cmocka_unit_test(test_perf_tree),           cmocka_unit_test(test_constant_power),
-      cmocka_unit_test(test_short_window),        cmocka_unit_test(test_rising_power),
-      cmocka_unit_test(test_vanishing),           cmocka_unit_test(test_standing_still),
+      cmocka_unit_test(test_packages_are_summed),
+      cmocka_unit_test(test_wrap),
+      cmocka_unit_test(test_unread_for_too_long),
+      cmocka_unit_test(test_absent),
+      cmocka_unit_test(test_forbidden),
+      cmocka_unit_test(test_damaged),
+      cmocka_unit_test(test_perf_tree),
+      cmocka_unit_test(test_constant_power),
+      cmocka_unit_test(test_short_window),
+      cmocka_unit_test(test_rising_power),
+      cmocka_unit_test(test_vanishing),
+      cmocka_unit_test(test_standing_still),
       cmocka_unit_test(test_inconsistent),
+      cmocka_unit_test(test_momentary_power),
+      cmocka_unit_test(test_counter_against_integral),
+      cmocka_unit_test(test_counter_gap),
+      cmocka_unit_test(test_power_without_counter),
+      cmocka_unit_test(test_module_power),
+      cmocka_unit_test(test_addresses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,31 @@
+// fake_amd: what the fake libamd_smi and librocm_smi64 show, set by the test that loads them.
+#ifndef PERTOKEN_FAKE_AMD_H
+#define PERTOKEN_FAKE_AMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fake_accelerator {
+  unsigned domain, bus, device, function;
+  uint64_t energy; // the accumulator
+  float resolution_uj;
+  uint16_t current_w, average_w; // 65535: not told
+  uint16_t core_mhz[8], memory_mhz, core_c, memory_c;
+  uint64_t cycles, power_residency; // all bits: not told
+  uint64_t throttle_bits;
+  bool without_energy, without_metrics;
+  int code; // what every call on it returns, 0: it works
+};
+
+struct fake_amd {
+  int init_code;
+  int inits; // not yet shut down
+  struct fake_accelerator list[8];
+  unsigned count;
+  const char *compute_partition;
+  unsigned processes;
+};
+
+#define FAKE_AMD "fake_amd_machine"
+
+#endif
