@@ -30,7 +30,8 @@ COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) $(INCLUDES) $(CPPF
 LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(LDFLAGS)
 
 # Everything but the two main() goes into one archive; a program takes from it what it calls.
-KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c)
+# What the GPUs' backends do without a GPU is in it for the tests; the rest of them are plugins.
+KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) kernels/gpu/plan.c kernels/gpu/launches.c
 SOURCES := $(wildcard model/*.c reports/*.c probe/*.c) $(KERNELS)
 MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/main.c probe/main.c))
 DEFAULT := $(BUILD)/obj/model/tco_ini
@@ -40,6 +41,10 @@ PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/main.c),$(BUILD)/pertoken-pr
 # The kernels' own sources, hashed: a record says which kernels it was measured with.
 KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch]) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
+# Loops over blocks of draws: vectorised, and never so that a result depends on the processor.
+BLOCKS := draw distribution instruction sampler simulate sketch
+$(BLOCKS:%=$(BUILD)/obj/model/%.o): COMPILE += -O3 -fopenmp -ffp-contract=off -fno-math-errno \
+  -fno-trapping-math
 LIBRARY := $(BUILD)/libpertoken.a
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
 TESTS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c))
@@ -51,8 +56,11 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests setup demo test test-full bench fuzz lint install clean help
 
-all: $(PROGRAMS) ## build the programs; installs nothing
+include $(wildcard kernels/gpu/build.mk tests/*/build.mk)
+
+all: $(PROGRAMS) $(PLUGINS) ## build the programs, and GPU backends where their compiler is found
 	@:
+	$(GPU_WORDS)
 
 tests: $(TESTS)
 	@:
@@ -76,6 +84,9 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+# The loop by hand that programs are compared with, as good as the compiler makes it here.
+$(BUILD)/obj/tests/bench/simulation.o: COMPILE += -O3 -march=native -ffp-contract=fast -fno-math-errno
 
 $(EVERY_OBJECT): Makefile | $(BUILD)/obj/libraries
 
@@ -102,7 +113,7 @@ $(BUILD)/obj/libraries:
 	@mkdir -p $(@D) && touch $@
 
 setup: ## install the Debian packages that building and testing need and that are missing
-	@$(SETUP) build test
+	@$(SETUP) build test gpu
 
 # The machine's own speed goes in when it could be measured; the published figures always do.
 DEMO := build/demo
@@ -114,8 +125,10 @@ demo: ## set up, build, measure this machine, and make the example's table and w
 	@mkdir -p $(DEMO)
 	@echo "Measuring how fast this machine decodes a small model (half a minute)"
 	@scenario="examples/mi325x-vs-h200.ini"; \
-	build/pertoken-probe run --device cpu --model tinyllama-1.1b --precision bf16 --batch 4 \
-	  --context 512 --time 10 -o $(DEMO)/records && scenario="$(MEASURED)" || \
+	build/pertoken-probe run --device auto --model tinyllama-1.1b --precision bf16 --batch 4 \
+	  --context 512 --time 10 -o $(DEMO)/records && \
+	record=$$(ls -t $(DEMO)/records/*.json | head -n 1) && backend=$${record%-*} && \
+	scenario="$(MEASURED) --set this_machine.accelerator=$${backend##*-}" || \
 	  echo "Not measured: the workbook holds published figures alone."; \
 	build/pertoken compare $$scenario -q && build/pertoken report $$scenario -q -o $(DEMO)/tco.xlsx
 	@echo "The workbook: $(DEMO)/tco.xlsx"
@@ -123,21 +136,31 @@ demo: ## set up, build, measure this machine, and make the example's table and w
 test: ## set up, build with and without sanitizers, run every test that needs no GPU
 test-full: ## the same with the long checks
 test test-full:
-	@$(SETUP) build test
+	@$(SETUP) build test gpu
 	@$(MAKE) $(PARALLEL) all tests
 	@$(MAKE) $(PARALLEL) VARIANT=asan all tests
 	@tests/run $(if $(filter test-full,$@),full)
 
-bench: all $(BUILD)/bench/cpu_kernels ## measure speed
+bench: ## measure speed
+	@$(SETUP) build bench
+	@$(MAKE) $(PARALLEL) all $(BUILD)/bench/cpu_kernels $(BUILD)/bench/simulation
 	tests/bench/run
+	tests/bench/simulation $(BUILD)/bench/simulation
 	tests/bench/kernels $(BUILD)/bench/cpu_kernels
+	tests/bench/llama_cpp
 
 fuzz: ## fuzz the readers of input files for a while
 	@$(SETUP) build fuzz
 	tests/fuzz/run
 
-C_FILES := $(wildcard $(foreach d,model reports kernels kernels/cpu probe tests tests/support tests/bench tests/fuzz,\
-                        $(d)/*.c $(d)/*.h))
+# Headers of kernels/gpu are C++ but for those that the host side reads. CUDA's are there or not.
+C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
+             $(wildcard $(foreach d,model reports kernels kernels/cpu probe tests tests/support \
+                                    tests/bench tests/fuzz tests/hip tests/plugins,\
+                          $(d)/*.c $(d)/*.h) kernels/gpu/*.c) \
+             $(patsubst %,kernels/gpu/%.h,arguments driver plan runtime))
+
+LINT_CUDA = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include)
 
 lint: ## check format, and look for bugs without running
 	@$(SETUP) build test lint
@@ -147,11 +170,12 @@ lint: ## check format, and look for bugs without running
 	  --suppress=missingIncludeSystem --suppress=identicalInnerCondition \
 	  --suppress=invalidPointerCast -D_GNU_SOURCE -I. $(filter %.c,$(C_FILES))
 	printf '%s\n' $(filter %.c,$(C_FILES)) | xargs -P2 -n1 sh -c \
-	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) -fopenmp 2>&1 | \
+	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) $(LINT_CUDA) -fopenmp 2>&1 | \
 	   { ! grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -"; }' tidy
 
 install: all ## install under PREFIX (/usr/local), below DESTDIR when given
 	for program in $(PROGRAMS); do install -D $$program -t "$(DESTDIR)$(PREFIX)/bin"; done
+	for plugin in $(PLUGINS); do install -D -m 644 $$plugin -t "$(DESTDIR)$(PREFIX)/lib/pertoken"; done
 	find data examples -type f ! -name '.*' -exec \
 	  install -D -m 644 {} "$(DESTDIR)$(PREFIX)/share/pertoken/{}" \;
 
@@ -159,6 +183,7 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' $(filter %file %.mk,$(MAKEFILE_LIST)) | \
+	  expand -t 18
 
--include $(EVERY_OBJECT:.o=.d)
+-include $(EVERY_OBJECT:.o=.d) $(wildcard $(BUILD)/obj/tests/bench/*.d)

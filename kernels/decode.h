@@ -28,9 +28,10 @@
 //   - What enters a product with weights, to types.activations: n once for wq, wk and wv, the
 //     attention of all heads before wo, m once for gate and up, silu * up before down, the last
 //     norm before head. With INT8 and E4M3 the vector of one batch row has one scale, max|x| / 127
-//     or max|x| / 448, and x / scale goes to the nearest even (a vector of zeros stays one); both
-//     quotients are float's, so that ties fall alike everywhere. These two go with weights of the
-//     same type only; a BF16 head beside them takes BF16 activations.
+//     or max|x| / 448, and x / scale goes to the nearest even (a vector of zeros stays one, and so
+//     does one whose scale underflows); both quotients are float's, so that ties fall alike
+//     everywhere. These two go with weights of the same type only; a BF16 head beside them takes
+//     BF16 activations.
 //   - Keys and values, to types.kv, before this step reads them.
 //   - Nothing else: x, queries, scores and sums are float. Matrix units may need queries and
 //     softmax weights in bf16; the tolerance for BF16 activations leaves room for that.

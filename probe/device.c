@@ -1,11 +1,75 @@
 #include "probe/device.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct decode_backend *const device_backends[] = {&cpu_backend, NULL};
-
 static const struct place nowhere = {0};
+
+// ---- plugins
+
+static int is_plugin(const struct dirent *entry) {
+  const size_t length = strlen(entry->d_name);
+  return length > 3 && !strcmp(entry->d_name + length - 3, ".so");
+}
+
+static bool has_name(const struct decode_backend *const *backends, const char *name) {
+  for (size_t i = 0; backends[i]; i++)
+    if (!strcmp(backends[i]->name, name))
+      return true;
+  return false;
+}
+
+// NULL, with a warning, when the file is no backend that can be had.
+static const struct decode_backend *load(const char *path,
+                                         const struct decode_backend *const *backends,
+                                         struct diagnostics *diagnostics) {
+  void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!plugin) {
+    diagnostics_warning(diagnostics, nowhere, "a plugin cannot be loaded: %s", dlerror());
+    return NULL;
+  }
+  decode_plugin *entry = NULL;
+  void *symbol = dlsym(plugin, DECODE_PLUGIN);
+  memcpy(&entry, &symbol, sizeof entry); // C has no conversion from data to functions
+  const struct decode_backend *backend = entry ? entry() : NULL;
+  const char *why = NULL;
+  if (!backend)
+    why = "is no backend";
+  else if (backend->abi != DECODE_ABI)
+    why = "is of another version of pertoken";
+  else if (has_name(backends, backend->name))
+    why = "repeats a backend's name";
+  if (!why)
+    return backend;
+  diagnostics_warning(diagnostics, nowhere, "the plugin %s is left out: it %s", path, why);
+  dlclose(plugin);
+  return NULL;
+}
+
+const struct decode_backend *const *device_backends(const char *folder, struct arena *arena,
+                                                    struct diagnostics *diagnostics) {
+  struct dirent **entries = NULL;
+  const int files = folder ? scandir(folder, &entries, is_plugin, alphasort) : 0;
+  const struct decode_backend **backends =
+      arena_array(arena, (size_t)(files > 0 ? files : 0) + 2, sizeof(void *));
+  size_t count = 0;
+  backends[count++] = &cpu_backend;
+  for (int i = 0; i < files; i++) {
+    backends[count] = NULL;
+    const char *path = arena_printf(arena, "%s/%s", folder, entries[i]->d_name);
+    const struct decode_backend *backend = load(path, backends, diagnostics);
+    if (backend)
+      backends[count++] = backend;
+    free(entries[i]);
+  }
+  free(entries);
+  backends[count] = NULL;
+  return backends;
+}
+
+// ---- devices
 
 static int refuse_name(const char *name, size_t length,
                        const struct decode_backend *const *backends,
@@ -26,11 +90,21 @@ static int refuse_name(const char *name, size_t length,
   return -1;
 }
 
+static int fail(const struct device *device, enum decode_status status,
+                struct diagnostics *diagnostics) {
+  diagnostics->machine_failed = true;
+  diagnostics_error(diagnostics, nowhere, "%s: %s", device->backend->name,
+                    device_failure(device->backend, status, diagnostics->arena));
+  return -1;
+}
+
 static int describe(struct device *device, const char *number, struct diagnostics *diagnostics) {
   const struct decode_backend *backend = device->backend;
   const int count = backend->device_count();
   char *end = NULL;
   const long index = number ? strtol(number, &end, 10) : 0;
+  if (count == 0)
+    return fail(device, DECODE_NO_DEVICE, diagnostics);
   if (number && (end == number || *end || index < 0 || index >= count)) {
     diagnostics_error(diagnostics, nowhere, "no device '%s:%s': %s has %d, counted from 0",
                       backend->name, number, backend->name, count);
@@ -38,17 +112,24 @@ static int describe(struct device *device, const char *number, struct diagnostic
   }
   device->index = (int)index;
   const enum decode_status status = backend->describe(device->index, &device->described);
-  if (status == DECODE_OK)
-    return 0;
-  diagnostics->machine_failed = true;
-  diagnostics_error(diagnostics, nowhere, "%s: %s", backend->name,
-                    device_failure(backend, status, diagnostics->arena));
-  return -1;
+  return status == DECODE_OK ? 0 : fail(device, status, diagnostics);
+}
+
+// The first backend is the CPU's.
+static const struct decode_backend *best(const struct decode_backend *const *backends) {
+  for (size_t i = 1; backends[0] && backends[i]; i++)
+    if (backends[i]->device_count() > 0)
+      return backends[i];
+  return backends[0];
 }
 
 int device_find(const char *name, const struct decode_backend *const *backends, struct device *out,
                 struct diagnostics *diagnostics) {
   const size_t length = strcspn(name, ":");
+  if (!strcmp(name, "auto")) {
+    out->backend = best(backends);
+    return describe(out, NULL, diagnostics);
+  }
   for (size_t i = 0; backends[i]; i++) {
     if (strlen(backends[i]->name) != length || strncmp(backends[i]->name, name, length) != 0)
       continue;
@@ -83,5 +164,7 @@ const char *device_failure(const struct decode_backend *backend, enum decode_sta
       [DECODE_FAILED] = "the device failed",
   };
   const char *own = backend->error ? backend->error() : "";
+  if (status == DECODE_NO_DEVICE && own && *own)
+    return arena_copy(arena, own); // says itself that there is none, and why
   return arena_printf(arena, "%s%s%s", words[status], own && *own ? ": " : "", own ? own : "");
 }

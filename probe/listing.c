@@ -113,21 +113,51 @@ static json_t *try_meters(const struct listing_request *request, FILE *table, st
   return list;
 }
 
+// Why a backend has no device here, or this device cannot be used.
+static void list_absent(const struct decode_backend *backend, const char *name,
+                        enum decode_status status, FILE *table, json_t *absent,
+                        struct arena *arena) {
+  const char *why = device_failure(backend, status, arena);
+  if (table) {
+    fprintf(table, "%s  ", name);
+    print_safely(why, table);
+    putc('\n', table);
+  }
+  json_array_append_new(absent, json_pack("{s:s, s:s}", "name", name, "why", why));
+}
+
+static int list_device(const struct listing_request *request, struct listed_device *listed,
+                       FILE *table, json_t *list, json_t *absent, struct arena *arena,
+                       struct diagnostics *diagnostics) {
+  const struct decode_backend *backend = listed->device.backend;
+  const int index = listed->device.index;
+  const enum decode_status status = backend->describe(index, &listed->device.described);
+  if (status != DECODE_OK) {
+    list_absent(backend, arena_printf(arena, "%s:%d", backend->name, index), status, table, absent,
+                arena);
+    return 0;
+  }
+  if (request->calibrate && calibrate_device(listed, arena, diagnostics))
+    return -1;
+  if (table)
+    print_device(listed, request->calibrate, table);
+  json_array_append_new(list, json_of_device(listed));
+  return 0;
+}
+
 static int list_devices(const struct listing_request *request, FILE *table, json_t *list,
-                        struct arena *arena, struct diagnostics *diagnostics) {
+                        json_t *absent, struct arena *arena, struct diagnostics *diagnostics) {
   for (size_t i = 0; request->backends[i]; i++) {
     const int count = request->backends[i]->device_count();
+    if (count == 0)
+      list_absent(request->backends[i], request->backends[i]->name, DECODE_NO_DEVICE, table, absent,
+                  arena);
     for (int index = 0; index < count; index++) {
       struct listed_device listed = {.device = {request->backends[i], index, {.name = ""}},
                                      .read_bandwidth = NAN,
                                      .rates = {NAN, NAN, NAN}};
-      if (request->backends[i]->describe(index, &listed.device.described) != DECODE_OK)
-        continue;
-      if (request->calibrate && calibrate_device(&listed, arena, diagnostics))
+      if (list_device(request, &listed, table, list, absent, arena, diagnostics))
         return -1;
-      if (table)
-        print_device(&listed, request->calibrate, table);
-      json_array_append_new(list, json_of_device(&listed));
     }
   }
   return 0;
@@ -136,10 +166,11 @@ static int list_devices(const struct listing_request *request, FILE *table, json
 int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
                   struct diagnostics *diagnostics) {
   FILE *table = request->json ? NULL : out;
-  json_t *devices = json_array();
-  const int result = list_devices(request, table, devices, arena, diagnostics);
+  json_t *devices = json_array(), *absent = json_array();
+  const int result = list_devices(request, table, devices, absent, arena, diagnostics);
   json_t *meters = try_meters(request, table, arena);
-  json_t *all = json_pack("{s:i, s:o, s:o}", "schema", 1, "devices", devices, "meters", meters);
+  json_t *all = json_pack("{s:i, s:o, s:o, s:o}", "schema", 1, "devices", devices, "absent", absent,
+                          "meters", meters);
   if (request->json && !result) {
     json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     putc('\n', out);

@@ -37,8 +37,9 @@ enum {
   MATRIX_COLUMNS = 64,  // most columns of the batch per warp
   MATRIX_CHUNK = 256,   // elements of a row of activations in shared memory at a time, twice
   ATTENTION_WARPS = 4,
-  SMALL_THREADS = 256, // of a block of every other kernel
-  SAMPLE_BLOCKS = 64   // per row of the batch
+  ATTENTION_SPLITS = 128, // at most: what the merge has room for
+  SMALL_THREADS = 256,    // of a block of every other kernel
+  SAMPLE_BLOCKS = 64      // per row of the batch
 };
 
 static inline size_t gpu_round_up(size_t value, size_t multiple) {
@@ -51,8 +52,8 @@ static inline size_t gpu_round_up(size_t value, size_t multiple) {
 //   swiglu  output[batch][row] = silu(s of weights, the gate) * (s of second, the up)
 //
 // vector_WEIGHTS_ACTIVATIONS_PROLOGUE_EPILOGUE_BATCH, BATCH 1, 2 or 4: grid (any), block
-// VECTOR_THREADS; one warp per row, rows dealt out in strides of the whole grid. Every block makes
-// its own rounded activations in shared memory from `input`:
+// VECTOR_THREADS; each block takes an even share of neighbouring rows, dealt to its warps one at a
+// time, and makes its own rounded activations in shared memory from `input`:
 //   norm    round(input / sqrt(mean(input^2) + epsilon) * norm)
 //   round   round(input)
 // The combinations that exist: norm_store, round_add, norm_swiglu.

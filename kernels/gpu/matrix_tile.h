@@ -28,12 +28,19 @@
 
 enum { TILE_ROWS = 16, TILE_COLUMNS = WARP / 4, TILE_ACCUMULATORS = 4, TILE_STEP_BYTES = 64 };
 
-#if defined(PERTOKEN_EMULATOR) || defined(TILE_SCALAR)
-#include "kernels/gpu/matrix_tile_scalar.h"
-#elif defined(__HIP__)
+// Chosen by the device, or for the emulator by name.
+#if !defined(PERTOKEN_EMULATOR) && !defined(__HIP__)
+#define TILE_MMA
+#elif defined(__HIP__) && defined(__GFX9__)
+#define TILE_MFMA
+#endif
+
+#if defined(TILE_MMA)
+#include "kernels/gpu/matrix_tile_mma.h"
+#elif defined(TILE_MFMA)
 #include "kernels/gpu/matrix_tile_mfma.h"
 #else
-#include "kernels/gpu/matrix_tile_mma.h"
+#include "kernels/gpu/matrix_tile_scalar.h"
 #endif
 
 #endif

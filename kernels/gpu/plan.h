@@ -46,11 +46,35 @@ struct plan_extent {
   size_t scales;      // offset of the row scales within layer_bytes; 0 for none
 };
 
+enum product_name {
+  PRODUCT_QKV,
+  PRODUCT_WO,
+  PRODUCT_GATE_UP,
+  PRODUCT_DOWN,
+  PRODUCT_HEAD,
+  PRODUCTS
+};
+
+// A product of weights and activations, and how it is shared out. gate and up are one of twice the
+// weights: `rows` are those of either.
+struct plan_product {
+  int rows, columns, stride;
+  bool gated;
+  enum element weights, activations;
+  size_t shared_bytes;
+  int blocks; // of the grid: vector, all; matrix, of rows
+  // Matrix kernels: a launch takes `slice` rows of the batch, all of them unless shared memory is
+  // too small, each of its warps `warp_columns` of them.
+  int slice, warp_columns, splits;
+};
+
 struct plan {
   struct decode_request request;
   struct gpu_device device;
-  bool vector; // else matrix
-  int batch_padded, context_padded, head_stride, head_groups;
+  bool vector;     // else matrix
+  int vector_rows; // of the batch that the vector kernels are made for: 1, 2 or 4
+  int batch_padded, context_padded, head_dim_padded, head_stride, head_groups, attention_splits;
+  struct plan_product product[PRODUCTS];
   struct plan_extent region[REGIONS];
   size_t bytes; // of the one allocation
 };
@@ -58,17 +82,18 @@ struct plan {
 // DECODE_UNSUPPORTED, with *why in words, for what the kernels do not know: INT8 weights, F32
 // activations, mixture of experts, head_dim above 256 or odd, batch above 256, more heads than kv
 // heads that do not divide.
-enum decode_status plan_make(const struct decode_request *request, const struct gpu_device *device,
-                             struct plan *out, const char **why);
+enum decode_status gpu_plan_make(const struct decode_request *request,
+                                 const struct gpu_device *device, struct plan *out,
+                                 const char **why);
 
-struct decode_cost plan_cost(const struct plan *plan);
+struct decode_cost gpu_plan_cost(const struct plan *plan);
 
-// The launches that fill memory at `base` from the seed, and those of one step. Each list and the
-// arguments within are one allocation, given back with free; NULL without memory. `what` names each
-// launch's stage ("layer 3 qkv") when not NULL: *what is an array of strings inside the same
-// allocation.
-struct gpu_launch *plan_fill(const struct plan *plan, void *base, size_t *count);
-struct gpu_launch *plan_step(const struct plan *plan, void *base, size_t *count,
-                             const char *const **what);
+// launches.c: the launches that fill memory at `base` from the seed, and those of one step. Each
+// list and the arguments within are one allocation, given back with free; NULL without memory.
+// `what` names each launch's stage ("layer 3 qkv") when not NULL: *what is an array of strings
+// inside the same allocation.
+struct gpu_launch *gpu_plan_fill(const struct plan *plan, void *base, size_t *count);
+struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *count,
+                                 const char *const **what);
 
 #endif

@@ -1,0 +1,103 @@
+# The GPUs' backends, plugins beside the probe, each built where its compiler is found and never
+# needed for the rest:
+#   $(BUILD)/lib/pertoken/cuda.so   nvcc of CUDA 12.8 or later: in $(CUDA_PATH), PATH or
+#                                   /usr/local/cuda
+#   $(BUILD)/lib/pertoken/hip.so    clang 19 or later with lld; no ROCm
+# GPU=no leaves them out. Without sanitizers only: tests/emulator runs the same sources with them.
+
+CUDA_ARCHITECTURES := 80 90a 100 120
+HIP_ARCHITECTURES  := gfx90a gfx942 gfx1100 gfx1201
+
+GPU_BUILD := $(BUILD)/gpu
+PLUGIN_FOLDER := $(BUILD)/lib/pertoken
+
+ifeq ($(VARIANT)$(GPU),)
+NVCC := $(firstword $(wildcard $(addsuffix /bin/nvcc,$(CUDA_PATH))) \
+                    $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_ROOTS := $(CUDA_PATH) $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..)) /usr/local/cuda
+CUDA_HEADER := $(firstword $(shell grep -ls cudaLibraryLoadData \
+                                   $(addsuffix /include/cuda_runtime_api.h,$(CUDA_ROOTS))))
+CUDA_ROOT := $(patsubst %/include/cuda_runtime_api.h,%,$(CUDA_HEADER))
+GPU_CLANG := $(firstword $(foreach v,23 22 21 20 19,$(shell command -v clang-$(v) 2>/dev/null)))
+ifneq ($(GPU_CLANG),)
+ifneq ($(shell $(GPU_CLANG) --target=amdgcn-amd-amdhsa -nogpulib --print-supported-cpus 2>&1 | grep -w gfx950),)
+HIP_ARCHITECTURES += gfx950
+endif
+endif
+endif
+
+comma    := ,
+HAS_CUDA := $(and $(NVCC),$(CUDA_ROOT))
+PLUGINS  := $(if $(HAS_CUDA),$(PLUGIN_FOLDER)/cuda.so) $(if $(GPU_CLANG),$(PLUGIN_FOLDER)/hip.so)
+
+ifeq ($(VARIANT)$(GPU),)
+GPU_WITHOUT := $(strip $(if $(HAS_CUDA),,cuda (needs nvcc of CUDA 12.8)) \
+                       $(if $(GPU_CLANG),,hip (needs clang 19 and lld)) \
+                       $(if $(filter gfx950,$(HIP_ARCHITECTURES)),,gfx950 (needs clang 20)))
+GPU_WORDS = $(if $(GPU_WITHOUT),@echo "  built without $(GPU_WITHOUT)")
+endif
+
+GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.[chS] kernels/gpu/*.cu kernels/*.h) \
+                               kernels/weights.c) | sha256sum | cut -c1-16)
+GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend plan launches driver_runtime weights)
+GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden -DGPU_BUILD='"$(GPU_HASH)"'
+GPU_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
+
+# ---- the kernels
+
+$(GPU_BUILD)/cuda_%.ptx: kernels/gpu/kernels.cu kernels/gpu/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< (compute_$*)"
+	$(Q)$(NVCC) -std=c++17 -O3 -ptx -arch=compute_$* -I. -MD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+
+$(GPU_BUILD)/cuda_%.cubin: $(GPU_BUILD)/cuda_%.ptx
+	@echo "  assemble $@"
+	$(Q)$(CUDA_ROOT)/bin/ptxas -O3 -arch=sm_$* -o $@ $<
+
+CUDA_CUBINS := $(patsubst %,$(GPU_BUILD)/cuda_%.cubin,$(CUDA_ARCHITECTURES))
+CUDA_LATEST := $(lastword $(CUDA_ARCHITECTURES))
+.SECONDARY: $(CUDA_CUBINS:.cubin=.ptx) $(GPU_BUILD)/cuda.code $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code)
+
+$(GPU_BUILD)/cuda.code: $(CUDA_CUBINS)
+	$(Q)$(CUDA_ROOT)/bin/fatbinary --64 --create=$@ \
+	  $(foreach a,$(CUDA_ARCHITECTURES),--image3=kind=elf$(comma)sm=$(a)$(comma)file=$(GPU_BUILD)/cuda_$(a).cubin) \
+	  --image3=kind=ptx,sm=$(CUDA_LATEST),file=$(GPU_BUILD)/cuda_$(CUDA_LATEST).ptx
+
+$(GPU_BUILD)/gfx%.code: kernels/gpu/kernels.cu kernels/gpu/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< (gfx$*)"
+	$(Q)$(GPU_CLANG) -x hip --offload-arch=gfx$* -nogpulib -nogpuinc -std=c++17 -O3 \
+	  -mcode-object-version=5 --cuda-device-only --no-gpu-bundle-output -I. \
+	  -MMD -MP -MF $(@:.code=.d) -MT $@ -o $@ $<
+
+$(GPU_BUILD)/%.code.o: $(GPU_BUILD)/%.code kernels/gpu/code.S
+	$(Q)$(CC) -c -DSYMBOL=gpu_code_$* -DFILE='"$<"' -o $@ kernels/gpu/code.S
+
+# ---- the host's side
+
+$(GPU_BUILD)/host/%.o: kernels/gpu/%.c kernels/gpu/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< (plugin)"
+	$(Q)$(GPU_COMPILE) -o $@ $<
+
+$(GPU_BUILD)/host/weights.o: kernels/weights.c kernels/gpu/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< (plugin)"
+	$(Q)$(GPU_COMPILE) -o $@ $<
+
+$(GPU_BUILD)/host/driver_cuda.o: INCLUDES += -isystem $(CUDA_ROOT)/include
+$(GPU_BUILD)/host/driver_runtime.o: $(wildcard kernels/gpu/* kernels/*.h) # for their hash
+
+$(PLUGIN_FOLDER)/cuda.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_cuda.o $(GPU_BUILD)/cuda.code.o
+	@mkdir -p $(@D)
+	@echo "  link $@"
+	$(Q)$(GPU_LINK) -o $@ $^ -L$(CUDA_ROOT)/lib64 -L$(CUDA_ROOT)/lib \
+	  -lcudart_static -lpthread -ldl -lrt -lm
+
+$(PLUGIN_FOLDER)/hip.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_hip.o \
+                         $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code.o)
+	@mkdir -p $(@D)
+	@echo "  link $@"
+	$(Q)$(GPU_LINK) -o $@ $^ -lpthread -ldl -lm
+
+-include $(wildcard $(GPU_BUILD)/*.d $(GPU_BUILD)/host/*.d)

@@ -1,0 +1,79 @@
+// kernels: every kernel of arguments.h under its name, from the templates of the stages; those on
+// the matrix tile are named in their own headers. One source for nvcc, clang -x hip and the
+// emulator's g++ -x c++.
+#include "kernels/gpu/attention.h"
+#include "kernels/gpu/embedding.h"
+#include "kernels/gpu/fill.h"
+#include "kernels/gpu/product_matrix.h"
+#include "kernels/gpu/product_vector.h"
+#include "kernels/gpu/rate.h"
+#include "kernels/gpu/read.h"
+#include "kernels/gpu/round.h"
+#include "kernels/gpu/sample.h"
+#include "kernels/gpu/tile_check.h"
+
+#define ELEMENT_bf16  ELEMENT_BF16
+#define ELEMENT_e4m3  ELEMENT_E4M3
+#define ELEMENT_f32   ELEMENT_F32
+#define ROUND_round   ROUND_ALONE
+#define ROUND_norm    ROUND_NORM
+#define VECTOR_store  VECTOR_STORE
+#define VECTOR_add    VECTOR_ADD
+#define VECTOR_swiglu VECTOR_SWIGLU
+
+// Of one vector, two blocks fit a multiprocessor, so that the next kernel's can begin beside this
+// one's; of more, the sums and activations take the registers of one.
+#define VECTOR(w, x, round, end, batch)                                                            \
+  KERNEL_BOUNDS(vector_##w##_##x##_##round##_##end##_##batch, product_arguments, VECTOR_THREADS,   \
+                batch == 1 ? 2 : 1) {                                                              \
+    vector_product<vector_kind<ELEMENT_##w, ELEMENT_##x, ROUND_##round, VECTOR_##end, batch>>(a);  \
+  }
+#define VECTOR_ENDS(w, x, batch)                                                                   \
+  VECTOR(w, x, norm, store, batch)                                                                 \
+  VECTOR(w, x, round, add, batch)                                                                  \
+  VECTOR(w, x, norm, swiglu, batch)
+#define VECTOR_BATCHES(w, x) VECTOR_ENDS(w, x, 1) VECTOR_ENDS(w, x, 2) VECTOR_ENDS(w, x, 4)
+VECTOR_BATCHES(bf16, bf16)
+VECTOR_BATCHES(e4m3, bf16)
+VECTOR_BATCHES(e4m3, e4m3)
+
+#define ROUND(x, round)                                                                            \
+  KERNEL_BOUNDS(round_##x##_##round, round_arguments, SMALL_THREADS, 2) {                          \
+    round_vector<ELEMENT_##x, ROUND_##round>(a);                                                   \
+  }
+ROUND(bf16, norm)
+ROUND(bf16, round)
+ROUND(e4m3, norm)
+ROUND(e4m3, round)
+
+#define EMBED(head)                                                                                \
+  KERNEL_BOUNDS(embed_##head, embed_arguments, SMALL_THREADS, 2) {                                 \
+    embed_row<ELEMENT_##head>(a);                                                                  \
+  }
+EMBED(bf16)
+EMBED(e4m3)
+
+KERNEL_BOUNDS(sample, sample_arguments, SMALL_THREADS, 2) {
+  sample_row(a);
+}
+
+#define FILL(element)                                                                              \
+  KERNEL_BOUNDS(fill_##element, fill_arguments, SMALL_THREADS, 2) {                                \
+    fill_tensor<ELEMENT_##element>(a);                                                             \
+  }
+FILL(bf16)
+FILL(e4m3)
+FILL(f32)
+KERNEL_BOUNDS(fill_value, fill_value_arguments, SMALL_THREADS, 2) {
+  fill_with_value(a);
+}
+
+KERNEL_BOUNDS(read_0, read_arguments, VECTOR_THREADS, 3) {
+  read_strides<4>(a);
+}
+KERNEL_BOUNDS(read_1, read_arguments, VECTOR_THREADS, 2) {
+  read_strides<8>(a);
+}
+KERNEL_BOUNDS(read_2, read_arguments, VECTOR_THREADS, 2) {
+  read_shares(a);
+}

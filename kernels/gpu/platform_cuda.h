@@ -1,0 +1,214 @@
+// platform_cuda: the names of platform.h for nvcc, sm_80 and later. Instructions by their names in
+// the PTX ISA.
+#ifndef PERTOKEN_GPU_PLATFORM_CUDA_H
+#define PERTOKEN_GPU_PLATFORM_CUDA_H
+
+enum { WARP = 32 };
+
+#define DEVICE          static __device__ __forceinline__
+#define KERNEL(name, T) extern "C" __global__ void name(const __grid_constant__ struct T a)
+#define KERNEL_BOUNDS(name, T, threads, blocks)                                                    \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                                    \
+      name(const __grid_constant__ struct T a)
+#define SHARED(type, name)                                                                         \
+  extern __shared__ struct words4 cuda_shared[];                                                   \
+  type *const name = reinterpret_cast<type *>(cuda_shared)
+
+DEVICE int thread_index(void) {
+  return (int)threadIdx.x;
+}
+DEVICE int block_threads(void) {
+  return (int)blockDim.x;
+}
+DEVICE int block_index(int axis) {
+  return (int)(axis == 0 ? blockIdx.x : axis == 1 ? blockIdx.y : blockIdx.z);
+}
+DEVICE int grid_blocks(int axis) {
+  return (int)(axis == 0 ? gridDim.x : axis == 1 ? gridDim.y : gridDim.z);
+}
+DEVICE int lane_index(void) {
+  return (int)(threadIdx.x % WARP);
+}
+DEVICE int warp_index(void) {
+  return (int)(threadIdx.x / WARP);
+}
+
+DEVICE float shuffle_xor(float v, int mask) {
+  return __shfl_xor_sync(0xFFFFFFFFu, v, mask);
+}
+DEVICE uint32_t shuffle_xor_bits(uint32_t v, int mask) {
+  return __shfl_xor_sync(0xFFFFFFFFu, v, mask);
+}
+DEVICE float shuffle(float v, int lane) {
+  return __shfl_sync(0xFFFFFFFFu, v, lane);
+}
+DEVICE void block_wait(void) {
+  __syncthreads();
+}
+DEVICE void warp_wait(void) {
+  __syncwarp();
+}
+
+// Volatile, so that what is fetched before wait_for_previous stays before it. 256 bytes is the
+// widest fetch into L2; whoever streams a row wants its neighbours too.
+DEVICE struct words4 load_weights(const void *p) {
+  struct words4 v;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "l"(p));
+  return v;
+}
+
+// In assembly, so that no compiler makes a non-coherent load of them.
+DEVICE struct words4 load_published(const void *p) {
+  struct words4 v;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "l"(p)
+               : "memory");
+  return v;
+}
+DEVICE float load_published_float(const float *p) {
+  float v;
+  asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");
+  return v;
+}
+DEVICE int load_published_int(const int *p) {
+  int v;
+  asm volatile("ld.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+
+DEVICE void publish(float *p, float v) {
+  asm volatile("st.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
+}
+DEVICE void publish_int(int *p, int v) {
+  asm volatile("st.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+DEVICE void publish_words(void *p, struct words4 v) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.word[0]), "r"(v.word[1]),
+               "r"(v.word[2]), "r"(v.word[3])
+               : "memory");
+}
+DEVICE void publish_bits16(uint16_t *p, uint16_t v) {
+  asm volatile("st.global.u16 [%0], %1;" ::"l"(p), "h"(v) : "memory");
+}
+DEVICE void publish_bits8(uint8_t *p, uint8_t v) {
+  asm volatile("st.global.u8 [%0], %1;" ::"l"(p), "r"((uint32_t)v) : "memory");
+}
+
+// CUDA's own vector type, for only that is sure to become one 16-byte access.
+DEVICE struct words4 load_shared(const void *p) {
+  const uint4 v = *static_cast<const uint4 *>(p);
+  return {{v.x, v.y, v.z, v.w}};
+}
+DEVICE void store_shared(void *p, struct words4 v) {
+  *static_cast<uint4 *>(p) = make_uint4(v.word[0], v.word[1], v.word[2], v.word[3]);
+}
+
+// The barrier before makes the block's writes thread 0's, the fence the device's; the fence after
+// the counter and the barrier hand the other blocks' writes to all threads (PTX ISA, causality
+// order). The counter wraps to 0 at blocks - 1.
+DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
+  __syncthreads();
+  int last = 0;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc(counter, blocks - 1) == blocks - 1;
+    __threadfence();
+  }
+  return __syncthreads_or(last) != 0;
+}
+
+DEVICE void wait_for_previous(void) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+DEVICE void let_next_start(void) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+DEVICE float exponential(float v) {
+  return expf(v);
+}
+DEVICE float square_root(float v) {
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(v)); // within 2^-23
+  return root;
+}
+DEVICE uint32_t bits_of(float value) {
+  return __float_as_uint(value);
+}
+DEVICE float float_of(uint32_t bits) {
+  return __uint_as_float(bits);
+}
+
+DEVICE uint32_t bf16_pair(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+DEVICE float bf16_low(uint32_t pair) {
+  return __uint_as_float(pair << 16);
+}
+DEVICE float bf16_high(uint32_t pair) {
+  return __uint_as_float(pair & 0xFFFF0000u);
+}
+
+// All of these are exact real values.
+#define E4M3_BF16_SCALE    1.0f
+#define E4M3_PRODUCT_SCALE 1.0f
+
+DEVICE uint8_t e4m3_held(uint8_t ocp) {
+  return ocp;
+}
+
+DEVICE uint8_t e4m3_from(float value) {
+#if __CUDA_ARCH__ >= 890
+  uint16_t pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(value));
+  return (uint8_t)pair;
+#else
+  const uint32_t bits = __float_as_uint(value), sign = bits >> 24 & 0x80;
+  const float magnitude = fabsf(value);
+  uint32_t code;
+  if (magnitude < 0x1p-6f) { // subnormal, steps of 2^-9: the last place of floats near 2^14
+    code = __float_as_uint(magnitude + 0x1p14f) & 0xF;
+  } else if (magnitude < 448) { // 3 bits of fraction to nearest even, exponent bias 127 to 7
+    code = ((__float_as_uint(magnitude) + 0x7FFFFu + (bits >> 20 & 1)) >> 20) - (127 - 7) * 8;
+  } else {
+    code = value == value ? 0x7E : 0x7F;
+  }
+  return (uint8_t)(sign | code);
+#endif
+}
+
+// Two E4M3 as two halves, which hold them all. Without an instruction: moved to where a half's
+// exponent and fraction stand, they are worth 2^-8 (biases 7 and 15); NaN becomes a number there,
+// which no weight is.
+DEVICE uint32_t cuda_e4m3_halves(uint32_t w) {
+  uint32_t halves;
+#if __CUDA_ARCH__ >= 890
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)w));
+#else
+  const uint32_t spread = __byte_perm(w, 0, 0x1404); // each code in the upper byte of its half
+  const uint32_t moved = (spread & 0x80008000u) | (spread & 0x7F007F00u) >> 1;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(halves) : "r"(moved), "r"(0x5C005C00u)); // 2^8, twice
+#endif
+  return halves;
+}
+DEVICE void e4m3_pair(uint32_t w, float *low, float *high) {
+  asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }"
+      : "=f"(*low), "=f"(*high)
+      : "r"(cuda_e4m3_halves(w)));
+}
+DEVICE uint32_t e4m3_pair_bf16(uint32_t w) {
+  float low, high;
+  e4m3_pair(w, &low, &high);
+  return bf16_pair(low, high);
+}
+
+#endif

@@ -1,0 +1,255 @@
+// platform_hip: the names of platform.h for clang -x hip, with nothing of ROCm: clang's builtins
+// alone (LLVM's "User Guide for AMDGPU Backend"; the ISA documents of CDNA and RDNA). gfx90a,
+// gfx942, gfx950, gfx11, gfx12.
+#ifndef PERTOKEN_GPU_PLATFORM_HIP_H
+#define PERTOKEN_GPU_PLATFORM_HIP_H
+
+#if defined(__GFX9__)
+enum { WARP = 64 };
+#else
+enum { WARP = 32 };
+#endif
+
+// Four SIMDs to a compute unit on gfx9, two since, of at most 8 and 16 waves; how many waves are
+// wanted on one decides how many registers each may take.
+enum { HIP_SIMDS = WARP == 64 ? 4 : 2, HIP_MOST_WAVES = WARP == 64 ? 8 : 16 };
+constexpr int hip_waves(int threads, int blocks) {
+  return threads * blocks >= HIP_MOST_WAVES * HIP_SIMDS * WARP
+             ? HIP_MOST_WAVES
+             : (threads * blocks + HIP_SIMDS * WARP - 1) / (HIP_SIMDS * WARP);
+}
+
+#define DEVICE static inline __attribute__((device, always_inline))
+#define KERNEL(name, T)                                                                            \
+  extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, 1024))) void name(              \
+      const struct T a)
+#define KERNEL_BOUNDS(name, T, threads, blocks)                                                    \
+  extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, threads),                       \
+                            amdgpu_waves_per_eu(hip_waves(threads, blocks)))) void                 \
+  name(const struct T a)
+#define SHARED(type, name)                                                                         \
+  extern __attribute__((shared)) struct words4 hip_shared[];                                       \
+  type *const name = reinterpret_cast<type *>(hip_shared)
+
+typedef uint32_t hip_words4 __attribute__((ext_vector_type(4)));
+typedef float hip_pair __attribute__((ext_vector_type(2)));
+
+DEVICE int thread_index(void) {
+  return (int)__builtin_amdgcn_workitem_id_x();
+}
+DEVICE int block_threads(void) {
+  return (int)__builtin_amdgcn_workgroup_size_x();
+}
+DEVICE int block_index(int axis) {
+  return (int)(axis == 0   ? __builtin_amdgcn_workgroup_id_x()
+               : axis == 1 ? __builtin_amdgcn_workgroup_id_y()
+                           : __builtin_amdgcn_workgroup_id_z());
+}
+// Grids are counted in threads; every launch is of whole blocks, one thread deep in y and z.
+DEVICE int grid_blocks(int axis) {
+  return (int)(axis == 0   ? __builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x()
+               : axis == 1 ? __builtin_amdgcn_grid_size_y()
+                           : __builtin_amdgcn_grid_size_z());
+}
+DEVICE int lane_index(void) {
+  return (int)(__builtin_amdgcn_workitem_id_x() % WARP);
+}
+// Told to be alike over the warp, so that what follows from it stays in scalar registers.
+DEVICE int warp_index(void) {
+  return __builtin_amdgcn_readfirstlane((int)(__builtin_amdgcn_workitem_id_x() / WARP));
+}
+
+DEVICE uint32_t bits_of(float value) {
+  return __builtin_bit_cast(uint32_t, value);
+}
+DEVICE float float_of(uint32_t bits) {
+  return __builtin_bit_cast(float, bits);
+}
+
+DEVICE uint32_t hip_from_lane(uint32_t v, int lane) {
+  return (uint32_t)__builtin_amdgcn_ds_bpermute(lane << 2, (int)v);
+}
+DEVICE uint32_t shuffle_xor_bits(uint32_t v, int mask) {
+  return hip_from_lane(v, lane_index() ^ mask);
+}
+DEVICE float shuffle_xor(float v, int mask) {
+  return float_of(shuffle_xor_bits(bits_of(v), mask));
+}
+DEVICE float shuffle(float v, int lane) {
+  return float_of(hip_from_lane(bits_of(v), lane));
+}
+DEVICE void block_wait(void) {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+DEVICE void warp_wait(void) {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+
+DEVICE struct words4 hip_words(hip_words4 v) {
+  return {{v.x, v.y, v.z, v.w}};
+}
+DEVICE hip_words4 hip_vector(struct words4 v) {
+  return hip_words4{v.word[0], v.word[1], v.word[2], v.word[3]};
+}
+DEVICE struct words4 load_weights(const void *p) {
+  return hip_words(__builtin_nontemporal_load(static_cast<const hip_words4 *>(p)));
+}
+
+// Plain accesses. Between kernels the end of the one and the start of the next order them; within
+// one the fences of arrive_last do, which the compiler moves no load across.
+DEVICE struct words4 load_published(const void *p) {
+  return hip_words(*static_cast<const hip_words4 *>(p));
+}
+DEVICE float load_published_float(const float *p) {
+  return *p;
+}
+DEVICE int load_published_int(const int *p) {
+  return *p;
+}
+DEVICE void publish(float *p, float v) {
+  *p = v;
+}
+DEVICE void publish_int(int *p, int v) {
+  *p = v;
+}
+DEVICE void publish_words(void *p, struct words4 v) {
+  *static_cast<hip_words4 *>(p) = hip_vector(v);
+}
+DEVICE void publish_bits16(uint16_t *p, uint16_t v) {
+  *p = v;
+}
+DEVICE void publish_bits8(uint8_t *p, uint8_t v) {
+  *p = v;
+}
+DEVICE struct words4 load_shared(const void *p) {
+  return hip_words(*static_cast<const hip_words4 *>(p));
+}
+DEVICE void store_shared(void *p, struct words4 v) {
+  *static_cast<hip_words4 *>(p) = hip_vector(v);
+}
+
+// The dies of an MI300 have an L2 each, and those are not coherent for ordinary memory. A fence of
+// agent scope is what LLVM's memory model for gfx942 makes coherence of: releasing writes the die's
+// L2 back (buffer_wbl2 sc1), acquiring drops what it holds of others' data (buffer_inv sc1), so
+// that the plain loads of load_published fetch anew. Every wave releases, as each waits for its own
+// stores only; the counter itself is an atomic of agent scope, done where all dies see it. It wraps
+// to 0 at blocks - 1.
+DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
+  __attribute__((shared)) static unsigned arrived;
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+  block_wait();
+  if (thread_index() == 0) {
+    arrived = __builtin_amdgcn_atomic_inc32(counter, blocks - 1, __ATOMIC_RELAXED, "agent");
+  }
+  block_wait();
+  const bool last = arrived == blocks - 1;
+  if (last) {
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+  }
+  return last;
+}
+
+DEVICE void wait_for_previous(void) {}
+DEVICE void let_next_start(void) {}
+
+// e^v = 2^n 2^r with n whole, so that the instruction's own error (1 unit in the last place) is
+// most of it: v log2(e) is made in two parts, its rounding error added to r.
+DEVICE float exponential(float v) {
+  const float log2e = 0x1.715476p+0f, log2e_rest = 0x1.4ae0cp-26f;
+  v = v > 89 ? 89 : v < -104 ? -104 : v; // infinity and 0 in float; NaN stays
+  const float n = __builtin_rintf(v * log2e);
+  const float r = __builtin_fmaf(v, log2e_rest, __builtin_fmaf(v, log2e, -n));
+  return __builtin_ldexpf(__builtin_amdgcn_exp2f(r), (int)n);
+}
+DEVICE float square_root(float v) {
+  return __builtin_sqrtf(v);
+}
+
+// To nearest even; a NaN is made quiet, for rounding could carry it into a number.
+DEVICE uint32_t hip_bf16_high(float value) {
+  const uint32_t bits = bits_of(value);
+  const uint32_t rounded = bits + 0x7FFFu + (bits >> 16 & 1);
+  return value == value ? rounded : bits | 0x400000u;
+}
+DEVICE uint32_t hip_high_halves(uint32_t low, uint32_t high) {
+  return __builtin_amdgcn_perm(high, low, 0x07060302);
+}
+DEVICE uint32_t bf16_pair(float low, float high) {
+  return hip_high_halves(hip_bf16_high(low), hip_bf16_high(high));
+}
+DEVICE float bf16_low(uint32_t pair) {
+  return float_of(pair << 16);
+}
+DEVICE float bf16_high(uint32_t pair) {
+  return float_of(pair & 0xFFFF0000u);
+}
+
+// E4M3 in hardware: on gfx942 FNUZ, whose codes are worth half of OCP's (bias 8), on gfx950 and
+// gfx12 OCP; elsewhere by bits, which are OCP's.
+#if defined(__gfx942__)
+#define HIP_E4M3_WORTH 2.0f
+#else
+#define HIP_E4M3_WORTH 1.0f
+#endif
+#if defined(__gfx942__) || defined(__gfx950__) || defined(__gfx1200__) || defined(__gfx1201__)
+#define HIP_E4M3_CONVERTS
+#endif
+#define E4M3_BF16_SCALE    HIP_E4M3_WORTH
+#define E4M3_PRODUCT_SCALE (HIP_E4M3_WORTH * HIP_E4M3_WORTH)
+
+// FNUZ has no negative zero; its code is the only NaN.
+DEVICE uint8_t e4m3_held(uint8_t ocp) {
+  if (HIP_E4M3_WORTH == 1) {
+    return ocp;
+  }
+  return (ocp & 0x7F) == 0x7F ? 0x80 : ocp == 0x80 ? 0 : ocp;
+}
+
+DEVICE uint8_t e4m3_from(float value) {
+#if defined(HIP_E4M3_CONVERTS)
+  // The instruction makes NaN of what is too large. Halving for FNUZ is exact.
+  const float bounded = value > 448 ? 448 : value < -448 ? -448 : value;
+  const float half = bounded * (1 / HIP_E4M3_WORTH);
+  return (uint8_t)__builtin_amdgcn_cvt_pk_fp8_f32(half, 0, 0, false);
+#else
+  const uint32_t bits = bits_of(value), sign = bits >> 24 & 0x80;
+  const float magnitude = __builtin_fabsf(value);
+  uint32_t code;
+  if (magnitude < 0x1p-6f) { // subnormal, steps of 2^-9: the last place of floats near 2^14
+    code = bits_of(magnitude + 0x1p14f) & 0xF;
+  } else if (magnitude < 448) { // 3 bits of fraction to nearest even, exponent bias 127 to 7
+    code = ((bits_of(magnitude) + 0x7FFFFu + (bits >> 20 & 1)) >> 20) - (127 - 7) * 8;
+  } else {
+    code = value == value ? 0x7E : 0x7F;
+  }
+  return (uint8_t)(sign | code);
+#endif
+}
+
+// Without an instruction: moved to where a float's exponent and fraction stand, a code is worth
+// 2^-120 (biases 7 and 127); NaN becomes a number, which no weight is.
+DEVICE hip_pair hip_e4m3_floats(uint32_t w) {
+#if defined(HIP_E4M3_CONVERTS)
+  return __builtin_amdgcn_cvt_pk_f32_fp8((int)w, false);
+#else
+  const uint32_t low = (w & 0x80) << 24 | (w & 0x7F) << 20;
+  const uint32_t high = (w & 0x8000) << 16 | (w & 0x7F00) << 12;
+  return hip_pair{float_of(low), float_of(high)} * 0x1p120f;
+#endif
+}
+DEVICE void e4m3_pair(uint32_t w, float *low, float *high) {
+  const hip_pair v = hip_e4m3_floats(w) * HIP_E4M3_WORTH;
+  *low = v.x;
+  *high = v.y;
+}
+// BF16 holds them all: cutting is exact.
+DEVICE uint32_t e4m3_pair_bf16(uint32_t w) {
+  const hip_pair v = hip_e4m3_floats(w);
+  return hip_high_halves(bits_of(v.x), bits_of(v.y));
+}
+
+#endif

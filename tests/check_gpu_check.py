@@ -1,0 +1,318 @@
+#!/usr/bin/python3
+"""Rehearses tests/gpu/check without a GPU: order, budget, going on after a kill, table, bundle.
+
+A stand-in for the probe answers at once and writes records of a known content; its GPU is one by name
+only. The true probe is used once, on this machine's processor, with the argument `full`. The peer is
+rehearsed where PyTorch is installed.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CHECK = ROOT / 'tests' / 'gpu' / 'check'
+PEER = ROOT / 'tests' / 'gpu' / 'peer_pytorch.py'
+PROBE = ROOT / os.environ.get('PROBE', 'build/pertoken-probe')
+DONE, FAILED, UNFINISHED, SKIPPED = 0, 1, 3, 77
+TIMEOUT_S = 60
+
+# What the stand-in does: as a file in a folder, so that a test can change it between two calls.
+STAND_IN = r'''#!/usr/bin/python3
+import json, os, pathlib, sys, time
+here = pathlib.Path(__file__).resolve().parent
+plan = json.loads((here / 'plan.json').read_text())
+words = sys.argv[1:]
+def note(line):
+    with open(here / 'calls', 'a') as file:
+        file.write(line + '\n')
+note(' '.join(words))
+
+def value(option, default=''):
+    return words[words.index(option) + 1] if option in words else default
+
+def listed():
+    device = {'backend': 'cuda', 'index': 0, 'name': plan['device'], 'uuid': 'GPU-0', 'pci': '',
+              'read_bandwidth': None, 'operations_per_s': {}}
+    if '--calibrate' in words:
+        device['read_bandwidth'] = plan['bandwidth'].pop(0)
+        (here / 'plan.json').write_text(json.dumps(plan))
+    processor = {**device, 'backend': 'cpu', 'name': 'A processor'}
+    absent = [{'name': 'hip', 'why': 'no library'}]
+    print(json.dumps({'schema': 1, 'devices': [processor, device], 'absent': absent, 'meters': []}))
+
+def result_of(batch, context):
+    name = f"{value('--model')} {value('--precision')} {batch} {context}"
+    share, layers = plan['shares'].get(name, 0.5), int(value('--layers', 80))
+    seconds = 1e-5 * context * layers
+    return {'model': {'id': value('--model')}, 'precision': value('--precision'), 'batch': batch,
+            'context': context, 'types': {'weights': 'e4m3', 'activations': 'bf16', 'head': 'bf16',
+            'kv': {'bf16': 'bf16', 'fp8': 'e4m3'}[value('--kv', 'bf16')]},
+            'layers_measured': layers, 'layer_seconds': 4.2e-6, 'step_seconds': seconds,
+            'bytes_per_step': share * 4.5e12 * seconds, 'read_bandwidth': 4.5e12,
+            'read_bandwidth_share': share, 'tokens_per_s': 100.0, 'load_power_w': plan['load_w'],
+            'sampled_power_w': 404.0, 'idle_power_w': 80.0, 'joules_per_token': 4.0,
+            'energy_meter': 'none: a stand-in', 'finished': time.strftime('%Y-%m-%dT%H:%M:%SZ'),
+            'verification': {'max_error': 1e-3, 'tolerance': 1e-2}}
+
+def run():
+    time.sleep(plan['seconds'])
+    folder = pathlib.Path(value('-o'))
+    path = folder / f"{value('--model')}.json"
+    results = json.loads(path.read_text())['results'] if path.exists() else []
+    for batch in map(int, value('--batch').split(',')):
+        for context in map(int, value('--context').split(',')):
+            results.append(result_of(batch, context))
+    path.write_text(json.dumps({'results': results}))
+    note('wrote')
+
+if words[0] == '--version':
+    print('stand-in')
+elif '--help' in words:
+    print('no options')
+elif words[0] == 'list':
+    listed()
+elif words[0] == 'run':
+    run()
+elif words[0] == 'check':
+    sys.exit(plan['check_status'])
+'''
+
+# Faster than the probe's stand-in with fp8 activations, slower in bf16, and without torch.compile.
+PEER_STAND_IN = r'''#!/usr/bin/python3
+import json, sys
+variant = sys.argv[sys.argv.index('--precision') + 1]
+if '--compile' in sys.argv:
+    print(json.dumps({'skipped': 'no torch.compile'}))
+    sys.exit(77)
+speed, activations = {'bf16': (80.0, 'bf16'), 'fp8-w8a8': (125.0, 'e4m3')}[variant]
+print(json.dumps({'precision': variant, 'tokens_per_s': speed,
+                  'types': {'weights': 'e4m3', 'activations': activations}}))
+'''
+
+PLAN = {'device': 'NVIDIA H200', 'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.05,
+        'load_w': 400.0, 'check_status': 0, 'shares': {
+            'llama-3.1-8b bf16 1 512': 0.95, 'llama-3.1-8b fp8 1 512': 0.84,
+            'llama-2-70b fp8 1 512': 0.90}}
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+class Rehearsal:
+    """A stand-in for the probe in a folder, and checks run with it."""
+
+    def __init__(self, folder, **changes):
+        self.folder, self.out = folder, folder / 'out'
+        self.probe = folder / 'probe'
+        self.probe.write_text(STAND_IN)
+        self.probe.chmod(0o755)
+        self.plan(**changes)
+
+    def peer(self):
+        """A Python with PyTorch, by its answers alone."""
+        path = self.folder / 'peer'
+        path.write_text(PEER_STAND_IN)
+        path.chmod(0o755)
+        return ('--peer-python', path)
+
+    def plan(self, **changes):
+        (self.folder / 'plan.json').write_text(json.dumps({**PLAN, **changes}))
+
+    def command(self, budget, *arguments):
+        return [CHECK, '--budget', str(budget), '--out', self.out, '--probe', self.probe,
+                '--ladder', self.folder / 'none', '--peer-python', self.folder / 'none', *arguments]
+
+    def check(self, status, budget=600, *arguments):
+        done = subprocess.run(self.command(budget, *arguments), capture_output=True, text=True,
+                              timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+        expect(done.returncode == status,
+               f'exit {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}')
+        return done.stdout + done.stderr
+
+    def calls(self, start=''):
+        lines = (self.folder / 'calls').read_text().splitlines()
+        return [line for line in lines if line.startswith(start)]
+
+    def state(self):
+        return json.loads((self.out / 'state.json').read_text())['steps']
+
+    def table(self):
+        return (self.out / 'table.txt').read_text()
+
+
+def row(text, start):
+    return next((line for line in text.splitlines() if line.strip().startswith(start)), '')
+
+
+def expect_row(text, start, *words):
+    found = row(text, start)
+    expect(all(word in found for word in words), f'{words} in the row {start!r}:\n{found}\n{text}')
+
+
+def test_whole(folder):
+    """One call with time enough: the order, the table and the bundle; a second runs nothing twice."""
+    rehearsal = Rehearsal(folder)
+    rehearsal.check(DONE)
+    names = list(rehearsal.state())
+    firsts = [next(i for i, name in enumerate(names) if name.startswith(kind)) for kind in (
+        'environment', 'bandwidth-before', 'verify', 'sanitizer', 'record 8b-fp8', 'ladder', 'peer',
+        'attention', 'grid', 'recheck')]
+    expect(firsts == sorted(firsts), f'order: {names}')
+    table = rehearsal.table()
+    expect_row(table, 'Read bandwidth R', '4.500 TB/s before', '4.470 after', '-0.67 %')
+    expect_row(table, 'An H200 must read 4.45 TB/s', ': met')
+    expect_row(table, '8B bf16, batch 1', '0.90', '0.94', '0.950', '4.20', 'stretch met')
+    expect_row(table, '8B fp8, batch 1', '0.840', 'met')
+    expect_row(table, 'Llama-2-70B fp8, batch 1 ', '0.900', 'BELOW')
+    expect_row(table, 'attention, bf16 KV', '0.500', '35840.00', 'BELOW')
+    expect_row(table, 'llama-2-70b fp8, batch 64, context 4096', ' 80 ', ' 400 ', '+1.0 %', ' 4')
+    expect_row(table, '8b-bf16-batch1-context512', 'unmeasured')
+    expect('The peer is missing' in table and 'ladder: missing: none is not built' in table, table)
+    with tarfile.open(rehearsal.out / 'gpu-check.tar.gz') as bundle:
+        inside = bundle.getnames()
+    for name in ('table.txt', 'environment.json', 'records/llama-2-70b.json', 'logs/records.log'):
+        expect(f'gpu-check/{name}' in inside, f'{name} in {inside}')
+    before = rehearsal.calls('run')
+    rehearsal.check(DONE)
+    expect(rehearsal.calls('run') == before, 'a finished step ran again')
+
+
+def test_kill(folder):
+    """Killed outright in the middle of a step, it goes on with that step, and leaves no program."""
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        where = folder / number.name
+        where.mkdir()
+        rehearsal = Rehearsal(where, seconds=0.3)
+        with subprocess.Popen(rehearsal.command(600), stdout=subprocess.PIPE, text=True) as process:
+            until = time.monotonic() + TIMEOUT_S
+            while (not (where / 'calls').exists() or len(rehearsal.calls('run')) < 3) \
+                    and time.monotonic() < until:
+                time.sleep(0.01)
+            process.send_signal(number)
+            process.communicate(timeout=TIMEOUT_S)
+        time.sleep(0.5)  # a program left behind would go on
+        begun = rehearsal.calls('run')
+        finished = [n for n, step in rehearsal.state().items() if step['status'] == 'done']
+        expect(len(begun) == 3, f'the check ran on: {begun}')
+        expect(len(rehearsal.calls('wrote')) == 2, 'the program that the check had started ran on')
+        expect(sum(name.startswith('verify') for name in finished) == 2, finished)
+        rehearsal.plan(seconds=0)
+        rehearsal.check(UNFINISHED, 60)
+        expect(rehearsal.calls('run')[3] == begun[2], 'the step that was killed did not run again')
+
+
+def test_budget(folder):
+    """It ends by itself in time, with a table, and says what to do."""
+    rehearsal = Rehearsal(folder, seconds=1)
+    began = time.monotonic()
+    said = rehearsal.check(UNFINISHED, 27)
+    expect(time.monotonic() - began < 27, f'it took {time.monotonic() - began:.0f} s')
+    expect('call again to go on' in said and 'not run' in rehearsal.table(), said)
+    expect_row(rehearsal.table(), 'Read bandwidth R', 'after')
+
+
+def test_failures(folder):
+    """What fails is said, does not end the check, and is tried again."""
+    rehearsal = Rehearsal(folder, bandwidth=[4.5e12, 4.3e12, 4.3e12], check_status=1, load_w=None)
+    rehearsal.check(FAILED, 600, *rehearsal.peer())
+    table = rehearsal.table()
+    expect_row(table, '8b-bf16-batch1-context512 / bf16 ', '1.250', '2 pairs', 'met')
+    expect_row(table, '8b-bf16-batch1-context512 / bf16 --compile', 'unmeasured: no torch.compile')
+    expect_row(table, '8b-fp8-batch64-context512 / fp8-w8a8', '0.800',
+               'BELOW: unlike, e4m3 x bf16 and e4m3 x e4m3')
+    expect('The peer is missing' not in table, table)
+    expect_row(table, 'recheck: failed', 'out of tolerance: llama-2-70b.json')
+    expect_row(table, 'Read bandwidth R', '-4.44 %, MORE THAN 1 %')
+    expect_row(table, 'unmeasured: none: a stand-in')
+    rehearsal.plan(check_status=0)
+    rehearsal.check(DONE, 600, *rehearsal.peer())
+    expect('recheck' not in rehearsal.table(), rehearsal.table())
+
+
+def test_other_devices(folder):
+    rehearsal = Rehearsal(folder, device='Some GPU')
+    rehearsal.check(UNFINISHED, 30)
+    expect('targets are of one NVIDIA H200; this is another' in rehearsal.table(), rehearsal.table())
+    rehearsal.plan(device='NVIDIA H200')
+    said = rehearsal.check(FAILED)
+    expect('holds results of another device or other programs (Some GPU)' in said, said)
+    said = rehearsal.check(SKIPPED, 600, '--device', 'hip')
+    expect('skipped: no hip among the devices: cpu:0 A processor, cuda:0 NVIDIA H200; '
+           'hip: no library' in said, said)
+
+
+def test_missing_probe(folder):
+    rehearsal = Rehearsal(folder)
+    rehearsal.probe.unlink()
+    said = rehearsal.check(SKIPPED)
+    expect('does not run' in said, said)
+
+
+def peer(*arguments):
+    done = subprocess.run([sys.executable, PEER, '--device', 'cpu', '--time', '0.1', '--context', '64',
+                           *arguments], capture_output=True, text=True, timeout=TIMEOUT_S)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_peer(_):
+    """Verified against float64 and timed on the processor; without PyTorch it says so."""
+    shape = ('--shape', '2,128,4,2,32,384,512')
+    status, output, errors = peer(*shape, '--precision', 'fp8-w8a8', '--batch', '1,4')
+    if status == SKIPPED:
+        expect('no PyTorch' in json.loads(output)['skipped'], output)
+        raise ModuleNotFoundError('no PyTorch here')
+    expect(status == 0, errors)
+    lines = [json.loads(line) for line in output.splitlines()]
+    expect([line['batch'] for line in lines] == [1, 4], output)
+    for line in lines:
+        expect(0 < line['max_error'] <= line['tolerance'] and line['logits_finite'], output)
+        expect(abs(line['tokens_per_s'] * line['step_us'] * 1e-6 / line['batch'] - 1) < 1e-9, output)
+
+
+def test_true_probe(folder):
+    """The first steps with the true probe, on a small shape on this processor."""
+    done = subprocess.run([CHECK, '--tiny', '--device', 'cpu', '--budget', '120', '--out', folder / 'out',
+                           '--probe', PROBE], capture_output=True, text=True, timeout=240)
+    expect(done.returncode in (DONE, FAILED, UNFINISHED), done.stdout + done.stderr)
+    table = (folder / 'out' / 'table.txt').read_text()
+    expect('A rehearsal on a small shape' in table and 'Verified against the oracle: ' in table, table)
+    expect(list((folder / 'out' / 'records' / 'verify').glob('tiny-cpu-*.json')), table)
+
+
+QUICK = [test_whole, test_kill, test_budget, test_failures, test_other_devices,
+         test_missing_probe, test_peer]
+
+
+def main():
+    passed = failed = skipped = 0
+    tests = QUICK + ([test_true_probe] if 'full' in sys.argv[1:] else [])
+    for test in tests:
+        began = time.monotonic()
+        folder = pathlib.Path(tempfile.mkdtemp(prefix='pertoken-gpu-check-'))
+        try:
+            test(folder)
+            passed += 1
+            print(f'ok   {test.__name__} {time.monotonic() - began:.1f} s', flush=True)
+        except ModuleNotFoundError as error:
+            skipped += 1
+            print(f'skip {test.__name__}: {error}', flush=True)
+        except (AssertionError, OSError, ValueError, subprocess.SubprocessError) as error:
+            failed += 1
+            print(f'FAIL {test.__name__}: {error}', flush=True)
+        finally:
+            shutil.rmtree(folder)
+    print(f'{passed} passed, {failed} failed, {skipped} skipped')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,273 @@
+#!/usr/bin/python3
+"""Is the GPUs' machine code what it is meant to be? Needs no GPU.
+
+    check_machine_code.py [full] [TREE]
+
+Looks at the images that the build left in build/gpu. What is not there, or is older than the
+kernels' sources, is compiled: with `full` for all targets, else for one of each vendor. TREE is
+another source tree; its kernels are always compiled.
+"""
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CUDA = {'80': False, '90a': True, '100': True, '120': True}  # has griddepcontrol (PTX ISA, sm_90)
+MATRIX_UNITS = ['gfx90a', 'gfx942', 'gfx950']
+HIP = MATRIX_UNITS + ['gfx1100', 'gfx1201']
+OFTEN = {'90a', 'gfx942'}  # compiled when there is no image
+
+PAIRS = ['bf16_bf16', 'e4m3_bf16', 'e4m3_e4m3']
+ENDS = ['norm_store', 'round_add', 'norm_swiglu']
+VECTOR = [f'vector_{p}_{e}_{b}' for p in PAIRS for e in ENDS for b in (1, 2, 4)]
+MATRIX = [f'matrix_{p}_{e}_{c}' for p in PAIRS for e in ('store', 'add', 'swiglu')
+          for c in (16, 32, 64)]
+ATTENTION = [f'attention_{kv}_{d}' for kv in ('bf16', 'e4m3') for d in (64, 128, 256)]
+READ = [f'read_{v}' for v in range(3)]
+TILE = [f'{k}_{p}' for k in ('rate', 'tile_check') for p in PAIRS]
+SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3') for p in ('norm', 'round')] +
+         ['embed_bf16', 'embed_e4m3', 'sample', 'fill_bf16', 'fill_e4m3', 'fill_f32', 'fill_value'])
+EVERY = set(VECTOR + MATRIX + ATTENTION + READ + TILE + SMALL)
+STREAMING = set(VECTOR + MATRIX + ATTENTION + READ)
+# Without a matrix unit heads of 256 take more registers than there are.
+OPTIONAL = {t: {'attention_bf16_256', 'attention_e4m3_256'} for t in ('gfx1100', 'gfx1201')}
+
+# The registers that a kernel may take so that as many blocks fit as kernels.cu means: 65,536 to a
+# multiprocessor for 1024 or 512 threads (CUDA C++ Programming Guide); to a SIMD of gfx9 512 for each
+# lane of 4 or 2 waves, of gfx11 and gfx12 1536 for each of 16 or 8, of which a wave may take 256
+# (LLVM, "User Guide for AMDGPU Backend").
+REGISTERS = {'cuda': (64, 128), 'gfx9': (128, 256), 'gfx1': (96, 192)}
+
+passed, failed, skipped = 0, 0, 0
+
+
+def check(subject, good, message):
+    global passed, failed
+    if good:
+        passed += 1
+        return
+    failed += 1
+    print(f'FAILED {subject}: {message}')
+
+
+def tool(*names):
+    return next((found for found in map(shutil.which, names) if found), None)
+
+
+def nvcc():
+    return tool('nvcc', '/usr/local/cuda/bin/nvcc')
+
+
+def llvm(name):
+    """The newest of a tool, for the newest clang knows the most targets."""
+    return tool(*[f'{name}-{version}' for version in range(23, 18, -1)])
+
+
+def run(*command):
+    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True,
+                          cwd=TREE).stdout
+
+
+def newest_source():
+    folders = [TREE / 'kernels', TREE / 'kernels' / 'gpu']
+    return max(p.stat().st_mtime for f in folders for p in f.iterdir() if p.suffix in ('.h', '.cu'))
+
+
+def built(*names):
+    """The images of the build, if all are there and newer than the sources."""
+    images = [ROOT / 'build' / 'gpu' / name for name in names]
+    fresh = TREE == ROOT and all(i.exists() and i.stat().st_mtime > newest_source() for i in images)
+    return images if fresh else None
+
+
+def wanted(target, compiler, images):
+    """Is this target looked at? If not, it is counted as skipped, with the reason."""
+    global skipped
+    if images or (compiler and (FULL or target in OFTEN)):
+        return True
+    skipped += 1
+    print(f'skipped {target}: no fresh image in build/gpu' + ('' if compiler else ', no compiler'))
+    return False
+
+
+def by_kernel(text, start):
+    """The text after each match of `start`, whose first group is the name, up to the next."""
+    found = list(re.finditer(start, text, re.M))
+    ends = [m.start() for m in found[1:]] + [len(text)]
+    return {m.group(1): text[m.end():end] for m, end in zip(found, ends)}
+
+
+def check_names(target, names):
+    missing = EVERY - set(names) - OPTIONAL.get(target, set())
+    check(target, not missing, 'no kernel ' + ', '.join(sorted(missing)))
+    check(target, set(names) <= EVERY, 'unknown kernel ' + ', '.join(sorted(set(names) - EVERY)))
+
+
+def register_limit(family, name):
+    if name.startswith('vector_'):
+        return REGISTERS[family][0 if name.endswith('_1') else 1]
+    return 255 if family == 'cuda' else 512
+
+
+# ---- CUDA: PTX says which instructions, the cubin how many registers and how much stack
+
+def cubin_facts(image):
+    """Registers and bytes of stack, spills included, of each kernel, from its .nv.info."""
+    registers_of, frame_of = 0x2f, 0x11  # EIATTR_REGCOUNT, EIATTR_FRAME_SIZE: index, then value
+    data = image.read_bytes()
+    offset, = struct.unpack_from('<Q', data, 0x28)
+    size, count, names = struct.unpack_from('<HHH', data, 0x3a)
+    sections = [struct.unpack_from('<IIQQQQIIQQ', data, offset + i * size) for i in range(count)]
+
+    def text(table, at):
+        start = sections[table][4] + at
+        return data[start:data.index(b'\0', start)].decode()
+
+    symbols = next(s for s in sections if s[1] == 2)
+    symbol = [text(symbols[6], struct.unpack_from('<I', data, symbols[4] + at)[0])
+              for at in range(0, symbols[5], 24)]
+    info = next(s for s in sections if text(names, s[0]) == '.nv.info')
+    facts, at = {registers_of: {}, frame_of: {}}, info[4]
+    while at < info[4] + info[5]:
+        form, kind, length = struct.unpack_from('<BBH', data, at)
+        if form == 4 and kind in facts:  # EIFMT_SVAL
+            index, value = struct.unpack_from('<II', data, at + 4)
+            facts[kind][symbol[index]] = value
+        at += 4 + (length if form == 4 else 0)
+    return facts[registers_of], facts[frame_of]
+
+
+def check_loads(subject, name, body):
+    cached = re.findall(r'\bld\.global\.nc\S*|\bld\.global\S*\.nc\S*|\bldu\.\S*', body)
+    streams = [c for c in cached if re.match(r'ld\.global\.nc\.L1::no_allocate\.\S*v4\.u32$', c)]
+    other = sorted(set(cached) - set(streams))
+    check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
+    check(subject, streams or name not in STREAMING, 'no 16-byte loads of load_weights')
+    check(subject, not re.search(r'\b(ld|st)\.local\b|\.local \.align', body), 'uses local memory')
+
+
+def check_cuda(architecture, overlap, ptx, cubin):
+    kernels = by_kernel(ptx.read_text(), r'^\.(?:visible )?\.?entry (\w+)\(')
+    registers, frames = cubin_facts(cubin)
+    check_names(f'sm_{architecture}', kernels)
+    for name, body in kernels.items():
+        subject = f'sm_{architecture} {name}'
+        check_loads(subject, name, body)
+        for instruction in ('griddepcontrol.wait', 'griddepcontrol.launch_dependents'):
+            there = instruction in body
+            check(subject, there == overlap, instruction + (' present' if there else ' missing'))
+        if overlap and name in VECTOR + MATRIX:
+            before = body.split('griddepcontrol.wait')[0]
+            check(subject, 'ld.global.nc.' in before, 'fetches no weights before it waits')
+        if name in MATRIX + ATTENTION + TILE:
+            check(subject, 'mma.sync.' in body, 'no matrix instruction')
+        used, limit = registers.get(name, 0), register_limit('cuda', name)
+        check(subject, 0 < used <= limit, f'{used} registers of at most {limit}')
+        check(subject, frames.get(name) == 0, f'{frames.get(name)} bytes of stack or spills')
+
+
+def cuda_images(architecture, folder):
+    images = built(f'cuda_{architecture}.ptx', f'cuda_{architecture}.cubin')
+    if not wanted(architecture, nvcc(), images):
+        return None
+    if not images:
+        images = [folder / 'kernels.ptx', folder / 'kernels.cubin']
+        for form, image in zip(('-ptx', '-cubin'), images):
+            source = ['kernels/gpu/kernels.cu'] if form == '-ptx' else [images[0]]
+            run(nvcc(), '-std=c++17', '-O3', form, f'-arch=sm_{architecture}', '-I.', '-o', image,
+                *source)
+    return images
+
+
+# ---- HIP: notes and disassembly
+
+def note_facts(notes):
+    """The notes of each kernel as a dictionary of its whole numbers."""
+    facts = {}
+    for block in re.split(r'\n  - \.', notes)[1:]:
+        names = re.findall(r'^ {4}\.name: +(\w+)', block, re.M)
+        values = {k: int(v) for k, v in re.findall(r'^ {4}\.(\w+): +(\d+)$', block, re.M)}
+        if names:
+            facts[names[0]] = values
+    return facts
+
+
+def check_hip_code(target, name, body):
+    subject = f'{target} {name}'
+    # A nontemporal load is `nt` on gfx940 and later, `glc slc` on gfx90a, `slc` on gfx11.
+    streams = re.findall(r'\bglobal_load_(?:dwordx4|b128)\b.*(?:\bnt\b|\bslc\b|TH_LOAD_NT)', body)
+    check(subject, streams or name not in STREAMING, 'no 16-byte nontemporal loads')
+    check(subject, 'scratch_' not in body, 'uses scratch memory')
+    if target in MATRIX_UNITS and name in MATRIX + ATTENTION + TILE:
+        check(subject, 'v_mfma_' in body, 'no matrix instruction')
+        if target != 'gfx90a' and name.split('_', 1)[1].startswith('e4m3_e4m3'):
+            check(subject, re.search(r'v_mfma_\w*(fp8|f8f6f4)', body), 'no matrix instruction of fp8')
+    if target in ('gfx942', 'gfx950') and 'atomic_inc' in body:
+        fences = all(re.search(f, body) for f in (r'buffer_wbl2 sc1', r'buffer_inv sc1'))
+        check(subject, fences, 'blocks meet without fences between the dies')
+
+
+def check_hip(target, image):
+    if not llvm('llvm-readelf') or not llvm('llvm-objdump'):
+        sys.exit('llvm-readelf and llvm-objdump are missing beside clang: see tests/support/setup.sh')
+    facts = note_facts(run(llvm('llvm-readelf'), '--notes', image))
+    code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
+    check_names(target, facts)
+    for name, values in facts.items():
+        subject = f'{target} {name}'
+        check_hip_code(target, name, code.get(name, ''))
+        limit = register_limit(target[:4], name)
+        used = values.get('vgpr_count', 0)
+        check(subject, 0 < used <= limit, f'{used} vector registers of at most {limit}')
+        for fact in ('vgpr_spill_count', 'sgpr_spill_count', 'private_segment_fixed_size'):
+            check(subject, values.get(fact) == 0, f'{fact} {values.get(fact)}')
+
+
+def hip_compiler(target):
+    clang = llvm('clang')
+    options = ['--target=amdgcn-amd-amdhsa', '-nogpulib', '--print-supported-cpus']
+    known = clang and subprocess.run([clang, *options], stdout=subprocess.PIPE,
+                                     stderr=subprocess.STDOUT, text=True).stdout
+    return clang if known and re.search(rf'\b{target}\b', known) else None
+
+
+def hip_image(target, folder):
+    clang, images = hip_compiler(target), built(f'{target}.code')
+    if not wanted(target, clang, images):
+        return None
+    if images:
+        return images[0]
+    image = folder / 'kernels.hsaco'
+    run(clang, '-x', 'hip', f'--offload-arch={target}', '-nogpulib', '-nogpuinc', '-std=c++17',
+        '-O3', '-mcode-object-version=5', '--cuda-device-only', '--no-gpu-bundle-output', '-I.',
+        '-o', image, 'kernels/gpu/kernels.cu')
+    return image
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for architecture, overlap in CUDA.items():
+            images = cuda_images(architecture, folder)
+            if images:
+                check_cuda(architecture, overlap, *images)
+        for target in HIP:
+            image = hip_image(target, folder)
+            if image:
+                check_hip(target, image)
+    if passed + failed == 0:
+        print('neither images of the GPUs in build/gpu, nor nvcc or clang-19 to make them')
+        sys.exit(77)
+    print(f'{passed} passed, {failed} failed, {skipped} skipped')
+    sys.exit(failed > 0)
+
+
+if __name__ == '__main__':
+    ARGUMENTS = [a for a in sys.argv[1:] if a != 'full']
+    FULL = 'full' in sys.argv[1:]
+    TREE = pathlib.Path(ARGUMENTS[0]).resolve() if ARGUMENTS else ROOT
+    main()

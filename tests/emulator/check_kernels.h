@@ -1,0 +1,23 @@
+// check_kernels: kernels that check the emulator itself, some right, some wrong on purpose.
+#ifndef PERTOKEN_CHECK_KERNELS_H
+#define PERTOKEN_CHECK_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct check_outcome {
+  const char *error; // of the launch, NULL if it ended well; valid until the next
+  bool right;        // it ended well and the results are what they should be
+};
+
+// Runs the kernel of this name by a schedule from `seed`. Exported as "emulator_check".
+typedef struct check_outcome check_function(const char *kernel, uint64_t seed);
+
+// How a launch itself may be wrong; any other name is a kernel's.
+#define CHECK_NO_KERNEL   "there_is_no_such_kernel"
+#define CHECK_ARGUMENTS   "wrong_arguments"
+#define CHECK_BLOCK       "wrong_block"
+#define CHECK_GRID        "wrong_grid"
+#define CHECK_CONVERSIONS "conversions" // of bf16 and E4M3; no launch
+
+#endif

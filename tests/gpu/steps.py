@@ -1,0 +1,267 @@
+"""steps: the plan of a check, and how each step is run."""
+import csv
+import json
+import pathlib
+import shutil
+import time
+from dataclasses import dataclass
+from typing import Callable
+
+import machine
+import running
+import workloads
+from running import DONE, FAILED, MISSING, PENDING, Outcome
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PEER = pathlib.Path(__file__).resolve().parent / 'peer_pytorch.py'
+SKIPPED = 77  # exit status of a program that has not what it needs
+BUSY = 1  # exit status of `probe check` when a result is out of tolerance
+SANITIZERS = ('memcheck', 'racecheck', 'initcheck', 'synccheck')
+PEER_ROUNDS = 2
+# Options of the peer beside each of our precisions.
+PEER_VARIANTS = {'bf16': (('bf16',), ('bf16', '--compile')),
+                 'fp8': (('fp8-w8a8',), ('fp8-w8a16', '--compile'))}
+
+
+class Context:
+    """What all steps share."""
+
+    def __init__(self, arguments, state, budget, device, meters):
+        self.out, self.probe, self.ladder = arguments.out, arguments.probe, arguments.ladder
+        self.peer_python, self.tiny = arguments.peer_python, arguments.tiny
+        self.state, self.budget, self.device, self.meters = state, budget, device, meters
+        self.name = machine.name_of(device)
+        self.data = self.out / 'data'
+        self.measured = False  # by this call
+        write_data(self.data)
+
+    def log(self, name):
+        return self.out / 'logs' / f'{name}.log'
+
+    def some(self, list_of, count):
+        """Of a list of workloads, in a rehearsal: the first few, made small."""
+        return workloads.tiny(list_of, count) if self.tiny else list_of
+
+    def peers(self):
+        return self.some(workloads.PEERS, 1)
+
+    def model(self, short, tiny=False):
+        return 'tiny' if tiny or self.tiny else workloads.MODELS[short]
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    needs_s: float  # not begun with less
+    limit_s: float  # ended after so long
+    run: Callable
+
+
+def write_data(folder):
+    """The catalogue with one tiny model more, which is of this check alone."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    shutil.copytree(ROOT / 'data', folder, ignore=shutil.ignore_patterns('measured'))
+    path = folder / 'models.csv'
+    with open(path, newline='') as file:
+        rows = list(csv.DictReader(file))
+    rows.append({**next(row for row in rows if row['id'] == 'tinyllama-1.1b'), 'id': 'tiny',
+                 **workloads.TINY})
+    with open(path, 'w', newline='') as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator='\n')
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+# ---- environment and bandwidth
+
+def environment(context, limit_s):
+    described = machine.describe(context.device, context.meters, context.log('environment'))
+    running.write_whole(context.out / 'environment.json', json.dumps(described, indent=1))
+    return Outcome(DONE, context.device['name'])
+
+
+def read_bandwidth(context, limit_s):
+    shown = machine.listed(context.probe, True, context.name, limit_s, context.log('bandwidth'))
+    device = machine.choose(shown['devices'], context.name)
+    if not device or not device['read_bandwidth']:
+        return Outcome(FAILED, shown['words'] or 'not measured')
+    value = device['read_bandwidth']
+    return Outcome(DONE, f'{1e-9 * value:.0f} GB/s', bytes_per_s=value,
+                   operations_per_s=device['operations_per_s'])
+
+
+def measure_drift(context):
+    """The read bandwidth once more, after whatever this call has measured."""
+    if not context.measured:
+        return
+    start = time.monotonic()
+    outcome = read_bandwidth(context, context.budget.rest() - 1)
+    context.state.keep('bandwidth-after', outcome, time.monotonic() - start)
+
+
+# ---- runs of the probe
+
+def out_of_time(context, limit_s):
+    """It was the budget that ended a step, which then goes on next time, or the step's own limit."""
+    if context.budget.left() < 1:
+        return Outcome(PENDING, 'stopped by the budget; call again to go on')
+    return Outcome(FAILED, f'stopped after {limit_s:.0f} s')
+
+
+def run_command(context, workload, seconds, folder, model=''):
+    command = [context.probe, 'run', '-q', '--device', context.name, '--data', context.data,
+               '--model', model or context.model(workload.model), '--precision', workload.precision,
+               '--batch', ','.join(map(str, workload.batch)),
+               '--context', ','.join(map(str, workload.context)), '--kv', workload.kv,
+               '--time', seconds, '-o', folder]
+    if workload.layers and not context.tiny:
+        command += ['--layers', workload.layers]
+    return command
+
+
+def probed(context, name, command, limit_s, folder):
+    """Runs the probe; records are kept also of a run that was ended, and resumed by the next."""
+    folder.mkdir(parents=True, exist_ok=True)
+    context.measured = True
+    done = running.run(command, limit_s, context.log(name))
+    if done.status is None:
+        return out_of_time(context, limit_s)
+    if done.status != 0:
+        return Outcome(FAILED, done.last_line())
+    return Outcome(DONE, '')
+
+
+def measuring(workload, folder, seconds):
+    def run(context, limit_s):
+        where = context.out / 'records' / folder
+        return probed(context, folder or 'records',
+                      run_command(context, workload, seconds, where), limit_s, where)
+    return run
+
+
+def sanitizing(tool):
+    def run(context, limit_s):
+        program = machine.find_tool('compute-sanitizer')
+        if context.device['backend'] != 'cuda' or not program:
+            return Outcome(MISSING, 'no compute-sanitizer for this device')
+        where = context.out / 'sanitizer' / tool
+        workload = workloads.Workload('small', 'fp8', (1, 8), (65,), 'fp8')
+        command = run_command(context, workload, 0.1, where, 'tiny')
+        if machine.has_option(context.probe, 'run', '--verify-only'):
+            command.append('--verify-only')
+        return probed(context, f'sanitizer-{tool}',
+                      [program, '--tool', tool, '--error-exitcode', 9, *command], limit_s, where)
+    return run
+
+
+def rechecking(context, limit_s):
+    """Measures every record again; all must be within tolerance."""
+    differ, context.measured = [], True
+    records = sorted((context.out / 'records').glob('*.json'))
+    for record in records:
+        start = time.monotonic()
+        done = running.run([context.probe, 'check', record, '-q', '--time', 3], limit_s,
+                           context.log('recheck'))
+        limit_s -= time.monotonic() - start
+        if done.status is None:
+            return out_of_time(context, limit_s)
+        if done.status not in (0, BUSY):
+            return Outcome(FAILED, f'{record.name}: {done.last_line()}')
+        if done.status == BUSY:
+            differ.append(record.name)
+    if not records:
+        return Outcome(MISSING, 'no records')
+    if differ:
+        return Outcome(FAILED, f'out of tolerance: {", ".join(differ)}')
+    return Outcome(DONE, f'{len(records)} records within tolerance')
+
+
+# ---- the ladder and the peer
+
+def ladder(context, limit_s):
+    if not context.ladder.exists():
+        return Outcome(MISSING, f'{context.ladder.name} is not built')
+    context.measured = True
+    done = running.run([context.ladder, context.name], limit_s, context.log('ladder'))
+    if done.status is None:
+        return out_of_time(context, limit_s)
+    return Outcome(DONE if done.status == 0 else FAILED, '' if done.status == 0 else done.last_line())
+
+
+def peer_result(done):
+    """What the peer measured, or why it did not."""
+    for line in done.output.splitlines():
+        if done.status in (0, SKIPPED) and line.startswith('{'):
+            said = json.loads(line)
+            return {'failed': said['skipped']} if 'skipped' in said else said
+    return {'failed': done.last_line()}
+
+
+def peer_command(context, workload, variant):
+    command = [context.peer_python, PEER, '--device', 'cpu' if context.device['backend'] == 'cpu'
+               else f'cuda:{context.device["index"]}', '--precision', *variant,
+               '--batch', workload.batch[0], '--context', workload.context[0],
+               '--time', 0.2 if context.tiny else 3]
+    if context.tiny:
+        return command + ['--shape', ','.join(map(str, workloads.TINY.values()))]
+    return command + ['--model', workloads.MODELS[workload.model]]
+
+
+def read_result(folder):
+    """The one result of the one record in a folder."""
+    records = [json.loads(path.read_text()) for path in folder.glob('*.json')]
+    results = [result for record in records for result in record['results']]
+    return results[0] if len(results) == 1 else None
+
+
+def comparing(workload, number):
+    """One round: ours, then every variant of the peer, in the same minute."""
+    def run(context, limit_s):
+        end = time.monotonic() + limit_s
+        where = context.out / 'peer' / f'{workload.name()}-{number}'
+        found = []
+        for variant in PEER_VARIANTS[workload.precision]:
+            done = running.run(peer_command(context, workload, variant), end - time.monotonic(),
+                               context.log('peer'))
+            if done.status is None:
+                return out_of_time(context, limit_s)
+            found.append({'variant': ' '.join(variant), **peer_result(done)})
+        if not any('tokens_per_s' in one for one in found):
+            return Outcome(MISSING, '; '.join(sorted({one['failed'] for one in found})))
+        outcome = probed(context, 'peer-ours',
+                         run_command(context, workload, 0.2 if context.tiny else 3, where),
+                         end - time.monotonic(), where)
+        ours = read_result(where) if outcome.status == DONE else None
+        if not ours:
+            return outcome if outcome.status != DONE else Outcome(FAILED, 'no record was written')
+        return Outcome(DONE, '', peer=found, ours={
+            'tokens_per_s': ours['tokens_per_s'], 'types': ours['types']})
+    return run
+
+
+# ---- the plan
+
+def measured_steps(kind, needs_s, limit_s, list_of, folder, seconds):
+    return [Step(f'{kind} {workload.name()}', needs_s, limit_s, measuring(workload, folder, seconds))
+            for workload in list_of]
+
+
+def plan(context):
+    """Most valuable first. In a rehearsal a few of each kind."""
+    tiny, some, peers = context.tiny, context.some, context.peers()
+    short = 0.1 if tiny else 0.5
+    return [
+        Step('environment', 5, 300, environment),
+        Step('bandwidth-before', 5, 120, read_bandwidth),
+        *measured_steps('verify', 5 if tiny else 20, 180, some(workloads.VERIFIED, 1), 'verify', short),
+        *(Step(f'sanitizer {tool}', 5 if tiny else 20, 60, sanitizing(tool)) for tool in SANITIZERS),
+        *measured_steps('record', 5 if tiny else 60, 400, some(workloads.RECORDS, 2), '',
+                        0.2 if tiny else 10),
+        Step('ladder', 5 if tiny else 60, 300, ladder),
+        *(Step(f'peer {workload.name()} {number}', 5 if tiny else 60, 300, comparing(workload, number))
+          for number in range(1, PEER_ROUNDS + 1) for workload in peers),
+        *measured_steps('attention', 90, 400, some(workloads.ATTENTION, 0), 'attention', 5),
+        *measured_steps('grid', 90, 600, some(workloads.GRID, 0), 'grid', 2),
+        Step('recheck', 5 if tiny else 60, 600, rechecking),
+    ]

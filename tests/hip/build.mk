@@ -1,0 +1,22 @@
+# A HIP runtime of the tests' own, upon the host emulator (fake_hip.c), in the versions that the
+# plugin must cope with; and one upon CUDA (hip_on_cuda.c), by itself: make build/tests/lib/hip_on_cuda.so.
+FAKE_HIP := $(patsubst %,$(BUILD)/tests/lib/%.so,fake_hip fake_hip_old fake_hip_missing)
+
+$(BUILD)/tests/lib/fake_hip_old.so: FAKE_HIP_FLAGS := -DOLD
+$(BUILD)/tests/lib/fake_hip_missing.so: FAKE_HIP_FLAGS := -DMISSING
+
+$(FAKE_HIP): tests/hip/fake_hip.c tests/hip/fake_hip.h tests/emulator/launch.h tests/hip/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< ($(@F))"
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC $(FAKE_HIP_FLAGS) -o $@ $<
+
+$(BUILD)/tests/test_hip: | $(FAKE_HIP) $(BUILD)/tests/lib/emulator64fnuz.so
+
+ifneq ($(HAS_CUDA),)
+$(BUILD)/tests/lib/hip_on_cuda.so: tests/hip/hip_on_cuda.c $(GPU_BUILD)/cuda.code.o tests/hip/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< ($(@F))"
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) -isystem $(CUDA_ROOT)/include -shared -fPIC -o $@ \
+	  $(filter %.c %.o,$^) -Wl,--exclude-libs,ALL -L$(CUDA_ROOT)/lib64 -L$(CUDA_ROOT)/lib \
+	  -lcudart_static -lpthread -ldl -lrt
+endif

@@ -1,0 +1,437 @@
+// A HIP runtime for tests: kernels/gpu/driver_hip.c, in the plugin as it is built, runs upon it
+// without a GPU. It takes the plugin's own code objects, finds kernels in them by name and refuses
+// those of another architecture, as HIP does; but what a launch computes is computed by the host
+// emulator that lies beside it (emulator64fnuz.so).
+//
+// Environment, read when it is needed:
+//   FAKE_HIP_DEVICES       1
+//   FAKE_HIP_PARTITIONS    1: the devices are so many partitions of one
+//   FAKE_HIP_ARCHITECTURE  as in hipDeviceProp_t, "gfx942:sramecc+:xnack-"; "" for none
+//   FAKE_HIP_MACHINE       of the code objects that fit, in hexadecimal: 4c, gfx942's
+//   FAKE_HIP_MEMORY        bytes, 1 GiB
+//   FAKE_HIP_NO_CAPTURE    1: streams cannot be recorded
+//   FAKE_HIP_FAIL_LAUNCH   n: the n-th launch, from 1, and all calls after it fail
+// MISSING leaves out a function that the driver needs, OLD names the properties as HIP 5 does.
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/emulator/launch.h"
+#include "tests/hip/fake_hip.h"
+
+enum {
+  SUCCESS = 0, // hipError_t
+  INVALID_VALUE = 1,
+  OUT_OF_MEMORY = 2,
+  NO_DEVICE = 100,
+  INVALID_DEVICE = 101,
+  NO_BINARY = 209,
+  NOT_FOUND = 500,
+  LAUNCH_FAILURE = 719,
+  NOT_SUPPORTED = 801,
+
+  ELF_FLAGS = 48, // offset of e_flags in an ELF64 header; its lowest byte is EF_AMDGPU_MACH
+  ELF_SECTIONS = 40,
+  ELF_SECTION_BYTES = 58,
+  ELF_SECTION_COUNT = 60,
+
+  MOST_ARGUMENT_BYTES = 256,
+  UNITS = 3,
+  SHARED_BYTES = 65536,
+  L2_BYTES = 4 << 20
+};
+
+struct launch {
+  char kernel[64];
+  unsigned grid[3], block, shared_bytes;
+  unsigned char arguments[MOST_ARGUMENT_BYTES];
+  size_t argument_bytes;
+};
+
+struct graph {
+  struct launch *launches;
+  size_t count, room;
+};
+
+struct stream {
+  struct graph *recording;
+};
+
+struct event {
+  double time_s;
+};
+
+struct module {
+  const unsigned char *image;
+  size_t bytes;
+};
+
+struct allocation {
+  size_t bytes;
+  unsigned char padding[248]; // memory begins at a multiple of 256
+};
+
+static struct {
+  int alive; // objects and memory that were not given back
+  uint64_t taken, launches;
+  bool lost;
+} fake;
+
+int fake_hip_alive(void) {
+  return fake.alive;
+}
+
+void fake_hip_reset(void) {
+  memset(&fake, 0, sizeof fake);
+}
+
+static uint64_t setting(const char *name, uint64_t otherwise) {
+  const char *text = getenv(name);
+  return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static int state(void) {
+  return fake.lost ? LAUNCH_FAILURE : SUCCESS;
+}
+
+static void *create(size_t bytes) {
+  fake.alive++;
+  return calloc(1, bytes);
+}
+
+static int destroy(void *object) {
+  fake.alive--;
+  free(object);
+  return state();
+}
+
+// ---- devices
+
+int hipGetDeviceCount(int *count) {
+  const int devices = (int)setting("FAKE_HIP_DEVICES", 1);
+  if (devices == 0)
+    return NO_DEVICE; // and leaves *count as it is
+  *count = devices;
+  return SUCCESS;
+}
+
+static int check_device(int device) {
+  int count = 0;
+  hipGetDeviceCount(&count);
+  return device < 0 || device >= count ? INVALID_DEVICE : state();
+}
+
+int hipSetDevice(int device) {
+  return check_device(device);
+}
+
+int hipDeviceGetAttribute(int *out, int attribute, int device) {
+  static const struct {
+    int attribute, value;
+  } attributes[] = {{0, 1}, {19, L2_BYTES}, {63, UNITS}, {74, SHARED_BYTES}, {87, 64}};
+  for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+    if (attributes[i].attribute == attribute) {
+      *out = attributes[i].value;
+      return check_device(device);
+    }
+  return INVALID_VALUE;
+}
+
+int hipDeviceGetName(char *out, int size, int device) {
+  snprintf(out, (size_t)size, "Fake Instinct");
+  return check_device(device);
+}
+
+int hipDeviceGetPCIBusId(char *out, int size, int device) {
+  const int partitions = (int)setting("FAKE_HIP_PARTITIONS", 1);
+  snprintf(out, (size_t)size, "0000:%02x:00.%d", 0xc1 + device / partitions, device % partitions);
+  return check_device(device);
+}
+
+int hipDeviceGetUuid(void *out, int device) {
+  memcpy(out, "0123456789abcdef", 16);
+  return check_device(device);
+}
+
+#ifdef OLD
+int hipGetDeviceProperties(void *out, int device) {
+  enum { ARCHITECTURE_AT = 396 }; // hipDeviceProp_t of 5.2
+#else
+int hipGetDevicePropertiesR0600(void *out, int device) {
+  enum { ARCHITECTURE_AT = 1160 };
+#endif
+  const char *architecture = getenv("FAKE_HIP_ARCHITECTURE");
+  memset(out, 0, ARCHITECTURE_AT);
+  snprintf(out, 256, "Fake Instinct");
+  snprintf((char *)out + ARCHITECTURE_AT, 256, "%s",
+           architecture ? architecture : "gfx942:sramecc+:xnack-");
+  return check_device(device);
+}
+
+int hipRuntimeGetVersion(int *out) {
+  *out = 60342133;
+  return SUCCESS;
+}
+
+const char *hipGetErrorName(int code) {
+  return code == NO_DEVICE        ? "hipErrorNoDevice"
+         : code == OUT_OF_MEMORY  ? "hipErrorOutOfMemory"
+         : code == NO_BINARY      ? "hipErrorNoBinaryForGpu"
+         : code == LAUNCH_FAILURE ? "hipErrorLaunchFailure"
+                                  : "hipErrorOfTheFake";
+}
+
+const char *hipGetErrorString(int code) {
+  return hipGetErrorName(code);
+}
+
+int hipGetLastError(void) {
+  return SUCCESS;
+}
+
+// ---- memory
+
+int hipMemGetInfo(size_t *free_bytes, size_t *total) {
+  *total = setting("FAKE_HIP_MEMORY", UINT64_C(1) << 30);
+  *free_bytes = *total - fake.taken;
+  return state();
+}
+
+int hipMalloc(void **out, size_t bytes) {
+  size_t free_bytes = 0, total = 0;
+  hipMemGetInfo(&free_bytes, &total);
+  if (fake.lost)
+    return state();
+  if (bytes > free_bytes)
+    return OUT_OF_MEMORY;
+  struct allocation *allocation =
+      aligned_alloc(256, sizeof *allocation + (bytes + 255) / 256 * 256);
+  if (!allocation)
+    return OUT_OF_MEMORY;
+  allocation->bytes = bytes;
+  memset(allocation + 1, 0xFF, bytes);
+  fake.taken += bytes;
+  fake.alive++;
+  *out = allocation + 1;
+  // cppcheck-suppress memleak
+  return SUCCESS;
+}
+
+int hipFree(void *memory) {
+  struct allocation *allocation = (struct allocation *)memory - 1;
+  fake.taken -= allocation->bytes;
+  return destroy(allocation);
+}
+
+int hipMemsetAsync(void *memory, int byte, size_t bytes, void *stream) {
+  (void)stream;
+  memset(memory, byte, bytes);
+  return state();
+}
+
+int hipMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream) {
+  (void)kind, (void)stream;
+  memcpy(to, from, bytes);
+  return state();
+}
+
+// ---- streams and events
+
+int hipStreamCreateWithFlags(void **out, unsigned flags) {
+  (void)flags;
+  *out = create(sizeof(struct stream));
+  return state();
+}
+
+int hipStreamDestroy(void *stream) {
+  return destroy(stream);
+}
+
+int hipStreamSynchronize(void *stream) {
+  return ((struct stream *)stream)->recording ? INVALID_VALUE : state();
+}
+
+int hipEventCreate(void **out) {
+  *out = create(sizeof(struct event));
+  return state();
+}
+
+int hipEventDestroy(void *event) {
+  return destroy(event);
+}
+
+int hipEventRecord(void *event, void *stream) {
+  (void)stream;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  ((struct event *)event)->time_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+  return state();
+}
+
+int hipEventSynchronize(void *event) {
+  return ((struct event *)event)->time_s > 0 ? state() : INVALID_VALUE;
+}
+
+int hipEventElapsedTime(float *milliseconds, void *start, void *stop) {
+  const double from = ((struct event *)start)->time_s, to = ((struct event *)stop)->time_s;
+  *milliseconds = (float)(1e3 * (to - from));
+  return state();
+}
+
+// ---- code
+
+static uint64_t number_at(const unsigned char *at, int bytes) {
+  uint64_t value = 0;
+  for (int i = bytes - 1; i >= 0; i--)
+    value = value << 8 | at[i];
+  return value;
+}
+
+int hipModuleLoadData(void **out, const void *image) {
+  const unsigned char *elf = image;
+  const char *machine = getenv("FAKE_HIP_MACHINE");
+  *out = NULL;
+  if (memcmp(elf, "\177ELF", 4) != 0)
+    return INVALID_VALUE;
+  if (elf[ELF_FLAGS] != strtoul(machine ? machine : "4c", NULL, 16))
+    return NO_BINARY;
+  struct module *module = create(sizeof *module);
+  module->image = elf;
+  module->bytes = number_at(elf + ELF_SECTIONS, 8) +
+                  number_at(elf + ELF_SECTION_BYTES, 2) * number_at(elf + ELF_SECTION_COUNT, 2);
+  *out = module;
+  return state();
+}
+
+int hipModuleUnload(void *module) {
+  return destroy(module);
+}
+
+// A kernel's descriptor is the symbol NAME.kd (LLVM, User Guide for AMDGPU Backend).
+int hipModuleGetFunction(void **out, void *module, const char *name) {
+  const struct module *in = module;
+  char descriptor[80] = "";
+  const int length = snprintf(descriptor + 1, sizeof descriptor - 1, "%s.kd", name);
+  const void *found = memmem(in->image, in->bytes, descriptor, (size_t)length + 2);
+  const size_t plain = (size_t)length - 3;
+  *out = NULL;
+  if (!found)
+    return NOT_FOUND;
+  // A kernel lives as long as its module: here, as the name that precedes ".kd" in it.
+  char *kernel = (char *)(uintptr_t)found + 1;
+  *out = kernel;
+  return plain < sizeof((struct launch *)0)->kernel ? state() : INVALID_VALUE;
+}
+
+// ---- launches
+
+static emulator_launch_function *find_emulator(void) {
+  static emulator_launch_function *found;
+  char path[4096];
+  Dl_info own;
+  if (found || !dladdr((void *)(uintptr_t)find_emulator, &own))
+    return found;
+  const char *slash = strrchr(own.dli_fname, '/');
+  snprintf(path, sizeof path, "%.*s/emulator64fnuz.so", slash ? (int)(slash - own.dli_fname) : 1,
+           slash ? own.dli_fname : ".");
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *symbol = library ? dlsym(library, "emulator_launch_kernel") : NULL;
+  memcpy(&found, &symbol, sizeof found);
+  return found;
+}
+
+static int execute(const struct launch *launch) {
+  emulator_launch_function *emulate = find_emulator();
+  const struct emulator_launch one = {
+      launch->kernel,    {launch->grid[0], launch->grid[1], launch->grid[2]},
+      launch->block,     launch->shared_bytes,
+      launch->arguments, launch->argument_bytes,
+      ++fake.launches};
+  const char *why = emulate ? emulate(&one) : "no emulator64fnuz.so beside the fake";
+  if (why)
+    fprintf(stderr, "fake HIP: %s\n", why);
+  fake.lost = fake.lost || why || fake.launches == setting("FAKE_HIP_FAIL_LAUNCH", 0);
+  return state();
+}
+
+static int record(struct graph *graph, const struct launch *launch) {
+  if (graph->count == graph->room) {
+    graph->room = 2 * graph->room + 16;
+    struct launch *grown = realloc(graph->launches, graph->room * sizeof *grown);
+    if (!grown)
+      return OUT_OF_MEMORY;
+    graph->launches = grown;
+  }
+  graph->launches[graph->count++] = *launch;
+  return SUCCESS;
+}
+
+// `extra` is HIP_LAUNCH_PARAM_BUFFER_POINTER, _SIZE, _END: 1, 2, 3.
+int hipModuleLaunchKernel(void *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                          unsigned block_x, unsigned block_y, unsigned block_z,
+                          unsigned shared_bytes, void *stream, void **parameters, void **extra) {
+  struct launch launch = {
+      .grid = {grid_x, grid_y, grid_z}, .block = block_x, .shared_bytes = shared_bytes};
+  const bool known = !parameters && extra && (uintptr_t)extra[0] == 1 && (uintptr_t)extra[2] == 2 &&
+                     (uintptr_t)extra[4] == 3;
+  if (!known || block_y != 1 || block_z != 1 || shared_bytes > SHARED_BYTES)
+    return INVALID_VALUE;
+  launch.argument_bytes = *(size_t *)extra[3];
+  if (launch.argument_bytes > sizeof launch.arguments)
+    return INVALID_VALUE;
+  memcpy(launch.arguments, extra[1], launch.argument_bytes);
+  snprintf(launch.kernel, sizeof launch.kernel, "%.*s", (int)strlen(kernel) - 3,
+           (const char *)kernel);
+  struct graph *recording = ((struct stream *)stream)->recording;
+  if (fake.lost)
+    return state();
+  return recording ? record(recording, &launch) : execute(&launch);
+}
+
+int hipStreamBeginCapture(void *stream, int mode) {
+  (void)mode;
+  if (setting("FAKE_HIP_NO_CAPTURE", 0))
+    return NOT_SUPPORTED;
+  ((struct stream *)stream)->recording = create(sizeof(struct graph));
+  return state();
+}
+
+int hipStreamEndCapture(void *stream, void **out) {
+  *out = ((struct stream *)stream)->recording;
+  ((struct stream *)stream)->recording = NULL;
+  return *out ? state() : INVALID_VALUE;
+}
+
+int hipGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags) {
+  const struct graph *from = graph;
+  struct graph *copy = create(sizeof *copy);
+  (void)flags;
+  for (size_t i = 0; i < from->count; i++)
+    if (record(copy, &from->launches[i]))
+      return OUT_OF_MEMORY;
+  *out = copy;
+  return state();
+}
+
+int hipGraphDestroy(void *graph) {
+  free(((struct graph *)graph)->launches);
+  return destroy(graph);
+}
+
+int hipGraphExecDestroy(void *executable) {
+  return hipGraphDestroy(executable);
+}
+
+#ifndef MISSING
+int hipGraphLaunch(void *executable, void *stream) {
+  const struct graph *graph = executable;
+  int code = ((struct stream *)stream)->recording ? INVALID_VALUE : state();
+  for (size_t i = 0; i < graph->count && code == SUCCESS; i++)
+    code = execute(&graph->launches[i]);
+  return code;
+}
+#endif

@@ -1,0 +1,16 @@
+# Plugins for tests/test_device.c, by themselves in a folder as the probe looks for them.
+TEST_PLUGINS := $(patsubst %,$(BUILD)/tests/plugins/%.so,absent empty old present twice)
+
+$(BUILD)/tests/plugins/absent.so:  PLUGIN := -DNAME='"absent"' -DABI=DECODE_ABI -DDEVICES=0
+$(BUILD)/tests/plugins/empty.so:   PLUGIN := -Dpertoken_backend=nothing -DNAME='"empty"' -DABI=DECODE_ABI -DDEVICES=1
+$(BUILD)/tests/plugins/old.so:     PLUGIN := -DNAME='"old"' -DABI=0 -DDEVICES=1
+$(BUILD)/tests/plugins/present.so: PLUGIN := -DNAME='"present"' -DABI=DECODE_ABI -DDEVICES=3
+$(BUILD)/tests/plugins/twice.so:   PLUGIN := -DNAME='"cpu"' -DABI=DECODE_ABI -DDEVICES=1
+
+$(TEST_PLUGINS): tests/plugins/plugin.c kernels/decode.h tests/plugins/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< ($(@F))"
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC $(PLUGIN) -o $@ $<
+	$(Q)echo 'no library' > $(@D)/text.so
+
+$(BUILD)/tests/test_device: | $(TEST_PLUGINS)

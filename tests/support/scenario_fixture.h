@@ -1,0 +1,26 @@
+// scenario_fixture: a scenario from text, in a folder that goes away with it.
+#ifndef PERTOKEN_SCENARIO_FIXTURE_H
+#define PERTOKEN_SCENARIO_FIXTURE_H
+
+#include "tests/support/fixture.h"
+
+#include "model/scenario.h"
+
+struct scenario_fixture {
+  struct fixture fixture;
+  char folder[32];
+  struct scenario *scenario; // NULL after errors
+};
+
+// The scenario's text, and a cost model's or NULL for the built-in one.
+void scenario_fixture_start(struct scenario_fixture *fixture, const char *text, const char *model,
+                            const char *case_name);
+
+// A file of the repository; errors fail the test.
+void scenario_fixture_open(struct scenario_fixture *fixture, const char *path);
+void scenario_fixture_end(struct scenario_fixture *fixture);
+
+// The path of a file in the folder; it is removed with it.
+const char *scenario_fixture_path(struct scenario_fixture *fixture, const char *name);
+
+#endif

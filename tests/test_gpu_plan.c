@@ -1,0 +1,422 @@
+// The plans of the GPU's backends: where things lie, what a step costs, and that every launch stays
+// within what the plan has made room for.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/gpu/plan.h"
+
+// Units, width of a warp and shared memory of a block (CUDA C++ Programming Guide; AMD's CDNA 3
+// ISA).
+static const struct gpu_device h200 = {.described = {.name = "H200", .units = 132},
+                                       .warp = 32,
+                                       .shared_bytes = 232448,
+                                       .overlap = true};
+static const struct gpu_device mi300x = {
+    .described = {.name = "MI300X", .units = 304}, .warp = 64, .shared_bytes = 65536};
+static const struct gpu_device small = {
+    .described = {.name = "small", .units = 3}, .warp = 32, .shared_bytes = 49152};
+static const struct gpu_device *const devices[] = {&h200, &mi300x, &small};
+#define DEVICES (sizeof devices / sizeof devices[0])
+
+static const struct decode_shape llama_8b = {32,     4096,  32,   8, 128, 14336,
+                                             128256, 1e-5f, 5e5f, 0, 0};
+static const struct decode_shape llama_70b = {80,    8192,  64,   8, 128, 28672,
+                                              32000, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape odd = {2, 72, 6, 2, 40, 101, 203, 1e-5f, 1e4f, 0, 0};
+
+// Weights, activations, KV, head, accumulation.
+static const struct decode_types mixes[] = {
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
+};
+#define MIXES (sizeof mixes / sizeof mixes[0])
+
+static char *const base = (char *)UINT64_C(0x100000000); // never touched: plans only compute
+
+static struct decode_request request_of(const struct decode_shape *shape,
+                                        const struct decode_types *types, int batch, int context) {
+  return (struct decode_request){*shape, *types, batch, context, 1, 0};
+}
+
+static struct plan plan_of(const struct decode_request *request, const struct gpu_device *device) {
+  struct plan plan;
+  const char *why;
+  if (gpu_plan_make(request, device, &plan, &why) != DECODE_OK)
+    fail_msg("%s: %s", device->described.name, why);
+  return plan;
+}
+
+// ---- where things lie
+
+static bool is_layered(enum plan_region region) {
+  return region == REGION_ATTENTION_NORM || region == REGION_FFN_NORM || region == REGION_QKV ||
+         region == REGION_WO || region == REGION_GATE || region == REGION_UP ||
+         region == REGION_DOWN || region == REGION_KEYS || region == REGION_VALUES;
+}
+
+static size_t bytes_of(const struct plan *plan, enum plan_region region) {
+  const size_t layers = is_layered(region) ? (size_t)plan->request.shape.layers : 1;
+  return plan->region[region].layer_bytes * layers;
+}
+
+static void check_regions(const struct plan *plan) {
+  size_t sum = 0;
+  for (int r = 0; r < REGIONS; r++) {
+    const struct plan_extent *a = &plan->region[r];
+    assert_int_equal(a->offset % 256, 0);
+    assert_int_equal(a->layer_bytes % 256, 0);
+    assert_true(a->scales == 0 || (a->scales % 256 == 0 && a->scales < a->layer_bytes));
+    assert_true(a->offset + bytes_of(plan, (enum plan_region)r) <= plan->bytes);
+    sum += bytes_of(plan, (enum plan_region)r);
+    for (int s = 0; s < r; s++) {
+      const struct plan_extent *b = &plan->region[s];
+      assert_true(a->offset + bytes_of(plan, (enum plan_region)r) <= b->offset ||
+                  b->offset + bytes_of(plan, (enum plan_region)s) <= a->offset);
+    }
+  }
+  assert_int_equal(sum, plan->bytes);
+}
+
+// All of `bytes` at `at` in one layer of one region.
+static void expect_within(const struct plan *plan, enum plan_region region, const void *at,
+                          size_t bytes) {
+  const struct plan_extent *extent = &plan->region[region];
+  const size_t offset = (size_t)((const char *)at - base) - extent->offset;
+  if ((const char *)at < base + extent->offset || offset >= bytes_of(plan, region) ||
+      offset % extent->layer_bytes + bytes > extent->layer_bytes)
+    fail_msg("%zu bytes at %zu are not within region %d of %zu", bytes, offset, (int)region,
+             bytes_of(plan, region));
+}
+
+static bool begins(const struct gpu_launch *launch, const char *start) {
+  return strncmp(launch->kernel, start, strlen(start)) == 0;
+}
+
+// Of "vector_bf16_...", "matrix_e4m3_...".
+static size_t weight_bytes(const char *kernel) {
+  return strncmp(strchr(kernel, '_'), "_bf16", 5) == 0 ? 2 : 1;
+}
+
+static enum plan_region region_at(const struct plan *plan, const void *at) {
+  const size_t offset = (size_t)((const char *)at - base);
+  for (int r = 0; r < REGIONS; r++)
+    if (offset >= plan->region[r].offset &&
+        offset < plan->region[r].offset + bytes_of(plan, (enum plan_region)r))
+      return (enum plan_region)r;
+  fail_msg("no region at %zu", offset);
+  return REGIONS;
+}
+
+static void check_product(const struct plan *plan, const struct gpu_launch *launch) {
+  const struct product_arguments *a = launch->arguments;
+  const bool matrix = begins(launch, "matrix");
+  const size_t rows = (size_t)a->rows, element = weight_bytes(launch->kernel);
+  const size_t bytes = rows * (size_t)a->stride * element;
+  const enum plan_region weights = region_at(plan, a->weights);
+  expect_within(plan, weights, a->weights, bytes);
+  assert_int_equal(element == 1, a->scales != NULL);
+  if (a->scales)
+    expect_within(plan, weights, a->scales, rows * sizeof(float));
+  assert_int_equal(strstr(launch->kernel, "swiglu") != NULL, a->second != NULL);
+  if (a->second)
+    expect_within(plan, region_at(plan, a->second), a->second, bytes);
+  assert_true(a->stride % ROW_ALIGNMENT == 0 && a->stride >= a->columns);
+  expect_within(plan, region_at(plan, a->output), a->output,
+                (size_t)a->batch * (size_t)a->output_stride * sizeof(float));
+  assert_true(launch->shared_bytes <= plan->device.shared_bytes);
+  if (!matrix) {
+    assert_true(a->input && launch->grid[0] >= 1 && a->batch <= plan->vector_rows);
+    return;
+  }
+  const size_t groups = (size_t)a->batch_padded / (size_t)atoi(strrchr(launch->kernel, '_') + 1);
+  const size_t covered = MATRIX_ROWS * MATRIX_WARPS / groups / (a->second ? 2 : 1);
+  assert_true(groups == 1 || groups == 2 || groups == 4);
+  assert_true(launch->grid[0] * covered >= rows && (launch->grid[0] - 1) * covered < rows);
+  assert_int_equal(launch->grid[1], a->splits);
+  assert_in_range(a->splits, 1, 8);
+  assert_true((a->splits - 1) * MATRIX_CHUNK < a->stride); // a whole chunk for each
+  expect_within(plan, REGION_COUNTERS, a->counters, launch->grid[0] * sizeof(unsigned));
+  if (a->splits > 1)
+    expect_within(plan, REGION_PARTIALS, a->partials,
+                  (size_t)a->splits * (a->second ? 2 : 1) * (size_t)a->batch_padded * rows *
+                      sizeof(float));
+  const size_t activation = strstr(launch->kernel, "_e4m3_e4m3") ? 1 : 2;
+  expect_within(plan, REGION_ACTIVATIONS, a->activations,
+                (size_t)a->batch_padded * (size_t)a->stride * activation);
+  // The rows of the batch that come in are those that go out.
+  const size_t in =
+      (size_t)((const char *)a->activations - base) - plan->region[REGION_ACTIVATIONS].offset;
+  const size_t out =
+      (size_t)((const char *)a->output - base) - plan->region[region_at(plan, a->output)].offset;
+  assert_int_equal(in / ((size_t)a->stride * activation),
+                   out / ((size_t)a->output_stride * sizeof(float)));
+}
+
+static void check_attention(const struct plan *plan, const struct gpu_launch *launch) {
+  const struct attention_arguments *a = launch->arguments;
+  const size_t element = begins(launch, "attention_bf16") ? 2 : 1,
+               tile = (size_t)plan->device.warp / 4;
+  const size_t vectors = (size_t)a->batch * (size_t)a->kv_heads * (size_t)a->context_padded;
+  const size_t items = (size_t)a->batch * (size_t)a->kv_heads * (size_t)a->head_groups;
+  expect_within(plan, REGION_KEYS, a->keys, vectors * (size_t)a->head_stride * element);
+  expect_within(plan, REGION_VALUES, a->values, vectors * (size_t)a->head_dim * element);
+  expect_within(plan, REGION_COUNTERS, a->counters, items * sizeof(unsigned));
+  assert_in_range(a->splits, 1, a->context_padded / VALUE_BLOCK);
+  assert_true(a->head_groups * (int)tile >= a->heads / a->kv_heads);
+  if (a->splits > 1)
+    expect_within(plan, REGION_PARTIALS, a->partials,
+                  items * (size_t)a->splits * tile * ((size_t)plan->head_dim_padded + 2) *
+                      sizeof(float));
+  assert_true(launch->shared_bytes <= plan->device.shared_bytes);
+  expect_within(plan, REGION_ATTENDED, a->output,
+                (size_t)a->batch * (size_t)a->heads * (size_t)a->head_dim * sizeof(float));
+}
+
+// The rows of the batch that one product's launches write, each exactly once.
+static void check_step(const struct plan *plan) {
+  size_t count = 0, products = 0, attentions = 0;
+  const char *const *what;
+  struct gpu_launch *launches = gpu_plan_step(plan, base, &count, &what);
+  assert_non_null(launches);
+  for (size_t i = 0; i < count; i++) {
+    if (begins(&launches[i], "vector") || begins(&launches[i], "matrix")) {
+      const struct product_arguments *a = launches[i].arguments;
+      check_product(plan, &launches[i]);
+      products += (size_t)a->batch * (size_t)a->rows;
+    }
+    if (begins(&launches[i], "attention")) {
+      check_attention(plan, &launches[i]);
+      attentions++;
+    }
+  }
+  size_t rows = (size_t)plan->product[PRODUCT_HEAD].rows;
+  for (int p = 0; p < PRODUCT_HEAD; p++)
+    rows += (size_t)plan->request.shape.layers * (size_t)plan->product[p].rows;
+  assert_int_equal(products, rows * (size_t)plan->request.batch);
+  assert_int_equal(attentions, plan->request.shape.layers);
+  assert_string_equal(what[0], "embed");
+  assert_non_null(strstr(what[count / 2], "layer "));
+  assert_string_equal(what[count - 1], "sample");
+  free(launches);
+}
+
+// Fills write within their regions, and all rows of every tensor.
+static void check_fill(const struct plan *plan) {
+  size_t count = 0, elements = 0;
+  struct gpu_launch *launches = gpu_plan_fill(plan, base, &count);
+  assert_non_null(launches);
+  for (size_t i = 0; i < count; i++) {
+    const struct fill_arguments *a = launches[i].arguments;
+    if (begins(&launches[i], "fill_value"))
+      continue;
+    const size_t element = begins(&launches[i], "fill_f32")    ? 4
+                           : begins(&launches[i], "fill_bf16") ? 2
+                                                               : 1;
+    elements += (size_t)a->rows * (size_t)a->columns;
+    if (a->layout == FILL_MATRIX)
+      expect_within(plan, region_at(plan, a->destination), a->destination,
+                    (size_t)a->rows * (size_t)a->stride * element);
+  }
+  const struct decode_shape *s = &plan->request.shape;
+  const size_t h = (size_t)s->hidden, q = (size_t)s->heads * (size_t)s->head_dim;
+  const size_t k = (size_t)s->kv_heads * (size_t)s->head_dim;
+  const size_t cache = (size_t)plan->request.batch * (size_t)plan->request.context * k;
+  const size_t layer = 2 * (q + k) * h + 3 * h * (size_t)s->ffn_hidden + 2 * h + 2 * cache;
+  assert_int_equal(elements, (size_t)s->layers * layer + 2 * (size_t)s->vocab * h + h);
+  free(launches);
+}
+
+static void test_regions(void **state) {
+  (void)state;
+  static const int batches[] = {1, 2, 3, 4, 5, 16, 17, 33, 64, 65, 129, 256};
+  const struct decode_shape *const shapes[] = {&odd, &llama_8b, &llama_70b};
+  for (size_t s = 0; s < 3; s++)
+    for (size_t d = 0; d < DEVICES; d++)
+      for (size_t m = 0; m < MIXES; m++)
+        for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b++) {
+          const struct decode_request request =
+              request_of(shapes[s], &mixes[m], batches[b], b % 2 ? 513 : 4096);
+          if (s > 0 && d == 2)
+            continue; // heads too wide for so little shared memory
+          const struct plan plan = plan_of(&request, devices[d]);
+          check_regions(&plan);
+          check_step(&plan);
+          check_fill(&plan);
+        }
+}
+
+// ---- costs
+
+static void test_cost_as_on_the_cpu(void **state) {
+  (void)state;
+  const struct decode_shape *const shapes[] = {&odd, &llama_8b, &llama_70b};
+  for (size_t s = 0; s < 3; s++)
+    for (size_t m = 0; m < 3; m++) // of those with bf16 activations
+      for (int batch = 1; batch <= 64; batch *= 4) {
+        const struct decode_request request = request_of(shapes[s], &mixes[m], batch, 777);
+        const struct plan plan = plan_of(&request, &h200);
+        const struct decode_cost gpu = gpu_plan_cost(&plan);
+        struct decode_cost cpu;
+        assert_int_equal(cpu_backend.cost(&request, &cpu), DECODE_OK);
+        assert_int_equal(gpu.weight_bytes, cpu.weight_bytes);
+        assert_int_equal(gpu.kv_bytes, cpu.kv_bytes);
+        assert_int_equal(gpu.operations, cpu.operations);
+        assert_int_equal(gpu.resident_bytes, plan.bytes);
+      }
+}
+
+// By hand: one layer, nothing but ones and twos.
+static void test_cost_by_hand(void **state) {
+  (void)state;
+  const struct decode_shape shape = {1, 64, 1, 1, 64, 64, 64, 1e-5f, 1e4f, 0, 0};
+  const struct decode_request request = request_of(&shape, &mixes[0], 1, 10);
+  const struct plan plan = plan_of(&request, &h200);
+  const struct decode_cost cost = gpu_plan_cost(&plan);
+  const uint64_t square = 64 * 64; // q, k, v, wo, gate, up, down, head, and a row of the embedding
+  assert_int_equal(cost.weight_bytes, 8 * square * 2 + 64 * 2 + 3 * 64 * 4);
+  assert_int_equal(cost.kv_bytes, 11 * 2 * 64 * 2);
+  assert_int_equal(cost.operations, 2 * 8 * square + 10 * 4 * 64);
+}
+
+// NVIDIA's H200 datasheet: 141 GB.
+static void test_70b_fits_one_h200(void **state) {
+  (void)state;
+  struct decode_request request = request_of(&llama_70b, &mixes[1], 1, 512);
+  struct plan plan = plan_of(&request, &h200);
+  assert_true(plan.vector);
+  assert_in_range(plan.bytes, UINT64_C(68000000000), UINT64_C(75000000000));
+  request = request_of(&llama_70b, &mixes[1], 64, 4096);
+  plan = plan_of(&request, &h200);
+  assert_false(plan.vector);
+  assert_in_range(plan.bytes, UINT64_C(110000000000), UINT64_C(135000000000));
+}
+
+// ---- choices
+
+static void test_choices(void **state) {
+  (void)state;
+  static const struct {
+    const struct gpu_device *device;
+    const struct decode_shape *shape;
+    int batch;
+    bool vector;
+    int slice; // of the ffn's down with bf16 activations
+  } cases[] = {
+      {&h200, &llama_8b, 1, true, 0},       {&h200, &llama_8b, 4, true, 0},
+      {&h200, &llama_8b, 5, false, 16},     {&h200, &llama_70b, 2, true, 0},
+      {&h200, &llama_70b, 4, true, 0}, // 229 KB of activations
+      {&h200, &llama_70b, 64, false, 64},   {&h200, &llama_70b, 256, false, 128},
+      {&mi300x, &llama_8b, 2, true, 0},     {&mi300x, &llama_8b, 4, false, 16},
+      {&mi300x, &llama_70b, 64, false, 32},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request =
+        request_of(cases[i].shape, &mixes[0], cases[i].batch, 512);
+    const struct plan plan = plan_of(&request, cases[i].device);
+    if (plan.vector != cases[i].vector || plan.product[PRODUCT_DOWN].slice != cases[i].slice)
+      fail_msg("case %zu: vector %d, slice %d", i, plan.vector, plan.product[PRODUCT_DOWN].slice);
+  }
+}
+
+// About as many blocks as the device holds, when there are few of them without splits.
+static void test_splits_fill_the_device(void **state) {
+  (void)state;
+  const struct decode_request request = request_of(&llama_8b, &mixes[0], 16, 4096);
+  const struct plan plan = plan_of(&request, &h200);
+  const struct plan_product *qkv = &plan.product[PRODUCT_QKV]; // 24 blocks of 256 rows
+  assert_int_equal(qkv->blocks, 24);
+  assert_int_equal(qkv->splits, 8);
+  assert_int_equal(plan.product[PRODUCT_HEAD].splits, 1); // 501 blocks are enough
+  const struct decode_request one = request_of(&llama_8b, &mixes[0], 1, 4096);
+  const struct plan alone = plan_of(&one, &h200);
+  assert_in_range(8 * alone.attention_splits, 132, 4 * 132);
+}
+
+// ---- what is refused
+
+static void expect_refused(const struct decode_request *request, const struct gpu_device *device,
+                           const char *words) {
+  struct plan plan;
+  const char *why = NULL;
+  assert_int_equal(gpu_plan_make(request, device, &plan, &why), DECODE_UNSUPPORTED);
+  assert_non_null(why);
+  if (!strstr(why, words))
+    fail_msg("expected '%s' in '%s'", words, why);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  const struct decode_request good = request_of(&odd, &mixes[0], 1, 10);
+  plan_of(&good, &h200);
+#define REFUSED(field, value, words)                                                               \
+  do {                                                                                             \
+    struct decode_request bad = good;                                                              \
+    bad.field = (value);                                                                           \
+    expect_refused(&bad, &h200, words);                                                            \
+  } while (0)
+  REFUSED(types.weights, ELEMENT_INT8, "weights in bf16 or e4m3");
+  REFUSED(types.weights, ELEMENT_F32, "weights in bf16 or e4m3");
+  REFUSED(types.activations, ELEMENT_F32, "activations in bf16");
+  REFUSED(types.activations, ELEMENT_E4M3, "beside such weights");
+  REFUSED(types.kv, ELEMENT_INT8, "KV cache");
+  REFUSED(types.head, ELEMENT_E4M3, "head");
+  REFUSED(types.accumulation, ELEMENT_BF16, "accumulate");
+  REFUSED(shape.experts, 8, "mixtures of experts");
+  REFUSED(shape.head_dim, 41, "even number");
+  REFUSED(shape.head_dim, 258, "up to 256");
+  REFUSED(shape.kv_heads, 4, "no multiple of the kv heads");
+  REFUSED(shape.kv_heads, 0, "no multiple of the kv heads");
+  REFUSED(shape.hidden, 65537, "wider or deeper");
+  REFUSED(shape.layers, 0, "wider or deeper");
+  REFUSED(shape.rope_theta, 0, "theta");
+  REFUSED(batch, 257, "1 to 256");
+  REFUSED(batch, 0, "1 to 256");
+  REFUSED(context, 0, "context");
+  REFUSED(context, (1 << 24) + 1, "context");
+#undef REFUSED
+}
+
+static void test_devices_refused(void **state) {
+  (void)state;
+  struct decode_request request = request_of(&odd, &mixes[0], 5, 10);
+  struct gpu_device device = h200;
+  device.warp = 16;
+  expect_refused(&request, &device, "warp");
+  device = h200;
+  device.shared_bytes = 8192;
+  expect_refused(&request, &device, "attention with heads this wide");
+  request.shape.head_dim = 256;
+  expect_refused(&request, &mi300x, "attention with heads this wide"); // 64 KiB
+}
+
+static void test_overflow(void **state) {
+  (void)state;
+  const struct decode_shape vast = {4096,    65536, 32768, 32768, 2, 65536,
+                                    1 << 24, 1e-5f, 1e4f,  0,     0};
+  struct decode_request request = request_of(&vast, &mixes[0], 128, (1 << 24) - 1); // keys: 2^65
+  expect_refused(&request, &h200, "larger than memory can be");
+  request.context = 1; // large, but no overflow: memory is asked for by others
+  plan_of(&request, &h200);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_regions),      cmocka_unit_test(test_cost_as_on_the_cpu),
+      cmocka_unit_test(test_cost_by_hand), cmocka_unit_test(test_70b_fits_one_h200),
+      cmocka_unit_test(test_choices),      cmocka_unit_test(test_splits_fill_the_device),
+      cmocka_unit_test(test_refusals),     cmocka_unit_test(test_devices_refused),
+      cmocka_unit_test(test_overflow),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

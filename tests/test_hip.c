@@ -1,0 +1,363 @@
+// The HIP plugin as it is built, on a HIP runtime of the tests' own (tests/hip/fake_hip.c): its
+// host side runs whole, its code objects are loaded and searched, and what its launches compute
+// comes from the host emulator and is held against the oracle.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/reference.h"
+#include "tests/support/library.h"
+
+#define PLUGIN "build/lib/pertoken/hip.so"
+
+enum { VOCAB = 203, MOST_BATCH = 5, READ_BYTES = 3 * 64 * 1024 };
+
+static const struct decode_shape shape = {2, 72, 6, 2, 40, 101, VOCAB, 1e-5f, 1e4f, 0, 0};
+
+// Weights, activations, KV, head, accumulation.
+static const struct decode_types bf16 = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16,
+                                         ELEMENT_F32};
+static const struct decode_types e4m3 = {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16,
+                                         ELEMENT_F32};
+
+static const char *const variables[] = {
+    "FAKE_HIP_DEVICES", "FAKE_HIP_PARTITIONS", "FAKE_HIP_ARCHITECTURE", "FAKE_HIP_MACHINE",
+    "FAKE_HIP_MEMORY",  "FAKE_HIP_NO_CAPTURE", "FAKE_HIP_FAIL_LAUNCH"};
+
+static struct {
+  void *runtime, *plugin;
+  const struct decode_backend *backend;
+  int (*alive)(void);
+  void (*reset)(void);
+} hip;
+
+static int load(void **unused) {
+  (void)unused;
+  decode_plugin *plugin;
+  Dl_info where;
+  if (access(PLUGIN, R_OK) != 0)
+    return 0; // built without clang: every test is skipped
+  hip.runtime = library_open("fake_hip");
+  *(void **)&hip.alive = library_symbol(hip.runtime, "fake_hip_alive");
+  *(void **)&hip.reset = library_symbol(hip.runtime, "fake_hip_reset");
+  if (!hip.reset || !dladdr(library_symbol(hip.runtime, "hipMalloc"), &where))
+    return -1;
+  setenv("PERTOKEN_HIP_LIBRARY", where.dli_fname, 1);
+  hip.plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  *(void **)&plugin = library_symbol(hip.plugin, DECODE_PLUGIN);
+  hip.backend = plugin();
+  return hip.backend->abi == DECODE_ABI ? 0 : -1;
+}
+
+static int begin(void **unused) {
+  (void)unused;
+  for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+    unsetenv(variables[i]);
+  if (hip.reset)
+    hip.reset();
+  return 0;
+}
+
+static void need_plugin(void) {
+  if (!hip.backend) {
+    print_message("no " PLUGIN ": built without clang 19\n");
+    skip();
+  }
+}
+
+static void set_number(const char *name, long value) {
+  char text[32];
+  snprintf(text, sizeof text, "%ld", value);
+  setenv(name, text, 1);
+}
+
+static struct decode_request request_of(const struct decode_types *types, int batch) {
+  return (struct decode_request){shape, *types, batch, 70, 20, 0};
+}
+
+static void expect_words(const char *fragment) {
+  if (!strstr(hip.backend->error(), fragment))
+    fail_msg("expected '%s' in '%s'", fragment, hip.backend->error());
+}
+
+static struct decode_state *make(const struct decode_request *request) {
+  static enum decode_status status; // static: cppcheck takes the state to point at it
+  struct decode_state *state = hip.backend->create(0, request, &status);
+  if (!state)
+    fail_msg("create: status %d, %s", status, hip.backend->error());
+  return state;
+}
+
+// Two steps, into `logits` the second one's; both are held against the oracle.
+static void check_steps(const struct decode_request *request, float *logits) {
+  enum decode_status status;
+  int tokens[MOST_BATCH];
+  struct reference *reference = reference_create(request, &status);
+  struct decode_state *state = make(request);
+  for (int step = 0; step < 2; step++) {
+    assert_int_equal(hip.backend->tokens(state, tokens), DECODE_OK);
+    assert_int_equal(reference_set_tokens(reference, tokens), 0);
+    reference_step(reference);
+    memset(logits, 0xFF, (size_t)request->batch * VOCAB * sizeof *logits);
+    assert_int_equal(hip.backend->run(state, 1), DECODE_OK);
+    assert_int_equal(hip.backend->logits(state, logits), DECODE_OK);
+    assert_int_equal(hip.backend->tokens(state, tokens), DECODE_OK);
+    const struct reference_verdict verdict =
+        reference_check(reference, logits, tokens, reference_tolerance(&request->types));
+    if (!verdict.pass)
+      fail_msg("batch %d: error %g, shortfall %g", request->batch, verdict.error,
+               verdict.shortfall);
+  }
+  hip.backend->destroy(state);
+  reference_destroy(reference);
+}
+
+static void same_as_the_oracle(void **unused) {
+  (void)unused;
+  need_plugin();
+  static const int batches[] = {1, MOST_BATCH};
+  const struct decode_types *const types[] = {&bf16, &e4m3};
+  float logits[MOST_BATCH * VOCAB];
+  for (size_t t = 0; t < 2; t++)
+    for (size_t b = 0; b < 2; b++) {
+      const struct decode_request request = request_of(types[t], batches[b]);
+      check_steps(&request, logits);
+      assert_int_equal(hip.alive(), 0);
+    }
+}
+
+// Streams that cannot be recorded give the same bits, launch by launch; and more steps in one call
+// than a queue may hold end as well.
+static void without_graphs(void **unused) {
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = request_of(&bf16, 1);
+  float recorded[VOCAB], launched[VOCAB];
+  check_steps(&request, recorded);
+  setenv("FAKE_HIP_NO_CAPTURE", "1", 1);
+  check_steps(&request, launched);
+  assert_memory_equal(recorded, launched, sizeof recorded);
+  struct decode_state *state = make(&request);
+  assert_int_equal(hip.backend->run(state, 25), DECODE_OK);
+  hip.backend->destroy(state);
+  assert_int_equal(hip.alive(), 0);
+}
+
+static void what_a_device_says(void **unused) {
+  (void)unused;
+  need_plugin();
+  struct decode_device device;
+  assert_int_equal(hip.backend->device_count(), 1);
+  assert_int_equal(hip.backend->describe(0, &device), DECODE_OK);
+  assert_string_equal(device.name, "Fake Instinct");
+  assert_string_equal(device.pci, "0000:c1:00.0");
+  assert_string_equal(device.uuid, "GPU-0123456789abcdef");
+  assert_non_null(strstr(device.runtime, "HIP 6.3"));
+  assert_non_null(strstr(device.runtime, "gfx942, ECC on"));
+  assert_null(strstr(device.runtime, "partition"));
+  assert_int_equal(device.cache_bytes, 256 << 20); // Infinity Cache rather than L2
+  assert_int_equal(device.memory_bytes, 1 << 30);
+  assert_int_equal(device.units, 3);
+  assert_int_equal(hip.backend->describe(1, &device), DECODE_NO_DEVICE);
+  expect_words("no device 1");
+}
+
+static void partitions(void **unused) {
+  (void)unused;
+  need_plugin();
+  struct decode_device device;
+  setenv("FAKE_HIP_DEVICES", "6", 1);
+  setenv("FAKE_HIP_PARTITIONS", "2", 1);
+  assert_int_equal(hip.backend->describe(3, &device), DECODE_OK);
+  assert_string_equal(device.pci, "0000:c2:00.1");
+  assert_non_null(strstr(device.runtime, "partition 2 of 2"));
+}
+
+static void no_device(void **unused) {
+  (void)unused;
+  need_plugin();
+  enum decode_status status;
+  struct decode_device device;
+  const struct decode_request request = request_of(&bf16, 1);
+  setenv("FAKE_HIP_DEVICES", "0", 1);
+  assert_int_equal(hip.backend->device_count(), 0);
+  expect_words("no AMD device");
+  assert_int_equal(hip.backend->describe(0, &device), DECODE_NO_DEVICE);
+  assert_null(hip.backend->create(0, &request, &status));
+  assert_int_equal(status, DECODE_NO_DEVICE);
+  expect_words("no AMD device");
+  assert_int_equal(hip.alive(), 0);
+}
+
+// An architecture that is named chooses its code; one that is not told is found by trying.
+static void architectures(void **unused) {
+  (void)unused;
+  need_plugin();
+  static const struct {
+    const char *named, *machine;
+    enum decode_status status;
+  } cases[] = {
+      {"gfx942:sramecc+:xnack-", "4c", DECODE_OK}, {"", "4c", DECODE_OK},
+      {"gfx1030", "36", DECODE_UNSUPPORTED},       {"", "36", DECODE_UNSUPPORTED},
+      {"gfx1100", "4c", DECODE_UNSUPPORTED}, // the wrong code is refused, and no other tried
+  };
+  const struct decode_request request = request_of(&bf16, 1);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    enum decode_status status;
+    setenv("FAKE_HIP_ARCHITECTURE", cases[i].named, 1);
+    setenv("FAKE_HIP_MACHINE", cases[i].machine, 1);
+    struct decode_state *state = hip.backend->create(0, &request, &status);
+    assert_int_equal(status, cases[i].status);
+    if (status != DECODE_OK)
+      expect_words("no kernels for this device");
+    hip.backend->destroy(state);
+    assert_int_equal(hip.alive(), 0);
+  }
+}
+
+// Memory that runs out at any of the places where it is taken.
+static void out_of_memory(void **unused) {
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = request_of(&bf16, 5);
+  struct decode_cost cost;
+  assert_int_equal(hip.backend->cost(&request, &cost), DECODE_OK);
+  const long sizes[] = {0, 4096, (long)cost.resident_bytes - 1};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    enum decode_status status;
+    set_number("FAKE_HIP_MEMORY", sizes[i]);
+    assert_null(hip.backend->create(0, &request, &status));
+    assert_int_equal(status, DECODE_NO_MEMORY);
+    assert_true(*hip.backend->error());
+    assert_int_equal(hip.alive(), 0);
+  }
+  set_number("FAKE_HIP_MEMORY", (long)cost.resident_bytes);
+  hip.backend->destroy(make(&request));
+}
+
+// The first calls of everything that a state does, until nothing fails any more.
+static enum decode_status use(const struct decode_request *request) {
+  enum decode_status status;
+  int tokens[MOST_BATCH];
+  float logits[MOST_BATCH * VOCAB];
+  struct decode_state *state = hip.backend->create(0, request, &status);
+  if (!state)
+    return status;
+  status = hip.backend->run(state, 2);
+  if (status != DECODE_OK) {
+    expect_words("hipErrorLaunchFailure");
+    assert_int_equal(hip.backend->tokens(state, tokens), DECODE_FAILED);
+    assert_int_equal(hip.backend->logits(state, logits), DECODE_FAILED);
+    assert_int_equal(hip.backend->run(state, 1), DECODE_FAILED);
+    expect_words("hipErrorLaunchFailure");
+  }
+  hip.backend->destroy(state);
+  return status;
+}
+
+static void a_failing_launch(void **unused) {
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = request_of(&bf16, 1);
+  long first = 1;
+  for (; first < 1000; first += 7) {
+    hip.reset();
+    set_number("FAKE_HIP_FAIL_LAUNCH", first);
+    const enum decode_status status = use(&request);
+    assert_int_equal(hip.alive(), 0);
+    if (status == DECODE_OK)
+      break;
+    assert_int_equal(status, DECODE_FAILED);
+  }
+  assert_in_range(first, 41, 999);
+}
+
+static void calibration(void **unused) {
+  (void)unused;
+  need_plugin();
+  double seconds = 0, rate = 0;
+  int kept = 0;
+  for (int variant = 0; variant < 3; variant++) {
+    assert_int_equal(hip.backend->read_memory(0, READ_BYTES, 0, variant, &seconds), DECODE_OK);
+    assert_true(seconds > 0);
+    assert_true(variant == 0 || hip.alive() == kept); // the buffer is kept
+    kept = hip.alive();
+  }
+  assert_int_equal(hip.backend->read_memory(0, READ_BYTES, 0, 3, &seconds), DECODE_UNSUPPORTED);
+  assert_int_equal(hip.backend->read_memory(0, 65535, 0, 0, &seconds), DECODE_UNSUPPORTED);
+  hip.backend->calibration_end();
+  assert_int_equal(hip.alive(), 0);
+  assert_int_equal(hip.backend->matrix_rate(0, &bf16, 0, &rate), DECODE_OK);
+  assert_true(rate > 0 && isfinite(rate));
+  assert_int_equal(hip.backend->read_memory(0, UINT64_C(1) << 40, 0, 0, &seconds),
+                   DECODE_NO_MEMORY);
+  assert_int_equal(hip.alive(), 0);
+}
+
+static void tokens_are_checked(void **unused) {
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = request_of(&bf16, 2);
+  struct decode_state *state = make(&request);
+  int tokens[2] = {1, VOCAB};
+  assert_int_equal(hip.backend->set_tokens(state, tokens), DECODE_FAILED);
+  expect_words("outside the vocabulary");
+  tokens[1] = VOCAB - 1;
+  assert_int_equal(hip.backend->set_tokens(state, tokens), DECODE_OK);
+  assert_int_equal(hip.backend->run(state, 1), DECODE_OK);
+  hip.backend->destroy(state);
+}
+
+// The probe of the same build with a HIP library that is not there, lacks a function, or is of
+// HIP 5.
+static void libraries(void **unused) {
+  (void)unused;
+  need_plugin();
+  static const struct {
+    const char *file, *expected;
+  } cases[] = {{"nothing.so", "PERTOKEN_HIP_LIBRARY: "},
+               {"fake_hip_missing.so", "no hipGraphLaunch; install ROCm"},
+               {"fake_hip_old.so", "gfx942, ECC on"}};
+  const char *path = getenv("PERTOKEN_HIP_LIBRARY");
+  const int folder = (int)(strrchr(path, '/') - path);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char command[9000], output[8192];
+    snprintf(command, sizeof command,
+             "PERTOKEN_PLUGINS=build/lib/pertoken PERTOKEN_HIP_LIBRARY=%.*s/%s "
+             "%.*s/../../pertoken-probe list",
+             folder, path, cases[i].file, folder, path);
+    FILE *program = popen(command, "r");
+    assert_non_null(program);
+    output[fread(output, 1, sizeof output - 1, program)] = 0;
+    assert_int_equal(pclose(program), 0);
+    if (!strstr(output, cases[i].expected))
+      fail_msg("expected '%s' in '%s'", cases[i].expected, output);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(same_as_the_oracle, begin),
+      cmocka_unit_test_setup(without_graphs, begin),
+      cmocka_unit_test_setup(what_a_device_says, begin),
+      cmocka_unit_test_setup(partitions, begin),
+      cmocka_unit_test_setup(no_device, begin),
+      cmocka_unit_test_setup(architectures, begin),
+      cmocka_unit_test_setup(out_of_memory, begin),
+      cmocka_unit_test_setup(a_failing_launch, begin),
+      cmocka_unit_test_setup(calibration, begin),
+      cmocka_unit_test_setup(tokens_are_checked, begin),
+      cmocka_unit_test_setup(libraries, begin),
+  };
+  return cmocka_run_group_tests(tests, load, NULL);
+}
