@@ -40,6 +40,14 @@ int precision_check(const char *name, struct diagnostics *diagnostics) {
   return -1;
 }
 
+// What enters the products, when it was asked for.
+static bool is_wanted(const struct precision_request *wanted, enum element weights,
+                      enum element activations) {
+  if (!wanted->activations)
+    return true;
+  return activations == (strcmp(wanted->activations, "bf16") ? weights : ELEMENT_BF16);
+}
+
 enum decode_status precision_choose(const struct decode_backend *backend,
                                     const struct precision_request *wanted,
                                     struct decode_request *request) {
@@ -47,6 +55,8 @@ enum decode_status precision_choose(const struct decode_backend *backend,
   struct decode_cost cost;
   enum decode_status status = DECODE_UNSUPPORTED;
   for (size_t i = 0; i < 3 && status == DECODE_UNSUPPORTED; i++) {
+    if (!is_wanted(wanted, precisions[which].weights, precisions[which].activations[i]))
+      continue;
     request->types = (struct decode_types){
         .weights = precisions[which].weights,
         .activations = precisions[which].activations[i],

@@ -8,9 +8,10 @@
 
 // What people ask for; what is left open the device chooses.
 struct precision_request {
-  const char *weights; // bf16, fp8, int8
-  const char *kv;      // bf16, fp8
-  const char *head;    // bf16, or "weights": as the weights
+  const char *weights;     // bf16, fp8, int8
+  const char *kv;          // bf16, fp8
+  const char *head;        // bf16, or "weights": as the weights
+  const char *activations; // bf16, or "weights": 8 bits beside 8-bit weights; NULL: best first
 };
 
 // The names that --precision knows, ended with NULL.

@@ -18,6 +18,7 @@ enum key {
   KEY_CONTEXT,
   KEY_KV,
   KEY_HEAD,
+  KEY_ACTIVATIONS,
   KEY_LAYERS,
   KEY_TIME,
   KEY_SOAK,
@@ -46,6 +47,9 @@ static const struct known_option {
     {{"batch", KEY_BATCH, "LIST", 0, "Rows decoded together: 1,4,16 (1)", 0}, COMMAND_RUN},
     {{"context", KEY_CONTEXT, "LIST", 0, "Positions attended to: 512,4096 (512)", 0}, COMMAND_RUN},
     {{"kv", KEY_KV, "TYPE", 0, "Of the cache: bf16 or fp8 (bf16)", 0}, COMMAND_RUN},
+    {{"activations", KEY_ACTIVATIONS, "TYPE", 0,
+      "Of what enters a product: bf16, or as the weights; the best that the device has", 0},
+     COMMAND_RUN},
     {{"head", KEY_HEAD, "TYPE", 0,
       "Of embedding and head: bf16, or weights: as the weights (weights for int8, else bf16)", 0},
      COMMAND_RUN},
@@ -255,6 +259,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     read_list(text, OPTIONS_MOST_CONTEXT, "context", state, &options->contexts);
     break;
   case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
+  case KEY_ACTIVATIONS:
+    options->activations = one_of(text, "bf16", "weights", "activations", state);
+    break;
   case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
   case KEY_LAYERS: read_layers(text, state, &options->layers); break;
   case KEY_TIME: options->time_s = read_seconds(text, "time", 0.1, state); break;

@@ -21,7 +21,7 @@ struct number_list {
 };
 
 struct probe_options {
-  const char *device, *model, *kv, *head;
+  const char *device, *model, *kv, *head, *activations;
   const char *precisions[OPTIONS_MOST_VALUES];
   size_t precision_count;
   struct number_list batches, contexts, layers; // layers ascending; none: all

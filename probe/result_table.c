@@ -41,7 +41,7 @@ static void print_result(const struct measurement *result, struct arena *arena, 
   const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
   fprintf(out, "%-9s %5d %8d", result->precision, result->batch, result->context);
   print_number(result->tokens_per_s, "%.5g", 11, arena, out);
-  print_number(100 * half, "%.2g", 7, arena, out);
+  print_number(100 * half, half < 0.995 ? "%.2g" : "%.0f", 7, arena, out);
   print_number(100 * result->read_bandwidth_share, "%.1f", 9, arena, out);
   print_number(1e6 * result->layer_seconds, "%.4g", 10, arena, out);
   print_number(result->load_power_w, "%.4g", 7, arena, out);

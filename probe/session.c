@@ -42,6 +42,7 @@ static int choose_types(const struct session *session, struct workload *workload
   const struct precision_request wanted = {
       .weights = workload->precision,
       .kv = options->kv,
+      .activations = options->activations,
       .head = options->head ? options->head
               : is_int8     ? "weights"
                             : "bf16",

@@ -128,7 +128,7 @@ BAD = [
     (RUN + ('--model', 'qwen2.5-7b'), 'biases (attention_bias qkv)'),
     (RUN + ('--data', '/nonexistent'), '/nonexistent'),
     (RUN + ('--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
-    (RUN + ('--device', 'cuda'), "unknown device 'cuda'"),
+    (RUN + ('--device', 'gpu'), "unknown device 'gpu'"),
     (RUN + ('--device', 'cpu:9'), "no device 'cpu:9'"),
     (RUN + ('--precision', 'fp16'), "unknown precision 'fp16'"),
     (RUN + ('--precision', 'bf16,bf16'), '--precision names bf16 twice'),
