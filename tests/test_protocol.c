@@ -672,7 +672,8 @@ static void test_precisions(void **state) {
       {"fp8", "bf16", "bf16", DECODE_UNSUPPORTED, {"", "", "", "", ""}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const struct precision_request wanted = {cases[i].weights, cases[i].kv, cases[i].head};
+    const struct precision_request wanted = {
+        .weights = cases[i].weights, .kv = cases[i].kv, .head = cases[i].head};
     struct decode_request request = workload_request(&scene.workload, 8);
     assert_int_equal(precision_choose(&fake_backend, &wanted, &request), cases[i].status);
     if (cases[i].status != DECODE_OK)
