@@ -26,10 +26,14 @@ static struct plugin {
   bool fnuz; // E4M3 as gfx942 holds it
   void *library;
   emulator_launch_function *launch;
-} plugins[] = {{"emulator32", 32, false, NULL, NULL},
-               {"emulatormma", 32, false, NULL, NULL},
-               {"emulator64", 64, false, NULL, NULL},
-               {"emulator64fnuz", 64, true, NULL, NULL}};
+} plugins[] = {
+#if !defined(__SANITIZE_ADDRESS__)
+    {.name = "emulator32", .warp = 32},
+    {.name = "emulator64", .warp = 64},
+#endif
+    {.name = "emulatormma", .warp = 32},
+    {.name = "emulator64fnuz", .warp = 64, .fnuz = true},
+};
 #define PLUGINS (sizeof plugins / sizeof plugins[0])
 
 static const char *const element_names[] = {"f32", "bf16", "e4m3", "int8"};

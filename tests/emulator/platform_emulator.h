@@ -14,7 +14,13 @@
 
 enum { WARP = EMULATOR_WARP };
 
+// Left in memory because a call was not inlined, registers would be looked at one by one (races.h).
+// The address sanitizer's checks make code too large for inlining everything.
+#if defined(__SANITIZE_THREAD__)
+#define DEVICE static inline __attribute__((always_inline))
+#else
 #define DEVICE static inline
+#endif
 
 #define EMULATOR_DEFINE_KERNEL(name, T, threads)                                                   \
   static void name(const struct T a);                                                              \
