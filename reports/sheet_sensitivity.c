@@ -177,12 +177,16 @@ static double result_at(const struct writer *writer, const struct swing_end *end
              : end->costs[sensitivity->option] / unit_cell_factor(result_unit(writer));
 }
 
+// As the cells' ROUND does: what is nothing but rounding error becomes zero.
+static double rounded(double value) {
+  const double scale = pow(10, CEIL_DECIMALS);
+  return round(value * scale) / scale;
+}
+
 // Rounded: swings that do the same must rank alike on every machine.
 static double width_of(const struct writer *writer, size_t i) {
   const struct swing *swing = writer->swings[i];
-  const double scale = pow(10, CEIL_DECIMALS);
-  const double width = fabs(result_at(writer, &swing->high) - result_at(writer, &swing->low));
-  return round(width * scale) / scale;
+  return rounded(fabs(result_at(writer, &swing->high) - result_at(writer, &swing->low)));
 }
 
 static void write_effect(const struct writer *writer, size_t i) {
@@ -273,9 +277,11 @@ static void write_sorted(const struct writer *writer, size_t k) {
   const double results[] = {result_at(writer, &swing->low), result_at(writer, &swing->high)};
   for (int e = 0; e < 2; e++)
     put_formula(book, writer->sheet, row, COLUMN_DOWN + e,
-                arena_printf(arena, "=INDEX(%s,%s,1)-%s", all_swings(writer, COLUMN_AT_LOW + e),
-                             place, fixed(writer, writer->base_row, COLUMN_BASE)),
-                results[e] - base_result(writer),
+                arena_printf(arena, "=ROUND(INDEX(%s,%s,1)-%s,%s)",
+                             all_swings(writer, COLUMN_AT_LOW + e), place,
+                             fixed(writer, writer->base_row, COLUMN_BASE),
+                             constants_rounding(&book->constants)->text),
+                rounded(results[e] - base_result(writer)),
                 formats_cell(&book->formats, CELL_FORMULA, result_unit(writer)));
 }
 
