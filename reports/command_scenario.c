@@ -1,0 +1,71 @@
+#include "reports/commands.h"
+#include "reports/compare.h"
+#include "reports/diff.h"
+#include "reports/explain.h"
+#include "reports/workbook.h"
+
+#include <string.h>
+#include <unistd.h>
+
+// The scenario's name with another ending, in the current folder.
+static const char *workbook_path(const struct run *run) {
+  const char *path = run->options.arguments[0], *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path, *point = strrchr(name, '.');
+  const size_t length = point && point != name ? (size_t)(point - name) : strlen(name);
+  return arena_printf(run->arena, "%.*s.xlsx", (int)length, name);
+}
+
+int command_report(struct run *run) {
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario)
+    return -1;
+  run_print_warnings(run, scenario);
+  const char *path = run->options.output_path ? run->options.output_path : workbook_path(run);
+  if (workbook_write(scenario, path, run->arena, run->diagnostics))
+    return -1;
+  if (!run->options.quiet)
+    run_print_note(run, "wrote ", path);
+  return 0;
+}
+
+// A table on the terminal shows the warnings itself.
+static bool shows_warnings(const struct run *run) {
+  return run->options.format == FORMAT_TABLE && !run->options.output_path &&
+         isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+}
+
+int command_compare(struct run *run) {
+  struct output output;
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario || run_open_output(run, &output))
+    return -1;
+  if (!shows_warnings(run))
+    run_print_warnings(run, scenario);
+  compare_print(scenario, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+int command_diff(struct run *run) {
+  struct output output;
+  const struct scenario *a = run_read_scenario(run, 0), *b = run_read_scenario(run, 1);
+  if (!a || !b || run_open_output(run, &output))
+    return -1;
+  run_print_warnings(run, a);
+  run_print_warnings(run, b);
+  diff_print(a, b, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+int command_explain(struct run *run) {
+  struct output output;
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario || run_open_output(run, &output))
+    return -1;
+  if (explain_print(scenario, run->options.arguments[1], run->options.format, output.stream,
+                    run->arena, run->diagnostics)) {
+    output_discard(&output);
+    return -1;
+  }
+  run_print_warnings(run, scenario);
+  return output_close(&output, run->diagnostics);
+}
