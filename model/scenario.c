@@ -8,11 +8,23 @@
 
 enum { ID_MAX_LENGTH = 24, MIN_PERIODS = 8 };
 
+// First those whose keys are common to all options, then those that need a name.
 static const char *const section_kinds[] = {"scenario", "workload", "common", "option",
                                             "case",     "item",     "range",  "correlate"};
+
+// Sections that ask something of the options: their keys are read by whoever answers.
+static const struct {
+  const char *kind;
+  bool named;
+} question_kinds[] = {
+    {"claim", true},      {"free", false}, {"demand", true}, {"supply", true},
+    {"portfolio", false}, {"wait", true},  {"rent", true},
+};
+
 static const char *const scenario_keys[] = {"title", "date", "horizon", "baseline", "inherits"};
 
 enum { SECTION_KINDS = sizeof section_kinds / sizeof section_kinds[0] };
+enum { QUESTION_KINDS = sizeof question_kinds / sizeof question_kinds[0] };
 enum { SCENARIO_KEYS = sizeof scenario_keys / sizeof scenario_keys[0] };
 
 static bool is_one_of(const char *word, const char *const *words, size_t count) {
@@ -34,20 +46,47 @@ static const struct ini_key *scenario_key(const struct reading *reading, const c
   return section ? ini_find(section, name) : NULL;
 }
 
+static int question_kind(const char *kind) {
+  for (int i = 0; i < QUESTION_KINDS; i++)
+    if (!strcmp(question_kinds[i].kind, kind))
+      return i;
+  return -1;
+}
+
+static void unknown_section(struct reading *reading, const struct ini_section *section) {
+  const char *kinds[SECTION_KINDS + QUESTION_KINDS];
+  memcpy(kinds, section_kinds, sizeof section_kinds);
+  for (size_t i = 0; i < QUESTION_KINDS; i++)
+    kinds[SECTION_KINDS + i] = question_kinds[i].kind;
+  const char *nearest = nearest_name(section->kind, kinds, SECTION_KINDS + QUESTION_KINDS);
+  diagnostics_error(reading->diagnostics, section->place, "unknown section [%s]%s%s%s",
+                    section->kind, nearest ? "; did you mean [" : "", nearest ? nearest : "",
+                    nearest ? "]?" : "");
+}
+
 static void check_sections(struct reading *reading) {
   for (size_t i = 0; i < reading->text->section_count; i++) {
     const struct ini_section *section = &reading->text->sections[i];
-    bool named = is_one_of(section->kind, section_kinds + 3, 3);
-    if (!is_one_of(section->kind, section_kinds, SECTION_KINDS)) {
-      const char *nearest = nearest_name(section->kind, section_kinds, SECTION_KINDS);
-      diagnostics_error(reading->diagnostics, section->place, "unknown section [%s]%s%s%s",
-                        section->kind, nearest ? "; did you mean [" : "", nearest ? nearest : "",
-                        nearest ? "]?" : "");
-    } else if (named != (*section->argument != 0))
+    const int question = question_kind(section->kind);
+    const bool named = question >= 0 ? question_kinds[question].named
+                                     : is_one_of(section->kind, section_kinds + 3, 3);
+    if (question < 0 && !is_one_of(section->kind, section_kinds, SECTION_KINDS))
+      unknown_section(reading, section);
+    else if (named != (*section->argument != 0))
       diagnostics_error(reading->diagnostics, section->place,
                         named ? "[%s] needs a name: [%s NAME]" : "[%s] takes no name: write [%s]",
                         section->kind, section->kind);
   }
+}
+
+static void collect_questions(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  struct ini_section *questions =
+      arena_array(reading->arena, reading->text->section_count + 1, sizeof *questions);
+  for (size_t i = 0; i < reading->text->section_count; i++)
+    if (question_kind(reading->text->sections[i].kind) >= 0)
+      questions[scenario->question_count++] = reading->text->sections[i];
+  scenario->questions = questions;
 }
 
 static bool legal_id(struct reading *reading, const struct ini_section *section) {
@@ -545,6 +584,7 @@ static void read_sections(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   check_sections(reading);
   collect_options(reading);
+  collect_questions(reading);
   read_head(reading);
   reading->inputs =
       inputs_new(scenario->model, scenario->option_count, scenario->case_count, reading->arena);
@@ -573,25 +613,38 @@ static int resolve(struct reading *reading) {
   return failed(reading) ? -1 : 0;
 }
 
+static const struct scenario_request *request_copy(const struct scenario_request *request,
+                                                   struct arena *arena) {
+  struct scenario_request *copy = arena_alloc(arena, sizeof *copy);
+  *copy = *request;
+  return copy;
+}
+
 struct scenario *scenario_read(const struct scenario_request *request, struct arena *arena,
                                struct diagnostics *diagnostics) {
   struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
   struct reading reading = {.request = request,
                             .scenario = scenario,
+                            .catalog = arena_alloc(arena, sizeof *reading.catalog),
+                            .records = arena_alloc(arena, sizeof *reading.records),
                             .errors_before = diagnostics->errors,
                             .arena = arena,
                             .diagnostics = diagnostics};
+  *reading.records = (struct records){0};
   reading.text = scenario_text_read(request->path, arena, diagnostics);
-  if (!reading.text || catalog_open(&reading.catalog, request->data_directory, arena, diagnostics))
+  if (!reading.text || catalog_open(reading.catalog, request->data_directory, arena, diagnostics))
     return NULL;
   if (request->measurements_directory &&
-      measurement_read_directory(request->measurements_directory, &reading.records.list,
-                                 &reading.records.count, arena, diagnostics))
+      measurement_read_directory(request->measurements_directory, &reading.records->list,
+                                 &reading.records->count, arena, diagnostics))
     return NULL;
-  if (reading.records.count)
-    reading.records.accelerators = catalog_table(&reading.catalog, CATALOG_ACCELERATORS);
+  if (reading.records->count)
+    reading.records->accelerators = catalog_table(reading.catalog, CATALOG_ACCELERATORS);
   *scenario = (struct scenario){.source = reading.text->source,
                                 .path = request->path,
+                                .request = request_copy(request, arena),
+                                .catalog = reading.catalog,
+                                .records = reading.records,
                                 .settings = request->settings,
                                 .setting_count = request->setting_count};
   if (read_model(&reading))

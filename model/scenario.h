@@ -15,6 +15,7 @@
 #include "model/distribution.h"
 #include "model/evaluate.h"
 #include "model/graph.h"
+#include "model/ini.h"
 #include "model/recorded.h"
 #include "model/workload.h"
 
@@ -78,6 +79,8 @@ struct correlation {
   struct place place;
 };
 
+struct scenario_request;
+
 struct scenario {
   const struct source *source;
   const char *path, *title;
@@ -99,6 +102,11 @@ struct scenario {
   size_t range_count;
   struct correlation *correlations; // in the order of the file
   size_t correlation_count;
+  const struct ini_section *questions; // [claim NAME], [free], [demand NAME], ...: as they stand
+  size_t question_count;
+  const struct scenario_request *request; // what it was read with, to read it again with more
+  struct catalog *catalog;       // the data it was resolved with; tables load when asked for
+  const struct records *records; // of --measurements
 };
 
 struct scenario_request {

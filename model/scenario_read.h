@@ -25,8 +25,8 @@ struct reading {
   const struct scenario_request *request;
   const struct scenario_text *text;
   struct scenario *scenario;
-  struct catalog catalog;
-  struct records records;
+  struct catalog *catalog;
+  struct records *records;
   struct inputs *inputs;
   size_t errors_before;                     // what diagnostics held at the start
   struct ini_key common[SELECTION_KEYS];    // [workload]; name NULL: unset

@@ -57,7 +57,7 @@ static void check_word(struct reading *reading, enum workload_key which,
 // The row of an id in a table, or -1 with an error that names the nearest id.
 static long find_row(struct reading *reading, enum catalog_table which, const char *what,
                      const struct ini_key *key) {
-  const struct table *table = catalog_table(&reading->catalog, which);
+  const struct table *table = catalog_table(reading->catalog, which);
   if (!table)
     return -1;
   long row = catalog_find(table, key->value);
@@ -169,7 +169,7 @@ static void apply_accelerator(struct reading *reading, size_t o) {
     return;
   }
   option->accelerator = option->accelerator_name = key->value;
-  const struct measurement_record *record = records_of_backend(&reading->records, key->value);
+  const struct measurement_record *record = records_of_backend(reading->records, key->value);
   if (record) {
     option->accelerator_name = record->device.name;
     return;
@@ -177,7 +177,7 @@ static void apply_accelerator(struct reading *reading, size_t o) {
   long row = find_row(reading, CATALOG_ACCELERATORS, "accelerator", key);
   if (row < 0)
     return;
-  const struct table *table = catalog_table(&reading->catalog, CATALOG_ACCELERATORS);
+  const struct table *table = catalog_table(reading->catalog, CATALOG_ACCELERATORS);
   option->accelerator_name = table_cell(table, (size_t)row, "name");
   struct figure figure;
   if (cell_figure(table, (size_t)row, "gpus_per_node", 1, &figure))
@@ -220,7 +220,7 @@ static void apply_price(struct reading *reading, size_t o) {
   long row = find_row(reading, CATALOG_PRICES, "price", key);
   if (row < 0)
     return;
-  const struct table *table = catalog_table(&reading->catalog, CATALOG_PRICES);
+  const struct table *table = catalog_table(reading->catalog, CATALOG_PRICES);
   const char *of = table_cell(table, (size_t)row, "accelerator");
   const char *basis = table_cell(table, (size_t)row, "price_basis");
   struct figure figure;
@@ -281,7 +281,7 @@ static void apply_record(struct reading *reading, size_t o, const struct ini_key
   struct option *option = &reading->scenario->options[o];
   const struct model *model = reading->scenario->model;
   struct recorded recorded;
-  if (recorded_choose(&reading->records, key ? key->value : "", option->accelerator,
+  if (recorded_choose(reading->records, key ? key->value : "", option->accelerator,
                       &option->workload, key ? key->value_place : option->place, &recorded,
                       reading->arena, reading->diagnostics)) {
     pretend_given(reading, o, "decode_throughput");
@@ -311,7 +311,7 @@ static void apply_published(struct reading *reading, size_t o, const struct ini_
   if (!*workload->values[WORKLOAD_BASIS])
     workload->values[WORKLOAD_BASIS] = "serving";
   struct evidence evidence;
-  if (evidence_choose(&reading->catalog, option->accelerator, workload, key ? key->value : "",
+  if (evidence_choose(reading->catalog, option->accelerator, workload, key ? key->value : "",
                       key ? key->value_place : option->place, &evidence, reading->diagnostics)) {
     pretend_given(reading, o, "throughput");
     return;
@@ -337,8 +337,8 @@ static bool is_measured(const struct reading *reading, const struct option *opti
   const struct workload *workload = &option->workload;
   const bool decoding = !strcmp(workload->values[WORKLOAD_BASIS], "decode") ||
                         !strcmp(workload->values[WORKLOAD_SCENARIO], "decode");
-  return records_of_backend(&reading->records, option->accelerator) ||
-         (decoding && records_of_accelerator(&reading->records, option->accelerator));
+  return records_of_backend(reading->records, option->accelerator) ||
+         (decoding && records_of_accelerator(reading->records, option->accelerator));
 }
 
 // Its own word, else a record where one is asked for or speaks for it, else what is published.

@@ -1,0 +1,35 @@
+// decisions: which questions about buying a scenario asks, and who answers them.
+//
+// A question has sections of its own in the scenario's file (see scenario.questions), or is asked
+// by the options that are there. To add one: a file decide_KIND.c with its function, and a line in
+// decisions.c.
+#ifndef PERTOKEN_DECISIONS_H
+#define PERTOKEN_DECISIONS_H
+
+#include "reports/decision.h"
+
+// Answers all questions of one kind. `only`: the name of one of them (--for), or NULL. Returns 0
+// with any number of answers (none: the scenario does not ask), or -1 after errors.
+typedef int decide_function(const struct scenario *scenario, const char *only,
+                            struct decisions *decisions, struct arena *arena,
+                            struct diagnostics *diagnostics);
+
+struct question {
+  const char *kind;       // "rent"
+  const char *how_to_ask; // for a scenario that does not: "it needs an owned and a rented option"
+  bool (*asked)(const struct scenario *scenario); // cheap; for the sheet Decisions
+  decide_function *decide;
+};
+
+// The question of that kind, or NULL.
+const struct question *question_find(const char *kind);
+
+// Every answer to what the scenario asks, in the order of the table. Returns 0 or -1.
+int decisions_of(const struct scenario *scenario, struct decisions *decisions, struct arena *arena,
+                 struct diagnostics *diagnostics);
+
+// The questions. reports/decide_KIND.c each.
+bool rent_asked(const struct scenario *scenario);
+decide_function decide_rent;
+
+#endif
