@@ -1,5 +1,6 @@
 #include "reports/commands.h"
 #include "reports/compare.h"
+#include "reports/decisions.h"
 #include "reports/diff.h"
 #include "reports/explain.h"
 #include "reports/workbook.h"
@@ -56,13 +57,47 @@ int command_diff(struct run *run) {
   return output_close(&output, run->diagnostics);
 }
 
+// KIND.NAME, where KIND is a question that the scenario asks and not one of its options.
+static const struct question *explained_question(const struct scenario *scenario,
+                                                 const char *wanted, struct arena *arena) {
+  const char *dot = strchr(wanted, '.');
+  const char *kind = dot ? arena_copy_n(arena, wanted, (size_t)(dot - wanted)) : "";
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (!strcmp(scenario->options[o].id, kind))
+      return NULL;
+  const struct question *question = question_find(kind);
+  return question && question->asked(scenario) ? question : NULL;
+}
+
+static int explain_answer(struct run *run, const struct scenario *scenario,
+                          const struct question *question, FILE *out) {
+  const char *name = strchr(run->options.arguments[1], '.') + 1;
+  struct decisions decisions = {0};
+  if (question->decide(scenario, NULL, &decisions, run->arena, run->diagnostics))
+    return -1;
+  const struct decision *decision = decision_find(&decisions, name);
+  if (decision) {
+    decision_explain(scenario, decision, run->options.format, out, run->arena);
+    return 0;
+  }
+  const char *names = "";
+  for (size_t i = 0; i < decisions.count; i++)
+    names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", decisions.list[i].name);
+  diagnostics_error(run->diagnostics, (struct place){0}, "no answer '%s' of %s, there is: %s", name,
+                    question->kind, names);
+  return -1;
+}
+
 int command_explain(struct run *run) {
   struct output output;
+  const char *wanted = run->options.arguments[1];
   const struct scenario *scenario = run_read_scenario(run, 0);
   if (!scenario || run_open_output(run, &output))
     return -1;
-  if (explain_print(scenario, run->options.arguments[1], run->options.format, output.stream,
-                    run->arena, run->diagnostics)) {
+  const struct question *question = explained_question(scenario, wanted, run->arena);
+  if (question ? explain_answer(run, scenario, question, output.stream)
+               : explain_print(scenario, wanted, run->options.format, output.stream, run->arena,
+                               run->diagnostics)) {
     output_discard(&output);
     return -1;
   }

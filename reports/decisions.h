@@ -28,8 +28,11 @@ const struct question *question_find(const char *kind);
 int decisions_of(const struct scenario *scenario, struct decisions *decisions, struct arena *arena,
                  struct diagnostics *diagnostics);
 
-// The questions. reports/decide_KIND.c each.
-bool rent_asked(const struct scenario *scenario);
-decide_function decide_rent;
+// The decision of that name, or NULL.
+const struct decision *decision_find(const struct decisions *decisions, const char *name);
+
+// The questions: of each KIND, in reports/decide_KIND.c,
+//   bool KIND_asked(const struct scenario *scenario);
+//   decide_function decide_KIND;
 
 #endif

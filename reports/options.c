@@ -56,6 +56,7 @@ static const struct known_option {
       "One or two inputs as INPUT=LOW:HIGH:STEP, with a comma in between", 0},
      OPTIONS_SWING},
     {{"for", KEY_FOR, "INPUT", 0, "The input whose value is wanted", 0}, OPTIONS_SOLVE},
+    {{"for", KEY_FOR, "NAME", 0, "Only the question of this name", 0}, OPTIONS_FOR},
     {{"match", KEY_MATCH, "ID", 0, "Cost as much as this option (the baseline)", 0}, OPTIONS_SOLVE},
     {{"target", KEY_TARGET, "COST", 0, "Cost this much instead, as '0.30 USD/Mtok'", 0},
      OPTIONS_SOLVE},
@@ -183,7 +184,7 @@ static struct argp_option *options_of(const struct syntax *syntax, struct arena 
 
 struct options options_parse(const struct syntax *syntax, int argc, char **argv,
                              struct arena *arena) {
-  struct options options = {0};
+  struct options options = {.command = syntax->name};
   struct parsing parsing = {.syntax = syntax, .arena = arena, .options = &options};
   options.arguments = arena_array(arena, (size_t)argc + 1, sizeof *options.arguments);
   const struct argp argp = {

@@ -18,7 +18,8 @@ enum option_group {
   OPTIONS_OPTION = 32,  // --option
   OPTIONS_SWING = 64,   // --swing --grid
   OPTIONS_SOLVE = 128,  // --for --match --target --saving --between
-  OPTIONS_DRAWS = 256   // --draws --seed --method --shard
+  OPTIONS_DRAWS = 256,  // --draws --seed --method --shard
+  OPTIONS_FOR = 512     // --for
 };
 
 struct syntax {
@@ -33,6 +34,7 @@ struct syntax {
 };
 
 struct options {
+  const char *command;    // its name
   const char **arguments; // [argument_count]
   int argument_count;
   const char **settings, **wheres;

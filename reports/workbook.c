@@ -8,8 +8,9 @@
 #include <strings.h>
 #include <time.h>
 
-static const char *const sheet_names[] = {"Cover",    "Inputs", "Outputs",
-                                          "Evidence", "Checks", "Change log"};
+static const char *const sheet_names[] = {"Cover",       "Inputs",     "Finance",     "Outputs",
+                                          "Sensitivity", "Simulation", "Negotiation", "Decisions",
+                                          "Evidence",    "Checks",     "Change log"};
 
 // Excel keeps this name for itself.
 static const char reserved_sheet[] = "History";
@@ -72,7 +73,9 @@ static int plan(struct book *book) {
     for (size_t d = 0; d < count; d++)
       sheet->rows[d] = -1;
   }
-  return book->diagnostics->errors == errors ? 0 : -1;
+  if (book->diagnostics->errors != errors)
+    return -1;
+  return decisions_of(scenario, &book->decisions, arena, book->diagnostics);
 }
 
 static time_t created(const struct scenario *scenario) {
@@ -114,6 +117,8 @@ static int add_sheets(struct book *book) {
     book->sensitivity = add_sheet(book, "Sensitivity");
   if (negotiation_shown(book))
     book->negotiation = add_sheet(book, "Negotiation");
+  if (book->decisions.count)
+    book->decisions_sheet = add_sheet(book, "Decisions");
   book->evidence = add_sheet(book, "Evidence");
   book->checks = add_sheet(book, "Checks");
   book->log = add_sheet(book, "Change log");
@@ -146,6 +151,8 @@ static int write_sheets(struct book *book) {
     write_sensitivity(book);
   if (book->negotiation)
     write_negotiation(book);
+  if (book->decisions_sheet)
+    write_decisions(book);
   write_checks(book);
   write_outputs_state(book);
   write_cover(book);

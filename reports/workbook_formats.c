@@ -92,6 +92,7 @@ static const struct {
     [CELL_CONSTANT] = {LXW_COLOR_BLACK, 0, false, false, false},
     [CELL_TOTAL] = {LXW_COLOR_BLACK, 0, false, true, false},
     [CELL_TOTAL_LINK] = {GREEN, 0, false, true, false},
+    [CELL_RESULT] = {GREY, 0, false, false, false},
 };
 
 static void apply_role(lxw_format *format, enum cell_role role) {

@@ -1,5 +1,6 @@
 // workbook_formats: what the cells of a workbook look like, one format object for all that look
-// alike. Inputs are blue on a fill and unlocked, formulas black, links to other sheets green.
+// alike. Inputs are blue on a fill and unlocked, formulas black, links to other sheets green,
+// results that are not live grey.
 #ifndef PERTOKEN_WORKBOOK_FORMATS_H
 #define PERTOKEN_WORKBOOK_FORMATS_H
 
@@ -16,6 +17,7 @@ enum cell_role {
   CELL_CONSTANT,
   CELL_TOTAL, // a formula that matters: bold
   CELL_TOTAL_LINK,
+  CELL_RESULT, // of a search or a simulation: not live
   CELL_ROLES
 };
 

@@ -5,6 +5,7 @@
 #define PERTOKEN_WORKBOOK_INTERNAL_H
 
 #include "model/sensitivity.h"
+#include "reports/decisions.h"
 #include "reports/spreadsheet_formula.h"
 #include "reports/spreadsheet_steps.h"
 #include "reports/workbook_formats.h"
@@ -45,8 +46,9 @@ struct book {
   struct constants constants;
   struct option_sheet *options; // [scenario->option_count]
   lxw_worksheet *cover, *inputs, *outputs, *evidence, *checks, *log;
-  lxw_worksheet *sensitivity, *negotiation; // NULL: not there
-  const struct sensitivity *tornado;        // shown on the one
+  lxw_worksheet *sensitivity, *negotiation, *decisions_sheet; // NULL: not there
+  struct decisions decisions;                                 // shown on the last
+  const struct sensitivity *tornado;                          // shown on the one
   struct name *case_name, *case_index, *checks_ok;
   struct output_rows rows;
   bool checks_pass; // in the selected case
@@ -154,6 +156,7 @@ void write_sensitivity(struct book *book);
 int negotiated_price(const struct book *book, const struct option *option);
 bool negotiation_shown(const struct book *book); // after the tornado
 void write_negotiation(struct book *book);
+void write_decisions(struct book *book);
 void write_cover(struct book *book); // after the checks
 
 #endif

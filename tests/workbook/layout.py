@@ -7,6 +7,7 @@ AFTER = ('Finance', 'Outputs', 'Sensitivity', 'Simulation', 'Negotiation', 'Deci
 CASES = ('Sensitivity', 'Simulation')  # repeat the calculation per case, down the rows
 MOVING = CASES + ('Negotiation',)  # their formulas depend on which swings are the widest
 SWING_COLUMNS = range(4, 10)  # at present, both ends, the result at both, the width
+RESULTS = ('Simulation', 'Decisions')  # hold results of a run that are not live, in grey
 LABEL, KEY, UNIT, SCALAR, FIRST_PERIOD = 1, 2, 3, 4, 5  # columns of a calculation sheet
 
 

@@ -18,7 +18,7 @@ UNDATED = {'assumed', 'default', 'claim'}
 LONGEST_FORMULA = 120
 DATE = re.compile(r'\d{4}(-\d\d){0,2}')
 ERROR = re.compile(r'#(REF!|NAME\?|DIV/0!|VALUE!|N/A|NUM!|NULL!)')
-BLUE, BLACK, WHITE = '0000FF', '000000', 'FFFFFF'
+BLUE, BLACK, WHITE, GREY = '0000FF', '000000', 'FFFFFF', '595959'
 EVERYWHERE = ('Cover', 'Inputs', 'Outputs', 'Checks', 'Change log')
 
 
@@ -72,11 +72,12 @@ def rule_01(subject):
 
 
 def rule_02(subject):
-    """numeric literals only on Inputs and the timeline"""
+    """numeric literals only on Inputs and the timeline, but for the results of a run, in grey"""
     for sheet in subject.book.sheets.values():
         time = layout.timeline(sheet)[0] if sheet in subject.calculations else 0
         for (row, column), cell in sheet.cells.items():
             allowed = sheet.name == 'Inputs' or (row == time and column >= FIRST_PERIOD)
+            allowed |= sheet.name in layout.RESULTS and cell.style and cell.style.color == GREY
             if cell.formula is None and cell.is_number() and not allowed:
                 yield at(sheet, row, column, f'the number {cell.value:g}')
 
