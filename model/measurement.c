@@ -51,6 +51,17 @@ const struct measurement_telemetry measurement_telemetry_unknown = {
     .memory_temperature_c = RANGE_UNKNOWN,
 };
 
+const struct measurement_together measurement_together_unknown = {
+    .devices = 0,
+    .tokens_per_s = NAN,
+    .slowest = NAN,
+    .fastest = NAN,
+    .total_tokens_per_s = NAN,
+    .load_power_w = NAN,
+    .host_load_power_w = NAN,
+    .window_s = NAN,
+};
+
 static void wanted(const struct reader *reader, const char *path, const char *what,
                    const json_t *found) {
   static const char *const kinds[] = {

@@ -18,9 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// 2 adds what stands beside the device's own watts, telemetry and the device's state; records of 1
-// are read, with these unknown.
-#define MEASUREMENT_SCHEMA 2
+// 2 adds what stands beside the device's own watts, telemetry and the device's state; 3 what the
+// device does while others beside it run the same. Older records are read, with these unknown.
+#define MEASUREMENT_SCHEMA 3
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -121,6 +121,18 @@ struct measurement_beside {
   double wall_power_w;    // of the whole machine
 };
 
+// The same workload on several devices of the machine at once, each with a model of its own. NAN
+// where not measured.
+struct measurement_together {
+  int devices;               // that ran; 0: only this one was measured
+  double tokens_per_s;       // of this device meanwhile
+  double slowest, fastest;   // tokens per second of a device
+  double total_tokens_per_s; // of all
+  double load_power_w;       // of all devices; what some share counted once
+  double host_load_power_w;  // beside them, of the CPU's meter
+  double window_s;           // of time that all ran in
+};
+
 // What the prober saw amiss, in words for whoever uses the figures: "the samples drifted, the power
 // had not settled"; "" when all was well. The grade is not changed by it.
 const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena);
@@ -166,6 +178,7 @@ struct measurement {
   double power_slope_w_per_s;        // over the energy window
   struct measurement_beside beside;
   struct measurement_telemetry telemetry;
+  struct measurement_together together;
 
   struct measurement_flags flags;
   enum grade grade; // measured; or projected: slices, cache-resident, not the whole model
@@ -206,6 +219,7 @@ int measurement_write(struct measurement_record *record, const char *path, struc
 extern const struct measurement_device_state measurement_device_state_unknown;
 extern const struct measurement_beside measurement_beside_unknown;
 extern const struct measurement_telemetry measurement_telemetry_unknown;
+extern const struct measurement_together measurement_together_unknown;
 
 // Whether backend, name, UUID, PCI address and number of units are the same.
 bool measurement_same_device(const struct measurement_device *a,

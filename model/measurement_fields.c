@@ -123,6 +123,16 @@ static const struct field beside_fields[] = {MAYBE(measurement_beside, soak_s, 0
                                              MAYBE(measurement_beside, wall_power_w, 0),
                                              END};
 
+static const struct field together_fields[] = {INT(measurement_together, devices, 0),
+                                               MAYBE(measurement_together, tokens_per_s, 0),
+                                               MAYBE(measurement_together, slowest, 0),
+                                               MAYBE(measurement_together, fastest, 0),
+                                               MAYBE(measurement_together, total_tokens_per_s, 0),
+                                               MAYBE(measurement_together, load_power_w, 0),
+                                               MAYBE(measurement_together, host_load_power_w, 0),
+                                               MAYBE(measurement_together, window_s, 0),
+                                               END};
+
 static const struct field verification_fields[] = {
     TEXT(measurement_verification, what), REAL(measurement_verification, max_error, 0),
     REAL(measurement_verification, tolerance, 0), TEXT(measurement_verification, token_checksum),
@@ -164,6 +174,7 @@ static const struct field result_fields[] = {
     MAYBE(measurement, power_slope_w_per_s, -ENDLESS),
     OBJECT_SINCE(measurement, beside, beside_fields, 2),
     OBJECT_SINCE(measurement, telemetry, telemetry_fields, 2),
+    OBJECT_SINCE(measurement, together, together_fields, 3),
     OBJECT(measurement, verification, verification_fields),
     COUNT(measurement, seed),
     TEXT(measurement, started),

@@ -193,6 +193,15 @@ static const char *amiss(const struct choice *choice, const struct measurement *
   return arena_printf(choice->arena, "%s%s", *words ? "; not steady: " : "", words);
 }
 
+// "; with 8 devices at once 97.2 % of that", or "".
+static const char *crowded(const struct choice *choice, const struct measurement *result) {
+  const struct measurement_together *together = &result->together;
+  if (together->devices < 2)
+    return "";
+  return arena_printf(choice->arena, "; with %d devices at once %.3g %% of that", together->devices,
+                      100 * together->tokens_per_s / result->tokens_per_s);
+}
+
 static void fill(const struct choice *choice, const struct measurement *nearest,
                  struct recorded *out) {
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
@@ -202,10 +211,10 @@ static void fill(const struct choice *choice, const struct measurement *nearest,
       .load_power_w = nearest->load_power_w,
       .idle_power_w = nearest->idle_power_w,
       .grade = nearest->grade,
-      .source = arena_printf(choice->arena,
-                             "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s",
-                             file_name(nearest->record->path), nearest->record->device.name,
-                             nearest->ci95_low, nearest->ci95_high, amiss(choice, nearest)),
+      .source = arena_printf(
+          choice->arena, "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s%s",
+          file_name(nearest->record->path), nearest->record->device.name, nearest->ci95_low,
+          nearest->ci95_high, crowded(choice, nearest), amiss(choice, nearest)),
       .date = arena_copy_n(choice->arena, nearest->finished, strlen("2026-11-21")),
   };
 }

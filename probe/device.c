@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_DEVICES = 64 };
+
 static const struct place nowhere = {0};
 
 // ---- plugins
@@ -137,6 +139,52 @@ int device_find(const char *name, const struct decode_backend *const *backends, 
     return describe(out, name[length] ? name + length + 1 : NULL, diagnostics);
   }
   return refuse_name(name, length, backends, diagnostics);
+}
+
+// "cuda:all" as "cuda:0,1,2"; any other name as it is.
+static const char *spelled_out(const char *name, const struct device *first, struct arena *arena) {
+  const char *colon = strchr(name, ':');
+  if (!colon || strcmp(colon, ":all") != 0)
+    return name;
+  const char *all = arena_printf(arena, "%s:0", first->backend->name);
+  for (int i = 1; i < first->backend->device_count(); i++)
+    all = arena_printf(arena, "%s,%d", all, i);
+  return all;
+}
+
+static bool is_repeated(const struct device *devices, size_t count, const char *name,
+                        struct diagnostics *diagnostics) {
+  for (size_t i = 0; i < count; i++)
+    if (devices[i].index == devices[count].index) {
+      diagnostics_error(diagnostics, nowhere, "device '%s' is named twice", name);
+      return true;
+    }
+  return false;
+}
+
+int devices_find(const char *name, const struct decode_backend *const *backends,
+                 struct device **out, size_t *count, struct arena *arena,
+                 struct diagnostics *diagnostics) {
+  const size_t length = strcspn(name, ":");
+  const char *backend = arena_copy_n(arena, name, length);
+  struct device first;
+  *out = arena_array(arena, strlen(name) + MOST_DEVICES, sizeof **out);
+  *count = 0;
+  if (!name[length])
+    return device_find(name, backends, &(*out)[(*count)++], diagnostics);
+  if (device_find(backend, backends, &first, diagnostics))
+    return -1;
+  const char *at = spelled_out(name, &first, arena) + length;
+  while (*at && *count < MOST_DEVICES) {
+    const size_t digits = strcspn(at + 1, ",");
+    const char *one = arena_printf(arena, "%s:%s", backend, arena_copy_n(arena, at + 1, digits));
+    if (device_find(one, backends, &(*out)[*count], diagnostics) ||
+        is_repeated(*out, *count, one, diagnostics))
+      return -1;
+    (*count)++;
+    at += 1 + digits;
+  }
+  return 0;
 }
 
 struct measurement_device device_record(const struct device *device, struct arena *arena) {

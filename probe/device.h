@@ -24,6 +24,12 @@ const struct decode_backend *const *device_backends(const char *folder, struct a
 int device_find(const char *name, const struct decode_backend *const *backends, struct device *out,
                 struct diagnostics *diagnostics);
 
+// Several devices of one backend: "cuda:all", "cuda:0,2"; or what device_find knows, alone. A
+// repeated number is an error. Returns 0 or -1.
+int devices_find(const char *name, const struct decode_backend *const *backends,
+                 struct device **out, size_t *count, struct arena *arena,
+                 struct diagnostics *diagnostics);
+
 // As records hold it.
 struct measurement_device device_record(const struct device *device, struct arena *arena);
 

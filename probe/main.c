@@ -98,27 +98,54 @@ static int run_list(struct run *run) {
   return listing_print(&request, stdout, run->arena, run->diagnostics);
 }
 
-static int run_run(struct run *run) {
-  struct device device;
-  struct catalog catalog;
-  struct measurement_shape model;
-  const char *directory =
-      installation_data(run->options.data_directory, run->arena, run->diagnostics);
-  if (!directory || device_find(run->options.device, backends_of(run), &device, run->diagnostics) ||
-      catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
-      model_shape_find(&catalog, run->options.model, &model))
-    return -1;
-  struct session session = {.options = &run->options, .protocol = make_protocol(run)};
-  session.protocol.device = &device;
-  const int result = session_run(&session, &model);
+static int run_alone(struct run *run, struct session *session,
+                     const struct measurement_shape *model) {
+  const int result = session_run(session, model);
   clear_progress();
-  if (session.record && session.record->digest) {
-    result_table_print(session.record, stdout);
-    note(run, stop_signal ? "stopped; what is finished is in " : "record: ", session.path);
+  if (session->record && session->record->digest) {
+    result_table_print(session->record, stdout);
+    note(run, stop_signal ? "stopped; what is finished is in " : "record: ", session->path);
   } else if (stop_signal) {
     note(run, "stopped; ", "no result was finished");
   }
   return result;
+}
+
+// One by one, then all at once.
+static int run_devices(struct run *run, const struct device *devices, size_t count,
+                       const struct measurement_shape *model) {
+  struct session *sessions = arena_array(run->arena, count, sizeof *sessions);
+  const struct measurement_record **records =
+      arena_array(run->arena, count, sizeof(struct measurement_record *));
+  for (size_t i = 0; i < count && !stop_signal; i++) {
+    sessions[i] = (struct session){.options = &run->options, .protocol = make_protocol(run)};
+    sessions[i].protocol.device = &devices[i];
+    if (run_alone(run, &sessions[i], model))
+      return -1;
+    records[i] = sessions[i].record;
+  }
+  if (count == 1 || stop_signal)
+    return 0;
+  const int result = session_run_together(sessions, count, model);
+  clear_progress();
+  together_table_print(records, count, stdout);
+  return result;
+}
+
+static int run_run(struct run *run) {
+  struct device *devices;
+  size_t count;
+  struct catalog catalog;
+  struct measurement_shape model;
+  const char *directory =
+      installation_data(run->options.data_directory, run->arena, run->diagnostics);
+  if (!directory ||
+      devices_find(run->options.device, backends_of(run), &devices, &count, run->arena,
+                   run->diagnostics) ||
+      catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
+      model_shape_find(&catalog, run->options.model, &model))
+    return -1;
+  return run_devices(run, devices, count, &model);
 }
 
 static int run_check(struct run *run) {

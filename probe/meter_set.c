@@ -6,26 +6,40 @@ static bool is_host(const struct device *device) {
   return !strcmp(device->backend->name, "cpu");
 }
 
+static const char *const *addresses_of(const struct device *const *devices, size_t count,
+                                       struct arena *arena) {
+  const char **addresses = arena_array(arena, count, sizeof *addresses);
+  for (size_t i = 0; i < count; i++)
+    addresses[i] = arena_copy(arena, devices[i]->described.pci);
+  return addresses;
+}
+
+void meter_set_open_all(struct meter_set *set, const struct device *const *devices, size_t count,
+                        const struct meter_roots *roots, const struct clock *clock,
+                        struct arena *arena) {
+  *set = (struct meter_set){.telemetry = {.name = "none: several devices",
+                                          .why = "",
+                                          .state = measurement_device_state_unknown}};
+  if (is_host(devices[0])) {
+    meter_open(&set->device, roots, clock, arena);
+    set->host = (struct meter){.name = "", .why = ""};
+    return;
+  }
+  set->devices = addresses_of(devices, count, arena);
+  meter_open_devices(&set->device, set->devices, count, roots, clock, arena);
+  meter_open(&set->host, roots, clock, arena);
+}
+
 void meter_set_open(struct meter_set *set, const struct device *device,
                     const struct meter_roots *roots, const struct clock *clock,
                     struct arena *arena) {
-  *set = (struct meter_set){.devices = {NULL}};
-  if (is_host(device)) {
-    meter_open(&set->device, roots, clock, arena);
-    set->host = (struct meter){.name = "", .why = ""};
+  meter_set_open_all(set, &device, 1, roots, clock, arena);
+  if (is_host(device))
     telemetry_open(&set->telemetry, "", roots, clock, arena);
-    return;
-  }
-  memcpy(set->pci, device->described.pci, sizeof set->pci);
-  set->devices[0] = set->pci;
-  meter_open_devices(&set->device, set->devices, 1, roots, clock, arena);
-  meter_open(&set->host, roots, clock, arena);
-  if (*set->pci)
-    telemetry_open(&set->telemetry, set->pci, roots, clock, arena);
+  else if (*device->described.pci)
+    telemetry_open(&set->telemetry, set->devices[0], roots, clock, arena);
   else
-    set->telemetry = (struct telemetry){.name = "none: a device without a PCI address",
-                                        .why = "",
-                                        .state = measurement_device_state_unknown};
+    set->telemetry.name = "none: a device without a PCI address";
 }
 
 void meter_set_close(struct meter_set *set) {

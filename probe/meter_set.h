@@ -1,4 +1,4 @@
-// meter_set: what one device is watched by: its own meter, the host's beside it, its telemetry.
+// meter_set: what devices are watched by: their own meter, the host's beside it, their telemetry.
 #ifndef PERTOKEN_METER_SET_H
 #define PERTOKEN_METER_SET_H
 
@@ -9,14 +9,19 @@
 struct meter_set {
   struct meter device, host; // of a CPU, the first is the machine's and the second is none
   struct telemetry telemetry;
-  char pci[sizeof((struct decode_device *)0)->pci];
-  const char *devices[1];
+  const char *const *devices; // PCI addresses of what `device` meters
 };
 
 // Never fails: what is not there is none, and says why. The set must not be moved while open.
 void meter_set_open(struct meter_set *set, const struct device *device,
                     const struct meter_roots *roots, const struct clock *clock,
                     struct arena *arena);
+
+// The same for several devices of one vendor: what they share is counted once. No telemetry, which
+// is of one device.
+void meter_set_open_all(struct meter_set *set, const struct device *const *devices, size_t count,
+                        const struct meter_roots *roots, const struct clock *clock,
+                        struct arena *arena);
 
 void meter_set_close(struct meter_set *set);
 

@@ -36,7 +36,9 @@ static const struct known_option {
   struct argp_option option;
   unsigned commands;
 } known_options[] = {
-    {{"device", KEY_DEVICE, "NAME", 0, "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu)",
+    {{"device", KEY_DEVICE, "NAME", 0,
+      "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
+      "several, one by one and all at once",
       0},
      COMMAND_RUN},
     {{"model", KEY_MODEL, "ID", 0, "A model of the catalogue; 'pertoken catalog models' lists them",

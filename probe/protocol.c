@@ -370,6 +370,7 @@ static struct measurement begin(const struct protocol *protocol, const struct wo
       .cost_formula = "counted from the shapes: every weight and scale once per step, the "
                       "embedding rows of the batch, keys and values of all positions read, one "
                       "written",
+      .together = measurement_together_unknown,
       .seed = workload->seed,
       .started = environment_time(protocol->arena),
   };

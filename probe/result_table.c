@@ -72,3 +72,59 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
   }
   arena_free(&arena);
 }
+
+// ---- several devices
+
+struct spread {
+  double total, slowest, fastest, power_w;
+};
+
+static void add(struct spread *spread, double rate, double power_w) {
+  spread->slowest = spread->total > 0 ? fmin(spread->slowest, rate) : rate;
+  spread->fastest = fmax(spread->fastest, rate);
+  spread->total += rate;
+  spread->power_w += power_w;
+}
+
+static void print_spread(const struct measurement *result, const char *how,
+                         const struct spread *spread, struct arena *arena, FILE *out) {
+  fprintf(out, "%-9s %5d %8d  %-10s", result->precision, result->batch, result->context, how);
+  print_number(spread->total, "%.5g", 11, arena, out);
+  print_number(spread->slowest, "%.5g", 10, arena, out);
+  print_number(spread->fastest, "%.5g", 10, arena, out);
+  print_number(spread->power_w, "%.4g", 8, arena, out);
+  print_number(spread->power_w / spread->total, "%.3g", 9, arena, out);
+  putc('\n', out);
+}
+
+static void print_together(const struct measurement_record *const *records, size_t count, size_t r,
+                           struct arena *arena, FILE *out) {
+  const struct measurement *first = &records[0]->results[r];
+  const struct measurement_together *together = &first->together;
+  struct spread alone = {0};
+  for (size_t i = 0; i < count; i++)
+    add(&alone, records[i]->results[r].tokens_per_s, records[i]->results[r].load_power_w);
+  const struct spread all = {together->total_tokens_per_s, together->slowest, together->fastest,
+                             together->load_power_w};
+  print_spread(first, "one by one", &alone, arena, out);
+  print_spread(first, "together", &all, arena, out);
+  fprintf(out,
+          "%-24s  together they decode %.1f %% of the sum, the slowest %.1f %% below the "
+          "fastest\n",
+          "", 100 * all.total / alone.total, 100 * (1 - all.slowest / all.fastest));
+}
+
+void together_table_print(const struct measurement_record *const *records, size_t count,
+                          FILE *out) {
+  struct arena arena = {0};
+  fprintf(out, "\n%zu devices\n%-9s %5s %8s  %-10s%11s%10s%10s%8s%9s\n", count, "precision",
+          "batch", "context", "", "token/s", "slowest", "fastest", "W", "J/token");
+  for (size_t r = 0; r < records[0]->count; r++) {
+    bool whole = true;
+    for (size_t i = 0; i < count; i++)
+      whole &= records[i]->count > r && records[i]->results[r].together.devices == (int)count;
+    if (whole)
+      print_together(records, count, r, &arena, out);
+  }
+  arena_free(&arena);
+}

@@ -8,6 +8,10 @@
 
 void result_table_print(const struct measurement_record *record, FILE *out);
 
+// What several devices decoded one by one and all at once: a line each per workload that all of
+// them have; the slowest and the fastest show their spread.
+void together_table_print(const struct measurement_record *const *records, size_t count, FILE *out);
+
 // "noisy, cache-resident", or "".
 const char *result_remarks(const struct measurement *result, struct arena *arena);
 

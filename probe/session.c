@@ -5,6 +5,7 @@
 #include "probe/meter_set.h"
 #include "probe/model_shape.h"
 #include "probe/precision.h"
+#include "probe/together.h"
 
 #include <errno.h>
 #include <math.h>
@@ -246,5 +247,93 @@ int session_run(struct session *session, const struct measurement_shape *model) 
   meter_set_close(&set);
   protocol->meter = protocol->host = NULL;
   protocol->telemetry = NULL;
+  return result;
+}
+
+// ---- several devices at once
+
+static struct measurement *result_of(const struct session *session,
+                                     const struct workload *workload) {
+  for (size_t i = 0; i < session->record->count; i++)
+    if (session_is_result_of(&session->record->results[i], workload))
+      return &session->record->results[i];
+  return NULL;
+}
+
+// The results of a workload on every device; false where one is missing, or all know it already.
+static bool results_of(const struct session *sessions, size_t count,
+                       const struct workload *workload, struct measurement **results) {
+  bool known = true;
+  for (size_t i = 0; i < count; i++) {
+    results[i] = result_of(&sessions[i], workload);
+    if (!results[i] || results[i]->slice_count)
+      return false;
+    known &= results[i]->together.devices == (int)count;
+  }
+  return !known;
+}
+
+static int keep_together(const struct session *sessions, size_t count,
+                         const struct together *together, struct measurement **results) {
+  for (size_t i = 0; i < count; i++) {
+    results[i]->together = (struct measurement_together){
+        .devices = (int)count,
+        .tokens_per_s = together->tokens_per_s[i],
+        .slowest = together->slowest,
+        .fastest = together->fastest,
+        .total_tokens_per_s = together->total,
+        .load_power_w = together->load_power_w,
+        .host_load_power_w = together->host_load_power_w,
+        .window_s = together->window_s,
+    };
+    if (measurement_write(sessions[i].record, sessions[i].path, sessions[i].protocol.arena,
+                          sessions[i].protocol.diagnostics))
+      return -1;
+  }
+  return 0;
+}
+
+static int measure_together(const struct session *sessions, size_t count,
+                            const struct protocol *protocol, const struct plan *plan) {
+  struct arena *arena = protocol->arena;
+  struct device *devices = arena_array(arena, count, sizeof *devices);
+  struct measurement **results = arena_array(arena, count, sizeof(struct measurement *));
+  double *step_s = arena_array(arena, count, sizeof *step_s);
+  for (size_t w = 0; w < plan->count && !*protocol->stop; w++) {
+    struct together together;
+    if (!results_of(sessions, count, &plan->workloads[w], results))
+      continue;
+    for (size_t i = 0; i < count; i++) {
+      devices[i] = *sessions[i].protocol.device;
+      step_s[i] = results[i]->step_seconds;
+    }
+    const enum protocol_outcome outcome =
+        together_measure(protocol, devices, count, &plan->workloads[w], step_s, &together);
+    if (outcome == PROTOCOL_FAILED)
+      return -1;
+    if (outcome == PROTOCOL_DONE && keep_together(sessions, count, &together, results))
+      return -1;
+  }
+  return 0;
+}
+
+int session_run_together(struct session *sessions, size_t count,
+                         const struct measurement_shape *model) {
+  struct protocol protocol = sessions[0].protocol;
+  struct meter_set set;
+  struct plan plan;
+  struct folder folder;
+  if (make_plan(&sessions[0], model, &plan) ||
+      folder_open(&folder, sessions[0].options->output_directory, protocol.diagnostics))
+    return -1;
+  const struct device **devices = arena_array(protocol.arena, count, sizeof(struct device *));
+  for (size_t i = 0; i < count; i++)
+    devices[i] = sessions[i].protocol.device;
+  meter_set_open_all(&set, devices, count, protocol.roots, protocol.clock, protocol.arena);
+  protocol.meter = &set.device;
+  protocol.host = &set.host;
+  const int result = measure_together(sessions, count, &protocol, &plan);
+  meter_set_close(&set);
+  folder_close(&folder);
   return result;
 }

@@ -17,6 +17,13 @@ struct session {
 // cannot run is an error, found before the first is measured. Returns 0, also when stopped, or -1.
 int session_run(struct session *session, const struct measurement_shape *model);
 
+// Measures on all sessions' devices at once what each of their records holds, and adds that to the
+// records. Workloads of which that is there already, and those measured as slices, are left out.
+// The first session's protocol is used; its meters are opened anew, for all devices. Returns 0,
+// also when stopped, or -1.
+int session_run_together(struct session *sessions, size_t count,
+                         const struct measurement_shape *model);
+
 // Whether a result is of that workload.
 bool session_is_result_of(const struct measurement *result, const struct workload *workload);
 

@@ -211,10 +211,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 3}", "a record of schema 3, this version reads 1 to 2");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 2");
+  refuse(&work, "{\"schema\": 4}", "a record of schema 4, this version reads 1 to 3");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 3");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 2}", "the record has no digest");
+  refuse(&work, "{\"schema\": 3}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -331,6 +331,7 @@ static void test_old_schema(void **state) {
   json_object_set_new(record, "schema", json_integer(1));
   json_object_del(json_object_get(record, "environment"), "device_state");
   json_object_del(result, "beside");
+  json_object_del(result, "together");
   json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   assert_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
@@ -350,10 +351,12 @@ static void test_old_schema(void **state) {
   assert_string_equal(old->telemetry.source, "");
   assert_true(isnan(old->telemetry.core_clock_hz.median));
   assert_int_equal(old->telemetry.throttle_count, 0);
+  assert_int_equal(old->together.devices, 0);
+  assert_true(isnan(old->together.total_tokens_per_s));
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 2"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 3"));
   end(&work);
 }
 
