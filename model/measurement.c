@@ -62,6 +62,13 @@ const struct measurement_together measurement_together_unknown = {
     .window_s = NAN,
 };
 
+const struct measurement_shard measurement_whole_model = {
+    .of = 0,
+    .step_seconds = NAN,
+    .all_reduce_s = NAN,
+    .source = "",
+};
+
 static void wanted(const struct reader *reader, const char *path, const char *what,
                    const json_t *found) {
   static const char *const kinds[] = {
@@ -255,8 +262,11 @@ static void check_result(const struct reader *reader, const struct measurement *
   else if (result->ci95_low > result->tokens_per_s || result->ci95_high < result->tokens_per_s)
     wrong = "tokens_per_s lies outside its own interval";
   else if (result->grade == GRADE_MEASURED &&
-           (!result->whole_model || result->slice_count || result->flags.cache_resident))
+           (!result->whole_model || result->slice_count || result->flags.cache_resident ||
+            result->shard.of > 1))
     wrong = "slices, a part of a model and a cache-resident model are never graded measured";
+  else if (result->shard.of > 1 && result->whole_model && isnan(result->shard.all_reduce_s))
+    wrong = "a rank's share is no whole model without the time of an all-reduce";
   else if (result->verification.max_error > result->verification.tolerance)
     wrong = "the kernels did not pass their verification";
   if (wrong)

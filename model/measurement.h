@@ -133,6 +133,17 @@ struct measurement_together {
   double window_s;           // of time that all ran in
 };
 
+// One rank's share of a model that several devices hold together, each a part of every matrix
+// (tensor parallel; Shoeybi et al., Megatron-LM, arXiv 1909.08053): its heads, rows of the MLP and
+// of the vocabulary. The ranks add up their results twice a layer and once at the end; what an
+// all-reduce takes is not measured on one device, but stated.
+struct measurement_shard {
+  int of;              // ranks; 0: the device holds the whole model
+  double step_seconds; // of the share alone; NAN for the whole model
+  double all_reduce_s; // of one; NAN: not stated, and then there are no tokens of the whole model
+  const char *source;  // of that
+};
+
 // What the prober saw amiss, in words for whoever uses the figures: "the samples drifted, the power
 // had not settled"; "" when all was well. The grade is not changed by it.
 const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena);
@@ -149,15 +160,15 @@ struct measurement {
   struct measurement_types types;
   int batch, context;
 
-  // false: tokens_per_s is of the first `layers_measured` layers alone, of use to no one but the
-  // prober. Such a result never stands for its model.
+  // false: tokens_per_s is of the first `layers_measured` layers alone, or of a rank's share without
+  // its exchanges, of use to no one but the prober. Such a result never stands for its model.
   bool whole_model;
   int layers_measured;                    // as many as the model has, or the deepest slice
   const struct measurement_slice *slices; // two or three depths, else none
   size_t slice_count;
   double slice_error_s; // standard error of the extrapolated step; NAN from two depths
 
-  // Per device, all rows of the batch together: batch / median step.
+  // Of all rows of the batch: batch / median step. Per device, or of all shard.of of them.
   double tokens_per_s, ci95_low, ci95_high; // 95 % interval of the median
   double step_seconds, p5_s, p95_s;         // median and quantiles of a step's time
   double layer_seconds;                     // step_seconds / layers
@@ -173,12 +184,13 @@ struct measurement {
   const char *energy_meter;          // "rapl powercap, 2 packages", or "none: WHY"
   double idle_power_w, load_power_w; // of what the meter covers
   double sampled_power_w;            // trapezoid of sampled power, beside load_power_w
-  double joules_per_token;           // load_power_w / tokens_per_s
+  double joules_per_token;           // load_power_w / tokens_per_s, of all ranks
   double energy_j, energy_window_s;  // between two edges of the counter
   double power_slope_w_per_s;        // over the energy window
   struct measurement_beside beside;
   struct measurement_telemetry telemetry;
   struct measurement_together together;
+  struct measurement_shard shard;
 
   struct measurement_flags flags;
   enum grade grade; // measured; or projected: slices, cache-resident, not the whole model
@@ -220,6 +232,7 @@ extern const struct measurement_device_state measurement_device_state_unknown;
 extern const struct measurement_beside measurement_beside_unknown;
 extern const struct measurement_telemetry measurement_telemetry_unknown;
 extern const struct measurement_together measurement_together_unknown;
+extern const struct measurement_shard measurement_whole_model;
 
 // Whether backend, name, UUID, PCI address and number of units are the same.
 bool measurement_same_device(const struct measurement_device *a,

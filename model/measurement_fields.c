@@ -133,6 +133,10 @@ static const struct field together_fields[] = {INT(measurement_together, devices
                                                MAYBE(measurement_together, window_s, 0),
                                                END};
 
+static const struct field shard_fields[] = {
+    INT(measurement_shard, of, 0), MAYBE(measurement_shard, step_seconds, 0),
+    MAYBE(measurement_shard, all_reduce_s, 0), TEXT(measurement_shard, source), END};
+
 static const struct field verification_fields[] = {
     TEXT(measurement_verification, what), REAL(measurement_verification, max_error, 0),
     REAL(measurement_verification, tolerance, 0), TEXT(measurement_verification, token_checksum),
@@ -175,6 +179,7 @@ static const struct field result_fields[] = {
     OBJECT_SINCE(measurement, beside, beside_fields, 2),
     OBJECT_SINCE(measurement, telemetry, telemetry_fields, 2),
     OBJECT_SINCE(measurement, together, together_fields, 3),
+    OBJECT_SINCE(measurement, shard, shard_fields, 3),
     OBJECT(measurement, verification, verification_fields),
     COUNT(measurement, seed),
     TEXT(measurement, started),

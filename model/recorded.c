@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_interp.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,11 +82,24 @@ const struct measurement_record *records_of_accelerator(const struct records *re
   return newest;
 }
 
+// A model on one device tells more of that than a share of it; and curves are of one kind.
+static void keep_fewest_ranks(struct choice *choice) {
+  int fewest = INT_MAX;
+  size_t kept = 0;
+  for (size_t i = 0; i < choice->count; i++)
+    fewest = choice->fitting[i]->shard.of < fewest ? choice->fitting[i]->shard.of : fewest;
+  for (size_t i = 0; i < choice->count; i++)
+    if (choice->fitting[i]->shard.of == fewest)
+      choice->fitting[kept++] = choice->fitting[i];
+  choice->count = kept;
+}
+
 // Of two results of one workload the newer counts.
 static void add_fitting(struct choice *choice, const struct measurement *result) {
   for (size_t i = 0; i < choice->count; i++) {
     const struct measurement *other = choice->fitting[i];
-    if (other->batch != result->batch || other->context != result->context)
+    if (other->batch != result->batch || other->context != result->context ||
+        other->shard.of != result->shard.of)
       continue;
     if (strcmp(result->finished, other->finished) > 0)
       choice->fitting[i] = result;
@@ -153,6 +167,7 @@ static int find_fitting(struct choice *choice) {
           is_wanted(choice, WORKLOAD_PRECISION, record->results[k].precision))
         add_fitting(choice, &record->results[k]);
   }
+  keep_fewest_ranks(choice);
   if (choice->count)
     return 0;
   if (!seen)
@@ -202,19 +217,34 @@ static const char *crowded(const struct choice *choice, const struct measurement
                       100 * together->tokens_per_s / result->tokens_per_s);
 }
 
+// "; one of 8 ranks, an all-reduce taking 12 us (NOTE)", or "".
+static const char *sharded(const struct choice *choice, const struct measurement *result) {
+  const struct measurement_shard *shard = &result->shard;
+  if (shard->of < 2)
+    return "";
+  return arena_printf(choice->arena, "; one of %d ranks, an all-reduce taking %.4g us (%s)",
+                      shard->of, 1e6 * shard->all_reduce_s, shard->source);
+}
+
+// Of one device.
+static double rate_of(const struct measurement *result) {
+  return result->tokens_per_s / (result->shard.of > 1 ? result->shard.of : 1);
+}
+
 static void fill(const struct choice *choice, const struct measurement *nearest,
                  struct recorded *out) {
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   *out = (struct recorded){
       .nearest = nearest,
-      .throughput = nearest->tokens_per_s * hour_s,
+      .throughput = rate_of(nearest) * hour_s,
       .load_power_w = nearest->load_power_w,
       .idle_power_w = nearest->idle_power_w,
       .grade = nearest->grade,
-      .source = arena_printf(
-          choice->arena, "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s%s",
-          file_name(nearest->record->path), nearest->record->device.name, nearest->ci95_low,
-          nearest->ci95_high, crowded(choice, nearest), amiss(choice, nearest)),
+      .source = arena_printf(choice->arena,
+                             "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s%s%s",
+                             file_name(nearest->record->path), nearest->record->device.name,
+                             nearest->ci95_low, nearest->ci95_high, sharded(choice, nearest),
+                             crowded(choice, nearest), amiss(choice, nearest)),
       .date = arena_copy_n(choice->arena, nearest->finished, strlen("2026-11-21")),
   };
 }
@@ -243,7 +273,7 @@ static void collect_curve(const struct choice *choice, enum workload_key along,
     limit = axis_of(next, along);
     curve->x[curve->count] = limit;
     curve->load_power[curve->count] = next->load_power_w;
-    curve->throughput[curve->count++] = next->tokens_per_s;
+    curve->throughput[curve->count++] = rate_of(next);
     if (!curve->nearest || abs(limit - at) < abs(axis_of(curve->nearest, along) - at))
       curve->nearest = next;
   }
@@ -280,10 +310,10 @@ static bool try_curve(const struct choice *choice, enum workload_key along,
   out->throughput = tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   out->load_power_w = interpolate(curve.x, curve.load_power, curve.count, at);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
-  out->source =
-      arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d%s",
-                   file_name(curve.nearest->record->path), curve.nearest->record->device.name,
-                   workload_key_names[along], at, amiss(choice, curve.nearest));
+  out->source = arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d%s%s",
+                             file_name(curve.nearest->record->path),
+                             curve.nearest->record->device.name, workload_key_names[along], at,
+                             sharded(choice, curve.nearest), amiss(choice, curve.nearest));
   return true;
 }
 

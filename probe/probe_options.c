@@ -24,6 +24,9 @@ enum key {
   KEY_SOAK,
   KEY_WALL_POWER,
   KEY_WALL_NOTE,
+  KEY_SHARD,
+  KEY_ALL_REDUCE,
+  KEY_ALL_REDUCE_NOTE,
   KEY_THREADS,
   KEY_SEED,
   KEY_DATA,
@@ -73,6 +76,14 @@ static const struct known_option {
       0},
      COMMAND_RUN},
     {{"wall-note", KEY_WALL_NOTE, "TEXT", 0, "Where --wall-power was read", 0}, COMMAND_RUN},
+    {{"shard", KEY_SHARD, "1/N", 0,
+      "Measure one rank's share of a model that N devices hold together (tensor parallel)", 0},
+     COMMAND_RUN},
+    {{"all-reduce", KEY_ALL_REDUCE, "TIME", 0,
+      "What one all-reduce takes among the ranks: '12 us'; without it a share gives no tokens", 0},
+     COMMAND_RUN},
+    {{"all-reduce-note", KEY_ALL_REDUCE_NOTE, "TEXT", 0, "Where --all-reduce is from", 0},
+     COMMAND_RUN},
     {{"threads", KEY_THREADS, "N", 0, "Of a CPU (0: the backend chooses)", 0}, COMMAND_RUN},
     {{"seed", KEY_SEED, "N", 0, "Of weights and cache (1)", 0}, COMMAND_RUN},
     {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in another directory", 0}, COMMAND_RUN},
@@ -224,6 +235,31 @@ static void read_soak(const char *text, struct argp_state *state, struct probe_o
   options->soak_s = soak_s - options->energy_s;
 }
 
+static int read_shard(const char *text, struct argp_state *state) {
+  int ranks;
+  if (strncmp(text, "1/", 2) != 0)
+    argp_error(state, "expected --shard 1/N, such as 1/8, found '%s'", text);
+  read_int(text + 2, "", 2, OPTIONS_MOST_RANKS, "shard", state, &ranks);
+  return ranks;
+}
+
+// "12 us", "0.1 ms"
+static double read_short_time(const char *text, const char *option, struct argp_state *state) {
+  static const struct {
+    const char *name;
+    double seconds;
+  } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  double value = 0;
+  const size_t length = number_prefix(text, &value);
+  const char *unit = text + length + strspn(text + length, " ");
+  for (size_t i = 0; length && i < sizeof units / sizeof units[0]; i++)
+    if (!strcmp(unit, units[i].name) && value > 0 && value * units[i].seconds <= 1)
+      return value * units[i].seconds;
+  argp_error(state, "expected --%s above 0 and up to '1 s', such as '12 us', found '%s'", option,
+             text);
+  return NAN;
+}
+
 static uint64_t read_seed(const char *text, struct argp_state *state) {
   char *end;
   errno = 0;
@@ -238,6 +274,11 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
     argp_error(state, "expected RECORD");
   if (parsing->syntax->command == COMMAND_RUN && !parsing->options->model)
     argp_error(state, "expected --model ID");
+  const struct measurement_shard *shard = &parsing->options->shard;
+  if (!isnan(shard->all_reduce_s) && !shard->of)
+    argp_error(state, "--all-reduce goes with --shard");
+  if (isnan(shard->all_reduce_s) != !*shard->source)
+    argp_error(state, "--all-reduce and --all-reduce-note go together: a time needs its source");
   if (*parsing->options->wall.note && isnan(parsing->options->wall.typed_w))
     argp_error(state, "--wall-note goes with --wall-power");
 }
@@ -270,6 +311,11 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_SOAK: read_soak(text, state, options); break;
   case KEY_WALL_POWER: options->wall.typed_w = read_watts(text, parsing, state); break;
   case KEY_WALL_NOTE: options->wall.note = text; break;
+  case KEY_SHARD: options->shard.of = read_shard(text, state); break;
+  case KEY_ALL_REDUCE:
+    options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);
+    break;
+  case KEY_ALL_REDUCE_NOTE: options->shard.source = text; break;
   case KEY_THREADS:
     read_int(text, "", 0, OPTIONS_MOST_THREADS, "threads", state, &options->threads);
     break;
@@ -313,6 +359,7 @@ struct probe_options probe_options_parse(enum probe_command command, int argc, c
       .time_s = PROTOCOL_TIME_S,
       .energy_s = PROTOCOL_ENERGY_S,
       .wall = {.typed_w = NAN, .note = ""},
+      .shard = measurement_whole_model,
       .tolerance = 0.04,
       .seed = 1,
       .output_directory = ".",

@@ -12,6 +12,7 @@ enum {
   OPTIONS_MOST_CONTEXT = 1 << 24,
   OPTIONS_MOST_LAYERS = 10000,
   OPTIONS_MOST_THREADS = 4096,
+  OPTIONS_MOST_RANKS = 1024,
   OPTIONS_MOST_VALUES = 32 // of one list
 };
 
@@ -28,7 +29,8 @@ struct probe_options {
   double time_s, energy_s;
   double soak_s; // of load before the energy_s under the meter
   struct wall_options wall;
-  double tolerance; // a fraction
+  struct measurement_shard shard; // of 0: whole models
+  double tolerance;               // a fraction
   int threads;
   uint64_t seed;
   const char *data_directory; // NULL: beside the program

@@ -28,13 +28,15 @@ struct depth {
 };
 
 const char *workload_text(const struct workload *workload, struct arena *arena) {
-  return arena_printf(arena, "%s %s, batch %d, context %d", workload->model.id, workload->precision,
-                      workload->batch, workload->context);
+  const int ranks = workload->shard.of;
+  return arena_printf(arena, "%s %s, batch %d, context %d%s", workload->model.id,
+                      workload->precision, workload->batch, workload->context,
+                      ranks > 1 ? arena_printf(arena, ", a share of 1/%d", ranks) : "");
 }
 
 struct decode_request workload_request(const struct workload *workload, int layers) {
   return (struct decode_request){
-      .shape = model_shape_of(&workload->model, layers),
+      .shape = model_shape_share(model_shape_of(&workload->model, layers), workload->shard.of),
       .types = workload->types,
       .batch = workload->batch,
       .context = workload->context,
@@ -267,6 +269,10 @@ static void tell_beside(const struct protocol *protocol, const struct energy_loa
   out->beside.wall_power_w = load->wall.watts;
 }
 
+static int ranks_of(const struct measurement *result) {
+  return result->shard.of > 1 ? result->shard.of : 1;
+}
+
 static void tell_energy(const struct protocol *protocol, const struct depth *depth,
                         struct measurement *out) {
   const struct energy_use *use = &depth->load.use;
@@ -274,7 +280,7 @@ static void tell_energy(const struct protocol *protocol, const struct depth *dep
   out->idle_power_w = protocol->idle_power_w;
   out->load_power_w = use->power_w;
   out->sampled_power_w = use->sampled_power_w;
-  out->joules_per_token = use->power_w / out->tokens_per_s;
+  out->joules_per_token = ranks_of(out) * use->power_w / out->tokens_per_s;
   out->energy_j = use->joules;
   out->energy_window_s = use->seconds;
   out->power_slope_w_per_s = use->slope_w_per_s;
@@ -301,8 +307,23 @@ static void tell_flags(const struct protocol *protocol, const struct depth *dept
   if (out->flags.bandwidth_void)
     out->read_bandwidth = out->read_bandwidth_after = out->read_bandwidth_share = out->share_p5 =
         out->share_p95 = NAN;
-  const bool whole = out->whole_model && count == 1 && !out->flags.cache_resident;
+  const bool whole =
+      out->whole_model && count == 1 && !out->flags.cache_resident && out->shard.of < 2;
   out->grade = whole ? GRADE_MEASURED : GRADE_PROJECTED;
+}
+
+// The ranks' exchanges come on top of the share's own time: two a layer, one for the tokens.
+static void tell_exchanges(struct measurement *out) {
+  const double shift_s = (2 * out->model.layers + 1) * out->shard.all_reduce_s;
+  if (out->shard.of < 2)
+    return;
+  out->shard.step_seconds = out->step_seconds;
+  if (isnan(shift_s))
+    return;
+  tell_speed(out, out->step_seconds + shift_s, out->batch / out->ci95_high + shift_s,
+             out->batch / out->ci95_low + shift_s);
+  out->p5_s += shift_s;
+  out->p95_s += shift_s;
 }
 
 static void tell(const struct protocol *protocol, const struct workload *workload,
@@ -321,6 +342,7 @@ static void tell(const struct protocol *protocol, const struct workload *workloa
     out->slice_count = count;
     tell_extrapolation(depths, out);
   }
+  tell_exchanges(out);
   tell_energy(protocol, last, out);
   tell_flags(protocol, depths, count, out);
 }
@@ -362,7 +384,9 @@ static struct measurement begin(const struct protocol *protocol, const struct wo
       .types = precision_texts(&workload->types),
       .batch = workload->batch,
       .context = workload->context,
-      .whole_model = workload->layer_count > 1 || deepest(workload) == workload->model.layers,
+      .whole_model = (workload->layer_count > 1 || deepest(workload) == workload->model.layers) &&
+                     (workload->shard.of < 2 || !isnan(workload->shard.all_reduce_s)),
+      .shard = workload->shard.of > 1 ? workload->shard : measurement_whole_model,
       .layers_measured = deepest(workload),
       .bytes_per_step = cost.weight_bytes + cost.kv_bytes,
       .operations_per_step = cost.operations,

@@ -55,6 +55,7 @@ struct workload {
   // which the whole is extrapolated.
   int layers[PROTOCOL_DEPTHS];
   size_t layer_count;
+  struct measurement_shard shard; // of > 1: one rank's share; step_seconds is not used
 };
 
 enum protocol_outcome {

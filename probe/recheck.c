@@ -40,6 +40,7 @@ static int workload_of(const struct protocol *protocol, const struct measurement
       .seed = recorded->seed,
       .layers = {recorded->layers_measured},
       .layer_count = 1,
+      .shard = recorded->shard,
   };
   const bool known = precision_types(&recorded->types, &workload->types);
   if (recorded->slice_count > 0 && recorded->slice_count <= PROTOCOL_DEPTHS) {

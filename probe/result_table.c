@@ -13,7 +13,10 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
     bool set;
     const char *text;
   } remarks[] = {
-      {!result->whole_model, "not the whole model"},
+      {result->shard.of > 1,
+       arena_printf(arena, "a share of 1/%d%s", result->shard.of,
+                    isnan(result->shard.all_reduce_s) ? " without its exchanges" : "")},
+      {!result->whole_model && result->shard.of < 2, "not the whole model"},
       {result->slice_count > 0, "extrapolated"},
       {flags->cache_resident, "cache-resident"},
       {flags->noisy, "noisy"},
@@ -40,12 +43,13 @@ static void print_number(double value, const char *format, int width, struct are
 static void print_result(const struct measurement *result, struct arena *arena, FILE *out) {
   const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
   fprintf(out, "%-9s %5d %8d", result->precision, result->batch, result->context);
-  print_number(result->tokens_per_s, "%.5g", 11, arena, out);
+  const bool share = result->shard.of > 1 && isnan(result->shard.all_reduce_s);
+  print_number(share ? NAN : result->tokens_per_s, "%.5g", 11, arena, out);
   print_number(100 * half, half < 0.995 ? "%.2g" : "%.0f", 7, arena, out);
   print_number(100 * result->read_bandwidth_share, "%.1f", 9, arena, out);
   print_number(1e6 * result->layer_seconds, "%.4g", 10, arena, out);
   print_number(result->load_power_w, "%.4g", 7, arena, out);
-  print_number(result->joules_per_token, "%.3g", 9, arena, out);
+  print_number(share ? NAN : result->joules_per_token, "%.3g", 9, arena, out);
   const char *remarks = result_remarks(result, arena);
   fprintf(out, "  %s%s%s\n", grade_name(result->grade), *remarks ? ": " : "", remarks);
 }

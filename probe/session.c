@@ -36,6 +36,16 @@ static int choose_layers(const struct session *session, const struct measurement
   return -1;
 }
 
+static int check_shard(const struct session *session, const struct measurement_shape *model) {
+  const int ranks = session->options->shard.of;
+  const char *what;
+  if (ranks < 2 || model_shape_divides(model, ranks, &what, session->protocol.arena))
+    return 0;
+  diagnostics_error(session->protocol.diagnostics, nowhere,
+                    "%s has %s, which cannot be divided among %d", model->id, what, ranks);
+  return -1;
+}
+
 static int choose_types(const struct session *session, struct workload *workload) {
   const struct probe_options *options = session->options;
   const struct decode_backend *backend = session->protocol.device->backend;
@@ -74,10 +84,11 @@ static int add_workload(const struct session *session, struct plan *plan,
 static int make_plan(const struct session *session, const struct measurement_shape *model,
                      struct plan *plan) {
   const struct probe_options *options = session->options;
-  struct workload workload = {.model = *model, .threads = options->threads, .seed = options->seed};
+  struct workload workload = {
+      .model = *model, .threads = options->threads, .seed = options->seed, .shard = options->shard};
   const size_t most = options->precision_count * options->batches.count * options->contexts.count;
   *plan = (struct plan){arena_array(session->protocol.arena, most, sizeof *plan->workloads), 0};
-  if (choose_layers(session, model, &workload))
+  if (choose_layers(session, model, &workload) || check_shard(session, model))
     return -1;
   for (size_t p = 0; p < options->precision_count; p++)
     for (size_t b = 0; b < options->batches.count; b++)
@@ -107,6 +118,9 @@ static const char *record_path(const struct session *session,
       options->soak_s, (unsigned long long)options->seed);
   for (size_t i = 0; i < options->layers.count; i++)
     identity = arena_printf(arena, "%s|%d", identity, options->layers.values[i]);
+  if (options->shard.of)
+    identity = arena_printf(arena, "%s|1/%d|%.17g|%s", identity, options->shard.of,
+                            options->shard.all_reduce_s, options->shard.source);
   const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
   return arena_printf(arena, "%s/%s-%s-%.8s.json", options->output_directory, model->id,
                       device->backend->name, hash);

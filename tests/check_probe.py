@@ -110,6 +110,14 @@ def test_list(_):
 
 
 BAD = [
+    ((*RUN, '--shard', '2/3'), 'expected --shard 1/N, such as 1/8'),
+    ((*RUN, '--shard', '1/1'), 'from 2 to 1024'),
+    ((*RUN, '--shard', '1/2'), 'smollm-135m has 9 heads, which cannot be divided among 2'),
+    ((*RUN, '--all-reduce', '12 us'), '--all-reduce goes with --shard'),
+    ((*RUN, '--shard', '1/3', '--all-reduce', '12 us'), 'a time needs its source'),
+    ((*RUN, '--shard', '1/3', '--all-reduce', '12 W', '--all-reduce-note', 'x'), "such as '12 us'"),
+    ((*RUN, '--device', 'cpu:0,0'), "device 'cpu:0' is named twice"),
+    ((*RUN, '--device', 'cpu:0,1'), "no device 'cpu:1'"),
     (('lst',), "unknown command 'lst'; did you mean 'list'?"),
     (('run',), 'expected --model ID'),
     (('run', 'x', '--model', MODEL), 'one argument too many'),

@@ -39,6 +39,8 @@ static const struct measurement example = {
     .model = {"tinyllama-1.1b", 22, 2048, 32, 4, 64, 5632, 32000, 1e-5, 10000},
     .precision = "bf16",
     .types = {"bf16", "bf16", "bf16", "bf16", "f32"},
+    .together = {8, 9.5, 9.25, 10, 78, 3200, NAN, 5.5},
+    .shard = {0, NAN, NAN, ""},
     .batch = 4,
     .context = 512,
     .whole_model = true,
@@ -165,6 +167,10 @@ static void test_round_trip_of_telemetry(void **state) {
   assert_true(telemetry->window_s == 5.5 && telemetry->core_clock_hz.median == 1.9e9);
   assert_true(isnan(telemetry->memory_clock_hz.min) && telemetry->core_temperature_c.min == -3);
   assert_true(telemetry->memory_temperature_c.max == 70);
+  const struct measurement_together *together = &read->results[0].together;
+  assert_int_equal(together->devices, 8);
+  assert_true(together->slowest == 9.25 && together->total_tokens_per_s == 78);
+  assert_true(together->load_power_w == 3200 && isnan(together->host_load_power_w));
   assert_int_equal(telemetry->throttle_count, 2);
   assert_string_equal(telemetry->throttles[1].reason, "hardware slowdown");
   assert_true(telemetry->throttles[1].seconds == 5.5);
@@ -332,6 +338,7 @@ static void test_old_schema(void **state) {
   json_object_del(json_object_get(record, "environment"), "device_state");
   json_object_del(result, "beside");
   json_object_del(result, "together");
+  json_object_del(result, "shard");
   json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   assert_null(measurement_read(work.path, arena, &work.fixture.diagnostics));

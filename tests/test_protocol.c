@@ -248,6 +248,35 @@ static void test_steady(void **state) {
   end(&scene);
 }
 
+// A share of a quarter is a step of its own; exchanges come on top, two a layer and one more.
+static void test_shard(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  scene.workload.model = (struct measurement_shape){"tiny", 8, 32, 8, 2, 8, 48, 64, 1e-5, 10000};
+  scene.workload.shard = (struct measurement_shard){4, NAN, NAN, ""};
+  const struct decode_shape share = workload_request(&scene.workload, 8).shape;
+  assert_int_equal(share.heads, 2);
+  assert_int_equal(share.kv_heads, 1); // two, each held by two ranks
+  assert_int_equal(share.head_dim, 8);
+  assert_int_equal(share.hidden, 32);
+  assert_int_equal(share.ffn_hidden, 12);
+  assert_int_equal(share.vocab, 16);
+  const struct measurement bare = measured(&scene);
+  assert_false(bare.whole_model);
+  assert_int_equal(bare.grade, GRADE_PROJECTED);
+  expect_near(bare.shard.step_seconds, 0.010, 1e-9, "the share's step");
+  scene.workload.shard = (struct measurement_shard){4, NAN, 100e-6, "a test"};
+  const struct measurement whole = measured(&scene);
+  assert_true(whole.whole_model);
+  assert_int_equal(whole.grade, GRADE_PROJECTED);
+  expect_near(whole.shard.step_seconds, 0.010, 1e-9, "the share's step");
+  expect_near(whole.step_seconds, 0.010 + 17 * 100e-6, 1e-9, "with 17 exchanges");
+  expect_near(whole.tokens_per_s, 3 / 0.0117, 1e-9, "of all four devices");
+  expect_near(whole.ci95_low, 3 / 0.0117, 1e-6, "its interval");
+  end(&scene);
+}
+
 // Two speeds, 4 % apart: the median's interval never narrows, and time ends it.
 static void test_jitter(void **state) {
   (void)state;
@@ -738,29 +767,18 @@ static void test_device_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_steady),
-      cmocka_unit_test(test_jitter),
-      cmocka_unit_test(test_drift),
-      cmocka_unit_test(test_memory_drift),
-      cmocka_unit_test(test_void),
-      cmocka_unit_test(test_cache_resident),
-      cmocka_unit_test(test_slices),
-      cmocka_unit_test(test_part),
-      cmocka_unit_test(test_wrong_kernel),
-      cmocka_unit_test(test_failing_device),
-      cmocka_unit_test(test_stop),
-      cmocka_unit_test(test_too_large),
-      cmocka_unit_test(test_precisions),
-      cmocka_unit_test(test_verify_request),
-      cmocka_unit_test(test_device_names),
-      cmocka_unit_test(test_power),
-      cmocka_unit_test(test_meter_lost),
-      cmocka_unit_test(test_power_beside),
-      cmocka_unit_test(test_host_alone),
-      cmocka_unit_test(test_soak),
-      cmocka_unit_test(test_slices_metered_once),
-      cmocka_unit_test(test_recheck_watts),
-      cmocka_unit_test(test_recheck_without_watts),
+      cmocka_unit_test(test_steady),         cmocka_unit_test(test_shard),
+      cmocka_unit_test(test_jitter),         cmocka_unit_test(test_drift),
+      cmocka_unit_test(test_memory_drift),   cmocka_unit_test(test_void),
+      cmocka_unit_test(test_cache_resident), cmocka_unit_test(test_slices),
+      cmocka_unit_test(test_part),           cmocka_unit_test(test_wrong_kernel),
+      cmocka_unit_test(test_failing_device), cmocka_unit_test(test_stop),
+      cmocka_unit_test(test_too_large),      cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_verify_request), cmocka_unit_test(test_device_names),
+      cmocka_unit_test(test_power),          cmocka_unit_test(test_meter_lost),
+      cmocka_unit_test(test_power_beside),   cmocka_unit_test(test_host_alone),
+      cmocka_unit_test(test_soak),           cmocka_unit_test(test_slices_metered_once),
+      cmocka_unit_test(test_recheck_watts),  cmocka_unit_test(test_recheck_without_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,45 @@ static void test_newest_whole_model(void **state) {
   fixture_end(&fixture);
 }
 
+// A share of a model counts for its part of the ranks; a whole model goes before it; and what
+// several devices at once do is said with the figure.
+static void test_ranks(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  struct measurement_record *list[] = {record_of(&fixture), record_of(&fixture)};
+  for (size_t k = 0; k < list[1]->count; k++) {
+    list[1]->results[k].finished = "2026-11-02T10:00:00Z";
+    list[1]->results[k].shard = (struct measurement_shard){2, NAN, 12e-6, "a paper"};
+  }
+  list[1]->results[0].together.devices = 8;
+  list[1]->results[0].together.tokens_per_s = 9.72;
+  const struct {
+    struct records records;
+    double tokens_per_s;
+    const char *source;
+  } expected[] = {
+      {{list, 2, NULL}, 36, "record machine.json: A processor, decode only, 95 %"},
+      {{list + 1, 1, NULL}, 18, "; one of 2 ranks, an all-reduce taking 12 us (a paper)"},
+  };
+  const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
+  for (size_t i = 0; i < 2; i++) {
+    struct recorded recorded;
+    assert_int_equal(recorded_choose(&expected[i].records, "", "cpu", &workload, (struct place){0},
+                                     &recorded, &fixture.arena, &fixture.diagnostics),
+                     0);
+    expect_near(recorded.throughput / 3600, expected[i].tokens_per_s, 1e-12, "of one device");
+    if (!strstr(recorded.source, expected[i].source))
+      fail_msg("expected '%s' in '%s'", expected[i].source, recorded.source);
+  }
+  const struct workload first = {.values = {"llama-3.1-8b", "bf16", "", "", "", "1", "512"}};
+  struct recorded recorded;
+  recorded_choose(&expected[1].records, "", "cpu", &first, (struct place){0}, &recorded,
+                  &fixture.arena, &fixture.diagnostics);
+  assert_non_null(strstr(recorded.source, "; with 8 devices at once 97.2 % of that"));
+  fixture_end(&fixture);
+}
+
 #define GB 1000000000ULL
 
 // Which record of a directory speaks for an accelerator, or why none does.
@@ -176,6 +215,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_choose),
       cmocka_unit_test(test_newest_whole_model),
+      cmocka_unit_test(test_ranks),
       cmocka_unit_test(test_devices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -498,9 +498,7 @@ ATTENTION_KERNEL(bf16, bf16_bf16, 64)
 ATTENTION_KERNEL(bf16, bf16_bf16, 128)
 ATTENTION_KERNEL(e4m3, e4m3_bf16, 64)
 ATTENTION_KERNEL(e4m3, e4m3_bf16, 128)
-#if !defined(__HIP__) || defined(__GFX9__) // gfx11 and gfx12 have not the shared memory: 64 KiB
-ATTENTION_KERNEL(bf16, bf16_bf16, 256)
-ATTENTION_KERNEL(e4m3, e4m3_bf16, 256)
-#endif
+IF_LARGE_SHARED(ATTENTION_KERNEL(bf16, bf16_bf16, 256))
+IF_LARGE_SHARED(ATTENTION_KERNEL(e4m3, e4m3_bf16, 256))
 
 #endif

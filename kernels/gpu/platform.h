@@ -2,58 +2,65 @@
 // (platform_cuda.h), HIP without a ROCm package (platform_hip.h) and the host emulator of the tests
 // (tests/emulator/platform_emulator.h). Each of the three defines all of this, and nothing else:
 //
-//   WARP                    lanes that run together: 32 or 64, a constant of the compilation
-//   DEVICE                  before a function: inlined device code
-//   KERNEL(name, struct T)  begins a kernel `name` of one argument `a` of type const struct T:
-//                           KERNEL(embed_bf16, embed_arguments) { ... a.hidden ... }
-//   KERNEL_BOUNDS(name, T, threads, blocks)  the same with the largest block and how many of them
-//                           should fit a multiprocessor (512 threads of a 32-wide warp count as
-//                           512)
-//   SHARED(type, name)      declares `name`, a pointer to the block's dynamic shared memory,
-//   16-byte
-//                           aligned
+// WARP: lanes that run together, 32 or 64; LOADS_IN_FLIGHT: of 16 bytes, that a lane of a vector
+// kernel has under way. Both are constants of the compilation.
 //
+// DEVICE stands before a function: inlined device code.
+// KERNEL(name, struct T) begins a kernel of one argument `a` of type const struct T:
+//   KERNEL(embed_bf16, embed_arguments) { ... a.hidden ... }
+// KERNEL_BOUNDS(name, T, threads, blocks): the same with the largest block, and how many of them
+//   should fit a multiprocessor (512 threads of a warp of 32 count as 512).
+// SHARED(type, name) declares `name`, a pointer to the block's dynamic shared memory, aligned to
+//   16 bytes.
+// IF_LARGE_SHARED(declaration): a kernel for devices with more than 64 KiB of shared memory.
+//
+// Where a thread is:
 //   int thread_index(void), block_threads(void), block_index(int axis), grid_blocks(int axis)
-//   int lane_index(void), warp_index(void)   within the warp; of the warp within the block
-//   float    shuffle_xor(float v, int mask)          lane ^ mask's v; all lanes of the warp take
-//   part uint32_t shuffle_xor_bits(uint32_t v, int mask) float    shuffle(float v, int lane) void
-//   block_wait(void)   all threads of the block; what they wrote before is seen after, in
-//                           shared and global memory alike
-//   void warp_wait(void)    the same for the lanes of a warp
+//   int lane_index(void), warp_index(void): within the warp; of the warp within the block
+//   int thread_index_anew(void): of which the compiler does not know that it is always the same,
+//     so that nothing that follows from it is kept in registers
 //
-//   struct words4 { uint32_t word[4]; } aligned to 16
-//   struct words4 load_weights(const void *)     16 bytes that no kernel of the step writes:
-//                                                read once, kept out of the nearest cache
-//   struct words4 load_published(const void *)   16 bytes that another kernel, or this block, wrote
-//   float load_published_float(const float *),  int load_published_int(const int *)
+// Of a warp, with all lanes taking part, and of a block:
+//   float shuffle_xor(float v, int mask): the v of lane ^ mask
+//   uint32_t shuffle_xor_bits(uint32_t v, int mask)
+//   float shuffle(float v, int lane)
+//   void warp_wait(void), block_wait(void): what the lanes of the warp, the threads of the block
+//     wrote before is seen after, in shared and global memory alike
+//
+// struct words4 { uint32_t word[4]; } is aligned to 16. Memory:
+//   struct words4 load_weights(const void *): 16 bytes that no kernel of the step writes; read
+//     once, kept out of the nearest cache
+//   struct words4 load_published(const void *): 16 bytes that another kernel, or this block, wrote
+//   float load_published_float(const float *), int load_published_int(const int *)
 //   void publish(float *, float), publish_int(int *, int), publish_words(void *, struct words4)
 //   void publish_bits16(uint16_t *, uint16_t), publish_bits8(uint8_t *, uint8_t)
-//                           Data between stages go through these alone: a plain read of a const
-//                           pointer may be compiled to a cached constant load, which can be stale.
-//   struct words4 load_shared(const void *);  void store_shared(void *, struct words4)
+//     Data between stages go through these alone: a plain read of a const pointer may be compiled
+//     to a cached constant load, which can be stale.
+//   struct words4 load_shared(const void *), void store_shared(void *, struct words4)
+//   void copy_to_shared(char *to, int to_stride, const char *from, size_t from_stride, int count):
+//     `count` pieces of 16 bytes that another kernel, or this block, wrote; they may be under way
+//     until void copies_wait(void)
 //
-//   bool arrive_last(unsigned *counter, unsigned blocks)
-//                           called by all threads of a block after publishing: true in the block
-//                           that is the last of `blocks` to call, which then sees what the others
-//                           published and finds the counter reset to 0
-//   void wait_for_previous(void), let_next_start(void)
-//                           programmatic dependent launch on sm_90 and later; nothing elsewhere
+// Between blocks and kernels:
+//   bool arrive_last(unsigned *counter, unsigned blocks): called by all threads of a block after
+//     publishing: true in the block that is the last of `blocks` to call, which then sees what the
+//     others published and finds the counter reset to 0
+//   void wait_for_previous(void), let_next_start(void): programmatic dependent launch on sm_90 and
+//     later; nothing elsewhere
 //
-//   float exponential(float), square_root(float)   to float's precision or nearly
+// Numbers:
+//   float exponential(float), square_root(float): to float's precision or nearly
 //   uint32_t bits_of(float), float float_of(uint32_t)
-//   uint32_t bf16_pair(float low, float high)      to nearest even, low in the low half
+//   uint32_t bf16_pair(float low, float high): to nearest even, low in the low half
 //   float bf16_low(uint32_t), bf16_high(uint32_t)
-//   uint8_t e4m3_from(float)        nearest even, saturating at +-448, as held
-//   void e4m3_pair(uint32_t w, float *low, float *high)   the two held codes in the low 16 bits of
-//   w,
-//                                   as real values
-//   uint32_t e4m3_pair_bf16(uint32_t w)   the same as a pair of bf16, times E4M3_BF16_SCALE^-1
-//   uint8_t e4m3_held(uint8_t ocp)  an OCP code as this device holds it: itself, or on gfx942,
-//   whose
-//                                   format is FNUZ (bias 8, 0x80 is NaN), the code of half the
-//                                   value
-//   E4M3_BF16_SCALE         a power of two that a sum of products of e4m3_pair_bf16 is multiplied
-//   by E4M3_PRODUCT_SCALE      the same for a sum of products of two e4m3 by the matrix unit
+//   uint8_t e4m3_from(float): nearest even, saturating at +-448, as held
+//   void e4m3_pair(uint32_t w, float *low, float *high): the two held codes in w's low 16 bits, as
+//     real values
+//   uint32_t e4m3_pair_bf16(uint32_t w): the same as a pair of bf16, times 1 / E4M3_BF16_SCALE
+//   uint8_t e4m3_held(uint8_t ocp): an OCP code as this device holds it: itself, or on gfx942,
+//     whose format is FNUZ (bias 8, 0x80 is NaN), the code of half the value
+//   E4M3_BF16_SCALE, E4M3_PRODUCT_SCALE: powers of two that a sum of products is multiplied by: of
+//     e4m3_pair_bf16; of two e4m3 by the matrix unit
 #ifndef PERTOKEN_GPU_PLATFORM_H
 #define PERTOKEN_GPU_PLATFORM_H
 

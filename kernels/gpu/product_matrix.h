@@ -104,58 +104,9 @@ template <class KIND> DEVICE void matrix_advance(struct matrix_stream<KIND> &str
   }
 }
 
-// Copies `count` pieces of 16 bytes from memory to shared memory; on CUDA they are under way until
-// matrix_copies_wait, elsewhere four at a time.
-DEVICE void matrix_copy(char *to, int to_stride, const char *from, size_t from_stride, int count) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-  for (; count > 0; count--) {
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-        "l"(from)
-        : "memory");
-    to += to_stride;
-    from += from_stride;
-  }
-#else
-#pragma unroll 1
-  for (; count > 0; count -= 4) {
-    struct words4 held[4];
-#pragma unroll
-    for (int i = 0; i < 4; i++) { // the last one again where there are fewer
-      held[i] = load_published(from + (size_t)(i < count ? i : count - 1) * from_stride);
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      store_shared(to + (i < count ? i : count - 1) * to_stride, held[i]);
-    }
-    to += 4 * to_stride;
-    from += 4 * from_stride;
-  }
-#endif
-}
-
-DEVICE void matrix_copies_wait(void) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
 // Bytes from one column to the next in shared memory: neighbours lie in different banks.
 template <class KIND> DEVICE int matrix_column_bytes(const struct product_arguments &a) {
   return matrix_chunk(a) * KIND::ELEMENTS::B_BYTES + 16;
-}
-
-// The thread's index, of which the compiler does not know that it is always the same: so that
-// nothing that follows from it is kept in registers from chunk to chunk.
-DEVICE int matrix_thread(void) {
-  int index = thread_index();
-#if defined(__CUDA_ARCH__)
-  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(index));
-#elif defined(__HIP__)
-  asm volatile("" : "+v"(index));
-#endif
-  return index;
 }
 
 // Brings the chunk of this number, counted from the share's first, into its half of shared memory.
@@ -165,17 +116,17 @@ DEVICE void matrix_bring(const struct product_arguments &a, const struct matrix_
   const int bytes = KIND::ELEMENTS::B_BYTES, chunk = matrix_chunk(a);
   const int pieces = chunk * bytes / 16, at_once = MATRIX_WARPS * WARP / pieces;
   const int column_bytes = matrix_column_bytes<KIND>(a);
-  const int thread = matrix_thread(), piece = thread % pieces * 16;
+  const int thread = thread_index_anew(), piece = thread % pieces * 16;
   const size_t row_bytes = (size_t)a.stride * bytes;
   const size_t from = ((size_t)share.first + (size_t)number * chunk) * bytes + piece;
   if (from >= row_bytes) {
     return;
   }
   const int column = thread / pieces;
-  matrix_copy(shared + (number % 2 * a.batch_padded + column) * column_bytes + piece,
-              at_once * column_bytes,
-              static_cast<const char *>(a.activations) + (size_t)column * row_bytes + from,
-              at_once * row_bytes, (a.batch_padded - column + at_once - 1) / at_once);
+  copy_to_shared(shared + (number % 2 * a.batch_padded + column) * column_bytes + piece,
+                 at_once * column_bytes,
+                 static_cast<const char *>(a.activations) + (size_t)column * row_bytes + from,
+                 at_once * row_bytes, (a.batch_padded - column + at_once - 1) / at_once);
 }
 
 // Adds `count` steps from where the stream stands, with the activations at `b`; `left` steps are
@@ -224,7 +175,7 @@ DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_sh
   const int column_bytes = matrix_column_bytes<KIND>(a);
 #pragma unroll 1
   for (int step = 0, number = 0; step < share.steps; step += chunk_steps, number++) {
-    matrix_copies_wait();
+    copies_wait();
     block_wait(); // this chunk is there, and nobody needs the one before
     if (step + chunk_steps < share.steps) {
       matrix_bring<KIND>(a, share, number + 1, shared);

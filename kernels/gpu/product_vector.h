@@ -2,7 +2,7 @@
 // vector_* of arguments.h. All that counts is that the stream of weights never stops.
 //
 // A block takes an even share of neighbouring rows, dealt to its warps one at a time. A warp goes
-// through its rows in windows of VECTOR_LOADS loads of 16 bytes a lane, and holds one window in
+// through its rows in windows of LOADS_IN_FLIGHT loads of 16 bytes a lane, and holds one window in
 // registers: each load is renewed, from the window after, as soon as it has been used, whether or
 // not that window is in the next row. The first window is under way before wait_for_previous, and
 // while the block makes its rounded activations. With swiglu half of the loads are of the gate,
@@ -16,17 +16,6 @@
 #define PERTOKEN_GPU_PRODUCT_VECTOR_H
 
 #include "kernels/gpu/round.h"
-
-// Loads of 16 bytes in flight for a lane. With 8 a block of 512 threads has 64 KiB under way,
-// enough for an H200 (4.8 TB/s for about a microsecond, over 132 multiprocessors, is 36 KiB) with
-// one block to each. AMD's devices have more compute units to the byte: 4 are 32 KiB (MI300X: 5.3
-// TB/s over 304 is 17 KiB); and clang fetches a window's activations all at once, for which 8 leave
-// no registers.
-#if defined(__HIP__)
-enum { VECTOR_LOADS = 4 };
-#else
-enum { VECTOR_LOADS = 8 };
-#endif
 
 enum {
   VECTOR_ROW_STEP = VECTOR_THREADS / WARP, // from one row of a warp to its next
@@ -46,7 +35,7 @@ struct vector_kind {
   static constexpr int STREAMS = END == VECTOR_SWIGLU ? 2 : 1;
   // Four vectors in E4M3 leave registers for half.
   static constexpr int LOADS =
-      (ACTIVATIONS == ELEMENT_E4M3 && BATCH == 4 ? 4 : VECTOR_LOADS) / STREAMS;
+      (ACTIVATIONS == ELEMENT_E4M3 && BATCH == 4 ? 4 : LOADS_IN_FLIGHT) / STREAMS;
   static constexpr int WEIGHT_CHUNK = 16 / (WEIGHTS == ELEMENT_E4M3 ? 1 : 2); // elements
   static constexpr int ACTIVATION_BYTES = ACTIVATIONS == ELEMENT_E4M3 ? 1 : 2;
   static constexpr bool SWAPS = WEIGHTS == ELEMENT_E4M3 && ACTIVATIONS == ELEMENT_BF16;

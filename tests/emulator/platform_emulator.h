@@ -12,7 +12,10 @@
 #error "EMULATOR_WARP is 32 or 64"
 #endif
 
-enum { WARP = EMULATOR_WARP };
+// As the platforms of that width have it.
+enum { WARP = EMULATOR_WARP, LOADS_IN_FLIGHT = WARP == 64 ? 4 : 8 };
+
+#define IF_LARGE_SHARED(declaration) declaration
 
 // Left in memory because a call was not inlined, registers would be looked at one by one (races.h).
 // The address sanitizer's checks make code too large for inlining everything.
@@ -41,6 +44,9 @@ enum { WARP = EMULATOR_WARP };
 
 DEVICE int thread_index(void) {
   return emulator_self->index;
+}
+DEVICE int thread_index_anew(void) {
+  return thread_index();
 }
 DEVICE int block_threads(void) {
   return emulator_self->block->threads;
@@ -244,5 +250,13 @@ DEVICE uint32_t e4m3_pair_bf16(uint32_t w) {
   e4m3_pair(w, &low, &high);
   return bf16_pair(low / E4M3_BF16_SCALE, high / E4M3_BF16_SCALE);
 }
+
+DEVICE void copy_to_shared(char *to, int to_stride, const char *from, size_t from_stride,
+                           int count) {
+  for (int i = 0; i < count; i++) {
+    store_shared(to + (long)i * to_stride, load_published(from + (size_t)i * from_stride));
+  }
+}
+DEVICE void copies_wait(void) {}
 
 #endif
