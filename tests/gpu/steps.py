@@ -18,9 +18,9 @@ SKIPPED = 77  # exit status of a program that has not what it needs
 BUSY = 1  # exit status of `probe check` when a result is out of tolerance
 SANITIZERS = ('memcheck', 'racecheck', 'initcheck', 'synccheck')
 PEER_ROUNDS = 2
-# Options of the peer beside each of our precisions.
-PEER_VARIANTS = {'bf16': (('bf16',), ('bf16', '--compile')),
-                 'fp8': (('fp8-w8a8',), ('fp8-w8a16', '--compile'))}
+# Of each of our precisions: the activations of ours, and the options of the peer that computes alike.
+PEER_VARIANTS = {'bf16': (('bf16', ('bf16',)), ('bf16', ('bf16', '--compile'))),
+                 'fp8': (('weights', ('fp8-w8a8',)), ('bf16', ('fp8-w8a16', '--compile')))}
 
 
 class Context:
@@ -215,28 +215,36 @@ def read_result(folder):
     return results[0] if len(results) == 1 else None
 
 
+def ours_beside(context, workload, activations, where, limit_s):
+    """(what ours decodes, None), or (None, why not)."""
+    command = run_command(context, workload, 0.2 if context.tiny else 3, where)
+    outcome = probed(context, 'peer-ours', [*command, '--activations', activations], limit_s, where)
+    ours = read_result(where) if outcome.status == DONE else None
+    if ours:
+        return {'tokens_per_s': ours['tokens_per_s'], 'types': ours['types']}, None
+    return None, outcome if outcome.status != DONE else Outcome(FAILED, 'no record was written')
+
+
 def comparing(workload, number):
-    """One round: ours, then every variant of the peer, in the same minute."""
+    """One round: every variant of the peer, and ours with the same activations, in the same minute."""
     def run(context, limit_s):
         end = time.monotonic() + limit_s
-        where = context.out / 'peer' / f'{workload.name()}-{number}'
-        found = []
-        for variant in PEER_VARIANTS[workload.precision]:
+        found, ours = [], {}
+        for activations, variant in PEER_VARIANTS[workload.precision]:
             done = running.run(peer_command(context, workload, variant), end - time.monotonic(),
                                context.log('peer'))
             if done.status is None:
                 return out_of_time(context, limit_s)
-            found.append({'variant': ' '.join(variant), **peer_result(done)})
+            found.append({'variant': ' '.join(variant), 'activations': activations, **peer_result(done)})
         if not any('tokens_per_s' in one for one in found):
             return Outcome(MISSING, '; '.join(sorted({one['failed'] for one in found})))
-        outcome = probed(context, 'peer-ours',
-                         run_command(context, workload, 0.2 if context.tiny else 3, where),
-                         end - time.monotonic(), where)
-        ours = read_result(where) if outcome.status == DONE else None
-        if not ours:
-            return outcome if outcome.status != DONE else Outcome(FAILED, 'no record was written')
-        return Outcome(DONE, '', peer=found, ours={
-            'tokens_per_s': ours['tokens_per_s'], 'types': ours['types']})
+        for activations in dict.fromkeys(one['activations'] for one in found):
+            where = context.out / 'peer' / f'{workload.name()}-{activations}-{number}'
+            ours[activations], failure = ours_beside(context, workload, activations, where,
+                                                     end - time.monotonic())
+            if failure:
+                return failure
+        return Outcome(DONE, '', peer=found, ours=ours)
     return run
 
 

@@ -99,7 +99,7 @@ def peer_rows(context, workload):
     if not rounds:
         yield ROW.format(workload.name(), '1.00', '', '-', '', 'unmeasured')
     for variant in dict.fromkeys(one['variant'] for data in rounds for one in data['peer']):
-        found = [(data['ours'], one) for data in rounds for one in data['peer']
+        found = [(data['ours'][one['activations']], one) for data in rounds for one in data['peer']
                  if one['variant'] == variant]
         pairs = [(ours, peer) for ours, peer in found if 'tokens_per_s' in peer]
         label = f'{workload.name()} / {variant}'
