@@ -40,7 +40,7 @@ static bool is_there(const struct meter *meter) {
 
 static bool has_anything_to_watch(const struct protocol *protocol) {
   const bool has_telemetry = protocol->telemetry && protocol->telemetry->kind;
-  const bool is_asked = protocol->wall && isnan(protocol->wall->typed_w) && wall_can_be_asked();
+  const bool is_asked = protocol->wall && isnan(protocol->wall->typed_w) && wall_can_be_asked(protocol->wall);
   return is_there(protocol->meter) || is_there(protocol->host) || has_telemetry || is_asked;
 }
 
@@ -73,7 +73,7 @@ static enum decode_status load_watched(const struct load *load, struct energy_wa
   while (status == DECODE_OK && !energy_watch_is_over(watch) && !*protocol->stop) {
     if (protocol->wall && isnan(protocol->wall->typed_w) && !*asked &&
         clock_now(protocol->clock) >= middle) {
-      wall_ask(wall);
+      wall_ask(wall, protocol->wall);
       *asked = true;
     }
     status = run_chunk(load);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,21 +27,62 @@ double wall_parse(const char *text) {
   return end == at || strncmp(end, "Watts", strlen("Watts")) != 0 || !(watts > 0) ? NAN : watts;
 }
 
-bool wall_can_be_asked(void) {
+double wall_parse_redfish(const char *text) {
+  json_t *root = json_loads(text, 0, NULL);
+  const json_t *control = json_array_get(json_object_get(root, "PowerControl"), 0);
+  const json_t *watts = json_object_get(control, "PowerConsumedWatts");
+  if (!watts)
+    watts = json_object_get(json_object_get(root, "PowerWatts"), "Reading");
+  const double value = json_number_value(watts);
+  json_decref(root);
+  return value > 0 ? value : NAN;
+}
+
+enum { MOST_ARGUMENTS = 10 };
+
+static const struct wall_program {
+  const char *name, *meter, *failed;
+  const char *arguments[MOST_ARGUMENTS]; // the address is added to those of curl
+  double (*parse)(const char *text);
+} programs[] = {
+    {"ipmitool",
+     "ipmitool dcmi, once in the middle of the window",
+     "ipmitool failed: it needs root and a management controller",
+     {"ipmitool", "dcmi", "power", "reading"},
+     wall_parse},
+    {"curl",
+     "redfish, once in the middle of the window",
+     "curl got no answer from the Redfish service: try the address with curl -n",
+     {"curl", "--silent", "--fail", "--location", "--netrc-optional", "--max-time", "9"},
+     wall_parse_redfish},
+};
+
+static const struct wall_program *program_of(const struct wall_options *options) {
+  return &programs[options->redfish != NULL];
+}
+
+static bool is_on_path(const char *program) {
   const char *path = getenv("PATH");
   for (size_t length; path && *path; path += length + (path[length] == ':')) {
     char name[4096];
     length = strcspn(path, ":");
-    const int written = snprintf(name, sizeof name, "%.*s/ipmitool", (int)length, path);
+    const int written = snprintf(name, sizeof name, "%.*s/%s", (int)length, path, program);
     if (written > 0 && (size_t)written < sizeof name && access(name, X_OK) == 0)
       return true;
   }
   return false;
 }
 
-static int start(struct wall *wall) {
-  char *const arguments[] = {"ipmitool", "dcmi", "power", "reading", NULL};
-  int pipe_ends[2];
+bool wall_can_be_asked(const struct wall_options *options) {
+  return options->redfish || is_on_path(program_of(options)->name);
+}
+
+static int start(struct wall *wall, const char *address) {
+  char *arguments[MOST_ARGUMENTS + 2] = {NULL};
+  int pipe_ends[2], count = 0;
+  for (; wall->program->arguments[count]; count++)
+    arguments[count] = (char *)wall->program->arguments[count];
+  arguments[count] = (char *)address;
   if (pipe2(pipe_ends, O_CLOEXEC))
     return errno;
   posix_spawn_file_actions_t actions;
@@ -65,9 +107,9 @@ struct wall_reading wall_typed(const struct wall_options *options, struct arena 
                                options->typed_w};
 }
 
-void wall_ask(struct wall *wall) {
-  *wall = (struct wall){0};
-  wall->failure = start(wall);
+void wall_ask(struct wall *wall, const struct wall_options *options) {
+  *wall = (struct wall){.program = program_of(options)};
+  wall->failure = start(wall, options->redfish);
 }
 
 // All that it prints, or as much as comes in time. Returns whether it closed its output.
@@ -95,22 +137,28 @@ static struct wall_reading none(const char *why, struct arena *arena) {
 }
 
 struct wall_reading wall_answer(struct wall *wall, double limit_s, struct arena *arena) {
-  char text[4096] = "";
+  enum { MOST_TEXT = 65536 };
+  const struct wall_program *program = wall->program;
+  char *text = arena_alloc(arena, MOST_TEXT);
   int status = 0;
+  *text = 0;
   if (!wall->pid)
-    return none(wall->failure == ENOENT ? "no ipmitool here" : strerror(wall->failure), arena);
-  const bool finished = collect(wall, limit_s, text, sizeof text);
+    return none(wall->failure == ENOENT ? arena_printf(arena, "no %s here", program->name)
+                                        : strerror(wall->failure),
+                arena);
+  const bool finished = collect(wall, limit_s, text, MOST_TEXT);
   if (!finished)
     kill(wall->pid, SIGKILL);
   close(wall->output);
   const bool known = waitpid(wall->pid, &status, 0) == wall->pid;
   wall->pid = 0;
   if (!finished)
-    return none(arena_printf(arena, "ipmitool did not answer within %g s", limit_s), arena);
+    return none(arena_printf(arena, "%s did not answer within %g s", program->name, limit_s),
+                arena);
   if (!known || !WIFEXITED(status) || WEXITSTATUS(status))
-    return none("ipmitool failed: it needs root and a management controller", arena);
-  const double watts = wall_parse(text);
+    return none(program->failed, arena);
+  const double watts = program->parse(text);
   if (isnan(watts))
-    return none("ipmitool told no watts", arena);
-  return (struct wall_reading){"ipmitool dcmi, once in the middle of the window", watts};
+    return none(arena_printf(arena, "%s told no watts", program->name), arena);
+  return (struct wall_reading){program->meter, watts};
 }

@@ -24,6 +24,7 @@ enum key {
   KEY_SOAK,
   KEY_WALL_POWER,
   KEY_WALL_NOTE,
+  KEY_REDFISH,
   KEY_SHARD,
   KEY_ALL_REDUCE,
   KEY_ALL_REDUCE_NOTE,
@@ -76,6 +77,11 @@ static const struct known_option {
       0},
      COMMAND_RUN},
     {{"wall-note", KEY_WALL_NOTE, "TEXT", 0, "Where --wall-power was read", 0}, COMMAND_RUN},
+    {{"redfish", KEY_REDFISH, "URL", 0,
+      "Ask the board's management controller for the whole machine's watts there: "
+      "https://HOST/redfish/v1/Chassis/1/Power",
+      0},
+     COMMAND_RUN},
     {{"shard", KEY_SHARD, "1/N", 0,
       "Measure one rank's share of a model that N devices hold together (tensor parallel)", 0},
      COMMAND_RUN},
@@ -227,6 +233,17 @@ static double read_watts(const char *text, const struct parsing *parsing,
   return value;
 }
 
+// A user's name and password would stand in the list of processes for all to see.
+static const char *read_address(const char *text, struct argp_state *state) {
+  const bool web = !strncmp(text, "https://", 8) || !strncmp(text, "http://", 7);
+  if (!web || strchr(text, '@') || strpbrk(text, " \t\n"))
+    argp_error(state,
+               "expected --redfish https://HOST/redfish/v1/Chassis/1/Power, name and password in "
+               "~/.netrc, found '%s'",
+               text);
+  return text;
+}
+
 // The window under the meter is the last half of it, a minute at most.
 static void read_soak(const char *text, struct argp_state *state, struct probe_options *options) {
   const double soak_s =
@@ -279,6 +296,8 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
     argp_error(state, "--all-reduce goes with --shard");
   if (isnan(shard->all_reduce_s) != !*shard->source)
     argp_error(state, "--all-reduce and --all-reduce-note go together: a time needs its source");
+  if (parsing->options->wall.redfish && !isnan(parsing->options->wall.typed_w))
+    argp_error(state, "--redfish asks for what --wall-power says");
   if (*parsing->options->wall.note && isnan(parsing->options->wall.typed_w))
     argp_error(state, "--wall-note goes with --wall-power");
 }
@@ -310,6 +329,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_TIME: options->time_s = read_seconds(text, "time", 0.1, state); break;
   case KEY_SOAK: read_soak(text, state, options); break;
   case KEY_WALL_POWER: options->wall.typed_w = read_watts(text, parsing, state); break;
+  case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
   case KEY_WALL_NOTE: options->wall.note = text; break;
   case KEY_SHARD: options->shard.of = read_shard(text, state); break;
   case KEY_ALL_REDUCE:

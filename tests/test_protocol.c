@@ -463,7 +463,7 @@ static void test_power_beside(void **state) {
   (void)state;
   struct scene scene;
   start_with_meter(&scene);
-  const struct wall_options wall = {512, "PDU A3"};
+  const struct wall_options wall = {512, "PDU A3", NULL};
   scene.protocol.host = &scene.host;
   scene.protocol.wall = &wall;
   idle_then_load(&scene);

@@ -167,20 +167,44 @@ static void test_wall_parse(void **state) {
     assert_true(isnan(wall_parse(wrong[i])));
 }
 
-// The PATH leads to a script in place of ipmitool; NULL: to none.
-static struct wall_reading ask(struct machine *machine, const char *script, double limit_s) {
+static void test_wall_parse_redfish(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double watts;
+  } cases[] = {
+      {"{\"PowerControl\": [{\"PowerConsumedWatts\": 344}, {\"PowerConsumedWatts\": 12}]}", 344},
+      {"{\"PowerWatts\": {\"Reading\": 374.5, \"SensingInterval\": \"PT1S\"}}", 374.5},
+      {"{\"PowerControl\": [{\"PowerConsumedWatts\": null}]}", NAN},
+      {"{\"PowerControl\": []}", NAN},
+      {"{\"PowerControl\": [{\"PowerConsumedWatts\": 0}]}", NAN},
+      {"{\"error\": {\"code\": \"Base.1.8.GeneralError\"}}", NAN},
+      {"<html>", NAN},
+      {"", NAN},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const double watts = wall_parse_redfish(cases[i].text);
+    assert_true(isnan(cases[i].watts) ? isnan(watts) : watts == cases[i].watts);
+  }
+}
+
+// The PATH leads to a script in place of the program; NULL: to none.
+static struct wall_reading ask(struct machine *machine, const char *program, const char *script,
+                               double limit_s) {
   struct wall wall;
-  const char *path = arena_printf(&machine->fixture.arena, "%s/ipmitool", machine->tree);
+  const char *path = arena_printf(&machine->fixture.arena, "%s/%s", machine->tree, program);
+  const struct wall_options options = {
+      .typed_w = NAN, .note = "", .redfish = !strcmp(program, "curl") ? "https://bmc/power" : NULL};
   const char *before = arena_copy(&machine->fixture.arena, getenv("PATH"));
   if (script) {
-    put(machine, "ipmitool", script);
+    put(machine, program, script);
     chmod(path, 0755);
   } else {
     remove(path);
   }
   setenv("PATH", machine->tree, 1);
-  assert_int_equal(wall_can_be_asked(), script != NULL);
-  wall_ask(&wall);
+  assert_int_equal(wall_can_be_asked(&options), script || options.redfish);
+  wall_ask(&wall, &options);
   const struct wall_reading reading = wall_answer(&wall, limit_s, &machine->fixture.arena);
   setenv("PATH", before, 1);
   return reading;
@@ -193,21 +217,31 @@ static void test_wall_asked(void **state) {
   struct arena *arena = &machine.fixture.arena;
   const char *works = arena_printf(
       arena, "#!/bin/sh\n[ \"$*\" = 'dcmi power reading' ] || exit 9\necho '%s'\n", answer);
+  static const char service[] =
+      "#!/bin/sh\nfor last; do :; done\n[ \"$last\" = https://bmc/power ] || exit 9\n"
+      "echo '{\"PowerControl\": [{\"PowerConsumedWatts\": 344}]}'\n";
   const struct {
-    const char *script;
+    const char *program, *script;
     double watts;
     const char *meter;
   } cases[] = {
-      {works, 812, "ipmitool dcmi, once in the middle of the window"},
-      {"#!/bin/sh\necho no device >&2\nexit 1\n", NAN,
+      {"ipmitool", works, 812, "ipmitool dcmi, once in the middle of the window"},
+      {"ipmitool", "#!/bin/sh\necho no device >&2\nexit 1\n", NAN,
        "none: ipmitool failed: it needs root and a management controller"},
-      {"#!/bin/sh\necho hello\n", NAN, "none: ipmitool told no watts"},
-      {"#!/bin/sh\nexec /bin/sleep 9\n", NAN, "none: ipmitool did not answer within 0.3 s"},
-      {NULL, NAN, "none: no ipmitool here"},
+      {"ipmitool", "#!/bin/sh\necho hello\n", NAN, "none: ipmitool told no watts"},
+      {"ipmitool", "#!/bin/sh\nexec /bin/sleep 9\n", NAN,
+       "none: ipmitool did not answer within 0.3 s"},
+      {"ipmitool", NULL, NAN, "none: no ipmitool here"},
+      {"curl", service, 344, "redfish, once in the middle of the window"},
+      {"curl", "#!/bin/sh\nexit 22\n", NAN,
+       "none: curl got no answer from the Redfish service: try the address with curl -n"},
+      {"curl", "#!/bin/sh\necho '{}'\n", NAN, "none: curl told no watts"},
+      {"curl", NULL, NAN, "none: no curl here"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const double begin_s = clock_now(&machine_clock);
-    const struct wall_reading reading = ask(&machine, cases[i].script, i == 3 ? 0.3 : 20);
+    const struct wall_reading reading =
+        ask(&machine, cases[i].program, cases[i].script, i == 3 ? 0.3 : 20);
     if (i == 3) // it is not waited for
       assert_true(clock_now(&machine_clock) - begin_s < 8);
     assert_string_equal(reading.meter, cases[i].meter);
@@ -219,7 +253,7 @@ static void test_wall_asked(void **state) {
 static void test_wall_typed(void **state) {
   (void)state;
   struct arena arena = {NULL};
-  const struct wall_options noted = {512, "PDU A3, outlet 7"}, bare = {512, ""};
+  const struct wall_options noted = {512, "PDU A3, outlet 7", NULL}, bare = {512, "", NULL};
   assert_string_equal(wall_typed(&noted, &arena).meter, "typed: PDU A3, outlet 7");
   assert_string_equal(wall_typed(&bare, &arena).meter, "typed");
   expect_near(wall_typed(&bare, &arena).watts, 512, 0, "watts");
@@ -228,9 +262,13 @@ static void test_wall_typed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nothing),      cmocka_unit_test(test_cpus),
-      cmocka_unit_test(test_thermal_zone), cmocka_unit_test(test_wall_parse),
-      cmocka_unit_test(test_wall_asked),   cmocka_unit_test(test_wall_typed),
+      cmocka_unit_test(test_nothing),
+      cmocka_unit_test(test_cpus),
+      cmocka_unit_test(test_thermal_zone),
+      cmocka_unit_test(test_wall_parse),
+      cmocka_unit_test(test_wall_parse_redfish),
+      cmocka_unit_test(test_wall_asked),
+      cmocka_unit_test(test_wall_typed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
