@@ -22,6 +22,7 @@ enum { RATES = sizeof rate_kinds / sizeof rate_kinds[0] };
 
 struct listed_device {
   struct device device;
+  const char *meter; // "nvml, ...", "none: WHY"; NULL for the machine itself, whose meters follow
   double read_bandwidth, rates[RATES]; // NAN: not measured, or not to be had
 };
 
@@ -65,6 +66,11 @@ static void print_device(const struct listed_device *listed, bool calibrated, FI
   fprintf(out, "\n    memory %.1f GB, %.1f GB free; last-level cache %.1f MB; %d units\n",
           1e-9 * (double)device->memory_bytes, 1e-9 * (double)device->memory_free_bytes,
           1e-6 * (double)device->cache_bytes, device->units);
+  if (listed->meter) {
+    fputs("    watts: ", out);
+    print_safely(listed->meter, out);
+    putc('\n', out);
+  }
   if (!calibrated)
     return;
   fprintf(out, "    reads %.2f GB/s", 1e-9 * listed->read_bandwidth);
@@ -83,13 +89,13 @@ static json_t *json_of_device(const struct listed_device *listed) {
   json_t *rates = json_object();
   for (size_t i = 0; i < RATES; i++)
     json_object_set_new(rates, rate_kinds[i].name, number_or_null(listed->rates[i]));
-  return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:i, s:o, s:o}", "backend",
-                   listed->device.backend->name, "index", listed->device.index, "name",
-                   device->name, "uuid", device->uuid, "pci", device->pci, "runtime",
-                   device->runtime, "memory_bytes", (json_int_t)device->memory_bytes,
-                   "memory_free_bytes", (json_int_t)device->memory_free_bytes, "cache_bytes",
-                   (json_int_t)device->cache_bytes, "units", device->units, "read_bandwidth",
-                   number_or_null(listed->read_bandwidth), "operations_per_s", rates);
+  return json_pack(
+      "{s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:i, s:o, s:o, s:s?}", "backend",
+      listed->device.backend->name, "index", listed->device.index, "name", device->name, "uuid",
+      device->uuid, "pci", device->pci, "runtime", device->runtime, "memory_bytes",
+      (json_int_t)device->memory_bytes, "memory_free_bytes", (json_int_t)device->memory_free_bytes,
+      "cache_bytes", (json_int_t)device->cache_bytes, "units", device->units, "read_bandwidth",
+      number_or_null(listed->read_bandwidth), "operations_per_s", rates, "meter", listed->meter);
 }
 
 // Opens and closes each meter; the list of what came of it.
@@ -126,6 +132,21 @@ static void list_absent(const struct decode_backend *backend, const char *name,
   json_array_append_new(absent, json_pack("{s:s, s:s}", "name", name, "why", why));
 }
 
+// What meters a device of a backend other than the CPU's.
+static const char *own_meter(const struct listing_request *request, const struct device *device,
+                             struct arena *arena) {
+  if (!strcmp(device->backend->name, "cpu"))
+    return NULL;
+  if (!*device->described.pci)
+    return "none: a device without a PCI address";
+  struct meter meter;
+  const char *const addresses[] = {device->described.pci};
+  meter_open_devices(&meter, addresses, 1, request->meters, &machine_clock, arena);
+  const char *name = arena_copy(arena, meter.name);
+  meter_close(&meter);
+  return name;
+}
+
 static int list_device(const struct listing_request *request, struct listed_device *listed,
                        FILE *table, json_t *list, json_t *absent, struct arena *arena,
                        struct diagnostics *diagnostics) {
@@ -137,6 +158,7 @@ static int list_device(const struct listing_request *request, struct listed_devi
                 arena);
     return 0;
   }
+  listed->meter = own_meter(request, &listed->device, arena);
   if (request->calibrate && calibrate_device(listed, arena, diagnostics))
     return -1;
   if (table)

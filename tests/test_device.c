@@ -121,8 +121,10 @@ static void test_listing(void **state) {
   const struct listing_request request = {.backends = load(&fixture), .meters = &machine_meters};
   assert_int_equal(listing_print(&request, out, &fixture.arena, &fixture.diagnostics), 0);
   fclose(out);
-  static const char *const lines[] = {"cpu:0  ", "absent  no device of the tests; plug one in\n",
+  static const char *const lines[] = {"cpu:0  ",
+                                      "absent  no device of the tests; plug one in\n",
                                       "present:0  a device of the tests\n",
+                                      "    watts: none: a device without a PCI address\n",
                                       "present:1  a device of the tests\n",
                                       "present:2  the device failed: the device is lost\n"};
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
