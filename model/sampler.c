@@ -4,6 +4,14 @@
 #include <gsl/gsl_linalg.h>
 #include <stdlib.h>
 
+bool sampler_draws_any(const struct scenario *scenario) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (int d = 0; d < scenario->model->count; d++)
+      if (option_range(scenario, &scenario->options[o], d) >= 0)
+        return true;
+  return false;
+}
+
 struct setup {
   struct sampler *sampler;
   const struct scenario *scenario;

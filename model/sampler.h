@@ -35,6 +35,9 @@ struct sampler {
   size_t note_count;
 };
 
+// Does any option draw any input in the selected case?
+bool sampler_draws_any(const struct scenario *scenario);
+
 // Draws of every range that some option has in the selected case. The scenario keeps what its
 // distributions need for drawing, so only one thread at a time makes samplers of a scenario, which
 // must outlive them. items: wanted of every option.

@@ -86,6 +86,7 @@ struct outcome {
   double rank_error;                  // of the percentiles, as a share of all draws
   double bars_low, bars_high;         // the histogram's ends: percentiles 0.1 and 99.9
   uint64_t bars[SIMULATE_BARS];       // draws within equal parts of them
+  uint64_t bars_below;                // draws below their low end
   const struct influence *influences; // [group_count]
 };
 

@@ -136,7 +136,8 @@ static void fill_percentiles(const struct simulation_part *part, size_t o, doubl
     low -= shape->half_width / shape->equal_bins;
     high += shape->half_width / shape->equal_bins;
   }
-  sketch_histogram(shape, part->counts[o], low, high, SIMULATE_BARS, outcome->bars);
+  outcome->bars_below =
+      sketch_histogram(shape, part->counts[o], low, high, SIMULATE_BARS, outcome->bars);
   outcome->bars_low = low / unit;
   outcome->bars_high = high / unit;
 }

@@ -115,8 +115,9 @@ void sketch_quantiles(const struct sketch_shape *shape, const uint64_t *counts, 
   }
 }
 
-void sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
-                      double high, size_t bars, uint64_t *out) {
+uint64_t sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
+                          double high, size_t bars, uint64_t *out) {
+  uint64_t below = 0;
   memset(out, 0, bars * sizeof *out);
   for (size_t bin = 0; bin < sketch_bins(shape); bin++) {
     double bin_low, bin_high;
@@ -126,5 +127,8 @@ void sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, 
     double place = ((bin_low + bin_high) / 2 - low) / (high - low) * (double)bars;
     if (place >= 0 && place < (double)bars)
       out[(size_t)place] += counts[bin];
+    else if (place < 0)
+      below += counts[bin];
   }
+  return below;
 }

@@ -35,8 +35,9 @@ void sketch_add(const struct sketch_shape *shape, const double *values, size_t c
 void sketch_quantiles(const struct sketch_shape *shape, const uint64_t *counts, uint64_t total,
                       const double *levels, size_t level_count, double *values, double *in_bins);
 
-// Adds up the counts in `bars` equal parts of [low, high), by the middle of each bin.
-void sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
-                      double high, size_t bars, uint64_t *out);
+// Adds up the counts in `bars` equal parts of [low, high), by the middle of each bin. Returns how
+// many lie below `low`.
+uint64_t sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
+                          double high, size_t bars, uint64_t *out);
 
 #endif

@@ -21,7 +21,7 @@ static const struct command {
 } commands[] = {
     {{"report", "SCENARIO.ini", "Write a scenario's cost per token as an Excel workbook",
       "pertoken report examples/mi325x-vs-h200.ini -o tco.xlsx",
-      OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT, 0, 1, false},
+      OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT | OPTIONS_DRAWS, 0, 1, false},
      command_report},
     {{"compare", "SCENARIO.ini", "Set a scenario's options side by side",
       "pertoken compare examples/mi325x-vs-h200.ini --set mi325x.discount='22 %'",
@@ -42,7 +42,7 @@ static const struct command {
      command_sensitivity},
     {{"simulate", "SCENARIO.ini", "Draw the inputs from their ranges: how sure is the result?",
       "pertoken simulate examples/uncertainty.ini --draws 1000000",
-      ANSWERS | OPTIONS_SCENARIO | OPTIONS_DRAWS, EVERY_FORMAT, 1, false},
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_DRAWS | OPTIONS_SHARD, EVERY_FORMAT, 1, false},
      command_simulate},
     {{"merge", "PART...", "Put the shards of a simulation together", "pertoken merge part-*.json",
       OPTIONS_FORMAT | OPTIONS_OUTPUT, EVERY_FORMAT, 1, true},

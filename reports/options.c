@@ -67,7 +67,7 @@ static const struct known_option {
     {{"method", KEY_METHOD, "METHOD", 0, "sobol (the default) or random", 0}, OPTIONS_DRAWS},
     {{"shard", KEY_SHARD, "I/N", 0,
       "Make the I-th of N parts, from 1, and print it for 'pertoken merge'", 0},
-     OPTIONS_DRAWS},
+     OPTIONS_SHARD},
     {{"format", KEY_FORMAT, "FORMAT", 0, NULL, 0}, OPTIONS_FORMAT},
     {{"output", 'o', "FILE", 0, "Write there instead", 0}, OPTIONS_OUTPUT},
     {{"quiet", 'q', NULL, 0, "No warnings on standard error", 1}, 0},

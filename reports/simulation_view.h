@@ -14,7 +14,7 @@
 // statistic is INPUT first or INPUT total.
 // Json: { schema 1, scenario, case, item, unit, draws, done, seed, method, partial, cheapest: {},
 // outcomes: [ { kind, option, mean, standard_error, deviation, lowest, highest, percentiles: {},
-// rank_error, histogram: { low, high, counts: [] }, influences: {} } ], notes: [] }.
+// rank_error, histogram: { low, high, below, counts: [] }, influences: {} } ], notes: [] }.
 void simulation_print(const struct simulation *simulation, const char *title,
                       enum output_format format, FILE *out, struct arena *arena);
 
