@@ -467,8 +467,13 @@ static int frame_start(struct run *run, int item) {
                                                               : SIMULATE_INFLUENCE_DRAWS;
   run->influence_blocks = few ? 0 : wanted / VECTOR_BLOCK;
   run->frame.influence_draws = run->influence_blocks * VECTOR_BLOCK;
-  run->sampler = sampler_new(scenario, request->method, request->seed, run->frame.replicates, &item,
-                             1, run->arena, run->diagnostics);
+  struct sampler_request sample = {.scenario = scenario,
+                                   .method = request->method,
+                                   .seed = request->seed,
+                                   .replicates = run->frame.replicates,
+                                   .items = &item,
+                                   .item_count = 1};
+  run->sampler = sampler_new(&sample, run->arena, run->diagnostics);
   if (!run->sampler)
     return -1;
   run->frame.group_count = run->sampler->group_count;

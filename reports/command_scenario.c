@@ -22,7 +22,7 @@ static int simulate_report(struct run *run, const struct scenario *scenario,
                            const struct simulation **out) {
   struct simulate_request request;
   *out = NULL;
-  if (!sampler_draws_any(scenario) && !draw_options_given(run))
+  if (!sampler_draws_any(scenario, NULL) && !draw_options_given(run))
     return 0;
   if (draw_options_read(run, USUAL_DRAWS, &request))
     return -1;

@@ -50,7 +50,7 @@ static const struct command {
     {{"solve", "SCENARIO.ini --option ID --for INPUT",
       "Find the value of an input at which two options cost the same",
       "pertoken solve examples/mi325x-vs-h200.ini --option mi325x --for discount",
-      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SOLVE, EVERY_FORMAT, 1, false},
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SOLVE | OPTIONS_DRAWS, EVERY_FORMAT, 1, false},
      command_solve},
     {{"catalog", "TABLE", "Look at the shipped data, every row with its source",
       "pertoken catalog prices --where accelerator=h200-sxm-141", ANSWERS | OPTIONS_WHERE,

@@ -62,7 +62,7 @@ static const struct known_option {
      OPTIONS_SOLVE},
     {{"saving", KEY_SAVING, "SHARE", 0, "Cost that much less, as '5 %'", 0}, OPTIONS_SOLVE},
     {{"between", KEY_BETWEEN, "LOW:HIGH", 0, "Look in this interval only", 0}, OPTIONS_SOLVE},
-    {{"draws", KEY_DRAWS, "N", 0, "How often to draw all ranged inputs (65536)", 0}, OPTIONS_DRAWS},
+    {{"draws", KEY_DRAWS, "N", 0, "How often to draw all ranged inputs (65536; solve: 16384)", 0}, OPTIONS_DRAWS},
     {{"seed", KEY_SEED, "N", 0, "Another seed gives other draws (1)", 0}, OPTIONS_DRAWS},
     {{"method", KEY_METHOD, "METHOD", 0, "sobol (the default) or random", 0}, OPTIONS_DRAWS},
     {{"shard", KEY_SHARD, "I/N", 0,

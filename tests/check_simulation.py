@@ -143,6 +143,68 @@ def check_sameness(folder):
     check('another seed', simulated(EXAMPLE, '--draws', 20000, '--seed', 2) != one)
 
 
+def solved(*arguments, threads=None):
+    done = run('solve', *arguments, '-q', '--format', 'json', threads=threads)
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def check_solve(folder):
+    """a costs as much as b at a rent of 2 throughput / 1000: known for every draw."""
+    path = scenario(folder, '[range]\na.throughput = uniform(700, 1100) token/s\n'
+                            'utilization = uniform(40, 60) %\n')
+    rent = (path, '--option', 'a', '--match', 'b', '--for', 'rental_rate')
+    result = solved(*rent)
+    ranges = result['ranges']
+    check('rent without ranges', abs(result['values'][0] - 2) < 1e-9, result['values'])
+    for level in (5, 10, 25, 50, 75, 90, 95):
+        wanted = 2 * (700 + 400 * level / 100) / 1000
+        check(f'P{level} of the rent', abs(ranges['percentiles'][f'P{level}'] - wanted) < 2e-4,
+              (ranges['percentiles'], wanted))
+    check('every draw has one', ranges['found'] == 1 and ranges['several'] == 0, ranges)
+    check('the present rent is enough', abs(ranges['enough'] - 0.25) < 1e-3, ranges['enough'])
+    check('the same on any number of threads',
+          all(solved(*rent, threads=threads) == result for threads in (1, 3)))
+    check('another seed', solved(*rent, '--seed', 2)['ranges'] != ranges)
+    narrow = solved(*rent, '--between', '1.6:2')['ranges']
+    check('draws without a value', all(abs(narrow[key] - share) < 1e-3 for key, share in (
+        ('found', 0.5), ('above', 0.25), ('below', 0.25))), narrow)
+    check('of those with one', abs(narrow['percentiles']['P50'] - 1.8) < 1e-3, narrow)
+    itself = solved(path, '--option', 'a', '--match', 'b', '--for', 'throughput')
+    check('nothing else matters', abs(itself['ranges']['percentiles']['P5'] - 1000) < 1e-6
+          and 'a.throughput' in itself['ranges']['notes'][0], itself['ranges'])
+    text = run('solve', *rent, '-q').stdout
+    check('the interval in words', 'median 1.8' in text and '90 % between 1.44 and 2.16' in text, text)
+    row = next(csv.DictReader(io.StringIO(run('solve', *rent, '-q', '--format', 'csv').stdout)))
+    check('csv', float(row['P50']) == ranges['percentiles']['P50'], row)
+    far = solved(*rent, '--draws', 1000, '--set', 'a.rental_rate=0.01 USD/gpu/h')
+    check('beyond the first interval', far['ranges']['found'] == 1, far['ranges'])
+    for draws in ('0', '100000000'):
+        done = run('solve', *rent, '--draws', draws)
+        check(f'{draws} draws', done.returncode == 2 and 'draws' in done.stderr, done.stderr)
+    done = run('solve', 'examples/mi325x-vs-h200.ini', '--option', 'mi325x', '--for', 'list_price',
+               '--draws', '10')
+    check('draws of nothing', done.returncode == 2 and '[range]' in done.stderr, done.stderr)
+    check_solve_whole(path)
+
+
+def check_solve_whole(path):
+    """A whole number is the first one on the far side of the crossing that is cheap enough."""
+    path.write_text(RENTED.replace('rental_rate = 2 USD/gpu/h', 'list_price = 2000 USD')
+                    + '[item rack]\nlabel = Rack\nunit = USD\ngroup = capex\n'
+                      'formula = 10000 USD\n'
+                      '[range]\na.list_price = discrete(500: 1, 1000: 1)\n', encoding='utf-8')
+    text = path.read_text().replace('utilization', 'pue = 1\nload_power = 1 W/gpu\n'
+                                    'electricity_price = 0 USD/kWh\nutilization')
+    path.write_text(text.replace('discrete(500: 1, 1000: 1)', 'discrete(500: 1, 1000: 1) USD/gpu'),
+                    encoding='utf-8')
+    # Per accelerator, 10000 / n on top of the price: 251 and 751 want n = 40 and 14.
+    result = solved(path, '--option', 'a', '--for', 'accelerators', '--between', '1:200',
+                    '--target', f'{1251 / (1000 * SECONDS * 8760 * 0.5 / 1e6)} USD/Mtok')
+    found = result['ranges']['percentiles']
+    check('whole numbers', (found['P25'], found['P75']) == (14, 40), result)
+
+
 def check_faces():
     text = run('simulate', EXAMPLE, '-q').stdout
     check('fits 80 columns', max(map(len, text.splitlines())) <= 80, text)
@@ -213,6 +275,7 @@ def main():
         check_numbers(folder)
         check_sameness(folder)
         check_wrong(folder)
+        check_solve(folder)
     check_faces()
     check_stop()
     print(f'{passed} passed, {failed} failed, 0 skipped')
