@@ -56,9 +56,9 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests setup demo test test-full bench fuzz lint install clean help
 
-include $(wildcard kernels/gpu/build.mk tests/*/build.mk)
+include $(wildcard kernels/gpu/build.mk reports/*/build.mk tests/*/build.mk)
 
-all: $(PROGRAMS) $(PLUGINS) ## build the programs, and GPU backends where their compiler is found
+all: $(PROGRAMS) $(PLUGINS) $(MPI_PLUGIN) ## build the programs, and GPU backends where their compiler is found
 	@:
 	$(GPU_WORDS)
 
@@ -176,6 +176,7 @@ lint: ## check format, and look for bugs without running
 install: all ## install under PREFIX (/usr/local), below DESTDIR when given
 	for program in $(PROGRAMS); do install -D $$program -t "$(DESTDIR)$(PREFIX)/bin"; done
 	for plugin in $(PLUGINS); do install -D -m 644 $$plugin -t "$(DESTDIR)$(PREFIX)/lib/pertoken"; done
+	for plugin in $(MPI_PLUGIN); do install -D -m 644 $$plugin -t "$(DESTDIR)$(PREFIX)/lib/pertoken/mpi"; done
 	find data examples -type f ! -name '.*' -exec \
 	  install -D -m 644 {} "$(DESTDIR)$(PREFIX)/share/pertoken/{}" \;
 

@@ -1,5 +1,6 @@
 #include "reports/commands.h"
 #include "reports/draw_options.h"
+#include "reports/ranks.h"
 #include "reports/simulation_view.h"
 
 static int print_part(struct run *run, const struct simulation_part *part) {
@@ -20,19 +21,47 @@ static int print_simulation(struct run *run, const struct simulation_part *part,
   return output_close(&output, run->diagnostics);
 }
 
-int command_simulate(struct run *run) {
+// One process's share of the draws, or all of them. NULL after errors.
+static struct simulation_part *simulate_share(struct run *run, const struct ranks *ranks,
+                                              struct simulate_request *request,
+                                              const struct scenario **scenario) {
+  if (draw_options_read(run, USUAL_DRAWS, request))
+    return NULL;
+  *scenario = request->scenario = run_read_scenario(run, 0);
+  if (!*scenario)
+    return NULL;
+  if (ranks->plugin)
+    ranks_share(ranks, request);
+  return simulate(request, run->arena, run->diagnostics);
+}
+
+// Errors and results are shown by one process alone.
+static int simulate_together(struct run *run, const struct ranks *ranks) {
   struct simulate_request request;
-  if (draw_options_read(run, USUAL_DRAWS, &request))
+  const struct scenario *scenario = NULL;
+  struct simulation_part *part = simulate_share(run, ranks, &request, &scenario);
+  const int failed = ranks_first_failure(ranks, !part);
+  if (failed < ranks->size) {
+    run->silent = failed != ranks->rank;
+    return run->silent ? 0 : -1; // one bad exit is enough for mpirun, and ends the others
+  }
+  run->silent = ranks->rank != 0;
+  if (ranks_merge(ranks, part, run->arena, run->diagnostics))
     return -1;
-  const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario)
-    return -1;
-  request.scenario = scenario;
-  const struct simulation_part *part = simulate(&request, run->arena, run->diagnostics);
-  if (!part)
-    return -1;
+  if (run->silent)
+    return 0;
   run_print_warnings(run, scenario);
   return run->options.shard ? print_part(run, part) : print_simulation(run, part, scenario->title);
+}
+
+int command_simulate(struct run *run) {
+  struct ranks ranks = {.size = 1};
+  // Shards are parts of their own, however many processes were started together.
+  if (!run->options.shard && ranks_join(&ranks, run->arena, run->diagnostics))
+    return -1;
+  const int failed = simulate_together(run, &ranks);
+  ranks_leave(&ranks);
+  return failed;
 }
 
 int command_merge(struct run *run) {

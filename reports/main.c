@@ -111,7 +111,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
   struct run run = {.arena = &arena, .diagnostics = &diagnostics};
   run.options = options_parse(&command->syntax, argc, argv, &arena);
   const int failed = command->run(&run);
-  if (failed || !run.options.quiet)
+  if (!run.silent && (failed || !run.options.quiet))
     diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
   arena_free(&arena);
   if (!failed)
