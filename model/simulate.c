@@ -362,7 +362,7 @@ static int find_shapes(struct run *run, struct worker *worker) {
     count += here;
   }
   for (size_t o = 0; o < frame->outcome_count; o++)
-    shapes[o] = sketch_shape(pilot + o * room, count, frame->draws);
+    shapes[o] = sketch_shape(pilot + o * room, count, frame->draws, run->arena);
   frame->shapes = shapes;
   return 0;
 }

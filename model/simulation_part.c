@@ -51,7 +51,9 @@ struct simulation_part *simulation_part_new(const struct simulation_frame *frame
 static bool same_shapes(const struct simulation_frame *a, const struct simulation_frame *b) {
   for (size_t o = 0; o < a->outcome_count; o++) {
     const struct sketch_shape *x = &a->shapes[o], *y = &b->shapes[o];
-    if (x->centre != y->centre || x->half_width != y->half_width || x->equal_bins != y->equal_bins)
+    if (x->centre != y->centre || x->half_width != y->half_width ||
+        x->equal_bins != y->equal_bins || x->atom_count != y->atom_count ||
+        memcmp(x->atoms, y->atoms, x->atom_count * sizeof *x->atoms) != 0)
       return false;
   }
   return true;

@@ -65,7 +65,7 @@ static void walk_part(struct walk *walk, struct simulation_part *part) {
 }
 
 // Of what must be the same in all parts: a double per item.
-enum { GUARDS_PER_OUTCOME = 3, GUARDS = 2 };
+enum { GUARDS_PER_OUTCOME = 4, GUARDS = 2 };
 
 static void fill_guards(const struct simulation_frame *frame, double *guards) {
   enum { HEX_DIGITS = 12 }; // 48 bits of the digest, exact in a double
@@ -77,6 +77,7 @@ static void fill_guards(const struct simulation_frame *frame, double *guards) {
     *guards++ = frame->shapes[o].centre;
     *guards++ = frame->shapes[o].half_width;
     *guards++ = frame->shapes[o].equal_bins;
+    *guards++ = (double)frame->shapes[o].atom_count;
   }
 }
 

@@ -161,6 +161,21 @@ def check_ranks(folder, one):
           done.stderr)
 
 
+def check_discrete(folder):
+    """Percentiles of what has few values are those values, in shards as well."""
+    path = scenario(folder, '[range]\na.rental_rate = discrete(1: 1, 2: 1, 3: 2) USD/gpu/h\n')
+    result = outcome(simulated(path), 'cost', 'a')
+    wanted = [cost(rate, 1000) for rate in (1, 1, 1, 2, 3, 3, 3)]
+    found = list(result['percentiles'].values())
+    check('atoms', all(abs(x / y - 1) < 1e-14 for x, y in zip(found, wanted)), (found, wanted))
+    check('no error of rank', result['rank_error'] == 0, result['rank_error'])
+    parts = [pathlib.Path(folder) / f'atoms{i}.json' for i in (1, 2)]
+    for i, part in enumerate(parts):
+        run('simulate', path, '-q', '--shard', f'{i + 1}/2', '-o', part)
+    merged = json.loads(run('merge', *parts, '--format', 'json').stdout)
+    check('atoms of shards', outcome(merged, 'cost', 'a') == result, merged)
+
+
 def check_sameness(folder):
     """To the last bit: threads, and shards in any order."""
     one = simulated(EXAMPLE, '--draws', 20000, threads=1)
@@ -315,6 +330,7 @@ def check_wrong(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_numbers(folder)
+        check_discrete(folder)
         check_sameness(folder)
         check_wrong(folder)
         check_solve(folder)
