@@ -453,6 +453,7 @@ static int frame_start(struct run *run, int item) {
       .unit_factor = unit_factor(&declaration->unit),
       .digest = scenario->digest,
       .case_name = scenario->cases[scenario->selected],
+      .stamp = scenario_stamp(scenario, run->arena),
       .draws = request->draws,
       .seed = request->seed,
       .method = request->method,

@@ -210,6 +210,7 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
       .unit = frame->unit,
       .digest = frame->digest,
       .case_name = frame->case_name,
+      .stamp = frame->stamp,
       .draws = frame->draws,
       .done = done,
       .seed = frame->seed,

@@ -41,6 +41,13 @@ static const struct unit *unit_of(const struct writer *writer, const struct outc
              : &model->declarations[model_find(model, writer->simulation->item)].unit;
 }
 
+// A saving over an option of another kind of throughput means nothing.
+static bool is_shown(const struct writer *writer, const struct outcome *outcome) {
+  const struct scenario *scenario = writer->book->scenario;
+  return outcome->kind == OUTCOME_COST || compare_rankable(&scenario->options[outcome->option],
+                                                           &scenario->options[scenario->baseline]);
+}
+
 static const char *id_of(const struct writer *writer, const struct outcome *outcome) {
   return writer->simulation->options[outcome->option];
 }
@@ -133,7 +140,7 @@ static void write_figures(struct writer *writer, enum outcome_kind kind, const c
   const struct unit *unit = NULL;
   for (size_t i = 0; i < simulation->outcome_count; i++) {
     const struct outcome *outcome = &simulation->outcomes[i];
-    if (outcome->kind != kind)
+    if (outcome->kind != kind || !is_shown(writer, outcome))
       continue;
     unit = unit_of(writer, outcome);
     put_figure(writer, writer->row, COLUMN_VALUE + (int)outcome->option, figure(outcome, argument),
@@ -150,7 +157,7 @@ static void write_errors(struct writer *writer, enum outcome_kind kind) {
   for (size_t i = 0; i < simulation->outcome_count; i++) {
     const struct outcome *outcome = &simulation->outcomes[i];
     const int column = COLUMN_VALUE + (int)outcome->option;
-    if (outcome->kind != kind)
+    if (outcome->kind != kind || !is_shown(writer, outcome))
       continue;
     unit = unit_of(writer, outcome)->text;
     if (isfinite(outcome->standard_error))
@@ -411,7 +418,7 @@ static const char *axis_format(const struct writer *writer, enum outcome_kind ki
     if (writer->simulation->outcomes[i].kind == kind)
       largest = fmax(largest, fabs(writer->simulation->outcomes[i].bars_high));
   if (kind == OUTCOME_SAVING)
-    return "0%";
+    return "0.0%";
   return largest >= 100 ? "#,##0" : largest >= 1 ? "0.00" : "0.000";
 }
 
@@ -448,6 +455,7 @@ static void set_axes(const struct writer *writer, lxw_chart *chart, const struct
   chart_axis_set_name_font(chart->x_axis, &plain);
   chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   chart_axis_set_num_format(chart->y_axis, "0%");
+  chart_axis_set_min(chart->y_axis, 0);
   chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   if (cumulated || pair->all) {
     const double step = round_step((high - low) / TICKS);
@@ -505,7 +513,7 @@ static void insert_charts(struct writer *writer, int row) {
   const struct pair costs = {OUTCOME_COST, 0, several, "Cost per token"};
   for (size_t i = 0; i < simulation->outcome_count; i++) {
     const struct outcome *outcome = &simulation->outcomes[i];
-    if (outcome->kind != OUTCOME_SAVING)
+    if (outcome->kind != OUTCOME_SAVING || !is_shown(writer, outcome))
       continue;
     const struct pair pair = {OUTCOME_SAVING, outcome->option, false,
                               arena_printf(arena, "Saving of %s", id_of(writer, outcome))};
@@ -548,7 +556,10 @@ void write_simulation(struct book *book) {
   write_costs(&writer);
   write_savings(&writer);
   const int charts = writer.row;
-  const int pairs = 1 + (int)(simulation->outcome_count - simulation->option_count);
+  int pairs = 1;
+  for (size_t i = 0; i < simulation->outcome_count; i++)
+    pairs += simulation->outcomes[i].kind == OUTCOME_SAVING &&
+             is_shown(&writer, &simulation->outcomes[i]);
   const int influences = writer.row = charts + pairs * CHART_ROWS;
   write_all_influences(&writer);
   write_histograms(&writer, writer.row);

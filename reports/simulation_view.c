@@ -197,6 +197,8 @@ static void table_print(const struct simulation *simulation, const char *title, 
                    simulation->case_name, number_fixed((double)simulation->done, 0, arena),
                    draw_method_names[simulation->method], (unsigned long long)simulation->seed,
                    simulation->group_count));
+  if (*simulation->stamp)
+    style_block(&style, EMPHASIS_ALARM, simulation->stamp);
   if (simulation->partial)
     style_block(&style, EMPHASIS_ALARM,
                 arena_printf(arena, "PARTIAL: %s of %s draws",
@@ -327,6 +329,8 @@ static void json_print(const struct simulation *simulation, const char *title, F
   json_object_set_new(root, "title", json_out_text(title));
   json_object_set_new(root, "case", json_out_text(simulation->case_name));
   json_object_set_new(root, "sha256", json_out_text(simulation->digest));
+  if (*simulation->stamp)
+    json_object_set_new(root, "stamp", json_out_text(simulation->stamp));
   json_object_set_new(root, "item", json_out_text(simulation->item));
   json_object_set_new(root, "unit", json_out_text(simulation->unit));
   json_object_set_new(root, "draws", json_integer((json_int_t)simulation->draws));

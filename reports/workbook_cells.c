@@ -189,20 +189,8 @@ void end_sheet(lxw_worksheet *sheet, int last_row, int last_column) {
   protect_sheet(sheet);
 }
 
-static const char *stamp_text(const struct scenario *scenario, struct arena *arena) {
-  const char *ids = "", *text = "";
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (scenario->options[o].decode_only)
-      ids = arena_printf(arena, "%s%s%s", ids, *ids ? ", " : "", scenario->options[o].id);
-  if (*ids)
-    text = arena_printf(arena, "Upper bound, decode only (as if prefill took no time): %s. ", ids);
-  if (scenario->mixed && *scenario->mixed_reason)
-    text = arena_printf(arena, "MIXED: %s. %s", scenario->mixed_reason, text);
-  return text;
-}
-
 int put_stamps(struct book *book, lxw_worksheet *sheet, int row) {
-  const char *text = stamp_text(book->scenario, book->arena);
+  const char *text = scenario_stamp(book->scenario, book->arena);
   if (!*text)
     return row;
   put_text(book, sheet, row, 0, text, TEXT_STAMP);

@@ -161,6 +161,28 @@ def check_ranks(folder, one):
           done.stderr)
 
 
+def check_measured(folder):
+    """The probe's own samples as a range, and what is said of a comparison of unlike things."""
+    path = pathlib.Path(folder) / 'measured.ini'
+    path.write_text(f'[scenario]\ninherits = {ROOT}/examples/measured/this-machine.ini\n'
+                    '[range]\nthis_machine.decode_throughput = from measurement\n', encoding='utf-8')
+    where = ('--measurements', 'data/measured', '--mixed')
+    result = simulated(path, *where)
+    found = outcome(result, 'cost', 'this_machine')
+    inputs = json.loads(run('compare', path, *where, '-q', '--format', 'json').stdout)
+    usual = next(o for o in inputs['options'] if o['id'] == 'this_machine')['items']['cost_per_mtok']
+    check('around the record', 0.9 < found['percentiles']['P50'] / usual < 1.1, (found, usual))
+    # Devices differ by 2 % either way, on top of what the samples leave open.
+    width = found['percentiles']['P95'] / found['percentiles']['P5'] - 1
+    check('at least as wide as devices differ', 0.035 < width < 0.2, width)
+    check('nothing else is drawn', outcome(result, 'cost', 'h200')['deviation'] == 0)
+    check('the stamp', 'MIXED' in result['stamp'] and 'decode only' in result['stamp'], result)
+    text = run('simulate', path, *where, '-q').stdout
+    check('the stamp on the table', 'MIXED' in text, text[:400])
+    done = run('simulate', path, '--mixed')
+    check('without records', done.returncode == 2 and 'throughput' in done.stderr, done.stderr)
+
+
 def check_discrete(folder):
     """Percentiles of what has few values are those values, in shards as well."""
     path = scenario(folder, '[range]\na.rental_rate = discrete(1: 1, 2: 1, 3: 2) USD/gpu/h\n')
@@ -330,6 +352,7 @@ def check_wrong(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_numbers(folder)
+        check_measured(folder)
         check_discrete(folder)
         check_sameness(folder)
         check_wrong(folder)

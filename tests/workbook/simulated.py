@@ -49,8 +49,8 @@ def headings(sheet, row):
 def percentiles(sheet, kind, outcomes):
     head = row_of(sheet, kind)
     for column, option in headings(sheet, head) if head else ():
-        if (kind, option) not in outcomes:
-            continue
+        if (kind, option) not in outcomes or sheet.value(head + 1, column) is None:
+            continue  # of the baseline itself, and of an option of another kind of throughput
         outcome = outcomes[kind, option]
         values = {**outcome['percentiles'], 'mean': outcome['mean'],
                   'standard_error': outcome['standard_error']}
