@@ -412,16 +412,6 @@ static void add_series(const struct writer *writer, lxw_chart *chart, const stru
     chart_series_set_marker_type(series, marker.type);
 }
 
-static const char *axis_format(const struct writer *writer, enum outcome_kind kind) {
-  double largest = 0;
-  for (size_t i = 0; i < writer->simulation->outcome_count; i++)
-    if (writer->simulation->outcomes[i].kind == kind)
-      largest = fmax(largest, fabs(writer->simulation->outcomes[i].bars_high));
-  if (kind == OUTCOME_SAVING)
-    return "0.0%";
-  return largest >= 100 ? "#,##0" : largest >= 1 ? "0.00" : "0.000";
-}
-
 static bool in_pair(const struct pair *pair, const struct outcome *outcome) {
   return outcome->kind == pair->kind && (pair->all || outcome->option == pair->option);
 }
@@ -433,6 +423,13 @@ static double round_step(double least) {
     if (i * ten >= least)
       return i * ten;
   return 10 * ten;
+}
+
+// As many decimals as tell the ticks apart.
+static const char *axis_format(enum outcome_kind kind, double low, double high) {
+  if (kind == OUTCOME_SAVING)
+    return high - low > 0.1 ? "0%" : "0.0%";
+  return high >= 100 ? "#,##0" : high >= 1 ? "0.00" : "0.000";
 }
 
 static void set_axes(const struct writer *writer, lxw_chart *chart, const struct pair *pair,
@@ -450,7 +447,7 @@ static void set_axes(const struct writer *writer, lxw_chart *chart, const struct
     unit = unit_of(writer, outcome)->text;
   }
   chart_axis_major_gridlines_set_line(chart->y_axis, &grid);
-  chart_axis_set_num_format(chart->x_axis, axis_format(writer, pair->kind));
+  chart_axis_set_num_format(chart->x_axis, axis_format(pair->kind, low, high));
   chart_axis_set_name(chart->x_axis, pair->kind == OUTCOME_SAVING ? "saving" : unit);
   chart_axis_set_name_font(chart->x_axis, &plain);
   chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);

@@ -136,7 +136,7 @@ static void print_spread(const struct solve_answer *answer, const struct solve_s
     print_interval(answer, spread, style);
   print_exceptions(answer, spread, style);
   style_paragraph(style, "",
-                  arena_printf(arena, "now, at %s, it costs no more than that in %s",
+                  arena_printf(arena, "at %s it costs no more than that in %s",
                                with_unit(answer->base, input_unit(answer), arena),
                                share_text(spread->enough, arena)));
   style_paragraph(
