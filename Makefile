@@ -42,7 +42,7 @@ PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/main.c),$(BUILD)/pertoken-pr
 KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch]) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
 # Loops over blocks of draws: vectorised, and never so that a result depends on the processor.
-BLOCKS := draw distribution instruction sampler simulate sketch
+BLOCKS := draw distribution instruction sampler simulate sketch solve_spread
 $(BLOCKS:%=$(BUILD)/obj/model/%.o): COMPILE += -O3 -fopenmp -ffp-contract=off -fno-math-errno \
   -fno-trapping-math
 LIBRARY := $(BUILD)/libpertoken.a
@@ -56,9 +56,9 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests setup demo test test-full bench fuzz lint install clean help
 
-include $(wildcard kernels/gpu/build.mk tests/*/build.mk)
+include $(wildcard kernels/gpu/build.mk reports/*/build.mk tests/*/build.mk)
 
-all: $(PROGRAMS) $(PLUGINS) ## build the programs, and GPU backends where their compiler is found
+all: $(PROGRAMS) $(PLUGINS) $(MPI_PLUGIN) ## build the programs, and GPU backends where their compiler is found
 	@:
 	$(GPU_WORDS)
 
@@ -146,6 +146,7 @@ bench: ## measure speed
 	@$(MAKE) $(PARALLEL) all $(BUILD)/bench/cpu_kernels $(BUILD)/bench/simulation
 	tests/bench/run
 	tests/bench/simulation $(BUILD)/bench/simulation
+	tests/bench/simulation_scale $(BUILD)/pertoken
 	tests/bench/kernels $(BUILD)/bench/cpu_kernels
 	tests/bench/llama_cpp
 
@@ -176,6 +177,7 @@ lint: ## check format, and look for bugs without running
 install: all ## install under PREFIX (/usr/local), below DESTDIR when given
 	for program in $(PROGRAMS); do install -D $$program -t "$(DESTDIR)$(PREFIX)/bin"; done
 	for plugin in $(PLUGINS); do install -D -m 644 $$plugin -t "$(DESTDIR)$(PREFIX)/lib/pertoken"; done
+	for plugin in $(MPI_PLUGIN); do install -D -m 644 $$plugin -t "$(DESTDIR)$(PREFIX)/lib/pertoken/mpi"; done
 	find data examples -type f ! -name '.*' -exec \
 	  install -D -m 644 {} "$(DESTDIR)$(PREFIX)/share/pertoken/{}" \;
 

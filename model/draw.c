@@ -2,6 +2,8 @@
 
 #include <Random123/philox.h>
 
+const char *const draw_method_names[DRAW_METHODS] = {"sobol", "random"};
+
 // FNV-1a, 64 bits.
 static uint64_t hash_of(const char *name) {
   uint64_t hash = 0xcbf29ce484222325;

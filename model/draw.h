@@ -23,7 +23,10 @@
 // sample of the same inputs.
 enum { DRAW_DIMENSIONS = SOBOL_DIMENSIONS / 2 };
 
-enum draw_method { DRAW_SOBOL, DRAW_RANDOM };
+enum draw_method { DRAW_SOBOL, DRAW_RANDOM, DRAW_METHODS };
+
+// "sobol", "random"
+extern const char *const draw_method_names[DRAW_METHODS];
 
 struct draw_stream {
   bool sobol;

@@ -4,9 +4,26 @@
 #include <gsl/gsl_linalg.h>
 #include <stdlib.h>
 
+static bool is_solved(const struct scenario *scenario, const struct target *solved, size_t option,
+                      int declaration) {
+  return solved && declaration == solved->declaration && target_moves(scenario, *solved, option);
+}
+
+bool sampler_draws_any(const struct scenario *scenario, const struct target *solved) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (int d = 0; d < scenario->model->count; d++)
+      if (option_range(scenario, &scenario->options[o], d) >= 0 &&
+          !is_solved(scenario, solved, o, d))
+        return true;
+  return false;
+}
+
+enum { SOLVED = -2 }; // instead of the number of a range or variable
+
 struct setup {
   struct sampler *sampler;
   const struct scenario *scenario;
+  const struct target *solved;
   int *variables; // of the program request
   int *variable_of_range;
   const char **notes;
@@ -28,22 +45,28 @@ static int choose_variables(struct setup *setup) {
   for (size_t o = 0; o < scenario->option_count; o++)
     for (size_t d = 0; d < count; d++) {
       int range = option_range(scenario, &scenario->options[o], (int)d);
-      setup->variables[o * count + d] = range;
-      if (range >= 0)
+      bool solved = is_solved(scenario, setup->solved, o, (int)d);
+      setup->variables[o * count + d] = solved ? SOLVED : range;
+      if (range >= 0 && !solved)
         used[range] = true;
+      else if (range >= 0)
+        setup->variable_of_range[range] = SOLVED;
     }
   for (size_t r = 0; r < scenario->range_count; r++) {
+    bool solved = setup->variable_of_range[r] == SOLVED;
     setup->variable_of_range[r] = used[r] ? sampler->variable_count : -1;
     if (used[r])
       ranges[sampler->variable_count++] = r;
     else
-      note(setup, arena_printf(setup->arena,
-                               "the range of '%s' has no effect: case or --set give its value",
-                               scenario->ranges[r].key));
+      note(setup, arena_printf(
+                      setup->arena, "the range of '%s' has no effect: %s", scenario->ranges[r].key,
+                      solved ? "its value is looked for" : "case or --set give its value"));
   }
   for (size_t i = 0; i < scenario->option_count * count; i++)
     if (setup->variables[i] >= 0)
       setup->variables[i] = setup->variable_of_range[setup->variables[i]];
+    else if (setup->variables[i] == SOLVED)
+      setup->variables[i] = sampler->variable_count;
   sampler->ranges = ranges;
   if (sampler->variable_count)
     return 0;
@@ -172,16 +195,20 @@ static int prepare_distributions(const struct setup *setup) {
   return 0;
 }
 
-const struct sampler *sampler_new(const struct scenario *scenario, enum draw_method method,
-                                  uint64_t seed, unsigned replicates, const int *items,
-                                  size_t item_count, struct arena *arena,
+const struct sampler *sampler_new(const struct sampler_request *request, struct arena *arena,
                                   struct diagnostics *diagnostics) {
   gsl_set_error_handler_off();
+  const struct scenario *scenario = request->scenario;
   struct sampler *sampler = arena_alloc(arena, sizeof *sampler);
-  *sampler = (struct sampler){
-      .scenario = scenario, .method = method, .seed = seed, .replicates = replicates};
-  struct setup setup = {
-      .sampler = sampler, .scenario = scenario, .arena = arena, .diagnostics = diagnostics};
+  *sampler = (struct sampler){.scenario = scenario,
+                              .method = request->method,
+                              .seed = request->seed,
+                              .replicates = request->replicates};
+  struct setup setup = {.sampler = sampler,
+                        .scenario = scenario,
+                        .solved = request->solved,
+                        .arena = arena,
+                        .diagnostics = diagnostics};
   size_t inputs = scenario->option_count * (size_t)scenario->model->count;
   setup.variables = arena_array(arena, inputs, sizeof *setup.variables);
   setup.variable_of_range =
@@ -191,13 +218,14 @@ const struct sampler *sampler_new(const struct scenario *scenario, enum draw_met
   if (choose_variables(&setup) || find_groups(&setup) || prepare_distributions(&setup))
     return NULL;
   start_streams(&setup);
-  struct program_request request = {.scenario = scenario,
-                                    .periods = periods_of(scenario),
-                                    .variables = setup.variables,
-                                    .variable_count = sampler->variable_count,
-                                    .items = items,
-                                    .item_count = item_count};
-  sampler->program = program_build(&request, arena, diagnostics);
+  struct program_request wanted = {.scenario = scenario,
+                                   .periods = periods_of(scenario),
+                                   .variables = setup.variables,
+                                   .variable_count =
+                                       sampler->variable_count + (request->solved ? 1 : 0),
+                                   .items = request->items,
+                                   .item_count = request->item_count};
+  sampler->program = program_build(&wanted, arena, diagnostics);
   return sampler->program ? sampler : NULL;
 }
 

@@ -8,6 +8,7 @@
 
 #include "model/draw.h"
 #include "model/program.h"
+#include "model/variation.h"
 
 // The second of two unrelated samples serves the influence of inputs.
 enum sample_side { SAMPLE_FIRST, SAMPLE_SECOND, SAMPLE_SIDES };
@@ -35,13 +36,26 @@ struct sampler {
   size_t note_count;
 };
 
+struct sampler_request {
+  const struct scenario *scenario;
+  enum draw_method method;
+  uint64_t seed;
+  unsigned replicates;
+  const int *items; // wanted of every option
+  size_t item_count;
+  // Not drawn, whatever its range, but one more variable of the program, behind those that are
+  // drawn; NULL: none.
+  const struct target *solved;
+};
+
+// Does any option draw any input in the selected case, but for `solved`, which may be NULL?
+bool sampler_draws_any(const struct scenario *scenario, const struct target *solved);
+
 // Draws of every range that some option has in the selected case. The scenario keeps what its
 // distributions need for drawing, so only one thread at a time makes samplers of a scenario, which
-// must outlive them. items: wanted of every option.
+// must outlive them.
 // NULL after errors: no such range at all, an item that an option lacks.
-const struct sampler *sampler_new(const struct scenario *scenario, enum draw_method method,
-                                  uint64_t seed, unsigned replicates, const int *items,
-                                  size_t item_count, struct arena *arena,
+const struct sampler *sampler_new(const struct sampler_request *request, struct arena *arena,
                                   struct diagnostics *diagnostics);
 
 // Draws first to first + VECTOR_BLOCK - 1 of a replicate and side: the values of all variables,

@@ -704,3 +704,15 @@ const char *quantity_text(double value, const struct unit *unit, struct arena *a
   bool plain = !strcmp(unit->text, "-") || !*unit->text;
   return plain ? number : arena_printf(arena, "%s %s", number, unit->text);
 }
+
+const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {
+  const char *ids = "", *text = "";
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (scenario->options[o].decode_only)
+      ids = arena_printf(arena, "%s%s%s", ids, *ids ? ", " : "", scenario->options[o].id);
+  if (*ids)
+    text = arena_printf(arena, "Upper bound, decode only (as if prefill took no time): %s. ", ids);
+  if (scenario->mixed && *scenario->mixed_reason)
+    text = arena_printf(arena, "MIXED: %s. %s", scenario->mixed_reason, text);
+  return text;
+}

@@ -143,6 +143,10 @@ double correlation_of_normals(double rank);
 // matrix positive definite.
 #define CORRELATION_SHRINK (1 - 1e-9)
 
+// What every face of the scenario must say about the comparison: upper bounds, unlike workloads; ""
+// for nothing.
+const char *scenario_stamp(const struct scenario *scenario, struct arena *arena);
+
 // Is the declaration there for this option, as an input or computed?
 bool option_has(const struct option *option, int declaration);
 

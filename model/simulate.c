@@ -362,7 +362,7 @@ static int find_shapes(struct run *run, struct worker *worker) {
     count += here;
   }
   for (size_t o = 0; o < frame->outcome_count; o++)
-    shapes[o] = sketch_shape(pilot + o * room, count, frame->draws);
+    shapes[o] = sketch_shape(pilot + o * room, count, frame->draws, run->arena);
   frame->shapes = shapes;
   return 0;
 }
@@ -453,6 +453,7 @@ static int frame_start(struct run *run, int item) {
       .unit_factor = unit_factor(&declaration->unit),
       .digest = scenario->digest,
       .case_name = scenario->cases[scenario->selected],
+      .stamp = scenario_stamp(scenario, run->arena),
       .draws = request->draws,
       .seed = request->seed,
       .method = request->method,
@@ -467,8 +468,13 @@ static int frame_start(struct run *run, int item) {
                                                               : SIMULATE_INFLUENCE_DRAWS;
   run->influence_blocks = few ? 0 : wanted / VECTOR_BLOCK;
   run->frame.influence_draws = run->influence_blocks * VECTOR_BLOCK;
-  run->sampler = sampler_new(scenario, request->method, request->seed, run->frame.replicates, &item,
-                             1, run->arena, run->diagnostics);
+  struct sampler_request sample = {.scenario = scenario,
+                                   .method = request->method,
+                                   .seed = request->seed,
+                                   .replicates = run->frame.replicates,
+                                   .items = &item,
+                                   .item_count = 1};
+  run->sampler = sampler_new(&sample, run->arena, run->diagnostics);
   if (!run->sampler)
     return -1;
   run->frame.group_count = run->sampler->group_count;

@@ -64,6 +64,23 @@ struct simulation_part *simulate(const struct simulate_request *request, struct 
 int simulation_merge(struct simulation_part *into, const struct simulation_part *from,
                      struct diagnostics *diagnostics);
 
+// A part as numbers that processes can bring together without knowing what they are: whole numbers
+// to be added modulo 2^64, and doubles of which the least and the greatest count.
+struct simulation_numbers {
+  uint64_t *sums;
+  double *lows, *highs; // [end_count]
+  size_t sum_count, end_count;
+};
+
+// All parts of one run have as many of them.
+struct simulation_numbers simulation_part_numbers(const struct simulation_part *part,
+                                                  struct arena *arena);
+
+// Makes a part what the parts together are. Returns -1, with an error, if they were not all of the
+// same run.
+int simulation_part_set(struct simulation_part *part, const struct simulation_numbers *numbers,
+                        struct diagnostics *diagnostics);
+
 // Parts as JSON. Reading refuses, with an error, what is no JSON, what lacks something or has it of
 // the wrong type, and counts that do not add up. Printing returns 0 or -1.
 int simulation_part_print(const struct simulation_part *part, FILE *out);
@@ -86,11 +103,13 @@ struct outcome {
   double rank_error;                  // of the percentiles, as a share of all draws
   double bars_low, bars_high;         // the histogram's ends: percentiles 0.1 and 99.9
   uint64_t bars[SIMULATE_BARS];       // draws within equal parts of them
+  uint64_t bars_below;                // draws below their low end
   const struct influence *influences; // [group_count]
 };
 
 struct simulation {
   const char *item, *unit, *digest, *case_name;
+  const char *stamp; // of the scenario
   uint64_t draws, done, seed; // wanted, and made
   enum draw_method method;
   bool partial; // stopped early, or shards are missing

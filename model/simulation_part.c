@@ -51,7 +51,9 @@ struct simulation_part *simulation_part_new(const struct simulation_frame *frame
 static bool same_shapes(const struct simulation_frame *a, const struct simulation_frame *b) {
   for (size_t o = 0; o < a->outcome_count; o++) {
     const struct sketch_shape *x = &a->shapes[o], *y = &b->shapes[o];
-    if (x->centre != y->centre || x->half_width != y->half_width || x->equal_bins != y->equal_bins)
+    if (x->centre != y->centre || x->half_width != y->half_width ||
+        x->equal_bins != y->equal_bins || x->atom_count != y->atom_count ||
+        memcmp(x->atoms, y->atoms, x->atom_count * sizeof *x->atoms) != 0)
       return false;
   }
   return true;
@@ -136,7 +138,8 @@ static void fill_percentiles(const struct simulation_part *part, size_t o, doubl
     low -= shape->half_width / shape->equal_bins;
     high += shape->half_width / shape->equal_bins;
   }
-  sketch_histogram(shape, part->counts[o], low, high, SIMULATE_BARS, outcome->bars);
+  outcome->bars_below =
+      sketch_histogram(shape, part->counts[o], low, high, SIMULATE_BARS, outcome->bars);
   outcome->bars_low = low / unit;
   outcome->bars_high = high / unit;
 }
@@ -207,6 +210,7 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
       .unit = frame->unit,
       .digest = frame->digest,
       .case_name = frame->case_name,
+      .stamp = frame->stamp,
       .draws = frame->draws,
       .done = done,
       .seed = frame->seed,

@@ -8,7 +8,7 @@
 
 // What all parts of a run have in common.
 struct simulation_frame {
-  const char *item, *unit, *digest, *case_name;
+  const char *item, *unit, *digest, *case_name, *stamp;
   double unit_factor; // base units in one of `unit`
   uint64_t draws, seed;
   enum draw_method method;

@@ -35,6 +35,13 @@ static json_t *sum_json(const struct exact_sum *sum) {
   return sparse_json(copy.limbs, EXACT_LIMBS);
 }
 
+static json_t *numbers_json(const double *numbers, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, number_json(numbers[i]));
+  return list;
+}
+
 static json_t *sums_json(const struct exact_sum *sums, size_t count) {
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
@@ -57,9 +64,10 @@ static json_t *outcome_json(const struct simulation_part *part, size_t o) {
   for (size_t g = 0; g < frame->group_count && frame->by_ranks; g++)
     json_array_append_new(ranks, number_json(frame->rank_shares[o * frame->group_count + g]));
   return json_pack(
-      "{s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "centre",
-      number_json(shape->centre), "half_width", number_json(shape->half_width), "equal_bins",
-      (json_int_t)shape->equal_bins, "done", (json_int_t)tally->done, "lowest",
+      "{s:o, s:o, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+      "centre", number_json(shape->centre), "half_width", number_json(shape->half_width),
+      "equal_bins", (json_int_t)shape->equal_bins, "atoms",
+      numbers_json(shape->atoms, shape->atom_count), "done", (json_int_t)tally->done, "lowest",
       number_json(tally->lowest), "highest", number_json(tally->highest), "replicate_done",
       counts_json(tally->replicate_done, frame->replicates), "replicate_sums",
       sums_json(tally->replicate_sums, frame->replicates), "squares", sum_json(&tally->squares),
@@ -79,16 +87,17 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
   for (size_t o = 0; o < frame->outcome_count; o++)
     json_array_append_new(outcomes, outcome_json(part, o));
   json_t *object = json_pack(
-      "{s:i, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, s:I, s:o, s:o, s:o, "
+      "{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, s:I, s:o, s:o, "
+      "s:o, "
       "s:o, s:o, s:o}",
       "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest, "case",
-      frame->case_name, "unit_factor", frame->unit_factor, "draws", (json_int_t)frame->draws,
-      "method", frame->method == DRAW_SOBOL ? "sobol" : "random", "by_ranks", frame->by_ranks,
-      "seed", (json_int_t)frame->seed, "shard_count", (int)frame->shards, "replicates",
-      (int)frame->replicates, "influence_draws", (json_int_t)frame->influence_draws, "stopped",
-      part->stopped, "baseline", (json_int_t)frame->baseline, "options",
-      names_json(frame->options, frame->option_count), "groups",
-      names_json(frame->groups, frame->group_count), "notes",
+      frame->case_name, "stamp", frame->stamp, "unit_factor", frame->unit_factor, "draws",
+      (json_int_t)frame->draws, "method", frame->method == DRAW_SOBOL ? "sobol" : "random",
+      "by_ranks", frame->by_ranks, "seed", (json_int_t)frame->seed, "shard_count",
+      (int)frame->shards, "replicates", (int)frame->replicates, "influence_draws",
+      (json_int_t)frame->influence_draws, "stopped", part->stopped, "baseline",
+      (json_int_t)frame->baseline, "options", names_json(frame->options, frame->option_count),
+      "groups", names_json(frame->groups, frame->group_count), "notes",
       names_json(frame->notes, frame->note_count), "shards", shards, "cheapest",
       counts_json(part->cheapest, frame->option_count), "outcomes", outcomes);
   int bad = !object || json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17)) ||
@@ -201,6 +210,17 @@ static void read_shape(struct reader *reader, const json_t *object, struct sketc
       .centre = read_number(reader, object, "centre"),
       .half_width = read_number(reader, object, "half_width"),
       .equal_bins = (uint32_t)read_whole(reader, object, "equal_bins", 1, MOST_BINS)};
+  const json_t *list = member(reader, object, "atoms", JSON_ARRAY);
+  const size_t count = json_array_size(list) > MOST_BINS ? 0 : json_array_size(list);
+  double *atoms = arena_array(reader->arena, count + 1, sizeof *atoms);
+  for (size_t i = 0; i < count; i++) {
+    atoms[i] = json_number_value(json_array_get(list, i));
+    if ((!json_is_number(json_array_get(list, i)) || (i && atoms[i] <= atoms[i - 1])) &&
+        !reader->bad)
+      reader->bad = "atoms";
+  }
+  shape->atoms = atoms;
+  shape->atom_count = count;
 }
 
 static void read_outcome(struct reader *reader, const json_t *object, struct simulation_part *part,
@@ -253,6 +273,7 @@ static void read_frame(struct reader *reader, const json_t *object,
       .unit = read_text(reader, object, "unit"),
       .digest = read_text(reader, object, "digest"),
       .case_name = read_text(reader, object, "case"),
+      .stamp = read_text(reader, object, "stamp"),
       .unit_factor = read_number(reader, object, "unit_factor"),
       .draws = (uint64_t)read_whole(reader, object, "draws", 1, (int64_t)SIMULATE_MOST_DRAWS),
       .method = strcmp(method, "random") != 0 ? DRAW_SOBOL : DRAW_RANDOM,

@@ -1,6 +1,7 @@
 #include "model/sketch.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { TAIL_BINS = SKETCH_OCTAVES * SKETCH_OCTAVE_BINS };
@@ -15,7 +16,19 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-struct sketch_shape sketch_shape(double *pilot, size_t pilot_count, uint64_t draws) {
+// What a sorted pilot has more than once.
+static const double *find_atoms(const double *pilot, size_t pilot_count, size_t *count,
+                                struct arena *arena) {
+  double *atoms = arena_array(arena, pilot_count / 2 + 1, sizeof *atoms);
+  *count = 0;
+  for (size_t i = 1; i < pilot_count; i++)
+    if (pilot[i] == pilot[i - 1] && (!*count || atoms[*count - 1] != pilot[i]))
+      atoms[(*count)++] = pilot[i];
+  return atoms;
+}
+
+struct sketch_shape sketch_shape(double *pilot, size_t pilot_count, uint64_t draws,
+                                 struct arena *arena) {
   qsort(pilot, pilot_count, sizeof *pilot, by_value);
   double centre = pilot[pilot_count / 2];
   double spread = pilot[pilot_count * 3 / 4] - pilot[pilot_count / 4];
@@ -28,11 +41,31 @@ struct sketch_shape sketch_shape(double *pilot, size_t pilot_count, uint64_t dra
   uint32_t bins = FEWEST_EQUAL_BINS;
   while (bins < MOST_EQUAL_BINS && bins < BINS_PER_DRAW * draws)
     bins *= 2;
-  return (struct sketch_shape){centre, reach * spread, bins};
+  struct sketch_shape shape = {centre, reach * spread, bins, NULL, 0};
+  shape.atoms = find_atoms(pilot, pilot_count, &shape.atom_count, arena);
+  return shape;
 }
 
 size_t sketch_bins(const struct sketch_shape *shape) {
+  return shape->equal_bins + 2 * (size_t)TAIL_BINS + shape->atom_count;
+}
+
+static size_t first_atom(const struct sketch_shape *shape) {
   return shape->equal_bins + 2 * (size_t)TAIL_BINS;
+}
+
+// The bin of the atom that has that value, or SIZE_MAX.
+static size_t atom_bin(const struct sketch_shape *shape, double value) {
+  size_t low = 0, high = shape->atom_count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (shape->atoms[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const bool there = low < shape->atom_count && shape->atoms[low] == value;
+  return there ? first_atom(shape) + low : SIZE_MAX;
 }
 
 // Bins of a tail, nearest first; the lower tail's come before the upper one's.
@@ -63,8 +96,11 @@ void sketch_add(const struct sketch_shape *shape, const double *values, size_t c
                 uint32_t *counts) {
   int bins[VECTOR_BLOCK];
   equal_bins(shape, values, bins);
-  for (size_t i = 0; i < count; i++)
-    counts[bins[i] >= 0 ? (size_t)bins[i] : tail_bin(shape, values[i])]++;
+  for (size_t i = 0; i < count; i++) {
+    const size_t atom = shape->atom_count ? atom_bin(shape, values[i]) : SIZE_MAX;
+    const size_t spread = bins[i] >= 0 ? (size_t)bins[i] : tail_bin(shape, values[i]);
+    counts[atom != SIZE_MAX ? atom : spread]++;
+  }
 }
 
 // Bins in the order of their values: the lower tail from its far end, the equal ones, the upper.
@@ -97,34 +133,68 @@ static void bin_ends(const struct sketch_shape *shape, size_t bin, double *low, 
   *high = side < 0 ? near : far;
 }
 
+// The counted values in order, bin by bin; an atom comes before the bin whose middle it is below.
+struct cursor {
+  const struct sketch_shape *shape;
+  const uint64_t *counts;
+  size_t rank, atom;
+  double low, high, here; // of the bin it is at
+};
+
+static void skip_empty(struct cursor *cursor) {
+  const struct sketch_shape *shape = cursor->shape;
+  while (cursor->rank < first_atom(shape) && !cursor->counts[bin_in_order(shape, cursor->rank)])
+    cursor->rank++;
+  while (cursor->atom < shape->atom_count && !cursor->counts[first_atom(shape) + cursor->atom])
+    cursor->atom++;
+}
+
+static bool next_bin(struct cursor *cursor) {
+  const struct sketch_shape *shape = cursor->shape;
+  skip_empty(cursor);
+  const bool bins = cursor->rank < first_atom(shape), atoms = cursor->atom < shape->atom_count;
+  double low = 0, high = 0;
+  if (bins)
+    bin_ends(shape, bin_in_order(shape, cursor->rank), &low, &high);
+  if (atoms && (!bins || shape->atoms[cursor->atom] < (low + high) / 2)) {
+    cursor->low = cursor->high = shape->atoms[cursor->atom];
+    cursor->here = (double)cursor->counts[first_atom(shape) + cursor->atom++];
+    return true;
+  }
+  if (!bins)
+    return false;
+  cursor->low = low;
+  cursor->high = high;
+  cursor->here = (double)cursor->counts[bin_in_order(shape, cursor->rank++)];
+  return true;
+}
+
 void sketch_quantiles(const struct sketch_shape *shape, const uint64_t *counts, uint64_t total,
                       const double *levels, size_t level_count, double *values, double *in_bins) {
+  struct cursor cursor = {.shape = shape, .counts = counts};
   double before = 0;
-  size_t level = 0, bins = sketch_bins(shape);
-  for (size_t rank = 0; rank < bins && level < level_count; rank++) {
-    size_t bin = bin_in_order(shape, rank);
-    double here = (double)counts[bin], low, high;
-    if (here == 0)
-      continue;
-    bin_ends(shape, bin, &low, &high);
+  size_t level = 0;
+  while (level < level_count && next_bin(&cursor)) {
+    const double low = cursor.low, high = cursor.high, here = cursor.here;
     for (; level < level_count && levels[level] * (double)total <= before + here; level++) {
       values[level] = low + (high - low) * (levels[level] * (double)total - before) / here;
-      in_bins[level] = here / (double)total;
+      in_bins[level] = low < high ? here / (double)total : 0;
     }
     before += here;
   }
 }
 
-void sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
-                      double high, size_t bars, uint64_t *out) {
+uint64_t sketch_histogram(const struct sketch_shape *shape, const uint64_t *counts, double low,
+                          double high, size_t bars, uint64_t *out) {
+  struct cursor cursor = {.shape = shape, .counts = counts};
+  uint64_t below = 0;
   memset(out, 0, bars * sizeof *out);
-  for (size_t bin = 0; bin < sketch_bins(shape); bin++) {
-    double bin_low, bin_high;
-    if (!counts[bin])
-      continue;
-    bin_ends(shape, bin, &bin_low, &bin_high);
-    double place = ((bin_low + bin_high) / 2 - low) / (high - low) * (double)bars;
+  while (next_bin(&cursor)) {
+    double place = ((cursor.low + cursor.high) / 2 - low) / (high - low) * (double)bars;
     if (place >= 0 && place < (double)bars)
-      out[(size_t)place] += counts[bin];
+      out[(size_t)place] += (uint64_t)cursor.here;
+    else if (place < 0)
+      below += (uint64_t)cursor.here;
   }
+  return below;
 }

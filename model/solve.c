@@ -64,6 +64,7 @@ static int read_between(struct solve_answer *answer, const char *text,
   }
   answer->low *= unit_factor(&unit);
   answer->high *= unit_factor(&unit);
+  answer->reach = answer->high;
   if (bad || answer->low >= answer->high) {
     diagnostics_error(diagnostics, nowhere, "expected LOW:HIGH in %s, not '%s'", input->unit.text,
                       text);
@@ -106,11 +107,12 @@ static void choose_interval(struct solve_answer *answer, struct gap *gap) {
   const double unit = unit_factor(&target_input(answer->scenario, answer->target)->unit);
   const double size = answer->base != 0 ? fabs(answer->base) : unit;
   answer->low = isfinite(limits.low) ? limits.low : -size * ldexp(1, MOST_DOUBLINGS);
-  answer->high = limits.high;
+  answer->reach = answer->high = limits.high;
   if (isfinite(limits.high))
     return;
   const double start = gap_at(answer->low, gap);
   answer->high = fmax(answer->low, 0) + 2 * size;
+  answer->reach = ldexp(answer->high, MOST_DOUBLINGS);
   for (int i = 0; i < MOST_DOUBLINGS; i++) {
     const double end = gap_at(answer->high, gap);
     if (isfinite(end) && isfinite(start) && (end > 0) != (start > 0))
@@ -194,7 +196,8 @@ static void add_root(struct solve_answer *answer, double root) {
 
 static void find_roots(struct solve_answer *answer, struct gap *gap, struct arena *arena) {
   size_t count;
-  const double *points = grid_points(answer, &count, arena);
+  const double *points = answer->points = grid_points(answer, &count, arena);
+  answer->point_count = count;
   struct variation *block = variation_new(answer->scenario, count, arena);
   for (size_t i = 0; i < count; i++)
     variation_set(block, answer->target, i, points[i]);

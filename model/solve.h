@@ -32,8 +32,11 @@ struct solve_answer {
   double roots[SOLVE_ROOTS];          // ascending. A whole number: the first on the far side of the
                              // crossing from `low` at which the option is as cheap as wanted
   size_t count;
-  bool more;    // than SOLVE_ROOTS
-  bool integer; // roots are whole numbers
+  bool more;            // than SOLVE_ROOTS
+  bool integer;         // roots are whole numbers
+  double reach;         // how far up the interval would have been doubled; `high` if it is not
+  const double *points; // where was looked, ascending, from low to high
+  size_t point_count;
 };
 
 // Looks at the whole interval for changes of sign (at 512 points, half of them evenly spaced, half

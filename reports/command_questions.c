@@ -1,6 +1,7 @@
 #include "model/sensitivity.h"
 #include "model/solve.h"
 #include "reports/commands.h"
+#include "reports/draw_options.h"
 #include "reports/sensitivity_view.h"
 #include "reports/solve_view.h"
 
@@ -39,6 +40,20 @@ int command_sensitivity(struct run *run) {
   return run->options.grid ? print_grid(run, scenario) : print_tornado(run, scenario);
 }
 
+enum { SOLVE_DRAWS = 16384 };
+
+// Of a scenario whose other inputs have ranges, or where draws are asked for. Returns 0 or -1.
+static int find_spread(struct run *run, const struct solve_answer *answer,
+                       const struct solve_spread **spread) {
+  struct simulate_request request;
+  if (!sampler_draws_any(answer->scenario, &answer->target) && !draw_options_given(run))
+    return 0;
+  if (draw_options_read(run, SOLVE_DRAWS, &request))
+    return -1;
+  *spread = solve_spread(answer, &request, run->arena, run->diagnostics);
+  return *spread ? 0 : -1;
+}
+
 int command_solve(struct run *run) {
   struct output output;
   const struct options *options = &run->options;
@@ -57,10 +72,11 @@ int command_solve(struct run *run) {
   if (!scenario)
     return -1;
   const struct solve_answer *answer = solve(scenario, &question, run->arena, run->diagnostics);
-  if (!answer || run_open_output(run, &output))
+  const struct solve_spread *spread = NULL;
+  if (!answer || find_spread(run, answer, &spread) || run_open_output(run, &output))
     return -1;
   run_print_warnings(run, scenario);
-  solve_print(answer, options->format, output.stream, run->arena);
+  solve_print(answer, spread, options->format, output.stream, run->arena);
   run->no = !answer->count;
   return output_close(&output, run->diagnostics);
 }

@@ -2,6 +2,7 @@
 #include "reports/compare.h"
 #include "reports/decisions.h"
 #include "reports/diff.h"
+#include "reports/draw_options.h"
 #include "reports/explain.h"
 #include "reports/workbook.h"
 
@@ -16,13 +17,29 @@ static const char *workbook_path(const struct run *run) {
   return arena_printf(run->arena, "%.*s.xlsx", (int)length, name);
 }
 
+// The simulation of a scenario with ranges. Returns 0, with NULL where nothing is drawn, or -1.
+static int simulate_report(struct run *run, const struct scenario *scenario,
+                           const struct simulation **out) {
+  struct simulate_request request;
+  *out = NULL;
+  if (!sampler_draws_any(scenario, NULL) && !draw_options_given(run))
+    return 0;
+  if (draw_options_read(run, USUAL_DRAWS, &request))
+    return -1;
+  request.scenario = scenario;
+  const struct simulation_part *part = simulate(&request, run->arena, run->diagnostics);
+  *out = part ? simulation_result(part, run->arena, run->diagnostics) : NULL;
+  return *out ? 0 : -1;
+}
+
 int command_report(struct run *run) {
+  const struct simulation *simulation;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario)
+  if (!scenario || simulate_report(run, scenario, &simulation))
     return -1;
   run_print_warnings(run, scenario);
   const char *path = run->options.output_path ? run->options.output_path : workbook_path(run);
-  if (workbook_write(scenario, path, run->arena, run->diagnostics))
+  if (workbook_write(scenario, simulation, path, run->arena, run->diagnostics))
     return -1;
   if (!run->options.quiet)
     run_print_note(run, "wrote ", path);

@@ -1,73 +1,7 @@
-#include "model/simulate.h"
 #include "reports/commands.h"
+#include "reports/draw_options.h"
+#include "reports/ranks.h"
 #include "reports/simulation_view.h"
-
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
-
-// "3/8": the third of eight.
-static int read_shard(const struct run *run, const char *text, struct simulate_request *request) {
-  const char *slash = strchr(text, '/');
-  uint64_t number = 0, shards = 0;
-  const char *first = arena_copy_n(run->arena, text, slash ? (size_t)(slash - text) : 0);
-  if (!slash || run_read_count(run, "--shard", first, &number) ||
-      run_read_count(run, "--shard", slash + 1, &shards) || number < 1 || number > shards ||
-      shards > SIMULATE_MOST_SHARDS) {
-    diagnostics_error(run->diagnostics, (struct place){0},
-                      "--shard: expected I/N with I from 1 to N and N at most %d, not '%s'",
-                      SIMULATE_MOST_SHARDS, text);
-    return -1;
-  }
-  request->shard = (unsigned)number - 1;
-  request->shards = (unsigned)shards;
-  return 0;
-}
-
-static int read_method(const struct run *run, const char *text, enum draw_method *method) {
-  static const char *const names[] = {[DRAW_SOBOL] = "sobol", [DRAW_RANDOM] = "random"};
-  for (size_t i = 0; i < 2; i++)
-    if (!strcmp(names[i], text)) {
-      *method = (enum draw_method)i;
-      return 0;
-    }
-  diagnostics_error(run->diagnostics, (struct place){0},
-                    "--method: expected sobol or random, not '%s'", text);
-  return -1;
-}
-
-// Set by Ctrl-C: what was drawn until then is shown.
-static volatile sig_atomic_t stop_wanted;
-
-static void want_stop(int number) {
-  (void)number;
-  stop_wanted = 1;
-}
-
-static void show_progress(void *data, uint64_t done, uint64_t all) {
-  (void)data;
-  fprintf(stderr, "\r%3.0f %%", 100 * (double)done / (double)all);
-  if (done == all)
-    fputs("\r     \r", stderr);
-  fflush(stderr);
-}
-
-enum { USUAL_DRAWS = 65536, USUAL_SEED = 1 };
-
-static int read_draws(const struct run *run, struct simulate_request *request) {
-  const struct options *options = &run->options;
-  request->draws = USUAL_DRAWS;
-  request->seed = USUAL_SEED;
-  request->stop = &stop_wanted;
-  if (isatty(STDERR_FILENO) && !options->quiet)
-    request->progress = show_progress;
-  if ((options->draws && run_read_count(run, "--draws", options->draws, &request->draws)) ||
-      (options->seed && run_read_count(run, "--seed", options->seed, &request->seed)) ||
-      (options->method && read_method(run, options->method, &request->method)) ||
-      (options->shard && read_shard(run, options->shard, request)))
-    return -1;
-  return 0;
-}
 
 static int print_part(struct run *run, const struct simulation_part *part) {
   struct output output;
@@ -87,21 +21,47 @@ static int print_simulation(struct run *run, const struct simulation_part *part,
   return output_close(&output, run->diagnostics);
 }
 
-int command_simulate(struct run *run) {
-  struct simulate_request request = {0};
-  if (read_draws(run, &request))
+// One process's share of the draws, or all of them. NULL after errors.
+static struct simulation_part *simulate_share(struct run *run, const struct ranks *ranks,
+                                              struct simulate_request *request,
+                                              const struct scenario **scenario) {
+  if (draw_options_read(run, USUAL_DRAWS, request))
+    return NULL;
+  *scenario = request->scenario = run_read_scenario(run, 0);
+  if (!*scenario)
+    return NULL;
+  if (ranks->plugin)
+    ranks_share(ranks, request);
+  return simulate(request, run->arena, run->diagnostics);
+}
+
+// Errors and results are shown by one process alone.
+static int simulate_together(struct run *run, const struct ranks *ranks) {
+  struct simulate_request request;
+  const struct scenario *scenario = NULL;
+  struct simulation_part *part = simulate_share(run, ranks, &request, &scenario);
+  const int failed = ranks_first_failure(ranks, !part);
+  if (failed < ranks->size) {
+    run->silent = failed != ranks->rank;
+    return run->silent ? 0 : -1; // one bad exit is enough for mpirun, and ends the others
+  }
+  run->silent = ranks->rank != 0;
+  if (ranks_merge(ranks, part, run->arena, run->diagnostics))
     return -1;
-  const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario)
-    return -1;
-  request.scenario = scenario;
-  const struct sigaction action = {.sa_handler = want_stop, .sa_flags = (int)SA_RESETHAND};
-  sigaction(SIGINT, &action, NULL);
-  const struct simulation_part *part = simulate(&request, run->arena, run->diagnostics);
-  if (!part)
-    return -1;
+  if (run->silent)
+    return 0;
   run_print_warnings(run, scenario);
   return run->options.shard ? print_part(run, part) : print_simulation(run, part, scenario->title);
+}
+
+int command_simulate(struct run *run) {
+  struct ranks ranks = {.size = 1};
+  // Shards are parts of their own, however many processes were started together.
+  if (!run->options.shard && ranks_join(&ranks, run->arena, run->diagnostics))
+    return -1;
+  const int failed = simulate_together(run, &ranks);
+  ranks_leave(&ranks);
+  return failed;
 }
 
 int command_merge(struct run *run) {

@@ -21,7 +21,7 @@ static const struct command {
 } commands[] = {
     {{"report", "SCENARIO.ini", "Write a scenario's cost per token as an Excel workbook",
       "pertoken report examples/mi325x-vs-h200.ini -o tco.xlsx",
-      OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT, 0, 1, false},
+      OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT | OPTIONS_DRAWS, 0, 1, false},
      command_report},
     {{"compare", "SCENARIO.ini", "Set a scenario's options side by side",
       "pertoken compare examples/mi325x-vs-h200.ini --set mi325x.discount='22 %'",
@@ -42,7 +42,7 @@ static const struct command {
      command_sensitivity},
     {{"simulate", "SCENARIO.ini", "Draw the inputs from their ranges: how sure is the result?",
       "pertoken simulate examples/uncertainty.ini --draws 1000000",
-      ANSWERS | OPTIONS_SCENARIO | OPTIONS_DRAWS, EVERY_FORMAT, 1, false},
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_DRAWS | OPTIONS_SHARD, EVERY_FORMAT, 1, false},
      command_simulate},
     {{"merge", "PART...", "Put the shards of a simulation together", "pertoken merge part-*.json",
       OPTIONS_FORMAT | OPTIONS_OUTPUT, EVERY_FORMAT, 1, true},
@@ -50,7 +50,8 @@ static const struct command {
     {{"solve", "SCENARIO.ini --option ID --for INPUT",
       "Find the value of an input at which two options cost the same",
       "pertoken solve examples/mi325x-vs-h200.ini --option mi325x --for discount",
-      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SOLVE, EVERY_FORMAT, 1, false},
+      ANSWERS | OPTIONS_SCENARIO | OPTIONS_OPTION | OPTIONS_SOLVE | OPTIONS_DRAWS, EVERY_FORMAT, 1,
+      false},
      command_solve},
     {{"catalog", "TABLE", "Look at the shipped data, every row with its source",
       "pertoken catalog prices --where accelerator=h200-sxm-141", ANSWERS | OPTIONS_WHERE,
@@ -111,7 +112,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
   struct run run = {.arena = &arena, .diagnostics = &diagnostics};
   run.options = options_parse(&command->syntax, argc, argv, &arena);
   const int failed = command->run(&run);
-  if (failed || !run.options.quiet)
+  if (!run.silent && (failed || !run.options.quiet))
     diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
   arena_free(&arena);
   if (!failed)

@@ -18,8 +18,9 @@ enum option_group {
   OPTIONS_OPTION = 32,  // --option
   OPTIONS_SWING = 64,   // --swing --grid
   OPTIONS_SOLVE = 128,  // --for --match --target --saving --between
-  OPTIONS_DRAWS = 256,  // --draws --seed --method --shard
-  OPTIONS_FOR = 512     // --for
+  OPTIONS_DRAWS = 256,  // --draws --seed --method
+  OPTIONS_FOR = 512,    // --for
+  OPTIONS_SHARD = 1024  // --shard
 };
 
 struct syntax {

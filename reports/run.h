@@ -13,7 +13,8 @@ struct run {
   struct options options;
   struct arena *arena;
   struct diagnostics *diagnostics;
-  bool no; // the answer is no: exit 1
+  bool no;     // the answer is no: exit 1
+  bool silent; // another process reports
 };
 
 // "pertoken: KINDTEXT" on stderr; kind is "" or ends in a space.

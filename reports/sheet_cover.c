@@ -136,6 +136,23 @@ static void write_saving(struct writer *writer) {
   write_result(writer, label, writer->book->rows.saving, values, &percent);
 }
 
+static void write_cheapest(struct writer *writer) {
+  struct book *book = writer->book;
+  if (!book->simulation || book->simulation_rows.cheapest < 0)
+    return;
+  put_formula_text(book, writer->sheet, writer->row, 0,
+                   arena_printf(book->arena, "=\"Cheapest, share of simulated draws: \"&%s",
+                                simulation_state(book)),
+                   "Cheapest, share of simulated draws: current",
+                   formats_text(&book->formats, TEXT_PLAIN));
+  put_text(book, writer->sheet, writer->row, 1, percent.text, TEXT_PLAIN);
+  for (size_t o = 0; o < writer->scenario->option_count; o++)
+    put_formula(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
+                arena_printf(book->arena, "=%s", simulation_cheapest(book, o)),
+                book->simulation->cheapest[o], formats_cell(&book->formats, CELL_LINK, &percent));
+  writer->row++;
+}
+
 static void write_texts(struct writer *writer) {
   struct book *book = writer->book;
   const struct scenario *scenario = writer->scenario;
@@ -172,6 +189,7 @@ static void write_contents(struct writer *writer, int last) {
       {book->inputs, "Inputs: every figure, in every case, with its source"},
       {book->outputs, "Outputs: the options side by side"},
       {book->sensitivity, "Sensitivity: which inputs move the saving, and how far"},
+      {book->simulation_sheet, "Simulation: how sure that is"},
       {book->negotiation, "Negotiation: walk-away prices"},
       {book->evidence, "Evidence: what the figures rest on"},
       {book->checks, "Checks: differences that must be zero"},
@@ -260,6 +278,7 @@ void write_cover(struct book *book) {
   write_item(&writer, "tco", book->rows.tco);
   write_item(&writer, "cost_per_mtok", book->rows.cost);
   write_saving(&writer);
+  write_cheapest(&writer);
   write_texts(&writer);
   write_warnings(&writer);
   writer.row++;

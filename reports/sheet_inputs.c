@@ -21,7 +21,12 @@ struct inputs_table {
   lxw_worksheet *sheet;
   int row;                       // the next
   int source, date, grade, from; // columns
+  int run;                       // of the values that a simulation was run with; -1: none
 };
+
+static int last_column(const struct inputs_table *table) {
+  return table->run < 0 ? table->from : table->run;
+}
 
 static const struct figure *figure_of(const struct inputs_table *table,
                                       const struct option_sheet *owner, size_t which_case,
@@ -269,6 +274,34 @@ static void validate(const struct inputs_table *table, const struct input *input
     table->book->failed = true;
 }
 
+// What the live cell showed when the simulation was run; marked once it shows something else.
+static void write_run(const struct inputs_table *table, const struct input *input) {
+  struct book *book = table->book;
+  if (table->run < 0)
+    return;
+  put_number(book, table->sheet, input->row, table->run,
+             cell_value(table, input, table->scenario->selected),
+             formats_cell(&book->formats, CELL_RESULT,
+                          &table->scenario->model->declarations[input->declaration].unit));
+}
+
+// Highlights the run's values that no longer hold, and says where the sheet Simulation finds them.
+static void compare_runs(const struct inputs_table *table, int last_row) {
+  struct book *book = table->book;
+  const int first = HEADER_ROW + 1;
+  if (table->run < 0)
+    return;
+  book->area = (struct input_area){first, last_row, table->run};
+  const char *formula = arena_printf(book->arena, "=%s<>%s",
+                                     cell_address(first, COLUMN_LIVE, ADDRESS_COLUMN, book->arena),
+                                     cell_address(first, table->run, ADDRESS_COLUMN, book->arena));
+  lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_FORMULA,
+                                 .value_string = (char *)formula,
+                                 .format = formats_text(&book->formats, TEXT_BAD)};
+  worksheet_conditional_format_range(table->sheet, (lxw_row_t)first, (lxw_col_t)table->run,
+                                     (lxw_row_t)last_row, (lxw_col_t)table->run, &rule);
+}
+
 static void place_names(const struct inputs_table *table, const struct input *input) {
   for (size_t o = 0; o < table->scenario->option_count; o++) {
     const struct option_sheet *sheet = &table->book->options[o];
@@ -293,6 +326,7 @@ static void write_input(struct inputs_table *table, struct input *input) {
   write_live(table, input);
   write_cases(table, input);
   write_provenance(table, input);
+  write_run(table, input);
   validate(table, input);
   place_names(table, input);
 }
@@ -332,7 +366,8 @@ static void write_groups(struct inputs_table *table) {
       if (input->kind != DECLARATION_INPUT || input->group != g || !any_has_row(table, d))
         continue;
       if (!headed)
-        put_heading(table->book, table->sheet, table->row++, table->from, model->groups[g].label);
+        put_heading(table->book, table->sheet, table->row++, last_column(table),
+                    model->groups[g].label);
       headed = true;
       write_declaration(table, d);
     }
@@ -363,7 +398,7 @@ static void write_zero(struct inputs_table *table) {
 
 static void write_constants(struct inputs_table *table) {
   struct book *book = table->book;
-  put_heading(book, table->sheet, ++table->row, table->from, "Constants of the formulas");
+  put_heading(book, table->sheet, ++table->row, last_column(table), "Constants of the formulas");
   table->row++;
   for (size_t i = 0; i < book->constants.count; i++) {
     const struct constant *constant = &book->constants.list[i];
@@ -426,6 +461,8 @@ static void write_head(const struct inputs_table *table) {
   put_text(book, table->sheet, HEADER_ROW, table->date, "Date", TEXT_HEADER);
   put_text(book, table->sheet, HEADER_ROW, table->grade, "Grade", TEXT_HEADER);
   put_text(book, table->sheet, HEADER_ROW, table->from, "From", TEXT_HEADER);
+  if (table->run >= 0)
+    put_text(book, table->sheet, HEADER_ROW, table->run, "Simulated", TEXT_HEADER_RIGHT);
 }
 
 static void set_widths(const struct inputs_table *table) {
@@ -442,6 +479,8 @@ static void set_widths(const struct inputs_table *table) {
   worksheet_set_column(sheet, (lxw_col_t)table->source, (lxw_col_t)table->source, 52, NULL);
   worksheet_set_column(sheet, (lxw_col_t)table->date, (lxw_col_t)table->grade, 11, NULL);
   worksheet_set_column(sheet, (lxw_col_t)table->from, (lxw_col_t)table->from, 34, NULL);
+  if (table->run >= 0)
+    worksheet_set_column(sheet, (lxw_col_t)table->run, (lxw_col_t)table->run, 13, NULL);
 }
 
 // Highlights what an analyst types into a case later on, too.
@@ -469,11 +508,13 @@ void write_inputs(struct book *book) {
                                .source = source,
                                .date = source + 1,
                                .grade = source + 2,
-                               .from = source + 3};
+                               .from = source + 3,
+                               .run = book->simulation ? source + 4 : -1};
   write_head(&table);
   write_groups(&table);
   highlight_overrides(&table, table.row - 1);
+  compare_runs(&table, table.row - 1);
   write_constants(&table);
   set_widths(&table);
-  end_sheet(table.sheet, table.row - 1, table.from);
+  end_sheet(table.sheet, table.row - 1, last_column(&table));
 }

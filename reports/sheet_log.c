@@ -2,6 +2,8 @@
 #include "model/version.h"
 #include "reports/workbook_internal.h"
 
+#include <inttypes.h>
+
 enum { TITLE_ROW, HEADER_ROW = 2 };
 
 struct writer {
@@ -31,6 +33,14 @@ static void write_options(struct writer *writer) {
                            o == scenario->baseline ? " (baseline)" : ""));
 }
 
+static const char *seed_text(const struct book *book) {
+  const struct simulation *simulation = book->simulation;
+  if (!simulation)
+    return "none: no simulation in this workbook";
+  return arena_printf(book->arena, "%" PRIu64 ", of %" PRIu64 " draws by method %s",
+                      simulation->seed, simulation->draws, draw_method_names[simulation->method]);
+}
+
 void write_log(struct book *book) {
   const struct scenario *scenario = book->scenario;
   struct writer writer = {.book = book, .row = HEADER_ROW + 1};
@@ -43,7 +53,7 @@ void write_log(struct book *book) {
   put_entry(&writer, "Digest (SHA-256) of scenario, cost model and settings", scenario->digest);
   put_entry(&writer, "Day that ages of figures are counted from", scenario->date);
   put_entry(&writer, "Cost model", scenario->model->source->name);
-  put_entry(&writer, "Seed", "none: no simulation in this workbook");
+  put_entry(&writer, "Seed", seed_text(book));
   put_entry(&writer, "Case shown when written", scenario->cases[scenario->selected]);
   put_entry(&writer, "Settings", settings_text(scenario, book->arena));
   write_options(&writer);

@@ -12,10 +12,6 @@ static const char *kind_name(const struct outcome *outcome) {
   return outcome->kind == OUTCOME_COST ? "cost" : "saving";
 }
 
-static const char *method_name(enum draw_method method) {
-  return method == DRAW_SOBOL ? "sobol" : "random";
-}
-
 static const char *unit_name(const struct simulation *simulation, const struct outcome *outcome) {
   return outcome->kind == OUTCOME_COST ? simulation->unit : "%";
 }
@@ -199,8 +195,10 @@ static void table_print(const struct simulation *simulation, const char *title, 
       &style, "",
       arena_printf(arena, "case %s, %s draws (%s, seed %llu), %zu ranged inputs or groups",
                    simulation->case_name, number_fixed((double)simulation->done, 0, arena),
-                   method_name(simulation->method), (unsigned long long)simulation->seed,
+                   draw_method_names[simulation->method], (unsigned long long)simulation->seed,
                    simulation->group_count));
+  if (*simulation->stamp)
+    style_block(&style, EMPHASIS_ALARM, simulation->stamp);
   if (simulation->partial)
     style_block(&style, EMPHASIS_ALARM,
                 arena_printf(arena, "PARTIAL: %s of %s draws",
@@ -287,6 +285,7 @@ static json_t *histogram_json(const struct outcome *outcome) {
     json_array_append_new(counts, json_integer((json_int_t)outcome->bars[i]));
   json_object_set_new(object, "low", json_out_number(outcome->bars_low));
   json_object_set_new(object, "high", json_out_number(outcome->bars_high));
+  json_object_set_new(object, "below", json_integer((json_int_t)outcome->bars_below));
   json_object_set_new(object, "counts", counts);
   return object;
 }
@@ -330,12 +329,14 @@ static void json_print(const struct simulation *simulation, const char *title, F
   json_object_set_new(root, "title", json_out_text(title));
   json_object_set_new(root, "case", json_out_text(simulation->case_name));
   json_object_set_new(root, "sha256", json_out_text(simulation->digest));
+  if (*simulation->stamp)
+    json_object_set_new(root, "stamp", json_out_text(simulation->stamp));
   json_object_set_new(root, "item", json_out_text(simulation->item));
   json_object_set_new(root, "unit", json_out_text(simulation->unit));
   json_object_set_new(root, "draws", json_integer((json_int_t)simulation->draws));
   json_object_set_new(root, "done", json_integer((json_int_t)simulation->done));
   json_object_set_new(root, "seed", json_integer((json_int_t)simulation->seed));
-  json_object_set_new(root, "method", json_out_text(method_name(simulation->method)));
+  json_object_set_new(root, "method", json_out_text(draw_method_names[simulation->method]));
   json_object_set_new(root, "partial", json_boolean(simulation->partial));
   json_object_set_new(root, "baseline", json_out_text(simulation->options[simulation->baseline]));
   for (size_t o = 0; o < simulation->option_count; o++)

@@ -12,9 +12,10 @@
 // above it.
 // Csv: kind,option,unit,statistic,value; kind is cost, saving, cheapest or influence, where the
 // statistic is INPUT first or INPUT total.
-// Json: { schema 1, scenario, case, item, unit, draws, done, seed, method, partial, cheapest: {},
-// outcomes: [ { kind, option, mean, standard_error, deviation, lowest, highest, percentiles: {},
-// rank_error, histogram: { low, high, counts: [] }, influences: {} } ], notes: [] }.
+// Json: { schema 1, title, case, sha256, stamp (where there is one), item, unit, draws, done, seed,
+// method, partial, baseline, cheapest: {}, outcomes: [ { kind, option, mean, standard_error,
+// deviation, lowest, highest, percentiles: {}, rank_error, histogram: { low, high, below,
+// counts: [] }, influences: {} } ], by_ranks, notes: [] }.
 void simulation_print(const struct simulation *simulation, const char *title,
                       enum output_format format, FILE *out, struct arena *arena);
 

@@ -86,7 +86,74 @@ static void print_none(const struct solve_answer *answer, const struct style *st
                                  gap_text(gaps[i], arena)));
 }
 
-static void table_print(const struct solve_answer *answer, FILE *out, struct arena *arena) {
+static const char *share_text(double share, struct arena *arena) {
+  return arena_printf(arena, "%s %% of draws", number_significant(100 * share, 3, arena));
+}
+
+// "With the ranges: median 12.8 %, 90 % between 4.1 and 20.2 %"
+static void print_interval(const struct solve_answer *answer, const struct solve_spread *spread,
+                           const struct style *style) {
+  enum { LOW = 0, MIDDLE = SIMULATE_LEVELS / 2, HIGH = SIMULATE_LEVELS - 1 };
+  struct arena *arena = style->arena;
+  const struct unit *unit = input_unit(answer);
+  const double low = number_in_unit(spread->percentiles[LOW], unit);
+  style_block(style, EMPHASIS_STRONG,
+              arena_printf(arena, "With the ranges: median %s, 90 %% between %s and %s%s",
+                           with_unit(spread->percentiles[MIDDLE], unit, arena),
+                           number_significant(low, SHOWN_DIGITS, arena),
+                           with_unit(spread->percentiles[HIGH], unit, arena),
+                           spread->found < 1 ? ", where there is one" : ""));
+}
+
+// Draws without a value, and with several.
+static void print_exceptions(const struct solve_answer *answer, const struct solve_spread *spread,
+                             const struct style *style) {
+  struct arena *arena = style->arena;
+  const struct unit *unit = input_unit(answer);
+  const struct {
+    double share;
+    const char *what;
+  } exceptions[] = {{spread->above, "no value, as it costs more than that throughout"},
+                    {spread->below, "no value, as it costs less than that throughout"},
+                    {1 - spread->found - spread->above - spread->below, "no value found"}};
+  for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
+    if (exceptions[i].share > 1e-12)
+      style_paragraph(style, "",
+                      arena_printf(arena, "in %s %s [%s, %s]",
+                                   share_text(exceptions[i].share, arena), exceptions[i].what,
+                                   with_unit(answer->low, unit, arena),
+                                   with_unit(answer->reach, unit, arena)));
+  if (spread->several > 0)
+    style_paragraph(style, "",
+                    arena_printf(arena, "in %s several values: the lowest counts",
+                                 share_text(spread->several, arena)));
+}
+
+static void print_spread(const struct solve_answer *answer, const struct solve_spread *spread,
+                         const struct style *style) {
+  struct arena *arena = style->arena;
+  if (spread->found > 0)
+    print_interval(answer, spread, style);
+  print_exceptions(answer, spread, style);
+  style_paragraph(style, "",
+                  arena_printf(arena, "at %s it costs no more than that in %s",
+                               with_unit(answer->base, input_unit(answer), arena),
+                               share_text(spread->enough, arena)));
+  style_paragraph(
+      style, "",
+      arena_printf(arena, "%s draws (%s, seed %llu)", number_fixed((double)spread->done, 0, arena),
+                   draw_method_names[spread->method], (unsigned long long)spread->seed));
+  if (spread->partial)
+    style_block(style, EMPHASIS_ALARM,
+                arena_printf(arena, "PARTIAL: %s of %s draws",
+                             number_fixed((double)spread->done, 0, arena),
+                             number_fixed((double)spread->draws, 0, arena)));
+  for (size_t i = 0; i < spread->note_count; i++)
+    style_paragraph(style, "Note: ", spread->notes[i]);
+}
+
+static void table_print(const struct solve_answer *answer, const struct solve_spread *spread,
+                        FILE *out, struct arena *arena) {
   const struct style style = style_of(out, arena);
   heading_print(answer->scenario, &style);
   if (answer->count)
@@ -97,6 +164,8 @@ static void table_print(const struct solve_answer *answer, FILE *out, struct are
                   arena_printf(arena, "now, at %s, it costs %s",
                                with_unit(answer->base, input_unit(answer), arena),
                                gap_text(answer->gap_base, arena)));
+  if (spread)
+    print_spread(answer, spread, &style);
 }
 
 static void put_number(struct csv_out *out, double value) {
@@ -106,12 +175,25 @@ static void put_number(struct csv_out *out, double value) {
     csv_out_blank(out);
 }
 
-static void csv_print(const struct solve_answer *answer, FILE *file) {
-  static const char *const header[] = {"input",    "unit",    "base",     "low",  "high",
-                                       "gap_base", "gap_low", "gap_high", "value"};
+// Behind the columns of the answer.
+static void put_spread(struct csv_out *out, const struct solve_spread *spread,
+                       const struct unit *unit) {
+  put_number(out, (double)spread->done);
+  put_number(out, spread->found);
+  put_number(out, spread->enough);
+  for (int l = 0; l < SIMULATE_LEVELS; l++)
+    put_number(out, number_in_unit(spread->percentiles[l], unit));
+}
+
+static void csv_print(const struct solve_answer *answer, const struct solve_spread *spread,
+                      FILE *file) {
+  static const char *const header[] = {
+      "input", "unit",   "base", "low", "high", "gap_base", "gap_low", "gap_high", "value", "draws",
+      "found", "enough", "P5",   "P10", "P25",  "P50",      "P75",     "P90",      "P95"};
+  enum { COLUMNS = sizeof header / sizeof header[0], OF_SPREAD = 3 + SIMULATE_LEVELS };
   const struct unit *unit = input_unit(answer);
   struct csv_out out = {.file = file};
-  csv_out_header(&out, header, sizeof header / sizeof header[0]);
+  csv_out_header(&out, header, COLUMNS - (spread ? 0 : OF_SPREAD));
   for (size_t i = 0; i < answer->count || i == 0; i++) {
     csv_out_text(&out, answer->name);
     csv_out_text(&out, unit->text);
@@ -122,11 +204,35 @@ static void csv_print(const struct solve_answer *answer, FILE *file) {
     put_number(&out, answer->gap_low);
     put_number(&out, answer->gap_high);
     put_number(&out, answer->count ? number_in_unit(answer->roots[i], unit) : NAN);
+    if (spread)
+      put_spread(&out, spread, unit);
     csv_out_end_row(&out);
   }
 }
 
-static void json_print(const struct solve_answer *answer, FILE *out) {
+static json_t *spread_json(const struct solve_spread *spread, const struct unit *unit,
+                           struct arena *arena) {
+  json_t *object = json_object(), *percentiles = json_object();
+  json_object_set_new(object, "draws", json_integer((json_int_t)spread->draws));
+  json_object_set_new(object, "done", json_integer((json_int_t)spread->done));
+  json_object_set_new(object, "seed", json_integer((json_int_t)spread->seed));
+  json_object_set_new(object, "method", json_out_text(draw_method_names[spread->method]));
+  json_object_set_new(object, "partial", json_boolean(spread->partial));
+  json_object_set_new(object, "found", json_out_number(spread->found));
+  json_object_set_new(object, "several", json_out_number(spread->several));
+  json_object_set_new(object, "above", json_out_number(spread->above));
+  json_object_set_new(object, "below", json_out_number(spread->below));
+  json_object_set_new(object, "enough", json_out_number(spread->enough));
+  for (int l = 0; l < SIMULATE_LEVELS; l++)
+    json_object_set_new(percentiles, arena_printf(arena, "P%.0f", 100 * simulate_levels[l]),
+                        json_out_number(number_in_unit(spread->percentiles[l], unit)));
+  json_object_set_new(object, "percentiles", percentiles);
+  json_object_set_new(object, "notes", json_out_texts(spread->notes, spread->note_count));
+  return object;
+}
+
+static void json_print(const struct solve_answer *answer, const struct solve_spread *spread,
+                       FILE *out, struct arena *arena) {
   const struct scenario *scenario = answer->scenario;
   const struct unit *unit = input_unit(answer);
   json_t *root = json_object(), *head = json_object(), *gaps = json_object();
@@ -156,15 +262,17 @@ static void json_print(const struct solve_answer *answer, FILE *out) {
     json_array_append_new(values, json_out_number(number_in_unit(answer->roots[i], unit)));
   json_object_set_new(root, "values", values);
   json_object_set_new(root, "more", json_boolean(answer->more));
+  if (spread)
+    json_object_set_new(root, "ranges", spread_json(spread, unit, arena));
   json_out_print(root, out);
 }
 
-void solve_print(const struct solve_answer *answer, enum output_format format, FILE *out,
-                 struct arena *arena) {
+void solve_print(const struct solve_answer *answer, const struct solve_spread *spread,
+                 enum output_format format, FILE *out, struct arena *arena) {
   if (format == FORMAT_CSV)
-    csv_print(answer, out);
+    csv_print(answer, spread, out);
   else if (format == FORMAT_JSON)
-    json_print(answer, out);
+    json_print(answer, spread, out, arena);
   else
-    table_print(answer, out, arena);
+    table_print(answer, spread, out, arena);
 }

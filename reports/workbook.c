@@ -115,6 +115,8 @@ static int add_sheets(struct book *book) {
   book->tornado = sensitivity_shown(book);
   if (book->tornado)
     book->sensitivity = add_sheet(book, "Sensitivity");
+  if (book->simulation)
+    book->simulation_sheet = add_sheet(book, "Simulation");
   if (negotiation_shown(book))
     book->negotiation = add_sheet(book, "Negotiation");
   if (book->decisions.count)
@@ -149,6 +151,8 @@ static int write_sheets(struct book *book) {
   write_outputs(book);
   if (book->sensitivity)
     write_sensitivity(book);
+  if (book->simulation)
+    write_simulation(book);
   if (book->negotiation)
     write_negotiation(book);
   if (book->decisions_sheet)
@@ -159,6 +163,8 @@ static int write_sheets(struct book *book) {
   write_evidence(book);
   write_log(book);
   write_inputs(book);
+  if (book->simulation)
+    write_simulation_state(book);
   define_names(book);
   set_properties(book);
   return book->failed ? -1 : 0;
@@ -187,9 +193,10 @@ static int write_file(struct book *book, const struct output *output) {
   return -1;
 }
 
-int workbook_write(const struct scenario *scenario, const char *path, struct arena *arena,
-                   struct diagnostics *diagnostics) {
-  struct book book = {.scenario = scenario, .arena = arena, .diagnostics = diagnostics};
+int workbook_write(const struct scenario *scenario, const struct simulation *simulation,
+                   const char *path, struct arena *arena, struct diagnostics *diagnostics) {
+  struct book book = {
+      .scenario = scenario, .simulation = simulation, .arena = arena, .diagnostics = diagnostics};
   struct output output;
   if (plan(&book) || output_open(&output, path, arena, diagnostics))
     return -1;

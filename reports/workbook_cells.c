@@ -128,21 +128,26 @@ void put_jump(struct book *book, lxw_worksheet *sheet, int row, int column,
                                       formats_text(&book->formats, TEXT_LINK), text, NULL));
 }
 
-void put_check_state(struct book *book, lxw_worksheet *sheet, int row, int column) {
-  static const char good[] = "all pass", bad[] = "a check FAILS";
-  const char *formula =
-      arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", book->checks_ok->text, good, bad);
-  book->checks_ok->used = true;
-  put_formula_text(book, sheet, row, column, formula, book->checks_pass ? good : bad,
+void put_state(struct book *book, lxw_worksheet *sheet, int row, int column, const char *formula,
+               const char *good, const char *bad, bool is_good) {
+  put_formula_text(book, sheet, row, column, formula, is_good ? good : bad,
                    formats_cell_text(&book->formats, CELL_FORMULA));
   lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_CELL,
                                  .criteria = LXW_CONDITIONAL_CRITERIA_EQUAL_TO,
-                                 .value_string = "\"all pass\"",
+                                 .value_string = arena_printf(book->arena, "\"%s\"", good),
                                  .format = formats_text(&book->formats, TEXT_GOOD)};
   worksheet_conditional_format_cell(sheet, (lxw_row_t)row, (lxw_col_t)column, &rule);
   rule.criteria = LXW_CONDITIONAL_CRITERIA_NOT_EQUAL_TO;
   rule.format = formats_text(&book->formats, TEXT_BAD);
   worksheet_conditional_format_cell(sheet, (lxw_row_t)row, (lxw_col_t)column, &rule);
+}
+
+void put_check_state(struct book *book, lxw_worksheet *sheet, int row, int column) {
+  static const char good[] = "all pass", bad[] = "a check FAILS";
+  book->checks_ok->used = true;
+  put_state(book, sheet, row, column,
+            arena_printf(book->arena, "=IF(%s=1,\"%s\",\"%s\")", book->checks_ok->text, good, bad),
+            good, bad, book->checks_pass);
 }
 
 // An option's id may read like a cell (h200): its sheet's name needs quotes wherever it is written,
@@ -184,20 +189,8 @@ void end_sheet(lxw_worksheet *sheet, int last_row, int last_column) {
   protect_sheet(sheet);
 }
 
-static const char *stamp_text(const struct scenario *scenario, struct arena *arena) {
-  const char *ids = "", *text = "";
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (scenario->options[o].decode_only)
-      ids = arena_printf(arena, "%s%s%s", ids, *ids ? ", " : "", scenario->options[o].id);
-  if (*ids)
-    text = arena_printf(arena, "Upper bound, decode only (as if prefill took no time): %s. ", ids);
-  if (scenario->mixed && *scenario->mixed_reason)
-    text = arena_printf(arena, "MIXED: %s. %s", scenario->mixed_reason, text);
-  return text;
-}
-
 int put_stamps(struct book *book, lxw_worksheet *sheet, int row) {
-  const char *text = stamp_text(book->scenario, book->arena);
+  const char *text = scenario_stamp(book->scenario, book->arena);
   if (!*text)
     return row;
   put_text(book, sheet, row, 0, text, TEXT_STAMP);

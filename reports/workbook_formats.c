@@ -23,6 +23,7 @@ static const char *const codes[NUMBER_FORMATS] = {
     [NUMBER_MONEY_CENTS] = "#,##0.00_);(#,##0.00);\"-\"_)",
     [NUMBER_MONEY_SMALL] = "#,##0.0000_);(#,##0.0000);\"-\"_)",
     [NUMBER_PERCENT] = "0.00%_);(0.00%);0.00%_)",
+    [NUMBER_PERCENT_SMALL] = "0.0000%_);(0.0000%);0.0000%_)",
     [NUMBER_WHOLE] = "#,##0_);(#,##0);0_)",
     [NUMBER_TENTHS] = "#,##0.0_);(#,##0.0);0_)",
     [NUMBER_HUNDREDTHS] = "#,##0.00_);(#,##0.00);0_)",
@@ -143,6 +144,10 @@ lxw_format *formats_constant(struct formats *formats, double value, const struct
 
 lxw_format *formats_difference(struct formats *formats, enum cell_role role) {
   return cell_format(formats, role, NUMBER_EXPONENT);
+}
+
+lxw_format *formats_small(struct formats *formats, enum cell_role role, const struct unit *unit) {
+  return cell_format(formats, role, unit->percents ? NUMBER_PERCENT_SMALL : NUMBER_EXPONENT);
 }
 
 lxw_format *formats_cell_text(struct formats *formats, enum cell_role role) {

@@ -26,6 +26,7 @@ enum number_format {
   NUMBER_MONEY_CENTS,
   NUMBER_MONEY_SMALL, // USD/kWh, USD/Mtok
   NUMBER_PERCENT,
+  NUMBER_PERCENT_SMALL,
   NUMBER_WHOLE,
   NUMBER_TENTHS,
   NUMBER_HUNDREDTHS,
@@ -76,6 +77,9 @@ lxw_format *formats_constant(struct formats *formats, double value, const struct
 
 // A difference that ought to be zero, or what it may be.
 lxw_format *formats_difference(struct formats *formats, enum cell_role role);
+
+// A small amount of a unit, such as an error, with digits of its own.
+lxw_format *formats_small(struct formats *formats, enum cell_role role, const struct unit *unit);
 
 // A text in the looks of a role, but locked.
 lxw_format *formats_sample(struct formats *formats, enum cell_role role);

@@ -5,6 +5,7 @@
 #define PERTOKEN_WORKBOOK_INTERNAL_H
 
 #include "model/sensitivity.h"
+#include "model/simulate.h"
 #include "reports/decisions.h"
 #include "reports/spreadsheet_formula.h"
 #include "reports/spreadsheet_steps.h"
@@ -36,6 +37,16 @@ struct output_rows {
   int cheapest; // COLUMN_VALUE holds the id of the cheapest option; -1 when nothing is ranked
 };
 
+// Where Inputs holds the live values, and beside them those of the simulation's run.
+struct input_area {
+  int first_row, last_row, run_column;
+};
+
+// Rows of Simulation, for whoever reads it there. `cheapest` is -1 when nothing is ranked.
+struct simulation_rows {
+  int state, differing, case_name, draws, cheapest;
+};
+
 struct book {
   const struct scenario *scenario;
   struct arena *arena;
@@ -49,6 +60,10 @@ struct book {
   lxw_worksheet *sensitivity, *negotiation, *decisions_sheet; // NULL: not there
   struct decisions decisions;                                 // shown on the last
   const struct sensitivity *tornado;                          // shown on the one
+  lxw_worksheet *simulation_sheet;
+  const struct simulation *simulation; // shown there; NULL: there is none
+  struct input_area area;
+  struct simulation_rows simulation_rows;
   struct name *case_name, *case_index, *checks_ok;
   struct output_rows rows;
   bool checks_pass; // in the selected case
@@ -91,6 +106,10 @@ void put_heading(struct book *book, lxw_worksheet *sheet, int row, int last, con
 // "'h200'!F12"
 const char *sheet_address(const struct book *book, const char *sheet, int row, int column,
                           enum address fixed);
+
+// A formula that says `good` or `bad`, in colours; is_good: in the selected case.
+void put_state(struct book *book, lxw_worksheet *sheet, int row, int column, const char *formula,
+               const char *good, const char *bad, bool is_good);
 
 // "all pass" or "a check FAILS", live.
 void put_check_state(struct book *book, lxw_worksheet *sheet, int row, int column);
@@ -151,6 +170,13 @@ void write_log(struct book *book);
 // The tornado of the first option that is not the baseline; NULL where its saving means nothing.
 const struct sensitivity *sensitivity_shown(const struct book *book);
 void write_sensitivity(struct book *book);
+
+void write_simulation(struct book *book);       // after the outputs
+void write_simulation_state(struct book *book); // after the inputs
+// Where it says whether its results still hold.
+const char *simulation_state(const struct book *book);
+// Where the share of draws stands in which an option is the cheapest.
+const char *simulation_cheapest(const struct book *book, size_t option);
 
 // The input that is negotiated with the option's vendor: list_price or rental_rate; -1 for none.
 int negotiated_price(const struct book *book, const struct option *option);

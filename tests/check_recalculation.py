@@ -4,7 +4,7 @@
 Every example's workbook is given wrong cached values and recalculated: as it is, and after each of
 50 random changes of its inputs, for which pertoken computes the same state on its own. Every formula
 cell of every sheet must agree to 1e-9. Gnumeric and LibreOffice share the states; with the argument
-`full`, both take all of them.
+`full`, both take all of them. Other arguments name the examples to take, such as uncertainty.
 """
 import random
 import sys
@@ -254,6 +254,8 @@ def main():
     if reason:
         harness.skip(reason)
     start = time.monotonic()
+    if wanted := set(sys.argv[1:]) - {'full'}:
+        harness.EXAMPLES[:] = [path for path in harness.EXAMPLES if path.stem in wanted]
     print(f'{len(harness.EXAMPLES)} examples x {PERTURBATIONS} random changes, recalculated by '
           f'Gnumeric and LibreOffice')
     with tempfile.TemporaryDirectory() as folder:

@@ -13,6 +13,7 @@ import math
 import os
 import pathlib
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -23,7 +24,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
 EXAMPLE = 'examples/uncertainty.ini'
-passed, failed = 0, 0
+RANKS = PERTOKEN.parent / 'lib/pertoken/mpi/ranks.so'
+passed, failed, skipped = 0, 0, 0
 
 # Rent alone: the cost per Mtok is rental_rate / throughput / utilization, in USD per Mtok.
 RENTED = """\
@@ -118,29 +120,168 @@ def check_numbers(folder):
           abs(influences['utilization']['total']) < 1e-6, influences)
 
 
+def run_ranks(ranks, *arguments, **environment):
+    as_root = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'}
+    line = ['mpirun', '-n', ranks, '--oversubscribe', '-x', 'OMP_NUM_THREADS', PERTOKEN, *arguments]
+    environment = {**os.environ, **as_root, 'OMP_NUM_THREADS': '2', **environment}
+    return subprocess.run([*map(str, line)], cwd=ROOT, env=environment, capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+def check_ranks(folder, one):
+    """The same as processes of an mpirun, and their errors once."""
+    global skipped
+    if not shutil.which('mpirun') or not RANKS.exists():
+        skipped += 1
+        print(f'skipped ranks: no {"mpirun" if RANKS.exists() else "plugin for MPI"} here')
+        return
+    for ranks, extra in ((4, ()), (2, ('--method', 'random')), (3, ('--draws', 300))):
+        arguments = ('simulate', EXAMPLE, '-q', '--draws', 20000, *extra, '--format', 'json')
+        done = run_ranks(ranks, *arguments)
+        check(f'{ranks} ranks', done.returncode == 0 and done.stderr == '', done.stderr)
+        alone = one if not extra else simulated(*arguments[1:-2])
+        check(f'{ranks} ranks as one', json.loads(done.stdout or '{}') == alone, done.stdout[:200])
+    done = run_ranks(4, 'simulate', 'examples/uncertainty.ini', '--set', 'pue=0.5')
+    check('an error once', done.returncode == 2 and done.stderr.count("'pue' must be") == 1,
+          (done.returncode, done.stderr))
+    path = scenario(folder, '[item odd]\nlabel = Odd\nunit = USD/yr\ngroup = opex\n'
+                            'formula = 1 USD/yr / max(0, 1.4998 - pue)\n'
+                            '[range]\npue = uniform(1.2, 1.5)\n')
+    path.write_text(path.read_text().replace('[common]', '[common]\npue = 1.2'), encoding='utf-8')
+    arguments = ('simulate', path, '--draws', 20000, '--method', 'random')
+    alone, together = run(*arguments), run_ranks(3, *arguments)
+    check('the first bad draw', alone.returncode == together.returncode == 2
+          and 'no finite value in draw' in alone.stderr and alone.stderr.strip() in together.stderr,
+          (alone.stderr, together.stderr))
+    part = pathlib.Path(folder) / 'ranked.json'
+    done = run_ranks(2, 'simulate', EXAMPLE, '-q', '--shard', '1/2', '-o', part)
+    check('a shard is no matter of ranks', done.returncode == 0 and part.exists(), done.stderr)
+    done = run_ranks(2, 'simulate', EXAMPLE, PERTOKEN_PLUGINS=folder)
+    check('without the plugin', done.returncode == 2 and 'built without MPI' in done.stderr,
+          done.stderr)
+
+
+def check_measured(folder):
+    """The probe's own samples as a range, and what is said of a comparison of unlike things."""
+    path = pathlib.Path(folder) / 'measured.ini'
+    path.write_text(f'[scenario]\ninherits = {ROOT}/examples/measured/this-machine.ini\n'
+                    '[range]\nthis_machine.decode_throughput = from measurement\n', encoding='utf-8')
+    where = ('--measurements', 'data/measured', '--mixed')
+    result = simulated(path, *where)
+    found = outcome(result, 'cost', 'this_machine')
+    inputs = json.loads(run('compare', path, *where, '-q', '--format', 'json').stdout)
+    usual = next(o for o in inputs['options'] if o['id'] == 'this_machine')['items']['cost_per_mtok']
+    check('around the record', 0.9 < found['percentiles']['P50'] / usual < 1.1, (found, usual))
+    # Devices differ by 2 % either way, on top of what the samples leave open.
+    width = found['percentiles']['P95'] / found['percentiles']['P5'] - 1
+    check('at least as wide as devices differ', 0.035 < width < 0.2, width)
+    check('nothing else is drawn', outcome(result, 'cost', 'h200')['deviation'] == 0)
+    check('the stamp', 'MIXED' in result['stamp'] and 'decode only' in result['stamp'], result)
+    text = run('simulate', path, *where, '-q').stdout
+    check('the stamp on the table', 'MIXED' in text, text[:400])
+    done = run('simulate', path, '--mixed')
+    check('without records', done.returncode == 2 and 'throughput' in done.stderr, done.stderr)
+
+
+def check_discrete(folder):
+    """Percentiles of what has few values are those values, in shards as well."""
+    path = scenario(folder, '[range]\na.rental_rate = discrete(1: 1, 2: 1, 3: 2) USD/gpu/h\n')
+    result = outcome(simulated(path), 'cost', 'a')
+    wanted = [cost(rate, 1000) for rate in (1, 1, 1, 2, 3, 3, 3)]
+    found = list(result['percentiles'].values())
+    check('atoms', all(abs(x / y - 1) < 1e-14 for x, y in zip(found, wanted)), (found, wanted))
+    check('no error of rank', result['rank_error'] == 0, result['rank_error'])
+    parts = [pathlib.Path(folder) / f'atoms{i}.json' for i in (1, 2)]
+    for i, part in enumerate(parts):
+        run('simulate', path, '-q', '--shard', f'{i + 1}/2', '-o', part)
+    merged = json.loads(run('merge', *parts, '--format', 'json').stdout)
+    check('atoms of shards', outcome(merged, 'cost', 'a') == result, merged)
+
+
 def check_sameness(folder):
-    """To the last bit: threads, shards in any order, and inputs that are added behind."""
+    """To the last bit: threads, and shards in any order."""
     one = simulated(EXAMPLE, '--draws', 20000, threads=1)
-    for threads in (2, 5):
+    for threads in (2, 5, 16):
         check(f'{threads} threads', simulated(EXAMPLE, '--draws', 20000, threads=threads) == one)
     parts = []
-    for i in (3, 1, 2):
+    for i in (3, 1, 2, 8, 7, 4, 6, 5):
         part = pathlib.Path(folder) / f'part{i}.json'
-        done = run('simulate', EXAMPLE, '-q', '--draws', 20000, '--shard', f'{i}/3', '-o', part)
+        done = run('simulate', EXAMPLE, '-q', '--draws', 20000, '--shard', f'{i}/8', '-o', part)
         check(f'shard {i}', done.returncode == 0, done.stderr)
         parts.append(part)
     done = run('merge', *parts, '--format', 'json')
     merged = json.loads(done.stdout)
     merged['title'] = one['title']
     check('merged shards', merged == one, [k for k in one if merged[k] != one[k]])
+    check_ranks(folder, one)
     two = json.loads(run('merge', *parts[:2], '--format', 'json').stdout)
     check('a missing shard is said', two['partial'] and two['done'] < two['draws'], two['done'])
     twice = run('merge', parts[0], parts[0])
     check('a shard twice', twice.returncode == 2 and twice.stderr, twice.stderr)
     other = pathlib.Path(folder) / 'other.json'
-    run('simulate', EXAMPLE, '-q', '--draws', 20000, '--seed', 2, '--shard', '2/3', '-o', other)
+    run('simulate', EXAMPLE, '-q', '--draws', 20000, '--seed', 2, '--shard', '2/8', '-o', other)
     check('another run', run('merge', parts[0], other).returncode == 2)
     check('another seed', simulated(EXAMPLE, '--draws', 20000, '--seed', 2) != one)
+
+
+def solved(*arguments, threads=None):
+    done = run('solve', *arguments, '-q', '--format', 'json', threads=threads)
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def check_solve(folder):
+    """a costs as much as b at a rent of 2 throughput / 1000: known for every draw."""
+    path = scenario(folder, '[range]\na.throughput = uniform(700, 1100) token/s\n'
+                            'utilization = uniform(40, 60) %\n')
+    rent = (path, '--option', 'a', '--match', 'b', '--for', 'rental_rate')
+    result = solved(*rent)
+    ranges = result['ranges']
+    check('rent without ranges', abs(result['values'][0] - 2) < 1e-9, result['values'])
+    for level in (5, 10, 25, 50, 75, 90, 95):
+        wanted = 2 * (700 + 400 * level / 100) / 1000
+        check(f'P{level} of the rent', abs(ranges['percentiles'][f'P{level}'] - wanted) < 2e-4,
+              (ranges['percentiles'], wanted))
+    check('every draw has one', ranges['found'] == 1 and ranges['several'] == 0, ranges)
+    check('the present rent is enough', abs(ranges['enough'] - 0.25) < 1e-3, ranges['enough'])
+    check('the same on any number of threads',
+          all(solved(*rent, threads=threads) == result for threads in (1, 3)))
+    check('another seed', solved(*rent, '--seed', 2)['ranges'] != ranges)
+    narrow = solved(*rent, '--between', '1.6:2')['ranges']
+    check('draws without a value', all(abs(narrow[key] - share) < 1e-3 for key, share in (
+        ('found', 0.5), ('above', 0.25), ('below', 0.25))), narrow)
+    check('of those with one', abs(narrow['percentiles']['P50'] - 1.8) < 1e-3, narrow)
+    itself = solved(path, '--option', 'a', '--match', 'b', '--for', 'throughput')
+    check('nothing else matters', abs(itself['ranges']['percentiles']['P5'] - 1000) < 1e-6
+          and 'a.throughput' in itself['ranges']['notes'][0], itself['ranges'])
+    text = run('solve', *rent, '-q').stdout
+    check('the interval in words', 'median 1.8' in text and '90 % between 1.44 and 2.16' in text, text)
+    row = next(csv.DictReader(io.StringIO(run('solve', *rent, '-q', '--format', 'csv').stdout)))
+    check('csv', float(row['P50']) == ranges['percentiles']['P50'], row)
+    far = solved(*rent, '--draws', 1000, '--set', 'a.rental_rate=0.01 USD/gpu/h')
+    check('beyond the first interval', far['ranges']['found'] == 1, far['ranges'])
+    for draws in ('0', '100000000'):
+        done = run('solve', *rent, '--draws', draws)
+        check(f'{draws} draws', done.returncode == 2 and 'draws' in done.stderr, done.stderr)
+    done = run('solve', 'examples/mi325x-vs-h200.ini', '--option', 'mi325x', '--for', 'list_price',
+               '--draws', '10')
+    check('draws of nothing', done.returncode == 2 and '[range]' in done.stderr, done.stderr)
+    check_solve_whole(path)
+
+
+def check_solve_whole(path):
+    """A whole number is the first one on the far side of the crossing that is cheap enough."""
+    bought = RENTED.replace('rental_rate = 2 USD/gpu/h', 'list_price = 2000 USD').replace(
+        'utilization', 'pue = 1\nload_power = 1 W/gpu\nelectricity_price = 0 USD/kWh\nutilization')
+    path.write_text(bought + '[item rack]\nlabel = Rack\nunit = USD\ngroup = capex\n'
+                             'formula = 10000 USD\n'
+                             '[range]\na.list_price = discrete(500: 1, 1000: 1) USD/gpu\n',
+                    encoding='utf-8')
+    # Per accelerator, 10000 / n on top of the price: 251 and 751 want n = 40 and 14.
+    result = solved(path, '--option', 'a', '--for', 'accelerators', '--between', '1:200',
+                    '--target', f'{1251 / (1000 * SECONDS * 8760 * 0.5 / 1e6)} USD/Mtok')
+    found = result['ranges']['percentiles']
+    check('whole numbers', (found['P25'], found['P75']) == (14, 40), result)
 
 
 def check_faces():
@@ -211,11 +352,14 @@ def check_wrong(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_numbers(folder)
+        check_measured(folder)
+        check_discrete(folder)
         check_sameness(folder)
         check_wrong(folder)
+        check_solve(folder)
     check_faces()
     check_stop()
-    print(f'{passed} passed, {failed} failed, 0 skipped')
+    print(f'{passed} passed, {failed} failed, {skipped} skipped')
     return 1 if failed else 0
 
 

@@ -242,13 +242,14 @@ static void test_sketch(void **state) {
   enum { VALUES = 65536 };
   static double values[VALUES], pilot[1000];
   static const double scales[] = {1, 1e-6, 1e6, 1e30};
+  struct arena arena = {0};
   srandom(6);
   for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
     for (int i = 0; i < VALUES; i++)
       values[i] = 5 + pow((double)(random() % 1000003) / 1000003 - 0.4, 3);
     for (int i = 0; i < 1000; i++)
       pilot[i] = 5 + (values[i] - 5) * scales[s];
-    struct sketch_shape shape = sketch_shape(pilot, 1000, VALUES);
+    struct sketch_shape shape = sketch_shape(pilot, 1000, VALUES, &arena);
     size_t bins = sketch_bins(&shape);
     uint32_t *counts = calloc(bins, sizeof *counts);
     uint64_t *wide = calloc(bins, sizeof *wide);
@@ -269,6 +270,41 @@ static void test_sketch(void **state) {
     free(counts);
     free(wide);
   }
+  arena_free(&arena);
+}
+
+// What the pilot has twice is told exactly, among values that are spread and with values beside it.
+static void test_sketch_atoms(void **state) {
+  (void)state;
+  enum { VALUES = 4096 };
+  static double values[VALUES], pilot[VALUES];
+  struct arena arena = {0};
+  const double atoms[] = {1. / 3, 1. / 3 + 1e-12, 0.7};
+  // 1024 of each atom, and as many spread between 1 and 2, one of them twice.
+  for (int i = 0; i < VALUES; i++)
+    values[i] = pilot[i] = i % 4 < 3 ? atoms[i % 4] : 1 + (i < 8 ? 0 : (double)i / VALUES);
+  struct sketch_shape shape = sketch_shape(pilot, VALUES, VALUES, &arena);
+  assert_int_equal(shape.atom_count, 4);
+  uint32_t *counts = arena_array(&arena, sketch_bins(&shape), sizeof *counts);
+  uint64_t *wide = arena_array(&arena, sketch_bins(&shape), sizeof *wide);
+  for (size_t i = 0; i < VALUES; i += VECTOR_BLOCK)
+    sketch_add(&shape, values + i, VECTOR_BLOCK, counts);
+  for (size_t b = 0; b < sketch_bins(&shape); b++)
+    wide[b] = counts[b];
+  const double levels[] = {0.01, 0.25, 0.26, 0.5, 0.51, 0.75, 0.7501, 0.9};
+  const double wanted[] = {atoms[0], atoms[0], atoms[1], atoms[1], atoms[2], atoms[2], 1, 1.6};
+  double found[8], in_bins[8];
+  sketch_quantiles(&shape, wide, VALUES, levels, 8, found, in_bins);
+  for (int i = 0; i < 7; i++) {
+    assert_true(found[i] == wanted[i]);
+    assert_true(in_bins[i] == 0);
+  }
+  assert_true(fabs(found[7] - wanted[7]) < 1e-3 && in_bins[7] > 0);
+  uint64_t bars[4];
+  assert_int_equal(sketch_histogram(&shape, wide, 0.5, 2.5, 4, bars), 2048);
+  assert_int_equal(bars[0], 1024);
+  assert_int_equal(bars[0] + bars[1] + bars[2] + bars[3], 2048);
+  arena_free(&arena);
 }
 
 int main(void) {
@@ -283,6 +319,7 @@ int main(void) {
       cmocka_unit_test(test_scrambling_is_uniform),
       cmocka_unit_test(test_exact_sum),
       cmocka_unit_test(test_sketch),
+      cmocka_unit_test(test_sketch_atoms),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

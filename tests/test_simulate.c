@@ -151,8 +151,8 @@ static void test_correlation(void **state) {
     start(&fixture, "a + b", text, "");
     int item = model_find(fixture.scenario->model, "cost_per_mtok");
     const struct sampler *sampler =
-        sampler_new(fixture.scenario, DRAW_RANDOM, 15, 1, &item, 1, &fixture.fixture.arena,
-                    &fixture.fixture.diagnostics);
+        sampler_new(&(struct sampler_request){fixture.scenario, DRAW_RANDOM, 15, 1, &item, 1, NULL},
+                    &fixture.fixture.arena, &fixture.fixture.diagnostics);
     assert_non_null(sampler);
     assert_int_equal(sampler->group_count, 1);
     // Of uniforms, the correlation of ranks is that of the values.
@@ -380,10 +380,12 @@ static void test_draws_belong_to_their_input(void **state) {
     start(&two, "a + b + c", "[range]\na = uniform(0, 1)\nb = pert(0, 1, 2)\nc = uniform(0, 1)\n",
           "");
     int item = model_find(one.scenario->model, "cost_per_mtok");
-    const struct sampler *first = sampler_new(one.scenario, method, 23, 2, &item, 1,
-                                              &one.fixture.arena, &one.fixture.diagnostics);
-    const struct sampler *second = sampler_new(two.scenario, method, 23, 2, &item, 1,
-                                               &two.fixture.arena, &two.fixture.diagnostics);
+    const struct sampler *first =
+        sampler_new(&(struct sampler_request){one.scenario, method, 23, 2, &item, 1, NULL},
+                    &one.fixture.arena, &one.fixture.diagnostics);
+    const struct sampler *second =
+        sampler_new(&(struct sampler_request){two.scenario, method, 23, 2, &item, 1, NULL},
+                    &two.fixture.arena, &two.fixture.diagnostics);
     sampler_draw(first, SAMPLE_FIRST, 1, 1024, a);
     sampler_draw(second, SAMPLE_FIRST, 1, 1024, b);
     assert_memory_equal(a, b, 2 * VECTOR_BLOCK * sizeof *a);

@@ -270,7 +270,9 @@ int main(int argc, char **argv) {
   struct scenario *scenario = scenario_read(&request, &arena, &diagnostics);
   int item = scenario ? model_find(scenario->model, "cost_per_mtok") : -1;
   const struct sampler *sampler =
-      scenario ? sampler_new(scenario, DRAW_SOBOL, 1, 1, &item, 1, &arena, &diagnostics) : NULL;
+      scenario ? sampler_new(&(struct sampler_request){scenario, DRAW_SOBOL, 1, 1, &item, 1, NULL},
+                             &arena, &diagnostics)
+               : NULL;
   if (!sampler) {
     diagnostics_print(&diagnostics, stderr, false);
     return 2;

@@ -7,9 +7,9 @@ declare -A packages=(
   [build]="gcc make pkg-config libgsl-dev libcsv-dev libxlsxwriter-dev libinih-dev libjansson-dev
            uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev"
   [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
-          poppler-utils"
+          poppler-utils libopenmpi-dev openmpi-bin"
   [gpu]="clang-19 lld-19 llvm-19"
-  [bench]="python3-numpy"
+  [bench]="python3-numpy libopenmpi-dev openmpi-bin"
   [fuzz]="clang"
   [lint]="clang-format clang-tidy cppcheck"
 )

@@ -3,6 +3,7 @@ import copy
 import re
 
 import layout
+import simulated
 import xlsx
 from layout import FIRST_PERIOD, LABEL, SCALAR, UNIT
 from rules import checks_table
@@ -76,6 +77,26 @@ def title_missing(subject):
 @breaks(2)
 def number_outside_inputs(subject):
     scalar(subject).formula = None
+
+
+@breaks(2)
+def another_median(subject):
+    figure_of_simulation(subject).value *= 1 + 1e-9
+
+
+@breaks(2)
+def median_missing(subject):
+    figure_of_simulation(subject).value = None
+
+
+@breaks(2)
+def number_beside_the_simulation(subject):
+    subject.book.sheets['Simulation'].cells[1, 9] = xlsx.Cell(0.5)
+
+
+def figure_of_simulation(subject):
+    sheet = subject.book.sheets['Simulation']
+    return sheet.cell(simulated.row_of(sheet, 'P50'), SCALAR)
 
 
 @breaks(3)

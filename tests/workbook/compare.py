@@ -2,6 +2,7 @@
 import re
 
 import layout
+import simulated
 import xlsx
 
 RELATIVE = 1e-9
@@ -35,12 +36,53 @@ def compare(expected, base, actual):
     """expected: a book with pertoken's values; actual(sheet name, row, column) -> value in base."""
     result = Comparison()
     for sheet in expected.sheets.values():
-        if sheet.name in layout.CASES and moved(sheet, base.sheets[sheet.name]):
+        if sheet.name in layout.TORNADO and moved(sheet, base.sheets[sheet.name]):
             compare_swings(result, sheet, base.sheets[sheet.name], actual)
             continue
+        if sheet.name == simulated.NAME:
+            compare_simulation(result, sheet, base, actual)
+            continue
         for (row, column), cell in sheet.formulas():
+            if simulated.NAME in cell.formula:
+                cell = as_simulated(base.sheets[sheet.name].cell(row, column), base, actual)
             result.judge(sheet, row, column, cell, actual(sheet.name, row, column))
     return result
+
+
+def compare_simulation(result, sheet, base, actual):
+    """The results at present move with the inputs; the run's figures stay, and are stale then."""
+    there = base.sheets[sheet.name]
+    rows = {key: simulated.row_of(there, key) for key in ('state', 'differing')}
+    for (row, column), cell in there.formulas():
+        if row == rows['differing']:
+            cell = xlsx.Cell(float(differing_inputs(base, actual)), cell.formula)
+        elif row == rows['state']:
+            cell = xlsx.Cell(state_of_simulation(base, actual), cell.formula)
+        elif there.text(row, layout.KEY) == 'live':
+            cell = sheet.cell(row, column)
+        result.judge(there, row, column, cell, actual(sheet.name, row, column))
+
+
+def differing_inputs(base, actual):
+    inputs = layout.Inputs(base)
+    live, run = inputs.columns['Live'], inputs.columns['Simulated']
+    return sum(actual('Inputs', entry.row, live) != inputs.sheet.value(entry.row, run)
+               for entry in inputs.rows)
+
+
+def state_of_simulation(base, actual):
+    sheet, chosen = base.sheets[simulated.NAME], base.name('pt_case')
+    case = sheet.text(simulated.row_of(sheet, 'case'), layout.SCALAR)
+    same_case = actual(chosen.sheet, *xlsx.position(chosen.ref)) == case
+    return 'current' if same_case and not differing_inputs(base, actual) else 'stale'
+
+
+def as_simulated(cell, base, actual):
+    """What a cell elsewhere shows of the simulation: its figures stay as they were."""
+    if isinstance(cell.value, str):
+        return xlsx.Cell(cell.value.replace('current', state_of_simulation(base, actual)),
+                         cell.formula)
+    return cell
 
 
 def moved(sheet, there):

@@ -1,4 +1,5 @@
 """What the checks share: running pertoken, and saying how a check ended."""
+import json
 import os
 import subprocess
 import sys
@@ -18,11 +19,24 @@ class Refused(Exception):
     """pertoken did not accept its input."""
 
 
+def places(scenario):
+    """The arguments that an example needs beside its name."""
+    if MEASURED in Path(scenario).parents:
+        return ['--measurements', ROOT / 'data' / 'measured', '--mixed']
+    return []
+
+
+def simulate(scenario, draws, method, seed):
+    """What a simulation of an example finds, as its JSON."""
+    line = [program(), 'simulate', scenario, '-q', '--format', 'json', '--draws', str(draws),
+            '--method', method, '--seed', seed, *places(scenario)]
+    return json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+
+
 def report(scenario, target, arguments=(), command=None, environment=None):
     """Writes a scenario's workbook. Raises Refused for bad input, RuntimeError when it fails otherwise."""
-    if MEASURED in Path(scenario).parents:
-        arguments = [*arguments, '--measurements', ROOT / 'data' / 'measured', '--mixed']
-    line = [command or program(), 'report', scenario, '-q', '-o', target, *arguments]
+    line = [command or program(), 'report', scenario, '-q', '-o', target, *arguments,
+            *places(scenario)]
     done = subprocess.run(line, capture_output=True, text=True, env=environment)
     if done.returncode == 2:
         raise Refused(done.stderr)

@@ -5,9 +5,10 @@ BEFORE = ('Cover', 'Inputs')
 AFTER = ('Finance', 'Outputs', 'Sensitivity', 'Simulation', 'Negotiation', 'Decisions', 'Evidence',
          'Checks', 'Change log')
 CASES = ('Sensitivity', 'Simulation')  # repeat the calculation per case, down the rows
+TORNADO = ('Sensitivity',)
 MOVING = CASES + ('Negotiation',)  # their formulas depend on which swings are the widest
 SWING_COLUMNS = range(4, 10)  # at present, both ends, the result at both, the width
-RESULTS = ('Simulation', 'Decisions')  # hold results of a run that are not live, in grey
+RESULTS = ('Decisions',)  # hold results of a run that are not live, in grey
 LABEL, KEY, UNIT, SCALAR, FIRST_PERIOD = 1, 2, 3, 4, 5  # columns of a calculation sheet
 
 

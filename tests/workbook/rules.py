@@ -7,6 +7,7 @@ import re
 
 import formulas
 import layout
+import simulated
 import xlsx
 from layout import FIRST_PERIOD, KEY, LABEL, SCALAR, UNIT
 
@@ -23,10 +24,14 @@ EVERYWHERE = ('Cover', 'Inputs', 'Outputs', 'Checks', 'Change log')
 
 
 class Subject:
-    """A scenario's workbook, those of its cases, and pairs of runs that must give the same bytes."""
+    """A scenario's workbook, those of its cases, and pairs of runs that must give the same bytes.
 
-    def __init__(self, book, others=(), runs=(), version=''):
+    simulation: what pertoken simulate says of the run that the workbook shows, if it shows one.
+    """
+
+    def __init__(self, book, others=(), runs=(), version='', simulation=None):
         self.book, self.others, self.runs, self.version = book, others, runs, version
+        self.simulation = simulation
         self.inputs = layout.Inputs(book)
         self.calculations = layout.calculations(book)
 
@@ -72,8 +77,12 @@ def rule_01(subject):
 
 
 def rule_02(subject):
-    """numeric literals only on Inputs and the timeline, but for the results of a run, in grey"""
+    """numeric literals only on Inputs and the timeline, but for the results of a run"""
     for sheet in subject.book.sheets.values():
+        if sheet.name == simulated.NAME:
+            for row, column, reason in simulated.problems(sheet, subject.simulation):
+                yield at(sheet, row, column, reason)
+            continue
         time = layout.timeline(sheet)[0] if sheet in subject.calculations else 0
         for (row, column), cell in sheet.cells.items():
             allowed = sheet.name == 'Inputs' or (row == time and column >= FIRST_PERIOD)
