@@ -234,7 +234,7 @@ static void find_utilization(const struct comparison *comparison,
   const bool inside = cost->break_even_utilization > 0 && cost->break_even_utilization <= 1;
   cost->owning_always = !inside && gap_at(comparison, nearly) <= 0 && gap_at(comparison, 1) <= 0;
   cost->owning_never = !inside && !cost->owning_always;
-  if (!inside)
+  if (cost->rental <= answer->use)
     cost->break_even_utilization = NAN;
   set_utilization(comparison->own, comparison->own->base_utilization);
 }
@@ -511,10 +511,31 @@ static bool has_pair(const struct scenario *scenario, int own) {
   return found;
 }
 
+static const char *const needed_items[] = {
+    "rental_rate",     "accelerators", "accelerators_per_node",
+    "utilization",     "availability", "tokens_per_gpu",
+    "tokens_total",    "tco",          "discounted_tokens",
+    "capex",           "opex",         "period",
+    "discounted_cash", "horizon"};
+
+enum { NEEDED_ITEMS = sizeof needed_items / sizeof needed_items[0] };
+
+static int check_model(const struct scenario *scenario, struct diagnostics *diagnostics) {
+  const size_t errors = diagnostics->errors;
+  for (size_t i = 0; i < NEEDED_ITEMS; i++)
+    model_require(scenario->model, needed_items[i], diagnostics);
+  return diagnostics->errors == errors ? 0 : -1;
+}
+
+// Nobody asks a cost model of the user's own that knows no rent.
 bool rent_is_asked(const struct scenario *scenario) {
-  bool asked = question_section(scenario, "rent", NULL) != NULL;
+  bool asked = false;
+  if (question_section(scenario, "rent", NULL))
+    return true;
   for (size_t o = 0; o < scenario->option_count; o++)
     asked |= has_pair(scenario, (int)o);
+  for (size_t i = 0; i < NEEDED_ITEMS; i++)
+    asked &= item(scenario, needed_items[i]) >= 0;
   return asked;
 }
 
@@ -528,18 +549,6 @@ static int answer_one(const struct asking *asking, const char *only, struct rent
     return -1;
   answers->list[answers->count++] = *answer;
   return 0;
-}
-
-static int check_model(const struct scenario *scenario, struct diagnostics *diagnostics) {
-  static const char *const needed[] = {"rental_rate",     "accelerators", "accelerators_per_node",
-                                       "utilization",     "availability", "tokens_per_gpu",
-                                       "tokens_total",    "tco",          "discounted_tokens",
-                                       "capex",           "opex",         "period",
-                                       "discounted_cash", "horizon"};
-  const size_t errors = diagnostics->errors;
-  for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-    model_require(scenario->model, needed[i], diagnostics);
-  return diagnostics->errors == errors ? 0 : -1;
 }
 
 int rent_find(const struct scenario *scenario, const char *only, struct rent_answers *answers,

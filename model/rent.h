@@ -39,7 +39,7 @@ struct rent_cost {
   double rental, beside, cost;      // beside: what is paid besides the rent
   double cost_per_mtok, levelised;  // USD per token
   double saving, saving_levelised;  // of owning: 1 - own / rent
-  double break_even_utilization;    // NAN where there is none within 100 %
+  double break_even_utilization;    // above 1: never; 0 or less: always; NAN: no crossing
   bool owning_always, owning_never; // the cheaper one at every utilization
   bool is_closed;                   // whether the utilization follows from the formula above
   double break_even_month;          // h; NAN: not within the horizon

@@ -175,10 +175,8 @@ static struct decision_cell utilization_cell(const struct writing *writing,
                                              const struct rent_cost *cost, int r) {
   const char *own = writing->own;
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
-  if (cost->owning_always)
-    return cell_words("always");
-  if (cost->owning_never)
-    return cell_words("never");
+  if (isnan(cost->break_even_utilization))
+    return cell_words(cost->owning_always ? "always" : "never");
   if (!cost->is_closed || !writing->is_use_zero || cost->offer.option >= 0 || whole_terms)
     return cell_value(cost->break_even_utilization);
   const char *full =
@@ -241,8 +239,9 @@ static struct decision_table even_table(const struct writing *writing) {
       .cells = cells,
       .row_count = rows,
       .note = "From load: the owned fleet's utilization above which it costs less, renting "
-              "following the tokens. After: the month in which the cash paid for owning falls "
-              "below that for renting, nothing credited. Renting costs less below the last rate."};
+              "following the tokens; over 100 % is never, 0 and less always. After: the month in "
+              "which the cash paid for owning falls below that for renting, nothing credited. "
+              "Renting costs less below the last rate."};
 }
 
 static struct decision_table source_table(const struct writing *writing) {
@@ -331,32 +330,35 @@ static const char *commitment_text(const struct writing *writing, const struct r
   return NULL;
 }
 
+static const char *six_digits(const struct writing *writing, double value) {
+  return number_significant(value, 6, writing->arena);
+}
+
+static const char *offer_text(const struct writing *writing, const struct rent_cost *cost) {
+  return words(writing, "%s: %s accelerators, %s accelerator-hours at %s (%s).", cost->offer.title,
+               six_digits(writing, cost->accelerators), six_digits(writing, cost->paid),
+               cost->offer.typed, *cost->offer.source ? cost->offer.source : "own assumption");
+}
+
 static const char *const *reasons_of(const struct writing *writing, size_t *count) {
   const struct rent_answer *answer = writing->answer;
   const char **reasons = arena_array(writing->arena, 2 + 2 * answer->count, sizeof *reasons);
-  *count = 0;
-  reasons[(*count)++] =
-      words(writing, "Owning %s costs %s for %s tokens: %s an accelerator-hour.", writing->own,
-            quantity_text(answer->tco, item_unit(writing, "tco"), writing->arena),
-            number_significant(answer->tokens, 6, writing->arena),
-            quantity_text(answer->tco / answer->hours, item_unit(writing, "cost_per_gpu_hour"),
-                          writing->arena));
-  reasons[(*count)++] =
-      isnan(answer->use)
-          ? "Its cost is not affine in the utilization: the break-even was searched for."
-          : words(writing,
-                  "Of this, %s grows with the utilization; the break-even is "
-                  "utilization x (fixed - besides) / (rent - growing).",
-                  quantity_text(answer->use, item_unit(writing, "tco"), writing->arena));
+  *count = 2;
+  reasons[0] = words(writing, "Owning %s costs %s USD for %s Mtok: %s USD an accelerator-hour.",
+                     writing->own, six_digits(writing, answer->tco),
+                     six_digits(writing, 1e-6 * answer->tokens),
+                     six_digits(writing, answer->tco / answer->hours));
+  reasons[1] = isnan(answer->use)
+                   ? "Its cost is not affine in the utilization: the break-even was searched for."
+                   : words(writing,
+                           "Of this, %s USD grows with the utilization; the break-even is "
+                           "utilization x (fixed - besides) / (rent - growing).",
+                           six_digits(writing, answer->use));
   for (size_t i = 0; i < answer->count; i++) {
     const struct rent_cost *cost = &answer->costs[i];
-    reasons[(*count)++] =
-        words(writing, "%s: %s accelerators, %s accelerator-hours at %s (%s).", cost->offer.title,
-              number_significant(cost->accelerators, 6, writing->arena),
-              number_significant(cost->paid, 6, writing->arena), cost->offer.typed,
-              *cost->offer.source ? cost->offer.source : "own assumption");
-    const char *commitment =
-        cost->offer.hours == RENT_AROUND_THE_CLOCK ? commitment_text(writing, cost) : NULL;
+    const bool is_commitment = cost->offer.hours == RENT_AROUND_THE_CLOCK && cost->offer.option < 0;
+    const char *commitment = is_commitment ? commitment_text(writing, cost) : NULL;
+    reasons[(*count)++] = offer_text(writing, cost);
     if (commitment)
       reasons[(*count)++] = commitment;
   }
