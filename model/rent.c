@@ -144,6 +144,11 @@ static void compare_costs(const struct comparison *comparison, const struct rent
   cost->cost_per_mtok = cost->cost / answer->tokens;
   cost->levelised =
       sum(&comparison->rented, "discounted_cash") / sum(comparison->own, "discounted_tokens");
+  const double share = value(&comparison->rented, "prefill_share");
+  const double inputs = answer->tokens * value(comparison->own, "input_tokens") /
+                        value(comparison->own, "output_tokens");
+  cost->per_input = cost->cost * share / inputs;
+  cost->per_output = cost->cost * (1 - share) / answer->tokens;
   cost->saving = 1 - answer->tco / cost->cost;
   cost->saving_levelised = 1 - answer->levelised / cost->levelised;
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
@@ -264,6 +269,7 @@ static int answer_question(const struct scenario *scenario, struct rent_answer *
   answer->cost_per_mtok = answer->tco / answer->tokens;
   answer->levelised = sum(&own, "discounted_cash") / sum(&own, "discounted_tokens");
   answer->hours = value(&own, "accelerators") * value(&own, "horizon");
+  answer->has_split = isfinite(value(&own, "prefill_share"));
   answer->use = cost_of_use(&own);
   set_utilization(&own, own.base_utilization);
   for (size_t i = 0; i < answer->count; i++)

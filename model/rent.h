@@ -7,6 +7,9 @@
 // are made: tokens over throughput. Power, cooling and the site are in the rent; engineers,
 // licences, migration and the user's own items are paid besides.
 //
+// Where prefill and decoding have rates of their own, the cost divides over input and output tokens
+// as their times do (prefill_share), so that the two prices add up to it.
+//
 // Break-even utilization: the owned fleet stays and its load moves, while renting follows the
 // tokens, in proportion; where owning is affine in the load, own(u) = fixed + use * u / base, this
 // is closed: u = base * (fixed - beside) / (rental - use). Elsewhere a root is searched for.
@@ -35,9 +38,10 @@ struct rent_offer {
 // Over the horizon, in base units.
 struct rent_cost {
   struct rent_offer offer;
-  double accelerators, paid;        // rented, and accelerator-hours paid for
-  double rental, beside, cost;      // beside: what is paid besides the rent
-  double cost_per_mtok, levelised;  // USD per token
+  double accelerators, paid;       // rented, and accelerator-hours paid for
+  double rental, beside, cost;     // beside: what is paid besides the rent
+  double cost_per_mtok, levelised; // USD per token
+  double per_input, per_output; // USD per token, adding up to the cost; NAN without prefill rates
   double saving, saving_levelised;  // of owning: 1 - own / rent
   double break_even_utilization;    // above 1: never; 0 or less: always; NAN: no crossing
   bool owning_always, owning_never; // the cheaper one at every utilization
@@ -49,6 +53,7 @@ struct rent_cost {
 struct rent_answer {
   const char *name; // of the question
   int own;
+  bool has_split; // whether prefill and decoding have rates of their own
   double tco, use, tokens, cost_per_mtok, levelised, hours; // of owning; hours: accelerators x time
   struct rent_cost *costs;
   size_t count;

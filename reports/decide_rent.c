@@ -14,6 +14,8 @@ enum {
   COST_TOTAL,
   COST_PER_MTOK,
   COST_SAVING,
+  COST_INPUT, // from here on only with a prefill rate
+  COST_OUTPUT,
   COST_COLUMNS
 };
 
@@ -122,6 +124,20 @@ static void fill_cost(const struct writing *writing, size_t i, struct decision_c
       cell_live(cost->saving, words(writing, "1-[%s.tco]/[@%d,%d]", own, r, COST_TOTAL));
 }
 
+// The two prices that add up: of the same accelerators, in proportion to the owned option's.
+static void fill_split(const struct writing *writing, size_t i, struct decision_cell *row) {
+  const struct rent_cost *cost = &writing->answer->costs[i];
+  const bool twin = cost->offer.option < 0 && writing->answer->tco > 0;
+  const int r = 1 + (int)i;
+  const double prices[] = {cost->per_input, cost->per_output};
+  static const char *const items[] = {"cost_per_mtok_input", "cost_per_mtok_output"};
+  for (size_t k = 0; k < 2; k++)
+    row[COST_INPUT + k] =
+        cell_live(prices[k], twin ? words(writing, "[%s.%s]*[@%d,%d]/[%s.tco]", writing->own,
+                                          items[k], r, COST_TOTAL, writing->own)
+                                  : NULL);
+}
+
 static void fill_own(const struct writing *writing, struct decision_cell *row) {
   const struct rent_answer *answer = writing->answer;
   const char *own = writing->own;
@@ -135,6 +151,12 @@ static void fill_own(const struct writing *writing, struct decision_cell *row) {
   row[COST_TOTAL] = cell_live(answer->tco, words(writing, "[%s.tco]", own));
   row[COST_PER_MTOK] = cell_live(answer->cost_per_mtok, words(writing, "[%s.cost_per_mtok]", own));
   row[COST_SAVING] = cell_nothing();
+  if (!answer->has_split)
+    return;
+  row[COST_INPUT] = cell_live(own_value(writing, "cost_per_mtok_input"),
+                              words(writing, "[%s.cost_per_mtok_input]", own));
+  row[COST_OUTPUT] = cell_live(own_value(writing, "cost_per_mtok_output"),
+                               words(writing, "[%s.cost_per_mtok_output]", own));
 }
 
 static const struct unit *item_unit(const struct writing *writing, const char *item) {
@@ -153,18 +175,24 @@ static struct decision_table cost_table(const struct writing *writing) {
       [COST_BESIDE] = {"beside", "Besides", item_unit(writing, "tco")},
       [COST_TOTAL] = {"cost", "Cost", item_unit(writing, "tco")},
       [COST_PER_MTOK] = {"cost_per_mtok", "Per Mtok", item_unit(writing, "cost_per_mtok")},
+      [COST_INPUT] = {"cost_per_mtok_input", "Input", item_unit(writing, "cost_per_mtok")},
+      [COST_OUTPUT] = {"cost_per_mtok_output", "Output", item_unit(writing, "cost_per_mtok")},
       [COST_SAVING] = {"saving", "Owning saves", unit_known("%", arena)},
   };
   memcpy(columns, all, sizeof all);
-  struct decision_cell *cells = arena_array(arena, rows * COST_COLUMNS, sizeof *cells);
+  const size_t count = writing->answer->has_split ? COST_COLUMNS : COST_INPUT;
+  struct decision_cell *cells = arena_array(arena, rows * count, sizeof *cells);
   fill_own(writing, cells);
-  for (size_t i = 0; i < writing->answer->count; i++)
-    fill_cost(writing, i, &cells[(1 + i) * COST_COLUMNS]);
+  for (size_t i = 0; i < writing->answer->count; i++) {
+    fill_cost(writing, i, &cells[(1 + i) * count]);
+    if (writing->answer->has_split)
+      fill_split(writing, i, &cells[(1 + i) * count]);
+  }
   return (struct decision_table){
       .key = "cost",
       .title = "The same tokens over the horizon",
       .columns = columns,
-      .column_count = COST_COLUMNS,
+      .column_count = count,
       .cells = cells,
       .row_count = rows,
       .note = "Paid: accelerator-hours; on demand only those in which tokens are made. Besides the "
