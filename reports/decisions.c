@@ -1,8 +1,14 @@
 #include "reports/decisions.h"
 
+#include "reports/decide_fit.h"
+#include "reports/decide_rent.h"
+
 #include <string.h>
 
 static const struct question questions[] = {
+    {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
+    {"rent", "it needs an owned and a rented option of one workload, or a [rent NAME]", rent_asked,
+     decide_rent},
     {.kind = NULL},
 };
 

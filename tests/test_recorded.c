@@ -33,6 +33,7 @@ static struct measurement_record *record_of(struct fixture *fixture) {
                                      .grade = GRADE_MEASURED,
                                      .finished = record->finished};
       result->model.id = "llama-3.1-8b";
+      result->types = (struct measurement_types){"bf16", "bf16", "bf16", "bf16", "f32"};
     }
   return record;
 }
@@ -71,6 +72,10 @@ static void test_choose(void **state) {
     struct records records = {list, 1, NULL};
     struct workload workload = {.values = {[WORKLOAD_MODEL] = cases[i].model,
                                            [WORKLOAD_PRECISION] = cases[i].precision,
+                                           [WORKLOAD_ACTIVATIONS] = "",
+                                           [WORKLOAD_KV] = "",
+                                           [WORKLOAD_SPARSITY] = "",
+                                           [WORKLOAD_INTERACTIVITY] = "",
                                            [WORKLOAD_BASIS] = "",
                                            [WORKLOAD_SCENARIO] = "",
                                            [WORKLOAD_TOKENS] = "",
@@ -114,7 +119,8 @@ static void test_newest_whole_model(void **state) {
   struct records records = {list, 3, NULL};
   assert_ptr_equal(records_of_backend(&records, "cpu"), list[1]);
   assert_null(records_of_backend(&records, "hip"));
-  struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
+  struct workload workload = {
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
   struct recorded recorded;
   assert_int_equal(recorded_choose(&records, "", "cpu", &workload, (struct place){0}, &recorded,
                                    &fixture.arena, &fixture.diagnostics),
@@ -125,6 +131,46 @@ static void test_newest_whole_model(void **state) {
 
 // A share of a model counts for its part of the ranks; a whole model goes before it; and what
 // several devices at once do is said with the figure.
+// Batch 1, 4, 16 and 64 at context 512, each its rate; two ranks share a batch, and give a user
+// what both make.
+static void test_curve(void **state) {
+  (void)state;
+  static const struct {
+    const char *kv, *context;
+    int ranks;
+    size_t points; // 0: refused
+    double per_user;
+    const char *error;
+  } wanted[] = {
+      {"", "512", 0, 4, 36. / 4, ""},
+      {"bf16", "512", 2, 4, 36. / 4, ""},
+      {"fp8", "512", 0, 0, 0, "no record has a whole-model result of llama-3.1-8b in bf16, kv fp8"},
+      {"", "1024", 0, 0, 0, "interactivity chooses the batch from records of several"},
+  };
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct measurement_record *list[] = {record_of(&fixture)};
+    for (size_t k = 0; k < list[0]->count; k++)
+      list[0]->results[k].shard.of = wanted[i].ranks;
+    const struct records records = {list, 1, NULL};
+    const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", wanted[i].kv, "", "",
+                                                 "", "", "", "", wanted[i].context}};
+    struct curve curve;
+    struct recorded nearest;
+    const int failed = recorded_curve(&records, "", "cpu", &workload, (struct place){0}, &curve,
+                                      &nearest, &fixture.arena, &fixture.diagnostics);
+    expect_error(&fixture, "curve", wanted[i].error);
+    assert_int_equal(failed != 0, wanted[i].points == 0);
+    if (!failed) {
+      assert_int_equal(curve.count, wanted[i].points);
+      assert_true(curve.batch[1] == 4);
+      expect_near(curve_interactivity(&curve, 1) / 3600, wanted[i].per_user, 1e-12, "per user");
+    }
+    fixture_end(&fixture);
+  }
+}
+
 static void test_ranks(void **state) {
   (void)state;
   struct fixture fixture;
@@ -144,7 +190,8 @@ static void test_ranks(void **state) {
       {{list, 2, NULL}, 36, "record machine.json: A processor, decode only, 95 %"},
       {{list + 1, 1, NULL}, 18, "; one of 2 ranks, an all-reduce taking 12 us (a paper)"},
   };
-  const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
+  const struct workload workload = {
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
   for (size_t i = 0; i < 2; i++) {
     struct recorded recorded;
     assert_int_equal(recorded_choose(&expected[i].records, "", "cpu", &workload, (struct place){0},
@@ -154,7 +201,8 @@ static void test_ranks(void **state) {
     if (!strstr(recorded.source, expected[i].source))
       fail_msg("expected '%s' in '%s'", expected[i].source, recorded.source);
   }
-  const struct workload first = {.values = {"llama-3.1-8b", "bf16", "", "", "", "1", "512"}};
+  const struct workload first = {
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "1", "512"}};
   struct recorded recorded;
   recorded_choose(&expected[1].records, "", "cpu", &first, (struct place){0}, &recorded,
                   &fixture.arena, &fixture.diagnostics);
@@ -197,7 +245,8 @@ static void test_devices(void **state) {
     list[0]->device = (struct measurement_device){
         .backend = "cuda", .name = devices[i].device, .memory_bytes = devices[i].memory_bytes};
     struct records records = {list, 1, catalog_table(&catalog, CATALOG_ACCELERATORS)};
-    struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
+    struct workload workload = {
+        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
     struct recorded recorded;
     const int bad =
         recorded_choose(&records, devices[i].file, devices[i].accelerator, &workload,
@@ -213,9 +262,8 @@ static void test_devices(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_choose),
-      cmocka_unit_test(test_newest_whole_model),
-      cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_choose),  cmocka_unit_test(test_newest_whole_model),
+      cmocka_unit_test(test_curve),   cmocka_unit_test(test_ranks),
       cmocka_unit_test(test_devices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

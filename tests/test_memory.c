@@ -1,0 +1,264 @@
+// Memory and curves: bytes counted by hand, what fits, and the batch that a rate per user allows.
+// Run in the repository's root.
+#include "tests/support/fixture.h"
+#include "tests/support/tables.h"
+
+#include "model/curve.h"
+#include "model/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct memory_model model_named(struct tables *tables, const char *id) {
+  const struct table *models = tables_load(tables, CATALOG_MODELS);
+  const long row = catalog_find(models, id);
+  assert_true(row >= 0);
+  return memory_model_of(models, (size_t)row);
+}
+
+static struct fit_device device_named(struct tables *tables, const char *id) {
+  struct fit_device device;
+  const struct table *accelerators = tables_load(tables, CATALOG_ACCELERATORS);
+  assert_true(fit_device_of(accelerators, (size_t)catalog_find(accelerators, id), &device));
+  return device;
+}
+
+static void test_bits(void **state) {
+  (void)state;
+  static const struct {
+    const char *precision;
+    double bits;
+  } cases[] = {{"fp32", 32}, {"bf16", 16},    {"fp16", 16},    {"fp8", 8},
+               {"int8", 8},  {"mxfp8", 8.25}, {"mxfp6", 6.25}, {"mxfp4", 4.25},
+               {"fp4", 4.5}, {"int4", 4.125}, {"fp9", 0},      {"", 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    expect_near(memory_bits(cases[i].precision), cases[i].bits, 1e-15, cases[i].precision);
+}
+
+// "70B in BF16 needs 140 GB, 148 GB left on 288 GB", as published.
+static void test_published_headroom(void **state) {
+  (void)state;
+  struct tables tables;
+  tables_open(&tables, "data");
+  const struct memory_model model = memory_model_of_size(70e9, &tables.arena);
+  const struct fit_device device = device_named(&tables, "mi355x-288");
+  const struct fit_terms terms = {4096, "bf16", MEMORY_SHARE, MEMORY_CHUNK, 0};
+  const struct fit fit = fit_find(&model, "bf16", &device, &terms);
+  assert_true(memory_weights(&model, "bf16") == 140e9);
+  assert_int_equal(fit.accelerators, 1);
+  assert_true(fit.weights == 140e9 && fit.left == 148e9);
+  assert_true(isnan(fit.concurrency));
+  arena_free(&tables.arena);
+}
+
+// Keys and values of a request, by hand: layers x 2 x KV heads x head dimension x bytes x tokens.
+static void test_kv(void **state) {
+  (void)state;
+  static const struct {
+    const char *model;
+    double context, bits, bytes;
+  } cases[] = {
+      {"llama-3.1-8b", 1, 16, 32. * 2 * 8 * 128 * 2},
+      {"llama-3.1-70b", 4096, 16, 4096. * 80 * 2 * 8 * 128 * 2},
+      {"llama-3.1-70b", 4096, 8, 4096. * 80 * 2 * 8 * 128},
+      // One latent of 512 and one rotary key of 64 a layer.
+      {"deepseek-v3", 1000, 16, 1000. * 61 * (512 + 64) * 2},
+      // Half of the layers see 128 tokens at most.
+      {"gpt-oss-120b", 100, 16, 100. * 36 * 2 * 8 * 64 * 2},
+      {"gpt-oss-120b", 1000, 16, (18 * 1000. + 18 * 128) * 2 * 8 * 64 * 2},
+  };
+  struct tables tables;
+  tables_open(&tables, "data");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct memory_model model = model_named(&tables, cases[i].model);
+    assert_true(memory_kv(&model, cases[i].context, cases[i].bits) == cases[i].bytes);
+  }
+  arena_free(&tables.arena);
+}
+
+// Llama 3.1 8B: residual, norm and block output; queries and attention; keys, values; gate and up.
+static void test_activations(void **state) {
+  (void)state;
+  struct tables tables;
+  tables_open(&tables, "data");
+  const struct memory_model model = model_named(&tables, "llama-3.1-8b");
+  assert_true(memory_per_token(&model, 1) == 2 * (3 * 4096. + 2 * 4096 + 2 * 8 * 128 + 2 * 14336));
+  assert_true(memory_per_token(&model, 4) ==
+              2 * (3 * 4096. + (2 * 4096. + 2 * 8 * 128 + 2 * 14336) / 4));
+  assert_true(memory_per_sequence(&model, 2) == 128256 * 4 / 2.);
+  arena_free(&tables.arena);
+}
+
+static void test_sharing(void **state) {
+  (void)state;
+  static const struct {
+    const char *model;
+    int accelerators;
+    bool divides;
+    double share;
+  } cases[] = {
+      {"llama-3.1-70b", 1, true, 1},      {"llama-3.1-70b", 3, false, 1. / 3},
+      {"llama-3.1-70b", 8, true, 1. / 8}, {"llama-3.1-70b", 16, true, 1. / 8},
+      {"qwen2.5-7b", 8, false, 1. / 4},   {"smollm-135m", 3, true, 1. / 3},
+      {"deepseek-v3", 8, true, 1},
+  };
+  struct tables tables;
+  tables_open(&tables, "data");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct memory_model model = model_named(&tables, cases[i].model);
+    assert_int_equal(memory_divides(&model, cases[i].accelerators), cases[i].divides);
+    expect_near(memory_kv_share(&model, cases[i].accelerators), cases[i].share, 1e-15,
+                cases[i].model);
+  }
+  arena_free(&tables.arena);
+}
+
+// Llama 3.1 70B in bf16 with 4,096 tokens in bf16 on two H200: 0.9 x 282e9 less 141,107,412,992
+// bytes of weights and 8,192 rows of a step, over 1.342e9 and the logits of a request.
+static void test_concurrency(void **state) {
+  (void)state;
+  struct tables tables;
+  tables_open(&tables, "data");
+  const struct memory_model model = model_named(&tables, "llama-3.1-70b");
+  const struct fit_device device = device_named(&tables, "h200-sxm-141");
+  struct fit_terms terms = {4096, "bf16", MEMORY_SHARE, MEMORY_CHUNK, 0};
+  const double step = 8192. * 2 * 2 * (3 * 8192. + (2 * 8192. + 2 * 8 * 128 + 2 * 28672) / 2);
+  const double request = 4096. * 327680 + 128256. * 4;
+  const double expected = floor((0.9 * 282e9 - 141107412992. - step) / request);
+  const struct fit fit = fit_find(&model, "bf16", &device, &terms);
+  assert_int_equal(fit.accelerators, 2);
+  assert_true(fit.weights == 141107412992. && fit.concurrency == expected && expected == 82);
+  terms.accelerators = 1;
+  assert_int_equal(fit_find(&model, "bf16", &device, &terms).accelerators, 0);
+  assert_true(fit_concurrency(&model, "bf16", &device, 3, &terms) == 0); // 64 heads by three
+  terms.chunk = 16; // more requests than the chunk has tokens: each brings its row
+  terms.context = 512;
+  const double each =
+      512 * 327680. + 128256. * 4 + 2 * 2 * (3 * 8192. + (2 * 8192. + 2 * 8 * 128 + 2 * 28672) / 2);
+  assert_true(fit_concurrency(&model, "bf16", &device, 2, &terms) ==
+              floor((0.9 * 282e9 - 141107412992.) / each));
+  arena_free(&tables.arena);
+}
+
+// Longer requests, a wider cache and less memory never make room for more.
+static void test_concurrency_is_monotone(void **state) {
+  (void)state;
+  struct tables tables;
+  tables_open(&tables, "data");
+  const struct table *models = tables_load(&tables, CATALOG_MODELS);
+  struct fit_device device = device_named(&tables, "mi300x-192");
+  for (size_t row = 0; row < models->rows; row++) {
+    const struct memory_model model = memory_model_of(models, row);
+    for (int n = 1; n <= 8; n *= 2) {
+      double last = INFINITY;
+      for (double context = 256; context < 1e6; context *= 1.7) {
+        const struct fit_terms terms = {context, "fp8", 0.9, 8192, 0},
+                               wide = {context, "bf16", 0.9, 8192, 0};
+        const double fits = fit_concurrency(&model, "fp8", &device, n, &terms);
+        assert_true(fits <= last && fits >= fit_concurrency(&model, "fp8", &device, n, &wide));
+        assert_true(fits >= fit_concurrency(&model, "bf16", &device, n, &terms));
+        last = fits;
+      }
+    }
+  }
+  arena_free(&tables.arena);
+}
+
+// ---- the batch at a rate per user
+
+static const double hour_s = 3600;
+
+static struct curve curve_of(const double *batches, const double *tokens_per_s, size_t count,
+                             double accelerators) {
+  struct curve curve = {.accelerators = accelerators};
+  for (size_t i = count; i-- > 0;) // in any order
+    assert_true(curve_add(&curve, batches[i], tokens_per_s[i] * hour_s, 100 + batches[i], ""));
+  return curve;
+}
+
+static void test_batch_at_rate(void **state) {
+  (void)state;
+  static const double batches[] = {1, 4, 16, 64}, rates[] = {100, 320, 960, 1920};
+  // Per user: 100, 80, 60, 30.
+  static const struct {
+    double target, accelerators;
+    int batch;
+    bool measured;
+    const char *error;
+  } cases[] = {
+      {100, 1, 1, true, ""},
+      {80, 1, 4, true, ""},
+      {60, 1, 16, true, ""},
+      {30, 1, 64, true, ""},
+      {240, 8, 64, true, ""},
+      {45, 1, 0, false, ""},
+      {100.1, 1, 0, false, "100.1 token/s per user is above what was measured: 100 at batch 1"},
+      {29.9, 1, 0, false, "below what was measured: 100 at batch 1 down to 30 at batch 64"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct fixture fixture;
+    struct curve_choice choice = {0};
+    fixture_start(&fixture);
+    const struct curve curve = curve_of(batches, rates, 4, cases[i].accelerators);
+    const int failed = curve_choose(&curve, cases[i].target * hour_s, (struct place){0}, &choice,
+                                    &fixture.diagnostics);
+    expect_error(&fixture, "rate", cases[i].error);
+    assert_int_equal(failed != 0, *cases[i].error != 0);
+    if (!failed)
+      assert_true(choice.interactivity >= cases[i].target * hour_s * (1 - 1e-9));
+    if (cases[i].batch) {
+      assert_int_equal(choice.batch, cases[i].batch);
+      assert_int_equal(choice.is_measured, cases[i].measured);
+      expect_near(choice.load_power, 100 + choice.batch, 1e-12, "watts");
+    } else if (!failed) {
+      // Between 16 and 64, and one user more would be too many.
+      assert_true(choice.batch > 16 && choice.batch < 64 && !choice.is_measured);
+      const double next =
+          curve_interpolate(curve.batch, curve.throughput, curve.count, choice.batch + 1);
+      assert_true(next / (choice.batch + 1) < cases[i].target * hour_s);
+    }
+    fixture_end(&fixture);
+  }
+}
+
+// Two points make a straight line.
+static void test_straight_line(void **state) {
+  (void)state;
+  static const double batches[] = {10, 30}, rates[] = {120, 240}; // 60 + 6 b
+  struct fixture fixture;
+  struct curve_choice choice;
+  fixture_start(&fixture);
+  const struct curve curve = curve_of(batches, rates, 2, 1);
+  // (60 + 6 b) / b >= 9 up to b = 20.
+  assert_int_equal(
+      curve_choose(&curve, 9 * hour_s, (struct place){0}, &choice, &fixture.diagnostics), 0);
+  assert_int_equal(choice.batch, 20);
+  expect_near(choice.throughput, 180 * hour_s, 1e-12, "throughput");
+  fixture_end(&fixture);
+}
+
+static void test_curve_keeps_one_point_a_batch(void **state) {
+  (void)state;
+  struct curve curve = {.accelerators = 1};
+  assert_true(curve_add(&curve, 4, 1, NAN, "a"));
+  assert_false(curve_add(&curve, 4, 2, NAN, "b"));
+  for (int i = 0; i < CURVE_POINTS - 1; i++)
+    assert_true(curve_add(&curve, 100 + i, 1, NAN, ""));
+  assert_false(curve_add(&curve, 1000, 1, NAN, ""));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bits),
+      cmocka_unit_test(test_published_headroom),
+      cmocka_unit_test(test_kv),
+      cmocka_unit_test(test_activations),
+      cmocka_unit_test(test_sharing),
+      cmocka_unit_test(test_concurrency),
+      cmocka_unit_test(test_concurrency_is_monotone),
+      cmocka_unit_test(test_batch_at_rate),
+      cmocka_unit_test(test_straight_line),
+      cmocka_unit_test(test_curve_keeps_one_point_a_batch),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

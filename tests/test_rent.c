@@ -1,0 +1,214 @@
+// Rent or own against sums done by hand. Run in the repository's root.
+#include "tests/support/scenario_fixture.h"
+
+#include "model/rent.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Owning 8 at 10,000 USD, 1 kW each at 0.10 USD/kWh for 26,280 h: 80,000 + 21,024 USD. They make
+// 1,000 token/s half of the time: 378,432 Mtok. Used: 8 x 26,280 / 2 = 105,120 accelerator-hours.
+static const char owned[] =
+    "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon = 3 yr\n"
+    "[common]\nutilization = 50 %\nelectricity_price = 0.1 USD/kWh\npue = 1\n"
+    "[option own]\naccelerator = h200-sxm-141\naccelerators = 8\nlist_price = 10000 USD\n"
+    "load_power = 1000 W\nthroughput = 1000 token/s\n";
+
+static const double hour_s = 3600, month_h = 730;
+
+struct expected {
+  const char *more;    // of the option
+  const char *section; // [rent q]
+  double accelerators, paid, beside, cost, utilization;
+  double months; // NAN: never
+  double rate;
+};
+
+static const struct expected cases[] = {
+    // Monthly 584 USD of power against 2,920 of rent: 80,000 / 2,336 months.
+    {"", "on_demand = 1 USD/gpu/h", 8, 105120, 0, 105120, 0.5 * 101024 / 105120,
+     80000. / (2920 - 584), 101024. / 105120},
+    {"", "one_year = 0.6 USD/gpu/h", 8, 210240, 0, 126144, 0.5 * 101024 / 126144,
+     80000. / (3504 - 584), 101024. / 210240},
+    // 80,000 / (2,336 - 584) is beyond the 36th month.
+    {"", "three_years = 0.4 USD/gpu/h", 8, 210240, 0, 84096, 0.5 * 101024 / 84096, NAN,
+     101024. / 210240},
+    {"", "reserved = 1 USD/gpu/h", 8, 210240, 0, 210240, 0.5 * 101024 / 210240,
+     80000. / (5840 - 584), 101024. / 210240},
+    // A tenth of an engineer, licences and a port are paid either way.
+    {"engineers = 0.1 FTE\nengineer_cost = 100000 USD/yr\nmigration_cost = 500 USD\n"
+     "software_licence = 100 USD/gpu/yr\n",
+     "on_demand = 1 USD/gpu/h", 8, 105120, 32900, 138020, 0.5 * 101024 / 105120,
+     80000. / (2920 - 584), 101024. / 105120},
+    // Idle at 200 W: 400 W on average come and go with the load, 8,409.60 USD of them.
+    {"idle_power = 200 W\n", "on_demand = 1 USD/gpu/h", 8, 105120, 0, 105120,
+     0.5 * (92614.4 - 8409.6) / (105120 - 8409.6), 80000. / (2920 - 12614.4 / 36),
+     92614.4 / 105120},
+    // Terms are paid to their end: two of them for three years at 1.5.
+    {"horizon = 1.5 yr\n", "three_years = 0.4 USD/gpu/h", 8, 210240, 0, 84096, 0.5 * 90512 / 84096,
+     NAN, 90512. / 210240},
+    {"availability = 80 %\n", "on_demand = 1 USD/gpu/h", 8, 84096, 0, 84096, 0.5 * 101024 / 84096,
+     NAN, 101024. / 84096},
+};
+
+static const struct rent_answer *answer_of(struct scenario_fixture *f, const char *text,
+                                           const char *only) {
+  struct rent_answers answers;
+  scenario_fixture_start(f, text, NULL, NULL);
+  expect_error(&f->fixture, text, "");
+  assert_int_equal(
+      rent_find(f->scenario, only, &answers, &f->fixture.arena, &f->fixture.diagnostics), 0);
+  expect_error(&f->fixture, text, "");
+  assert_int_equal(answers.count, 1);
+  struct rent_answer *answer = arena_alloc(&f->fixture.arena, sizeof *answer);
+  *answer = answers.list[0];
+  return answer;
+}
+
+static void check_cost(const struct rent_cost *cost, const struct expected *expected) {
+  const char *what = expected->section;
+  expect_near(cost->accelerators, expected->accelerators, 1e-12, what);
+  expect_near(cost->paid, expected->paid, 1e-12, what);
+  if (expected->beside == 0)
+    assert_true(cost->beside == 0);
+  else
+    expect_near(cost->beside, expected->beside, 1e-12, what);
+  expect_near(cost->cost, expected->cost, 1e-12, what);
+  expect_near(cost->break_even_utilization, expected->utilization, 1e-10, what);
+  expect_near(cost->break_even_rate, expected->rate, 1e-12, what);
+  if (isnan(expected->months))
+    assert_true(isnan(cost->break_even_month));
+  else
+    expect_near(cost->break_even_month, expected->months * month_h, 1e-10, what);
+  assert_int_equal(cost->owning_never, expected->utilization > 1);
+}
+
+static void test_offers(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture f;
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s[rent q]\n%s\n", owned, cases[i].more, cases[i].section);
+    const struct rent_answer *answer = answer_of(&f, text, NULL);
+    assert_int_equal(answer->count, 1);
+    check_cost(&answer->costs[0], &cases[i]);
+    expect_near(answer->costs[0].saving, 1 - answer->tco / answer->costs[0].cost, 1e-12, "saving");
+    scenario_fixture_end(&f);
+  }
+}
+
+// Half as fast: 16 for the same tokens, in nodes of 8; for the hours used just as many hours.
+static void test_rented_option(void **state) {
+  (void)state;
+  struct scenario_fixture f;
+  char text[2048];
+  snprintf(text, sizeof text,
+           "%s[option cloud]\naccelerator = h100-sxm5-80\naccelerators = 1\n"
+           "rental_rate = 1 USD/gpu/h\nthroughput = 520 token/s\n",
+           owned);
+  const struct rent_answer *answer = answer_of(&f, text, NULL);
+  assert_string_equal(answer->name, "own");
+  assert_int_equal(answer->count, 2);
+  expect_near(answer->costs[0].accelerators, 16, 1e-12, "whole nodes");
+  expect_near(answer->costs[0].cost, 16 * 26280, 1e-12, "always");
+  expect_near(answer->costs[1].cost, 105120. * 1000 / 520, 1e-12, "hours used");
+  expect_near(answer->tokens, 8 * 1000 * hour_s * 13140, 1e-12, "tokens");
+  scenario_fixture_end(&f);
+}
+
+// With an item that is not affine in the load the root is searched for: tco at u is 101,024 +
+// 40,000 u^2, the rent 210,240 u. 40,000 u^2 - 210,240 u + 101,024 = 0.
+static void test_searched_utilization(void **state) {
+  (void)state;
+  struct scenario_fixture f;
+  char text[2048];
+  snprintf(text, sizeof text,
+           "%s[item wear]\nlabel = Wear\nunit = USD\ngroup = capex\n"
+           "formula = 40000 USD * utilization * utilization\n[rent q]\non_demand = 1 USD/gpu/h\n",
+           owned);
+  const struct rent_answer *answer = answer_of(&f, text, "q");
+  const struct rent_cost *cost = &answer->costs[0];
+  // The item is paid by who rents as well, as it stands: 10,000 USD.
+  const double b = 210240, c = 101024 - 10000;
+  assert_false(cost->is_closed);
+  expect_near(cost->beside, 10000, 1e-9, "the item, rented too");
+  expect_near(cost->break_even_utilization, (b - sqrt(b * b - 4 * 40000 * c)) / (2 * 40000), 1e-9,
+              "root");
+  scenario_fixture_end(&f);
+}
+
+static const struct {
+  const char *text, *error;
+} refusals[] = {
+    {"[rent q]\n", "has nothing to set owning against"},
+    {"[rent q]\nown = owm\non_demand = 1 USD/gpu/h\n", "no option 'owm'; did you mean 'own'?"},
+    {"[rent q]\non_demnd = 1 USD/gpu/h\n", "unknown key 'on_demnd' in [rent q]; did you mean"},
+    {"[rent q]\non_demand = 1\n", "has no unit"},
+    {"[rent q]\non_demand = 0 USD/gpu/h\n", "on_demand must be above 0"},
+    {"[rent q]\non_demand = -2 USD/gpu/h\n", "on_demand must be above 0"},
+    {"[rent q]\non_demand = 1 USD/node/h\n", "wrong unit"},
+    {"[rent q]\non_demand = pr138\n", "price 'pr138' is of 'h100-sxm5-80', not of 'h200-sxm-141'"},
+    {"[rent q]\none_year = pr136\n", "price 'pr136' (on_demand) is no hourly rent for one_year"},
+    {"[rent q]\non_demand = pr002\n", "(purchase) is no hourly rent"},
+    {"[rent q]\ncloud = own\n", "option 'own' is owned: cloud wants a rented one"},
+    {"[rent q]\nown = cloud\non_demand = 1 USD/gpu/h\n[option cloud]\naccelerator = h100-sxm5-80\n"
+     "accelerators = 8\nrental_rate = 1 USD/gpu/h\nthroughput = 1 token/s\n",
+     "option 'cloud' is rented: own wants an owned one"},
+    {"[rent q]\non_demand = 1 USD/gpu/h\n[option two]\naccelerator = h100-sxm5-80\n"
+     "accelerators = 8\nlist_price = 1 USD\nthroughput = 1 token/s\n",
+     "[rent q] needs 'own = ID'"},
+    {"[rent q]\ncloud = cloud\n[option cloud]\naccelerator = h100-sxm5-80\nhorizon = 2 yr\n"
+     "accelerators = 8\nrental_rate = 1 USD/gpu/h\nthroughput = 1 token/s\n",
+     "different horizons"},
+};
+
+static void test_refusals(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+    struct scenario_fixture f;
+    struct rent_answers answers;
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", owned, refusals[i].text);
+    scenario_fixture_start(&f, text, NULL, NULL);
+    expect_error(&f.fixture, text, "");
+    assert_int_equal(
+        rent_find(f.scenario, NULL, &answers, &f.fixture.arena, &f.fixture.diagnostics), -1);
+    expect_error(&f.fixture, text, refusals[i].error);
+    scenario_fixture_end(&f);
+  }
+}
+
+static void test_asked(void **state) {
+  (void)state;
+  static const struct {
+    const char *more;
+    bool asked;
+  } whether[] = {
+      {"", false},
+      {"[rent q]\non_demand = 1 USD/gpu/h\n", true},
+      {"[option cloud]\naccelerator = h100-sxm5-80\naccelerators = 8\nrental_rate = 1 USD/gpu/h\n"
+       "throughput = 1 token/s\n",
+       true},
+  };
+  for (size_t i = 0; i < sizeof whether / sizeof whether[0]; i++) {
+    struct scenario_fixture f;
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", owned, whether[i].more);
+    scenario_fixture_start(&f, text, NULL, NULL);
+    expect_error(&f.fixture, text, "");
+    assert_int_equal(rent_is_asked(f.scenario), whether[i].asked);
+    scenario_fixture_end(&f);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_offers),
+      cmocka_unit_test(test_rented_option),
+      cmocka_unit_test(test_searched_utilization),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_asked),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
