@@ -3,6 +3,7 @@
 #include <string.h>
 
 static const struct question questions[] = {
+    {"audit", "it needs a [claim NAME] with what is said", audit_asked, decide_audit},
     {.kind = NULL},
 };
 
