@@ -191,6 +191,12 @@ static bool is_percent(const char *value) {
   return length && value[length - 1] == '%';
 }
 
+// A plain number may be claimed in %.
+static const struct unit *unit_for(const struct reader *reader, const char *value) {
+  const struct unit *unit = reader->claim->quantity.unit;
+  return dimension_is_one(unit->dimension) && is_percent(value) ? unit_named(reader, "%") : unit;
+}
+
 // Shown in the unit that it was claimed in.
 static bool keep_unit(const struct reader *reader, const char *value) {
   const char *text = unit_text_of(value);
@@ -222,7 +228,7 @@ static bool read_equal(const struct reader *reader, const char *text, const char
   const char *tolerance = sign + sign_length;
   tolerance += strspn(tolerance, " ");
   double width;
-  if (quantity_parse(value, place_of(reader, text), claim->quantity.unit, &claim->value,
+  if (quantity_parse(value, place_of(reader, text), unit_for(reader, value), &claim->value,
                      reader->diagnostics) ||
       !keep_unit(reader, value) || !read_tolerance(reader, value, tolerance, &width))
     return false;
@@ -238,8 +244,8 @@ static bool read_value(const struct reader *reader, const char *text) {
     return read_equal(reader, text, plus ? plus : sign, 2);
   if (claim->relation == CLAIM_EQUALS && strstr(text, "..")) {
     claim->relation = CLAIM_WITHIN;
-    if (!bounds_parse(text, place_of(reader, text), claim->quantity.unit, &claim->low, &claim->high,
-                      reader->diagnostics))
+    if (!bounds_parse(text, place_of(reader, text), unit_for(reader, text), &claim->low,
+                      &claim->high, reader->diagnostics))
       return false;
     claim->value = (claim->low + claim->high) / 2;
     return keep_unit(reader, strstr(text, "..") + 2 + strspn(strstr(text, "..") + 2, " "));
@@ -249,7 +255,7 @@ static bool read_value(const struct reader *reader, const char *text) {
                       "how exactly? '%s' needs a tolerance, as in '31 %% +- 0.5 %%'", text);
     return false;
   }
-  if (quantity_parse(text, place_of(reader, text), claim->quantity.unit, &claim->value,
+  if (quantity_parse(text, place_of(reader, text), unit_for(reader, text), &claim->value,
                      reader->diagnostics))
     return false;
   claim->low = claim->relation == CLAIM_AT_LEAST ? claim->value : -INFINITY;

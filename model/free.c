@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { BOUND_MAX = 64 };
-
 static const struct ini_section *free_section(const struct reading *reading) {
   for (size_t i = 0; i < reading->text->section_count; i++)
     if (!strcmp(reading->text->sections[i].kind, "free"))
@@ -21,21 +19,21 @@ static const char *after_number(const char *bound) {
 }
 
 // "2000 .. 8000 token/s": the low end may leave its unit to the high end.
-static bool split_bounds(const char *text, char low[BOUND_MAX * 2], const char **high) {
+static bool split_bounds(const char *text, const char **low, const char **high,
+                         struct arena *arena) {
   const char *dots = strstr(text, "..");
-  if (!dots || dots == text || dots - text >= BOUND_MAX || strlen(dots) >= BOUND_MAX)
+  if (!dots)
     return false;
   size_t length = (size_t)(dots - text);
   while (length && text[length - 1] == ' ')
     length--;
-  memcpy(low, text, length);
-  low[length] = '\0';
+  *low = arena_copy_n(arena, text, length);
   *high = dots + 2 + strspn(dots + 2, " ");
-  const char *low_unit = after_number(low), *high_unit = after_number(*high);
-  if (low_unit == low || high_unit == *high)
+  const char *low_unit = after_number(*low), *high_unit = after_number(*high);
+  if (low_unit == *low || high_unit == *high)
     return false;
   if (!*low_unit)
-    strcat(low, high_unit);
+    *low = arena_printf(arena, "%s%s", *low, high_unit);
   return true;
 }
 
@@ -47,9 +45,8 @@ static bool within(const struct declaration *input, double value) {
 
 bool bounds_parse(const char *text, struct place place, const struct unit *unit, double *low,
                   double *high, struct diagnostics *diagnostics) {
-  char low_text[BOUND_MAX * 2];
-  const char *high_text;
-  if (!split_bounds(text, low_text, &high_text)) {
+  const char *low_text, *high_text;
+  if (!split_bounds(text, &low_text, &high_text, diagnostics->arena)) {
     diagnostics_error(diagnostics, place,
                       "expected LOW .. HIGH in %s, with a number at either end, not '%s'",
                       unit->text, text);

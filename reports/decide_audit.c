@@ -85,7 +85,7 @@ static void claims_that_hold(const struct writer *writer, struct decision_table 
       {"low", "From", NULL},    {"high", "To", NULL},         {"best", "Amid", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  const size_t rows = (size_t)(audit->count + audit->shown_count);
+  const size_t rows = (size_t)audit->count + (size_t)audit->shown_count;
   struct decision_cell *cells = arena_array(writer->arena, rows * COLUMNS, sizeof *cells);
   for (size_t r = 0; r < rows; r++) {
     const struct audit_claim *claim =
@@ -324,7 +324,7 @@ static void catalogue_table(const struct writer *writer, struct decision_table *
                                                    {"verdict", "Implied is", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   struct comparison *comparisons = arena_array(
-      writer->arena, (size_t)(writer->audit->free_count + writer->audit->shown_count) + 1,
+      writer->arena, (size_t)writer->audit->free_count + (size_t)writer->audit->shown_count + 1,
       sizeof *comparisons);
   const size_t count = comparisons_of(writer, comparisons);
   struct decision_cell *cells = arena_array(writer->arena, count * COLUMNS + 1, sizeof *cells);
