@@ -300,18 +300,11 @@ static int number_of(const struct setup *setup, const struct claim *claim) {
   return (int)(claim - setup->claims->list);
 }
 
-// Bounds of all claims but one.
-static void bounds_but(const struct setup *setup, int but, enum strictness strictness,
-                       struct search_bound *bounds) {
-  bounds_of(setup, NULL, strictness, bounds);
-  bounds[but] = unbounded;
-}
-
 // ---- questions
 
 static double least_breach(const struct experiment *experiment, const struct search_bound *bounds) {
   struct search_point point;
-  search_least_violation(&experiment->search, bounds, &point);
+  search_least_violation(&experiment->search, bounds, AUDIT_TOLERANCE, &point);
   return point.violation;
 }
 
@@ -331,20 +324,6 @@ static struct audit_span span_of(const struct experiment *experiment,
     *(side ? &span.high : &span.low) = value;
   }
   return span;
-}
-
-// The value of a claim's quantity nearest to what is claimed, while the others hold.
-static double nearest_while(const struct experiment *experiment, int claim,
-                            enum strictness strictness) {
-  const struct setup *setup = experiment->setup;
-  struct search_bound bounds[CLAIMS_MOST];
-  struct search_point point;
-  bounds_but(setup, claim, strictness, bounds);
-  const struct search_goal goal = {SEARCH_NEAREST, false, claim,
-                                   setup->claims->list[claim].value / setup->scales[claim]};
-  return search_best(&experiment->search, bounds, &goal, NULL, &point)
-             ? point.values[claim] * setup->scales[claim]
-             : NAN;
 }
 
 // ---- the audit
@@ -411,16 +390,6 @@ static int evaluate_as_stated(struct setup *setup, struct audit *audit,
   return diagnostics->errors == errors ? 0 : -1;
 }
 
-static double breach_as_stated(const struct audit *audit) {
-  double worst = -INFINITY;
-  for (int i = 0; i < audit->count; i++) {
-    const struct claim *claim = audit->list[i].claim;
-    const double stands = audit->list[i].stands;
-    worst = fmax(worst, fmax(claim->low - stands, stands - claim->high) / claim->scale);
-  }
-  return worst;
-}
-
 static void keep_best(const struct experiment *experiment, struct audit *audit,
                       const struct search_point *best) {
   for (int i = 0; i < audit->count + audit->shown_count; i++) {
@@ -446,38 +415,59 @@ static void find_spans(const struct experiment *experiment, struct audit *audit,
   }
 }
 
-// Drops one claim after the other that the rest does not need to be impossible.
-static void find_conflict(const struct experiment *experiment, struct audit *audit) {
-  const struct setup *setup = experiment->setup;
+static bool can_hold(const struct experiment *experiment, const bool *wanted) {
   struct search_bound bounds[CLAIMS_MOST];
-  bool wanted[CLAIMS_MOST] = {false};
-  for (int i = 0; i < audit->count; i++)
-    wanted[number_of(setup, audit->list[i].claim)] = true;
-  for (int i = 0; i < audit->count; i++) {
-    const int c = number_of(setup, audit->list[i].claim);
-    wanted[c] = false;
-    bounds_of(setup, wanted, WITHIN_TOLERANCE, bounds);
-    wanted[c] = least_breach(experiment, bounds) <= AUDIT_TOLERANCE;
-  }
-  for (int i = 0; i < audit->count; i++) {
-    audit->list[i].in_conflict = wanted[number_of(setup, audit->list[i].claim)];
-    audit->conflict_size += audit->list[i].in_conflict;
-  }
+  bounds_of(experiment->setup, wanted, WITHIN_TOLERANCE, bounds);
+  return least_breach(experiment, bounds) <= AUDIT_TOLERANCE;
 }
 
-static void find_nearest(const struct experiment *experiment, struct audit *audit) {
+// Drops one claim after the other that the rest does not need to be impossible, the last ones
+// first, and this one at the very end.
+static void find_conflict(const struct experiment *experiment, const struct audit *audit,
+                          struct audit_claim *claim) {
   const struct setup *setup = experiment->setup;
+  const int own = number_of(setup, claim->claim);
+  bool *wanted = claim->conflict;
+  for (int i = 0; i < audit->count; i++)
+    wanted[number_of(setup, audit->list[i].claim)] = true;
+  for (int i = audit->count - 1; i >= -1; i--) {
+    const int c = i < 0 ? own : number_of(setup, audit->list[i].claim);
+    if (c == own && i >= 0)
+      continue;
+    wanted[c] = false;
+    wanted[c] = can_hold(experiment, wanted);
+  }
+  if (!wanted[own])
+    memset(wanted, false, sizeof claim->conflict);
+  for (int c = 0; c < setup->claims->count; c++)
+    claim->conflict_size += wanted[c];
+}
+
+// The value of a claim's quantity nearest to what is claimed, while the rest of its conflict holds.
+static double nearest_while(const struct experiment *experiment, const struct audit_claim *claim,
+                            enum strictness strictness) {
+  const struct setup *setup = experiment->setup;
+  const int c = number_of(setup, claim->claim);
+  const double scale = setup->scales[c];
+  const struct search_goal goal = {SEARCH_NEAREST, false, c, claim->claim->value / scale};
   struct search_bound bounds[CLAIMS_MOST];
+  struct search_point point;
+  bounds_of(setup, claim->conflict, strictness, bounds);
+  bounds[c] = unbounded;
+  return search_best(&experiment->search, bounds, &goal, NULL, &point) ? point.values[c] * scale
+                                                                       : NAN;
+}
+
+static void find_conflicts(const struct experiment *experiment, struct audit *audit) {
   for (int i = 0; i < audit->count; i++) {
     struct audit_claim *claim = &audit->list[i];
-    const int c = number_of(setup, claim->claim);
-    bounds_but(setup, c, WITHIN_TOLERANCE, bounds);
-    claim->others_hold = least_breach(experiment, bounds) <= AUDIT_TOLERANCE;
-    if (!claim->others_hold)
+    find_conflict(experiment, audit, claim);
+    if (!claim->conflict_size)
       continue;
-    claim->together = span_of(experiment, bounds, false, c, NULL);
-    claim->nearest = nearest_while(experiment, c, WITHIN_TOLERANCE);
-    claim->nearest_said = nearest_while(experiment, c, AS_SAID);
+    claim->nearest = nearest_while(experiment, claim, WITHIN_TOLERANCE);
+    claim->nearest_said = nearest_while(experiment, claim, AS_SAID);
+    if (!audit->worst || claim->conflict_size < audit->worst->conflict_size)
+      audit->worst = claim;
   }
 }
 
@@ -558,6 +548,15 @@ static void find_need(const struct setup *setup, const struct audit *audit,
   need->exact = span_of(experiment, bounds, true, last, NULL);
 }
 
+// An end where only the look ended is open.
+static void open_ends(struct audit_span *span, struct audit_span looked, struct limits limits) {
+  const double near = 1e-9 * (looked.high - looked.low);
+  if (span->high >= looked.high - near && limits.high > looked.high)
+    span->high = INFINITY;
+  if (span->low <= looked.low + near && limits.low < looked.low)
+    span->low = -INFINITY;
+}
+
 static void add_need(const struct setup *setup, struct audit *audit, const struct claim *claim,
                      struct target target, double value) {
   const struct scenario *scenario = setup->claims->scenario;
@@ -570,6 +569,8 @@ static void add_need(const struct setup *setup, struct audit *audit, const struc
                               .span = {NAN, NAN},
                               .looked = look_where(scenario, target, value)};
   find_need(setup, audit, need);
+  open_ends(&need->exact, need->looked, target_limits(scenario, target));
+  open_ends(&need->span, need->looked, target_limits(scenario, target));
 }
 
 // The inputs that a claim's conditions fix, and those that it names.
@@ -579,7 +580,7 @@ static void find_needs(const struct setup *setup, struct audit *audit) {
   audit->needs = arena_array(setup->arena, most + 1, sizeof *audit->needs);
   for (int i = 0; i < audit->count; i++) {
     const struct claim *claim = audit->list[i].claim;
-    for (int k = 0; k < claim->condition_count && audit->list[i].in_conflict; k++)
+    for (int k = 0; k < claim->condition_count && audit->list[i].conflict_size; k++)
       if (!claim->conditions[k].times)
         add_need(setup, audit, claim, claim->conditions[k].target, claim->conditions[k].value);
     for (int k = 0; k < claim->need_count; k++)
@@ -588,39 +589,41 @@ static void find_needs(const struct setup *setup, struct audit *audit) {
   }
 }
 
-static void answer(const struct setup *setup, struct audit *audit) {
-  if (!audit->free_count) {
-    const double breach = breach_as_stated(audit);
-    audit->holds = breach <= AUDIT_TOLERANCE;
-    audit->margin = breach;
-    for (int i = 0; i < audit->count; i++) {
-      const struct claim *claim = audit->list[i].claim;
-      const double stands = audit->list[i].stands;
-      audit->list[i].in_conflict =
-          fmax(claim->low - stands, stands - claim->high) > AUDIT_TOLERANCE * claim->scale;
-      audit->conflict_size += audit->list[i].in_conflict;
-    }
-  } else {
-    struct experiment *experiment = experiment_new(setup, audit, false);
-    struct search_bound bounds[CLAIMS_MOST];
-    struct search_point best;
-    experiment_start(experiment);
-    bounds_of(setup, NULL, WITHIN_TOLERANCE, bounds);
-    search_least_violation(&experiment->search, bounds, &best);
-    audit->margin = best.violation;
-    audit->holds = best.violation <= AUDIT_TOLERANCE;
-    keep_best(experiment, audit, &best);
-    find_reach(experiment, audit);
-    if (audit->holds)
-      find_spans(experiment, audit, &best);
-    else {
-      find_conflict(experiment, audit);
-      find_nearest(experiment, audit);
-      find_alone(experiment, audit);
-    }
+// Nothing is free: every claim that does not hold is a conflict of its own.
+static void compare_as_stated(const struct setup *setup, struct audit *audit) {
+  audit->margin = -INFINITY;
+  for (int i = 0; i < audit->count; i++) {
+    struct audit_claim *claim = &audit->list[i];
+    const double stands = claim->stands;
+    const double breach =
+        fmax(claim->claim->low - stands, stands - claim->claim->high) / claim->claim->scale;
+    const bool broken = breach > AUDIT_TOLERANCE;
+    claim->conflict[number_of(setup, claim->claim)] = broken;
+    claim->conflict_size = broken;
+    if (broken && breach > audit->margin)
+      audit->worst = claim;
+    audit->margin = fmax(audit->margin, breach);
   }
-  if (!audit->holds)
-    find_needs(setup, audit);
+  audit->holds = audit->margin <= AUDIT_TOLERANCE;
+}
+
+static void search_claims(const struct setup *setup, struct audit *audit) {
+  struct experiment *experiment = experiment_new(setup, audit, false);
+  struct search_bound bounds[CLAIMS_MOST];
+  struct search_point best;
+  experiment_start(experiment);
+  bounds_of(setup, NULL, WITHIN_TOLERANCE, bounds);
+  search_least_violation(&experiment->search, bounds, -INFINITY, &best);
+  audit->margin = best.violation;
+  audit->holds = best.violation <= AUDIT_TOLERANCE;
+  keep_best(experiment, audit, &best);
+  find_reach(experiment, audit);
+  if (audit->holds) {
+    find_spans(experiment, audit, &best);
+    return;
+  }
+  find_conflicts(experiment, audit);
+  find_alone(experiment, audit);
 }
 
 const struct audit *audit_claims(const struct scenario *scenario, struct arena *arena,
@@ -639,8 +642,12 @@ const struct audit *audit_claims(const struct scenario *scenario, struct arena *
   if (build_program(setup, diagnostics))
     return NULL;
   const int failed = evaluate_as_stated(setup, audit, diagnostics);
-  if (!failed)
-    answer(setup, audit);
+  if (!failed && audit->free_count)
+    search_claims(setup, audit);
+  else if (!failed)
+    compare_as_stated(setup, audit);
+  if (!failed && !audit->holds)
+    find_needs(setup, audit);
   program_workspace_free(setup->workspace);
   return failed ? NULL : audit;
 }

@@ -22,11 +22,13 @@ struct audit_claim {
   double stands;              // as the scenario stands, with the claim's conditions
   double best;                // at the point of the least breach
   struct audit_span reach;    // whatever the other claims say
-  struct audit_span together; // while all other claims hold within their tolerances
-  double nearest;             // of `together`, to what is claimed
-  double nearest_said;        // the same while all others hold exactly as said
-  bool in_conflict;           // one of the smallest set found that cannot hold together
-  bool others_hold;           // all other claims hold together without this one
+  struct audit_span together; // while all claims hold; NAN when they cannot
+  // A smallest set of claims, with this one in it, that cannot hold together: each of them can hold
+  // beside the rest without it. Empty when it is in none.
+  bool conflict[CLAIMS_MOST]; // [claims.count]
+  int conflict_size;
+  double nearest; // to what is claimed, while the rest of `conflict` holds within its tolerances
+  double nearest_said; // the same while the rest holds exactly as said
 };
 
 // What an input would have to be for all claims to hold exactly as said; `span` within their
@@ -35,9 +37,10 @@ struct audit_need {
   const struct claim *claim;
   struct target target;
   const char *name;
-  double stated;                 // base units
-  struct audit_span exact, span; // NAN: no value within what the input may be, or `looked`, does it
-  struct audit_span looked;      // where
+  double stated; // base units
+  // NAN: no value within what the input may be, or `looked`, does it; infinite: all beyond do.
+  struct audit_span exact, span;
+  struct audit_span looked; // where
 };
 
 // A free quantity.
@@ -70,7 +73,7 @@ struct audit {
   int need_count;
   struct audit_alone *alone; // the same
   int alone_count;
-  int conflict_size;
+  const struct audit_claim *worst; // of those in a conflict, the first of the smallest
 };
 
 // NULL after errors.

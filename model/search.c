@@ -7,9 +7,12 @@
 #include <string.h>
 
 enum {
-  STARTS = 10,      // of the search for the least violation
-  GOAL_STARTS = 5,  // of the search for an extreme
-  ITERATIONS = 100, // of one start
+  BINS = 6,         // of each coordinate: a start from each
+  TOP_STARTS = 8,   // and so many from anywhere
+  MOST_STARTS = 64, // in all
+  FINALISTS = 6,    // of the starts that are followed to their end
+  FIRST_STEPS = 8,  // of every start
+  ITERATIONS = 100, // of a finalist
   STEP_LENGTHS = 8, // tried along a step
   PENALTIES = 4,    // raised until the bounds are kept
   GOAL_ROWS = 2,    // an absolute distance is the larger of two functions
@@ -247,11 +250,11 @@ static double walk(struct descent *descent, const double *step) {
   return share;
 }
 
-static void descend(struct descent *descent) {
+static void descend(struct descent *descent, int iterations) {
   double radius = first_radius;
   double step[SEARCH_DIMENSIONS];
   bool moved = true;
-  for (int i = 0; i < ITERATIONS && radius > last_radius; i++) {
+  for (int i = 0; i < iterations && radius > last_radius; i++) {
     if (moved)
       find_slopes(descent);
     if (!find_step(descent, radius, step))
@@ -265,42 +268,101 @@ static void descend(struct descent *descent) {
 
 // ---- from many starts
 
-// The look's points that are worth most, best first, far enough from each other to be different.
-static int choose_starts(const struct descent *descent, int wanted, size_t *chosen) {
+static void look_at(struct descent *descent, size_t point) {
   const struct search *search = descent->search;
-  double worths[SEARCH_POINTS];
+  fill_point(search, descent->bounds, search->points + point * (size_t)search->dimensions,
+             search->values + point * (size_t)search->functions, &descent->here);
+}
+
+static double distance(const struct search *search, size_t a, size_t b) {
+  double largest = 0;
+  for (size_t k = 0; k < (size_t)search->dimensions; k++)
+    largest = fmax(largest, fabs(search->points[a * (size_t)search->dimensions + k] -
+                                 search->points[b * (size_t)search->dimensions + k]));
+  return largest;
+}
+
+// The look's points that are worth most, best first, far enough from each other to be different.
+static int top_starts(const struct descent *descent, const double *worths, size_t *chosen) {
+  const struct search *search = descent->search;
+  bool taken[SEARCH_POINTS] = {false};
   int count = 0;
-  struct search_point point;
-  for (size_t i = 0; i < SEARCH_POINTS; i++) {
-    fill_point(search, descent->bounds, search->points + i * (size_t)search->dimensions,
-               search->values + i * (size_t)search->functions, &point);
-    worths[i] = worth(descent, &point);
-  }
-  while (count < wanted) {
+  while (count < TOP_STARTS) {
     size_t best = SEARCH_POINTS;
     for (size_t i = 0; i < SEARCH_POINTS; i++)
-      if (!isnan(worths[i]) && (best == SEARCH_POINTS || worths[i] < worths[best]))
+      if (!taken[i] && (best == SEARCH_POINTS || worths[i] < worths[best]))
         best = i;
     if (best == SEARCH_POINTS)
       break;
     chosen[count++] = best;
-    const double *at = search->points + best * (size_t)search->dimensions;
+    for (size_t i = 0; i < SEARCH_POINTS; i++)
+      taken[i] |= distance(search, i, best) < 0.1;
+  }
+  return count;
+}
+
+// And the best of every part of every coordinate, so that no valley outbids all others.
+static int add_bins(const struct descent *descent, const double *worths, size_t *chosen,
+                    int count) {
+  const struct search *search = descent->search;
+  const size_t n = (size_t)search->dimensions;
+  for (size_t k = 0; k < n; k++) {
+    size_t best[BINS];
+    for (int b = 0; b < BINS; b++)
+      best[b] = SEARCH_POINTS;
     for (size_t i = 0; i < SEARCH_POINTS; i++) {
-      double distance = 0;
-      for (int k = 0; k < search->dimensions; k++)
-        distance = fmax(distance,
-                        fabs(search->points[i * (size_t)search->dimensions + (size_t)k] - at[k]));
-      if (distance < 0.1)
-        worths[i] = NAN;
+      const int bin = (int)(search->points[i * n + k] * BINS);
+      if (best[bin] == SEARCH_POINTS || worths[i] < worths[best[bin]])
+        best[bin] = i;
+    }
+    for (int b = 0; b < BINS && count < MOST_STARTS; b++) {
+      bool known = false;
+      for (int c = 0; c < count; c++)
+        known |= chosen[c] == best[b];
+      if (!known)
+        chosen[count++] = best[b];
     }
   }
   return count;
 }
 
-static void start_at(struct descent *descent, size_t point) {
-  const struct search *search = descent->search;
-  fill_point(search, descent->bounds, search->points + point * (size_t)search->dimensions,
-             search->values + point * (size_t)search->functions, &descent->here);
+static int choose_starts(struct descent *descent, size_t *chosen) {
+  double worths[SEARCH_POINTS];
+  for (size_t i = 0; i < SEARCH_POINTS; i++) {
+    look_at(descent, i);
+    worths[i] = worth(descent, &descent->here);
+  }
+  return add_bins(descent, worths, chosen, top_starts(descent, worths, chosen));
+}
+
+// The points of finalists, best first: where the first steps from every start lead, and `known`.
+static int choose_finalists(struct descent *descent, const struct search_point *known,
+                            struct search_point *finalists) {
+  size_t starts[MOST_STARTS];
+  double worths[FINALISTS];
+  const int start_count = choose_starts(descent, starts);
+  int count = 0;
+  for (int i = known ? -1 : 0; i < start_count; i++) {
+    if (i >= 0) {
+      look_at(descent, starts[i]);
+      descend(descent, FIRST_STEPS);
+    } else
+      fill_point(descent->search, descent->bounds, known->at, known->values, &descent->here);
+    const double own = worth(descent, &descent->here);
+    int place = count;
+    while (place > 0 && own < worths[place - 1])
+      place--;
+    if (place == FINALISTS)
+      continue;
+    count += count < FINALISTS;
+    for (int k = count - 1; k > place; k--) {
+      finalists[k] = finalists[k - 1];
+      worths[k] = worths[k - 1];
+    }
+    finalists[place] = descent->here;
+    worths[place] = own;
+  }
+  return count;
 }
 
 void search_start(struct search *search, struct arena *arena) {
@@ -325,14 +387,14 @@ void search_start(struct search *search, struct arena *arena) {
 }
 
 void search_least_violation(const struct search *search, const struct search_bound *bounds,
-                            struct search_point *best) {
+                            double enough, struct search_point *best) {
   struct descent descent = {.search = search, .bounds = bounds};
-  size_t starts[STARTS];
-  const int count = choose_starts(&descent, STARTS, starts);
-  best->violation = INFINITY;
-  for (int i = 0; i < count; i++) {
-    start_at(&descent, starts[i]);
-    descend(&descent);
+  struct search_point finalists[FINALISTS];
+  const int count = choose_finalists(&descent, NULL, finalists);
+  *best = finalists[0];
+  for (int i = 0; i < count && best->violation > enough; i++) {
+    descent.here = finalists[i];
+    descend(&descent, ITERATIONS);
     if (descent.here.violation < best->violation)
       *best = descent.here;
   }
@@ -343,7 +405,7 @@ static bool descend_within(struct descent *descent) {
   const struct search_point start = descent->here;
   descent->penalty = 10;
   for (int i = 0; i < PENALTIES; i++) {
-    descend(descent);
+    descend(descent, ITERATIONS);
     if (descent->here.violation <= SEARCH_TOLERANCE)
       return true;
     descent->penalty *= 100;
@@ -366,16 +428,14 @@ bool search_best(const struct search *search, const struct search_bound *bounds,
                  const struct search_goal *goal, const struct search_point *known,
                  struct search_point *best) {
   struct descent descent = {.search = search, .bounds = bounds, .goal = goal, .penalty = 10};
-  size_t starts[GOAL_STARTS];
+  struct search_point finalists[FINALISTS];
   bool found = false;
-  const int count = choose_starts(&descent, GOAL_STARTS, starts);
-  for (int i = known ? -1 : 0; i < count; i++) {
-    if (i >= 0)
-      start_at(&descent, starts[i]);
-    else
-      fill_point(search, bounds, known->at, known->values, &descent.here);
+  const int count = choose_finalists(&descent, known, finalists);
+  for (int i = 0; i < count; i++) {
+    descent.here = finalists[i];
     if (descend_within(&descent))
       keep_better(&descent, &found, best);
+    descent.penalty = 10;
   }
   return found;
 }

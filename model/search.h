@@ -58,9 +58,9 @@ struct search_goal {
 // Takes the global look.
 void search_start(struct search *search, struct arena *arena);
 
-// The point with the smallest violation.
+// The point with the smallest violation, or the first found with no more than `enough`.
 void search_least_violation(const struct search *search, const struct search_bound *bounds,
-                            struct search_point *best);
+                            double enough, struct search_point *best);
 
 // The best point by `goal` where the bounds are kept; false if none was found. `known`: a point
 // where they are kept, to start from as well, or NULL.

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DIGITS = 4, REASONS_MOST = CLAIMS_MOST + 8 };
+enum { DIGITS = 4, MANY = 1000, REASONS_MOST = CLAIMS_MOST + 8 };
 
 struct writer {
   const struct scenario *scenario;
@@ -22,7 +22,9 @@ struct writer {
 static const char *quantity(const struct writer *writer, double value, const struct unit *unit) {
   if (isnan(value))
     return "nothing";
-  const char *number = number_significant(number_in_unit(value, unit), DIGITS, writer->arena);
+  const double shown = number_in_unit(value, unit);
+  const char *number = fabs(shown) < MANY ? number_significant(shown, DIGITS, writer->arena)
+                                          : number_fixed(shown, 0, writer->arena);
   return strcmp(unit->text, "-") != 0 ? arena_printf(writer->arena, "%s %s", number, unit->text)
                                       : number;
 }
@@ -31,10 +33,16 @@ static const char *of_claim(const struct writer *writer, const struct claim *cla
   return quantity(writer, value, claim->quantity.unit);
 }
 
-// "0.904 to 0.918 W", or one value where both ends show alike.
+// "0.904 to 0.918 W", one value where both ends show alike, "at least 3 W" where one is open.
 static const char *span_text(const struct writer *writer, struct audit_span span,
                              const struct unit *unit) {
   const char *low = quantity(writer, span.low, unit), *high = quantity(writer, span.high, unit);
+  if (isinf(span.low) && isinf(span.high))
+    return "anything";
+  if (isinf(span.high))
+    return arena_printf(writer->arena, "at least %s", low);
+  if (isinf(span.low))
+    return arena_printf(writer->arena, "at most %s", high);
   return !strcmp(low, high) ? low : arena_printf(writer->arena, "%s to %s", low, high);
 }
 
@@ -59,13 +67,15 @@ static const char *join(const struct writer *writer, const char *list, const cha
   return arena_printf(writer->arena, "%s%s%s", list, !*list ? "" : left ? ", " : " and ", name);
 }
 
-static const char *conflict_names(const struct writer *writer) {
-  const struct audit *audit = writer->audit;
+// The claims of a conflict, but `except`.
+static const char *conflict_names(const struct writer *writer, const struct audit_claim *conflict,
+                                  const struct claim *except) {
+  const struct claims *claims = writer->audit->claims;
   const char *list = "";
-  int left = audit->conflict_size;
-  for (int i = 0; i < audit->count; i++)
-    if (audit->list[i].in_conflict)
-      list = join(writer, list, audit->list[i].claim->name, --left);
+  int left = conflict->conflict_size - (except != NULL);
+  for (int c = 0; c < claims->count; c++)
+    if (conflict->conflict[c] && &claims->list[c] != except)
+      list = join(writer, list, claims->list[c].name, --left);
   return list;
 }
 
@@ -112,16 +122,20 @@ static void claims_that_hold(const struct writer *writer, struct decision_table 
           "to every tolerance."};
 }
 
+static const char *conflict_text(const struct writer *writer, const struct audit_claim *claim) {
+  if (!claim->conflict_size)
+    return "-";
+  return claim->conflict_size == 1 ? "itself" : conflict_names(writer, claim, claim->claim);
+}
+
 static void claims_that_conflict(const struct writer *writer, struct decision_table *table) {
   static const struct decision_column columns[] = {
       {"claim", "Claim", NULL},
       {"claimed", "Claimed", NULL},
       {"stands", "As stated", NULL},
-      {"low", "Alone from", NULL},
-      {"high", "Alone to", NULL},
       {"nearest_said", "Nearest, others as said", NULL},
       {"nearest", "Within tolerances", NULL},
-      {"in_conflict", "In conflict", NULL}};
+      {"conflict", "Conflicts with", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
   struct decision_cell *cells =
@@ -133,11 +147,9 @@ static void claims_that_conflict(const struct writer *writer, struct decision_ta
     row[0] = text_cell(claim->claim->name);
     row[1] = number_cell(claim->claim->value, unit);
     row[2] = number_cell(claim->stands, unit);
-    row[3] = number_cell(claim->reach.low, unit);
-    row[4] = number_cell(claim->reach.high, unit);
-    row[5] = number_cell(claim->nearest_said, unit);
-    row[6] = number_cell(claim->nearest, unit);
-    row[7] = text_cell(claim->in_conflict ? "yes" : "no");
+    row[3] = number_cell(claim->nearest_said, unit);
+    row[4] = number_cell(claim->nearest, unit);
+    row[5] = text_cell(conflict_text(writer, claim));
   }
   *table = (struct decision_table){
       .key = "claims",
@@ -147,11 +159,38 @@ static void claims_that_conflict(const struct writer *writer, struct decision_ta
       .cells = cells,
       .row_count = (size_t)audit->count,
       .note =
-          audit->free_count
-              ? "As stated: with every free quantity as the scenario has it. Alone: whatever the "
-                "other claims say. Nearest: while the others hold exactly as said, or within "
-                "their tolerances."
-              : "Nothing is free: every claim is checked as the scenario stands."};
+          "As stated: with every free quantity as the scenario has it. Nearest: while those that "
+          "it conflicts with hold exactly as said, or within their tolerances."};
+}
+
+// Nothing is free.
+static void claims_as_stated(const struct writer *writer, struct decision_table *table) {
+  static const struct decision_column columns[] = {{"claim", "Claim", NULL},
+                                                   {"claimed", "Claimed", NULL},
+                                                   {"stands", "As stated", NULL},
+                                                   {"holds", "Holds", NULL}};
+  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+  const struct audit *audit = writer->audit;
+  const size_t rows = (size_t)audit->count + (size_t)audit->shown_count;
+  struct decision_cell *cells = arena_array(writer->arena, rows * COLUMNS, sizeof *cells);
+  for (size_t r = 0; r < rows; r++) {
+    const bool shows = r >= (size_t)audit->count;
+    const struct audit_claim *claim =
+        shows ? &audit->shown[r - (size_t)audit->count] : &audit->list[r];
+    struct decision_cell *row = cells + r * COLUMNS;
+    row[0] = text_cell(claim->claim->name);
+    row[1] = number_cell(shows ? NAN : claim->claim->value, claim->claim->quantity.unit);
+    row[2] = number_cell(claim->stands, claim->claim->quantity.unit);
+    row[3] = text_cell(shows ? "-" : claim->conflict_size ? "no" : "yes");
+  }
+  *table = (struct decision_table){
+      .key = "claims",
+      .title = "The claims beside what the scenario gives",
+      .columns = columns,
+      .column_count = COLUMNS,
+      .cells = cells,
+      .row_count = rows,
+      .note = "Nothing is free: every claim is checked as the scenario stands."};
 }
 
 static void needs_table(const struct writer *writer, struct decision_table *table) {
@@ -364,20 +403,18 @@ static const char *together_answer(const struct writer *writer) {
                                            : "All claims hold";
     return arena_printf(writer->arena, "%s%s.", what, free_text);
   }
-  const char *names = conflict_names(writer);
+  const char *names = conflict_names(writer, audit->worst, NULL);
   if (!audit->free_count)
-    return arena_printf(writer->arena, "No: %s %s not hold%s; the worst misses by %s points.",
-                        names, audit->conflict_size == 1 ? "does" : "do", free_text,
-                        points(writer, audit->margin));
-  if (audit->conflict_size == 1)
-    return arena_printf(
-        writer->arena,
-        "No: %s cannot be true for any value of the free quantities; it is %s points "
-        "out of reach.",
-        names, points(writer, audit->margin));
+    return arena_printf(writer->arena, "No: %s does not hold%s; it misses by %s points.",
+                        audit->worst->claim->name, free_text, points(writer, audit->margin));
+  if (audit->worst->conflict_size == 1)
+    return arena_printf(writer->arena,
+                        "No: %s cannot be true for any value of the free quantities; it is %s "
+                        "points out of reach.",
+                        names, points(writer, audit->margin));
   return arena_printf(writer->arena,
-                      "No: %s cannot be true together; each would have to give way by at least %s "
-                      "points more than its tolerance.",
+                      "No: %s cannot be true together; the worst of all claims must give way by at "
+                      "least %s points more than its tolerance.",
                       names, points(writer, audit->margin));
 }
 
@@ -425,7 +462,9 @@ static struct decision together(const struct writer *writer) {
                               .no = !audit->holds};
   struct decision_table *tables = arena_array(writer->arena, 5, sizeof *tables);
   decision.tables = tables;
-  if (audit->holds && audit->free_count)
+  if (!audit->free_count)
+    claims_as_stated(writer, &tables[decision.table_count++]);
+  else if (audit->holds)
     claims_that_hold(writer, &tables[decision.table_count++]);
   else
     claims_that_conflict(writer, &tables[decision.table_count++]);
@@ -470,26 +509,23 @@ static const char *conflict_answer(const struct writer *writer, const struct aud
   if (!writer->audit->free_count)
     return arena_printf(writer->arena, "Does not hold: the scenario gives %s.%s",
                         of_claim(writer, said, claim->stands), needs);
-  if (claim->nearest > said->high || claim->nearest < said->low ||
-      (isnan(claim->nearest) && !isnan(claim->nearest_said))) {
-    const double nearest = isnan(claim->nearest_said) ? claim->nearest : claim->nearest_said;
-    return arena_printf(
-        writer->arena, "Not reached%s: the nearest is %s (%s within tolerances).%s",
-        writer->audit->count > 1
-            ? isnan(claim->nearest_said) ? " beside the others" : " while the others hold as said"
-            : "",
-        of_claim(writer, said, nearest), of_claim(writer, said, claim->nearest), needs);
-  }
-  return arena_printf(writer->arena, "Contradicts others, which contradict each other as well.%s",
-                      needs);
+  const double nearest = isnan(claim->nearest_said) ? claim->nearest : claim->nearest_said;
+  if (claim->conflict_size == 1)
+    return arena_printf(writer->arena, "Out of reach: the nearest is %s.%s",
+                        of_claim(writer, said, nearest), needs);
+  return arena_printf(writer->arena,
+                      "Not true together with %s: the nearest is %s%s (%s within tolerances).%s",
+                      conflict_names(writer, claim, said), of_claim(writer, said, nearest),
+                      isnan(claim->nearest_said) ? "" : " while the rest holds as said",
+                      of_claim(writer, said, claim->nearest), needs);
 }
 
 static const char *claim_answer(const struct writer *writer, const struct audit_claim *claim) {
   const struct claim *said = claim->claim;
-  if (claim->in_conflict)
+  if (claim->conflict_size)
     return conflict_answer(writer, claim);
   if (!writer->audit->holds)
-    return writer->audit->free_count ? "No part of the conflict found."
+    return writer->audit->free_count ? "In no conflict with the others."
                                      : arena_printf(writer->arena, "Holds: the scenario gives %s.",
                                                     of_claim(writer, said, claim->stands));
   if (!writer->audit->free_count)
@@ -505,7 +541,7 @@ static struct decision one_claim(const struct writer *writer, const struct audit
                               .title = arena_printf(writer->arena, "%s: %s", claim->claim->name,
                                                     full_text(writer, claim->claim)),
                               .answer = claim_answer(writer, claim),
-                              .no = claim->in_conflict};
+                              .no = claim->conflict_size > 0};
   const struct claim *said = claim->claim;
   decision.reasons = arena_array(writer->arena, REASONS_MOST, sizeof *decision.reasons);
   if (*said->source)
@@ -519,15 +555,14 @@ static struct decision one_claim(const struct writer *writer, const struct audit
                                        "be %s",
                                        span_text(writer, claim->reach, said->quantity.unit)));
   if (!isnan(claim->together.low))
+    add_reason(&decision, arena_printf(writer->arena, "While all claims hold it is %s",
+                                       span_text(writer, claim->together, said->quantity.unit)));
+  if (claim->conflict_size > 1)
     add_reason(&decision,
                arena_printf(writer->arena,
-                            writer->audit->holds ? "While all claims hold it is %s"
-                                                 : "While the others hold within their tolerances "
-                                                   "it is %s",
-                            span_text(writer, claim->together, said->quantity.unit)));
-  if (!writer->audit->holds && writer->audit->free_count)
-    add_reason(&decision, claim->others_hold ? "Without it, the other claims can be true together"
-                                             : "Without it, the other claims still conflict");
+                            "It cannot be true together with %s, while any of them can without one "
+                            "of the others",
+                            conflict_names(writer, claim, said)));
   return decision;
 }
 
