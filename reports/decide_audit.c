@@ -263,25 +263,24 @@ static void free_table(const struct writer *writer, struct decision_table *table
                                                    {"low", "Holds from", NULL},
                                                    {"high", "to", NULL},
                                                    {"best", "Amid", NULL}};
-  enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
+  const size_t shown = audit->holds ? sizeof columns / sizeof columns[0] : 3;
   struct decision_cell *cells =
-      arena_array(writer->arena, (size_t)audit->free_count * COLUMNS, sizeof *cells);
+      arena_array(writer->arena, (size_t)audit->free_count * shown, sizeof *cells);
   for (int i = 0; i < audit->free_count; i++) {
-    const struct audit_free *quantity_free = &audit->frees[i];
-    struct decision_cell *row = cells + (size_t)i * COLUMNS;
-    row[0] = text_cell(quantity_free->quantity->key);
-    row[1] = number_cell(quantity_free->quantity->low, quantity_free->unit);
-    row[2] = number_cell(quantity_free->quantity->high, quantity_free->unit);
-    row[3] = number_cell(quantity_free->holds.low, quantity_free->unit);
-    row[4] = number_cell(quantity_free->holds.high, quantity_free->unit);
-    row[5] = number_cell(quantity_free->best, quantity_free->unit);
+    const struct audit_free *of = &audit->frees[i];
+    const double numbers[] = {of->quantity->low, of->quantity->high, of->holds.low, of->holds.high,
+                              of->best};
+    struct decision_cell *row = cells + (size_t)i * shown;
+    row[0] = text_cell(of->quantity->key);
+    for (size_t c = 1; c < shown; c++)
+      row[c] = number_cell(numbers[c - 1], of->unit);
   }
   *table = (struct decision_table){.key = "free",
                                    .title = audit->holds ? "For which values of the free quantities"
                                                          : "What was searched",
                                    .columns = columns,
-                                   .column_count = COLUMNS,
+                                   .column_count = shown,
                                    .cells = cells,
                                    .row_count = (size_t)audit->free_count};
 }

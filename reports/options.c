@@ -26,6 +26,7 @@ enum key {
   KEY_SEED,
   KEY_METHOD,
   KEY_SHARD,
+  KEY_TABLE,
 };
 
 static const struct known_option {
@@ -68,6 +69,9 @@ static const struct known_option {
     {{"shard", KEY_SHARD, "I/N", 0,
       "Make the I-th of N parts, from 1, and print it for 'pertoken merge'", 0},
      OPTIONS_DRAWS},
+    {{"table", KEY_TABLE, "CLAIMS.csv", 0,
+      "Recompute every claim of a table from the catalogues instead", 0},
+     OPTIONS_TABLE},
     {{"format", KEY_FORMAT, "FORMAT", 0, NULL, 0}, OPTIONS_FORMAT},
     {{"output", 'o', "FILE", 0, "Write there instead", 0}, OPTIONS_OUTPUT},
     {{"quiet", 'q', NULL, 0, "No warnings on standard error", 1}, 0},
@@ -154,6 +158,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_SEED: options->seed = text; break;
   case KEY_METHOD: options->method = text; break;
   case KEY_SHARD: options->shard = text; break;
+  case KEY_TABLE: options->table = text; break;
   case 'o': options->output_path = text; break;
   case 'q': options->quiet = true; break;
   case 'v': options->verbose = true; break;

@@ -19,7 +19,8 @@ enum option_group {
   OPTIONS_SWING = 64,   // --swing --grid
   OPTIONS_SOLVE = 128,  // --for --match --target --saving --between
   OPTIONS_DRAWS = 256,  // --draws --seed --method --shard
-  OPTIONS_FOR = 512     // --for
+  OPTIONS_FOR = 512,    // --for
+  OPTIONS_TABLE = 1024  // --table
 };
 
 struct syntax {
@@ -42,6 +43,7 @@ struct options {
   // NULL: not given.
   const char *case_name, *model_path, *data_directory, *measurements_directory, *output_path;
   const char *option, *swing, *grid, *input, *match, *target, *saving, *between;
+  const char *table;
   const char *draws, *seed, *method, *shard;
   enum output_format format;
   bool mixed, quiet, verbose;
