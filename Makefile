@@ -20,7 +20,7 @@ SETUP := tests/support/setup.sh
 
 # Libraries: libcsv and libunistring come without a pkg-config file.
 PACKAGES := gsl xlsxwriter inih jansson libgcrypt
-LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lm
+LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lglpk -lm
 INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 
 SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -531,6 +531,7 @@ static int resolve_option(struct reading *reading, size_t o) {
     inputs_resolve(reading->inputs, (int)o, c, figures);
     if (c && errors != before)
       continue;
+    frees_fill(reading, o, figures);
     settle_purchase(reading, o, figures);
     if (reading->diagnostics->errors == before)
       settle_rent(reading, o, figures);
@@ -594,6 +595,7 @@ static void read_sections(struct reading *reading) {
     assign_setting(reading, scenario->settings[i]);
   inputs_check_attributes(reading->inputs, reading->diagnostics);
   ranges_read(reading);
+  frees_read(reading);
 }
 
 static bool failed(const struct reading *reading) {

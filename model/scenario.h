@@ -81,6 +81,15 @@ struct correlation {
   struct place place;
 };
 
+// An input whose value nobody stated, by a key of [free], with the range in which it may lie: what
+// an audit searches. Where nothing else gives the input a value, the middle of the range stands in.
+struct free_quantity {
+  const char *key; // "mi325x.throughput", "electricity_price"
+  struct place place;
+  int declaration, option; // option: -1 for the common value
+  double low, high;        // base units; low < high
+};
+
 struct scenario_request;
 
 struct scenario {
@@ -104,6 +113,8 @@ struct scenario {
   size_t range_count;
   struct correlation *correlations; // in the order of the file
   size_t correlation_count;
+  struct free_quantity *frees; // in the order of the file
+  size_t free_count;
   const struct ini_section *questions; // [claim NAME], [free], [demand NAME], ...: as they stand
   size_t question_count;
   const struct scenario_request *request; // what it was read with, to read it again with more
@@ -159,6 +170,11 @@ int option_periods(const struct scenario *scenario, const struct option *option,
 // 1 - cost(option) / cost(baseline) of a USD/Mtok item, in the selected case.
 double option_saving(const struct scenario *scenario, const struct option *option,
                      const char *item);
+
+// "2000 .. 8000 token/s": two quantities like `unit`, of which the low one may leave its unit to
+// the other. False after an error: an end missing, another dimension, low not below high.
+bool bounds_parse(const char *text, struct place place, const struct unit *unit, double *low,
+                  double *high, struct diagnostics *diagnostics);
 
 // "0.08 USD/kWh": a base-unit value in a declaration's unit, with the shortest digits that read
 // back to the same double.

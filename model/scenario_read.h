@@ -48,6 +48,10 @@ void selection_apply(struct reading *reading, size_t option);
 void ranges_read(struct reading *reading);
 void ranges_check(struct reading *reading);
 
+// Reads [free], and puts the middle of a range where an option was given no value for the input.
+void frees_read(struct reading *reading);
+void frees_fill(struct reading *reading, size_t option, struct figure *figures);
+
 // The number of an option, or -1; an error for a prefix that is no option; an error for a name that
 // is no input, `where` it stands.
 int reading_option(const struct reading *reading, const char *id);

@@ -30,4 +30,7 @@ int command_fit(struct run *run);
 // command_decide.c: the questions of reports/decisions.h, of which the command's name is one.
 int command_decide(struct run *run);
 
+// command_audit.c
+int command_audit(struct run *run);
+
 #endif

@@ -9,6 +9,7 @@ static const struct question questions[] = {
     {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
     {"rent", "it needs an owned and a rented option of one workload, or a [rent NAME]", rent_asked,
      decide_rent},
+    {"audit", "it needs a [claim NAME] with what is said", audit_asked, decide_audit},
     {.kind = NULL},
 };
 

@@ -34,5 +34,7 @@ const struct decision *decision_find(const struct decisions *decisions, const ch
 // The questions: of each KIND, in reports/decide_KIND.c,
 //   bool KIND_asked(const struct scenario *scenario);
 //   decide_function decide_KIND;
+bool audit_asked(const struct scenario *scenario);
+decide_function decide_audit;
 
 #endif

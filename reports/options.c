@@ -30,6 +30,7 @@ enum key {
   KEY_KV,
   KEY_ACCELERATORS,
   KEY_PARAMETERS,
+  KEY_TABLE,
 };
 
 static const struct known_option {
@@ -80,6 +81,9 @@ static const struct known_option {
      OPTIONS_FIT},
     {{"parameters", KEY_PARAMETERS, "N", 0, "A model of that many parameters, as 70e9", 0},
      OPTIONS_FIT},
+    {{"table", KEY_TABLE, "CLAIMS.csv", 0,
+      "Recompute every claim of a table from the catalogues instead", 0},
+     OPTIONS_TABLE},
     {{"format", KEY_FORMAT, "FORMAT", 0, NULL, 0}, OPTIONS_FORMAT},
     {{"output", 'o', "FILE", 0, "Write there instead", 0}, OPTIONS_OUTPUT},
     {{"quiet", 'q', NULL, 0, "No warnings on standard error", 1}, 0},
@@ -170,6 +174,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_KV: options->kv = text; break;
   case KEY_ACCELERATORS: options->accelerators = text; break;
   case KEY_PARAMETERS: options->parameters = text; break;
+  case KEY_TABLE: options->table = text; break;
   case 'o': options->output_path = text; break;
   case 'q': options->quiet = true; break;
   case 'v': options->verbose = true; break;

@@ -21,7 +21,8 @@ enum option_group {
   OPTIONS_DRAWS = 256,  // --draws --seed --method
   OPTIONS_FOR = 512,    // --for
   OPTIONS_SHARD = 1024, // --shard
-  OPTIONS_FIT = 2048    // --context --kv --accelerators --parameters
+  OPTIONS_FIT = 2048,   // --context --kv --accelerators --parameters
+  OPTIONS_TABLE = 4096  // --table
 };
 
 struct syntax {
@@ -44,6 +45,7 @@ struct options {
   // NULL: not given.
   const char *case_name, *model_path, *data_directory, *measurements_directory, *output_path;
   const char *option, *swing, *grid, *input, *match, *target, *saving, *between;
+  const char *table;
   const char *draws, *seed, *method, *shard;
   const char *context, *kv, *accelerators, *parameters;
   enum output_format format;

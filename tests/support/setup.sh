@@ -4,7 +4,7 @@
 set -eu
 
 declare -A packages=(
-  [build]="gcc make pkg-config libgsl-dev libcsv-dev libxlsxwriter-dev libinih-dev libjansson-dev
+  [build]="gcc make pkg-config libgsl-dev libcsv-dev libxlsxwriter-dev libinih-dev libjansson-dev libglpk-dev
            uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev"
   [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
           poppler-utils libopenmpi-dev openmpi-bin"

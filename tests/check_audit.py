@@ -1,0 +1,344 @@
+#!/usr/bin/python3
+"""Audits of claims: the shipped examples, the table of claims, exit statuses and bad input.
+
+    check_audit.py [full]
+
+What is expected of the examples was worked out by hand, as the comments say. PERTOKEN names the
+program.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import openpyxl
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+CLAIMS = ROOT / 'examples/claims'
+passed, failed = 0, 0
+
+
+def run(*arguments):
+    environment = dict(os.environ, COLUMNS='100', NO_COLOR='1', LC_ALL='C.UTF-8')
+    return subprocess.run([PERTOKEN, *map(str, arguments)], cwd=ROOT, env=environment,
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+def check(name, condition, detail=''):
+    global passed, failed
+    if condition:
+        passed += 1
+        return
+    failed += 1
+    print(f'FAILED {name}: {detail}')
+
+
+def audit(path, *more):
+    done = run('audit', path, '-q', '--mixed', '--format', 'json', *more)
+    answers = json.loads(done.stdout)['answers'] if done.returncode in (0, 1) else []
+    return done, {answer['name']: answer for answer in answers}
+
+
+def row(answers, table, **where):
+    for candidate in answers['together']['tables'][table]['rows']:
+        if all(candidate[key] == value for key, value in where.items()):
+            return candidate
+    raise AssertionError(f'no row {where} in {table}')
+
+
+# Readings of "opex weighted 60/40". C and D: three-year costs of MI325X and H200 in USD, r: ratio of
+# their throughputs, F: cost of an engineer over three years. Saving: 1 - C / (r D); r for 31 %:
+# C / (0.69 D); after n engineers at that r: 1 - 0.69 (1 + n F / C); engineers for 19 %:
+# (0.81 / 0.69 - 1) C / F.
+C_HARDWARE, D_HARDWARE, F = 800 * 22000 * 0.86, 800 * 35000 * 0.86, 3 * 280000
+READINGS = [  # file, C, D, and the same as a person reads it
+    ('scorecard-31-19', C_HARDWARE, D_HARDWARE, ('.629', '37.1', '.911', '23.3', '3.1')),
+    ('scorecard-own-opex', C_HARDWARE / 0.6, D_HARDWARE / 0.6,
+     ('.629', '37.1', '.911', '26.4', '5.2')),
+    ('scorecard-h200-opex', C_HARDWARE + D_HARDWARE * 0.4 / 0.6 * 750 / 700, D_HARDWARE / 0.6,
+     ('.806', '19.4', '1.168', '27.4', '6.7')),
+    ('scorecard-true-power', C_HARDWARE + D_HARDWARE * 0.4 / 0.6 * 1000 / 700, D_HARDWARE / 0.6,
+     ('.949', '5.1', '1.375', '28.0', '7.9')),
+]
+
+
+def check_reading(name, c, d, as_read):
+    done, answers = audit(CLAIMS / f'{name}.ini')
+    alone = row(answers, 'alone', claim='saving', follows='throughput_ratio')
+    got = (row(answers, 'alone', claim='saving', follows='cost_ratio')['low'],
+           row(answers, 'claims', claim='saving')['stands'], alone['low'],
+           row(answers, 'claims', claim='after_engineers')['nearest_said'],
+           row(answers, 'needs', claim='after_engineers')['exact_low'])
+    expected = (c / d, 100 * (1 - c / d), c / d / 0.69, 100 * (1 - 0.69 * (1 + 2 * F / c)),
+                (0.81 / 0.69 - 1) * c / F)
+    digits = (3, 1, 3, 1, 1)
+    check(f'{name}: exit', done.returncode == 1, done.returncode)
+    check(f'{name}: no', answers['together']['no'] and answers['after_engineers']['no'])
+    for value, truth, places, text in zip(got, expected, digits, as_read):
+        check(f'{name}: {text}', abs(value - truth) <= 1e-5 * abs(truth), (value, truth))
+        check(f'{name}: {text} to its last digit',
+              f'{value:.{places}f}' == f'{float(text):.{places}f}', value)
+
+
+# file, exit status, values that the JSON must hold: (table, where, key, value, within)
+OTHERS = [
+    # 1 - 0.69 (1 + 2 F / C) = 26.4 % with C of the second reading.
+    ('scorecard-31-26', 0, [('claims', {'claim': 'throughput_ratio'}, 'best', 0.911, 0.0005)]),
+    # C = 15.136 + 17.2 k, D = 24.08 + 16.053 k (million USD), r = 1.1677, k = 0.8 and 1.2.
+    ('robust-h200-opex', 1, [('claims', {'claim': 'cheaper'}, 'nearest_said', 32.979, 0.001),
+                             ('claims', {'claim': 'dearer'}, 'nearest_said', 29.314, 0.001)]),
+    # Opex in proportion to hardware cancels.
+    ('robust-own-opex', 0, [('claims', {'claim': 'cheaper'}, 'low', 30.5, 1e-4),
+                            ('claims', {'claim': 'dearer'}, 'high', 31.5, 1e-4),
+                            ('claims', {'claim': 'throughput_ratio'}, 'best', 0.911, 0.0005)]),
+    # 30,100 USD x w / (1 - w) / (0.7 kW x 1.25 x 26,280 h), w = 39 % and 41 %.
+    ('weighting-priced', 0,
+     [('free', {'quantity': 'electricity_price'}, 'low', 0.836887, 1e-5),
+      ('free', {'quantity': 'electricity_price'}, 'high', 0.909631, 1e-5)]),
+    # Cost per token is the inverse of tokens per dollar: 1 - 1.3.
+    ('tokens-per-dollar', 1,
+     [('claims', {'claim': 'wins_per_token'}, 'nearest_said', -30, 1e-4),
+      ('needs', {'claim': 'wins_per_token'}, 'exact_low', 130, 1e-3)]),
+    ('concurrency', 0, [('claims', {'claim': 'gap'}, 'high', 79, 1e-4)]),
+    # tp0137 / tp0048
+    ('b200-4.5', 1, [('claims', {'claim': 'uplift'}, 'stands', 12863.62 / 3902.47, 1e-9),
+                     ('needs', {'claim': 'uplift'}, 'exact_low', 4.5 * 3902.47, 0.01)]),
+    # tp0346 / tp0450
+    ('mi350x-2.4', 0, [('claims', {'claim': 'uplift'}, 'stands', 10233.81 / 4235.05, 1e-9)]),
+    # tp0407 / tp0265
+    ('partners-4', 1, [('claims', {'claim': 'hpe_within_4_percent'}, 'stands',
+                        100 * 9419.36 / 10267.01, 1e-9)]),
+]
+
+
+def check_other(name, status, values):
+    done, answers = audit(CLAIMS / f'{name}.ini')
+    check(f'{name}: exit', done.returncode == status, (done.returncode, done.stderr))
+    for table, where, key, value, within in values:
+        got = row(answers, table, **where)[key]
+        check(f'{name}: {where} {key}', got is not None and abs(got - value) <= within, got)
+
+
+def check_examples():
+    for reading in READINGS:
+        check_reading(*reading)
+    for other in OTHERS:
+        check_other(*other)
+    known = {name for name, *_ in READINGS + OTHERS} | {'scorecard-options'}
+    there = {path.stem for path in CLAIMS.glob('*.ini')}
+    check('every example is checked', known == there, known ^ there)
+    done = run('audit', CLAIMS / 'scorecard-options.ini', '-q')
+    check('no claim', done.returncode == 2 and '[claim NAME]' in done.stderr, done.stderr)
+
+
+def check_plausibility():
+    _, answers = audit(CLAIMS / 'weighting-priced.ini')
+    price = row(answers, 'catalogue', quantity='electricity_price')
+    check('electricity above the highest', 'times the highest published (pw170)' in price['verdict'],
+          price)
+    _, answers = audit(CLAIMS / 'scorecard-31-26.ini')
+    ratio = row(answers, 'catalogue', quantity='throughput_ratio')
+    check('ratio inside', ratio['verdict'] == 'inside', ratio)
+
+
+def check_faces():
+    path = CLAIMS / 'scorecard-31-19.ini'
+    table = run('audit', path, '-q')
+    check('table', 'cannot be true together' in table.stdout and '23.34 %' in table.stdout,
+          table.stdout)
+    rows = list(csv.DictReader(io.StringIO(run('audit', path, '-q', '--format', 'csv').stdout)))
+    nearest = [line['value'] for line in rows
+               if line['row'] == 'after_engineers' and line['column'] == 'nearest_said']
+    check('csv', len(nearest) == 1 and nearest[0].startswith('23.34'), nearest)
+    for name, words in (('together', 'Sobol points'), ('after_engineers', 'claims.csv 96 and 97')):
+        explained = run('explain', path, f'audit.{name}', '-q')
+        check(f'explain {name}', explained.returncode == 0 and words in explained.stdout,
+              explained.stdout + explained.stderr)
+    explained = run('explain', path, 'audit.nothing', '-q')
+    check('explain nothing', explained.returncode == 2 and 'after_engineers' in explained.stderr,
+          explained.stderr)
+    one = run('audit', path, '-q', '--for', 'after_engineers', '--format', 'json')
+    check('--for', [answer['name'] for answer in json.loads(one.stdout)['answers']]
+          == ['after_engineers'], one.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        book = pathlib.Path(folder) / 'claims.xlsx'
+        done = run('report', path, '-q', '-o', book)
+        cells = [cell.value for line in openpyxl.load_workbook(book)['Decisions'].iter_rows()
+                 for cell in line] if done.returncode == 0 else []
+        check('sheet Decisions', any(isinstance(value, float) and abs(value - 0.2334144) < 1e-5
+                                     for value in cells), done.stderr)
+
+
+def check_settings():
+    """--set fixes what was free; a case too."""
+    path = CLAIMS / 'scorecard-31-26.ini'
+    settings = ['--set', 'h200.throughput=4000 token/s', '--set']
+    done, answers = audit(path, *settings, 'mi325x.throughput=3644 token/s')
+    check('fixed, holds', done.returncode == 0 and 'free' not in answers['together']['tables'],
+          done.stdout)
+    done, answers = audit(path, *settings, 'mi325x.throughput=4000 token/s')
+    check('fixed, does not hold', done.returncode == 1, done.stdout)
+
+
+# ---- the table of claims
+
+def table_rows(*arguments):
+    done = run('audit', '--table', *arguments, '--format', 'csv')
+    rows = {}
+    for line in csv.DictReader(io.StringIO(done.stdout)):
+        rows.setdefault(line['row'], {})[line['column']] = line['value']
+    return done, rows
+
+
+# id, recomputed (by hand from the catalogue), verdict
+TABLE = [
+    ('2', 288, 'holds'), ('4', 2 * 68.98, 'holds'), ('5', 148, 'holds'),
+    ('6', 64, 'does not hold'), ('7', 4613.8 / 2614.9, 'does not hold'),
+    ('21', 12535.25 / 4017.43, 'holds'), ('24', 100 * (1 - 9419.36 / 10267.01), 'does not hold'),
+    ('25', 9, 'holds'), ('52', 89.79, 'does not hold'), ('54', 2.4, 'does not hold'),
+    ('66', 12863.62 / 3902.47, 'does not hold'), ('70', 10233.81 / 4235.05, 'holds'),
+    ('82', 100 * (1 - 22 / 35), 'holds'), ('83', 1000, 'does not hold'),
+    ('96', 3.1337, 'does not hold'), ('97', 23.3414, 'does not hold'),
+    ('119', 8 * 2614.9, 'does not hold'), ('macrs_5yr_y5', 11.52, 'holds'),
+]
+
+
+def check_table():
+    done, rows = table_rows('data/claims.csv')
+    with open(ROOT / 'data/claims.csv', encoding='utf-8') as file:
+        ids = [line['id'] for line in csv.DictReader(file)]
+    check('table: exit', done.returncode == 0, done.stderr)
+    check('table: every row', list(rows) == ids, len(rows))
+    check('table: a verdict or a reason each',
+          all(line['verdict'] in ('holds', 'does not hold', 'cannot be recomputed') and line['how']
+              for line in rows.values()))
+    check('table: half of it recomputed',
+          sum(line['verdict'] != 'cannot be recomputed' for line in rows.values()) >= 60)
+    for claim, value, verdict in TABLE:
+        got = rows[claim]
+        check(f'table: claim {claim}', got['verdict'] == verdict and
+              abs(float(got['recomputed']) - value) <= 1e-4 * value, got)
+
+
+def check_table_follows_the_catalogue():
+    """Other figures, other verdicts: nothing is the rule's own."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = pathlib.Path(folder) / 'data'
+        shutil.copytree(ROOT / 'data', data)
+        text = (data / 'accelerators.csv').read_text(encoding='utf-8')
+        text = text.replace('H200 SXM 141GB,Hopper,SXM5,141,', 'H200 SXM 141GB,Hopper,SXM5,160,')
+        (data / 'accelerators.csv').write_text(text, encoding='utf-8')
+        done, rows = table_rows('data/claims.csv', '--data', data)
+        check('another memory', rows['55']['verdict'] == 'does not hold' and
+              float(rows['55']['recomputed']) == 160, rows['55'])
+        check('disagrees', done.returncode == 1 and rows['55']['agrees'].startswith('NO'),
+              rows['55'])
+        short = pathlib.Path(folder) / 'short.csv'
+        short.write_text('id,claim,value\n1,x,2\n', encoding='utf-8')
+        done, _ = table_rows(short)
+        check('missing columns', done.returncode == 2 and "a column 'verdict'" in done.stderr,
+              done.stderr)
+        other = pathlib.Path(folder) / 'other.csv'
+        other.write_text('id,claim,value,unit,verdict,source_title,as_of\n'
+                         'mine,speed,2,x,,a page,\n', encoding='utf-8')
+        done, rows = table_rows(other)
+        check('a claim without a rule', done.returncode == 0 and
+              rows['mine']['verdict'] == 'cannot be recomputed', rows)
+    for arguments in (['audit'], ['audit', 'a.ini', 'b.ini'],
+                      ['audit', 'a.ini', '--table', 'data/claims.csv'],
+                      ['audit', '--table', 'nothing.csv']):
+        check(' '.join(arguments), run(*arguments).returncode == 2)
+
+
+# ---- bad input
+
+HEAD = '''[scenario]
+title = T
+date = 2026-11-01
+[common]
+accelerators = 8
+pue = 1
+electricity_price = 0.1 USD/kWh
+utilization = 70 %
+[option a]
+accelerator = h200-sxm-141
+list_price = 30000 USD
+[option b]
+accelerator = mi325x-256
+list_price = 20000 USD
+throughput = 4000 token/s
+'''
+CLAIM = '[claim c]\nsays = saving of b over a = 30 % +- 1 %\n'
+A_FREE = '[free]\na.throughput = 1000 .. 9000 token/s\n'
+BAD = [  # what is added, what is said, at line:column of the text
+    (CLAIM, 'throughput', ''),  # of a: neither stated nor free
+    (CLAIM + '[free]\na.throughput = 1000 .. token/s\n', 'with a number at either end', '19:16'),
+    (CLAIM + '[free]\na.throughput = 9000 .. 1000 token/s\n', 'not below its high end', '19:16'),
+    (CLAIM + '[free]\nc.throughput = 1 .. 9 token/s\n', "there is no option 'c'", '19:1'),
+    (CLAIM + A_FREE + '[claim d]\nsays = a.tco / c.tco = 3 +- 1\n', "no option 'c'", '21:16'),
+    (CLAIM + A_FREE + '[claim d]\nsays = a.tko = 3 USD +- 1 USD\n', "unknown line item 'tko'",
+     '21:10'),
+    (CLAIM + 'with.a.throughput = 9500 token/s\n' + A_FREE, 'contradicts the free range', '18:21'),
+    (CLAIM + 'with.b.discount = 5 %\nwith.b.discount = 6 %\n' + A_FREE, 'discount', '19:1'),
+    (CLAIM + 'with.pue = 1.1\nwith.a.pue = 1.2\n' + A_FREE, "contradicts 'with.pue = 1.1'", '19:1'),
+]
+
+
+def check_bad_input():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'claim.ini'
+        for text, message, place in BAD:
+            path.write_text(HEAD + text, encoding='utf-8')
+            done = run('audit', path)
+            check(f'bad: {text!r}', done.returncode == 2 and message in done.stderr
+                  and f':{place}' in done.stderr, (done.returncode, done.stderr))
+            check(f'silent: {text!r}', done.stdout == '', done.stdout)
+        path.write_text(HEAD + CLAIM + A_FREE, encoding='utf-8')
+        check('the rest of it is good', run('audit', path, '-q').returncode == 0)
+        path.write_text(HEAD.replace('30000 USD\n', '30000 USD\nthroughput = 4000 token/s\n')
+                        + CLAIM, encoding='utf-8')
+        done, answers = audit(path)
+        check('nothing free: a plain check', done.returncode == 0 or answers['c']['no'],
+              done.stdout)
+
+
+def check_time():
+    """Three claims on four free quantities; the processor's time, which a busy machine leaves."""
+    text = (HEAD + CLAIM +
+            '[claim share]\nsays = b.opex_total / b.tco = 20 % +- 1 %\n'
+            '[claim dear]\nsays = saving of b over a = 10 % +- 1 %\nwith.b.discount = 0 %\n'
+            '[free]\na.throughput = 1000 .. 9000 token/s\nb.throughput = 1000 .. 9000 token/s\n'
+            'electricity_price = 0.01 .. 2 USD/kWh\nb.discount = 0 .. 60 %\n')
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'claim.ini'
+        path.write_text(text, encoding='utf-8')
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done, _ = audit(path)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        check('under 2 s', done.returncode in (0, 1) and spent < 2, spent)
+        print(f'three claims, four free quantities: {spent:.2f} s')
+
+
+def main():
+    check_examples()
+    check_plausibility()
+    check_faces()
+    check_settings()
+    check_table()
+    check_table_follows_the_catalogue()
+    check_bad_input()
+    check_time()
+    print(f'{passed} passed, {failed} failed, 0 skipped')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
