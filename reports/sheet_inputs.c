@@ -138,7 +138,7 @@ static void write_live(const struct inputs_table *table, const struct input *inp
   struct book *book = table->book;
   struct arena *arena = book->arena;
   const struct unit *unit = &table->scenario->model->declarations[input->declaration].unit;
-  int last = COLUMN_CASE + (int)table->scenario->case_count - 1;
+  const int last = table->source - 1;
   const char *formula = arena_printf(
       arena, "=INDEX(%s:%s,1,%s)", cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
       cell_address(input->row, last, ADDRESS_COLUMN, arena), book->case_index->text);
@@ -422,6 +422,8 @@ static void write_head(const struct inputs_table *table) {
   for (size_t c = 0; c < table->scenario->case_count; c++)
     put_text(book, table->sheet, HEADER_ROW, COLUMN_CASE + (int)c, table->scenario->cases[c],
              TEXT_HEADER_RIGHT);
+  if (table->scenario->case_count == 1)
+    put_text(book, table->sheet, HEADER_ROW, table->source - 1, "", TEXT_HEADER);
   put_text(book, table->sheet, HEADER_ROW, table->source, "Source", TEXT_HEADER_INDENTED);
   put_text(book, table->sheet, HEADER_ROW, table->date, "Date", TEXT_HEADER);
   put_text(book, table->sheet, HEADER_ROW, table->grade, "Grade", TEXT_HEADER);
@@ -434,6 +436,7 @@ static void set_widths(const struct inputs_table *table) {
   worksheet_set_column(sheet, COLUMN_KEY, COLUMN_KEY, 28, NULL);
   worksheet_set_column(sheet, COLUMN_UNIT, COLUMN_UNIT, 14, NULL);
   worksheet_set_column(sheet, COLUMN_LIVE, COLUMN_LIVE, 13, NULL);
+  worksheet_set_column(sheet, COLUMN_CASE, (lxw_col_t)(table->source - 1), 1, NULL);
   for (size_t c = 0; c < table->scenario->case_count; c++) {
     size_t length = strlen(table->scenario->cases[c]) + 3;
     lxw_col_t column = (lxw_col_t)(COLUMN_CASE + c);
@@ -461,7 +464,9 @@ static void highlight_overrides(const struct inputs_table *table, int last_row) 
 }
 
 void write_inputs(struct book *book) {
-  int source = COLUMN_CASE + (int)book->scenario->case_count;
+  const size_t cases = book->scenario->case_count;
+  // One more where there is one only: in Gnumeric, INDEX has no place in a single cell.
+  int source = COLUMN_CASE + (int)(cases > 1 ? cases : cases + 1);
   struct inputs_table table = {.book = book,
                                .scenario = book->scenario,
                                .sheet = book->inputs,

@@ -40,13 +40,20 @@ int style_width(const char *text) {
   return width > 0 ? width : 0;
 }
 
+// Characters that turn the direction of what follows (Unicode 15, UAX 9) could make a line read as
+// another one.
+static bool turns_direction(ucs4_t code) {
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
 const char *style_text(const struct style *style, const char *text) {
   char *out = arena_alloc(style->arena, strlen(text) + 1), *next = out;
   const uint8_t *at = (const uint8_t *)text;
   while (*at) {
     ucs4_t code;
     const int bytes = u8_strmbtouc(&code, at);
-    const bool bad = bytes <= 0 || uc_width(code, "UTF-8") < 0 || (!style->utf8 && code > 127);
+    const bool bad = bytes <= 0 || uc_width(code, "UTF-8") < 0 || turns_direction(code) ||
+                     (!style->utf8 && code > 127);
     const size_t used = bytes > 0 ? (size_t)bytes : 1;
     if (bad)
       *next++ = '?';

@@ -25,8 +25,8 @@ struct style style_of(FILE *out, struct arena *arena);
 // Columns that the text takes on a terminal.
 int style_width(const char *text);
 
-// The text without control characters and, where UTF-8 is not understood, without anything beyond
-// ASCII: "?" stands in their place.
+// The text without control characters, without those that turn the direction of writing and, where
+// UTF-8 is not understood, without anything beyond ASCII: "?" stands in their place.
 const char *style_text(const struct style *style, const char *text);
 
 // The text in that emphasis, as far as there is colour.

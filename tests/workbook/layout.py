@@ -113,7 +113,8 @@ class Inputs:
             raise LookupError('Inputs has no header row with Key and Live')
         by_column = {column: text for text, column in self.columns.items()}
         first, end = self.columns['Live'] + 1, self.columns['Source']
-        self.cases = {by_column[column]: column for column in range(first, end)}
+        self.cases = {by_column[column]: column for column in range(first, end)
+                      if by_column.get(column)}
         self.rows = [self.read_row(row) for row in range(self.header + 1, sheet.last_row() + 1)
                      if sheet.text(row, self.columns['Key']) and sheet.value(row, first) is not None]
         self.validations = validations(sheet)
