@@ -90,7 +90,7 @@ void put_link(struct book *book, lxw_worksheet *sheet, int row, int column, stru
 }
 
 int option_width(const struct scenario *scenario) {
-  enum { LEAST_WIDTH = 22, MARGIN = 4 };
+  enum { LEAST_WIDTH = 15, MARGIN = 3 };
   size_t width = LEAST_WIDTH;
   for (size_t o = 0; o < scenario->option_count; o++) {
     size_t needed = strlen(scenario->options[o].id) + MARGIN;

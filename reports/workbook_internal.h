@@ -29,11 +29,15 @@ struct option_sheet {
   double free_cost;
 };
 
+enum { ANSWER_PARTS = 3 };
+
 // A row of Outputs, for whoever reads it there: one column per option from COLUMN_VALUE on.
 struct output_rows {
   int state, options, tco, cost, levelised, saving, saving_levelised;
   int first_category, last_category;
   int cheapest; // COLUMN_VALUE holds the id of the cheapest option; -1 when nothing is ranked
+  // The parts of the answer's sentence, which COLUMN_VALUE holds; 0 for one that is not there.
+  int words[ANSWER_PARTS];
 };
 
 struct book {
