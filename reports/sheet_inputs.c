@@ -1,4 +1,5 @@
 // Inputs: every figure that an analyst may change, in every case, and the constants of formulas.
+#include "model/short_text.h"
 #include "reports/workbook_internal.h"
 
 #include <float.h>
@@ -14,6 +15,8 @@ struct input {
   bool shared;
   int row, shared_row; // the shared row of the same input, or -1
 };
+
+enum { SOURCE_WIDTH = 48 };
 
 struct inputs_table {
   struct book *book;
@@ -190,11 +193,22 @@ const char *figure_place(const struct book *book, const struct figure *figure, i
   return arena_printf(book->arena, "%s:%d", place.source->name, place.line);
 }
 
+// As high as its source needs.
+static void set_height(const struct inputs_table *table, const struct input *input,
+                       const char *source) {
+  enum { LINE_HEIGHT = 15 };
+  const size_t lines = 1 + text_characters(source) / SOURCE_WIDTH;
+  if (lines > 1)
+    worksheet_set_row(table->sheet, (lxw_row_t)input->row, (double)(lines * LINE_HEIGHT), NULL);
+}
+
 static void write_provenance(const struct inputs_table *table, const struct input *input) {
   struct book *book = table->book;
   const struct figure *figure =
       figure_of(table, input->owner, table->scenario->selected, input->declaration);
-  put_text(book, table->sheet, input->row, table->source, figure_source(figure), TEXT_INDENTED);
+  put_text(book, table->sheet, input->row, table->source, figure_source(figure),
+           TEXT_INDENTED_WRAPPED);
+  set_height(table, input, figure_source(figure));
   put_text(book, table->sheet, input->row, table->date, figure_date(figure, book->arena),
            TEXT_PLAIN);
   put_text(book, table->sheet, input->row, table->grade, figure_grade(figure), TEXT_PLAIN);
@@ -432,7 +446,7 @@ static void write_head(const struct inputs_table *table) {
 
 static void set_widths(const struct inputs_table *table) {
   lxw_worksheet *sheet = table->sheet;
-  worksheet_set_column(sheet, COLUMN_LABEL, COLUMN_LABEL, 50, NULL);
+  worksheet_set_column(sheet, COLUMN_LABEL, COLUMN_LABEL, 52, NULL);
   worksheet_set_column(sheet, COLUMN_KEY, COLUMN_KEY, 28, NULL);
   worksheet_set_column(sheet, COLUMN_UNIT, COLUMN_UNIT, 14, NULL);
   worksheet_set_column(sheet, COLUMN_LIVE, COLUMN_LIVE, 13, NULL);
@@ -442,9 +456,10 @@ static void set_widths(const struct inputs_table *table) {
     lxw_col_t column = (lxw_col_t)(COLUMN_CASE + c);
     worksheet_set_column(sheet, column, column, length < 13 ? 13 : (double)length, NULL);
   }
-  worksheet_set_column(sheet, (lxw_col_t)table->source, (lxw_col_t)table->source, 52, NULL);
+  worksheet_set_column(sheet, (lxw_col_t)table->source, (lxw_col_t)table->source, SOURCE_WIDTH,
+                       NULL);
   worksheet_set_column(sheet, (lxw_col_t)table->date, (lxw_col_t)table->grade, 11, NULL);
-  worksheet_set_column(sheet, (lxw_col_t)table->from, (lxw_col_t)table->from, 34, NULL);
+  worksheet_set_column(sheet, (lxw_col_t)table->from, (lxw_col_t)table->from, 32, NULL);
 }
 
 // Highlights what an analyst types into a case later on, too.

@@ -375,36 +375,37 @@ static void set_widths(const struct outputs *outputs) {
 
 void write_outputs(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  struct outputs outputs = {.book = book,
-                            .scenario = scenario,
-                            .model = scenario->model,
-                            .sheet = book->outputs,
-                            .tokens = -1};
+  struct outputs *outputs = arena_alloc(book->arena, sizeof *outputs);
+  *outputs = (struct outputs){.book = book,
+                              .scenario = scenario,
+                              .model = scenario->model,
+                              .sheet = book->outputs,
+                              .tokens = -1};
+  book->outputs_table = outputs;
   book->rows = (struct output_rows){.tco = -1, .cheapest = -1, .last_category = -1};
   begin_sheet(book, book->outputs, "Outputs", NOTE_ROW + 1, COLUMN_LABEL + 1);
   book->rows.state = put_stamps(book, book->outputs, FIRST_STAMP_ROW);
-  outputs.row = book->rows.state + 4;
-  write_results(&outputs);
-  outputs.charts = outputs.row + 1;
-  const int tables = outputs.row = outputs.charts + outputs_chart_rows(&outputs);
-  write_categories(&outputs);
-  outputs.row++;
-  write_shares(&outputs);
-  outputs.row++;
-  write_years(&outputs);
-  write_crossings(&outputs);
-  outputs.row++;
-  write_answer(&outputs, book->rows.state + 2);
-  write_words(&outputs);
-  insert_charts(&outputs);
-  break_pages(&outputs, tables);
+  outputs->row = book->rows.state + 4;
+  write_results(outputs);
+  outputs->charts = outputs->row + 1;
+  const int tables = outputs->row = outputs->charts + outputs_chart_rows(outputs);
+  write_categories(outputs);
+  outputs->row++;
+  write_shares(outputs);
+  outputs->row++;
+  write_years(outputs);
+  write_crossings(outputs);
+  outputs->row++;
+  write_answer(outputs, book->rows.state + 2);
+  write_words(outputs);
+  break_pages(outputs, tables);
   put_text(book, book->outputs, NOTE_ROW, 0,
            "Every number is a link to the calculation sheets, or a formula on such links.",
            TEXT_NOTE);
-  set_widths(&outputs);
+  set_widths(outputs);
   int last = COLUMN_PERIOD + scenario->periods - 1;
   int options = outputs_option_column(scenario->option_count - 1);
-  end_sheet(book->outputs, outputs.row - 1, last > options ? last : options);
+  end_sheet(book->outputs, outputs->row - 1, last > options ? last : options);
 }
 
 void write_outputs_state(struct book *book) {
@@ -417,4 +418,5 @@ void write_outputs_state(struct book *book) {
                    formats_cell_text(&book->formats, CELL_LINK));
   put_text(book, sheet, row + 1, 0, "Checks", TEXT_PLAIN);
   put_check_state(book, sheet, row + 1, COLUMN_VALUE);
+  insert_charts(book->outputs_table);
 }

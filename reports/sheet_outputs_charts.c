@@ -1,4 +1,5 @@
 // The charts of Outputs, two side by side, in rows that are kept free for them.
+#include "reports/curves.h"
 #include "reports/outputs.h"
 #include "reports/workbook_charts.h"
 
@@ -26,7 +27,10 @@ static bool has_categories(const struct outputs *outputs) {
   return false;
 }
 
-static void insert_categories(const struct outputs *outputs, int row, int slot) {
+static const char about_categories[] =
+    "Stacked columns: each option's cost per million output tokens, by category";
+
+static lxw_chart *categories_chart(const struct outputs *outputs) {
   lxw_chart *chart =
       chart_begin(outputs->book, LXW_CHART_COLUMN_STACKED, "Cost per token, by category");
   const int first = outputs_option_column(0);
@@ -41,8 +45,22 @@ static void insert_categories(const struct outputs *outputs, int row, int slot) 
   chart_set_axes(chart, &axes);
   chart_set_series_gap(chart, 60);
   chart_legend_set_position(chart, LXW_CHART_LEGEND_RIGHT);
-  chart_place(outputs->book, outputs->sheet, chart, row, slot,
-              "Stacked columns: each option's cost per million output tokens, by category");
+  return chart;
+}
+
+static void insert_categories(const struct outputs *outputs, int row, int slot) {
+  chart_place(outputs->book, outputs->sheet, categories_chart(outputs), row, slot,
+              about_categories);
+}
+
+int insert_cover_chart(struct book *book, int row, int width) {
+  enum { HEIGHT = 260, ROWS = 14 };
+  const struct outputs *outputs = book->outputs_table;
+  if (!has_categories(outputs))
+    return row;
+  chart_place_sized(book, book->cover, categories_chart(outputs), row, width, HEIGHT,
+                    about_categories);
+  return row + ROWS;
 }
 
 // ---- cumulative cost, and where it crosses
@@ -68,7 +86,7 @@ static void insert_cumulative(const struct outputs *outputs, int row, int slot) 
   const struct scenario *scenario = outputs->scenario;
   const int last = COLUMN_PERIOD + outputs_periods(scenario);
   lxw_chart *chart =
-      chart_begin(outputs->book, LXW_CHART_SCATTER_STRAIGHT, "Cumulative cash cost");
+      chart_begin(outputs->book, LXW_CHART_SCATTER_STRAIGHT_WITH_MARKERS, "Cumulative cash cost");
   for (size_t o = 0; o < scenario->option_count; o++) {
     if (outputs->cumulative[o] < 0 || outputs->years[o] < 0)
       continue;
@@ -116,6 +134,55 @@ static void insert_cash(const struct outputs *outputs, int row, int slot) {
               "Columns: each option's cash cost in each period");
 }
 
+// ---- cost per token against utilization and batch
+
+static void add_curves(const struct outputs *outputs, lxw_chart *chart, size_t first, size_t end) {
+  const struct book *book = outputs->book;
+  for (size_t i = first; i < end; i++) {
+    const struct curve *curve = &book->curves->list[i];
+    const int last = COLUMN_VALUE + (int)curve->count - 1;
+    const char *sheet = book->sensitivity->name;
+    const struct chart_range x = {sheet, curve->x_row, COLUMN_VALUE, curve->x_row, last};
+    const struct chart_range y = {sheet, curve->y_row, COLUMN_VALUE, curve->y_row, last};
+    chart_add_line(chart, &x, &y, book->scenario->options[curve->option].id, curve->option);
+  }
+}
+
+static bool has_utilizations(const struct outputs *outputs) {
+  return outputs->book->curves->utilizations > 0;
+}
+
+static void insert_utilizations(const struct outputs *outputs, int row, int slot) {
+  struct book *book = outputs->book;
+  lxw_chart *chart = chart_begin(book, LXW_CHART_SCATTER_SMOOTH_WITH_MARKERS,
+                                 "Cost per token against utilization");
+  add_curves(outputs, chart, 0, book->curves->utilizations);
+  const struct chart_axes axes = {"utilization", "0%", cost_axis(cost_unit(outputs), book->arena),
+                                  "General"};
+  chart_set_axes(chart, &axes);
+  chart_axis_set_min(chart->x_axis, 0);
+  chart_axis_set_max(chart->x_axis, 1);
+  chart_place(book, outputs->sheet, chart, row, slot,
+              "Lines: each option's cost per million output tokens at other utilizations");
+}
+
+static bool has_batches(const struct outputs *outputs) {
+  return outputs->book->curves->count > outputs->book->curves->utilizations;
+}
+
+static void insert_batches(const struct outputs *outputs, int row, int slot) {
+  struct book *book = outputs->book;
+  lxw_chart *chart =
+      chart_begin(book, LXW_CHART_SCATTER_STRAIGHT_WITH_MARKERS, "Cost per token against batch");
+  add_curves(outputs, chart, book->curves->utilizations, book->curves->count);
+  const struct chart_axes axes = {"requests in a batch", "General",
+                                  cost_axis(cost_unit(outputs), book->arena), "General"};
+  chart_set_axes(chart, &axes);
+  chart_axis_set_min(chart->x_axis, 0);
+  chart_place(book, outputs->sheet, chart, row, slot,
+              "Lines: cost per million output tokens at the batches that the evidence has");
+}
+
 // ---- all of them
 
 // A chart and whether there is something to show; they fill the places in this order.
@@ -123,9 +190,8 @@ static const struct panel {
   bool (*is_there)(const struct outputs *);
   void (*insert)(const struct outputs *, int row, int slot);
 } panels[] = {
-    {has_categories, insert_categories},
-    {has_cash, insert_cumulative},
-    {has_cash, insert_cash},
+    {has_categories, insert_categories},     {has_cash, insert_cumulative}, {has_cash, insert_cash},
+    {has_utilizations, insert_utilizations}, {has_batches, insert_batches},
 };
 
 int outputs_chart_rows(const struct outputs *outputs) {
@@ -138,7 +204,7 @@ int outputs_chart_rows(const struct outputs *outputs) {
 // Pages that hold a number of rows begin with the second row of charts, where the first rows leave
 // no room for it, and with the tables.
 void break_pages(const struct outputs *outputs, int tables) {
-  enum { PAGE_ROWS = 47 };
+  enum { PAGE_ROWS = 53 };
   lxw_row_t rows[3] = {0};
   size_t count = 0;
   if (tables > PAGE_ROWS)

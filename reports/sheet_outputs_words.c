@@ -195,7 +195,6 @@ struct words {
   const char *costs, *ids; // all options', absolute
   const char *currency;
   struct name *decimals;
-  int part; // the next part's row
 };
 
 static double cost_of(const struct outputs *outputs, size_t option) {
@@ -236,12 +235,17 @@ static const char *id_of_cost(const struct outputs *outputs, double cost) {
   return outputs->scenario->options[o].id;
 }
 
-static void put_part(struct words *words, const char *label, const char *key, const char *formula,
-                     const char *value) {
+// Of the sentence, unless `part` is -1.
+static void put_part(struct words *words, int part, const char *label, const char *key,
+                     const char *formula, const char *value) {
   struct outputs *outputs = words->outputs;
   const int row = outputs_labels(outputs, label, key, "-");
   put_formula_text(outputs->book, outputs->sheet, row, COLUMN_VALUE, formula, value,
                    formats_text(&outputs->book->formats, TEXT_PLAIN));
+  if (part < 0)
+    return;
+  outputs->book->rows.words[part].row = row;
+  outputs->book->rows.words[part].text = value;
 }
 
 static int write_others(struct words *words) {
@@ -273,7 +277,7 @@ static void write_cost_part(struct words *words) {
                    cell_address(book->rows.cheapest, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena))
              : arena_printf(book->arena, "\"%s costs \"", outputs->scenario->options[0].id);
   words->decimals->used = true;
-  put_part(words, "The answer, which and how much", "answer_cost",
+  put_part(words, PART_COST, "The answer, which and how much", "answer_cost",
            arena_printf(book->arena, "=%s&ROUND(MIN(%s),%s)&\" %s per million output tokens\"", who,
                         words->costs, words->decimals->text, words->currency),
            arena_printf(book->arena, "%s %s %s %s per million output tokens",
@@ -287,11 +291,11 @@ static void write_margin_part(struct words *words, int others) {
   struct arena *arena = outputs->book->arena;
   const char *rest = outputs_all_options(outputs, others);
   const double lowest = lowest_cost(outputs), second = second_cost(outputs);
-  put_part(words, "The answer, next best option", "answer_next",
+  put_part(words, -1, "The answer, next best option", "answer_next",
            arena_printf(arena, "=INDEX(%s,1,MATCH(MIN(%s),%s,0))", words->ids, rest, words->costs),
            id_of_cost(outputs, second));
   const char *next = cell_address(outputs->row - 1, COLUMN_VALUE, ADDRESS_ABSOLUTE, arena);
-  put_part(words, "The answer, by how much", "answer_margin",
+  put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
            arena_printf(arena, "=\", \"&ROUND((1-MIN(%s)/MIN(%s))*100,1)&\" %% less than \"&%s",
                         words->costs, rest, next),
            arena_printf(arena, ", %s %% less than %s",
@@ -314,7 +318,7 @@ static void write_grade_part(struct words *words) {
                 words->ids)
           : arena_printf(book->arena, "=\"%s\"&%s&\".\"", before,
                          cell_address(outputs->grade, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena));
-  put_part(words, "The answer, how well founded", "answer_grade", formula,
+  put_part(words, PART_GRADE, "The answer, how well founded", "answer_grade", formula,
            arena_printf(book->arena, "%s%s.", before, grade_name(cheapest->headline_grade)));
 }
 
@@ -334,12 +338,8 @@ void write_words(struct outputs *outputs) {
   static const char *const headings[] = {"The answer in words", "Key", "Unit", ""};
   put_header(book, outputs->sheet, outputs->row++, headings, 4);
   const int others = ranked ? write_others(&words) : -1;
-  book->rows.words[0] = outputs->row;
   write_cost_part(&words);
-  if (ranked) {
+  if (ranked)
     write_margin_part(&words, others);
-    book->rows.words[1] = outputs->row - 1;
-  }
-  book->rows.words[2] = outputs->row;
   write_grade_part(&words);
 }

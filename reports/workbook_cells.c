@@ -198,7 +198,9 @@ void end_sheet(lxw_worksheet *sheet, int last_row, int last_column) {
   protect_sheet(sheet);
 }
 
-static const char *stamp_text(const struct scenario *scenario, struct arena *arena) {
+const char *stamp_text(const struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  struct arena *arena = book->arena;
   const char *ids = "", *text = "";
   for (size_t o = 0; o < scenario->option_count; o++)
     if (scenario->options[o].decode_only)
@@ -211,7 +213,7 @@ static const char *stamp_text(const struct scenario *scenario, struct arena *are
 }
 
 int put_stamps(struct book *book, lxw_worksheet *sheet, int row) {
-  const char *text = stamp_text(book->scenario, book->arena);
+  const char *text = stamp_text(book);
   if (!*text)
     return row;
   put_text(book, sheet, row, 0, text, TEXT_STAMP);

@@ -9,7 +9,7 @@
 
 #include "reports/workbook_internal.h"
 
-enum { CHART_WIDTH = 640, CHART_HEIGHT = 270, CHART_ROWS = 14 }; // pixels, and rows with a margin
+enum { CHART_WIDTH = 740, CHART_HEIGHT = 310, CHART_ROWS = 16 }; // pixels, and rows with a margin
 
 lxw_color_t option_colour(size_t option);
 lxw_color_t category_colour(size_t category);
@@ -49,5 +49,8 @@ lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
 // On the left half of a sheet (slot 0) or beside that; `about` is read to who cannot see it.
 void chart_place(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row, int slot,
                  const char *about);
+
+void chart_place_sized(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row,
+                       int width, int height, const char *about);
 
 #endif

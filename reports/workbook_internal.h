@@ -29,15 +29,18 @@ struct option_sheet {
   double free_cost;
 };
 
-enum { ANSWER_PARTS = 3 };
+enum answer_part { PART_COST, PART_MARGIN, PART_INTERVAL, PART_GRADE, ANSWER_PARTS };
 
 // A row of Outputs, for whoever reads it there: one column per option from COLUMN_VALUE on.
 struct output_rows {
   int state, options, tco, cost, levelised, saving, saving_levelised;
   int first_category, last_category;
   int cheapest; // COLUMN_VALUE holds the id of the cheapest option; -1 when nothing is ranked
-  // The parts of the answer's sentence, which COLUMN_VALUE holds; 0 for one that is not there.
-  int words[ANSWER_PARTS];
+  // The parts of the answer's sentence, which COLUMN_VALUE holds; row 0 for one that is not there.
+  struct {
+    int row;
+    const char *text; // in the selected case
+  } words[ANSWER_PARTS];
 };
 
 struct book {
@@ -53,6 +56,8 @@ struct book {
   lxw_worksheet *sensitivity, *negotiation, *decisions_sheet; // NULL: not there
   struct decisions decisions;                                 // shown on the last
   const struct sensitivity *tornado;                          // shown on the one
+  struct curves *curves;                                      // shown there, too
+  struct outputs *outputs_table;                              // what was written on Outputs
   struct name *case_name, *case_index, *checks_ok;
   struct output_rows rows;
   bool checks_pass; // in the selected case
@@ -120,6 +125,9 @@ void protect_sheet(lxw_worksheet *sheet);
 // Print area and protection. A sheet of texts alone needs no area: all of it is printed.
 void end_sheet(lxw_worksheet *sheet, int last_row, int last_column);
 
+// What may not be overlooked, or "".
+const char *stamp_text(const struct book *book);
+
 // A line of warning under the title where the comparison needs one; returns the next free row.
 int put_stamps(struct book *book, lxw_worksheet *sheet, int row);
 
@@ -149,6 +157,9 @@ void write_inputs(struct book *book); // after all that marks constants as used
 void write_outputs(struct book *book);
 void write_checks(struct book *book);        // after the outputs
 void write_outputs_state(struct book *book); // after the checks
+
+// Outputs' first chart once more, on the Cover. Returns the row behind it.
+int insert_cover_chart(struct book *book, int row, int width);
 void write_evidence(struct book *book);
 void write_log(struct book *book);
 

@@ -34,8 +34,11 @@ def items(sheet):
 
 def swings(sheet):
     """The tornado's inputs by key, with their rows: Key stands in the header beside Low end."""
-    head = next(row for row in range(1, sheet.last_row() + 1)
-                if sheet.text(row, KEY) == 'Key' and sheet.text(row, SWING_COLUMNS[1]) == 'Low end')
+    head = next((row for row in range(1, sheet.last_row() + 1)
+                 if sheet.text(row, KEY) == 'Key' and sheet.text(row, SWING_COLUMNS[1]) == 'Low end'),
+                None)
+    if head is None:  # there are curves alone
+        return {}
     found, row = {}, head + 1
     while sheet.text(row, KEY):
         found[sheet.text(row, KEY)] = row
