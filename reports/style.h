@@ -14,7 +14,7 @@ enum emphasis { EMPHASIS_NONE, EMPHASIS_STRONG, EMPHASIS_FAINT, EMPHASIS_GOOD, E
 struct style {
   FILE *out;
   struct arena *arena;
-  int width;     // columns: of the terminal, 80 elsewhere
+  int width;     // columns: as COLUMNS says, else of the terminal, 80 elsewhere
   bool terminal; // a person looks at it right away
   bool colour;   // a terminal, unless NO_COLOR is set or TERM is dumb
   bool utf8;     // as the locale says; else ASCII alone
