@@ -208,6 +208,16 @@ static void write_rest(struct outputs *outputs, const int *rows, int count,
   outputs->share_of[outputs->share_count++] = label;
 }
 
+// "Cooling" of "Cooling, total".
+static const char *short_label(const struct outputs *outputs, int declaration) {
+  static const char total[] = ", total";
+  const char *label = outputs->model->declarations[declaration].label;
+  const size_t length = strlen(label), end = strlen(total);
+  if (length <= end || strcmp(label + length - end, total) != 0)
+    return label;
+  return arena_copy_n(outputs->book->arena, label, length - end);
+}
+
 static void write_shares(struct outputs *outputs) {
   const struct output_rows *rows = &outputs->book->rows;
   const struct model *model = outputs->model;
@@ -226,7 +236,7 @@ static void write_shares(struct outputs *outputs) {
       continue;
     if (is_drawn(outputs, d)) {
       outputs->shares[outputs->share_count] = outputs->row;
-      outputs->share_of[outputs->share_count++] = model->declarations[d].label;
+      outputs->share_of[outputs->share_count++] = short_label(outputs, d);
     } else
       rest[rest_count++] = outputs->row;
     write_share(outputs, d, category++);
