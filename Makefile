@@ -145,6 +145,7 @@ bench: ## measure speed
 	@$(SETUP) build bench
 	@$(MAKE) $(PARALLEL) all $(BUILD)/bench/cpu_kernels $(BUILD)/bench/simulation
 	tests/bench/run
+	tests/bench/workbook
 	tests/bench/simulation $(BUILD)/bench/simulation
 	tests/bench/simulation_scale $(BUILD)/pertoken
 	tests/bench/kernels $(BUILD)/bench/cpu_kernels

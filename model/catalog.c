@@ -1,4 +1,5 @@
 #include "model/catalog.h"
+#include "model/short_text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -32,6 +33,7 @@ enum {
   ACCELERATOR = 256,    // an id of accelerators
   MODEL = 512,          // an id of models
   SPECIFICATION = 1024, // a column of accelerators
+  SHORT_TEXT = 2048,    // as short_text.h says
 };
 
 struct rule {
@@ -176,7 +178,7 @@ static const struct rule rules[CATALOG_TABLES][most_rules] = {
 // What every table must have besides. Only claims may lack the date.
 static const struct rule common_rules[] = {
     {"id", 0}, // checked by table_index
-    {"source_title", FILLED},
+    {"source_title", FILLED | SHORT_TEXT},
     {"source_url", FILLED},
 };
 static const struct rule date_rule = {"as_of", FILLED | DATE};
@@ -286,6 +288,9 @@ static void check_cell(const struct check *check, size_t row, const struct rule 
                         "expected a value for '%s', found a blank cell", rule->column);
     return;
   }
+  if (demands(rule, SHORT_TEXT))
+    short_text_check("a source", cell, table_place(check->table, row, rule->column),
+                     check->diagnostics);
   if (demands(rule, NUMBER))
     check_number(check, row, rule, cell);
   if (demands(rule, DATE) && !date_parse(cell, &date))

@@ -1,4 +1,5 @@
 #include "model/inputs.h"
+#include "model/short_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,6 +106,7 @@ static void assign_quote(struct figure *figure, const struct ini_key *key, struc
                       "expected a quote's reference and its date, as in 'Q-118 2026-10-01'");
     return;
   }
+  short_text_check("a quote's reference", key->value, key->value_place, diagnostics);
   figure->grade = GRADE_QUOTED;
   figure->source = arena_copy_n(arena, key->value, (size_t)(space - key->value));
   figure->date = space + 1;
@@ -116,9 +118,10 @@ static bool assign_attribute(struct said *said, const char *attribute, const str
   struct date date;
   if (!strcmp(attribute, "quote"))
     assign_quote(figure, key, arena, diagnostics);
-  else if (!strcmp(attribute, "source"))
+  else if (!strcmp(attribute, "source")) {
     figure->source = key->value;
-  else if (!strcmp(attribute, "date")) {
+    short_text_check("a source", key->value, key->value_place, diagnostics);
+  } else if (!strcmp(attribute, "date")) {
     figure->date = key->value;
     if (!date_parse(key->value, &date))
       diagnostics_error(diagnostics, key->value_place,

@@ -160,8 +160,9 @@ struct measurement {
   struct measurement_types types;
   int batch, context;
 
-  // false: tokens_per_s is of the first `layers_measured` layers alone, or of a rank's share without
-  // its exchanges, of use to no one but the prober. Such a result never stands for its model.
+  // false: tokens_per_s is of the first `layers_measured` layers alone, or of a rank's share
+  // without its exchanges, of use to no one but the prober. Such a result never stands for its
+  // model.
   bool whole_model;
   int layers_measured;                    // as many as the model has, or the deepest slice
   const struct measurement_slice *slices; // two or three depths, else none

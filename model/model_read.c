@@ -1,5 +1,6 @@
 // Reading the text of a cost model into declarations; graph.h has the contract.
 #include "model/graph.h"
+#include "model/short_text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static double limit(const struct reader *reader, const struct ini_key *key) {
 
 static void read_label(struct reader *reader, const struct ini_key *key) {
   reader->declaration->label = key->value;
+  short_text_check("a label", key->value, key->value_place, reader->diagnostics);
 }
 
 static void read_unit(struct reader *reader, const struct ini_key *key) {

@@ -1,4 +1,5 @@
 #include "model/scenario_read.h"
+#include "model/short_text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -341,6 +342,8 @@ static void read_head(struct reading *reading) {
   const struct ini_key *title = scenario_key(reading, "title");
   const struct ini_key *baseline = scenario_key(reading, "baseline");
   scenario->title = title ? title->value : scenario->path;
+  if (title)
+    short_text_check("a title", title->value, title->value_place, reading->diagnostics);
   read_date(reading);
   int found = baseline ? option_find(scenario, baseline->value) : 0;
   scenario->baseline = found < 0 ? 0 : (size_t)found;

@@ -109,7 +109,7 @@ struct outcome {
 
 struct simulation {
   const char *item, *unit, *digest, *case_name;
-  const char *stamp; // of the scenario
+  const char *stamp;          // of the scenario
   uint64_t draws, done, seed; // wanted, and made
   enum draw_method method;
   bool partial; // stopped early, or shards are missing

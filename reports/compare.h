@@ -4,7 +4,7 @@
 #ifndef PERTOKEN_COMPARE_H
 #define PERTOKEN_COMPARE_H
 
-#include "model/scenario.h"
+#include "model/simulate.h"
 #include "reports/format.h"
 #include "reports/style.h"
 
@@ -25,8 +25,10 @@ void compare_table(const struct scenario *scenario, FILE *out, struct arena *are
 void compare_csv(const struct scenario *scenario, FILE *out);
 void compare_json(const struct scenario *scenario, FILE *out, struct arena *arena);
 
-// What the table's figures are worth: what is not included, the grades' meanings, all warnings.
-void compare_notes(const struct scenario *scenario, const struct style *style);
+// What the table's figures are worth: what its intervals are (NULL: there are none), what is not
+// included, the grades' meanings, all warnings.
+void compare_notes(const struct scenario *scenario, const struct simulation *simulation,
+                   const struct style *style);
 
 // Is the declaration one of the option's line items? Computed ones are, checks excepted; so are
 // accelerators and throughput when they are given.

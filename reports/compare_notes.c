@@ -1,6 +1,8 @@
 // What stands below a comparison for people: what its figures are worth, and what they leave out.
 #include "reports/compare.h"
+#include "reports/number.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 struct notes {
@@ -47,13 +49,17 @@ static void print_decode_only(const struct notes *notes) {
                                  "%s (prefill takes no time; not ranked against serving)", ids));
 }
 
-// Which published figure a throughput is, and what it was measured on.
+// Which published figure or record a throughput is, and what it was measured on. A record says its
+// 95 % interval itself.
 static void print_evidence(const struct notes *notes) {
+  static const char *const inputs[] = {"throughput", "decode_throughput"};
   const struct scenario *scenario = notes->scenario;
-  int throughput = model_find(scenario->model, "throughput");
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    const struct option *option = &scenario->options[i];
-    const struct figure *figure = option_figure(scenario, option, scenario->selected, throughput);
+  for (size_t i = 0; i < 2 * scenario->option_count; i++) {
+    const struct option *option = &scenario->options[i / 2];
+    const int input = model_find(scenario->model, inputs[i % 2]);
+    if (input < 0 || option->graph->state[input] != GRAPH_INPUT)
+      continue;
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, input);
     if (figure->origin != ORIGIN_CATALOGUE)
       continue;
     const char *on = "";
@@ -122,11 +128,24 @@ static void print_warnings(const struct notes *notes) {
       print_warning(notes, i, scenario->options[i].warnings[k]);
 }
 
-void compare_notes(const struct scenario *scenario, const struct style *style) {
+static void print_interval(const struct notes *notes, const struct simulation *simulation) {
+  static const char *const methods[] = {[DRAW_SOBOL] = "sobol", [DRAW_RANDOM] = "random"};
+  if (simulation)
+    style_paragraph(notes->style, "P5, P95: ",
+                    arena_printf(notes->style->arena,
+                                 "5 %% and 95 %% of %s draws of the ranged inputs are below (%s, "
+                                 "seed %" PRIu64 "; see 'pertoken simulate')",
+                                 number_fixed((double)simulation->done, 0, notes->style->arena),
+                                 methods[simulation->method], simulation->seed));
+}
+
+void compare_notes(const struct scenario *scenario, const struct simulation *simulation,
+                   const struct style *style) {
   const struct notes notes = {scenario, style};
   putc('\n', style->out);
   if (scenario->option_count > 1)
     style_paragraph(style, "* ", "lowest cost per million output tokens");
+  print_interval(&notes, simulation);
   print_decode_only(&notes);
   print_not_included(&notes);
   print_evidence(&notes);

@@ -2,8 +2,10 @@
 #include "reports/compare.h"
 #include "reports/grid.h"
 #include "reports/heading.h"
+#include "reports/interval.h"
 #include "reports/number.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { narrowest_label = 20, label_column = 0, unit_column = 1, first_option = 2 };
@@ -14,6 +16,7 @@ struct sheet {
   struct arena *arena;
   struct grid *grid;
   const struct option *cheapest;
+  const struct simulation *simulation; // NULL: there are no ranges
 };
 
 // A row of the upper part: what a buyer looks for first. Not shown where it is zero everywhere.
@@ -128,6 +131,33 @@ static void mark_cheapest(const struct sheet *sheet) {
   cell->emphasis = EMPHASIS_GOOD;
 }
 
+// An end of the interval of an option's cost, or of its saving; "-" where there is none.
+static const char *end_text(const struct sheet *sheet, enum outcome_kind kind, size_t option,
+                            bool low, struct scale scale) {
+  const struct interval interval = interval_of(sheet->simulation, kind, option);
+  const double end = low ? interval.low : interval.high;
+  if (isnan(end))
+    return "-";
+  if (kind == OUTCOME_SAVING)
+    return number_fixed(100 * end, 1, sheet->arena);
+  const int cost = model_find(sheet->scenario->model, "cost_per_mtok");
+  return number_scaled(end * unit_cell_factor(&declaration_of(sheet, cost)->unit), scale,
+                       sheet->arena);
+}
+
+// Two rows below a result: what 5 % and 95 % of the draws are below.
+static void add_interval(const struct sheet *sheet, enum outcome_kind kind) {
+  const int cost = model_find(sheet->scenario->model, "cost_per_mtok");
+  const struct scale scale = scale_of(sheet, cost);
+  for (int end = 0; sheet->simulation && end < 2; end++) {
+    struct cell *cells = grid_row(sheet->grid);
+    cells[label_column] = (struct cell){end ? "  P95" : "  P5", EMPHASIS_FAINT};
+    for (size_t i = 0; i < sheet->scenario->option_count; i++)
+      cells[first_option + i] =
+          (struct cell){end_text(sheet, kind, i, end == 0, scale), EMPHASIS_FAINT};
+  }
+}
+
 static void add_results(const struct sheet *sheet) {
   const struct model *model = sheet->scenario->model;
   const int cost = model_find(model, "cost_per_mtok");
@@ -140,8 +170,10 @@ static void add_results(const struct sheet *sheet) {
       continue;
     const bool strong = d == cost || !strcmp(model->declarations[d].name, "tco");
     add_values(sheet, d, strong ? EMPHASIS_STRONG : EMPHASIS_NONE);
-    if (d == cost)
-      mark_cheapest(sheet);
+    if (d != cost)
+      continue;
+    mark_cheapest(sheet);
+    add_interval(sheet, OUTCOME_COST);
   }
 }
 
@@ -166,6 +198,8 @@ static void add_savings(const struct sheet *sheet) {
     for (size_t i = 0; i < scenario->option_count; i++)
       cells[first_option + i] =
           (struct cell){saving_text(sheet, &scenario->options[i], savings[m].item), emphasis};
+    if (m == 0)
+      add_interval(sheet, OUTCOME_SAVING);
   }
 }
 
@@ -214,7 +248,11 @@ static const struct key_figure {
     {"levelised_cost_per_mtok", "levelised", 5},
 };
 
-enum { KEY_FIGURES = sizeof key_figures / sizeof key_figures[0], most_importance = 9 };
+enum {
+  KEY_FIGURES = sizeof key_figures / sizeof key_figures[0],
+  interval_importance = 7,
+  most_importance = 9
+};
 
 static void add_key_figure(const struct sheet *sheet, int column, const struct key_figure *figure) {
   const int declaration = model_find(sheet->scenario->model, figure->item);
@@ -243,6 +281,20 @@ static void add_last_columns(const struct sheet *sheet, int column) {
   }
 }
 
+// Behind the cost: the ends of its interval.
+static int add_ends(const struct sheet *sheet, int column) {
+  static const char *const headings[] = {"P5", "P95"};
+  const struct scale scale = scale_of(sheet, model_find(sheet->scenario->model, "cost_per_mtok"));
+  for (int end = 0; end < 2; end++, column++) {
+    sheet->grid->rows[0].cells[column] = (struct cell){headings[end], EMPHASIS_STRONG};
+    sheet->grid->rows[1].cells[column] = (struct cell){scale.unit, EMPHASIS_FAINT};
+    for (size_t i = 0; i < sheet->scenario->option_count; i++)
+      sheet->grid->rows[3 + i].cells[column].text =
+          end_text(sheet, OUTCOME_COST, i, end == 0, scale);
+  }
+  return column;
+}
+
 static bool is_key_figure(const struct sheet *sheet, const struct key_figure *figure, int from) {
   const int declaration = model_find(sheet->scenario->model, figure->item);
   return figure->importance >= from && declaration >= 0 && !is_zero_everywhere(sheet, declaration);
@@ -250,7 +302,8 @@ static bool is_key_figure(const struct sheet *sheet, const struct key_figure *fi
 
 static struct grid *lines_with(struct sheet *sheet, int from) {
   const struct scenario *scenario = sheet->scenario;
-  int columns = 3;
+  const bool ends = sheet->simulation != NULL;
+  int columns = ends ? 5 : 3;
   for (size_t k = 0; k < KEY_FIGURES; k++)
     columns += is_key_figure(sheet, &key_figures[k], from);
   struct grid *grid = sheet->grid = grid_new(columns, sheet->arena);
@@ -261,9 +314,13 @@ static struct grid *lines_with(struct sheet *sheet, int from) {
   for (size_t i = 0; i < scenario->option_count; i++)
     grid_row(grid)[0].text = scenario->options[i].id;
   int column = 1;
-  for (size_t k = 0; k < KEY_FIGURES; k++)
-    if (is_key_figure(sheet, &key_figures[k], from))
-      add_key_figure(sheet, column++, &key_figures[k]);
+  for (size_t k = 0; k < KEY_FIGURES; k++) {
+    if (!is_key_figure(sheet, &key_figures[k], from))
+      continue;
+    add_key_figure(sheet, column++, &key_figures[k]);
+    if (ends && !strcmp(key_figures[k].item, "cost_per_mtok"))
+      column = add_ends(sheet, column);
+  }
   add_last_columns(sheet, column);
   return grid;
 }
@@ -277,32 +334,75 @@ static int longest_id(const struct scenario *scenario) {
   return longest;
 }
 
+static const char *id_of(const struct option *option) {
+  return option->id;
+}
+
+static const char *accelerator_of(const struct option *option) {
+  return option->accelerator;
+}
+
+static const char *throughput_of(const struct option *option) {
+  return grade_name(option->throughput_grade);
+}
+
+static const char *power_of(const struct option *option) {
+  return grade_name(option->power_grade);
+}
+
+static const char *price_of(const struct option *option) {
+  return grade_name(option->price_grade);
+}
+
 // What does not fit beside the figures: the part, and the evidence of each kind.
-static struct grid *evidence_of(const struct sheet *sheet) {
-  static const char *const headings[] = {"evidence", "accelerator", "throughput", "power", "price"};
-  enum { columns = sizeof headings / sizeof headings[0] };
+static const struct {
+  const char *heading;
+  const char *(*text)(const struct option *);
+} evidence_columns[] = {
+    {"evidence", id_of},           {"accelerator", accelerator_of},
+    {"throughput", throughput_of}, {"power", power_of},
+    {"price", price_of},
+};
+
+enum { EVIDENCE_COLUMNS = sizeof evidence_columns / sizeof evidence_columns[0] };
+
+// The columns from `first` up to `end`, behind the id.
+static struct grid *evidence_of(const struct sheet *sheet, int first, int end) {
+  const int columns = 1 + end - first;
   struct grid *grid = grid_new(columns, sheet->arena);
   struct cell *head = grid_row(grid);
   for (int c = 0; c < columns; c++) {
     grid->left[c] = true;
-    head[c] = (struct cell){headings[c], EMPHASIS_STRONG};
+    head[c] = (struct cell){evidence_columns[c ? first + c - 1 : 0].heading, EMPHASIS_STRONG};
   }
   grid_rule(grid);
   for (size_t i = 0; i < sheet->scenario->option_count; i++) {
-    const struct option *option = &sheet->scenario->options[i];
     struct cell *cells = grid_row(grid);
-    cells[0].text = option->id;
-    cells[1].text = option->accelerator;
-    cells[2].text = grade_name(option->throughput_grade);
-    cells[3].text = grade_name(option->power_grade);
-    cells[4].text = grade_name(option->price_grade);
+    for (int c = 0; c < columns; c++)
+      cells[c].text = evidence_columns[c ? first + c - 1 : 0].text(&sheet->scenario->options[i]);
   }
   return grid;
+}
+
+// In one table, or where that is too wide the part in one and the grades in another.
+static void print_evidence(const struct sheet *sheet) {
+  const int label = longest_id(sheet->scenario);
+  const struct grid *all = evidence_of(sheet, 1, EVIDENCE_COLUMNS);
+  putc('\n', sheet->style->out);
+  if (grid_width(all, label) <= sheet->style->width) {
+    grid_print(all, sheet->style);
+    return;
+  }
+  grid_print(evidence_of(sheet, 1, 2), sheet->style);
+  putc('\n', sheet->style->out);
+  grid_print(evidence_of(sheet, 2, EVIDENCE_COLUMNS), sheet->style);
 }
 
 static struct grid *lines_of(struct sheet *sheet) {
   const int label = longest_id(sheet->scenario);
   for (int from = 0;; from++) {
+    if (from > interval_importance)
+      sheet->simulation = NULL;
     struct grid *grid = lines_with(sheet, from);
     if (grid_width(grid, label) <= sheet->style->width || from == most_importance)
       return grid;
@@ -314,14 +414,13 @@ void compare_table(const struct scenario *scenario, FILE *out, struct arena *are
   struct sheet sheet = {.scenario = scenario,
                         .style = &style,
                         .arena = arena,
-                        .cheapest = compare_cheapest(scenario)};
+                        .cheapest = compare_cheapest(scenario),
+                        .simulation = interval_simulate(scenario, arena)};
   const struct grid *grid = columns_of(&sheet);
   const bool fits = grid_width(grid, narrowest_label) <= style.width;
   heading_print(scenario, &style);
   grid_print(fits ? grid : lines_of(&sheet), &style);
-  if (!fits) {
-    putc('\n', out);
-    grid_print(evidence_of(&sheet), &style);
-  }
-  compare_notes(scenario, &style);
+  if (!fits)
+    print_evidence(&sheet);
+  compare_notes(scenario, sheet.simulation, &style);
 }

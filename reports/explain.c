@@ -202,7 +202,8 @@ static const struct branches plain = {"|- ", "`- ", "|  ", "   ", "<-"};
 static void print_line(const struct style *style, const char *head, const char *rest,
                        const char *text) {
   const char **lines;
-  const int room = style->terminal ? style->width - style_width(head) : INT_MAX;
+  const int first = style_width(head), others = style_width(rest);
+  const int room = style->terminal ? style->width - (first > others ? first : others) : INT_MAX;
   const size_t count = style_wrap(
       style_text(style, text), room > narrowest_text ? room : narrowest_text, style->arena, &lines);
   for (size_t i = 0; i < count; i++)

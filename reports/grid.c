@@ -76,18 +76,22 @@ static void print_cell(const struct style *style, const struct cell *cell, int w
     fprintf(style->out, "%*s", blanks, "");
 }
 
-// The columns behind the label up to the last that is not empty: no blanks at the end of a line.
-static int used_columns(const struct grid *grid, const struct cell *cells) {
-  int used = grid->columns;
-  while (used > 1 && !*text_of(&cells[used - 1]))
-    used--;
-  return used;
+// The columns that are printed behind the label: all, or as many as fit.
+struct part {
+  int first, end;
+};
+
+// Up to the last that is not empty: no blanks at the end of a line.
+static int used_columns(struct part part, const struct cell *cells) {
+  while (part.end > part.first && !*text_of(&cells[part.end - 1]))
+    part.end--;
+  return part.end;
 }
 
 // The label's last line stands beside the figures, so that a unit or a number never seems to belong
 // to half a label.
 static void print_row(const struct grid *grid, const struct style *style, const struct cell *cells,
-                      const int *widths) {
+                      const int *widths, struct part part) {
   const char **lines;
   const char *label = style_text(style, text_of(&cells[0]));
   const size_t indent = label[0] == ' ' ? 2 : 0;
@@ -95,13 +99,30 @@ static void print_row(const struct grid *grid, const struct style *style, const 
   for (size_t i = 0; i + 1 < count; i++)
     fprintf(style->out, "%*s%s\n", (int)indent, "", style_mark(style, cells[0].emphasis, lines[i]));
   const char *last = lines[count - 1];
-  const int used = used_columns(grid, cells);
+  const int used = used_columns(part, cells);
   fprintf(style->out, "%*s%s", (int)indent, "", style_mark(style, cells[0].emphasis, last));
-  if (used > 1)
+  if (used > part.first)
     fprintf(style->out, "%*s", widths[0] - (int)indent - style_width(last), "");
-  for (int c = 1; c < used; c++)
+  for (int c = part.first; c < used; c++)
     print_cell(style, &cells[c], c + 1 < used || !grid->left[c] ? widths[c] : 0, grid->left[c]);
   putc('\n', style->out);
+}
+
+static int part_width(const int *widths, struct part part) {
+  int width = widths[0];
+  for (int c = part.first; c < part.end; c++)
+    width += gap + widths[c];
+  return width;
+}
+
+static void print_part(const struct grid *grid, const struct style *style, const int *widths,
+                       struct part part) {
+  for (size_t r = 0; r < grid->count; r++) {
+    if (grid->rows[r].cells)
+      print_row(grid, style, grid->rows[r].cells, widths, part);
+    else
+      style_rule(style, part_width(widths, part));
+  }
 }
 
 void grid_print(const struct grid *grid, const struct style *style) {
@@ -109,13 +130,19 @@ void grid_print(const struct grid *grid, const struct style *style) {
   for (int c = 0; c < grid->columns; c++)
     widths[c] = column_width(grid, c);
   const int room = style->width - grid_width(grid, 0), word = widest_word(grid);
-  if (widths[0] > room)
-    widths[0] = room > word ? room : word;
-  const int total = grid_width(grid, widths[0]);
-  for (size_t r = 0; r < grid->count; r++) {
-    if (grid->rows[r].cells)
-      print_row(grid, style, grid->rows[r].cells, widths);
-    else
-      style_rule(style, total);
-  }
+  // In a grid that is cut in two anyway, the label is not squeezed.
+  const int least = room < word && word < style->width / 2 ? style->width / 2 : word;
+  if (widths[0] > room && widths[0] > least)
+    widths[0] = room > least ? room : least;
+  struct part part = {1, 1};
+  do {
+    part.first = part.end;
+    do
+      part.end++;
+    while (part.end < grid->columns &&
+           part_width(widths, part) + gap + widths[part.end] <= style->width);
+    print_part(grid, style, widths, part);
+    if (part.end < grid->columns)
+      putc('\n', style->out);
+  } while (part.end < grid->columns);
 }

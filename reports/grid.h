@@ -33,7 +33,8 @@ void grid_rule(struct grid *grid);
 int grid_width(const struct grid *grid, int label);
 
 // Prints the grid, two blanks between columns. The first column is wrapped at blanks as far as
-// the style's width demands. Cells are passed through style_text.
+// the style's width demands; where that is not enough, the columns that do not fit follow below, in
+// a grid of their own with the first column once more. Cells are passed through style_text.
 void grid_print(const struct grid *grid, const struct style *style);
 
 #endif

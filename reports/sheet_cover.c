@@ -1,4 +1,5 @@
 // Cover: the answer on one page, live, and how to read the rest.
+#include "model/short_text.h"
 #include "model/version.h"
 #include "reports/compare.h"
 #include "reports/workbook_internal.h"
@@ -7,7 +8,8 @@
 #include <string.h>
 
 enum { TITLE_ROW, SUBTITLE_ROW, FIRST_STAMP_ROW };
-enum { COLUMN_FIRST_OPTION = 2, LEAST_COLUMNS = 4 };
+enum { COLUMN_FIRST_OPTION = 2, LEAST_COLUMNS = 5 };
+enum { LABEL_WIDTH = 36, UNIT_WIDTH = 20, COVER_CHART_WIDTH = 820 };
 
 static const struct unit percent = {.text = "%", .percents = 1};
 
@@ -15,7 +17,8 @@ struct writer {
   struct book *book;
   const struct scenario *scenario;
   lxw_worksheet *sheet;
-  int row; // the next
+  int row;  // the next
+  int last; // column
 };
 
 static void put_line(struct writer *writer, const char *label, const char *text) {
@@ -56,31 +59,64 @@ static void write_case(struct writer *writer) {
   name_place(book->case_name, writer->sheet->name, writer->row++, 1);
 }
 
-static const char *answer_text(const struct writer *writer, const char *cheapest) {
-  return arena_printf(writer->book->arena, "%s costs least per output token.", cheapest);
+// A text over the whole width, as high as it needs to be at that size; written by the caller.
+static void merge_row(struct writer *writer, int row, size_t characters, int size,
+                      enum text_format format) {
+  enum { USUAL_SIZE = 11, LINE_SHARE = 145 }; // a line's height, in hundredths of its letters'
+  double width = LABEL_WIDTH + UNIT_WIDTH;
+  for (int column = COLUMN_FIRST_OPTION; column <= writer->last; column++)
+    width += option_width(writer->scenario);
+  const size_t line = (size_t)(width * USUAL_SIZE / size);
+  const size_t lines = 1 + characters / (line ? line : 1);
+  worksheet_set_row(writer->sheet, (lxw_row_t)row,
+                    (double)(lines * (size_t)size) * LINE_SHARE / 100, NULL);
+  if (worksheet_merge_range(writer->sheet, (lxw_row_t)row, 0, (lxw_row_t)row,
+                            (lxw_col_t)writer->last, "",
+                            formats_text(&writer->book->formats, format)) != LXW_NO_ERROR)
+    writer->book->failed = true;
 }
 
-// One sentence; the numbers in it would not be live, so they stand below.
+// The sentence in the selected case: its parts are on Outputs.
+static const char *answer_text(const struct writer *writer) {
+  const char *text = "";
+  for (int i = 0; i < ANSWER_PARTS; i++)
+    if (writer->book->rows.words[i].row)
+      text = arena_printf(writer->book->arena, "%s%s", text, writer->book->rows.words[i].text);
+  return text;
+}
+
+static const char *answer_formula(const struct writer *writer) {
+  const struct book *book = writer->book;
+  const char *formula = "";
+  for (int i = 0; i < ANSWER_PARTS; i++)
+    if (book->rows.words[i].row)
+      formula = arena_printf(book->arena, "%s%s%s", formula, *formula ? "&" : "=",
+                             sheet_address(book, book->outputs->name, book->rows.words[i].row,
+                                           COLUMN_VALUE, ADDRESS_ABSOLUTE));
+  return formula;
+}
+
 static void write_answer(struct writer *writer) {
+  enum { ANSWER_SIZE = 14 };
   struct book *book = writer->book;
-  int row = book->rows.cheapest;
-  if (row < 0 && writer->scenario->option_count > 1)
-    put_text(book, writer->sheet, writer->row++, 0,
-             "The options are not ranked: their throughputs are of unlike kinds.", TEXT_STRONG);
-  if (row < 0)
-    return;
-  const char *cell = sheet_address(book, book->outputs->name, row, COLUMN_VALUE, ADDRESS_ABSOLUTE);
-  put_formula_text(book, writer->sheet, writer->row++, 0,
-                   arena_printf(book->arena, "=%s&\" costs least per output token.\"", cell),
-                   answer_text(writer, cheapest_option(writer->scenario)->id),
-                   formats_text(&book->formats, TEXT_ANSWER));
+  static const char unranked[] =
+      "The options are not ranked: their throughputs are of unlike kinds.";
+  const char *text = answer_text(writer);
+  const int row = writer->row;
+  merge_row(writer, row, strlen(*text ? text : unranked), ANSWER_SIZE, TEXT_ANSWER);
+  if (*text)
+    put_formula_text(book, writer->sheet, row, 0, answer_formula(writer), text,
+                     formats_text(&book->formats, TEXT_ANSWER));
+  else
+    put_text(book, writer->sheet, row, 0, unranked, TEXT_ANSWER);
+  writer->row = row + 2;
 }
 
 static void write_ids(struct writer *writer) {
   struct book *book = writer->book;
   const struct scenario *scenario = writer->scenario;
   const char *names[scenario->option_count];
-  put_text(book, writer->sheet, writer->row, 0, "Answer", TEXT_HEADER);
+  put_text(book, writer->sheet, writer->row, 0, "The numbers that matter", TEXT_HEADER);
   put_text(book, writer->sheet, writer->row, 1, "Unit", TEXT_HEADER);
   for (size_t o = 0; o < scenario->option_count; o++) {
     put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
@@ -180,29 +216,42 @@ static void write_warnings(struct writer *writer) {
            TEXT_NOTE);
 }
 
+// What a sheet is for; an option's is called by its id, and not here.
+static const struct {
+  const char *sheet, *about;
+} contents[] = {
+    {"Inputs", "every figure, in every case, with its source"},
+    {"Finance", "book, tax, loan and lease beside the cash view"},
+    {"Outputs", "the options side by side, and charts"},
+    {"Sensitivity", "which inputs move the result, and how far"},
+    {"Simulation", "how sure the result is"},
+    {"Negotiation", "walk-away prices"},
+    {"Decisions", "what the scenario's questions were answered"},
+    {"Evidence", "what the figures rest on"},
+    {"Checks", "differences that must be zero"},
+    {"Change log", "what this workbook was made of"},
+};
+
+static const char *about_sheet(const struct writer *writer, const char *name) {
+  for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++)
+    if (!strcmp(contents[i].sheet, name))
+      return contents[i].about;
+  for (size_t o = 0; o < writer->scenario->option_count; o++)
+    if (!strcmp(writer->scenario->options[o].id, name))
+      return "its calculation, line by line";
+  return "";
+}
+
+// All sheets that there are, in their order.
 static void write_contents(struct writer *writer, int last) {
   struct book *book = writer->book;
-  const struct entry {
-    lxw_worksheet *sheet; // NULL: not there
-    const char *about;
-  } entries[] = {
-      {book->inputs, "Inputs: every figure, in every case, with its source"},
-      {book->outputs, "Outputs: the options side by side"},
-      {book->sensitivity, "Sensitivity: which inputs move the saving, and how far"},
-      {book->simulation_sheet, "Simulation: how sure that is"},
-      {book->negotiation, "Negotiation: walk-away prices"},
-      {book->evidence, "Evidence: what the figures rest on"},
-      {book->checks, "Checks: differences that must be zero"},
-      {book->log, "Change log: what this workbook was made of"},
-  };
+  lxw_worksheet *sheet;
   put_heading(book, writer->sheet, writer->row++, last, "Contents");
-  for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-    if (entries[i].sheet)
-      put_jump(book, writer->sheet, writer->row++, 0, entries[i].sheet, entries[i].about);
-    for (size_t o = 0; o < writer->scenario->option_count && i == 0; o++)
-      put_jump(book, writer->sheet, writer->row++, 0, book->options[o].sheet,
-               arena_printf(book->arena, "%s: its calculation, line by line",
-                            writer->scenario->options[o].id));
+  STAILQ_FOREACH(sheet, book->workbook->worksheets, list_pointers) {
+    if (sheet == writer->sheet)
+      continue;
+    put_jump(book, writer->sheet, writer->row, 0, sheet, sheet->name);
+    put_text(book, writer->sheet, writer->row++, 1, about_sheet(writer, sheet->name), TEXT_PLAIN);
   }
   writer->row++;
 }
@@ -221,8 +270,8 @@ static void write_legend(struct writer *writer, int last) {
   };
   put_heading(book, writer->sheet, writer->row++, last, "How to read it");
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-    put_text(book, writer->sheet, writer->row, 0, entries[i].meaning, TEXT_PLAIN);
-    put_sample(book, writer->sheet, writer->row++, 1, entries[i].sample, entries[i].role);
+    put_sample(book, writer->sheet, writer->row, 0, entries[i].sample, entries[i].role);
+    put_text(book, writer->sheet, writer->row++, 1, entries[i].meaning, TEXT_INDENTED);
   }
   static const char *const notes[] = {
       "Sign: costs are positive; negative amounts (credits) stand in parentheses; zero money is -.",
@@ -259,35 +308,62 @@ static void write_origin(struct writer *writer, int last) {
   put_line(writer, "Written by", "pertoken " PERTOKEN_VERSION);
 }
 
+static void write_title(struct writer *writer) {
+  enum { TITLE_SIZE = 16 };
+  const char *title = writer->scenario->title;
+  begin_sheet(writer->book, writer->sheet, title, 0, 0);
+  merge_row(writer, TITLE_ROW, text_characters(title), TITLE_SIZE, TEXT_TITLE_WRAPPED);
+  put_text(writer->book, writer->sheet, TITLE_ROW, 0, title, TEXT_TITLE_WRAPPED);
+  put_text(writer->book, writer->sheet, SUBTITLE_ROW, 0,
+           "Total cost of ownership per token: live, change an input or the case", TEXT_SUBTITLE);
+}
+
+// Wrapped, as nobody scrolls on a Cover. Returns the next row.
+static int write_stamp(struct writer *writer) {
+  enum { STAMP_SIZE = 12 };
+  const char *text = stamp_text(writer->book);
+  if (!*text)
+    return FIRST_STAMP_ROW;
+  merge_row(writer, FIRST_STAMP_ROW, strlen(text), STAMP_SIZE, TEXT_STAMP_WRAPPED);
+  put_text(writer->book, writer->sheet, FIRST_STAMP_ROW, 0, text, TEXT_STAMP_WRAPPED);
+  return FIRST_STAMP_ROW + 1;
+}
+
+// The three numbers that matter, and what they are worth.
+static void write_numbers(struct writer *writer) {
+  write_ids(writer);
+  write_item(writer, "cost_per_mtok", writer->book->rows.cost);
+  write_item(writer, "tco", writer->book->rows.tco);
+  write_saving(writer);
+  write_cheapest(writer);
+  write_texts(writer);
+  write_warnings(writer);
+  writer->row++;
+}
+
 void write_cover(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  struct writer writer = {.book = book, .scenario = scenario, .sheet = book->cover};
   int last = COLUMN_FIRST_OPTION + (int)scenario->option_count - 1;
   last = last < LEAST_COLUMNS ? LEAST_COLUMNS : last;
-  begin_sheet(book, book->cover, scenario->title, 0, 0);
-  put_text(book, book->cover, SUBTITLE_ROW, 0,
-           "Total cost of ownership per token: live, change an input or the case", TEXT_SUBTITLE);
+  struct writer writer = {.book = book, .scenario = scenario, .sheet = book->cover, .last = last};
+  write_title(&writer);
   worksheet_fit_to_pages(book->cover, 1, 1);
-  writer.row = put_stamps(book, book->cover, FIRST_STAMP_ROW) + 1;
+  if (last <= LEAST_COLUMNS + 1)
+    worksheet_set_portrait(book->cover);
+  writer.row = write_stamp(&writer) + 1;
+  write_answer(&writer);
   write_case(&writer);
-  put_text(book, writer.sheet, writer.row, 0, "Checks", TEXT_PLAIN);
+  put_text(book, writer.sheet, writer.row, 0, "Checks", TEXT_STRONG);
   put_check_state(book, writer.sheet, writer.row, 1);
   writer.row += 2;
-  write_answer(&writer);
-  write_ids(&writer);
-  write_item(&writer, "tco", book->rows.tco);
-  write_item(&writer, "cost_per_mtok", book->rows.cost);
-  write_saving(&writer);
-  write_cheapest(&writer);
-  write_texts(&writer);
-  write_warnings(&writer);
-  writer.row++;
+  write_numbers(&writer);
+  writer.row = insert_cover_chart(book, writer.row, COVER_CHART_WIDTH);
   write_contents(&writer, last);
   write_legend(&writer, last);
   write_grades(&writer, last);
   write_origin(&writer, last);
-  worksheet_set_column(book->cover, 0, 0, 48, NULL);
-  worksheet_set_column(book->cover, 1, 1, 22, NULL);
+  worksheet_set_column(book->cover, 0, 0, LABEL_WIDTH, NULL);
+  worksheet_set_column(book->cover, 1, 1, UNIT_WIDTH, NULL);
   worksheet_set_column(book->cover, 2, (lxw_col_t)last, option_width(scenario), NULL);
   end_sheet(book->cover, writer.row - 1, last);
 }

@@ -1,4 +1,5 @@
 // Inputs: every figure that an analyst may change, in every case, and the constants of formulas.
+#include "model/short_text.h"
 #include "reports/workbook_internal.h"
 
 #include <float.h>
@@ -14,6 +15,8 @@ struct input {
   bool shared;
   int row, shared_row; // the shared row of the same input, or -1
 };
+
+enum { SOURCE_WIDTH = 48 };
 
 struct inputs_table {
   struct book *book;
@@ -143,7 +146,7 @@ static void write_live(const struct inputs_table *table, const struct input *inp
   struct book *book = table->book;
   struct arena *arena = book->arena;
   const struct unit *unit = &table->scenario->model->declarations[input->declaration].unit;
-  int last = COLUMN_CASE + (int)table->scenario->case_count - 1;
+  const int last = table->source - 1;
   const char *formula = arena_printf(
       arena, "=INDEX(%s:%s,1,%s)", cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
       cell_address(input->row, last, ADDRESS_COLUMN, arena), book->case_index->text);
@@ -195,11 +198,22 @@ const char *figure_place(const struct book *book, const struct figure *figure, i
   return arena_printf(book->arena, "%s:%d", place.source->name, place.line);
 }
 
+// As high as its source needs.
+static void set_height(const struct inputs_table *table, const struct input *input,
+                       const char *source) {
+  enum { LINE_HEIGHT = 15 };
+  const size_t lines = 1 + text_characters(source) / SOURCE_WIDTH;
+  if (lines > 1)
+    worksheet_set_row(table->sheet, (lxw_row_t)input->row, (double)(lines * LINE_HEIGHT), NULL);
+}
+
 static void write_provenance(const struct inputs_table *table, const struct input *input) {
   struct book *book = table->book;
   const struct figure *figure =
       figure_of(table, input->owner, table->scenario->selected, input->declaration);
-  put_text(book, table->sheet, input->row, table->source, figure_source(figure), TEXT_INDENTED);
+  put_text(book, table->sheet, input->row, table->source, figure_source(figure),
+           TEXT_INDENTED_WRAPPED);
+  set_height(table, input, figure_source(figure));
   put_text(book, table->sheet, input->row, table->date, figure_date(figure, book->arena),
            TEXT_PLAIN);
   put_text(book, table->sheet, input->row, table->grade, figure_grade(figure), TEXT_PLAIN);
@@ -457,6 +471,8 @@ static void write_head(const struct inputs_table *table) {
   for (size_t c = 0; c < table->scenario->case_count; c++)
     put_text(book, table->sheet, HEADER_ROW, COLUMN_CASE + (int)c, table->scenario->cases[c],
              TEXT_HEADER_RIGHT);
+  if (table->scenario->case_count == 1)
+    put_text(book, table->sheet, HEADER_ROW, table->source - 1, "", TEXT_HEADER);
   put_text(book, table->sheet, HEADER_ROW, table->source, "Source", TEXT_HEADER_INDENTED);
   put_text(book, table->sheet, HEADER_ROW, table->date, "Date", TEXT_HEADER);
   put_text(book, table->sheet, HEADER_ROW, table->grade, "Grade", TEXT_HEADER);
@@ -467,18 +483,20 @@ static void write_head(const struct inputs_table *table) {
 
 static void set_widths(const struct inputs_table *table) {
   lxw_worksheet *sheet = table->sheet;
-  worksheet_set_column(sheet, COLUMN_LABEL, COLUMN_LABEL, 50, NULL);
+  worksheet_set_column(sheet, COLUMN_LABEL, COLUMN_LABEL, 52, NULL);
   worksheet_set_column(sheet, COLUMN_KEY, COLUMN_KEY, 28, NULL);
   worksheet_set_column(sheet, COLUMN_UNIT, COLUMN_UNIT, 14, NULL);
   worksheet_set_column(sheet, COLUMN_LIVE, COLUMN_LIVE, 13, NULL);
+  worksheet_set_column(sheet, COLUMN_CASE, (lxw_col_t)(table->source - 1), 1, NULL);
   for (size_t c = 0; c < table->scenario->case_count; c++) {
     size_t length = strlen(table->scenario->cases[c]) + 3;
     lxw_col_t column = (lxw_col_t)(COLUMN_CASE + c);
     worksheet_set_column(sheet, column, column, length < 13 ? 13 : (double)length, NULL);
   }
-  worksheet_set_column(sheet, (lxw_col_t)table->source, (lxw_col_t)table->source, 52, NULL);
+  worksheet_set_column(sheet, (lxw_col_t)table->source, (lxw_col_t)table->source, SOURCE_WIDTH,
+                       NULL);
   worksheet_set_column(sheet, (lxw_col_t)table->date, (lxw_col_t)table->grade, 11, NULL);
-  worksheet_set_column(sheet, (lxw_col_t)table->from, (lxw_col_t)table->from, 34, NULL);
+  worksheet_set_column(sheet, (lxw_col_t)table->from, (lxw_col_t)table->from, 32, NULL);
   if (table->run >= 0)
     worksheet_set_column(sheet, (lxw_col_t)table->run, (lxw_col_t)table->run, 13, NULL);
 }
@@ -500,7 +518,9 @@ static void highlight_overrides(const struct inputs_table *table, int last_row) 
 }
 
 void write_inputs(struct book *book) {
-  int source = COLUMN_CASE + (int)book->scenario->case_count;
+  const size_t cases = book->scenario->case_count;
+  // One more where there is one only: in Gnumeric, INDEX has no place in a single cell.
+  int source = COLUMN_CASE + (int)(cases > 1 ? cases : cases + 1);
   struct inputs_table table = {.book = book,
                                .scenario = book->scenario,
                                .sheet = book->inputs,

@@ -1,6 +1,6 @@
-// Outputs: the options side by side, category by category and year by year, and a chart.
+// Outputs: the options side by side, category by category and year by year.
 #include "reports/compare.h"
-#include "reports/workbook_internal.h"
+#include "reports/outputs.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,112 +9,113 @@ enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
 
 static const struct unit percent = {.text = "%", .percents = 1};
 
-struct writer {
-  struct book *book;
-  const struct scenario *scenario;
-  const struct model *model;
-  lxw_worksheet *sheet;
-  int row; // the next
-  int tokens_row;
-};
-
-static int option_column(size_t option) {
+int outputs_option_column(size_t option) {
   return COLUMN_VALUE + (int)option;
 }
 
-static const char *fixed_row(const struct writer *writer, int row, size_t first, size_t last) {
-  struct arena *arena = writer->book->arena;
+const char *outputs_all_options(const struct outputs *outputs, int row) {
+  struct arena *arena = outputs->book->arena;
+  const int last = outputs_option_column(outputs->scenario->option_count - 1);
   return arena_printf(arena, "%s:%s",
-                      cell_address(row, option_column(first), ADDRESS_ABSOLUTE, arena),
-                      cell_address(row, option_column(last), ADDRESS_ABSOLUTE, arena));
+                      cell_address(row, outputs_option_column(0), ADDRESS_ABSOLUTE, arena),
+                      cell_address(row, last, ADDRESS_ABSOLUTE, arena));
 }
 
-static void write_ids(struct writer *writer, const char *heading) {
+static void write_ids(struct outputs *outputs, const char *heading) {
   const char *headings[] = {heading, "Key", "Unit"};
-  put_header(writer->book, writer->sheet, writer->row, headings, 3);
-  for (size_t o = 0; o < writer->scenario->option_count; o++)
-    put_text(writer->book, writer->sheet, writer->row, option_column(o),
-             writer->scenario->options[o].id, TEXT_HEADER_RIGHT);
-  writer->row++;
+  put_header(outputs->book, outputs->sheet, outputs->row, headings, 3);
+  for (size_t o = 0; o < outputs->scenario->option_count; o++)
+    put_text(outputs->book, outputs->sheet, outputs->row, outputs_option_column(o),
+             outputs->scenario->options[o].id, TEXT_HEADER_RIGHT);
+  outputs->row++;
 }
 
-static int write_labels(struct writer *writer, const char *label, const char *key,
-                        const char *unit) {
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_LABEL, label, TEXT_PLAIN);
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_KEY, key, TEXT_NOTE);
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_UNIT, unit, TEXT_PLAIN);
-  return writer->row++;
+int outputs_labels(struct outputs *outputs, const char *label, const char *key, const char *unit) {
+  put_text(outputs->book, outputs->sheet, outputs->row, COLUMN_LABEL, label, TEXT_PLAIN);
+  put_text(outputs->book, outputs->sheet, outputs->row, COLUMN_KEY, key, TEXT_NOTE);
+  put_text(outputs->book, outputs->sheet, outputs->row, COLUMN_UNIT, unit, TEXT_PLAIN);
+  return outputs->row++;
 }
 
 // A scalar of every option that has it.
-static int write_scalar(struct writer *writer, int declaration) {
-  const struct declaration *item = &writer->model->declarations[declaration];
-  int row = write_labels(writer, item->label, item->name, item->unit.text);
-  for (size_t o = 0; o < writer->scenario->option_count; o++) {
-    const struct option_sheet *sheet = &writer->book->options[o];
+static int write_scalar(struct outputs *outputs, int declaration) {
+  const struct declaration *item = &outputs->model->declarations[declaration];
+  int row = outputs_labels(outputs, item->label, item->name, item->unit.text);
+  for (size_t o = 0; o < outputs->scenario->option_count; o++) {
+    const struct option_sheet *sheet = &outputs->book->options[o];
     if (option_has(sheet->option, declaration))
-      put_link(writer->book, writer->sheet, row, option_column(o), option_name(sheet, declaration),
-               shown_value(writer->book, sheet, declaration, 0), &item->unit);
+      put_link(outputs->book, outputs->sheet, row, outputs_option_column(o),
+               option_name(sheet, declaration), shown_value(outputs->book, sheet, declaration, 0),
+               &item->unit);
     else
-      put_text(writer->book, writer->sheet, row, option_column(o), "-", TEXT_RIGHT);
+      put_text(outputs->book, outputs->sheet, row, outputs_option_column(o), "-", TEXT_RIGHT);
   }
   return row;
 }
 
-static int write_saving(struct writer *writer, const char *label, const char *key, const char *item,
-                        int item_row) {
-  struct book *book = writer->book;
+static int write_saving(struct outputs *outputs, const char *label, const char *key,
+                        const char *item, int item_row) {
+  struct book *book = outputs->book;
   struct arena *arena = book->arena;
-  const struct scenario *scenario = writer->scenario;
-  int row = write_labels(writer, label, key, percent.text);
+  const struct scenario *scenario = outputs->scenario;
+  int row = outputs_labels(outputs, label, key, percent.text);
   const char *baseline =
-      cell_address(item_row, option_column(scenario->baseline), ADDRESS_ABSOLUTE, arena);
+      cell_address(item_row, outputs_option_column(scenario->baseline), ADDRESS_ABSOLUTE, arena);
   for (size_t o = 0; o < scenario->option_count; o++) {
     if (!compare_rankable(&scenario->options[o], &scenario->options[scenario->baseline])) {
-      put_text(book, writer->sheet, row, option_column(o), "-", TEXT_RIGHT);
+      put_text(book, outputs->sheet, row, outputs_option_column(o), "-", TEXT_RIGHT);
       continue;
     }
     double saving = option_saving(scenario, &scenario->options[o], item);
-    const char *cost = cell_address(item_row, option_column(o), ADDRESS_ROW, arena);
-    put_formula(book, writer->sheet, row, option_column(o),
+    const char *cost = cell_address(item_row, outputs_option_column(o), ADDRESS_ROW, arena);
+    put_formula(book, outputs->sheet, row, outputs_option_column(o),
                 arena_printf(arena, "=IF(%s=0,0,1-%s/%s)", baseline, cost, baseline),
                 isfinite(saving) ? saving : 0, formats_cell(&book->formats, CELL_TOTAL, &percent));
   }
   return row;
 }
 
-static bool any_has(const struct writer *writer, int declaration) {
-  for (size_t o = 0; o < writer->scenario->option_count; o++)
-    if (option_has(&writer->scenario->options[o], declaration))
+static bool any_has(const struct outputs *outputs, int declaration) {
+  for (size_t o = 0; o < outputs->scenario->option_count; o++)
+    if (option_has(&outputs->scenario->options[o], declaration))
       return true;
   return false;
 }
 
-static void write_accelerators(struct writer *writer) {
-  const struct scenario *scenario = writer->scenario;
+static void write_accelerators(struct outputs *outputs) {
+  const struct scenario *scenario = outputs->scenario;
   const char *names[scenario->option_count];
   for (size_t o = 0; o < scenario->option_count; o++)
     names[o] = scenario->options[o].accelerator_name;
-  int row = write_labels(writer, "Accelerator", "accelerator", "-");
-  put_option_texts(writer->book, writer->sheet, row, COLUMN_VALUE, names);
+  int row = outputs_labels(outputs, "Accelerator", "accelerator", "-");
+  put_option_texts(outputs->book, outputs->sheet, row, COLUMN_VALUE, names);
 }
 
-static void write_results(struct writer *writer) {
-  struct output_rows *rows = &writer->book->rows;
-  const struct scenario *scenario = writer->scenario;
-  int cost = model_find(writer->model, "cost_per_mtok");
-  int levelised = model_find(writer->model, "levelised_cost_per_mtok");
-  rows->options = writer->row;
-  write_ids(writer, "Results");
-  write_accelerators(writer);
-  for (int d = 0; d < writer->model->count; d++) {
-    const struct declaration *item = &writer->model->declarations[d];
+static void write_grades(struct outputs *outputs) {
+  const struct scenario *scenario = outputs->scenario;
+  const char *grades[scenario->option_count];
+  for (size_t o = 0; o < scenario->option_count; o++)
+    grades[o] = grade_name(scenario->options[o].headline_grade);
+  outputs->grade = outputs_labels(outputs, "Weakest grade that matters", "grade", "-");
+  put_option_texts(outputs->book, outputs->sheet, outputs->grade, COLUMN_VALUE, grades);
+}
+
+static void write_results(struct outputs *outputs) {
+  struct output_rows *rows = &outputs->book->rows;
+  const struct scenario *scenario = outputs->scenario;
+  int cost = model_find(outputs->model, "cost_per_mtok");
+  int levelised = model_find(outputs->model, "levelised_cost_per_mtok");
+  rows->options = outputs->row;
+  write_ids(outputs, "Results");
+  write_accelerators(outputs);
+  for (int d = 0; d < outputs->model->count; d++) {
+    const struct declaration *item = &outputs->model->declarations[d];
     bool result =
         item->role == ROLE_HEADLINE ||
-        (item->role == ROLE_NONE && item->group == writer->model->declarations[cost].group);
-    if (item->kind != DECLARATION_SCALAR || !result || !any_has(writer, d))
+        (item->role == ROLE_NONE && item->group == outputs->model->declarations[cost].group);
+    if (item->kind != DECLARATION_SCALAR || !result || !any_has(outputs, d))
       continue;
-    int row = write_scalar(writer, d);
+    int row = write_scalar(outputs, d);
     if (d == cost)
       rows->cost = row;
     if (d == levelised)
@@ -122,131 +123,223 @@ static void write_results(struct writer *writer) {
     if (!strcmp(item->name, "tco"))
       rows->tco = row;
     if (!strcmp(item->name, "tokens_total"))
-      writer->tokens_row = row;
+      outputs->tokens = row;
   }
+  write_grades(outputs);
   const char *baseline = scenario->options[scenario->baseline].id;
-  struct arena *arena = writer->book->arena;
-  rows->saving = write_saving(writer, arena_printf(arena, "Saving per token against %s", baseline),
+  struct arena *arena = outputs->book->arena;
+  rows->saving = write_saving(outputs, arena_printf(arena, "Saving per token against %s", baseline),
                               "saving", "cost_per_mtok", rows->cost);
   rows->saving_levelised =
-      write_saving(writer, arena_printf(arena, "Saving per token against %s, levelised", baseline),
+      write_saving(outputs, arena_printf(arena, "Saving per token against %s, levelised", baseline),
                    "saving_levelised", "levelised_cost_per_mtok", rows->levelised);
 }
 
-static void write_categories(struct writer *writer) {
-  struct output_rows *rows = &writer->book->rows;
-  write_ids(writer, "Cost by category");
-  rows->first_category = writer->row;
-  for (int d = 0; d < writer->model->count; d++)
-    if (writer->model->declarations[d].role == ROLE_CATEGORY && any_has(writer, d))
-      write_scalar(writer, d);
-  rows->last_category = writer->row - 1;
+static void write_categories(struct outputs *outputs) {
+  struct output_rows *rows = &outputs->book->rows;
+  write_ids(outputs, "Cost by category");
+  rows->first_category = outputs->row;
+  for (int d = 0; d < outputs->model->count; d++)
+    if (outputs->model->declarations[d].role == ROLE_CATEGORY && any_has(outputs, d))
+      write_scalar(outputs, d);
+  rows->last_category = outputs->row - 1;
 }
 
 // A category's share of the cost per million tokens: its cost over the tokens.
-static void write_share(struct writer *writer, int declaration, int category_row) {
-  struct book *book = writer->book;
+static void write_share(struct outputs *outputs, int declaration, int category_row) {
+  struct book *book = outputs->book;
   struct arena *arena = book->arena;
-  const struct declaration *item = &writer->model->declarations[declaration];
-  int tokens = model_find(writer->model, "tokens_total");
-  int cost = model_find(writer->model, "cost_per_mtok");
-  const struct unit *unit = &writer->model->declarations[cost].unit;
-  const struct unit *per = &writer->model->declarations[tokens].unit;
+  const struct declaration *item = &outputs->model->declarations[declaration];
+  int tokens = model_find(outputs->model, "tokens_total");
+  int cost = model_find(outputs->model, "cost_per_mtok");
+  const struct unit *unit = &outputs->model->declarations[cost].unit;
+  const struct unit *per = &outputs->model->declarations[tokens].unit;
   struct conversion excess = conversion_multiply(
       conversion_multiply(item->unit.conversion, per->conversion, -1), unit->conversion, -1);
   conversion_use(excess, &book->constants);
-  int row =
-      write_labels(writer, item->label, arena_printf(arena, "%s_per_mtok", item->name), unit->text);
-  for (size_t o = 0; o < writer->scenario->option_count; o++) {
+  int row = outputs_labels(outputs, item->label, arena_printf(arena, "%s_per_mtok", item->name),
+                           unit->text);
+  for (size_t o = 0; o < outputs->scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->options[o];
-    int column = option_column(o);
+    int column = outputs_option_column(o);
     if (!option_has(sheet->option, declaration))
       continue;
     const char *formula =
         arena_printf(arena, "=%s/%s%s", cell_address(category_row, column, ADDRESS_RELATIVE, arena),
-                     cell_address(writer->tokens_row, column, ADDRESS_ROW, arena),
+                     cell_address(outputs->tokens, column, ADDRESS_ROW, arena),
                      conversion_factors(excess, &book->constants, arena));
     double value = shown_value(book, sheet, declaration, 0) / shown_value(book, sheet, tokens, 0) *
                    conversion_value(excess);
-    put_formula(book, writer->sheet, row, column, formula, value,
+    put_formula(book, outputs->sheet, row, column, formula, value,
                 formats_cell(&book->formats, CELL_FORMULA, unit));
   }
 }
 
-static void insert_chart(struct writer *writer, int ids_row, int first, int last) {
-  lxw_chart *chart = workbook_add_chart(writer->book->workbook, LXW_CHART_COLUMN_STACKED);
-  const char *name = writer->sheet->name;
-  lxw_col_t left = (lxw_col_t)option_column(0);
-  lxw_col_t right = (lxw_col_t)option_column(writer->scenario->option_count - 1);
-  for (int row = first; row <= last; row++) {
-    lxw_chart_series *series = chart_add_series(chart, NULL, NULL);
-    chart_series_set_categories(series, name, (lxw_row_t)ids_row, left, (lxw_row_t)ids_row, right);
-    chart_series_set_values(series, name, (lxw_row_t)row, left, (lxw_row_t)row, right);
-    chart_series_set_name_range(series, name, (lxw_row_t)row, COLUMN_LABEL);
+// A category that is nothing in every case has no colour of its own in the chart.
+static bool is_drawn(const struct outputs *outputs, int declaration) {
+  const struct scenario *scenario = outputs->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option_sheet *sheet = &outputs->book->options[o];
+    if (!option_has(sheet->option, declaration))
+      continue;
+    for (size_t c = 0; c < scenario->case_count; c++)
+      if (evaluation_at(sheet->graph.evaluation, declaration, 0)[c] != 0)
+        return true;
   }
-  chart_title_set_name(chart, "Cost per million output tokens, USD");
-  chart_axis_set_num_format(chart->y_axis, "0.000");
-  chart_legend_set_position(chart, LXW_CHART_LEGEND_RIGHT);
-  lxw_chart_options options = {.x_scale = 1.6, .y_scale = 1.3};
-  worksheet_insert_chart_opt(writer->sheet, (lxw_row_t)writer->row, 0, chart, &options);
-  writer->row += 20;
+  return false;
 }
 
-static void write_shares(struct writer *writer) {
-  const struct output_rows *rows = &writer->book->rows;
-  int tokens = model_find(writer->model, "tokens_total");
-  if (tokens < 0 || writer->tokens_row < 0 || rows->last_category < rows->first_category)
+// What the chart does not draw apart, together: nothing until an input is typed over.
+static void write_rest(struct outputs *outputs, const int *rows, int count,
+                       const struct unit *unit) {
+  struct book *book = outputs->book;
+  struct arena *arena = book->arena;
+  static const char label[] = "All other categories";
+  const int row = outputs_labels(outputs, label, "other_categories_per_mtok", unit->text);
+  for (size_t o = 0; o < outputs->scenario->option_count; o++) {
+    const char *sum = "";
+    for (int i = 0; i < count; i++)
+      sum = arena_printf(arena, "%s%s%s", sum, i ? "+" : "=",
+                         cell_address(rows[i], outputs_option_column(o), ADDRESS_RELATIVE, arena));
+    put_formula(book, outputs->sheet, row, outputs_option_column(o), sum, 0,
+                formats_cell(&book->formats, CELL_FORMULA, unit));
+  }
+  outputs->shares[outputs->share_count] = row;
+  outputs->share_of[outputs->share_count++] = label;
+}
+
+// "Cooling" of "Cooling, total".
+static const char *short_label(const struct outputs *outputs, int declaration) {
+  static const char total[] = ", total";
+  const char *label = outputs->model->declarations[declaration].label;
+  const size_t length = strlen(label), end = strlen(total);
+  if (length <= end || strcmp(label + length - end, total) != 0)
+    return label;
+  return arena_copy_n(outputs->book->arena, label, length - end);
+}
+
+static void write_shares(struct outputs *outputs) {
+  const struct output_rows *rows = &outputs->book->rows;
+  const struct model *model = outputs->model;
+  if (outputs->tokens < 0 || rows->last_category < rows->first_category)
     return;
-  int ids_row = writer->row, category = rows->first_category;
-  write_ids(writer, "Cost per million output tokens by category");
-  int first = writer->row;
-  for (int d = 0; d < writer->model->count; d++)
-    if (writer->model->declarations[d].role == ROLE_CATEGORY && any_has(writer, d))
-      write_share(writer, d, category++);
-  int last = writer->row++ - 1;
-  insert_chart(writer, ids_row, first, last);
+  const int count = rows->last_category - rows->first_category + 1;
+  int category = rows->first_category, rest_count = 0;
+  int *rest = arena_array(outputs->book->arena, (size_t)count, sizeof *rest);
+  outputs->share_ids = outputs->row;
+  outputs->shares = arena_array(outputs->book->arena, (size_t)count + 1, sizeof *outputs->shares);
+  outputs->share_of =
+      arena_array(outputs->book->arena, (size_t)count + 1, sizeof *outputs->share_of);
+  write_ids(outputs, "Cost per million output tokens by category");
+  for (int d = 0; d < model->count; d++) {
+    if (model->declarations[d].role != ROLE_CATEGORY || !any_has(outputs, d))
+      continue;
+    if (is_drawn(outputs, d)) {
+      outputs->shares[outputs->share_count] = outputs->row;
+      outputs->share_of[outputs->share_count++] = short_label(outputs, d);
+    } else
+      rest[rest_count++] = outputs->row;
+    write_share(outputs, d, category++);
+  }
+  const int cost = model_find(model, "cost_per_mtok");
+  if (rest_count)
+    write_rest(outputs, rest, rest_count, &model->declarations[cost].unit);
 }
 
-static int write_yearly(struct writer *writer, struct option_sheet *sheet, int declaration) {
-  struct book *book = writer->book;
-  const struct declaration *item = &writer->model->declarations[declaration];
+static int write_yearly(struct outputs *outputs, struct option_sheet *sheet, int declaration) {
+  struct book *book = outputs->book;
+  const struct declaration *item = &outputs->model->declarations[declaration];
   const char *id = sheet->option->id;
-  int row = write_labels(writer, arena_printf(book->arena, "%s, %s", item->label, id),
-                         arena_printf(book->arena, "%s.%s", id, item->name), item->unit.text);
-  for (int t = 0; t < writer->scenario->periods; t++) {
+  int row = outputs_labels(outputs, arena_printf(book->arena, "%s, %s", item->label, id),
+                           arena_printf(book->arena, "%s.%s", id, item->name), item->unit.text);
+  for (int t = 0; t < outputs->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
     const char *formula =
         arena_printf(book->arena, "=%s",
                      sheet_address(book, id, sheet->rows[declaration], column, ADDRESS_RELATIVE));
-    put_formula(book, writer->sheet, row, column, formula, shown_value(book, sheet, declaration, t),
+    put_formula(book, outputs->sheet, row, column, formula,
+                shown_value(book, sheet, declaration, t),
                 formats_cell(&book->formats, CELL_LINK, &item->unit));
   }
   return row;
 }
 
-static void write_years(struct writer *writer) {
-  struct book *book = writer->book;
+static int series_of(const struct outputs *outputs, const char *name) {
+  const int d = model_find(outputs->model, name);
+  return d >= 0 && outputs->model->declarations[d].kind == DECLARATION_SERIES ? d : -1;
+}
+
+// A row per option of a series.
+static int *write_all_yearly(struct outputs *outputs, const char *name) {
+  const size_t count = outputs->scenario->option_count;
+  int *rows = arena_array(outputs->book->arena, count, sizeof *rows);
+  const int d = series_of(outputs, name);
+  for (size_t o = 0; o < count; o++) {
+    struct option_sheet *sheet = &outputs->book->options[o];
+    rows[o] = d >= 0 && option_has(sheet->option, d) ? write_yearly(outputs, sheet, d) : -1;
+  }
+  return rows;
+}
+
+// When a period ends, no later than the horizon: the chart's lines stop there.
+static void write_ends(struct outputs *outputs) {
+  struct book *book = outputs->book;
+  const int end = series_of(outputs, "end"), horizon = model_find(outputs->model, "horizon");
+  for (size_t o = 0; o < outputs->scenario->option_count; o++) {
+    const struct option_sheet *sheet = &book->options[o];
+    outputs->years[o] = -1;
+    if (end < 0 || horizon < 0 || !option_has(sheet->option, end))
+      continue;
+    const struct unit *unit = &outputs->model->declarations[end].unit;
+    struct name *name = option_name(sheet, horizon);
+    const char *id = sheet->option->id;
+    name->used = true;
+    outputs->years[o] =
+        outputs_labels(outputs, arena_printf(book->arena, "Time since the purchase, %s", id),
+                       arena_printf(book->arena, "%s.time", id), unit->text);
+    for (int t = 0; t < outputs->scenario->periods; t++) {
+      const char *from =
+          sheet_address(book, id, sheet->rows[end], COLUMN_PERIOD + t, ADDRESS_RELATIVE);
+      put_formula(book, outputs->sheet, outputs->years[o], COLUMN_PERIOD + t,
+                  arena_printf(book->arena, "=MIN(%s,%s)", from, name->text),
+                  fmin(shown_value(book, sheet, end, t), shown_value(book, sheet, horizon, 0)),
+                  formats_cell(&book->formats, CELL_FORMULA, unit));
+    }
+  }
+}
+
+static void write_years(struct outputs *outputs) {
+  struct book *book = outputs->book;
   const struct option_sheet *first = &book->options[0];
-  int cash = model_find(writer->model, "cash");
-  int cumulative = model_find(writer->model, "cumulative_cash");
   static const char *const headings[] = {"Cash cost by period", "Key", "Unit", ""};
-  put_header(book, writer->sheet, writer->row, headings, 4);
-  for (int t = 0; t < writer->scenario->periods; t++) {
+  outputs->period = outputs->row;
+  put_header(book, outputs->sheet, outputs->row, headings, 4);
+  for (int t = 0; t < outputs->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
     const char *formula =
         arena_printf(book->arena, "=%s",
                      sheet_address(book, first->option->id, first->time_row, column, ADDRESS_ROW));
-    put_formula(book, writer->sheet, writer->row, column, formula, t,
+    put_formula(book, outputs->sheet, outputs->row, column, formula, t,
                 formats_text(&book->formats, TEXT_HEADER_RIGHT));
   }
-  writer->row++;
-  for (size_t o = 0; o < writer->scenario->option_count; o++) {
-    struct option_sheet *sheet = &book->options[o];
-    sheet->cash_row =
-        cash >= 0 && option_has(sheet->option, cash) ? write_yearly(writer, sheet, cash) : -1;
-    if (cumulative >= 0 && option_has(sheet->option, cumulative))
-      write_yearly(writer, sheet, cumulative);
-  }
+  outputs->row++;
+  outputs->cash = write_all_yearly(outputs, "cash");
+  for (size_t o = 0; o < outputs->scenario->option_count; o++)
+    book->options[o].cash_row = outputs->cash[o];
+  outputs->cumulative = write_all_yearly(outputs, "cumulative_cash");
+  outputs->years =
+      arena_array(book->arena, outputs->scenario->option_count, sizeof *outputs->years);
+  write_ends(outputs);
+}
+
+int outputs_periods(const struct scenario *scenario) {
+  int most = 1;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (size_t c = 0; c < scenario->case_count; c++) {
+      const int periods = option_periods(scenario, &scenario->options[o], c);
+      most = periods > most ? periods : most;
+    }
+  return most;
 }
 
 const struct option *cheapest_option(const struct scenario *scenario) {
@@ -259,63 +352,70 @@ const struct option *cheapest_option(const struct scenario *scenario) {
   return best;
 }
 
-static void write_answer(struct writer *writer, int row) {
-  struct book *book = writer->book;
-  const struct scenario *scenario = writer->scenario;
-  put_text(book, writer->sheet, row, 0, "Cheapest per output token", TEXT_STRONG);
+static void write_answer(struct outputs *outputs, int row) {
+  struct book *book = outputs->book;
+  const struct scenario *scenario = outputs->scenario;
+  put_text(book, outputs->sheet, row, 0, "Cheapest per output token", TEXT_STRONG);
   if (may_rank(scenario))
     book->rows.cheapest = row;
   if (!may_rank(scenario)) {
     const char *why = scenario->option_count > 1 ? "not ranked: the throughputs are of unlike kinds"
                                                  : "there is one option only";
-    put_text(book, writer->sheet, row, COLUMN_VALUE, why, TEXT_NOTE);
+    put_text(book, outputs->sheet, row, COLUMN_VALUE, why, TEXT_NOTE);
     return;
   }
-  size_t last = scenario->option_count - 1;
-  const char *costs = fixed_row(writer, book->rows.cost, 0, last);
-  const char *formula = arena_printf(book->arena, "=INDEX(%s,1,MATCH(MIN(%s),%s,0))",
-                                     fixed_row(writer, book->rows.options, 0, last), costs, costs);
-  put_formula_text(book, writer->sheet, row, COLUMN_VALUE, formula, cheapest_option(scenario)->id,
+  const char *costs = outputs_all_options(outputs, book->rows.cost);
+  const char *formula =
+      arena_printf(book->arena, "=INDEX(%s,1,MATCH(MIN(%s),%s,0))",
+                   outputs_all_options(outputs, book->rows.options), costs, costs);
+  put_formula_text(book, outputs->sheet, row, COLUMN_VALUE, formula, cheapest_option(scenario)->id,
                    formats_cell_text(&book->formats, CELL_TOTAL));
 }
 
 // Names of its columns fit the calculation sheets': a period stands in the same one everywhere.
-static void set_widths(const struct writer *writer) {
-  int last = COLUMN_PERIOD + writer->scenario->periods - 1;
-  int options = option_column(writer->scenario->option_count - 1);
-  worksheet_set_column(writer->sheet, COLUMN_LABEL, COLUMN_LABEL, 46, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_KEY, COLUMN_KEY, 29, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_UNIT, COLUMN_UNIT, 13, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_VALUE, (lxw_col_t)(last > options ? last : options),
-                       option_width(writer->scenario), NULL);
+static void set_widths(const struct outputs *outputs) {
+  int last = COLUMN_PERIOD + outputs->scenario->periods - 1;
+  int options = outputs_option_column(outputs->scenario->option_count - 1);
+  worksheet_set_column(outputs->sheet, COLUMN_LABEL, COLUMN_LABEL, 46, NULL);
+  worksheet_set_column(outputs->sheet, COLUMN_KEY, COLUMN_KEY, 27, NULL);
+  worksheet_set_column(outputs->sheet, COLUMN_UNIT, COLUMN_UNIT, 11, NULL);
+  worksheet_set_column(outputs->sheet, COLUMN_VALUE, (lxw_col_t)(last > options ? last : options),
+                       option_width(outputs->scenario), NULL);
 }
 
 void write_outputs(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  struct writer writer = {.book = book,
-                          .scenario = scenario,
-                          .model = scenario->model,
-                          .sheet = book->outputs,
-                          .tokens_row = -1};
+  struct outputs *outputs = arena_alloc(book->arena, sizeof *outputs);
+  *outputs = (struct outputs){.book = book,
+                              .scenario = scenario,
+                              .model = scenario->model,
+                              .sheet = book->outputs,
+                              .tokens = -1};
+  book->outputs_table = outputs;
   book->rows = (struct output_rows){.tco = -1, .cheapest = -1, .last_category = -1};
   begin_sheet(book, book->outputs, "Outputs", NOTE_ROW + 1, COLUMN_LABEL + 1);
   book->rows.state = put_stamps(book, book->outputs, FIRST_STAMP_ROW);
-  writer.row = book->rows.state + 4;
-  write_results(&writer);
-  writer.row++;
-  write_categories(&writer);
-  writer.row++;
-  write_shares(&writer);
-  writer.row++;
-  write_years(&writer);
-  write_answer(&writer, book->rows.state + 2);
+  outputs->row = book->rows.state + 4;
+  write_results(outputs);
+  outputs->charts = outputs->row + 1;
+  const int tables = outputs->row = outputs->charts + outputs_chart_rows(outputs);
+  write_categories(outputs);
+  outputs->row++;
+  write_shares(outputs);
+  outputs->row++;
+  write_years(outputs);
+  write_crossings(outputs);
+  outputs->row++;
+  write_answer(outputs, book->rows.state + 2);
+  write_words(outputs);
+  break_pages(outputs, tables);
   put_text(book, book->outputs, NOTE_ROW, 0,
            "Every number is a link to the calculation sheets, or a formula on such links.",
            TEXT_NOTE);
-  set_widths(&writer);
+  set_widths(outputs);
   int last = COLUMN_PERIOD + scenario->periods - 1;
-  int options = option_column(scenario->option_count - 1);
-  end_sheet(book->outputs, writer.row - 1, last > options ? last : options);
+  int options = outputs_option_column(scenario->option_count - 1);
+  end_sheet(book->outputs, outputs->row - 1, last > options ? last : options);
 }
 
 void write_outputs_state(struct book *book) {
@@ -328,4 +428,5 @@ void write_outputs_state(struct book *book) {
                    formats_cell_text(&book->formats, CELL_LINK));
   put_text(book, sheet, row + 1, 0, "Checks", TEXT_PLAIN);
   put_check_state(book, sheet, row + 1, COLUMN_VALUE);
+  insert_charts(book->outputs_table);
 }

@@ -1,7 +1,9 @@
 // Sensitivity: the tornado, live: every swing's ends, what they do, and how they rank.
 #include "model/sensitivity.h"
 #include "reports/compare.h"
+#include "reports/curves.h"
 #include "reports/replica.h"
+#include "reports/workbook_charts.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +19,7 @@ enum {
   COLUMN_RANK
 };
 enum { COLUMN_ORDER = 3, COLUMN_PLACE, COLUMN_DOWN, COLUMN_UP };
-enum { MOST_SWINGS = 12, REPLICA_COLUMN = 4, CHART_ROWS = 29 };
+enum { MOST_SWINGS = 12, REPLICA_COLUMN = 4, TORNADO_ROWS = 24 };
 
 #define SWING_SHARE  0.20
 #define LEAST_EFFECT 1e-9 // of a swing that is shown
@@ -288,32 +290,31 @@ static void write_sorted(const struct writer *writer, size_t k) {
 // ---- the whole
 
 static void insert_chart(const struct writer *writer, const char *title) {
-  lxw_chart *chart = workbook_add_chart(writer->book->workbook, LXW_CHART_BAR);
+  enum { WIDTH = 1056, HEIGHT = 420 };
+  struct book *book = writer->book;
+  lxw_chart *chart = chart_begin(book, LXW_CHART_BAR, title);
+  const int first = writer->sorted, last = first + (int)writer->count - 1;
   const char *name = writer->sheet->name;
-  const lxw_row_t first = (lxw_row_t)writer->sorted, last = first + (lxw_row_t)writer->count - 1;
   static const char *const ends[] = {"at the low end", "at the high end"};
-  static const lxw_color_t colours[] = {0x8FB4D9, 0x1F4E79};
+  const lxw_color_t colours[] = {low_colour(), high_colour()};
+  const struct chart_range inputs = {name, first, COLUMN_LABEL, last, COLUMN_LABEL};
   for (int e = 0; e < 2; e++) {
-    lxw_chart_series *series = chart_add_series(chart, NULL, NULL);
-    chart_series_set_categories(series, name, first, COLUMN_LABEL, last, COLUMN_LABEL);
-    chart_series_set_values(series, name, first, (lxw_col_t)(COLUMN_DOWN + e), last,
-                            (lxw_col_t)(COLUMN_DOWN + e));
-    chart_series_set_name(series, ends[e]);
-    lxw_chart_fill fill = {.color = colours[e]};
-    chart_series_set_fill(series, &fill);
+    const struct chart_range changes = {name, first, COLUMN_DOWN + e, last, COLUMN_DOWN + e};
+    chart_add_bars(chart, &inputs, &changes, ends[e], colours[e]);
   }
   chart_set_series_overlap(chart, 100);
   chart_set_series_gap(chart, 40);
+  const bool saving = shows_saving(writer);
+  const char *change =
+      saving ? "change of the saving, percentage points"
+             : arena_printf(book->arena, "change, %s", cost_axis(result_unit(writer), book->arena));
   // In a bar chart the library's y axis is that of the categories.
+  const struct chart_axes axes = {change, saving ? "+0.0%;-0.0%;0%" : "General", NULL, NULL};
+  chart_set_axes(chart, &axes);
   chart_axis_set_reverse(chart->y_axis);
   chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
-  chart_axis_set_num_format(chart->x_axis, shows_saving(writer) ? "+0.0%;-0.0%;0%" : "0.000");
-  chart_title_set_name(chart, title);
-  lxw_chart_font font = {.size = 12};
-  chart_title_set_name_font(chart, &font);
-  chart_legend_set_position(chart, LXW_CHART_LEGEND_BOTTOM);
-  lxw_chart_options options = {.x_scale = 2.2, .y_scale = 1.7, .x_offset = 10};
-  worksheet_insert_chart_opt(writer->sheet, last + 2, COLUMN_LABEL, chart, &options);
+  chart_place_sized(book, writer->sheet, chart, last + 2, WIDTH, HEIGHT,
+                    "Bars: what each input does to the result at both its ends, widest first");
 }
 
 // The ends of the swings that move the option, each a column of its replica. Returns how many.
@@ -339,8 +340,8 @@ static size_t swing_columns(const struct writer *writer, size_t option,
   return count;
 }
 
-// A replica per option that is moved or negotiated, from `row` on.
-static void lay_out_replicas(struct writer *writer, int row) {
+// A replica per option that is moved or negotiated, from `row` on. Returns the row behind them.
+static int lay_out_replicas(struct writer *writer, int row) {
   struct book *book = writer->book;
   const struct scenario *scenario = book->scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
@@ -364,6 +365,7 @@ static void lay_out_replicas(struct writer *writer, int row) {
     }
     row = replica_end(replica) + 1;
   }
+  return row;
 }
 
 static const char *question(const struct writer *writer) {
@@ -457,41 +459,60 @@ static void choose_swings(struct writer *writer) {
   }
 }
 
-void write_sensitivity(struct book *book) {
-  const struct sensitivity *sensitivity = book->tornado;
-  const size_t options = book->scenario->option_count;
-  struct writer writer = {.book = book, .sheet = book->sensitivity, .sensitivity = sensitivity};
-  choose_swings(&writer);
-  writer.share = constants_literal(&book->constants, "swing", "Swing of the tornado", "share",
-                                   SWING_SHARE, &percent);
-  writer.replicas = arena_array(book->arena, options, sizeof *writer.replicas);
-  writer.columns = arena_array(book->arena, options, sizeof *writer.columns);
-  begin_sheet(book, writer.sheet, "Sensitivity", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
-  put_text(book, writer.sheet, NOTE_ROW, 0,
-           "Each input alone, from its low to its high end, all else as it is on Inputs. Live: "
-           "change an input and the tornado moves.",
-           TEXT_NOTE);
-  writer.base_row = put_stamps(book, writer.sheet, FIRST_STAMP_ROW) + 1;
-  writer.zero_row = writer.base_row + 1;
-  writer.first = writer.zero_row + 3;
-  writer.sorted = writer.first + (int)writer.count + 2;
-  const int blocks = writer.sorted + (int)writer.count + CHART_ROWS;
-  lay_out_replicas(&writer, blocks);
-  write_base(&writer);
-  if (negotiation_shown(book))
-    write_zero(&writer);
-  write_headings(&writer);
-  for (size_t i = 0; i < writer.count; i++) {
-    write_ends(&writer, i);
-    write_effect(&writer, i);
-    write_rank(&writer, i);
+// Returns the row behind the calculations.
+static int write_tornado(struct writer *writer, int calculations) {
+  const int end = lay_out_replicas(writer, calculations);
+  write_base(writer);
+  if (negotiation_shown(writer->book))
+    write_zero(writer);
+  write_headings(writer);
+  for (size_t i = 0; i < writer->count; i++) {
+    write_ends(writer, i);
+    write_effect(writer, i);
+    write_rank(writer, i);
   }
-  for (size_t k = 0; k < writer.count; k++)
-    write_sorted(&writer, k);
-  insert_chart(&writer, question(&writer));
-  for (size_t o = 0; o < options; o++)
-    if (writer.replicas[o])
-      replica_write(writer.replicas[o]);
+  for (size_t k = 0; k < writer->count; k++)
+    write_sorted(writer, k);
+  insert_chart(writer, question(writer));
+  for (size_t o = 0; o < scenario_of(writer)->option_count; o++)
+    if (writer->replicas[o])
+      replica_write(writer->replicas[o]);
+  return end;
+}
+
+static void lay_out(struct writer *writer, int row) {
+  const size_t options = scenario_of(writer)->option_count;
+  struct book *book = writer->book;
+  choose_swings(writer);
+  writer->share = constants_literal(&book->constants, "swing", "Swing of the tornado", "share",
+                                    SWING_SHARE, &percent);
+  writer->replicas = arena_array(book->arena, options, sizeof *writer->replicas);
+  writer->columns = arena_array(book->arena, options, sizeof *writer->columns);
+  writer->base_row = row;
+  writer->zero_row = writer->base_row + 1;
+  writer->first = writer->zero_row + 3;
+  writer->sorted = writer->first + (int)writer->count + 2;
+}
+
+void write_sensitivity(struct book *book) {
+  static const char swings[] = "Each input alone, from its low to its high end, all else as it is "
+                               "on Inputs. Live: change an input and the tornado moves.";
+  static const char alone[] =
+      "All else as it is on Inputs. Live: change an input and the costs move.";
+  struct writer writer = {.book = book, .sheet = book->sensitivity, .sensitivity = book->tornado};
+  begin_sheet(book, writer.sheet, "Sensitivity", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
+  put_text(book, writer.sheet, NOTE_ROW, 0, book->tornado ? swings : alone, TEXT_NOTE);
+  int row = put_stamps(book, writer.sheet, FIRST_STAMP_ROW) + 1;
+  if (book->tornado) {
+    lay_out(&writer, row);
+    row = writer.sorted + (int)writer.count + TORNADO_ROWS;
+  }
+  int calculations = row + curves_rows(book) + 1;
+  const int last = calculations - 2;
+  if (book->tornado)
+    calculations = write_tornado(&writer, calculations);
+  curves_write(book, row, calculations);
   set_widths(&writer, 2 * writer.count + 1);
-  end_sheet(writer.sheet, blocks - 2, COLUMN_RANK); // the columns of cases are not printed
+  // The columns of cases are not printed.
+  end_sheet(writer.sheet, last, (int)fmax(COLUMN_RANK, curves_last_column(book)));
 }

@@ -11,27 +11,30 @@
 
 enum { usual_width = 80, narrowest = 60, widest = 132 };
 
-static int terminal_width(int fd) {
-  struct winsize size;
-  if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col == 0)
-    return usual_width;
-  return size.ws_col < narrowest ? narrowest : size.ws_col > widest ? widest : size.ws_col;
-}
-
 static bool is_set(const char *variable) {
   const char *value = getenv(variable);
   return value && *value;
 }
 
+// What COLUMNS says, else the terminal.
+static int width_of(int fd, bool terminal) {
+  struct winsize size;
+  long width = is_set("COLUMNS") ? strtol(getenv("COLUMNS"), NULL, 10) : 0;
+  if (width < 1 && terminal && !ioctl(fd, TIOCGWINSZ, &size))
+    width = size.ws_col;
+  if (width < 1)
+    return usual_width;
+  return width < narrowest ? narrowest : width > widest ? widest : (int)width;
+}
+
 struct style style_of(FILE *out, struct arena *arena) {
   const int fd = fileno(out);
   const char *type = getenv("TERM");
-  struct style style = {.out = out, .arena = arena, .width = usual_width};
+  struct style style = {.out = out, .arena = arena};
   style.terminal = fd >= 0 && isatty(fd);
   style.colour = style.terminal && !is_set("NO_COLOR") && !(type && !strcmp(type, "dumb"));
   style.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-  if (style.terminal)
-    style.width = terminal_width(fd);
+  style.width = width_of(fd, style.terminal);
   return style;
 }
 
@@ -40,13 +43,20 @@ int style_width(const char *text) {
   return width > 0 ? width : 0;
 }
 
+// Characters that turn the direction of what follows (Unicode 15, UAX 9) could make a line read as
+// another one.
+static bool turns_direction(ucs4_t code) {
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
 const char *style_text(const struct style *style, const char *text) {
   char *out = arena_alloc(style->arena, strlen(text) + 1), *next = out;
   const uint8_t *at = (const uint8_t *)text;
   while (*at) {
     ucs4_t code;
     const int bytes = u8_strmbtouc(&code, at);
-    const bool bad = bytes <= 0 || uc_width(code, "UTF-8") < 0 || (!style->utf8 && code > 127);
+    const bool bad = bytes <= 0 || uc_width(code, "UTF-8") < 0 || turns_direction(code) ||
+                     (!style->utf8 && code > 127);
     const size_t used = bytes > 0 ? (size_t)bytes : 1;
     if (bad)
       *next++ = '?';

@@ -14,7 +14,7 @@ enum emphasis { EMPHASIS_NONE, EMPHASIS_STRONG, EMPHASIS_FAINT, EMPHASIS_GOOD, E
 struct style {
   FILE *out;
   struct arena *arena;
-  int width;     // columns: of the terminal, 80 elsewhere
+  int width;     // columns: as COLUMNS says, else of the terminal, 80 elsewhere
   bool terminal; // a person looks at it right away
   bool colour;   // a terminal, unless NO_COLOR is set or TERM is dumb
   bool utf8;     // as the locale says; else ASCII alone
@@ -25,8 +25,8 @@ struct style style_of(FILE *out, struct arena *arena);
 // Columns that the text takes on a terminal.
 int style_width(const char *text);
 
-// The text without control characters and, where UTF-8 is not understood, without anything beyond
-// ASCII: "?" stands in their place.
+// The text without control characters, without those that turn the direction of writing and, where
+// UTF-8 is not understood, without anything beyond ASCII: "?" stands in their place.
 const char *style_text(const struct style *style, const char *text);
 
 // The text in that emphasis, as far as there is colour.

@@ -1,4 +1,5 @@
 #include "reports/workbook.h"
+#include "reports/curves.h"
 #include "reports/output.h"
 #include "reports/workbook_internal.h"
 
@@ -113,7 +114,8 @@ static int add_sheets(struct book *book) {
     book->options[o].sheet = add_sheet(book, book->scenario->options[o].id);
   book->outputs = add_sheet(book, "Outputs");
   book->tornado = sensitivity_shown(book);
-  if (book->tornado)
+  curves_plan(book); // before the outputs, which draw them
+  if (book->tornado || book->curves->count)
     book->sensitivity = add_sheet(book, "Sensitivity");
   if (book->simulation)
     book->simulation_sheet = add_sheet(book, "Simulation");

@@ -25,6 +25,20 @@ const char *safe_text(const char *text, size_t length, struct arena *arena) {
   return safe;
 }
 
+// A spreadsheet reads "_x0041_" in a text as the character of that code (ECMA-376, part
+// 1, 22.9.2.19): where a text happens to hold the like, its first underscore is written so itself.
+static const char *escaped(const char *text, struct arena *arena) {
+  enum { DIGITS = 4 };
+  const char *done = "", *at = text, *next;
+  while ((next = strstr(at, "_x"))) {
+    const bool code =
+        strspn(next + 2, "0123456789abcdefABCDEF") >= DIGITS && next[2 + DIGITS] == '_';
+    done = arena_printf(arena, "%s%.*s%s", done, (int)(next - at), at, code ? "_x005F_" : "_");
+    at = next + 1;
+  }
+  return *done ? arena_printf(arena, "%s%s", done, at) : text;
+}
+
 static void check(struct book *book, lxw_error error) {
   if (error != LXW_NO_ERROR)
     book->failed = true;
@@ -32,7 +46,7 @@ static void check(struct book *book, lxw_error error) {
 
 static void put_string(struct book *book, lxw_worksheet *sheet, int row, int column,
                        const char *text, lxw_format *format) {
-  const char *safe = safe_text(text, CELL_TEXT_LENGTH, book->arena);
+  const char *safe = escaped(safe_text(text, CELL_TEXT_LENGTH, book->arena), book->arena);
   check(book, worksheet_write_string(sheet, (lxw_row_t)row, (lxw_col_t)column, safe, format));
 }
 
@@ -76,7 +90,7 @@ void put_link(struct book *book, lxw_worksheet *sheet, int row, int column, stru
 }
 
 int option_width(const struct scenario *scenario) {
-  enum { LEAST_WIDTH = 22, MARGIN = 4 };
+  enum { LEAST_WIDTH = 15, MARGIN = 3 };
   size_t width = LEAST_WIDTH;
   for (size_t o = 0; o < scenario->option_count; o++) {
     size_t needed = strlen(scenario->options[o].id) + MARGIN;
@@ -189,8 +203,12 @@ void end_sheet(lxw_worksheet *sheet, int last_row, int last_column) {
   protect_sheet(sheet);
 }
 
+const char *stamp_text(const struct book *book) {
+  return scenario_stamp(book->scenario, book->arena);
+}
+
 int put_stamps(struct book *book, lxw_worksheet *sheet, int row) {
-  const char *text = scenario_stamp(book->scenario, book->arena);
+  const char *text = stamp_text(book);
   if (!*text)
     return row;
   put_text(book, sheet, row, 0, text, TEXT_STAMP);

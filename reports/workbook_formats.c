@@ -156,20 +156,29 @@ lxw_format *formats_cell_text(struct formats *formats, enum cell_role role) {
 
 static const struct {
   lxw_color_t colour, fill;
-  int size; // 0: as the workbook's
-  bool bold, italic, right, wrapped, underlined, indented;
+  int size;                                                         // 0: as the workbook's
+  bool bold, italic, right, wrapped, underlined, indented, centred; // centred: between its edges
 } texts[TEXT_FORMATS] = {
     [TEXT_TITLE] = {.colour = HEADER_FILL, .size = 16, .bold = true},
+    [TEXT_TITLE_WRAPPED] =
+        {.colour = HEADER_FILL, .size = 16, .bold = true, .wrapped = true, .centred = true},
     [TEXT_SUBTITLE] = {.colour = GREY, .size = 12},
     [TEXT_NOTE] = {.colour = GREY, .italic = true},
     [TEXT_HEADER] = {.colour = WHITE, .fill = HEADER_FILL, .bold = true},
     [TEXT_HEADER_RIGHT] = {.colour = WHITE, .fill = HEADER_FILL, .bold = true, .right = true},
     [TEXT_HEADER_INDENTED] = {.colour = WHITE, .fill = HEADER_FILL, .bold = true, .indented = true},
     [TEXT_INDENTED] = {.indented = true},
+    [TEXT_INDENTED_WRAPPED] = {.indented = true, .wrapped = true},
     [TEXT_HEADING] = {.colour = HEADER_FILL, .fill = HEADING_FILL, .bold = true},
     [TEXT_STAMP] = {.colour = RED, .size = 12, .bold = true},
+    [TEXT_STAMP_WRAPPED] = {.colour = RED, .size = 12, .bold = true, .wrapped = true},
     [TEXT_STRONG] = {.size = 12, .bold = true},
-    [TEXT_ANSWER] = {.colour = LXW_COLOR_BLACK, .size = 14, .bold = true},
+    [TEXT_ANSWER] = {.colour = LXW_COLOR_BLACK,
+                     .fill = HEADING_FILL,
+                     .size = 14,
+                     .bold = true,
+                     .wrapped = true,
+                     .centred = true},
     [TEXT_RIGHT] = {.right = true},
     [TEXT_RIGHT_WRAPPED] = {.right = true, .wrapped = true},
     [TEXT_LINK] = {.colour = HEADER_FILL, .underlined = true},
@@ -200,5 +209,7 @@ lxw_format *formats_text(struct formats *formats, enum text_format which) {
     format_set_indent(format, 1);
   if (texts[which].wrapped)
     format_set_text_wrap(format);
+  if (texts[which].centred)
+    format_set_align(format, LXW_ALIGN_VERTICAL_CENTER);
   return format;
 }

@@ -41,7 +41,9 @@ enum number_format {
 enum text_format {
   TEXT_PLAIN,
   TEXT_INDENTED, // right of a number
+  TEXT_INDENTED_WRAPPED,
   TEXT_TITLE,
+  TEXT_TITLE_WRAPPED,
   TEXT_SUBTITLE,
   TEXT_NOTE,
   TEXT_HEADER,       // of a table's column
@@ -49,6 +51,7 @@ enum text_format {
   TEXT_HEADER_INDENTED,
   TEXT_HEADING, // of a group of rows
   TEXT_STAMP,   // a warning nobody may miss
+  TEXT_STAMP_WRAPPED,
   TEXT_STRONG,
   TEXT_ANSWER, // a live sentence
   TEXT_RIGHT,

@@ -30,11 +30,18 @@ struct option_sheet {
   double free_cost;
 };
 
+enum answer_part { PART_COST, PART_MARGIN, PART_INTERVAL, PART_GRADE, ANSWER_PARTS };
+
 // A row of Outputs, for whoever reads it there: one column per option from COLUMN_VALUE on.
 struct output_rows {
   int state, options, tco, cost, levelised, saving, saving_levelised;
   int first_category, last_category;
   int cheapest; // COLUMN_VALUE holds the id of the cheapest option; -1 when nothing is ranked
+  // The parts of the answer's sentence, which COLUMN_VALUE holds; row 0 for one that is not there.
+  struct {
+    int row;
+    const char *text; // in the selected case
+  } words[ANSWER_PARTS];
 };
 
 // Where Inputs holds the live values, and beside them those of the simulation's run.
@@ -64,6 +71,8 @@ struct book {
   const struct simulation *simulation; // shown there; NULL: there is none
   struct input_area area;
   struct simulation_rows simulation_rows;
+  struct curves *curves;         // shown there, too
+  struct outputs *outputs_table; // what was written on Outputs
   struct name *case_name, *case_index, *checks_ok;
   struct output_rows rows;
   bool checks_pass; // in the selected case
@@ -135,6 +144,9 @@ void protect_sheet(lxw_worksheet *sheet);
 // Print area and protection. A sheet of texts alone needs no area: all of it is printed.
 void end_sheet(lxw_worksheet *sheet, int last_row, int last_column);
 
+// What may not be overlooked, or "".
+const char *stamp_text(const struct book *book);
+
 // A line of warning under the title where the comparison needs one; returns the next free row.
 int put_stamps(struct book *book, lxw_worksheet *sheet, int row);
 
@@ -164,6 +176,9 @@ void write_inputs(struct book *book); // after all that marks constants as used
 void write_outputs(struct book *book);
 void write_checks(struct book *book);        // after the outputs
 void write_outputs_state(struct book *book); // after the checks
+
+// Outputs' first chart once more, on the Cover. Returns the row behind it.
+int insert_cover_chart(struct book *book, int row, int width);
 void write_evidence(struct book *book);
 void write_log(struct book *book);
 

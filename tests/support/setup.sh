@@ -9,7 +9,7 @@ declare -A packages=(
   [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
           poppler-utils libopenmpi-dev openmpi-bin"
   [gpu]="clang-19 lld-19 llvm-19"
-  [bench]="python3-numpy libopenmpi-dev openmpi-bin"
+  [bench]="python3-numpy python3-xlsxwriter python3-openpyxl libopenmpi-dev openmpi-bin"
   [fuzz]="clang"
   [lint]="clang-format clang-tidy cppcheck"
 )

@@ -35,8 +35,11 @@ def items(sheet):
 
 def swings(sheet):
     """The tornado's inputs by key, with their rows: Key stands in the header beside Low end."""
-    head = next(row for row in range(1, sheet.last_row() + 1)
-                if sheet.text(row, KEY) == 'Key' and sheet.text(row, SWING_COLUMNS[1]) == 'Low end')
+    head = next((row for row in range(1, sheet.last_row() + 1)
+                 if sheet.text(row, KEY) == 'Key' and sheet.text(row, SWING_COLUMNS[1]) == 'Low end'),
+                None)
+    if head is None:  # there are curves alone
+        return {}
     found, row = {}, head + 1
     while sheet.text(row, KEY):
         found[sheet.text(row, KEY)] = row
@@ -114,7 +117,8 @@ class Inputs:
             raise LookupError('Inputs has no header row with Key and Live')
         by_column = {column: text for text, column in self.columns.items()}
         first, end = self.columns['Live'] + 1, self.columns['Source']
-        self.cases = {by_column[column]: column for column in range(first, end)}
+        self.cases = {by_column[column]: column for column in range(first, end)
+                      if by_column.get(column)}
         self.rows = [self.read_row(row) for row in range(self.header + 1, sheet.last_row() + 1)
                      if sheet.text(row, self.columns['Key']) and sheet.value(row, first) is not None]
         self.validations = validations(sheet)

@@ -455,7 +455,7 @@ def rule_21(subject):
              if rule.covers(*place) and rule.kind == 'list' and rule.error]
     if lists != [list(inputs.cases)] or sheet.value(*place) not in inputs.cases:
         yield at(sheet, *place, f'no drop-down of the cases: {lists}, {sheet.value(*place)!r}')
-    first, last = min(inputs.cases.values()), max(inputs.cases.values())
+    first, last = min(inputs.cases.values()), inputs.columns['Source'] - 1
     for entry in inputs.rows:
         live = inputs.sheet.cell(entry.row, inputs.columns['Live'])
         over = f'{xlsx.address(entry.row, first)}:{xlsx.address(entry.row, last)}'

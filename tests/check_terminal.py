@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+"""Do the tables fit the terminal, and do without what it cannot show?
+
+Every command that prints a table, on scenarios of two and of five options with long ids, at 60, 80
+and 120 columns, with and without UTF-8: no line may be wider, nothing but ASCII may come without
+UTF-8, no colour into a pipe. On a terminal there is colour, unless NO_COLOR is set or TERM is dumb.
+"""
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import unicodedata
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import harness  # noqa: E402
+
+WIDTHS = (60, 80, 120)
+EXAMPLES = Path('examples')  # from the root: a path is a word that no line can break
+MANY = """\
+[scenario]
+title = Five options, two of them with the longest id there is, and a title of over eighty letters
+date = 2026-11-20
+
+[common]
+accelerators = 800
+accelerators_per_node = 8
+utilization = 70 %
+pue = 1.25
+electricity_price = 0.08 USD/kWh
+
+[option h200_of_the_first_vendor]
+accelerator = h200-sxm-141
+list_price = 35000 USD
+load_power = 700 W
+throughput = 4202 token/s
+
+[option mi325x_from_another_vend]
+accelerator = mi325x-256
+list_price = 22000 USD
+load_power = 1000 W
+throughput = 3951 token/s
+
+[option b200]
+accelerator = b200-sxm-180
+list_price = 45000 USD
+load_power = 1000 W
+throughput = 9951 token/s
+
+[option mi300x]
+accelerator = mi300x-192
+list_price = 15000 USD
+load_power = 750 W
+throughput = 3051 token/s
+
+[option mi355x]
+accelerator = mi355x-288
+list_price = 30000 USD
+load_power = 1400 W
+throughput = 8951 token/s
+
+[range]
+electricity_price = triangular(0.06, 0.08, 0.14) USD/kWh
+mi355x.throughput = uniform(7000, 9000) token/s
+"""
+
+
+class Fault(Exception):
+    pass
+
+
+def demand(condition, complaint):
+    if not condition:
+        raise Fault(complaint)
+
+
+def commands(scenario, id):
+    base = EXAMPLES / 'mi325x-vs-h200.ini'
+    return [
+        ['compare', scenario],
+        ['diff', base, EXAMPLES / 'finance-what-if.ini'],
+        ['explain', scenario, f'{id}.cost_per_mtok'],
+        ['sensitivity', scenario],
+        ['solve', scenario, '--option', id, '--for', 'list_price', '--target', '0.12 USD/Mtok'],
+        ['simulate', scenario, '--draws', '2000'],
+    ]
+
+
+def run(arguments, **environment):
+    done = subprocess.run([harness.program(), *arguments, '-q'], capture_output=True, timeout=60,
+                          cwd=harness.ROOT, env=dict(os.environ, **environment))
+    demand(done.returncode in (0, 1), f'{arguments[0]}: {done.stderr.decode()[-500:]}')
+    return done.stdout.decode()
+
+
+def columns(line):
+    """As a terminal counts: combining characters take no room, wide ones take two."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in 'WF' else 1
+               for c in line)
+
+
+def shown(arguments, width, locale):
+    """In a pipe; a derivation, whose lines are whole there, on a terminal."""
+    environment = {'COLUMNS': str(width), 'LC_ALL': locale}
+    if arguments[0] != 'explain':
+        return run(arguments, **environment)
+    return on_terminal(arguments, **environment, NO_COLOR='1').replace('\r', '')
+
+
+def check_width(arguments, width):
+    for locale in ('C.UTF-8', 'C'):
+        text = shown(arguments, width, locale)
+        for line in text.split('\n'):
+            word = ' ' not in line.strip('│├└─|`- ')  # a path, which no line can break
+            demand(columns(line) <= width or word, f'{columns(line)} columns of {width}: {line!r}')
+        demand('\033' not in text, 'colour in a pipe')
+        demand(locale != 'C' or text.isascii(), 'more than ASCII without UTF-8')
+        demand(len(text) > 100, f'hardly anything is printed: {text!r}')
+
+
+def on_terminal(arguments, **environment):
+    """What a terminal of 80 columns gets."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(harness.ROOT)
+        os.environ.pop('NO_COLOR', None)
+        os.environ.update(environment)
+        os.execv(harness.program(), [str(text) for text in [harness.program(), *arguments, '-q']])
+    text = b''
+    try:
+        while part := os.read(terminal, 65536):
+            text += part
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(terminal)
+    os.waitpid(process, 0)
+    return text.decode()
+
+
+def check_colour(scenario):
+    plain = re.compile(r'\033\[[0-9;]*m')
+    base = {'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', 'COLUMNS': '80'}
+    text = on_terminal(['compare', scenario], **base)
+    marked = [line for line in text.split('\n') if re.search(r'\033\[1;32m\* ', line)]
+    demand(len(marked) == 1, f'the cheapest is marked in {len(marked)} lines')
+    for more in ({'NO_COLOR': '1'}, {'TERM': 'dumb'}):
+        bare = on_terminal(['compare', scenario], **dict(base, **more))
+        demand('\033' not in bare, f'colour with {more}')
+        demand(bare == plain.sub('', text), f'another text with {more}')
+
+
+def check_interval(scenario, options):
+    """P5 and P95 of compare are those of simulate."""
+    simulated = run(['simulate', scenario])
+    for level in ('P5', 'P95'):
+        lines = [line.split()[-options:] for line in run(['compare', scenario]).split('\n')
+                 if re.match(rf' +{level} ', line)]
+        wanted = [line.split()[-options:] for line in simulated.split('\n')
+                  if line.startswith(f'{level}: below')]
+        demand(lines and lines[0] == wanted[0], f'{level} is {lines}, simulate says {wanted}')
+        demand(lines[1][-1] == wanted[1][-1], f'{level} of the saving: {lines}, {wanted}')
+    certain = run(['compare', EXAMPLES / 'mi325x-vs-h200.ini'])
+    demand('P95' not in certain, 'an interval without ranges')
+
+
+def outcome(name, test, *arguments):
+    try:
+        test(*arguments)
+    except (Fault, subprocess.TimeoutExpired) as fault:
+        print(f'FAILED {name}: {fault}')
+        return False
+    return True
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        many = Path(folder, 'many.ini')
+        many.write_text(MANY)
+        ranged = EXAMPLES / 'uncertainty.ini'
+        results = [outcome(f'{arguments[0]} {scenario.name} at {width}', check_width, arguments, width)
+                   for scenario, id in ((ranged, 'mi325x'), (many, 'mi325x_from_another_vend'))
+                   for arguments in commands(scenario, id) for width in WIDTHS]
+        results.append(outcome('colour', check_colour, many))
+        results.append(outcome('interval', check_interval, ranged, 2))
+    harness.finish(sum(results), len(results) - sum(results))
+
+
+if __name__ == '__main__':
+    main()
