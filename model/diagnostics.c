@@ -99,6 +99,15 @@ static void print_string(FILE *stream, const char *text) {
   print_text(stream, text, text + strlen(text));
 }
 
+// A message's own lines stay lines: a list of candidates.
+static void print_message(FILE *stream, const char *text) {
+  for (const char *line; (line = strchr(text, '\n')); text = line + 1) {
+    print_text(stream, text, line);
+    putc('\n', stream);
+  }
+  print_string(stream, text);
+}
+
 static int text_width(const char *text, const char *end) {
   int width = 0;
   while (text < end) {
@@ -188,7 +197,7 @@ void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool
     print_place(diagnostic->place, stream);
     fprintf(stream, "%s%s:%s ", colour ? severities[diagnostic->severity].colour : "",
             severities[diagnostic->severity].word, colour ? plain_colour : "");
-    print_string(stream, diagnostic->message);
+    print_message(stream, diagnostic->message);
     putc('\n', stream);
     if (diagnostic->place.source)
       print_line(diagnostic->place, stream, colour);

@@ -2,8 +2,6 @@
 
 #include "model/catalog.h"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_interp.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +136,31 @@ static int refuse_other_device(const struct choice *choice,
   return -1;
 }
 
+const char *recorded_precision(const char *element) {
+  if (!strcmp(element, "e4m3"))
+    return "fp8";
+  return strcmp(element, "f32") ? element : "fp32";
+}
+
+static bool is_fitting(const struct choice *choice, const struct measurement *result) {
+  return is_wanted(choice, WORKLOAD_MODEL, result->model.id) &&
+         is_wanted(choice, WORKLOAD_PRECISION, result->precision) &&
+         is_wanted(choice, WORKLOAD_ACTIVATIONS, recorded_precision(result->types.activations)) &&
+         is_wanted(choice, WORKLOAD_KV, recorded_precision(result->types.kv)) &&
+         is_wanted(choice, WORKLOAD_SPARSITY, "dense");
+}
+
+// ", activations bf16, kv fp8", as far as the workload says them.
+static const char *other_precisions(const struct choice *choice) {
+  static const enum workload_key keys[] = {WORKLOAD_ACTIVATIONS, WORKLOAD_KV, WORKLOAD_SPARSITY};
+  const char *text = "";
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (*wanted(choice, keys[i]))
+      text = arena_printf(choice->arena, "%s, %s %s", text, workload_key_names[keys[i]],
+                          wanted(choice, keys[i]));
+  return text;
+}
+
 static int find_fitting(struct choice *choice) {
   size_t seen = 0;
   for (size_t i = 0; i < choice->records->count; i++) {
@@ -148,9 +171,7 @@ static int find_fitting(struct choice *choice) {
     if (refuse_other_device(choice, record))
       return -1;
     for (size_t k = 0; k < record->count; k++)
-      if (record->results[k].whole_model &&
-          is_wanted(choice, WORKLOAD_MODEL, record->results[k].model.id) &&
-          is_wanted(choice, WORKLOAD_PRECISION, record->results[k].precision))
+      if (record->results[k].whole_model && is_fitting(choice, &record->results[k]))
         add_fitting(choice, &record->results[k]);
   }
   if (choice->count)
@@ -159,8 +180,9 @@ static int find_fitting(struct choice *choice) {
     report_no_record(choice);
   else
     diagnostics_error(choice->diagnostics, choice->place,
-                      "no record has a whole-model result of %s in %s",
-                      wanted(choice, WORKLOAD_MODEL), wanted(choice, WORKLOAD_PRECISION));
+                      "no record has a whole-model result of %s in %s%s",
+                      wanted(choice, WORKLOAD_MODEL), wanted(choice, WORKLOAD_PRECISION),
+                      other_precisions(choice));
   return -1;
 }
 
@@ -219,7 +241,7 @@ static void fill(const struct choice *choice, const struct measurement *nearest,
   };
 }
 
-struct curve {
+struct line {
   double x[MAX_POINTS], throughput[MAX_POINTS], load_power[MAX_POINTS];
   size_t count;
   const struct measurement *nearest;
@@ -227,8 +249,8 @@ struct curve {
 
 // The results along one axis, sorted, where the other axis is as wanted.
 static void collect_curve(const struct choice *choice, enum workload_key along,
-                          enum workload_key across, int at, int other, struct curve *curve) {
-  *curve = (struct curve){.count = 0};
+                          enum workload_key across, int at, int other, struct line *curve) {
+  *curve = (struct line){.count = 0};
   int limit = 0;
   for (;;) {
     const struct measurement *next = NULL;
@@ -249,36 +271,16 @@ static void collect_curve(const struct choice *choice, enum workload_key along,
   }
 }
 
-// NAN when a point is not a number, or outside the range.
-static double interpolate(const double *x, const double *y, size_t count, double at) {
-  if (count < 2 || at < x[0] || at > x[count - 1])
-    return NAN;
-  for (size_t i = 0; i < count; i++)
-    if (!isfinite(y[i]))
-      return NAN;
-  gsl_set_error_handler_off();
-  const gsl_interp_type *type = count > 2 ? gsl_interp_steffen : gsl_interp_linear;
-  gsl_interp *interpolation = gsl_interp_alloc(type, count);
-  double value = NAN;
-  if (!interpolation)
-    return value;
-  if (gsl_interp_init(interpolation, x, y, count) != GSL_SUCCESS ||
-      gsl_interp_eval_e(interpolation, x, y, at, NULL, &value) != GSL_SUCCESS)
-    value = NAN;
-  gsl_interp_free(interpolation);
-  return value;
-}
-
 static bool try_curve(const struct choice *choice, enum workload_key along,
                       enum workload_key across, int at, int other, struct recorded *out) {
-  struct curve curve;
+  struct line curve;
   collect_curve(choice, along, across, at, other, &curve);
-  double tokens_per_s = interpolate(curve.x, curve.throughput, curve.count, at);
+  double tokens_per_s = curve_interpolate(curve.x, curve.throughput, curve.count, at);
   if (!curve.nearest || !isfinite(tokens_per_s))
     return false;
   fill(choice, curve.nearest, out);
   out->throughput = tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
-  out->load_power_w = interpolate(curve.x, curve.load_power, curve.count, at);
+  out->load_power_w = curve_interpolate(curve.x, curve.load_power, curve.count, at);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
   out->source =
       arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d%s",
@@ -315,5 +317,41 @@ int recorded_choose(const struct records *records, const char *file, const char 
                     measured_values(&choice, WORKLOAD_BATCH),
                     measured_values(&choice, WORKLOAD_CONTEXT),
                     "the workload's batch or context is");
+  return -1;
+}
+
+int recorded_curve(const struct records *records, const char *file, const char *accelerator,
+                   const struct workload *workload, struct place place, struct curve *curve,
+                   struct recorded *nearest, struct arena *arena, struct diagnostics *diagnostics) {
+  struct choice choice = {.records = records,
+                          .file = file,
+                          .accelerator = accelerator,
+                          .workload = workload,
+                          .place = place,
+                          .arena = arena,
+                          .diagnostics = diagnostics};
+  if (find_fitting(&choice))
+    return -1;
+  const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+  const int context = wanted_number(&choice, WORKLOAD_CONTEXT);
+  const struct measurement *largest = NULL;
+  *curve = (struct curve){.accelerators = 1, .grade = GRADE_MEASURED};
+  for (size_t i = 0; i < choice.count; i++) {
+    const struct measurement *result = choice.fitting[i];
+    if (result->context != context ||
+        !curve_add(curve, result->batch, result->tokens_per_s * hour_s, result->load_power_w, ""))
+      continue;
+    curve->grade = result->grade > curve->grade ? result->grade : curve->grade;
+    largest = largest && largest->batch > result->batch ? largest : result;
+  }
+  if (curve->count >= 2) {
+    fill(&choice, largest, nearest);
+    return 0;
+  }
+  diagnostics_error(diagnostics, place,
+                    "interactivity chooses the batch from records of several at one context; there "
+                    "is batch %s at context %s",
+                    measured_values(&choice, WORKLOAD_BATCH),
+                    measured_values(&choice, WORKLOAD_CONTEXT));
   return -1;
 }

@@ -1,7 +1,7 @@
 // recorded: what the probe's records say of a workload: decode throughput and watts.
 //
 // A record measures decoding, so it gives a decode_throughput and never a serving figure. It counts
-// when model and precision are equal. Equal batch and context take the result as it is, graded as
+// when model and precisions are equal. Equal batch and context take the result as it is, graded as
 // it was measured. One of the two equal and the other inside the measured range is interpolated
 // (Steffen 1990, monotone; a straight line between two points), graded projected; outside the range
 // it is refused.
@@ -44,5 +44,15 @@ const struct measurement_record *records_of_accelerator(const struct records *re
 int recorded_choose(const struct records *records, const char *file, const char *accelerator,
                     const struct workload *workload, struct place place, struct recorded *out,
                     struct arena *arena, struct diagnostics *diagnostics);
+
+// The results over the batch, of the model, precisions and context that the workload says, for a
+// batch that is open. *nearest is of the largest batch. Errors as recorded_choose's, and where
+// there is only one batch. Returns 0 or -1.
+int recorded_curve(const struct records *records, const char *file, const char *accelerator,
+                   const struct workload *workload, struct place place, struct curve *curve,
+                   struct recorded *nearest, struct arena *arena, struct diagnostics *diagnostics);
+
+// "fp8" for a record's e4m3, "fp32" for f32: as people say it.
+const char *recorded_precision(const char *element);
 
 #endif

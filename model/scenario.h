@@ -53,6 +53,8 @@ struct option {
   struct evaluation *evaluation; // width: scenario.case_count
   struct figure *figures;        // [case_count][model->count]; see option_figure
   struct workload workload;      // what its throughput was measured on
+  const struct curve *curve;     // over the batch, where an interactivity chose one, else NULL
+  struct curve_choice choice;    // on the curve
   bool rented, decode_only;
   enum grade throughput_grade, power_grade, price_grade, headline_grade; // in the selected case
   const char *throughput_doubt; // why the published throughput may be wrong; NULL or "" for none

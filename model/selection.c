@@ -22,12 +22,17 @@ static const char *const precisions[] = {"bf16",  "fp16",  "fp8",  "fp4",  "mxfp
 static const char *const bases[] = {"serving", "decode"};
 static const char *const token_kinds[] = {"output", "total"};
 
+static const char *const sparsities[] = {"dense", "sparse"};
+
 static const struct vocabulary {
   enum workload_key key;
   const char *const *words;
   size_t count;
 } vocabularies[] = {
     {WORKLOAD_PRECISION, precisions, sizeof precisions / sizeof precisions[0]},
+    {WORKLOAD_ACTIVATIONS, precisions, sizeof precisions / sizeof precisions[0]},
+    {WORKLOAD_KV, precisions, sizeof precisions / sizeof precisions[0]},
+    {WORKLOAD_SPARSITY, sparsities, sizeof sparsities / sizeof sparsities[0]},
     {WORKLOAD_BASIS, bases, sizeof bases / sizeof bases[0]},
     {WORKLOAD_TOKENS, token_kinds, sizeof token_kinds / sizeof token_kinds[0]},
 };
@@ -77,10 +82,25 @@ static long find_row(struct reading *reading, enum catalog_table which, const ch
   return -1;
 }
 
+// Written alike whatever its unit was, so that equal rates are equal texts.
+static void read_interactivity(struct reading *reading, struct ini_key *key) {
+  struct unit unit;
+  double rate;
+  if (unit_parse("token/s", key->value_place, &unit, reading->arena, reading->diagnostics) ||
+      quantity_parse(key->value, key->value_place, &unit, &rate, reading->diagnostics))
+    return;
+  if (rate <= 0)
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "interactivity must be above 0 token/s, not %s", key->value);
+  key->value = quantity_text(rate, &unit, reading->arena);
+}
+
 static void check_workload_value(struct reading *reading, enum workload_key which,
-                                 const struct ini_key *key) {
+                                 struct ini_key *key) {
   size_t digits = strspn(key->value, "0123456789");
-  if (which == WORKLOAD_MODEL)
+  if (which == WORKLOAD_INTERACTIVITY)
+    read_interactivity(reading, key);
+  else if (which == WORKLOAD_MODEL)
     find_row(reading, CATALOG_MODELS, "model", key);
   else if (which == WORKLOAD_BATCH || which == WORKLOAD_CONTEXT) {
     if (!digits || key->value[digits] || digits > 9 || !strspn(key->value, "123456789"))
@@ -95,12 +115,13 @@ bool selection_assign(struct reading *reading, int option, const char *name,
   int which = selection_key_find(name);
   if (which < 0 || (option < 0 && which < SELECT_WORKLOAD))
     return false;
+  struct ini_key selection = *key;
   if (which >= SELECT_WORKLOAD)
-    check_workload_value(reading, (enum workload_key)(which - SELECT_WORKLOAD), key);
+    check_workload_value(reading, (enum workload_key)(which - SELECT_WORKLOAD), &selection);
   if (option < 0)
-    reading->common[which] = *key;
+    reading->common[which] = selection;
   else
-    reading->chosen[option][which] = *key;
+    reading->chosen[option][which] = selection;
   return true;
 }
 
@@ -268,6 +289,75 @@ static void settle_basis(struct reading *reading, size_t o) {
     *basis = "serving";
 }
 
+// Whether every user is to get a rate, so that the batch follows from a curve.
+static bool chooses_batch(const struct option *option) {
+  return *option->workload.values[WORKLOAD_INTERACTIVITY] != 0;
+}
+
+// The place on an option's curve that its interactivity chooses, and the batch that follows.
+static int choose_on_curve(struct reading *reading, size_t o, const struct curve *curve) {
+  struct option *option = &reading->scenario->options[o];
+  struct workload *workload = &option->workload;
+  const struct place place = workload->places[WORKLOAD_INTERACTIVITY];
+  struct unit unit;
+  double target;
+  if (unit_parse("token/s", place, &unit, reading->arena, reading->diagnostics) ||
+      quantity_parse(workload->values[WORKLOAD_INTERACTIVITY], place, &unit, &target,
+                     reading->diagnostics) ||
+      curve_choose(curve, target, place, &option->choice, reading->diagnostics))
+    return -1;
+  option->curve = curve;
+  workload->values[WORKLOAD_BATCH] = arena_printf(reading->arena, "%d", option->choice.batch);
+  return 0;
+}
+
+static enum grade grade_on_curve(const struct option *option, enum grade grade) {
+  const bool projected = !option->choice.is_measured && grade < GRADE_PROJECTED;
+  return projected ? GRADE_PROJECTED : grade;
+}
+
+static const char *words_on_curve(const struct reading *reading, const struct option *option,
+                                  const char *source) {
+  const struct curve *curve = option->curve;
+  return arena_printf(reading->arena, "%s; %s batch %d of %g to %g for %s per user", source,
+                      option->choice.is_measured ? "at" : "interpolated to", option->choice.batch,
+                      curve->batch[0], curve->batch[curve->count - 1],
+                      option->workload.values[WORKLOAD_INTERACTIVITY]);
+}
+
+static int recorded_at_rate(struct reading *reading, size_t o, const char *file, struct place place,
+                            struct recorded *recorded) {
+  struct option *option = &reading->scenario->options[o];
+  struct curve *curve = arena_alloc(reading->arena, sizeof *curve);
+  if (recorded_curve(reading->records, file, option->accelerator, &option->workload, place, curve,
+                     recorded, reading->arena, reading->diagnostics) ||
+      choose_on_curve(reading, o, curve))
+    return -1;
+  recorded->throughput = option->choice.throughput;
+  recorded->load_power_w = option->choice.load_power;
+  recorded->grade = grade_on_curve(option, curve->grade);
+  recorded->source = words_on_curve(reading, option,
+                                    arena_printf(reading->arena, "records of %s, decode only",
+                                                 recorded->nearest->record->device.name));
+  return 0;
+}
+
+static int published_at_rate(struct reading *reading, size_t o, const char *wanted_id,
+                             struct place place, struct evidence *evidence) {
+  struct option *option = &reading->scenario->options[o];
+  struct curve *curve = arena_alloc(reading->arena, sizeof *curve);
+  if (evidence_curve(reading->catalog, option->accelerator, &option->workload, wanted_id, place,
+                     curve, evidence, reading->diagnostics) ||
+      choose_on_curve(reading, o, curve))
+    return -1;
+  evidence->throughput = option->choice.throughput;
+  evidence->grade = grade_on_curve(option, evidence->grade);
+  evidence->id =
+      arena_printf(reading->arena, "%s..%s", curve->ids[0], curve->ids[curve->count - 1]);
+  evidence->source = words_on_curve(reading, option, evidence->source);
+  return 0;
+}
+
 static struct figure recorded_figure(const struct recorded *recorded, double value) {
   return (struct figure){.origin = ORIGIN_CATALOGUE,
                          .value = value,
@@ -281,9 +371,11 @@ static void apply_record(struct reading *reading, size_t o, const struct ini_key
   struct option *option = &reading->scenario->options[o];
   const struct model *model = reading->scenario->model;
   struct recorded recorded;
-  if (recorded_choose(reading->records, key ? key->value : "", option->accelerator,
-                      &option->workload, key ? key->value_place : option->place, &recorded,
-                      reading->arena, reading->diagnostics)) {
+  const struct place place = key ? key->value_place : option->place;
+  if (chooses_batch(option) ? recorded_at_rate(reading, o, key ? key->value : "", place, &recorded)
+                            : recorded_choose(reading->records, key ? key->value : "",
+                                              option->accelerator, &option->workload, place,
+                                              &recorded, reading->arena, reading->diagnostics)) {
     pretend_given(reading, o, "decode_throughput");
     pretend_given(reading, o, "load_power");
     return;
@@ -292,6 +384,8 @@ static void apply_record(struct reading *reading, size_t o, const struct ini_key
   option->record = nearest;
   option->workload.values[WORKLOAD_MODEL] = nearest->model.id;
   option->workload.values[WORKLOAD_PRECISION] = nearest->precision;
+  option->workload.values[WORKLOAD_ACTIVATIONS] = recorded_precision(nearest->types.activations);
+  option->workload.values[WORKLOAD_KV] = recorded_precision(nearest->types.kv);
   fill(reading, o, model_find(model, "decode_throughput"),
        recorded_figure(&recorded, recorded.throughput));
   if (isfinite(recorded.load_power_w)) // in place of the TDP
@@ -311,13 +405,16 @@ static void apply_published(struct reading *reading, size_t o, const struct ini_
   if (!*workload->values[WORKLOAD_BASIS])
     workload->values[WORKLOAD_BASIS] = "serving";
   struct evidence evidence;
-  if (evidence_choose(reading->catalog, option->accelerator, workload, key ? key->value : "",
-                      key ? key->value_place : option->place, &evidence, reading->diagnostics)) {
+  const struct place place = key ? key->value_place : option->place;
+  if (chooses_batch(option)
+          ? published_at_rate(reading, o, key ? key->value : "", place, &evidence)
+          : evidence_choose(reading->catalog, option->accelerator, workload, key ? key->value : "",
+                            place, &evidence, reading->diagnostics)) {
     pretend_given(reading, o, "throughput");
     return;
   }
   for (int k = 0; k < WORKLOAD_KEYS; k++)
-    if (*evidence.workload.values[k])
+    if (*evidence.workload.values[k] && (k != WORKLOAD_BATCH || !option->curve))
       workload->values[k] = evidence.workload.values[k];
   option->throughput_doubt = evidence.doubt;
   fill(reading, o, model_find(reading->scenario->model, "throughput"),
@@ -350,7 +447,12 @@ static void apply_evidence(struct reading *reading, size_t o) {
   const struct ini_key *record = selected(reading, o, SELECT_RECORD);
   const struct ini_key *named = evidence ? evidence : record;
   fill_workload(reading, o);
-  if (evidence && record)
+  if (chooses_batch(option) && *option->workload.values[WORKLOAD_BATCH]) {
+    diagnostics_error(reading->diagnostics, option->workload.places[WORKLOAD_BATCH],
+                      "option '%s' has both batch and interactivity: the rate chooses the batch",
+                      option->id);
+    pretend_given(reading, o, "throughput");
+  } else if (evidence && record)
     diagnostics_error(reading->diagnostics, record->place,
                       "option '%s' names both evidence and a record: give one", option->id);
   else if (is_given(reading, o, decode) || is_given(reading, o, throughput)) {

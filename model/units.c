@@ -308,6 +308,26 @@ static int wrong_number(const char *text, struct place place, const struct unit 
   return -1;
 }
 
+static bool names_count(const char *unit, const char *count) {
+  const size_t length = strlen(count);
+  for (const char *at = strstr(unit, count); at; at = strstr(at + 1, count))
+    if ((at == unit || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[length]))
+      return true;
+  return false;
+}
+
+// "token/s/node" where a figure per gpu is wanted: the dimensions agree, the figures do not.
+static bool counts_differ(const struct unit *unit, const struct unit *expected) {
+  static const char *const counts[] = {"gpu", "node", "FTE"};
+  bool stranger = false, known = false;
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    const bool wanted = names_count(expected->text, counts[i]);
+    stranger |= names_count(unit->text, counts[i]) && !wanted;
+    known |= wanted;
+  }
+  return stranger && known;
+}
+
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
                    struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
@@ -335,7 +355,8 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   if (unit_parse(rest, unit_place, &unit, arena, diagnostics))
     return -1;
   bool shares_differ = dimension_is_one(unit.dimension) && unit.percents != expected->percents;
-  if (!dimension_equal(unit.dimension, expected->dimension) || shares_differ) {
+  if (!dimension_equal(unit.dimension, expected->dimension) || shares_differ ||
+      counts_differ(&unit, expected)) {
     diagnostics_error(diagnostics, unit_place, "wrong unit '%s': expected %s", unit.text,
                       example_of(expected, arena));
     return -1;

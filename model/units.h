@@ -84,8 +84,8 @@ const char *dimension_text(struct dimension dimension, struct arena *arena);
 
 // Parses "0.08 USD/kWh" where a quantity like `expected` is wanted; *value comes in base units.
 // A bare number is complete only where `expected` is a count or a plain number. NaN, infinity,
-// hexadecimal and thousands separators are refused, as is a unit of another dimension. Returns 0 or
-// -1.
+// hexadecimal and thousands separators are refused, as is a unit of another dimension, or one per
+// node where one per gpu is wanted. Returns 0 or -1.
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
                    struct diagnostics *diagnostics);
 

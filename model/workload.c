@@ -4,9 +4,16 @@
 #include <string.h>
 
 const char *const workload_key_names[WORKLOAD_KEYS] = {
-    [WORKLOAD_MODEL] = "model",     [WORKLOAD_PRECISION] = "precision",
-    [WORKLOAD_BASIS] = "basis",     [WORKLOAD_SCENARIO] = "scenario",
-    [WORKLOAD_TOKENS] = "tokens",   [WORKLOAD_BATCH] = "batch",
+    [WORKLOAD_MODEL] = "model",
+    [WORKLOAD_PRECISION] = "precision",
+    [WORKLOAD_ACTIVATIONS] = "activations",
+    [WORKLOAD_KV] = "kv",
+    [WORKLOAD_SPARSITY] = "sparsity",
+    [WORKLOAD_BASIS] = "basis",
+    [WORKLOAD_SCENARIO] = "scenario",
+    [WORKLOAD_TOKENS] = "tokens",
+    [WORKLOAD_INTERACTIVITY] = "interactivity",
+    [WORKLOAD_BATCH] = "batch",
     [WORKLOAD_CONTEXT] = "context",
 };
 
@@ -29,6 +36,8 @@ static const char *row_value(const struct table *table, size_t row, enum workloa
   };
   if (key == WORKLOAD_BASIS)
     return published_basis;
+  if (!columns[key])
+    return "";
   const char *value = table_cell(table, row, columns[key]);
   return key == WORKLOAD_TOKENS ? tokens_of_basis(value) : value;
 }
@@ -36,7 +45,7 @@ static const char *row_value(const struct table *table, size_t row, enum workloa
 static bool row_matches(const struct table *table, size_t row, const struct workload *workload,
                         int keys) {
   for (int key = 0; key < keys; key++)
-    if (*workload->values[key] &&
+    if (key != WORKLOAD_INTERACTIVITY && *workload->values[key] &&
         strcmp(workload->values[key], row_value(table, row, (enum workload_key)key)) != 0)
       return false;
   return true;
@@ -168,7 +177,7 @@ static long named_row(const struct search *search, const char *id) {
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
     const char *wanted = search->workload->values[key];
     const char *has = row_value(table, (size_t)row, (enum workload_key)key);
-    if (!*wanted || !strcmp(wanted, has))
+    if (!*wanted || !strcmp(wanted, has) || key == WORKLOAD_INTERACTIVITY)
       continue;
     diagnostics_error(search->diagnostics, search->place,
                       "evidence '%s' has %s = %s, but the workload wants %s", id,
@@ -217,10 +226,145 @@ int evidence_choose(struct catalog *catalog, const char *accelerator,
   return 0;
 }
 
+// ---- throughput over the batch
+
+// In these the points of one curve agree: in all but the batch and what follows from it.
+static const char *const curve_columns[] = {"model",
+                                            "precision",
+                                            "isl",
+                                            "osl",
+                                            "num_gpus",
+                                            "parallelism",
+                                            "token_basis",
+                                            "scenario",
+                                            "software",
+                                            "submitter",
+                                            "source_title",
+                                            "as_of",
+                                            "model_as_published"};
+
+static bool is_same_curve(const struct table *table, size_t a, size_t b) {
+  for (size_t i = 0; i < sizeof curve_columns / sizeof curve_columns[0]; i++)
+    if (strcmp(table_cell(table, a, curve_columns[i]), table_cell(table, b, curve_columns[i])) != 0)
+      return false;
+  return true;
+}
+
+static double batch_of(const struct table *table, size_t row) {
+  double batch = 0;
+  table_number(table, row, "batch_or_concurrency", &batch);
+  return batch;
+}
+
+static bool is_point(const struct search *search, size_t row) {
+  return is_of(search->table, row, search->accelerator) &&
+         row_matches(search->table, row, search->workload, WORKLOAD_KEYS) &&
+         batch_of(search->table, row) >= 1;
+}
+
+// Whether a row is the first of a curve, one with a second batch further down.
+static bool starts_curve(const struct search *search, size_t row) {
+  bool more = false;
+  if (!is_point(search, row))
+    return false;
+  for (size_t other = 0; other < search->table->rows; other++) {
+    if (!is_point(search, other) || !is_same_curve(search->table, row, other))
+      continue;
+    if (other < row)
+      return false;
+    more |= batch_of(search->table, other) != batch_of(search->table, row);
+  }
+  return more;
+}
+
+static void report_curves(const struct search *search, size_t count) {
+  enum { LISTED = 12 };
+  const struct table *table = search->table;
+  struct arena *arena = search->diagnostics->arena;
+  const char *list = "";
+  size_t listed = 0;
+  if (!count) {
+    diagnostics_error(search->diagnostics, search->place,
+                      "no source has throughputs of '%s' at several batches for this workload: "
+                      "interactivity cannot choose one",
+                      search->accelerator);
+    return;
+  }
+  for (size_t row = 0; row < table->rows && listed < LISTED; row++)
+    if (starts_curve(search, row) && ++listed)
+      list = arena_printf(
+          arena, "%s\n    evidence = %-8s context %s, output %s, %s accelerators, %s, %s, %s", list,
+          table_cell(table, row, "id"), table_cell(table, row, "isl"),
+          table_cell(table, row, "osl"), table_cell(table, row, "num_gpus"),
+          table_cell(table, row, "model_as_published"), table_cell(table, row, "source_title"),
+          table_cell(table, row, "as_of"));
+  diagnostics_error(search->diagnostics, search->place,
+                    "%zu published curves of '%s' fit; choose one with evidence = ID:%s%s", count,
+                    search->accelerator, list, count > LISTED ? ", ..." : "");
+}
+
+static long choose_curve(const struct search *search) {
+  size_t count = 0;
+  long first = -1;
+  for (size_t row = 0; row < search->table->rows; row++)
+    if (starts_curve(search, row) && !count++)
+      first = (long)row;
+  if (count == 1)
+    return first;
+  report_curves(search, count);
+  return -1;
+}
+
+static int read_curve(const struct search *search, size_t of, struct curve *curve) {
+  const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+  const struct table *table = search->table;
+  double per_second = 0;
+  *curve = (struct curve){.accelerators = 1, .grade = catalog_grade(table, of)};
+  table_number(table, of, "num_gpus", &curve->accelerators);
+  for (size_t row = 0; row < table->rows; row++) {
+    if (!is_of(table, row, search->accelerator) || !is_same_curve(table, of, row) ||
+        batch_of(table, row) < 1 || !table_number(table, row, "tokens_per_s_per_gpu", &per_second))
+      continue;
+    if (curve_add(curve, batch_of(table, row), per_second * hour_s, NAN,
+                  table_cell(table, row, "id")))
+      continue;
+    diagnostics_error(
+        search->diagnostics, search->place,
+        "'%s' is a second throughput of batch %g on the same curve, and nothing tells "
+        "them apart",
+        table_cell(table, row, "id"), batch_of(table, row));
+    return -1;
+  }
+  if (curve->count >= 2)
+    return 0;
+  diagnostics_error(search->diagnostics, search->place,
+                    "evidence '%s' is of one batch alone: interactivity needs a curve",
+                    table_cell(table, of, "id"));
+  return -1;
+}
+
+int evidence_curve(struct catalog *catalog, const char *accelerator,
+                   const struct workload *workload, const char *wanted_id, struct place place,
+                   struct curve *curve, struct evidence *evidence,
+                   struct diagnostics *diagnostics) {
+  const struct table *table = catalog_table(catalog, CATALOG_THROUGHPUT);
+  if (!table)
+    return -1;
+  struct search search = {table, accelerator, workload, place, diagnostics};
+  const long row = *wanted_id ? named_row(&search, wanted_id) : choose_curve(&search);
+  if (row < 0 || read_curve(&search, (size_t)row, curve))
+    return -1;
+  fill_evidence(&search, (size_t)catalog_find(table, curve->ids[curve->count - 1]), evidence);
+  return 0;
+}
+
 const char *workload_difference(const struct workload *a, const struct workload *b,
                                 struct arena *arena) {
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
     const char *left = a->values[key], *right = b->values[key];
+    const char *rate = a->values[WORKLOAD_INTERACTIVITY];
+    if (key == WORKLOAD_BATCH && *rate && !strcmp(rate, b->values[WORKLOAD_INTERACTIVITY]))
+      continue;
     if (*left && *right && strcmp(left, right) != 0)
       return arena_printf(arena, "%s: %s and %s", workload_key_names[key], left, right);
   }

@@ -5,16 +5,21 @@
 #define PERTOKEN_WORKLOAD_H
 
 #include "model/catalog.h"
+#include "model/curve.h"
 #include "model/units.h"
 
 enum workload_key {
   WORKLOAD_MODEL,
-  WORKLOAD_PRECISION,
-  WORKLOAD_BASIS,    // serving (prefill included) or decode
-  WORKLOAD_SCENARIO, // offline, server, interactive, ...
-  WORKLOAD_TOKENS,   // output or total
-  WORKLOAD_BATCH,    // concurrent requests
-  WORKLOAD_CONTEXT,  // tokens of input
+  WORKLOAD_PRECISION,     // of the weights
+  WORKLOAD_ACTIVATIONS,   // their precision; of a record, or stated
+  WORKLOAD_KV,            // precision of the KV cache; of a record, or stated
+  WORKLOAD_SPARSITY,      // dense or sparse (2:4) weights; stated
+  WORKLOAD_BASIS,         // serving (prefill included) or decode
+  WORKLOAD_SCENARIO,      // offline, server, interactive, ...
+  WORKLOAD_TOKENS,        // output or total
+  WORKLOAD_INTERACTIVITY, // token/s that every user is to get; it chooses the batch
+  WORKLOAD_BATCH,         // concurrent requests
+  WORKLOAD_CONTEXT,       // tokens of input
   WORKLOAD_KEYS
 };
 
@@ -44,8 +49,17 @@ int evidence_choose(struct catalog *catalog, const char *accelerator,
                     const struct workload *workload, const char *wanted_id, struct place place,
                     struct evidence *evidence, struct diagnostics *diagnostics);
 
+// The published throughputs of an accelerator over the batch, for a workload whose batch is open:
+// of one source, one test set-up and one number of accelerators. Of several such curves `wanted_id`
+// names a row of one. *evidence is of the row with the largest batch. Errors at `place`: no rows of
+// several batches, several curves (one row of each listed), an unknown id.
+int evidence_curve(struct catalog *catalog, const char *accelerator,
+                   const struct workload *workload, const char *wanted_id, struct place place,
+                   struct curve *curve, struct evidence *evidence, struct diagnostics *diagnostics);
+
 // The first difference between two workloads that makes their throughputs incomparable, as
-// "precision: fp8 and bf16", or NULL.
+// "precision: fp8 and bf16", or NULL. Where both give every user the same rate, their batches
+// follow from that and may differ.
 const char *workload_difference(const struct workload *a, const struct workload *b,
                                 struct arena *arena);
 

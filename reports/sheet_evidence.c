@@ -70,18 +70,28 @@ static void write_figures(struct writer *writer, const struct option_sheet *shee
   writer->row++;
 }
 
+// What most evidence does not state has no row of its own when it is unknown.
+static bool is_rare(int key) {
+  return key == WORKLOAD_ACTIVATIONS || key == WORKLOAD_KV || key == WORKLOAD_SPARSITY ||
+         key == WORKLOAD_INTERACTIVITY;
+}
+
 static void write_workload(struct writer *writer, const struct workload *workload) {
   static const char *const labels[WORKLOAD_KEYS] = {
       [WORKLOAD_MODEL] = "Throughput on the model",
       [WORKLOAD_PRECISION] = "Precision",
+      [WORKLOAD_ACTIVATIONS] = "Precision of activations",
+      [WORKLOAD_KV] = "Precision of the KV cache",
+      [WORKLOAD_SPARSITY] = "Dense or sparse weights",
       [WORKLOAD_BASIS] = "Basis: serving (prefill included) or decode",
       [WORKLOAD_SCENARIO] = "Benchmark scenario",
       [WORKLOAD_TOKENS] = "Tokens counted",
+      [WORKLOAD_INTERACTIVITY] = "Tokens per second that every user gets",
       [WORKLOAD_BATCH] = "Concurrent requests",
       [WORKLOAD_CONTEXT] = "Context in tokens",
   };
   for (int k = 0; k < WORKLOAD_KEYS; k++)
-    if (labels[k])
+    if (labels[k] && (*workload->values[k] || !is_rare(k)))
       put_row_text(writer, labels[k], workload->values[k]);
 }
 

@@ -1,6 +1,8 @@
 // The shipped data: every row has its source, agrees with itself and with what it refers to.
 #include "tests/support/tables.h"
 
+#include "model/memory.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,100 +122,16 @@ static void test_rows_agree_with_themselves(void **state) {
   arena_free(&f.arena);
 }
 
-// A model's dimensions, as the columns of models.csv name them.
-struct dimensions {
-  double layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
-  double experts, experts_per_token, shared_experts, dense_layers, dense_ffn;
-  double q_lora, kv_lora, nope, rope, v_dim;
-  bool is_mla, is_gated, has_qkv_bias, has_all_biases, is_tied;
-};
-
-static struct dimensions dimensions_of(const struct table *models, size_t row) {
-  const char *bias = table_cell(models, row, "attention_bias");
-  return (struct dimensions){
-      .layers = tables_number(models, row, "layers"),
-      .hidden = tables_number(models, row, "hidden"),
-      .heads = tables_number(models, row, "heads"),
-      .kv_heads = tables_number(models, row, "kv_heads"),
-      .head_dim = tables_number(models, row, "head_dim"),
-      .ffn = tables_number(models, row, "ffn_hidden"),
-      .vocab = tables_number(models, row, "vocab"),
-      .experts = tables_number(models, row, "experts"),
-      .experts_per_token = tables_number(models, row, "experts_per_token"),
-      .shared_experts = tables_number(models, row, "shared_experts"),
-      .dense_layers = tables_number(models, row, "first_dense_layers"),
-      .dense_ffn = tables_number(models, row, "dense_ffn_hidden"),
-      .q_lora = tables_number(models, row, "q_lora_rank"),
-      .kv_lora = tables_number(models, row, "kv_lora_rank"),
-      .nope = tables_number(models, row, "qk_nope_dim"),
-      .rope = tables_number(models, row, "qk_rope_dim"),
-      .v_dim = tables_number(models, row, "v_head_dim"),
-      .is_mla = strcmp(table_cell(models, row, "attention_kind"), "mla") == 0,
-      .is_gated = strcmp(table_cell(models, row, "mlp_kind"), "swiglu") == 0,
-      .has_qkv_bias = strcmp(bias, "none") != 0,
-      .has_all_biases = strncmp(bias, "attn_all", 8) == 0,
-      .is_tied = tables_number(models, row, "tied_embeddings") == 1,
-  };
-}
-
-// Multi-head latent attention: queries and keys through low ranks, each with a norm.
-static double mla_attention(const struct dimensions *d) {
-  const double query =
-      d->hidden * d->q_lora + d->q_lora + d->q_lora * d->heads * (d->nope + d->rope);
-  const double key = d->hidden * (d->kv_lora + d->rope) + d->kv_lora +
-                     d->kv_lora * d->heads * (d->nope + d->v_dim);
-  return query + key + d->heads * d->v_dim * d->hidden;
-}
-
-// Multi-head and grouped-query attention; `sinks` are one learned logit per head.
-static double attention(const struct dimensions *d) {
-  if (d->is_mla)
-    return mla_attention(d);
-  const double outputs = (d->heads + 2 * d->kv_heads) * d->head_dim;
-  const double biases = d->has_qkv_bias ? outputs : 0;
-  const double sinks = d->has_all_biases ? d->heads : 0;
-  return d->hidden * outputs + biases + d->heads * d->head_dim * d->hidden +
-         (d->has_all_biases ? d->hidden : 0) + sinks;
-}
-
-static double mlp(const struct dimensions *d, double ffn) {
-  const double inner = (d->is_gated ? 2 : 1) * ffn;
-  return d->hidden * (inner + ffn) + (d->has_all_biases ? inner + d->hidden : 0);
-}
-
-// A layer's MLP with `experts` of its experts, their router and the shared experts.
-static double expert_mlp(const struct dimensions *d, double experts) {
-  if (d->experts == 0)
-    return mlp(d, d->ffn);
-  const double router = d->hidden * d->experts + (d->has_all_biases ? d->experts : 0);
-  return (experts + d->shared_experts) * mlp(d, d->ffn) + router;
-}
-
-static double parameters(const struct dimensions *d, double experts) {
-  const double norms = (d->is_gated ? 1 : 2) * 2 * d->hidden; // a LayerNorm has a bias, an RMS none
-  const double embeddings = (d->is_tied ? 1 : 2) * d->vocab * d->hidden;
-  return embeddings + d->hidden + d->layers * (attention(d) + norms) +
-         d->dense_layers * mlp(d, d->dense_ffn) +
-         (d->layers - d->dense_layers) * expert_mlp(d, experts);
-}
-
-// Keys and values at 2 bytes each; MLA keeps one latent and one rotary key per layer.
-static double kv_bytes(const struct dimensions *d) {
-  const double values = d->is_mla ? d->kv_lora + d->rope : 2 * d->kv_heads * d->head_dim;
-  return d->layers * values * 2;
-}
-
 static void test_parameters_follow_from_dimensions(void **state) {
   (void)state;
   struct tables f;
   tables_open(&f, "data");
   const struct table *models = tables_load(&f, CATALOG_MODELS);
   for (size_t row = 0; row < models->rows; row++) {
-    const struct dimensions d = dimensions_of(models, row);
+    const struct memory_model model = memory_model_of(models, row);
     const char *id = table_cell(models, row, "id");
-    const double total = parameters(&d, d.experts) / 1e9;
-    const double active = parameters(&d, d.experts_per_token) / 1e9;
-    const double matmul = active - (d.is_tied ? 0 : d.vocab * d.hidden / 1e9);
+    const double total = model.parameters / 1e9, active = model.active_parameters / 1e9;
+    const double matmul = active - (model.is_tied ? 0 : model.vocab * model.hidden / 1e9);
     // Falcon 40B is called 40, and its dimensions make 41.3.
     const double published =
         strcmp(id, "falcon-40b") == 0 ? 41.3 : tables_number(models, row, "published_params_b");
@@ -225,7 +143,8 @@ static void test_parameters_follow_from_dimensions(void **state) {
       fail_msg("%s: %.4f active", id, active);
     if (!is_near(matmul, tables_number(models, row, "matmul_active_params_b"), 1e-3))
       fail_msg("%s: %.4f active in matrices", id, matmul);
-    assert_true(kv_bytes(&d) == tables_number(models, row, "kv_bytes_per_token_16bit"));
+    assert_true(memory_kv_per_token(&model, 16) ==
+                tables_number(models, row, "kv_bytes_per_token_16bit"));
   }
   assert_true(tables_number(models, (size_t)catalog_find(models, "falcon-40b"),
                             "published_params_b") == 40);

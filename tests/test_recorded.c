@@ -33,6 +33,7 @@ static struct measurement_record *record_of(struct fixture *fixture) {
                                      .grade = GRADE_MEASURED,
                                      .finished = record->finished};
       result->model.id = "llama-3.1-8b";
+      result->types = (struct measurement_types){"bf16", "bf16", "bf16", "bf16", "f32"};
     }
   return record;
 }
@@ -71,6 +72,10 @@ static void test_choose(void **state) {
     struct records records = {list, 1, NULL};
     struct workload workload = {.values = {[WORKLOAD_MODEL] = cases[i].model,
                                            [WORKLOAD_PRECISION] = cases[i].precision,
+                                           [WORKLOAD_ACTIVATIONS] = "",
+                                           [WORKLOAD_KV] = "",
+                                           [WORKLOAD_SPARSITY] = "",
+                                           [WORKLOAD_INTERACTIVITY] = "",
                                            [WORKLOAD_BASIS] = "",
                                            [WORKLOAD_SCENARIO] = "",
                                            [WORKLOAD_TOKENS] = "",
@@ -114,7 +119,8 @@ static void test_newest_whole_model(void **state) {
   struct records records = {list, 3, NULL};
   assert_ptr_equal(records_of_backend(&records, "cpu"), list[1]);
   assert_null(records_of_backend(&records, "hip"));
-  struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
+  struct workload workload = {
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
   struct recorded recorded;
   assert_int_equal(recorded_choose(&records, "", "cpu", &workload, (struct place){0}, &recorded,
                                    &fixture.arena, &fixture.diagnostics),
@@ -158,7 +164,8 @@ static void test_devices(void **state) {
     list[0]->device = (struct measurement_device){
         .backend = "cuda", .name = devices[i].device, .memory_bytes = devices[i].memory_bytes};
     struct records records = {list, 1, catalog_table(&catalog, CATALOG_ACCELERATORS)};
-    struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "4", "512"}};
+    struct workload workload = {
+        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
     struct recorded recorded;
     const int bad =
         recorded_choose(&records, devices[i].file, devices[i].accelerator, &workload,
