@@ -18,7 +18,7 @@ static const struct {
   bool named;
 } question_kinds[] = {
     {"claim", true},      {"free", false}, {"demand", true}, {"supply", true},
-    {"portfolio", false}, {"wait", true},  {"rent", true},
+    {"portfolio", false}, {"wait", true},  {"rent", true},   {"fit", false},
 };
 
 static const char *const scenario_keys[] = {"title", "date", "horizon", "baseline", "inherits"};

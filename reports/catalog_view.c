@@ -2,13 +2,13 @@
 
 #include "model/catalog.h"
 #include "reports/csv_out.h"
+#include "reports/where.h"
 
 #include <assert.h>
 #include <csv.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 #include <unistr.h>
 #include <uniwidth.h>
 
@@ -48,12 +48,6 @@ struct view {
   size_t row_count;
 };
 
-struct condition {
-  size_t column;
-  bool contains; // else equals
-  const char *value;
-};
-
 // A column as the terminal shows it.
 struct shown_column {
   size_t column;
@@ -84,45 +78,10 @@ static const char *const *all_names(const struct table *table, struct arena *are
   return names;
 }
 
-static int parse_condition(const struct table *table, const char *where,
-                           struct diagnostics *diagnostics, struct condition *condition) {
-  const struct place nowhere = {0};
-  const size_t length = strcspn(where, "=~");
-  if (!where[length] || length == 0) {
-    diagnostics_error(diagnostics, nowhere,
-                      "expected --where COLUMN=VALUE or COLUMN~TEXT, found '%s'", where);
-    return -1;
-  }
-  const char *name = arena_copy_n(diagnostics->arena, where, length);
-  const char *const *names = all_names(table, diagnostics->arena);
-  condition->contains = where[length] == '~';
-  condition->value = where + length + 1;
-  for (size_t i = 0; i <= table->columns; i++) {
-    condition->column = i;
-    if (strcasecmp(names[i], name) == 0)
-      return 0;
-  }
-  const char *nearest = nearest_name(name, names, table->columns + 1);
-  diagnostics_error(diagnostics, nowhere, "expected a column of %s, found '%s'%s%s%s", table->name,
-                    name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                    nearest ? "'?" : "");
-  return -1;
-}
-
-static bool are_equal(const char *a, const char *b) {
-  double x, y;
-  return strcasecmp(a, b) == 0 || (csv_number(a, &x) && csv_number(b, &y) && x == y);
-}
-
-static bool holds(const struct condition *condition, const char *cell) {
-  return condition->contains ? strcasestr(cell, condition->value) != NULL
-                             : are_equal(cell, condition->value);
-}
-
-static bool all_hold(const struct table *table, size_t row, const struct condition *conditions,
+static bool all_hold(const struct table *table, size_t row, const struct where *conditions,
                      size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (!holds(&conditions[i], cell_text(table, row, conditions[i].column)))
+    if (!where_holds(&conditions[i], cell_text(table, row, conditions[i].column)))
       return false;
   }
   return true;
@@ -131,11 +90,9 @@ static bool all_hold(const struct table *table, size_t row, const struct conditi
 static int select_rows(struct view *view, const char *const *wheres, size_t count,
                        struct diagnostics *diagnostics) {
   const struct table *table = view->table;
-  const size_t errors = diagnostics->errors;
-  struct condition *conditions = arena_array(view->arena, count, sizeof *conditions);
-  for (size_t i = 0; i < count; i++)
-    parse_condition(table, wheres[i], diagnostics, &conditions[i]);
-  if (diagnostics->errors > errors)
+  struct where *conditions = arena_array(view->arena, count + 1, sizeof *conditions);
+  if (where_parse(wheres, count, all_names(table, view->arena), table->columns + 1, table->name,
+                  conditions, diagnostics))
     return -1;
 
   size_t *rows = arena_array(view->arena, table->rows, sizeof *rows);

@@ -24,6 +24,9 @@ int command_merge(struct run *run);
 // command_catalog.c
 int command_catalog(struct run *run);
 
+// command_fit.c
+int command_fit(struct run *run);
+
 // command_decide.c: the questions of reports/decisions.h, of which the command's name is one.
 int command_decide(struct run *run);
 

@@ -1,8 +1,11 @@
 #include "reports/decisions.h"
 
+#include "reports/decide_fit.h"
+
 #include <string.h>
 
 static const struct question questions[] = {
+    {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
     {.kind = NULL},
 };
 

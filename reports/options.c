@@ -26,6 +26,10 @@ enum key {
   KEY_SEED,
   KEY_METHOD,
   KEY_SHARD,
+  KEY_CONTEXT,
+  KEY_KV,
+  KEY_ACCELERATORS,
+  KEY_PARAMETERS,
 };
 
 static const struct known_option {
@@ -68,6 +72,13 @@ static const struct known_option {
     {{"shard", KEY_SHARD, "I/N", 0,
       "Make the I-th of N parts, from 1, and print it for 'pertoken merge'", 0},
      OPTIONS_DRAWS},
+    {{"context", KEY_CONTEXT, "TOKENS", 0, "That a request holds, in and out (4096)", 0},
+     OPTIONS_FIT},
+    {{"kv", KEY_KV, "PRECISION", 0, "Of the KV cache (bf16)", 0}, OPTIONS_FIT},
+    {{"accelerators", KEY_ACCELERATORS, "N", 0, "On exactly so many, not the fewest that do", 0},
+     OPTIONS_FIT},
+    {{"parameters", KEY_PARAMETERS, "N", 0, "A model of that many parameters, as 70e9", 0},
+     OPTIONS_FIT},
     {{"format", KEY_FORMAT, "FORMAT", 0, NULL, 0}, OPTIONS_FORMAT},
     {{"output", 'o', "FILE", 0, "Write there instead", 0}, OPTIONS_OUTPUT},
     {{"quiet", 'q', NULL, 0, "No warnings on standard error", 1}, 0},
@@ -154,6 +165,10 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_SEED: options->seed = text; break;
   case KEY_METHOD: options->method = text; break;
   case KEY_SHARD: options->shard = text; break;
+  case KEY_CONTEXT: options->context = text; break;
+  case KEY_KV: options->kv = text; break;
+  case KEY_ACCELERATORS: options->accelerators = text; break;
+  case KEY_PARAMETERS: options->parameters = text; break;
   case 'o': options->output_path = text; break;
   case 'q': options->quiet = true; break;
   case 'v': options->verbose = true; break;

@@ -19,7 +19,8 @@ enum option_group {
   OPTIONS_SWING = 64,   // --swing --grid
   OPTIONS_SOLVE = 128,  // --for --match --target --saving --between
   OPTIONS_DRAWS = 256,  // --draws --seed --method --shard
-  OPTIONS_FOR = 512     // --for
+  OPTIONS_FOR = 512,    // --for
+  OPTIONS_FIT = 1024    // --context --kv --accelerators --parameters
 };
 
 struct syntax {
@@ -43,6 +44,7 @@ struct options {
   const char *case_name, *model_path, *data_directory, *measurements_directory, *output_path;
   const char *option, *swing, *grid, *input, *match, *target, *saving, *between;
   const char *draws, *seed, *method, *shard;
+  const char *context, *kv, *accelerators, *parameters;
   enum output_format format;
   bool mixed, quiet, verbose;
 };
