@@ -4,8 +4,12 @@
 
 #include <string.h>
 
+bool route_asked(const struct scenario *scenario);
+decide_function decide_route;
+
 static const struct question questions[] = {
     {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
+    {"route", "it needs a [demand NAME] for each workload", route_asked, decide_route},
     {.kind = NULL},
 };
 
