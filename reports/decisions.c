@@ -6,10 +6,13 @@
 
 bool route_asked(const struct scenario *scenario);
 decide_function decide_route;
+bool wait_asked(const struct scenario *scenario);
+decide_function decide_wait;
 
 static const struct question questions[] = {
     {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
     {"route", "it needs a [demand NAME] for each workload", route_asked, decide_route},
+    {"wait", "it needs a [wait OPTION] section", wait_asked, decide_wait},
     {.kind = NULL},
 };
 
