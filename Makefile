@@ -151,6 +151,7 @@ bench: ## measure speed
 	@$(MAKE) $(PARALLEL) all $(BUILD)/bench/cpu_kernels $(BUILD)/bench/simulation
 	tests/bench/run
 	tests/bench/simulation $(BUILD)/bench/simulation
+	$(if $(HAS_GLPK),tests/bench/route $(BUILD)/pertoken)
 	tests/bench/kernels $(BUILD)/bench/cpu_kernels
 	tests/bench/llama_cpp
 
