@@ -18,7 +18,7 @@ MAKEFLAGS += --no-print-directory
 BUILD := build$(addprefix /,$(VARIANT))
 SETUP := tests/support/setup.sh
 
-# Libraries: libcsv and libunistring come without a pkg-config file.
+# Libraries: libcsv, libunistring and GLPK come without a pkg-config file.
 PACKAGES := gsl xlsxwriter inih jansson libgcrypt
 LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lglpk -lm
 INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
@@ -148,6 +148,7 @@ bench: ## measure speed
 	tests/bench/workbook
 	tests/bench/simulation $(BUILD)/bench/simulation
 	tests/bench/simulation_scale $(BUILD)/pertoken
+	tests/bench/route $(BUILD)/pertoken
 	tests/bench/kernels $(BUILD)/bench/cpu_kernels
 	tests/bench/llama_cpp
 

@@ -4,8 +4,8 @@
 set -eu
 
 declare -A packages=(
-  [build]="gcc make pkg-config libgsl-dev libcsv-dev libxlsxwriter-dev libinih-dev libjansson-dev libglpk-dev
-           uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev"
+  [build]="gcc make pkg-config libgsl-dev libcsv-dev libxlsxwriter-dev libinih-dev libjansson-dev
+           uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev libglpk-dev"
   [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
           poppler-utils libopenmpi-dev openmpi-bin"
   [gpu]="clang-19 lld-19 llvm-19"
