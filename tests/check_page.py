@@ -44,8 +44,8 @@ OPERATIONS = {
     'rounding': 'round(accelerators / 7, 2) * 1 USD + ceil(accelerators * 1.10) * 1 USD',
     'powers': '(accelerators / 100)^2 * 1 USD + 2^(1 / (1 + spares)) * 1 USD',
     'negative': '-(-(1 USD) * accelerators) - (3 USD - (2 USD - 1 USD))',
-    'compared': '((pue >= 1.2) + (pue > 1.2) + (pue < 1.2) + (pue <= 1.2) + (pue = 1.25) '
-                '+ (pue <> 1.25)) * 10 USD',
+    'compared': '((pue < 1.25) + 2 * (pue <= 1.25) + 4 * (pue > 1.25) + 8 * (pue >= 1.25) '
+                '+ 16 * (pue = 1.25) + 32 * (pue <> 1.25)) * 1 USD',
     'quotient': '100 USD / (accelerators / 8 / 2)',
     'chosen': 'if(pue - 1.25, if(wacc > 8 %/yr, 7 USD, 8 USD), 9 USD)',
 }
@@ -178,6 +178,24 @@ def states_of(draw, scenario, data, folder, count):
     return states
 
 
+# ---- questions that the page answers too
+
+SOLVED = ['mi325x.throughput', 'mi325x.list_price', 'mi325x.engineers']
+
+
+def answer(command, scenario, *arguments):
+    done = pertoken(command, scenario, '-q', '--format', 'json', *arguments_for(scenario), *arguments)
+    if done.returncode:
+        raise RuntimeError(f'pertoken {command} {scenario}: {done.stderr}')
+    return json.loads(done.stdout)
+
+
+def break_evens(scenario):
+    """Where the default pair of options meets, by input."""
+    return {name: answer('solve', scenario, '--option', 'mi325x', '--for', name)['values']
+            for name in SOLVED}
+
+
 # ---- the export, read back
 
 def apart(a, b):
@@ -241,14 +259,16 @@ def make_plan(folder, seed, count):
         page = folder / f'{scenario.stem}.html'
         data = write_page(scenario, page)
         pages.append({'file': str(page), 'scenario': scenario,
-                      'states': states_of(draw, scenario, data, scenario.parent, count)})
+                      'states': states_of(draw, scenario, data, scenario.parent, count),
+                      'tornado': answer('sensitivity', scenario)})
     hostile = []
     for name, text in TITLES.items():
         page = folder / f'hostile-{name}.html'
         write_page(write_hostile(folder, name, text), page)
         hostile.append({'file': str(page), 'title': text, 'texts': [text]})
     return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE,
-            'speed': {'file': str(folder / 'mi325x-vs-h200.html'), 'target': 'mi325x.discount'}}
+            'speed': {'file': str(folder / 'mi325x-vs-h200.html'), 'target': 'mi325x.discount'},
+            'break_even': break_evens(folder / 'examples' / 'mi325x-vs-h200.ini')}
 
 
 # ---- what is needed

@@ -100,6 +100,11 @@ function changed_sections(state) {
   return sections;
 }
 
+// model/ini.h takes no longer line; only a comment or a source can be one.
+const LINE_BYTES = 199;
+const encoder = new TextEncoder();
+const fits = (line) => encoder.encode(line).length <= LINE_BYTES;
+
 function export_text(state) {
   const { file, title, arguments: spoken, sha256 } = data.scenario;
   const sections = changed_sections(state);
@@ -116,7 +121,7 @@ function export_text(state) {
   ];
   for (const [section, keys] of sections)
     lines.push('', `[${section}]`, ...keys);
-  return `${lines.join('\n')}\n`;
+  return `${lines.filter(fits).join('\n')}\n`;
 }
 
 const export_name = () => data.scenario.file.replace(/(\.ini)?$/, '-what-if.ini');

@@ -22,7 +22,7 @@ const significant = (value, digits) =>
 function shown(value, item) {
   if (!Number.isFinite(value))
     return 'not a number';
-  const number = value / item.factor;
+  const number = in_unit(value, item);
   if (item.unit === 'USD')
     return fixed(number, Math.abs(number) < 1000 && number !== Math.trunc(number) ? 2 : 0);
   if (item.unit === 'USD/Mtok')

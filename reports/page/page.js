@@ -111,9 +111,12 @@ const unit_cell = (item) => element('td', { className: 'unit', textContent: plai
 const formula_of = (item) =>
   data.graphs.map((graph) => graph.formulas[item.name]).find(Boolean) ?? '';
 
+// Inputs that stand at zero everywhere say nothing.
+const has_row = (values, item) => item.kind !== 'series' && item.role !== 'check' &&
+  values.some((v) => v[item.name] !== undefined && (item.kind !== 'input' || v[item.name] !== 0));
+
 function fill_scalars(values) {
-  const rows = data.items.filter((item) => item.kind !== 'series' && item.role !== 'check' &&
-    values.some((v) => v[item.name] !== undefined));
+  const rows = data.items.filter((item) => has_row(values, item));
   at('scalars').replaceChildren(
     element('thead', {}, head_row('Line item', 'Unit', ...data.options.map((one) => one.id),
       'Formula')),
@@ -433,6 +436,10 @@ function fill_head() {
 
 function listen() {
   const on = (id, type, listener) => at(id).addEventListener(type, listener);
+  on('skip', 'click', (event) => {
+    event.preventDefault(); // a fragment is a what-if
+    at('inputs-title').focus();
+  });
   on('case', 'change', () => {
     choose_case(state, Number(at('case').value));
     show_case();

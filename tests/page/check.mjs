@@ -101,14 +101,51 @@ async function check_state(page, file, state) {
     check_equal(extra(option, read[option.id]).join(', '), '', `${what}: ${option.id}: extra`);
     check_equal(grades[o], option.grade, `${what}: ${option.id}: grade`);
   });
-  await page.click('#show-export');
-  writeFileSync(state.export, await page.inputValue('#export-text'));
-  await page.click('#close-export');
+  writeFileSync(state.export, await page.evaluate(() => export_text(state)));
+}
+
+// The page's tornado: by input, its ends in the unit of the input and its results.
+const read_tornado = (page) => page.evaluate(() => {
+  const inputs = inputs_of(state.which, state.changes);
+  const costs = evaluate_all(inputs).map((v) => v.cost_per_mtok);
+  return Object.fromEntries(tornado(state, inputs, costs, state.to, state.from)
+    .map(({ target, ends, results }) => [target_name(target),
+      { ends: ends.map((end) => in_unit(end, items.get(target.input))), results }]));
+});
+
+const close = (a, b) => Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(b));
+
+async function check_tornado(page, file, { swings }) {
+  const shown = await read_tornado(page);
+  for (const { input, low, high, effect } of swings.filter((one) => one.effect > TOLERANCE)) {
+    const got = shown[input], wanted = [low.value, high.value, low.saving, high.saving];
+    check(got && [...got.ends, ...got.results].every((value, i) => close(value, wanted[i])),
+      `${file}: tornado: ${input}: ${JSON.stringify(got)}, the engine has ${wanted}, ${effect}`);
+  }
+}
+
+async function check_break_even(open) {
+  for (const [name, values] of Object.entries(plan.break_even)) {
+    const page = await open(plan.speed.file, `#axis=${name}`);
+    const met = await page.evaluate((axis) => {
+      const inputs = inputs_of(state.which, state.changes);
+      const target = data.cases[state.which].by_name.get(axis), item = items.get(target.input);
+      const costs = evaluate_all(inputs).map((v) => v.cost_per_mtok), [, end] = axis_range(target);
+      return { high: end / item.factor,
+        at: break_even(state, inputs, costs, target).meets.map(({ x }) => x / item.factor) };
+    }, name);
+    const wanted = values.filter((value) => value <= met.high);
+    check(met.at.length === wanted.length && met.at.every((x, i) => Math.abs(x / wanted[i] - 1) < 1e-7),
+      `break-even of ${name}: ${met.at}, the engine has ${wanted}`);
+    check_equal(await page.inputValue('#axis'), name, 'the input that a link asks for');
+    await page.close();
+  }
 }
 
 async function check_numbers(open) {
-  for (const { file, states } of plan.pages) {
+  for (const { file, states, tornado } of plan.pages) {
     const page = await open(file, states.length ? `#${states[0].fragment}` : '');
+    await check_tornado(page, file, tornado);
     await open_tables(page);
     for (const state of states)
       await check_state(page, file, state);
@@ -216,6 +253,10 @@ async function check_names(context, open) {
 
 async function check_keyboard(open) {
   const page = await open(plan.speed.file);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  check_equal(await page.evaluate(() => document.activeElement.id), 'inputs-title',
+    'what the link to the inputs leads to');
   const row = page.locator(`[data-target="${plan.speed.target}"]`);
   const before = await page.textContent('#answer');
   await row.locator('input[type=range]').focus();
@@ -235,6 +276,22 @@ async function check_keyboard(open) {
   check(await page.isHidden('#changes'), 'a change undone is gone');
   await page.close();
   await again.close();
+}
+
+// What is saved is what is shown, and that is what the export of every state is checked by.
+async function check_export(open) {
+  const page = await open(plan.speed.file, `#${plan.speed.target}=21`);
+  await page.click('#show-export');
+  const shown = await page.inputValue('#export-text');
+  check_equal(shown, await page.evaluate(() => export_text(state)), 'the export shown');
+  check(shown.includes('discount = 21 %'), `the export has the change: ${shown}`);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-export')]);
+  check_equal(download.suggestedFilename(), 'mi325x-vs-h200-what-if.ini', 'the file saved');
+  check_equal(readFileSync(await download.path(), 'utf8'), shown, 'what is saved');
+  await page.keyboard.press('Escape');
+  check(await page.isHidden('#export'), 'Escape closes the export');
+  check_equal(page.complaints.join('; '), '', 'complaints about an export');
+  await page.close();
 }
 
 async function check_field(open) {
@@ -329,10 +386,12 @@ async function check_policy(open) {
 await with_browser({}, async ({ context, open }) => {
   check_sizes();
   await check_numbers(open);
+  await check_break_even(open);
   await check_hostile(open);
   await check_policy(open);
   await check_bad_link(open);
   await check_field(open);
+  await check_export(open);
   await check_keyboard(open);
   await check_tab(open);
   await check_names(context, open);
