@@ -71,8 +71,8 @@ def arguments_for(scenario):
     return ['--measurements', str(ROOT / 'data' / 'measured'), '--mixed']
 
 
-def write_page(scenario, target):
-    done = pertoken('page', scenario, '-q', '-o', target, *arguments_for(scenario))
+def write_page(scenario, target, settings=()):
+    done = pertoken('page', scenario, '-q', '-o', target, *arguments_for(scenario), *settings)
     if done.returncode == 3 and 'without the charts' in done.stderr:
         skip("'pertoken page' was built without its charts")
     if done.returncode:
@@ -149,20 +149,20 @@ def typed(number, item):
     return f'{number!r}{unit}'
 
 
-def state_of(scenario, data, which, changes, export):
+def state_of(scenario, data, which, changes, export, settings):
     """A state of the page with what the engine says of it; None where the engine refuses."""
     case = data['cases'][which]['name']
-    settings = [word for name, (number, item) in changes.items()
-                for word in ('--set', f'{name}={typed(number, item)}')]
-    engine = compare(scenario, '--case', case, *settings)
+    changed = [word for name, (number, item) in changes.items()
+               for word in ('--set', f'{name}={typed(number, item)}')]
+    engine = compare(scenario, *settings, '--case', case, *changed)
     if engine is None:
         return None
     pairs = [f'case={case}'] + [f'{name}={number!r}' for name, (number, _) in changes.items()]
     return {'fragment': '&'.join(pairs), 'export': str(export), 'engine': engine}
 
 
-def states_of(draw, scenario, data, folder, count):
-    """Every case as it stands, then seeded changes of cases in turn."""
+def states_of(draw, scenario, data, target, count, settings=()):
+    """Every case as it stands, then seeded changes of cases in turn. Exports go beside `target`."""
     cases = len(data['cases'])
     states, tries = [], 0
     while len(states) < cases + count:
@@ -172,7 +172,7 @@ def states_of(draw, scenario, data, folder, count):
         which = number % cases
         changes = draw_changes(draw, data, which) if number >= cases else {}
         state = state_of(scenario, data, which, changes,
-                         folder / f'{scenario.stem}-{number}.ini')
+                         target.with_name(f'{target.name}-{number}.ini'), settings)
         if state:
             states.append(state)
     return states
@@ -251,6 +251,21 @@ def write_hostile(folder, name, text):
     return path
 
 
+# A page made with --set: its export must stand without.
+SETTINGS = ['--set', 'wacc=7 %/yr', '--set', 'mi325x.list_price=21000 USD',
+            '--set', 'mi325x.list_price.quote=Q-7 2026-10-01', '--set', 'h200.evidence=tp0041',
+            '--set', 'scenario.horizon=4 yr']
+
+
+def page_with_settings(folder, seed, count):
+    scenario = folder / 'examples' / 'mi325x-vs-h200.ini'
+    page = folder / 'with-settings.html'
+    data = write_page(scenario, page, [*SETTINGS, '--case', 'dear_power'])
+    return {'file': str(page), 'scenario': scenario, 'tornado': {'swings': []},
+            'states': states_of(random.Random(seed), scenario, data,
+                                scenario.with_name('with-settings'), count, SETTINGS)}
+
+
 def make_plan(folder, seed, count):
     pages, scenarios = [], copy_examples(folder)
     scenarios.append(write_operations(folder))
@@ -259,8 +274,9 @@ def make_plan(folder, seed, count):
         page = folder / f'{scenario.stem}.html'
         data = write_page(scenario, page)
         pages.append({'file': str(page), 'scenario': scenario,
-                      'states': states_of(draw, scenario, data, scenario.parent, count),
+                      'states': states_of(draw, scenario, data, scenario, count),
                       'tornado': answer('sensitivity', scenario)})
+    pages.append(page_with_settings(folder, seed, count))
     hostile = []
     for name, text in TITLES.items():
         page = folder / f'hostile-{name}.html'
@@ -292,7 +308,7 @@ def need_driver():
     for name in ('package.json', 'package-lock.json'):
         shutil.copy(ROOT / 'tests' / 'page' / name, MODULES)
     line = ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline',
-            '--fetch-retries=1', '--fetch-timeout=60000']
+            '--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-timeout=60000']
     if subprocess.run(line, cwd=MODULES, capture_output=True).returncode:
         kept.unlink()
         skip("npm could not fetch the browser's driver")

@@ -78,11 +78,15 @@ const value_lines = (state, wanted, o, item) =>
   [`${item.name} = ${quantity(wanted[o][item.name], item)}`,
     ...origin_lines(state, o, wanted[o][item.name], item)];
 
-// Section -> its lines.
+// Section -> its lines, by key: a key stands once, and its last line counts.
 function changed_sections(state) {
   const sections = new Map();
-  const put = (section, ...lines) =>
-    sections.set(section, [...(sections.get(section) ?? []), ...lines]);
+  const put = (section, ...lines) => {
+    if (!sections.has(section))
+      sections.set(section, new Map());
+    for (const line of lines)
+      sections.get(section).set(line.split(' =')[0], line);
+  };
   for (const setting of data.settings)
     put(setting.section, `${setting.key} = ${setting.value}`);
   const wanted = wanted_numbers(state);
@@ -108,7 +112,7 @@ const fits = (line) => encoder.encode(line).length <= LINE_BYTES;
 function export_text(state) {
   const { file, title, arguments: spoken, sha256 } = data.scenario;
   const sections = changed_sections(state);
-  const scenario = sections.get('scenario') ?? [];
+  const scenario = sections.get('scenario') ?? new Map();
   sections.delete('scenario');
   const lines = [
     `; A what-if made on the page of ${file}. Keep it beside that file, and read it with:`,
@@ -117,10 +121,10 @@ function export_text(state) {
     '',
     '[scenario]',
     `inherits = ${file}`,
-    ...scenario,
+    ...scenario.values(),
   ];
   for (const [section, keys] of sections)
-    lines.push('', `[${section}]`, ...keys);
+    lines.push('', `[${section}]`, ...keys.values());
   return `${lines.filter(fits).join('\n')}\n`;
 }
 

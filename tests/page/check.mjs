@@ -265,7 +265,7 @@ async function check_keyboard(open) {
   await page.waitForFunction((text) => document.getElementById('answer').textContent !== text,
     before);
   check((await row.getAttribute('class')).includes('changed'), 'a slider moved by keys');
-  await page.waitForFunction(() => location.hash.length > 1);
+  await page.waitForFunction(() => location.hash === `#${fragment_of(state)}` && !waiting);
   const link = await page.evaluate(() => location.hash);
   const again = await open(plan.speed.file, link);
   check_equal(await again.textContent('#answer'), await page.textContent('#answer'),
