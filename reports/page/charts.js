@@ -3,7 +3,7 @@
 'use strict';
 
 const categories = data.items.filter((item) => item.role === 'category');
-const category_colour = (item) => `var(--category-${categories.indexOf(item)})`;
+const category_colour = (item) => `var(--category-${categories.indexOf(item) % 11})`;
 const option_colour = (o) => `var(--option-${o % 6})`;
 
 // "Power, total" is a heading of its own among totals only.
@@ -34,7 +34,7 @@ const names_axis = (margin, tickFormat) => Plot.axisY({ label: null, tickSize: 0
 
 function draw(options) {
   const svg = Plot.plot({
-    marginRight: 24, marginTop: 22, marginBottom: 34, className: 'chart',
+    marginRight: 24, marginTop: 8, marginBottom: 34, className: 'chart',
     style: { fontSize: `${EM}px` }, ...options,
   });
   svg.setAttribute('role', 'img');
@@ -58,7 +58,7 @@ function stacked_chart(values, width) {
   const totals = values.map((v, o) => ({ option: ids[o], cost: in_mtok(v.cost_per_mtok), v }));
   const margin = left_margin(width, ids);
   return draw({
-    width, height: 60 + 44 * ids.length, marginLeft: margin, marginRight: 62,
+    width, height: 46 + 44 * ids.length, marginLeft: margin, marginRight: 62,
     ariaLabel: `Cost per million output tokens: ${totals
       .map(({ option, v }) => `${option} ${cost_text(v.cost_per_mtok)} USD`).join(', ')}`,
     x: { label: 'USD per million output tokens', grid: true, tickFormat: short_number,
@@ -115,7 +115,7 @@ function waterfall_chart(values, from, to, width) {
   const label = (row) => (row.total ? cost_text(row.to)
     : `${row.change > 0 ? '+' : '\u2212'}${cost_text(Math.abs(row.change))}`);
   return draw({
-    width, height: 60 + 26 * rows.length, marginLeft: margin, marginRight: 62,
+    width, height: 46 + 26 * rows.length, marginLeft: margin, marginRight: 62,
     ariaLabel: `From ${ends[0].name} to ${ends[1].name}: ${rows
       .map((row) => `${row.name} ${label(row)}`).join(', ')} USD per million output tokens`,
     x: { label: 'USD per million output tokens', grid: true, tickFormat: short_number,
@@ -158,7 +158,7 @@ function tornado_chart(swings, now, saves, width) {
   const rightmost = (bar) => bar.result >= scale(now);
   const label = { x: 'result', y: 'key', text: 'text', fontSize: EM - 1, fill: 'var(--quiet)' };
   return draw({
-    width, height: 60 + 30 * rows.length, marginLeft: margin, marginRight: 44, insetLeft: 40,
+    width, height: 46 + 30 * rows.length, marginLeft: margin, marginRight: 44, insetLeft: 40,
     insetRight: 16,
     ariaLabel: `What each input alone does: ${rows.map((row) => `${row.key}, from ${row.ends
       .map((bar) => `${bar.text}: ${significant(bar.result, 3)}`).join(' to ')}`).join('; ')}`,
@@ -205,7 +205,7 @@ function break_even_chart(state, found, target, now, width) {
     .map(([, point]) => point);
   const meet_text = (point) => with_unit(significant(x(point), 4), item);
   return draw({
-    width, height: 280, marginLeft: 52, marginRight: 72,
+    width, height: 280, marginLeft: 52, marginRight: 72, marginTop: 22,
     ariaLabel: `Cost per million output tokens against ${target_label(target)}: ${
       found.meets.length ? `the options meet at ${found.meets.map(meet_text).join(' and ')}`
         : 'the options do not meet'}`,

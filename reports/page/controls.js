@@ -46,10 +46,15 @@ const target_titled = (target) => {
   return `${target_label(target)}${unit ? `, ${unit}` : ''}`;
 };
 
-function origin_text(figure) {
+// Where a figure is from, and its date, which is not to be broken.
+function origin_nodes(figure) {
   if (figure.origin === 'default')
-    return 'default';
-  return [figure.source, figure.date].filter(Boolean).join(', ') || 'no source given';
+    return ['default'];
+  const date = figure.date ? [element('span', { className: 'date', textContent: figure.date })] : [];
+  const source = figure.source ? [figure.source] : [];
+  if (source.length && date.length)
+    source.push(', ');
+  return source.length + date.length ? [...source, ...date] : ['no source given'];
 }
 
 class Control {
@@ -153,8 +158,8 @@ class Control {
     this.back.title = `Back to ${quantity(said, this.item)}`;
     this.grade.textContent = grade;
     this.grade.className = `grade ${grade}`;
-    this.source.textContent = changed ? `what if: the scenario says ${quantity(said, this.item)}`
-      : origin_text(figure);
+    this.source.replaceChildren(...(changed
+      ? [`what if: the scenario says ${quantity(said, this.item)}`] : origin_nodes(figure)));
   }
 }
 
