@@ -41,14 +41,14 @@ static const char *file_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-static json_t *scenario_of(const struct page *page) {
+static json_t *scenario_of(const struct page *page, struct arena *arena) {
   const struct scenario *scenario = page->cases[0];
   json_t *object = json_object();
   put_text(object, "title", scenario->title);
   put_text(object, "file", file_name(scenario->path));
   put_text(object, "date", scenario->date);
   put_text(object, "sha256", scenario->digest);
-  put_text(object, "mixed_reason", scenario->mixed ? scenario->mixed_reason : "");
+  put_text(object, "stamp", scenario_stamp(scenario, arena));
   put_text(object, "arguments", page->arguments);
   json_object_set_new(object, "baseline", json_integer((json_int_t)scenario->baseline));
   json_object_set_new(object, "last", json_integer(scenario->periods - 1));
@@ -364,7 +364,7 @@ json_t *page_data(const struct page *page, const struct page_graphs *graphs, str
   json_t *root = json_object();
   json_object_set_new(root, "schema", json_integer(1));
   put_text(root, "program", "pertoken " PERTOKEN_VERSION);
-  json_object_set_new(root, "scenario", scenario_of(page));
+  json_object_set_new(root, "scenario", scenario_of(page, arena));
   json_object_set_new(root, "settings", settings_of(scenario, arena));
   json_object_set_new(root, "groups", groups_of(scenario->model));
   json_object_set_new(root, "items", items_of(scenario->model));

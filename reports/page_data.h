@@ -3,7 +3,7 @@
 //   schema       1
 //   program      "pertoken 0.1.0"
 //   scenario     title, file (the path without folders), date, sha256, baseline (an option's
-//                index), last (the last period), mixed_reason ("": not mixed), arguments
+//                index), last (the last period), stamp (of scenario_stamp), arguments
 //   settings     of --set, what an export must repeat: section, key, value
 //   groups       name, label
 //   items        in reading order: name, label, unit, factor (base units in one unit), kind

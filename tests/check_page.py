@@ -284,6 +284,7 @@ def make_plan(folder, seed, count):
         hostile.append({'file': str(page), 'title': text, 'texts': [text]})
     return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE,
             'speed': {'file': str(folder / 'mi325x-vs-h200.html'), 'target': 'mi325x.discount'},
+            'mixed': str(folder / 'this-machine.html'),
             'break_even': break_evens(folder / 'examples' / 'mi325x-vs-h200.ini')}
 
 

@@ -425,12 +425,12 @@ function fill_choices() {
 }
 
 function fill_head() {
-  const { title, date, mixed_reason: mixed, sha256, file } = data.scenario;
+  const { title, date, stamp, sha256, file } = data.scenario;
   at('title').textContent = title;
   at('about').textContent = `${file}, as of ${date}, baseline ${
     data.options[data.scenario.baseline].id}`;
-  at('mixed').hidden = !mixed;
-  at('mixed').textContent = mixed ? `Mixed: unlike throughputs are compared. ${mixed}` : '';
+  at('stamp').hidden = !stamp;
+  at('stamp').textContent = stamp;
   at('program').textContent = `${data.program}, scenario ${sha256.slice(0, 16)}`;
 }
 

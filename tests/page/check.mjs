@@ -108,17 +108,23 @@ async function check_state(page, file, state) {
 const read_tornado = (page) => page.evaluate(() => {
   const inputs = inputs_of(state.which, state.changes);
   const costs = evaluate_all(inputs).map((v) => v.cost_per_mtok);
+  const shown_result = state.to === state.from ? in_mtok : (saving) => saving;
   return Object.fromEntries(tornado(state, inputs, costs, state.to, state.from)
     .map(({ target, ends, results }) => [target_name(target),
-      { ends: ends.map((end) => in_unit(end, items.get(target.input))), results }]));
+      { ends: ends.map((end) => in_unit(end, items.get(target.input))),
+        results: results.map(shown_result) }]));
 });
 
 const close = (a, b) => Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(b));
 
+// The saving at an end of a swing; of a single option its cost.
+const result_at = (end) => end.saving ?? Object.values(end.costs)[0];
+
 async function check_tornado(page, file, { swings }) {
   const shown = await read_tornado(page);
   for (const { input, low, high, effect } of swings.filter((one) => one.effect > TOLERANCE)) {
-    const got = shown[input], wanted = [low.value, high.value, low.saving, high.saving];
+    const got = shown[input], 
+      wanted = [low.value, high.value, result_at(low), result_at(high)];
     check(got && [...got.ends, ...got.results].every((value, i) => close(value, wanted[i])),
       `${file}: tornado: ${input}: ${JSON.stringify(got)}, the engine has ${wanted}, ${effect}`);
   }
@@ -140,6 +146,17 @@ async function check_break_even(open) {
     check_equal(await page.inputValue('#axis'), name, 'the input that a link asks for');
     await page.close();
   }
+}
+
+async function check_stamp(open) {
+  const page = await open(plan.mixed);
+  const text = await page.textContent('#stamp');
+  for (const word of ['MIXED: h200 and this_machine differ in model', 'Upper bound, decode only'])
+    check(text.includes(word), `the page's stamp has '${word}': ${text}`);
+  const card = page.locator('.card', { hasText: 'this_machine' });
+  check((await card.textContent()).includes('upper bound, decode only'), 'a card is stamped');
+  check((await card.textContent()).includes('not ranked'), 'an upper bound is not ranked');
+  await page.close();
 }
 
 async function check_numbers(open) {
@@ -351,8 +368,8 @@ async function check_print(open) {
 // ---- bad input: texts are shown as they are and run nothing
 
 async function check_hostile(open) {
-  for (const { file, title, texts, fragment } of plan.hostile) {
-    const page = await open(file, fragment ?? '');
+  for (const { file, title, texts } of plan.hostile) {
+    const page = await open(file);
     await open_everything(page);
     check_equal(await page.textContent('h1'), title, `${file}: title`);
     check_equal(await page.title(), title.trim().replace(/\s+/g, ' '), `${file}: window's title`);
@@ -386,6 +403,7 @@ async function check_policy(open) {
 await with_browser({}, async ({ context, open }) => {
   check_sizes();
   await check_numbers(open);
+  await check_stamp(open);
   await check_break_even(open);
   await check_hostile(open);
   await check_policy(open);
