@@ -24,7 +24,6 @@ sys.path.insert(0, str(ROOT / 'tests'))
 from workbook.harness import EXAMPLES, MEASURED, SKIPPED, finish, program  # noqa: E402
 from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 
-MODULES = ROOT / 'build' / 'page' / 'tests'
 CHANGES = 6
 TOLERANCE = 1e-9
 PATIENCE = 8  # times the time that a quiet machine may take
@@ -290,29 +289,13 @@ def make_plan(folder, seed, count):
 
 # ---- what is needed
 
-def need_programs():
-    for name in ('node', 'npm'):
-        if not shutil.which(name):
-            skip(f'no {name} here')
+def need_browser():
+    driver = subprocess.run([ROOT / 'tests' / 'page' / 'driver'], capture_output=True, text=True)
+    if driver.returncode:
+        skip(driver.stdout.strip())
     chromium = os.environ.get('CHROMIUM', '/usr/bin/chromium')
     if not os.access(chromium, os.X_OK):
         skip(f'no Chromium here: {chromium}')
-
-
-def need_driver():
-    """The browser's driver, fetched once."""
-    MODULES.mkdir(parents=True, exist_ok=True)
-    lock = (ROOT / 'tests' / 'page' / 'package-lock.json').read_bytes()
-    kept = MODULES / 'package-lock.json'
-    if (MODULES / 'node_modules').is_dir() and kept.exists() and kept.read_bytes() == lock:
-        return
-    for name in ('package.json', 'package-lock.json'):
-        shutil.copy(ROOT / 'tests' / 'page' / name, MODULES)
-    line = ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline',
-            '--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-timeout=60000']
-    if subprocess.run(line, cwd=MODULES, capture_output=True).returncode:
-        kept.unlink()
-        skip("npm could not fetch the browser's driver")
 
 
 def in_browser(plan, folder):
@@ -332,8 +315,7 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--count', type=int)
     options = parser.parse_args()
-    need_programs()
-    need_driver()
+    need_browser()
     count = options.count if options.count is not None else 200 if options.mode else 50
     print(f'seed {options.seed}, {count} changes of every example')
     with tempfile.TemporaryDirectory() as name:

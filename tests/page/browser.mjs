@@ -1,7 +1,7 @@
 // browser: a headless Chromium for the what-if page's tests, which keeps count of what a page asks
 // for and complains of.
 //
-// The driver lies in build/page/tests/, where tests/check_page.py puts it.
+// The driver lies in build/page/tests/, where tests/page/driver puts it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

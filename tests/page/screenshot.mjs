@@ -1,4 +1,4 @@
-// A picture of a what-if page:
+// A picture of a what-if page, once tests/page/driver has run:
 //   node tests/page/screenshot.mjs FILE.html OUT.png [--width N] [--height N] [--dark] [--full]
 //        [--print] [--fragment 'case=dear_power']
 // --full takes the whole page instead of a window of it; --print writes the printed page as a PDF.
