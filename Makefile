@@ -113,7 +113,7 @@ $(BUILD)/obj/libraries:
 	@mkdir -p $(@D) && touch $@
 
 setup: ## install the Debian packages that building and testing need and that are missing
-	@$(SETUP) build test gpu
+	@$(SETUP) build page test gpu
 
 # The machine's own speed goes in when it could be measured; the published figures always do.
 DEMO := build/demo
@@ -136,7 +136,7 @@ demo: ## set up, build, measure this machine, and make the example's table and w
 test: ## set up, build with and without sanitizers, run every test that needs no GPU
 test-full: ## the same with the long checks
 test test-full:
-	@$(SETUP) build test gpu
+	@$(SETUP) build page test gpu
 	@$(MAKE) $(PARALLEL) all tests
 	@$(MAKE) $(PARALLEL) VARIANT=asan all tests
 	@tests/run $(if $(filter test-full,$@),full)

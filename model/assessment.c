@@ -1,4 +1,5 @@
 // Grades, warnings and the refusal of unlike throughputs; scenario_read.h has the contract.
+#include "model/assessment.h"
 #include "model/scenario_read.h"
 
 #include <math.h>
@@ -42,13 +43,7 @@ static enum grade weaker(enum grade a, enum grade b) {
   return a > b ? a : b;
 }
 
-// The inputs whose grades are shown; of those that an option has, the weakest counts.
-enum shown_grade { SHOWN_THROUGHPUT, SHOWN_POWER, SHOWN_PRICE, SHOWN_GRADES };
-
-static const struct graded {
-  const char *input;
-  enum shown_grade shown;
-} graded[] = {
+const struct graded_input graded_inputs[GRADED_INPUTS] = {
     {"throughput", SHOWN_THROUGHPUT},
     {"decode_throughput", SHOWN_THROUGHPUT},
     {"prefill_throughput", SHOWN_THROUGHPUT},
@@ -57,31 +52,27 @@ static const struct graded {
     {"rental_rate", SHOWN_PRICE},
 };
 
-enum { GRADED = sizeof graded / sizeof graded[0] };
-
-static const double swing = 0.1, matters = 0.01;
-
 // The relative change of the cost per token when each graded input alone falls and rises by a
 // swing: one block of cases, in which case 0 is the option as it stands.
 static void find_influences(const struct scenario *scenario, const struct option *option,
-                            double influences[GRADED]) {
+                            double influences[GRADED_INPUTS]) {
   const struct model *model = scenario->model;
-  const size_t width = 1 + 2 * GRADED;
+  const size_t width = 1 + 2 * GRADED_INPUTS;
   struct arena scratch = {NULL};
   struct evaluation *block = evaluation_new(option->graph, scenario->periods, width, &scratch);
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < width && option->graph->state[d] == GRAPH_INPUT; i++)
       evaluation_at(block, d, 0)[i] = evaluation_at(option->evaluation, d, 0)[scenario->selected];
-  for (size_t g = 0; g < GRADED; g++) {
-    int d = model_find(model, graded[g].input);
+  for (size_t g = 0; g < GRADED_INPUTS; g++) {
+    int d = model_find(model, graded_inputs[g].input);
     if (d < 0 || option->graph->state[d] != GRAPH_INPUT)
       continue;
-    evaluation_at(block, d, 0)[1 + 2 * g] *= 1 - swing;
-    evaluation_at(block, d, 0)[2 + 2 * g] *= 1 + swing;
+    evaluation_at(block, d, 0)[1 + 2 * g] *= 1 - GRADE_SWING;
+    evaluation_at(block, d, 0)[2 + 2 * g] *= 1 + GRADE_SWING;
   }
   evaluate(block);
   const double *costs = evaluation_at(block, model_find(model, "cost_per_mtok"), 0);
-  for (size_t g = 0; g < GRADED; g++)
+  for (size_t g = 0; g < GRADED_INPUTS; g++)
     influences[g] =
         fmax(fabs(costs[1 + 2 * g] / costs[0] - 1), fabs(costs[2 + 2 * g] / costs[0] - 1));
   arena_free(&scratch);
@@ -90,17 +81,17 @@ static void find_influences(const struct scenario *scenario, const struct option
 static void grade_option(struct reading *reading, struct option *option) {
   enum grade shown[SHOWN_GRADES];
   bool seen[SHOWN_GRADES] = {false};
-  double influences[GRADED];
+  double influences[GRADED_INPUTS];
   find_influences(reading->scenario, option, influences);
   option->headline_grade = GRADE_MEASURED;
-  for (size_t g = 0; g < GRADED; g++) {
-    const struct figure *figure = figure_of(reading, option, graded[g].input);
+  for (size_t g = 0; g < GRADED_INPUTS; g++) {
+    const struct figure *figure = figure_of(reading, option, graded_inputs[g].input);
     if (figure->origin <= ORIGIN_RENT)
       continue;
-    enum shown_grade which = graded[g].shown;
+    enum shown_grade which = graded_inputs[g].shown;
     shown[which] = seen[which] ? weaker(shown[which], figure->grade) : figure->grade;
     seen[which] = true;
-    if (influences[g] > matters)
+    if (influences[g] > GRADE_MATTERS)
       option->headline_grade = weaker(option->headline_grade, figure->grade);
   }
   for (int which = 0; which < SHOWN_GRADES; which++)
@@ -170,12 +161,12 @@ static void warn_of_age(struct reading *reading, struct option *option) {
   struct date today, of;
   if (!date_parse(reading->scenario->date, &today))
     return;
-  for (size_t g = 0; g < GRADED; g++) {
-    const struct figure *figure = figure_of(reading, option, graded[g].input);
-    if (graded[g].shown == SHOWN_PRICE && is_there(figure) && date_parse(figure->date, &of) &&
-        date_is_stale(of, today))
+  for (size_t g = 0; g < GRADED_INPUTS; g++) {
+    const struct figure *figure = figure_of(reading, option, graded_inputs[g].input);
+    if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure) &&
+        date_parse(figure->date, &of) && date_is_stale(of, today))
       warn(reading, option, "the price is stale: %s is of %s, over 12 months before %s",
-           graded[g].input, figure->date, reading->scenario->date);
+           graded_inputs[g].input, figure->date, reading->scenario->date);
   }
 }
 

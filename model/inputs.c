@@ -116,17 +116,18 @@ static bool assign_attribute(struct said *said, const char *attribute, const str
                              struct arena *arena, struct diagnostics *diagnostics) {
   struct figure *figure = &said->figure;
   struct date date;
-  if (!strcmp(attribute, "quote"))
+  const bool none = !*key->value; // takes back what a file has inherited
+  if (!strcmp(attribute, "quote") && !none)
     assign_quote(figure, key, arena, diagnostics);
   else if (!strcmp(attribute, "source")) {
-    figure->source = key->value;
+    figure->source = none ? NULL : key->value;
     short_text_check("a source", key->value, key->value_place, diagnostics);
   } else if (!strcmp(attribute, "date")) {
-    figure->date = key->value;
-    if (!date_parse(key->value, &date))
+    figure->date = none ? NULL : key->value;
+    if (!none && !date_parse(key->value, &date))
       diagnostics_error(diagnostics, key->value_place,
                         "expected a date (2026, 2026-10 or 2026-10-01), not '%s'", key->value);
-  } else
+  } else if (strcmp(attribute, "quote") != 0)
     return false;
   said->attribute = attribute;
   said->attribute_place = key->place;

@@ -36,6 +36,7 @@ struct reading {
 };
 
 // Takes NAME = VALUE as a selection, for an option or (-1) the workload. False when `name` is none.
+// An empty price, evidence or record is none, so that a file can take back what it inherits.
 bool selection_assign(struct reading *reading, int option, const char *name,
                       const struct ini_key *key);
 

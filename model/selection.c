@@ -116,6 +116,11 @@ bool selection_assign(struct reading *reading, int option, const char *name,
   if (which < 0 || (option < 0 && which < SELECT_WORKLOAD))
     return false;
   struct ini_key selection = *key;
+  const bool optional = which == SELECT_PRICE || which == SELECT_EVIDENCE || which == SELECT_RECORD;
+  if (optional && !*key->value) {
+    reading->chosen[option][which] = (struct ini_key){.name = NULL};
+    return true;
+  }
   if (which >= SELECT_WORKLOAD)
     check_workload_value(reading, (enum workload_key)(which - SELECT_WORKLOAD), &selection);
   if (option < 0)

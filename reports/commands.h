@@ -21,6 +21,9 @@ int command_solve(struct run *run);
 int command_simulate(struct run *run);
 int command_merge(struct run *run);
 
+// command_page.c
+int command_page(struct run *run);
+
 // command_catalog.c
 int command_catalog(struct run *run);
 

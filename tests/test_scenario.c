@@ -298,6 +298,40 @@ static void test_grades(void **state) {
   end(&run);
 }
 
+// An empty value takes back what a file has inherited.
+static void test_taken_back(void **state) {
+  (void)state;
+  struct run run;
+  char text[2048];
+  snprintf(text, sizeof text,
+           "%slist_price.quote = Q-118 2026-10-01\n[workload]\nmodel = llama-2-70b\n"
+           "[option c]\naccelerator = h200-sxm-141\nprice = pr007\nevidence = tp0022\n"
+           "discount = 10 %%\ndiscount.source = a friend\ndiscount.date = 2026\n",
+           base);
+  read_text(&run, text, NULL, NULL, 0);
+  const char *child =
+      write_file(&run, "child.ini",
+                 "[scenario]\ninherits = test.ini\n[option b]\nlist_price = 7 USD\n"
+                 "list_price.quote =\n[option c]\nprice =\nlist_price = 5 USD\nevidence =\n"
+                 "throughput = 4000 token/s\ndiscount = 20 %\ndiscount.source =\n"
+                 "discount.date =\n");
+  struct scenario_request request = {.path = child, .data_directory = "data"};
+  struct scenario *scenario = scenario_read(&request, &run.fixture.arena, &run.fixture.diagnostics);
+  expect_error(&run.fixture, "taken back", "");
+  const struct option *b = &scenario->options[1], *c = &scenario->options[2];
+  assert_int_equal(b->price_grade, GRADE_ASSUMED);
+  assert_int_equal(c->price_grade, GRADE_ASSUMED);
+  assert_int_equal(c->throughput_grade, GRADE_ASSUMED);
+  expect_near(value_of(scenario, "c.net_price"), 4, 1e-14, "net_price");
+  const struct figure *discount =
+      option_figure(scenario, c, 0, model_find(scenario->model, "discount"));
+  assert_int_equal(discount->grade, GRADE_ASSUMED);
+  assert_string_equal(discount->source, "");
+  assert_string_equal(discount->date, "");
+  unlink(child);
+  end(&run);
+}
+
 static void test_inheritance(void **state) {
   (void)state;
   struct run run;
@@ -369,6 +403,7 @@ int main(void) {
       cmocka_unit_test(test_rent),
       cmocka_unit_test(test_decode_is_not_serving),
       cmocka_unit_test(test_grades),
+      cmocka_unit_test(test_taken_back),
       cmocka_unit_test(test_inheritance),
       cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_horizons),

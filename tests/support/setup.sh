@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Does nothing, and needs no network, when none is.
-#   setup.sh [build] [test] [gpu] [bench] [fuzz] [lint]      the groups wanted; build when none is named
+#   setup.sh [build] [page] [test] [gpu] [bench] [fuzz] [lint]
+# The groups wanted; build when none is named.
 set -eu
 
 declare -A packages=(
   [build]="gcc make pkg-config libgsl-dev libcsv-dev libxlsxwriter-dev libinih-dev libjansson-dev
            uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev libglpk-dev"
   [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
-          poppler-utils libopenmpi-dev openmpi-bin"
+          poppler-utils libopenmpi-dev openmpi-bin chromium"
+  [page]="npm"
   [gpu]="clang-19 lld-19 llvm-19"
   [bench]="python3-numpy python3-xlsxwriter python3-openpyxl libopenmpi-dev openmpi-bin"
   [fuzz]="clang"
   [lint]="clang-format clang-tidy cppcheck"
 )
 
+# Debian's npm is hundreds of packages; any other does as well.
+if command -v npm >/dev/null; then packages[page]=''; fi
+
 wanted=()
 for group in "${@:-build}"; do
-  [ -n "${packages[$group]:-}" ] || { echo "setup: no group named '$group'" >&2; exit 2; }
+  [ -n "${packages[$group]+known}" ] || { echo "setup: no group named '$group'" >&2; exit 2; }
   # shellcheck disable=SC2206 # split on purpose
   wanted+=(${packages[$group]})
 done
+
+[ ${#wanted[@]} -gt 0 ] || exit 0
 
 by_hand() {
   printf 'setup: %s. Please install, under the names of your system:\n' "$1"

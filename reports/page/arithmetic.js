@@ -1,0 +1,59 @@
+// arithmetic: the operations of the formula language that are more than one of the script's own,
+// as model/arithmetic.h and model/evaluate.c do them. The formulas, `graphs`, call these.
+'use strict';
+
+const YEAR_H = 8760;
+const CEIL_SCALE = 1e9; // ceil() rounds to nine decimals first
+
+const power = (a, b) => Math.pow(a, b);
+const growth = (g, years) => Math.pow(1 + g * YEAR_H, years / YEAR_H);
+
+// Like C's fmin and fmax, these leave out what is no number.
+const smaller = (a, b) => (Number.isNaN(a) || b < a ? b : a);
+const larger = (a, b) => (Number.isNaN(a) || b > a ? b : a);
+const min = (...values) => values.reduce(smaller);
+const max = (...values) => values.reduce(larger);
+
+// Numbers that differ in their last bits only are equal.
+const compare = (a, b) => (Math.abs(a - b) <= Math.abs(a) * 2 ** -48 ? 0 : a - b);
+const equal = (a, b) => (compare(a, b) === 0 ? 1 : 0);
+const unequal = (a, b) => (compare(a, b) !== 0 ? 1 : 0);
+const less = (a, b) => (compare(a, b) < 0 ? 1 : 0);
+const less_equal = (a, b) => (compare(a, b) <= 0 ? 1 : 0);
+const greater = (a, b) => (compare(a, b) > 0 ? 1 : 0);
+const greater_equal = (a, b) => (compare(a, b) >= 0 ? 1 : 0);
+
+// Half away from zero, as a spreadsheet does, after a nudge of the last bits.
+function half_away(x) {
+  const whole = Math.trunc(x);
+  return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole;
+}
+
+function round_scaled(x, scale) {
+  const scaled = x * scale * (scale === 1 ? 1 : 1 + Number.EPSILON);
+  return Math.abs(scaled) < 9e15 ? half_away(scaled) / scale : x;
+}
+
+const round = (x, digits) => round_scaled(x, Math.pow(10, Math.trunc(digits)));
+
+// Away from zero: 880.0000000000001 counts as 880.
+function ceil(x) {
+  const near = round_scaled(x, CEIL_SCALE);
+  return near < 0 ? Math.floor(near) : Math.ceil(near);
+}
+
+const first = (series) => series[0];
+const prev = (series, t) => (t > 0 ? series[t - 1] : 0);
+
+function sum(series) {
+  let total = 0;
+  for (const value of series)
+    total += value;
+  return total;
+}
+
+// The values of a series, period by period: a later one may read the earlier ones.
+function fill(series, last, value_at) {
+  for (let t = 0; t <= last; t++)
+    series.push(value_at(t));
+}

@@ -1,0 +1,19 @@
+# The what-if page's parts, embedded in the program. Its charts are fetched by npm where that can be
+# done, one fetch for every variant; without them `pertoken page` refuses. An empty charts.js is
+# tried again by the next make.
+PAGE_BUILD  := build/page
+PAGE_CHARTS := $(PAGE_BUILD)/charts.js
+PAGE_PARTS  := $(wildcard reports/page/*.html reports/page/*.css reports/page/*.js)
+
+OBJECTS += $(BUILD)/obj/reports/page_assets.o
+
+$(BUILD)/obj/reports/page_assets.o: reports/page_assets.S $(PAGE_PARTS) $(PAGE_CHARTS) Makefile
+	@mkdir -p $(@D)
+	@echo "  assemble $<"
+	$(Q)$(CC) -c -o $@ $<
+
+.PHONY: page-again
+$(PAGE_CHARTS): reports/page/package.json reports/page/package-lock.json reports/page/vendor \
+                $(if $(shell test -s $(PAGE_CHARTS) || echo none),page-again)
+	$(Q)reports/page/vendor $(PAGE_BUILD)
+	$(Q)test ! -s $@ || touch $@

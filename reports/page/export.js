@@ -1,0 +1,131 @@
+// export: the page's inputs as a scenario file that inherits the original.
+//
+// The file's base case must give what the page shows, whatever case it shows: all inputs that
+// differ from the original's base case are written, and so are those of --set. A value that all
+// options take in common stands where the original gives it; any other in its option's section,
+// which goes before everything else in a file.
+'use strict';
+
+const common_origins = new Set(['common', 'default']);
+
+const quantity = (number, item) => {
+  const choice = item.choices.find((one) => one.value === number);
+  return choice ? choice.name : with_unit(String(number), item);
+};
+
+// Inputs of the shown case and the changes, as numbers in their units: by option, then by name.
+function wanted_numbers(state) {
+  const wanted = case_figures[state.which].map((figures) =>
+    Object.fromEntries(Object.entries(figures)
+      .map(([name, figure]) => [name, in_unit(figure.value, items.get(name))])));
+  for (const [name, number] of state.changes) {
+    const target = data.cases[state.which].by_name.get(name);
+    for (const o of target.moves)
+      wanted[o][target.input] = number;
+  }
+  return wanted;
+}
+
+const is_set = (figure) => figure.origin === 'set' || figure.origin === 'set_option';
+
+function differs(wanted, o, name) {
+  const figure = case_figures[0][o][name];
+  return figure.origin !== 'rent' &&
+    (is_set(figure) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
+}
+
+// The common value that can be changed in its place: the section it stands in, and the options
+// that take it; or null.
+function common_section(wanted, name) {
+  const takers = case_figures[0].flatMap((figures, o) =>
+    figures[name] && common_origins.has(figures[name].origin) ? [o] : []);
+  if (!takers.length || !takers.every((o) => wanted[o][name] === wanted[takers[0]][name]))
+    return null;
+  if (!differs(wanted, takers[0], name))
+    return null;
+  const section = case_figures[0][takers[0]][name].section || 'common';
+  return { section, takers };
+}
+
+// Where a value came from; one that the page has changed comes from nowhere, and takes back what
+// the original says of it.
+function origin_lines(state, o, number, item) {
+  const figure = case_figures[state.which][o][item.name];
+  if (number === in_unit(figure.value, item))
+    return stated_lines(figure, item);
+  const said = case_figures[0][o][item.name];
+  const attributes = said.grade === 'quoted' ? ['quote'] : said.grade === 'claim'
+    ? ['source', ...(said.date ? ['date'] : [])] : [];
+  return attributes.map((attribute) => `${item.name}.${attribute} =`);
+}
+
+function stated_lines(figure, item) {
+  if (figure.grade === 'quoted')
+    return [`${item.name}.quote = ${figure.source} ${figure.date}`];
+  if (figure.grade !== 'claim')
+    return [];
+  return [`${item.name}.source = ${figure.source}`,
+    ...(figure.date ? [`${item.name}.date = ${figure.date}`] : [])];
+}
+
+// A row of a table that the original names for an input gives way to a number.
+const named_rows = {
+  list_price: ['price ='], rental_rate: ['price ='],
+  throughput: ['evidence =', 'record ='], decode_throughput: ['evidence =', 'record ='],
+};
+
+const value_lines = (state, wanted, o, item) =>
+  [`${item.name} = ${quantity(wanted[o][item.name], item)}`,
+    ...origin_lines(state, o, wanted[o][item.name], item)];
+
+// Section -> its lines, by key: a key stands once, and its last line counts.
+function changed_sections(state) {
+  const sections = new Map();
+  const put = (section, ...lines) => {
+    if (!sections.has(section))
+      sections.set(section, new Map());
+    for (const line of lines)
+      sections.get(section).set(line.split(' =')[0], line);
+  };
+  for (const setting of data.settings)
+    put(setting.section, `${setting.key} = ${setting.value}`);
+  const wanted = wanted_numbers(state);
+  for (const item of data.items.filter((one) => one.kind === 'input')) {
+    const common = common_section(wanted, item.name);
+    if (common)
+      put(common.section, ...value_lines(state, wanted, common.takers[0], item));
+    data.options.forEach((option, o) => {
+      const own = case_figures[0][o][item.name] && !common?.takers.includes(o);
+      if (own && differs(wanted, o, item.name))
+        put(`option ${option.id}`, ...(named_rows[item.name] ?? []),
+          ...value_lines(state, wanted, o, item));
+    });
+  }
+  return sections;
+}
+
+// model/ini.h takes no longer line; only a comment or a source can be one.
+const LINE_BYTES = 199;
+const encoder = new TextEncoder();
+const fits = (line) => encoder.encode(line).length <= LINE_BYTES;
+
+function export_text(state) {
+  const { file, title, arguments: spoken, sha256 } = data.scenario;
+  const sections = changed_sections(state);
+  const scenario = sections.get('scenario') ?? new Map();
+  sections.delete('scenario');
+  const lines = [
+    `; A what-if made on the page of ${file}. Keep it beside that file, and read it with:`,
+    `;   pertoken compare THIS_FILE${spoken}`,
+    `; The original's digest: ${sha256}`,
+    '',
+    '[scenario]',
+    `inherits = ${file}`,
+    ...scenario.values(),
+  ];
+  for (const [section, keys] of sections)
+    lines.push('', `[${section}]`, ...keys.values());
+  return `${lines.filter(fits).join('\n')}\n`;
+}
+
+const export_name = () => data.scenario.file.replace(/(\.ini)?$/, '-what-if.ini');

@@ -1,0 +1,204 @@
+// model: the scenario as data, and every line item computed from it.
+'use strict';
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const items = new Map(data.items.map((item) => [item.name, item]));
+
+// The figures of a case, by option: those that it does not change are those of the first case.
+function figures_of(which) {
+  return data.options.map((_, o) => ({
+    ...data.cases[0].options[o].figures,
+    ...data.cases[which].options[o].figures,
+  }));
+}
+
+const case_figures = data.cases.map((_, which) => figures_of(which));
+
+// "electricity_price", "mi325x.discount": what a target is called, as after --set.
+const target_name = (target) =>
+  target.option < 0 ? target.input : `${data.options[target.option].id}.${target.input}`;
+
+for (const one of data.cases)
+  one.by_name = new Map(one.targets.map((target) => [target_name(target), target]));
+
+// The number that a person would type: of those that mean the same value, the shorter.
+function in_unit(value, item) {
+  const plain = value / item.factor;
+  const short = Number(plain.toPrecision(15));
+  return Math.abs(short * item.factor - value) <= 4e-16 * Math.abs(value) ? short : plain;
+}
+
+const from_unit = (number, item) => number * item.factor;
+
+// What the scenario says of a target in a case, in base units.
+const stated = (which, target) => case_figures[which][target.moves[0]][target.input].value;
+
+// The inputs of every option, in base units: a case with changes, a map from a target's name to a
+// number in the unit of its input.
+function inputs_of(which, changes) {
+  const options = case_figures[which].map((figures) => {
+    const inputs = {};
+    for (const name in figures)
+      inputs[name] = figures[name].value;
+    return inputs;
+  });
+  for (const [name, number] of changes)
+    set_target(options, data.cases[which].by_name.get(name), number);
+  return options;
+}
+
+function set_target(options, target, number) {
+  if (!target)
+    return;
+  for (const o of target.moves)
+    options[o][target.input] = from_unit(number, items.get(target.input));
+}
+
+// Computes an option's line items beside its inputs.
+function evaluate(inputs, option) {
+  const v = { ...inputs };
+  graphs[data.options[option].graph](v, data.scenario.last);
+  return v;
+}
+
+const evaluate_all = (options) => options.map(evaluate);
+
+// The cost per token of an option when a target alone takes a value, in base units; `costs` are
+// those of all options where nothing moves.
+function cost_with(inputs, target, value, option, costs) {
+  if (!target.moves.includes(option))
+    return costs[option];
+  const moved = { ...inputs[option] };
+  moved[target.input] = value; // apart from the copy, which is faster so
+  return evaluate(moved, option).cost_per_mtok;
+}
+
+// A typed value is the user's own.
+function graded_figure(state, o, name) {
+  const figure = case_figures[state.which][o][name];
+  if (!figure)
+    return null;
+  for (const [key] of state.changes) {
+    const target = data.cases[state.which].by_name.get(key);
+    if (target && target.input === name && target.moves.includes(o))
+      return { ...figure, origin: 'set', grade: 'assumed', source: '', date: '' };
+  }
+  return figure;
+}
+
+const ungraded = new Set(['none', 'default', 'rent']);
+
+// The weakest grade among the inputs that matter: model/assessment.h has the rule.
+function headline_grade(state, inputs, o) {
+  const { grades, swing, matters } = data.grading;
+  const cost = evaluate(inputs[o], o).cost_per_mtok;
+  let weakest = 0;
+  for (const { input } of data.grading.inputs) {
+    const figure = graded_figure(state, o, input);
+    if (!figure || ungraded.has(figure.origin))
+      continue;
+    const target = { input, moves: [o] };
+    const moves = [1 - swing, 1 + swing].some((factor) => {
+      const moved = cost_with(inputs, target, inputs[o][input] * factor, o, [cost]);
+      return Math.abs(moved / cost - 1) > matters;
+    });
+    if (moves)
+      weakest = Math.max(weakest, grades.indexOf(figure.grade));
+  }
+  return grades[weakest];
+}
+
+// Costs that most deployments have and that stand at zero here.
+function not_included(inputs, o) {
+  if (data.options[o].rented)
+    return [];
+  return data.items
+    .filter((item) => item.notice && inputs[o][item.name] === 0)
+    .map((item) => item.notice);
+}
+
+// Decoding alone is an upper bound, never ranked against a serving figure.
+const rankable = (a, b) => data.options[a].decode_only === data.options[b].decode_only;
+
+function cheapest(values) {
+  const base = data.scenario.baseline;
+  let best = base;
+  values.forEach((v, o) => {
+    if (rankable(o, base) && v.cost_per_mtok < values[best].cost_per_mtok)
+      best = o;
+  });
+  return best;
+}
+
+// ---- questions
+
+const SHARE = 0.2; // the swing of what has no range
+
+// The ends of a target's swing in base units, or null for a share of nothing. A value of the
+// user's own has no range.
+function swing_of(state, inputs, target) {
+  if (target.swing && !state.changes.has(target_name(target)))
+    return target.swing;
+  const value = inputs[target.moves[0]][target.input];
+  const item = items.get(target.input);
+  if (value === 0 || item.choices.length)
+    return null;
+  const reach = SHARE * Math.abs(value);
+  const ends = [-1, 1].map((sign) => {
+    const end = value + sign * reach;
+    return item.integer ? whole(end, value, sign) : end;
+  });
+  return ends.map((end) => within(end, target));
+}
+
+// A whole number moves by one at least.
+function whole(end, value, sign) {
+  const near = half_away(end);
+  return near === value ? value + sign : near;
+}
+
+const within = (value, target) =>
+  Math.min(Math.max(value, target.low ?? -Infinity), target.high ?? Infinity);
+
+// What each input alone does to the saving of `option` over `base` (to its cost, where they are the
+// same): ends, results, effect; the largest effect first.
+function tornado(state, inputs, costs, option, base) {
+  const result = (target, value) => {
+    const cost = cost_with(inputs, target, value, option, costs);
+    return option === base ? cost : 1 - cost / cost_with(inputs, target, value, base, costs);
+  };
+  const swings = [];
+  data.cases[state.which].targets.forEach((target, order) => {
+    const matters = target.moves.includes(option) || target.moves.includes(base);
+    const ends = matters ? swing_of(state, inputs, target) : null;
+    if (!ends)
+      return;
+    const results = ends.map((end) => result(target, end));
+    const effect = Math.abs(results[1] - results[0]);
+    swings.push({ target, order, ends, results, effect });
+  });
+  return swings.sort((a, b) => b.effect - a.effect || a.order - b.order);
+}
+
+// Where the sign of a function changes between samples of it, found by halving: samples are
+// { x, gap }, ascending.
+function crossings(samples, gap) {
+  return samples.slice(1).flatMap((right, i) => {
+    const left = samples[i];
+    if (left.gap * right.gap < 0)
+      return [bisect(gap, left.x, right.x)];
+    return left.gap === 0 && right.gap !== 0 ? [left.x] : [];
+  });
+}
+
+function bisect(gap, low, high) {
+  const rises = gap(low) < 0;
+  for (let i = 0; i < 60 && high - low > 1e-9 * Math.abs(high); i++) {
+    const middle = (low + high) / 2;
+    if (gap(middle) < 0 === rises)
+      low = middle;
+    else
+      high = middle;
+  }
+  return (low + high) / 2;
+}

@@ -1,0 +1,500 @@
+// page: puts state, controls and charts together.
+'use strict';
+
+const at = (id) => document.getElementById(id);
+
+let state = state_of(location.hash);
+let controls = new Map();
+let default_axis = '';
+let waiting = false; // for the next frame
+let asked_at = 0;    // when the oldest change not yet drawn was made
+
+// ---- words
+
+const horizon_text = (v) => with_unit(shown(v.horizon, items.get('horizon')), items.get('horizon'));
+
+// The answer in one sentence, and what it rests on.
+function answer_texts(values, grades) {
+  const base = data.scenario.baseline, best = cheapest(values), item = per_mtok();
+  const price = (o) => with_unit(shown(values[o].cost_per_mtok, item), item);
+  const id = (o) => data.options[o].id;
+  const { grades: order } = data.grading;
+  const weakest = (...options) => `weakest evidence: ${
+    order[Math.max(...options.map((o) => order.indexOf(grades[o])))]}`;
+  const over = `over ${horizon_text(values[best])}`;
+  if (data.options.length === 1)
+    return [`A million output tokens cost ${price(0)} with ${id(0)}`, `${over}; ${weakest(0)}`];
+  const other = best === base ? cheapest_but(values, base) : base;
+  if (other < 0)
+    return [`${id(base)} costs ${price(base)} per million output tokens; nothing here can be ` +
+      'ranked against it', `${over}; ${weakest(base)}`];
+  const saving = 1 - values[best].cost_per_mtok / values[other].cost_per_mtok;
+  const detail = `${over}; ${weakest(best, other)}`;
+  if (saving < 0.0005)
+    return [`${id(best)} and ${id(other)} cost the same: ${price(best)}`, detail];
+  return [`${id(best)} costs ${percent(saving)} less per million output tokens than ` +
+    `${id(other)}: ${shown(values[best].cost_per_mtok, item)} against ${price(other)}`, detail];
+}
+
+function cheapest_but(values, base) {
+  const others = values.map((_, o) => o).filter((o) => o !== base && rankable(o, base));
+  return others.length
+    ? others.reduce((a, b) => (values[b].cost_per_mtok < values[a].cost_per_mtok ? b : a)) : -1;
+}
+
+// ---- cards
+
+const CARD_ITEMS = ['cost_per_mtok', 'levelised_cost_per_mtok', 'tco'];
+const CARD_LABELS = ['per million output tokens', 'levelised', 'total cost'];
+
+function saving_text(values, o) {
+  const base = data.scenario.baseline;
+  if (o === base)
+    return data.options.length > 1 ? 'baseline' : '';
+  if (!rankable(o, base))
+    return 'not ranked against the baseline';
+  const saving = 1 - values[o].cost_per_mtok / values[base].cost_per_mtok;
+  return `${percent(saving)} ${saving < 0 ? 'more' : 'less'} than ${data.options[base].id}`;
+}
+
+function card(values, inputs, grades, o) {
+  const option = data.options[o], missing = not_included(inputs, o);
+  const numbers = element('dl');
+  CARD_ITEMS.forEach((name, i) => {
+    const item = items.get(name);
+    numbers.append(element('div', {},
+      element('dt', { textContent: CARD_LABELS[i] }),
+      element('dd', {}, shown(values[o][name], item), ' ',
+        element('span', { className: 'unit', textContent: item.unit }))));
+  });
+  const made = element('article', { className: 'card' },
+    element('h2', {}, element('span', { className: 'key' }), option.id),
+    element('p', { className: 'accelerator', dir: 'auto', textContent: option.accelerator }),
+    numbers,
+    element('p', { className: 'saving', textContent: saving_text(values, o) }),
+    element('p', { className: 'evidence' }, 'weakest evidence ',
+      element('span', { className: `grade ${grades[o]}`, textContent: grades[o] })));
+  made.querySelector('.key').style.background = option_colour(o);
+  made.classList.toggle('best', data.options.length > 1 && o === cheapest(values));
+  if (option.decode_only)
+    made.append(element('p', { className: 'stamp', textContent: 'upper bound, decode only' }));
+  if (missing.length)
+    made.append(element('p', { className: 'missing',
+      textContent: `Not included: ${missing.join(', ')}` }));
+  return made;
+}
+
+// ---- tables
+
+function failed_checks(values) {
+  return data.items.filter((item) => item.role === 'check').flatMap((item) =>
+    values.flatMap((v, o) => (Math.abs(v[item.name] ?? 0) > 1e-9
+      ? [`${data.options[o].id}: does not hold: ${item.label}`] : [])));
+}
+
+function cell(value, item, tag = 'td') {
+  const made = element(tag, { textContent: value === undefined ? '\u2013' : shown(value, item) });
+  if (value !== undefined)
+    made.dataset.value = String(value / item.factor);
+  return made;
+}
+
+function head_row(...texts) {
+  return element('tr', {}, ...texts.map((text) =>
+    element('th', { scope: 'col', textContent: text })));
+}
+
+const name_cell = (item) => element('th', { scope: 'row', textContent: item.label });
+const unit_cell = (item) => element('td', { className: 'unit', textContent: plain_unit(item) });
+
+// Where an item's formula differs from option to option, the first that has it is shown.
+const formula_of = (item) =>
+  data.graphs.map((graph) => graph.formulas[item.name]).find(Boolean) ?? '';
+
+// Inputs that stand at zero everywhere say nothing.
+const has_row = (values, item) => item.kind !== 'series' && item.role !== 'check' &&
+  values.some((v) => v[item.name] !== undefined && (item.kind !== 'input' || v[item.name] !== 0));
+
+function fill_scalars(values) {
+  const rows = data.items.filter((item) => has_row(values, item));
+  at('scalars').replaceChildren(
+    element('thead', {}, head_row('Line item', 'Unit', ...data.options.map((one) => one.id),
+      'Formula')),
+    element('tbody', {}, ...rows.map((item) => {
+      const row = element('tr', {}, name_cell(item), unit_cell(item),
+        ...values.map((v) => cell(v[item.name], item)),
+        element('td', { className: 'formula' },
+          element('code', { textContent: formula_of(item) })));
+      row.dataset.item = item.name;
+      return row;
+    })));
+}
+
+// The periods that mean something: the purchase and those in operation.
+const periods_of = (v) => 1 + v.operating.slice(1).filter((flag) => flag > 0).length;
+
+function fill_series(values) {
+  const rows = data.items.filter((item) => item.kind === 'series');
+  const count = Math.max(...values.map(periods_of));
+  at('series').replaceChildren(
+    element('thead', {}, head_row('Line item', 'Option', 'Unit',
+      ...Array.from({ length: count }, (_, t) => (t ? `Year ${t}` : 'Purchase')))),
+    element('tbody', {}, ...rows.flatMap((item) => values.map((v, o) => {
+      const row = element('tr', {}, name_cell(item),
+        element('td', { textContent: data.options[o].id }), unit_cell(item),
+        ...(v[item.name] ?? []).slice(0, periods_of(v)).map((value) => cell(value, item)));
+      row.dataset.item = item.name;
+      row.dataset.option = data.options[o].id;
+      return row;
+    }))));
+}
+
+function fill_changes() {
+  const rows = [...state.changes].map(([name, number]) => {
+    const target = data.cases[state.which].by_name.get(name), item = items.get(target.input);
+    const said = in_unit(stated(state.which, target), item);
+    return element('tr', {}, element('th', { scope: 'row', textContent: target_label(target) }),
+      element('td', { textContent: quantity(said, item) }),
+      element('td', { textContent: quantity(number, item) }));
+  });
+  at('changes').hidden = !rows.length;
+  at('changed').replaceChildren(
+    element('thead', {}, head_row('Changed here', 'Scenario', 'What if')), element('tbody', {}, ...rows));
+}
+
+function list(id, texts) {
+  at(id).replaceChildren(...texts.map((text) =>
+    element('li', { dir: 'auto', textContent: text })));
+  at(id).hidden = !texts.length;
+}
+
+// One line for all options that a warning is about.
+function warnings_of(one) {
+  const about = new Map();
+  one.options.forEach((option, o) => option.warnings.forEach((text) =>
+    about.set(text, [...(about.get(text) ?? []), data.options[o].id])));
+  return [...one.warnings, ...[...about].map(([text, ids]) => `${ids.join(', ')}: ${text}`)];
+}
+
+// ---- drawing
+
+const inner_width = (node) => Math.max(280, Math.floor(node.clientWidth));
+
+function put_chart(id, ...nodes) {
+  at(id).replaceChildren(...nodes);
+}
+
+const axis_targets = () => data.cases[state.which].targets.filter((target) =>
+  !items.get(target.input).choices.length &&
+  slider_range(0, target_in_first_case(target)) &&
+  (target.moves.includes(state.from) || target.moves.includes(state.to)));
+
+// The input to draw the break-even line of, when nobody has chosen: of those that matter most the
+// first at which the options meet.
+function choose_axis(swings, inputs, costs) {
+  const targets = axis_targets();
+  const likely = swings.map((swing) => swing.target).filter((target) => targets.includes(target));
+  const meets = (target) => {
+    const [low, high] = axis_range(target).map((x) => [state.from, state.to]
+      .map((o) => cost_with(inputs, target, x, o, costs)))
+      .map(([a, b]) => a - b);
+    return low * high < 0;
+  };
+  const found = likely.find(meets) ?? likely[0] ?? targets[0];
+  return found ? target_name(found) : '';
+}
+
+function fill_axis_choices() {
+  const names = axis_targets().map((target) =>
+    element('option', { value: target_name(target), textContent: target_label(target) }));
+  at('axis').replaceChildren(...names);
+}
+
+const swings_of = (now) =>
+  (now.swings ??= tornado(state, now.inputs, now.costs, state.to, state.from));
+
+function draw_stacked({ values }) {
+  put_chart('stacked', legend(values), stacked_chart(values, inner_width(at('stacked'))));
+}
+
+function draw_waterfall({ values }) {
+  const pair = state.from !== state.to;
+  at('unlike').hidden = rankable(state.from, state.to);
+  at('waterfall-figure').hidden = !pair;
+  if (pair)
+    put_chart('waterfall',
+      waterfall_chart(values, state.from, state.to, inner_width(at('waterfall'))));
+}
+
+function draw_tornado(now) {
+  const { from, to } = state, pair = from !== to;
+  const result = pair ? 1 - now.costs[to] / now.costs[from] : now.costs[to];
+  put_chart('tornado',
+    tornado_chart(swings_of(now), result, pair, inner_width(at('tornado'))));
+  at('tornado-of').textContent = pair
+    ? `saving of ${data.options[to].id} over ${data.options[from].id}`
+    : `cost of ${data.options[to].id}`;
+}
+
+function chosen_axis(now) {
+  if (axis_targets().some((target) => target_name(target) === state.axis))
+    return state.axis;
+  default_axis ||= choose_axis(swings_of(now), now.inputs, now.costs);
+  return default_axis;
+}
+
+function draw_break_even(now) {
+  const { inputs, costs } = now, name = chosen_axis(now);
+  const target = data.cases[state.which].by_name.get(name);
+  at('break-even-figure').hidden = !target;
+  if (!target)
+    return;
+  at('axis').value = name;
+  put_chart('break-even', break_even_chart(state, break_even(state, inputs, costs, target), target,
+    inputs[target.moves[0]][target.input], inner_width(at('break-even'))));
+}
+
+const pictures = {
+  stacked: draw_stacked, waterfall: draw_waterfall, tornado: draw_tornado,
+  'break-even': draw_break_even,
+};
+const in_view = new Set(Object.keys(pictures)); // all, until the browser says which
+let later = 0;
+
+// Those that are in view at once; the others when nothing else has come for a moment.
+function draw_pictures(now) {
+  const rest = Object.keys(pictures).filter((id) => !in_view.has(id));
+  clearTimeout(later);
+  for (const id of in_view)
+    pictures[id](now);
+  if (rest.length)
+    later = setTimeout(() => rest.forEach((id) => pictures[id](now)), 120);
+}
+
+function watch_view() {
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries)
+      in_view[isIntersecting ? 'add' : 'delete'](target.querySelector('div').id);
+  });
+  for (const id in pictures)
+    observer.observe(at(id).closest('figure'));
+}
+
+function show_words(inputs, values) {
+  const grades = data.options.map((_, o) => headline_grade(state, inputs, o));
+  const [answer, detail] = answer_texts(values, grades);
+  if (at('answer').dataset.text !== answer + detail)
+    at('answer').replaceChildren(answer, ' ', element('small', { textContent: `(${detail})` }));
+  at('answer').dataset.text = answer + detail;
+  at('cards').replaceChildren(...data.options.map((_, o) => card(values, inputs, grades, o)));
+  list('failed', failed_checks(values));
+  fill_changes();
+  const { size } = state.changes;
+  at('reset').disabled = size === 0;
+  at('reset').textContent = size ? `Undo all (${size})` : 'Undo all';
+}
+
+function fill_open_tables(values) {
+  if (at('items-details').open)
+    fill_scalars(values);
+  if (at('series-details').open)
+    fill_series(values);
+}
+
+function render() {
+  const inputs = inputs_of(state.which, state.changes), values = evaluate_all(inputs);
+  show_words(inputs, values);
+  draw_pictures({ inputs, values, costs: values.map((v) => v.cost_per_mtok) });
+  fill_open_tables(values);
+}
+
+function render_now() {
+  waiting = false;
+  const start = asked_at || performance.now();
+  asked_at = 0;
+  render();
+  document.body.getBoundingClientRect(); // lays out what was drawn, so that it counts
+  performance.measure('update', { start, end: performance.now() });
+}
+
+// Changes that come faster than frames are drawn once.
+function ask_render() {
+  asked_at ||= performance.now();
+  if (!waiting)
+    requestAnimationFrame(render_now);
+  waiting = true;
+}
+
+// ---- what people do
+
+let address_timer = 0;
+
+function write_address() {
+  clearTimeout(address_timer);
+  address_timer = setTimeout(write_address_now, 150);
+}
+
+function write_address_now() {
+  clearTimeout(address_timer);
+  const fragment = fragment_of(state);
+  if (location.hash.replace(/^#/, '') !== fragment)
+    history.replaceState(null, '', `#${fragment}`);
+}
+
+function on_change(name, number, everywhere) {
+  change(state, name, number);
+  const control = controls.get(name);
+  if (everywhere)
+    control.show(state);
+  else
+    control.show_origin(state, state.changes.has(name), in_unit(stated(state.which, control.target),
+      control.item));
+  if (control.slider && document.activeElement !== control.slider)
+    control.slider.value = control.field.value;
+  ask_render();
+  write_address();
+}
+
+function show_theme() {
+  at('theme').value = state.theme;
+  if (state.theme === 'auto')
+    delete document.documentElement.dataset.theme;
+  else
+    document.documentElement.dataset.theme = state.theme;
+}
+
+function show_case() {
+  const one = data.cases[state.which];
+  at('case').value = String(state.which);
+  controls = build_controls(state, at('inputs'), on_change);
+  list('warnings', warnings_of(one));
+  list('ignored', state.ignored.length
+    ? [`Left out of the link, as it means nothing here: ${state.ignored.join(', ')}`] : []);
+  at('from').value = String(state.from);
+  at('to').value = String(state.to);
+  forget_axis();
+}
+
+// Another case or pair has other inputs to choose from.
+function forget_axis() {
+  default_axis = '';
+  fill_axis_choices();
+}
+
+// Everything anew: another case, or a link followed within the page.
+function show_all() {
+  show_theme();
+  show_case();
+  render_now();
+}
+
+function say(text) {
+  at('said').textContent = text;
+}
+
+async function copy_link() {
+  write_address_now();
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say('Link copied.');
+  } catch {
+    say('The address bar holds the link.');
+  }
+}
+
+function show_export() {
+  at('export-text').value = export_text(state);
+  at('export-name').textContent = export_name();
+  at('export').showModal();
+}
+
+function save_export() {
+  const url = URL.createObjectURL(new Blob([at('export-text').value], { type: 'text/plain' }));
+  element('a', { href: url, download: export_name() }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+function fill_choices() {
+  at('case').replaceChildren(...data.cases.map((one, i) =>
+    element('option', { value: String(i), textContent: one.name })));
+  at('case-label').hidden = data.cases.length < 2;
+  for (const id of ['from', 'to'])
+    at(id).replaceChildren(...data.options.map((one, o) =>
+      element('option', { value: String(o), textContent: one.id })));
+  at('pair').hidden = data.options.length < 2;
+}
+
+function fill_head() {
+  const { title, date, stamp, sha256, file } = data.scenario;
+  at('title').textContent = title;
+  at('about').textContent = `${file}, as of ${date}, baseline ${
+    data.options[data.scenario.baseline].id}`;
+  at('stamp').hidden = !stamp;
+  at('stamp').textContent = stamp;
+  at('program').textContent = `${data.program}, scenario ${sha256.slice(0, 16)}`;
+}
+
+function listen() {
+  const on = (id, type, listener) => at(id).addEventListener(type, listener);
+  on('skip', 'click', (event) => {
+    event.preventDefault(); // a fragment is a what-if
+    at('inputs-title').focus();
+  });
+  on('case', 'change', () => {
+    choose_case(state, Number(at('case').value));
+    show_case();
+    ask_render();
+    write_address();
+  });
+  for (const id of ['from', 'to'])
+    on(id, 'change', () => {
+      state[id] = Number(at(id).value);
+      forget_axis();
+      ask_render();
+      write_address();
+    });
+  on('axis', 'change', () => {
+    state.axis = at('axis').value;
+    ask_render();
+    write_address();
+  });
+  on('theme', 'change', () => {
+    state.theme = at('theme').value;
+    show_theme();
+    write_address();
+  });
+  on('reset', 'click', () => {
+    state.changes.clear();
+    show_case();
+    ask_render();
+    write_address();
+  });
+  on('copy', 'click', copy_link);
+  on('show-export', 'click', show_export);
+  on('save-export', 'click', save_export);
+  on('close-export', 'click', () => at('export').close());
+  on('items-details', 'toggle', ask_render);
+  on('series-details', 'toggle', ask_render);
+  addEventListener('hashchange', () => {
+    state = state_of(location.hash);
+    show_all();
+  });
+}
+
+// Charts are as wide as their place.
+function follow_width() {
+  let width = at('stacked').clientWidth;
+  new ResizeObserver(() => {
+    if (at('stacked').clientWidth !== width)
+      ask_render();
+    width = at('stacked').clientWidth;
+  }).observe(at('stacked'));
+}
+
+fill_choices();
+fill_head();
+show_all();
+listen();
+follow_width();
+watch_view();
+performance.measure('ready', { start: 0, end: performance.now() });

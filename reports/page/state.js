@@ -1,0 +1,124 @@
+// state: what the page shows: a case, the changes made to it, and which options are set against
+// each other. All of it stands in the address's fragment, so that a link carries it.
+//
+//   #case=dear_power&from=h200&to=mi325x&axis=utilization&theme=dark&mi325x.discount=22
+'use strict';
+
+const THEMES = ['auto', 'light', 'dark'];
+
+function first_state() {
+  const base = data.scenario.baseline;
+  const other = data.options.findIndex((_, o) => o !== base);
+  return {
+    which: data.start,
+    changes: new Map(), // target name -> number in the unit of its input
+    from: base,
+    to: other < 0 ? base : other,
+    axis: '', // the target of the break-even line; '': the page's choice
+    theme: 'auto',
+    ignored: [], // of a link: what this page does not know
+  };
+}
+
+// Why a number may not be given to a target, or ''.
+function refusal(target, number) {
+  const item = items.get(target.input);
+  if (!Number.isFinite(number))
+    return 'a number is wanted';
+  if (item.choices.length)
+    return item.choices.some((choice) => choice.value === number) ? '' : 'not a choice';
+  if (item.integer && !Number.isInteger(number))
+    return 'a whole number is wanted';
+  const value = from_unit(number, item);
+  const slack = 1e-12 * Math.max(Math.abs(target.low ?? 0), Math.abs(target.high ?? 0));
+  if (target.low !== null && value < target.low - slack)
+    return `at least ${limit_text(target.low, item)}`;
+  if (target.high !== null && value > target.high + slack)
+    return `at most ${limit_text(target.high, item)}`;
+  return '';
+}
+
+const limit_text = (value, item) => with_unit(significant(in_unit(value, item), 6), item);
+
+// Takes a change, or forgets it where it is what the scenario says.
+function change(state, name, number) {
+  const target = data.cases[state.which].by_name.get(name);
+  if (in_unit(stated(state.which, target), items.get(target.input)) === number)
+    state.changes.delete(name);
+  else
+    state.changes.set(name, number);
+}
+
+// Changes that mean nothing in another case: an input that the case gives to one option alone.
+function choose_case(state, which) {
+  state.which = which;
+  for (const name of [...state.changes.keys()])
+    if (!data.cases[which].by_name.has(name))
+      state.changes.delete(name);
+}
+
+function fragment_of(state) {
+  const start = first_state();
+  const pairs = [];
+  if (state.which !== start.which)
+    pairs.push(['case', data.cases[state.which].name]);
+  for (const end of ['from', 'to'])
+    if (state[end] !== start[end])
+      pairs.push([end, data.options[state[end]].id]);
+  if (state.axis)
+    pairs.push(['axis', state.axis]);
+  if (state.theme !== 'auto')
+    pairs.push(['theme', state.theme]);
+  for (const [name, number] of state.changes)
+    pairs.push([name, String(number)]);
+  return pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
+}
+
+// Every key of the fragment that is no target. What a reader does not take is left out, and said.
+const readers = {
+  case: (state, text) => {
+    const which = data.cases.findIndex((one) => one.name === text);
+    if (which >= 0)
+      state.which = which;
+    return which >= 0;
+  },
+  from: (state, text) => read_option(state, 'from', text),
+  to: (state, text) => read_option(state, 'to', text),
+  axis: (state, text) => {
+    state.axis = text;
+    return data.cases.some((one) => one.by_name.has(text));
+  },
+  theme: (state, text) => {
+    if (THEMES.includes(text))
+      state.theme = text;
+    return THEMES.includes(text);
+  },
+};
+
+function read_option(state, end, id) {
+  const option = data.options.findIndex((one) => one.id === id);
+  if (option >= 0)
+    state[end] = option;
+  return option >= 0;
+}
+
+function read_change(state, name, text) {
+  const target = data.cases[state.which].by_name.get(name);
+  if (!target || text.trim() === '' || refusal(target, Number(text)))
+    return false;
+  change(state, name, Number(text));
+  return true;
+}
+
+function state_of(fragment) {
+  const state = first_state();
+  const pairs = [...new URLSearchParams(fragment.replace(/^#/, '').replaceAll('+', '%2B'))];
+  const is_reader = ([name]) => Object.hasOwn(readers, name);
+  for (const [name, text] of pairs.filter(is_reader))
+    if (!readers[name](state, text))
+      state.ignored.push(name);
+  for (const [name, text] of pairs.filter((pair) => !is_reader(pair)))
+    if (!read_change(state, name, text))
+      state.ignored.push(name);
+  return state;
+}
