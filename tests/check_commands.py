@@ -477,11 +477,15 @@ def inputs_below(step):
     return set().union(*(inputs_below(s) for s in step.get('from', [])))
 
 
+# The finance views' own costs of a token.
+PER_TOKEN = {'book_cost_per_mtok', 'after_tax_price_per_mtok', 'loan_cost_per_mtok'}
+
+
 def check_explain_reaches_every_input(folder):
     for path in (folder.golden, *EXAMPLES):
         for option in run_json('compare', path)['options'][:2]:
             reached = set()
-            for item in ('cost_per_mtok', 'levelised_cost_per_mtok'):
+            for item in {'cost_per_mtok', 'levelised_cost_per_mtok', *PER_TOKEN} & set(option['items']):
                 reached |= inputs_below(run_json('explain', path, f"{option['id']}.{item}")['derivation'])
             missing = set(option['inputs']) - reached - {'demand'}  # beside accelerators, only for coverage
             equal(missing, set(), f"{path.name}: inputs of {option['id']} that are not reached")
