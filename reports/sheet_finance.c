@@ -51,7 +51,7 @@ static void write_header(struct writer *writer, const char *title) {
   const struct option_sheet *first = &book->options[0];
   const char *headings[] = {title, "Key", "Unit"};
   put_header(book, writer->sheet, writer->row, headings, 3);
-  put_text(book, writer->sheet, writer->row, COLUMN_VALUE, "Total", TEXT_HEADER_RIGHT);
+  put_text(book, writer->sheet, writer->row, COLUMN_VALUE, "Value", TEXT_HEADER_RIGHT);
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
     const char *time = sheet_address(book, first->option->id, first->time_row, column, ADDRESS_ROW);

@@ -478,7 +478,8 @@ def inputs_below(step):
 
 
 # The finance views' own costs of a token.
-PER_TOKEN = {'book_cost_per_mtok', 'after_tax_price_per_mtok', 'loan_cost_per_mtok'}
+PER_TOKEN = {'book_cost_per_mtok', 'after_tax_price_per_mtok', 'loan_cost_per_mtok',
+             'lease_cost_per_mtok'}
 
 
 def check_explain_reaches_every_input(folder):

@@ -51,6 +51,10 @@ static void expect_rounded(double got, double published, int decimals, const cha
 
 // ---- worked examples of single figures
 
+#define IE13                                                                                       \
+  "horizon = 10 yr", "list_price = 400000 USD\nlease_rate = 5 %/yr\nlease_term = 10 "              \
+                     "yr\nlease_payment = 50000 USD/yr"
+
 static const struct {
   const char *source, *scenario, *option, *item;
   int period;
@@ -86,6 +90,15 @@ static const struct {
      "tax_depreciation", 5, 115.2, 2},
     {"the same, year 6", "horizon = 6 yr", "list_price = 1000 USD\ntax_rate = 21 %",
      "tax_depreciation", 6, 57.6, 2},
+    {"IFRS 16, Illustrative Example 13: present value of ten payments of 50,000 in advance at 5 %",
+     IE13, "right_of_use", 0, 405391, 0},
+    {"the same: liability after the first payment", IE13, "lease_liability", 0, 355391, 0},
+    {"the same: interest of year 1", IE13, "lease_interest", 1, 17770, 0},
+    {"the same: liability after the payment for year 2", IE13, "lease_liability", 1, 323161, 0},
+    {"the same: interest of year 2", IE13, "lease_interest", 2, 16158, 0},
+    {"the same: interest of year 3", IE13, "lease_interest", 3, 14466, 0},
+    {"the same: liability after the payment for year 4", IE13, "lease_liability", 3, 253785, 0},
+    {"the same: interest of year 4", IE13, "lease_interest", 4, 12689, 0},
     {"Ross, Westerfield, Jordan, Fundamentals of Corporate Finance, equivalent annual cost, "
      "machine A",
      "horizon = 2 yr", "list_price = 100 USD\nsupport = 10 %/yr\nwacc = 10 %/yr", "npv_cost", 0,
@@ -220,11 +233,12 @@ static const char all_views[] = "list_price = 40000 USD\nwacc = 0 %/yr\nsupport 
                                 "software_licence = 300 USD/yr\nresidual_value = 10 %\n"
                                 "node_price = 9000 USD\nmigration_cost = 5000 USD\n"
                                 "book_life = 4 yr\ntax_rate = 25 %\nbonus_depreciation = 40 %\n"
-                                "loan_share = 70 %\nloan_rate = 0 %/yr\nloan_term = 5 yr\n";
+                                "loan_share = 70 %\nloan_rate = 0 %/yr\nloan_term = 5 yr\n"
+                                "lease_rate = 6 %/yr\nlease_term = 4 yr\n";
 
 static const char *const checks[] = {"check_categories", "check_tokens", "check_energy",
                                      "check_periods",    "check_book",   "check_tax",
-                                     "check_loan"};
+                                     "check_loan",       "check_lease"};
 
 static void expect_checks(const struct scenario *scenario, const char *what) {
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
@@ -297,6 +311,29 @@ static void ramp_serves_its_share(void **state) {
   }
 }
 
+// A lease that is not given its payment repays the hardware, whatever its term and the periods.
+static void lease_repays_the_hardware(void **state) {
+  (void)state;
+  static const char *const terms[] = {"1 month", "7 month", "1 yr", "3.5 yr", "50 month", "9 yr"};
+  static const char *const periods[] = {"1 yr", "6 month", "1 month"};
+  for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
+    for (size_t p = 0; p < sizeof periods / sizeof periods[0]; p++) {
+      struct scenario_fixture fixture;
+      char text[128], option[256];
+      snprintf(text, sizeof text, "horizon = 2.5 yr\nperiod = %s", periods[p]);
+      snprintf(option, sizeof option,
+               "list_price = 40000 USD\nlease_rate = 6 %%/yr\nlease_term = %s\nwacc = 6 %%/yr",
+               terms[i]);
+      start(&fixture, text, option);
+      expect_near(item(fixture.scenario, "right_of_use", 0), 40000, 1e-12, option);
+      // At the lease's own rate it costs what the purchase does.
+      expect_near(item(fixture.scenario, "lease_npv", 0), item(fixture.scenario, "npv_cost", 0),
+                  1e-9, option);
+      assert_true(fabs(item(fixture.scenario, "check_lease", 0)) < 1e-12);
+      scenario_fixture_end(&fixture);
+    }
+}
+
 // ---- what is refused
 
 static const struct {
@@ -313,6 +350,12 @@ static const struct {
      "'loan_rate' means nothing without 'loan_share', which no option has"},
     {"", "list_price = 1 USD\nloan_share = 10 %\nloan_rate = 5 %/yr",
      "option 'a' needs 'loan_term' (yr)"},
+    {"", "list_price = 1 USD\nlease_term = 3 yr",
+     "'lease_term' means nothing to option 'a' without 'lease_rate'"},
+    {"", "list_price = 1 USD\nlease_rate = 0 %/yr\nlease_term = 3 yr",
+     "'lease_rate' must be above 0 %/yr"},
+    {"", "rental_rate = 1 USD/h\nlease_rate = 3 %/yr\nlease_term = 3 yr",
+     "'lease_rate' is part of the rent of option 'a'"},
     {"", "list_price = 1 USD\ntax_rate = 100 %", "'tax_rate' must be at most 99 %"},
     {"", "list_price = 1 USD\ntax_rate = 20 %\ntax_schedule = sums", "expected macrs or straight"},
 };
@@ -332,9 +375,13 @@ static void refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(published_figures),  cmocka_unit_test(published_rates),
-      cmocka_unit_test(published_paybacks), cmocka_unit_test(difference_of_options),
-      cmocka_unit_test(periods_add_up),     cmocka_unit_test(ramp_serves_its_share),
+      cmocka_unit_test(published_figures),
+      cmocka_unit_test(published_rates),
+      cmocka_unit_test(published_paybacks),
+      cmocka_unit_test(difference_of_options),
+      cmocka_unit_test(periods_add_up),
+      cmocka_unit_test(ramp_serves_its_share),
+      cmocka_unit_test(lease_repays_the_hardware),
       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,7 @@ DEFAULTS = {
     "macrs_1": 20, "macrs_2": 32, "macrs_3": 19.2, "macrs_4": 11.52, "macrs_5": 11.52,
     "macrs_6": 5.76,
     "loan_share": 0, "loan_rate": 0, "loan_term": 0,
+    "lease_rate": 0, "lease_term": 0, "lease_payment": None,
 }
 
 PERCENT = {
@@ -48,7 +49,7 @@ PERCENT = {
     "cooling_share", "electricity_escalation", "colo_escalation", "support", "wage_growth",
     "failure_rate", "repair_cost", "utilization", "availability", "scaling_efficiency",
     "delivered", "wacc", "tax_rate", "bonus_depreciation", "loan_share", "loan_rate",
-    *finance.MACRS,
+    "lease_rate", *finance.MACRS,
 }
 
 # A rent contains hardware, power and building: what the scenario says of these does not apply.
@@ -57,6 +58,7 @@ NOT_FOR_RENTED = {
     "build_price", "facility_residual", "residual_value", "electricity_price",
     "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
     "colo_escalation", "spares", "failure_rate", "repair_cost", "loan_share",
+    "lease_rate",
 }
 
 

@@ -1,4 +1,5 @@
-"""The finance views in plain Python, from their description alone: books, tax, loan, comparison.
+"""The finance views in plain Python, from their description alone: books, tax, loan, lease, and
+what the dearer of two purchases earns back.
 
 `x` are an option's inputs as numbers (fractions, not percent; years), `r` its results so far.
 Where the program has closed formulas, this steps through the years or the instalments.
@@ -113,6 +114,51 @@ def loan(x, r):
     r.loan_cost_per_mtok = r.loan_cash_total / r.tokens_total * 1e6
 
 
+def lease_payments(x, full):
+    """(when, how many years it is for) of every payment of the contract, in advance."""
+    payments, begin = [], 0
+    while begin * full < x.lease_term - 1e-9:
+        payments.append((begin * full, min(full, x.lease_term - begin * full)))
+        begin += 1
+    return payments
+
+
+def lease(x, r):
+    full = x.period / 12
+    payments = lease_payments(x, full)
+
+    def worth(after):
+        """Of a payment of one a year, at the time `after`, without what is due then or before."""
+        return sum(years / (1 + x.lease_rate) ** (when - after) for when, years in payments
+                   if when > after + 1e-9)
+
+    at_once = worth(0) + payments[0][1]
+    amount = x.lease_payment
+    if amount is None:
+        amount = r.lease_payment = r.hardware_cost / at_once
+    r.right_of_use = amount * at_once
+    last = len(r.period) - 1
+    r.lease_paid, r.lease_liability, r.lease_interest = [], [], []
+    for t, length in enumerate(r.period):
+        before = r.lease_liability[-1] if t else 0
+        interest = before * ((1 + x.lease_rate) ** length - 1)
+        due = amount * payments[t][1] if t < min(last, len(payments)) else 0
+        r.lease_paid.append(due)
+        r.lease_interest.append(interest)
+        r.lease_liability.append(before + interest if t == last else amount * worth(t * full))
+    used = [overlap(begin, end, 0, x.lease_term) / x.lease_term for begin, end in spans(r)]
+    r.right_of_use_depreciation = [r.right_of_use * share for share in used]
+    r.right_of_use_value = left(r.right_of_use, r.right_of_use_depreciation)
+    r.lease_expense = [a + b for a, b in zip(r.lease_interest, r.right_of_use_depreciation)]
+    r.lease_cash = [cost + due for cost, due in zip(r.cash, r.lease_paid)]
+    r.lease_cash[0] -= r.hardware_cost
+    r.lease_cash[-1] += r.lease_liability[-1] + r.hardware_cost * x.residual_value
+    r.lease_interest_total = sum(r.lease_interest)
+    r.lease_cash_total = sum(r.lease_cash)
+    r.lease_npv = present_value(r, r.lease_cash)
+    r.lease_cost_per_mtok = r.lease_cash_total / r.tokens_total * 1e6
+
+
 def views(x, r, own_capex):
     net_present_value(x, r)
     books(x, r, own_capex)
@@ -120,6 +166,8 @@ def views(x, r, own_capex):
         tax(x, r)
     if x.loan_share:
         loan(x, r)
+    if x.lease_rate:
+        lease(x, r)
 
 
 def root(flows):

@@ -90,6 +90,9 @@ INPUTS = {
     "loan_share": (10, 100, 0, PERCENT),
     "loan_rate": (1, 14, 2, PERCENT_YEAR),
     "loan_term": (1, 7, 0, YEARS),
+    "lease_rate": (1, 14, 2, PERCENT_YEAR),
+    "lease_term": ("0.5", 7, 1, YEARS),
+    "lease_payment": (100_000, 9_000_000, 0, {"{} USD/yr": 1}),
 }
 CHOICES = {"horizon": ["1", "2", "2.5", "3", "3.75", "4", "5", "0.5"],
            "accelerators_per_node": ["4", "8", "72"], "period": ["1", "2", "3", "4", "6"],
@@ -101,7 +104,8 @@ FACILITIES = {"plain": [], "own": ["build_price", "facility_residual"],
               "colo": ["colo_rate", "colo_escalation", "colo_power"]}
 TAX = ["tax_schedule", "tax_life", "bonus_depreciation", *MACRS]
 LOAN = ["loan_rate", "loan_term"]
-ELSEWHERE = {"horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, "accelerators", "demand", "rental_rate", "throughput",
+LEASE = ["lease_rate", "lease_term", "lease_payment"]
+ELSEWHERE = {"horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, "accelerators", "demand", "rental_rate", "throughput",
              "decode_throughput", "prefill_throughput", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
 
@@ -226,6 +230,10 @@ def draw_finance(draft):
             draft.give(option, name)
     if taxed and rng.random() < 0.5:
         draft.common["bonus_depreciation"] = draw(rng, "bonus_depreciation")
+    for option in draft.options:
+        if rng.random() < 0.4 and "rental_rate" not in option.given:
+            for name in LEASE[:rng.choice([2, 3])]:
+                draft.give(option, name)
     borrowing = [option for option in draft.options if "rental_rate" not in option.given]
     if rng.random() < 0.4 or not borrowing:
         return
