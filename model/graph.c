@@ -320,6 +320,9 @@ static void report_missing(const struct builder *builder, const struct declarati
 static int choose_state(const struct builder *builder, int d) {
   const struct declaration *declaration = &builder->graph->model->declarations[d];
   bool input = declaration->kind == DECLARATION_INPUT;
+  int only_with = declaration->only_with;
+  if (only_with >= 0 && builder->given[only_with] != GIVEN_VALUE)
+    return GRAPH_ABSENT;
   if (input && builder->given[d] != GIVEN_NOT)
     return GRAPH_INPUT;
   int usable = first_usable(builder, declaration);
@@ -327,7 +330,7 @@ static int choose_state(const struct builder *builder, int d) {
     return usable;
   if (input && declaration->has_default)
     return GRAPH_INPUT;
-  if (input && declaration->required)
+  if (input && (declaration->required || only_with >= 0))
     report_missing(builder, declaration);
   return GRAPH_ABSENT;
 }

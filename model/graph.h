@@ -5,7 +5,7 @@
 // computed and by which formula, in an order in which everything stands after what it needs.
 //
 // Sections of the model's text, in reading order:
-//   [group NAME]   label
+//   [group NAME]   label; view = yes (a view of finance, which faces show by itself)
 //   [input NAME]   label unit group; default (a quantity, or a choice's name), or required = yes,
 //                  or formula with needs; min max above (limits, of which `above` is exclusive),
 //                  integer = yes, choices = metered:1 included:0, scope = option (shown per option
@@ -13,10 +13,12 @@
 //                  option: counts as zero), rent_default (its default in a rented option),
 //                  conflicts = NAME (never given together), instead_of = NAME (not given together
 //                  at the same level; else the option level wins), needed_with = NAME (must be
-//                  given when that is above zero), notice = TEXT (said when it stays at zero)
+//                  given when that is above zero), only_with = NAME (there only where that is
+//                  given: its default holds there, else it must be given too), notice = TEXT (said
+//                  when it stays at zero)
 //   [item NAME]    a scalar:    label unit group formula; needs; role = headline | category
 //   [series NAME]  per period:  the same
-//   [check NAME]   label unit formula: a difference that must be zero
+//   [check NAME]   label unit formula; needs: a difference that must be zero
 // `needs = A B` makes a formula hold only in options that give A and B; or_formula and or_needs are
 // the second choice.
 #ifndef PERTOKEN_GRAPH_H
@@ -63,7 +65,7 @@ struct declaration {
   bool required, integer, per_option, in_rent;
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;
-  int conflicts, instead_of, needed_with; // a declaration, or -1
+  int conflicts, instead_of, needed_with, only_with; // a declaration, or -1
   const char *notice;
   int choice_count;
   struct choice choices[MAX_CHOICES];
@@ -71,6 +73,7 @@ struct declaration {
 
 struct group {
   const char *name, *label;
+  bool view;
 };
 
 struct model {

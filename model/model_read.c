@@ -174,6 +174,10 @@ static void read_needed_with(struct reader *reader, const struct ini_key *key) {
   reader->declaration->needed_with = declared(reader, key);
 }
 
+static void read_only_with(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->only_with = declared(reader, key);
+}
+
 static void read_notice(struct reader *reader, const struct ini_key *key) {
   reader->declaration->notice = key->value;
 }
@@ -200,7 +204,7 @@ static const struct attribute {
     {"unit", IN(INPUT) | COMPUTED | IN(CHECK), read_unit},
     {"group", IN(INPUT) | COMPUTED, read_group},
     {"formula", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
-    {"needs", IN(INPUT) | COMPUTED, read_needs},
+    {"needs", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
     {"or_formula", IN(INPUT), read_or_formula},
     {"or_needs", IN(INPUT), read_or_needs},
     {"choices", IN(INPUT), read_choices},
@@ -216,8 +220,10 @@ static const struct attribute {
     {"conflicts", IN(INPUT), read_conflicts},
     {"instead_of", IN(INPUT), read_instead_of},
     {"needed_with", IN(INPUT), read_needed_with},
+    {"only_with", IN(INPUT), read_only_with},
     {"notice", IN(INPUT), read_notice},
     {"role", COMPUTED, read_role},
+    {"view", IN(GROUP), NULL},
 };
 
 enum { ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
@@ -276,16 +282,19 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .conflicts = -1,
                                       .instead_of = -1,
                                       .needed_with = -1,
+                                      .only_with = -1,
                                       .unit = {.text = ""}};
   return declaration;
 }
 
-static void read_group_section(struct model *model, const struct ini_section *section) {
-  const struct ini_key *label = ini_find(section, "label");
+static void read_group_section(struct model *model, const struct ini_section *section,
+                               struct diagnostics *diagnostics) {
+  const struct ini_key *label = ini_find(section, "label"), *view = ini_find(section, "view");
   model->groups = arena_grow(model->arena, model->groups, (size_t)model->group_count,
                              (size_t)model->group_count + 1, sizeof *model->groups);
-  model->groups[model->group_count++] =
-      (struct group){section->argument, label ? label->value : section->argument};
+  const struct reader reader = {.model = model, .section = section, .diagnostics = diagnostics};
+  model->groups[model->group_count++] = (struct group){
+      section->argument, label ? label->value : section->argument, view && is_yes(&reader, view)};
 }
 
 static int section_kind(const char *name) {
@@ -316,7 +325,7 @@ static void read_section(struct model *model, const struct ini_section *section,
   }
   refuse_unknown_keys(section, 1u << kind, diagnostics);
   if (kind == SECTION_GROUP) {
-    read_group_section(model, section);
+    read_group_section(model, section, diagnostics);
     return;
   }
   if (!legal_name(model, section->argument, section->place, diagnostics))

@@ -79,12 +79,11 @@ static int choose_variables(struct setup *setup) {
 
 // Room for the longest horizon that is drawn.
 static int periods_of(const struct scenario *scenario) {
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   int horizon = model_find(scenario->model, "horizon"), periods = scenario->periods;
   for (size_t r = 0; r < scenario->range_count; r++) {
     if (scenario->ranges[r].declaration != horizon)
       continue;
-    int needed = 1 + (int)ceil(scenario->ranges[r].distribution.high / year_h - 1e-9);
+    int needed = scenario_columns(scenario, scenario->ranges[r].distribution.high);
     periods = needed > periods ? needed : periods;
   }
   return periods;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ID_MAX_LENGTH = 24, MIN_PERIODS = 8 };
+enum { ID_MAX_LENGTH = 24, MIN_YEARS = 7, MAX_PERIODS_PER_YEAR = 12 };
 
 // First those whose keys are common to all options, then those that need a name.
 static const char *const section_kinds[] = {"scenario", "workload", "common", "option",
@@ -22,7 +22,8 @@ static const struct {
     {"portfolio", false}, {"wait", true},  {"rent", true},   {"fit", false},
 };
 
-static const char *const scenario_keys[] = {"title", "date", "horizon", "baseline", "inherits"};
+static const char *const scenario_keys[] = {"title",    "date",   "horizon",
+                                            "baseline", "period", "inherits"};
 
 enum { SECTION_KINDS = sizeof section_kinds / sizeof section_kinds[0] };
 enum { QUESTION_KINDS = sizeof question_kinds / sizeof question_kinds[0] };
@@ -365,6 +366,35 @@ static void read_head(struct reading *reading) {
   }
 }
 
+// [scenario] period replaces what the model says of a period's length. It is no input: the columns
+// of every sheet depend on it, in all cases alike.
+static void read_period(struct reading *reading, struct model *model) {
+  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  const struct ini_key *key = scenario_key(reading, "period");
+  reading->scenario->period_h = year_h;
+  int d = key ? model_require(model, "period_length", reading->diagnostics) : -1;
+  if (d < 0)
+    return;
+  struct declaration *item = &model->declarations[d];
+  double value = 0;
+  if (quantity_parse(key->value, key->value_place, &item->unit, &value, reading->diagnostics))
+    return;
+  double per_year = value > 0 ? year_h / value : 0;
+  if (per_year < 1 || per_year > MAX_PERIODS_PER_YEAR + 1e-9 ||
+      fabs(per_year - round(per_year)) > 1e-9) {
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "a year must be a whole number of periods, at most %d: 1 month, 3 month, "
+                      "6 month, 1 yr",
+                      MAX_PERIODS_PER_YEAR);
+    return;
+  }
+  reading->scenario->period_h = value;
+  item->alternatives[0].text = key->value;
+  item->alternatives[0].place = key->value_place;
+  item->alternatives[0].formula =
+      formula_parse(key->value, key->value_place, reading->arena, reading->diagnostics);
+}
+
 static int read_model(struct reading *reading) {
   const struct source *source =
       reading->request->model_path
@@ -378,6 +408,7 @@ static int read_model(struct reading *reading) {
     if (!strcmp(reading->text->sections[i].kind, "item"))
       model_add_own(model, &reading->text->sections[i], reading->diagnostics);
   reading->scenario->model = model;
+  read_period(reading, model);
   if (reading->diagnostics->errors == errors)
     model_check(model, reading->diagnostics);
   static const char *const relied_on[] = {"cost_per_mtok", "levelised_cost_per_mtok", "horizon",
@@ -464,11 +495,50 @@ static void settle_rent(struct reading *reading, size_t option, struct figure *f
       diagnostics_error(reading->diagnostics, figures[d].place,
                         "'%s' is part of the rent of option '%s': a rented option does not pay it",
                         input->name, reading->scenario->options[option].id);
-    figures[d] = (struct figure){.origin = ORIGIN_RENT,
+    // What an option need not have, a rented one does not have.
+    bool counts = input->has_default || input->required;
+    figures[d] = (struct figure){.origin = counts ? ORIGIN_RENT : ORIGIN_NONE,
                                  .grade = GRADE_ASSUMED,
                                  .source = "included in the rent",
                                  .date = ""};
   }
+}
+
+static bool is_given(const struct figure *figure) {
+  return said(figure) && figure->origin != ORIGIN_RENT;
+}
+
+// What is said of a view of finance to an option that does not have that view: an error at the
+// option's own level, and no matter at the common one as long as some option has it.
+static void settle_companions(struct reading *reading, size_t option, struct figure *figures) {
+  const struct model *model = reading->scenario->model;
+  for (int d = 0; d < model->count; d++) {
+    int with = model->declarations[d].only_with;
+    if (with < 0 || !is_given(&figures[d]))
+      continue;
+    if (is_given(&figures[with])) {
+      reading->companions[d] = true;
+      continue;
+    }
+    if (at_option_level(&figures[d]))
+      diagnostics_error(reading->diagnostics, figures[d].place,
+                        "'%s' means nothing to option '%s' without '%s'",
+                        model->declarations[d].name, reading->scenario->options[option].id,
+                        model->declarations[with].name);
+    else if (!reading->idle[d].source)
+      reading->idle[d] = figures[d].place;
+    figures[d].origin = ORIGIN_NONE;
+  }
+}
+
+static void report_idle(struct reading *reading) {
+  const struct model *model = reading->scenario->model;
+  for (int d = 0; d < model->count; d++)
+    if (reading->idle[d].source && !reading->companions[d])
+      diagnostics_error(reading->diagnostics, reading->idle[d],
+                        "'%s' means nothing without '%s', which no option has",
+                        model->declarations[d].name,
+                        model->declarations[model->declarations[d].only_with].name);
 }
 
 static void apply_defaults(struct reading *reading, size_t option, struct figure *figures) {
@@ -477,7 +547,8 @@ static void apply_defaults(struct reading *reading, size_t option, struct figure
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
     bool neutral = rented && input->has_rent_default;
-    if (said(&figures[d]) || (!input->has_default && !neutral))
+    bool applies = input->only_with < 0 || is_given(&figures[input->only_with]);
+    if (said(&figures[d]) || !applies || (!input->has_default && !neutral))
       continue;
     figures[d] = (struct figure){.origin = neutral ? ORIGIN_RENT : ORIGIN_DEFAULT,
                                  .value = neutral ? input->rent_default : input->default_value,
@@ -538,6 +609,8 @@ static int resolve_option(struct reading *reading, size_t o) {
     settle_purchase(reading, o, figures);
     if (reading->diagnostics->errors == before)
       settle_rent(reading, o, figures);
+    if (reading->diagnostics->errors == before)
+      settle_companions(reading, o, figures);
   }
   selection_apply(reading, o);
   for (size_t c = 0; c < scenario->case_count; c++) {
@@ -555,16 +628,17 @@ static int resolve_option(struct reading *reading, size_t o) {
   return reading->diagnostics->errors == errors ? 0 : -1;
 }
 
+int scenario_columns(const struct scenario *scenario, double horizon_h) {
+  return 1 + (int)ceil(round(horizon_h / scenario->period_h * 1e9) / 1e9);
+}
+
 static void find_periods(struct scenario *scenario) {
-  double longest = 0;
+  double longest = MIN_YEARS * conversion_table[CONVERT_HOURS_PER_YEAR].value;
   int horizon = model_find(scenario->model, "horizon");
-  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   for (size_t o = 0; o < scenario->option_count; o++)
     for (size_t c = 0; c < scenario->case_count; c++)
-      longest =
-          fmax(longest, option_figure(scenario, &scenario->options[o], c, horizon)->value / year_h);
-  int needed = 1 + (int)ceil(round(longest * 1e9) / 1e9);
-  scenario->periods = needed > MIN_PERIODS ? needed : MIN_PERIODS;
+      longest = fmax(longest, option_figure(scenario, &scenario->options[o], c, horizon)->value);
+  scenario->periods = scenario_columns(scenario, longest);
 }
 
 static void evaluate_option(struct reading *reading, struct option *option) {
@@ -607,8 +681,12 @@ static bool failed(const struct reading *reading) {
 
 static int resolve(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
+  size_t count = (size_t)scenario->model->count;
+  reading->companions = arena_array(reading->arena, count, sizeof *reading->companions);
+  reading->idle = arena_array(reading->arena, count, sizeof *reading->idle);
   for (size_t o = 0; o < scenario->option_count; o++)
     resolve_option(reading, o);
+  report_idle(reading);
   if (failed(reading))
     return -1;
   find_periods(scenario);

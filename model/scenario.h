@@ -102,7 +102,8 @@ struct scenario {
   size_t option_count, baseline;
   const char *const *cases; // [case_count]; cases[0] is "base"
   size_t case_count, selected;
-  int periods; // columns of a series, enough for the longest horizon of any case, at least 8
+  double period_h; // a period's length by [scenario] period; a year has a whole number of them
+  int periods; // columns of a series, enough for the longest horizon of any case, at least 7 years
   bool mixed;  // unlike throughputs were allowed with --mixed; they are:
   const char *mixed_reason;    // "precision: fp8 and bf16", or ""
   const char *const *settings; // the --set arguments
@@ -166,6 +167,9 @@ bool option_has(const struct option *option, int declaration);
 // Operating periods of the option in a case, the last perhaps cut short: entries 0..n of a series
 // mean something.
 int option_periods(const struct scenario *scenario, const struct option *option, size_t which_case);
+
+// Columns that a series needs for a horizon.
+int scenario_columns(const struct scenario *scenario, double horizon_h);
 
 // 1 - cost(option) / cost(baseline) of a USD/Mtok item, in the selected case.
 double option_saving(const struct scenario *scenario, const struct option *option,

@@ -31,6 +31,8 @@ struct reading {
   size_t errors_before;                     // what diagnostics held at the start
   struct ini_key common[SELECTION_KEYS];    // [workload]; name NULL: unset
   struct ini_key (*chosen)[SELECTION_KEYS]; // [option]
+  bool *companions;   // [model->count] inputs with only_with that some option has
+  struct place *idle; // [model->count] where one is given at the common level for an option without
   struct arena *arena;
   struct diagnostics *diagnostics;
 };

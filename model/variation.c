@@ -195,10 +195,8 @@ struct limits target_limits(const struct scenario *scenario, struct target targe
     const double value = fabs(target_value(scenario, target));
     limits.low += 1e-6 * (value > 0 ? value : unit_factor(&input->unit));
   }
-  if (!strcmp(input->name, "horizon")) {
-    const double year = conversion_table[CONVERT_HOURS_PER_YEAR].value;
-    limits.high = fmin(limits.high, (scenario->periods - 1) * year);
-  }
+  if (!strcmp(input->name, "horizon"))
+    limits.high = fmin(limits.high, (scenario->periods - 1) * scenario->period_h);
   return limits;
 }
 

@@ -4,6 +4,7 @@
 #include "reports/diff.h"
 #include "reports/draw_options.h"
 #include "reports/explain.h"
+#include "reports/finance_view.h"
 #include "reports/workbook.h"
 
 #include <string.h>
@@ -60,6 +61,16 @@ int command_compare(struct run *run) {
   if (!shows_warnings(run))
     run_print_warnings(run, scenario);
   compare_print(scenario, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+int command_finance(struct run *run) {
+  struct output output;
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario || run_open_output(run, &output))
+    return -1;
+  run_print_warnings(run, scenario);
+  finance_print(scenario, run->options.format, output.stream, run->arena);
   return output_close(&output, run->diagnostics);
 }
 

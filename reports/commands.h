@@ -10,6 +10,7 @@
 // command_scenario.c
 int command_report(struct run *run);
 int command_compare(struct run *run);
+int command_finance(struct run *run);
 int command_diff(struct run *run);
 int command_explain(struct run *run);
 

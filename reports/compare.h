@@ -15,7 +15,8 @@
 // Table: one column per option, or one line per option where the columns do not fit the width.
 // Csv: option,accelerator,case,item,label,unit,period,value,grade; a row per input and line item,
 // per period for a series; then a row per saving, as fractions.
-// Json: { schema 1, scenario, units, options, baseline, saving, saving_levelised, mixed, warnings }
+// Json: { schema 1, scenario, units, options, baseline, saving, saving_levelised,
+// difference (see finance_view.h), mixed, warnings }
 // with every line item by name in its own unit; a series is an array from period 0, the purchase,
 // to the option's last.
 void compare_print(const struct scenario *scenario, enum output_format format, FILE *out,

@@ -1,5 +1,6 @@
 // The JSON face of a comparison.
 #include "reports/compare.h"
+#include "reports/finance_view.h"
 #include "reports/json_out.h"
 #include "reports/number.h"
 
@@ -151,6 +152,7 @@ void compare_json(const struct scenario *scenario, FILE *out, struct arena *aren
   json_object_set_new(root, "baseline", json_out_text(scenario->options[scenario->baseline].id));
   json_object_set_new(root, "saving", savings_of(scenario, "cost_per_mtok"));
   json_object_set_new(root, "saving_levelised", savings_of(scenario, "levelised_cost_per_mtok"));
+  json_object_set_new(root, "difference", difference_json(scenario, arena));
   json_object_set_new(root, "mixed", json_boolean(scenario->mixed));
   if (scenario->mixed)
     json_object_set_new(root, "mixed_reason", json_out_text(scenario->mixed_reason));

@@ -205,7 +205,7 @@ void diff_table(const struct difference *difference, FILE *out, struct arena *ar
   }
   print_names(&sheet, "Only in A: ", difference->only_a, difference->only_a_count);
   print_names(&sheet, "Only in B: ", difference->only_b, difference->only_b_count);
-  print_names(&sheet, "Own line items that differ: ", difference->items, difference->item_count);
+  print_names(&sheet, "Line items that differ: ", difference->items, difference->item_count);
   print_inputs(&sheet);
   for (size_t p = 0; p < difference->pair_count; p++)
     if (difference_in_pair(difference, p))

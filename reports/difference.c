@@ -33,6 +33,9 @@ static bool is_stated(const struct scenario *scenario, const struct option *opti
 bool difference_in_value(const struct difference *difference, size_t pair, int input) {
   const struct option *a = difference->pairs[pair].a, *b = difference->pairs[pair].b;
   const bool in_a = is_input(a, input), in_b = is_input(b, input);
+  const bool companion = difference->a->model->declarations[input].only_with >= 0;
+  if (companion && in_a != in_b) // one that is left at its default says nothing of its own
+    return in_a ? is_given(difference->a, a, input) : is_given(difference->b, b, input);
   if (!in_a || !in_b)
     return in_a != in_b;
   return option_value(difference->a, a, input, 0) != option_value(difference->b, b, input, 0);
@@ -76,7 +79,8 @@ static void add_items(struct difference *difference, const struct model *model,
   for (int d = 0; d < model->count; d++) {
     const struct declaration *item = &model->declarations[d];
     const bool shared = model_find(other, item->name) >= 0;
-    if (item->own == OWN_NONE || has_same_item(other, item) || (shared && !shared_too))
+    const bool own = item->own != OWN_NONE || !strcmp(item->name, "period_length");
+    if (!own || has_same_item(other, item) || (shared && !shared_too))
       continue;
     difference->items[difference->item_count++] = item->name;
   }
@@ -222,7 +226,9 @@ struct what_if {
 static struct what_if side_of(const struct difference *difference, size_t pair,
                               const struct change *changes, size_t count, int input) {
   const struct pair *both = &difference->pairs[pair];
-  if (is_changed(changes, count, pair, input))
+  const int with = difference->a->model->declarations[input].only_with;
+  if (is_changed(changes, count, pair, input) ||
+      (with >= 0 && is_changed(changes, count, pair, with)))
     return (struct what_if){difference->b, both->b};
   return (struct what_if){difference->a, both->a};
 }
@@ -250,8 +256,9 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
   if (!graph)
     return false;
 
-  const int periods = difference->a->periods > difference->b->periods ? difference->a->periods
-                                                                      : difference->b->periods;
+  const struct scenario *a = difference->a, *b = difference->b;
+  const double longest = fmax((a->periods - 1) * a->period_h, (b->periods - 1) * b->period_h);
+  const int periods = scenario_columns(a, longest);
   struct evaluation *evaluation = evaluation_new(graph, periods, 1, arena);
   for (int d = 0; d < model->count; d++)
     if (graph->state[d] == GRAPH_INPUT)

@@ -29,7 +29,7 @@ struct difference {
   size_t pair_count;
   const char **only_a, **only_b; // ids of options that only one has
   size_t only_a_count, only_b_count;
-  const char **items; // names of own line items that differ, or that only one has
+  const char **items; // names of own line items, or period_length, that differ or only one has
   size_t item_count;
   struct change *changes;
   size_t change_count;

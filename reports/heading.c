@@ -18,11 +18,21 @@ static const char *horizon_text(const struct scenario *scenario, struct arena *a
   return same ? first : all;
 }
 
+// ", periods of 1 month"; "" where a period is a year.
+static const char *period_text(const struct scenario *scenario, struct arena *arena) {
+  if (scenario->period_h == conversion_table[CONVERT_HOURS_PER_YEAR].value)
+    return "";
+  const int length = model_find(scenario->model, "period_length");
+  return arena_printf(arena, ", periods of %s",
+                      scenario->model->declarations[length].alternatives[0].text);
+}
+
 void heading_print(const struct scenario *scenario, const struct style *style) {
   style_block(style, EMPHASIS_STRONG, scenario->title);
   style_paragraph(style, "",
-                  arena_printf(style->arena, "horizon %s, baseline %s, case %s, as of %s",
+                  arena_printf(style->arena, "horizon %s%s, baseline %s, case %s, as of %s",
                                horizon_text(scenario, style->arena),
+                               period_text(scenario, style->arena),
                                scenario->options[scenario->baseline].id,
                                scenario->cases[scenario->selected], scenario->date));
   if (scenario->mixed)

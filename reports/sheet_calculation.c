@@ -112,7 +112,7 @@ void write_calculation(struct book *book, struct option_sheet *sheet) {
               arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name),
               TIME_ROW + 1, COLUMN_LABEL + 1);
   put_text(book, sheet->sheet, NOTE_ROW, 0,
-           "Period 0 is the purchase, 1, 2, ... are years of operation. Amounts are per period.",
+           "Period 0 is the purchase, 1, 2, ... are periods of operation. Amounts are per period.",
            TEXT_NOTE);
   put_stamps(book, sheet->sheet, STAMP_ROW);
   write_timeline(&writer);

@@ -87,8 +87,14 @@ static const char *limit_text(const struct writer *writer, const struct swing *s
   struct arena *arena = writer->book->arena;
   if (!low && !strcmp(input->name, "horizon")) {
     const struct option_sheet *option = &writer->book->options[0];
-    return sheet_address(writer->book, option->option->id, option->time_row,
-                         COLUMN_PERIOD + scenario_of(writer)->periods - 1, ADDRESS_ABSOLUTE);
+    const char *periods =
+        sheet_address(writer->book, option->option->id, option->time_row,
+                      COLUMN_PERIOD + scenario_of(writer)->periods - 1, ADDRESS_ABSOLUTE);
+    int length = model_find(scenario_of(writer)->model, "period_length");
+    if (length < 0)
+      return periods;
+    option_name(option, length)->used = true;
+    return arena_printf(arena, "%s*%s", periods, option_name(option, length)->text);
   }
   if (low ? !input->has_min || input->min_exclusive : !input->has_max)
     return NULL;

@@ -262,6 +262,8 @@ static void lift(struct splitter *splitter, struct node **place, struct unit uni
                              .group = splitter->of->group,
                              .conflicts = -1,
                              .instead_of = -1,
+                             .needed_with = -1,
+                             .only_with = -1,
                              .alternative_count = 1};
   step.kind = is_series(splitter, part) ? DECLARATION_SERIES : DECLARATION_SCALAR;
   step.alternatives[0] = (struct alternative){.text = "", .place = part->place, .formula = part};

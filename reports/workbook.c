@@ -112,6 +112,7 @@ static int add_sheets(struct book *book) {
   book->inputs = add_sheet(book, "Inputs");
   for (size_t o = 0; o < book->scenario->option_count; o++)
     book->options[o].sheet = add_sheet(book, book->scenario->options[o].id);
+  book->finance = add_sheet(book, "Finance");
   book->outputs = add_sheet(book, "Outputs");
   book->tornado = sensitivity_shown(book);
   curves_plan(book); // before the outputs, which draw them
@@ -150,6 +151,7 @@ static int write_sheets(struct book *book) {
     return -1;
   for (size_t o = 0; o < book->scenario->option_count; o++)
     write_calculation(book, &book->options[o]);
+  write_finance(book);
   write_outputs(book);
   if (book->sensitivity)
     write_sensitivity(book);

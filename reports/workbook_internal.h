@@ -63,7 +63,7 @@ struct book {
   struct names names;
   struct constants constants;
   struct option_sheet *options; // [scenario->option_count]
-  lxw_worksheet *cover, *inputs, *outputs, *evidence, *checks, *log;
+  lxw_worksheet *cover, *inputs, *finance, *outputs, *evidence, *checks, *log;
   lxw_worksheet *sensitivity, *negotiation, *decisions_sheet; // NULL: not there
   struct decisions decisions;                                 // shown on the last
   const struct sensitivity *tornado;                          // shown on the one
@@ -172,7 +172,8 @@ const struct option *cheapest_option(const struct scenario *scenario);
 const char *inputs_cases(const struct book *book);
 
 void write_calculation(struct book *book, struct option_sheet *sheet);
-void write_inputs(struct book *book); // after all that marks constants as used
+void write_inputs(struct book *book);  // after all that marks constants as used
+void write_finance(struct book *book); // after the calculation sheets
 void write_outputs(struct book *book);
 void write_checks(struct book *book);        // after the outputs
 void write_outputs_state(struct book *book); // after the checks

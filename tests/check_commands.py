@@ -383,7 +383,7 @@ def check_csv(folder):
                     equal(found[option['id'], name, str(period)], wanted, f"{option['id']}.{name}@{period}")
             for name, figure in option['inputs'].items():
                 equal(found[option['id'], name, ''], figure['value'], f"{option['id']}.{name}")
-        tail = rows[-2 * len(result['saving']):]
+        tail = rows[len(rows) - 2 * len(result['saving']):]
         equal({(r['option'], r['item']) for r in tail},
               {(o, s) for o in result['saving'] for s in ('saving', 'saving_levelised')}, 'saving rows')
         for option, saving in result['saving'].items():
@@ -477,11 +477,16 @@ def inputs_below(step):
     return set().union(*(inputs_below(s) for s in step.get('from', [])))
 
 
+# The finance views' own costs of a token.
+PER_TOKEN = {'book_cost_per_mtok', 'after_tax_price_per_mtok', 'loan_cost_per_mtok',
+             'lease_cost_per_mtok'}
+
+
 def check_explain_reaches_every_input(folder):
     for path in (folder.golden, *EXAMPLES):
         for option in run_json('compare', path)['options'][:2]:
             reached = set()
-            for item in ('cost_per_mtok', 'levelised_cost_per_mtok'):
+            for item in {'cost_per_mtok', 'levelised_cost_per_mtok', *PER_TOKEN} & set(option['items']):
                 reached |= inputs_below(run_json('explain', path, f"{option['id']}.{item}")['derivation'])
             missing = set(option['inputs']) - reached - {'demand'}  # beside accelerators, only for coverage
             equal(missing, set(), f"{path.name}: inputs of {option['id']} that are not reached")
@@ -595,6 +600,41 @@ def check_diff_csv(folder):
     for row in rows:
         a, b, change = (float(row[key]) for key in ('a', 'b', 'change'))
         close(change, b / a - 1 if a != b else 0, f'change of {row["name"]}')
+
+
+def narrow(text):
+    return all(unicodedata.east_asian_width(c) not in 'WF' for c in text) and \
+        max(map(len, text.splitlines())) <= TABLE_WIDTH
+
+
+def check_finance_views(folder):
+    """Each view by itself, with the items that compare has; the table fits however many options."""
+    path = ROOT / 'examples' / 'finance-views.ini'
+    items = {option['id']: option['items'] for option in run_json('compare', path)['options']}
+    result = run_json('finance', path)
+    equal([view['name'] for view in result['views']], ['cash', 'book', 'tax', 'loan', 'lease'], 'views')
+    for view in result['views']:
+        for option, there in view['options'].items():
+            equal(there, {name: items[option][name] for name in there}, f"{view['name']} of {option}")
+            equal(set(there), set(view['units']), f"units of {view['name']}")
+    equal(result['difference'], run_json('compare', path)['difference'], 'difference')
+    names = [name for view in result['views'] for name in view['units']]
+    equal(len(names), len(set(names)), 'a line item in two views')
+    expect(narrow(run('finance', path, '-q').out), 'too wide')
+    expect(narrow(run('finance', ROOT / 'examples' / 'cloud.ini', '-q').out), 'too wide with five options')
+    plain = run_json('finance', folder.golden)
+    equal([view['name'] for view in plain['views'] if view['options']], ['cash', 'book'], 'views of golden')
+
+
+def check_periods(folder):
+    """A scenario by the month differs from the same by the year, and every face says so."""
+    path = folder.write('monthly.ini', f'[scenario]\ninherits = {folder.golden}\nperiod = 1 month\n')
+    expect('periods of 1 month' in run('compare', path, '-q').out, 'the heading')
+    expect('period_length' in run('diff', folder.golden, path, '-q').out, 'diff')
+    equal(run_json('diff', folder.golden, path)['items'], ['period_length'], 'diff in JSON')
+    items = run_json('compare', path)['options'][0]['items']
+    equal(len(items['cash']), 37, 'periods')
+    close(items['tco'], GOLDEN_VALUES['tco'][0], 'tco by the month')
 
 
 def check_report(folder):

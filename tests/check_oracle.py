@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-from oracle import cost_model, random_scenario
+from oracle import cost_model, finance, random_scenario
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PERTOKEN = pathlib.Path(os.environ.get("PERTOKEN", ROOT / "build" / "pertoken")).absolute()
@@ -106,7 +106,33 @@ def compare_savings(expected, baseline, output):
     return faults
 
 
-def compare_output(expected, baseline, output):
+def near(want, got, scale):
+    """Equal but for what rounding leaves of a difference between amounts of that size."""
+    return number(got) and abs(got - want) <= TOLERANCE * max(abs(want), abs(scale))
+
+
+def compare_difference(expected, baseline, output, months):
+    """The dearer purchase and what it earns back; near the edge, rounding decides if it does."""
+    faults = []
+    for option, items in expected.items():
+        if option == baseline:
+            continue
+        want = finance.difference(items, expected[baseline], months)
+        got = output.get("difference", {}).get("options", {}).get(option, {})
+        dearer = option if want.pop("dearer_purchase") > 0 else baseline
+        if got.get("dearer_purchase") != dearer:
+            faults.append(line(option, "dearer_purchase", dearer, got.get("dearer_purchase")))
+        size = {"extra_outlay": expected[baseline]["capex"], "saved": expected[baseline]["tco"],
+                "npv_saved": expected[baseline]["tco"], "irr": 1}
+        for key, value in want.items():
+            same_value = got.get(key) is None if value is None else (
+                near(value, got.get(key), size.get(key, 0)))
+            if not same_value:
+                faults.append(line(option, key, value, got.get(key)))
+    return faults
+
+
+def compare_output(expected, baseline, output, months=12):
     options = {option["id"]: option["items"] for option in output["options"]}
     faults = []
     if list(options) != list(expected):
@@ -115,7 +141,8 @@ def compare_output(expected, baseline, output):
         faults.append(f"baseline expected {baseline} got {output.get('baseline')}")
     for option, items in expected.items():
         faults += compare_items(option, items, options.get(option, {}))
-    return faults + compare_savings(expected, baseline, output)
+    return (faults + compare_savings(expected, baseline, output)
+            + compare_difference(expected, baseline, output, months))
 
 
 def run(path):
@@ -130,14 +157,14 @@ def run(path):
         return None, f"not JSON: {error}"
 
 
-def try_scenario(name, ini, expected, baseline, also=lambda output: []):
+def try_scenario(name, ini, expected, baseline, also=lambda output: [], months=12):
     """Runs one scenario, prints what differs; a scenario that fails is left in build/oracle."""
     path = SCRATCH / f"{name}.ini"
     path.write_text(ini, encoding="utf-8")
     output, complaint = run(path)
     faults = [complaint]
     if output is not None:
-        faults = compare_output(expected, baseline, output) + also(output)
+        faults = compare_output(expected, baseline, output, months) + also(output)
     for fault in faults:
         print(f"scenario {name} {fault}")
     if not faults:
@@ -201,7 +228,7 @@ def check_random(seed, catalogue, uses):
         uses.update(option.telling)
     expected = {option.id: cost_model.evaluate(option.inputs, scenario.items)
                 for option in scenario.options}
-    return try_scenario(seed, scenario.ini, expected, scenario.baseline)
+    return try_scenario(seed, scenario.ini, expected, scenario.baseline, months=scenario.months)
 
 
 def check_uses(uses):

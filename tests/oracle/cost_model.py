@@ -2,12 +2,15 @@
 
 Written from the cost model's description alone, not from the program, so that the two can disagree.
 Inputs are numbers in the units a user types: percent as 70 (not 0.7), power in W per accelerator,
-electricity in USD/kWh, water in L/kWh and USD/m3, throughput in token/s, demand in Mtok/yr.
+electricity in USD/kWh, water in L/kWh and USD/m3, throughput in token/s, demand in Mtok/yr, lives
+and terms in years, ramp and period in months.
 Results are in the units that `pertoken compare --format json` prints.
 """
 
 import math
 from types import SimpleNamespace
+
+from oracle import finance
 
 HOURS_PER_YEAR = 8760
 MONTHS_PER_YEAR = 12
@@ -32,14 +35,21 @@ DEFAULTS = {
     "throughput": None, "decode_throughput": None, "prefill_throughput": None,
     "input_tokens": None, "output_tokens": None, "utilization": None,
     "availability": 100, "scaling_efficiency": 100, "delivered": 100,
-    "horizon": 3, "wacc": 0,
+    "horizon": 3, "wacc": 0, "period": 12, "ramp": 0,
+    "book_life": 5, "facility_life": 39,
+    "tax_rate": None, "tax_schedule": "macrs", "tax_life": 5, "bonus_depreciation": 0,
+    "macrs_1": 20, "macrs_2": 32, "macrs_3": 19.2, "macrs_4": 11.52, "macrs_5": 11.52,
+    "macrs_6": 5.76,
+    "loan_share": 0, "loan_rate": 0, "loan_term": 0,
+    "lease_rate": 0, "lease_term": 0, "lease_payment": None,
 }
 
 PERCENT = {
     "spares", "discount", "installation", "purchase_tax", "facility_residual", "residual_value",
     "cooling_share", "electricity_escalation", "colo_escalation", "support", "wage_growth",
     "failure_rate", "repair_cost", "utilization", "availability", "scaling_efficiency",
-    "delivered", "wacc",
+    "delivered", "wacc", "tax_rate", "bonus_depreciation", "loan_share", "loan_rate",
+    "lease_rate", *finance.MACRS,
 }
 
 # A rent contains hardware, power and building: what the scenario says of these does not apply.
@@ -47,7 +57,8 @@ NOT_FOR_RENTED = {
     "list_price", "discount", "node_price", "network_price", "installation", "purchase_tax",
     "build_price", "facility_residual", "residual_value", "electricity_price",
     "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
-    "colo_escalation", "spares", "failure_rate", "repair_cost",
+    "colo_escalation", "spares", "failure_rate", "repair_cost", "loan_share",
+    "lease_rate",
 }
 
 
@@ -69,15 +80,27 @@ def complete(given):
     if values["idle_power"] is None:
         values["idle_power"] = values["load_power"]
     for name in PERCENT:
-        values[name] = values[name] / 100
+        values[name] = values[name] / 100 if values[name] is not None else None
     return SimpleNamespace(**values)
 
 
 def time_line(x, r):
-    """Entry 0 is the purchase; then years of operation, the last one possibly shorter."""
-    years = range(ceil(x.horizon))
-    r.period = [0] + [min(1, x.horizon - year) for year in years]
-    r.elapsed = [0] + list(years)
+    """Entry 0 is the purchase; then periods of operation, the last one possibly shorter."""
+    full = x.period / MONTHS_PER_YEAR
+    begins = [full * number for number in range(ceil(x.horizon / full))]
+    r.period = [0] + [min(full, x.horizon - begin) for begin in begins]
+    r.elapsed = [0] + begins
+    ramp = x.ramp / MONTHS_PER_YEAR
+    r.share = [0] + [ramped(begin, length, ramp) for begin, length in zip(begins, r.period[1:])]
+
+
+def ramped(begin, length, ramp):
+    """The mean over a period of a use that grows from nothing to one in the time `ramp`."""
+    growing = max(0, min(begin + length, ramp) - begin)
+    if not growing:
+        return 1
+    mean = (begin + growing / 2) / ramp
+    return (mean * growing + length - growing) / length
 
 
 def each_period(r, amount):
@@ -101,8 +124,8 @@ def volume(x, r):
         r.accelerators = ceil(needed / x.accelerators_per_node) * x.accelerators_per_node
     r.accelerators_bought = ceil(r.accelerators * (1 + x.spares))
     r.nodes = ceil(r.accelerators / x.accelerators_per_node)
-    r.tokens = each_period(
-        r, lambda length, _: r.accelerators * r.tokens_per_gpu * length * HOURS_PER_YEAR)
+    r.tokens = [r.accelerators * r.tokens_per_gpu * length * share * HOURS_PER_YEAR
+                for length, share in zip(r.period, r.share)]
 
 
 def hardware(x, r):
@@ -126,12 +149,11 @@ def power(x, r):
 
 
 def energy(x, r):
-    def kwh(kilowatts):
-        return each_period(r, lambda length, _: kilowatts * length * HOURS_PER_YEAR)
-
-    r.it_energy = kwh(r.it_power)
-    r.cooling_energy = kwh(r.cooling_power)
-    r.overhead_energy = kwh(r.overhead_power)
+    idle = r.it_power - r.accelerators * (r.average_power - x.idle_power) / W_PER_KW
+    r.it_energy = [(idle + (r.it_power - idle) * share) * length * HOURS_PER_YEAR
+                   for share, length in zip(r.share, r.period)]
+    r.cooling_energy = [it * (x.pue - 1) * x.cooling_share for it in r.it_energy]
+    r.overhead_energy = [it * (x.pue - 1) * (1 - x.cooling_share) for it in r.it_energy]
     r.tariff = each_period(
         r, lambda _, elapsed: x.electricity_price * growth(x.electricity_escalation, elapsed))
     demand_charge = each_period(
@@ -232,7 +254,8 @@ def evaluate(given, items=()):
     cash_flow(x, r, own_capex)
     totals(r)
     results(x, r)
-    del r.elapsed       # only the way to the others
+    finance.views(x, r, own_capex)
+    del r.elapsed, r.share       # only the way to the others
     return vars(r)
 
 

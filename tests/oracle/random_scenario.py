@@ -10,6 +10,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 
 from oracle.cost_model import DEFAULTS, NOT_FOR_RENTED
+from oracle.finance import MACRS
 
 ACCELERATORS = ["h200-sxm-141", "mi325x-256", "b200-sxm-180", "mi355x-288", "mi300x-192",
                 "h100-sxm5-80"]
@@ -25,6 +26,7 @@ WATT = {"{} W": 1, "{} W/gpu": 1, "{} kW": "0.001", "{} kW/gpu": "0.001"}
 USD_KW = {"{} USD/kW": 1, "{} USD/W": "0.001"}
 USD_KW_MONTH = {"{} USD/kW/month": 1, "{} USD/kW/yr": 12}
 TOKEN = {"{} token": 1}
+YEARS = {"{} yr": 1, "{} month": 12}
 SPEED = {"{} token/s": 1, "{} token/s/gpu": 1, "{} token/h": 3600, "{} Mtok/h": "0.0036",
          "{} Mtok/yr": "31.536"}
 
@@ -76,15 +78,34 @@ INPUTS = {
     "scaling_efficiency": (75, 99, 1, PERCENT),
     "delivered": (50, 98, 1, PERCENT),
     "wacc": (2, 15, 2, PERCENT_YEAR),
+    "period": (1, 12, 0, {"{} month": 1}),
+    "ramp": (1, 30, 0, {"{} month": 1}),
+    "book_life": (2, 8, 1, YEARS),
+    "facility_life": (2, 40, 0, YEARS),
+    "tax_rate": (5, 40, 1, PERCENT),
+    "tax_life": (2, 7, 1, YEARS),
+    "bonus_depreciation": (10, 100, 0, PERCENT),
+    "macrs_1": (5, 30, 2, PERCENT), "macrs_2": (5, 30, 2, PERCENT), "macrs_3": (5, 20, 2, PERCENT),
+    "macrs_4": (2, 10, 2, PERCENT), "macrs_5": (1, 6, 2, PERCENT), "macrs_6": (0, 4, 2, PERCENT),
+    "loan_share": (10, 100, 0, PERCENT),
+    "loan_rate": (1, 14, 2, PERCENT_YEAR),
+    "loan_term": (1, 7, 0, YEARS),
+    "lease_rate": (1, 14, 2, PERCENT_YEAR),
+    "lease_term": ("0.5", 7, 1, YEARS),
+    "lease_payment": (100_000, 9_000_000, 0, {"{} USD/yr": 1}),
 }
 CHOICES = {"horizon": ["1", "2", "2.5", "3", "3.75", "4", "5", "0.5"],
-           "accelerators_per_node": ["4", "8", "72"]}
-WORDS = {"colo_power": ["metered", "included"]}
+           "accelerators_per_node": ["4", "8", "72"], "period": ["1", "2", "3", "4", "6"],
+           "loan_rate": ["0", "4.5", "6.25", "9", "12.5"]}
+WORDS = {"colo_power": ["metered", "included"], "tax_schedule": ["macrs", "straight"]}
 
 ALWAYS = {"list_price", "pue", "electricity_price", "utilization", "engineer_cost"}
 FACILITIES = {"plain": [], "own": ["build_price", "facility_residual"],
               "colo": ["colo_rate", "colo_escalation", "colo_power"]}
-ELSEWHERE = {"horizon", "accelerators", "demand", "rental_rate", "throughput",
+TAX = ["tax_schedule", "tax_life", "bonus_depreciation", *MACRS]
+LOAN = ["loan_rate", "loan_term"]
+LEASE = ["lease_rate", "lease_term", "lease_payment"]
+ELSEWHERE = {"horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, "accelerators", "demand", "rental_rate", "throughput",
              "decode_throughput", "prefill_throughput", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
 
@@ -200,6 +221,30 @@ def draw_speed(draft):
             draft.workload.setdefault(name, draw(draft.rng, name))
 
 
+def draw_finance(draft):
+    """Income tax and a loan, for all options or for some; what they need stands beside them."""
+    rng = draft.rng
+    taxed = rng.choice([[], draft.options[:1], draft.options])
+    for option in taxed:
+        for name in ["tax_rate", *(name for name in TAX if rng.random() < 0.5)]:
+            draft.give(option, name)
+    if taxed and rng.random() < 0.5:
+        draft.common["bonus_depreciation"] = draw(rng, "bonus_depreciation")
+    for option in draft.options:
+        if rng.random() < 0.4 and "rental_rate" not in option.given:
+            for name in LEASE[:rng.choice([2, 3])]:
+                draft.give(option, name)
+    borrowing = [option for option in draft.options if "rental_rate" not in option.given]
+    if rng.random() < 0.4 or not borrowing:
+        return
+    for name in LOAN:
+        draft.common[name] = draw(rng, name)
+    for option in borrowing:
+        draft.give(option, "loan_share")
+        if rng.random() < 0.5:
+            draft.give(option, rng.choice(LOAN))
+
+
 def draw_own_items(rng):
     items = []
     for name, group, unit, formula, amount in rng.sample(OWN_ITEMS, rng.choice([0, 0, 1, 2, 3])):
@@ -253,13 +298,16 @@ def make(seed, accelerators):
     draw_sizes(draft)
     draw_facility(draft)
     draw_speed(draft)
+    draw_finance(draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
+    if rng.random() < 0.4:
+        horizon["period"] = draw(rng, "period")
     items = draw_own_items(rng)
     baseline = rng.choice([None] + [option.id for option in options])
     ini = write_ini(draft, f"random scenario {seed}", baseline, horizon, items)
     shared = horizon | draft.common | draft.workload
     return SimpleNamespace(
-        ini=ini, baseline=baseline or options[0].id, items=[item.cost for item in items],
+        ini=ini, months=float(horizon.get("period", 12)), baseline=baseline or options[0].id, items=[item.cost for item in items],
         options=[finish(option, shared, accelerators[option.accelerator]) for option in options])
 
 
@@ -270,6 +318,10 @@ def finish(option, shared, catalogued):
         unused |= NOT_FOR_RENTED | {"colo_power"}
     if "decode_throughput" not in inputs:
         unused |= {"input_tokens", "output_tokens"}
+    if "tax_rate" not in inputs:
+        unused |= set(TAX)
+    if "loan_share" not in inputs or "loan_share" in unused:
+        unused |= set(LOAN)
     neutral = DEFAULTS | catalogued
     telling = [name for name, value in inputs.items()
                if name not in unused and value != neutral[name]]

@@ -1,0 +1,388 @@
+// The views of finance against worked examples that others published, each named; the horizons of
+// 1 to 7 years, and periods shorter than a year. Run in the repository's root.
+#include "tests/support/scenario_fixture.h"
+
+#include "model/comparison.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// An option whose capital expenditure is all that it costs: the price of one accelerator, given
+// behind it, and whatever a view needs.
+static const char one_asset[] = "[scenario]\n"
+                                "title = One asset\n"
+                                "date = 2026-11-01\n"
+                                "%s\n"
+                                "[option a]\n"
+                                "accelerator = h200-sxm-141\n"
+                                "accelerators = 1\n"
+                                "accelerators_per_node = 1\n"
+                                "throughput = 1000 token/s\n"
+                                "utilization = 50 %%\n"
+                                "load_power = 700 W\n"
+                                "pue = 1.2\n"
+                                "electricity_price = 0 USD/kWh\n"
+                                "%s\n";
+
+static void start(struct scenario_fixture *fixture, const char *scenario, const char *option) {
+  char text[4096];
+  snprintf(text, sizeof text, one_asset, scenario, option);
+  scenario_fixture_start(fixture, text, NULL, NULL);
+  if (!fixture->scenario)
+    fail_msg("%s", fixture_errors(&fixture->fixture));
+}
+
+// In the item's own unit.
+static double item(const struct scenario *scenario, const char *name, int period) {
+  int d = model_find(scenario->model, name);
+  if (d < 0 || !option_has(&scenario->options[0], d))
+    fail_msg("no item %s", name);
+  return option_value(scenario, &scenario->options[0], d, period) /
+         unit_factor(&scenario->model->declarations[d].unit);
+}
+
+// Published figures are rounded: what is computed must round to the same.
+static void expect_rounded(double got, double published, int decimals, const char *what) {
+  double half = 0.5 * pow(10, -decimals) * (1 + 1e-9);
+  if (!(fabs(got - published) <= half))
+    fail_msg("%s: published %.*f, computed %.6f", what, decimals, published, got);
+}
+
+// ---- worked examples of single figures
+
+#define IE13                                                                                       \
+  "horizon = 10 yr", "list_price = 400000 USD\nlease_rate = 5 %/yr\nlease_term = 10 "              \
+                     "yr\nlease_payment = 50000 USD/yr"
+
+static const struct {
+  const char *source, *scenario, *option, *item;
+  int period;
+  double published;
+  int decimals;
+} examples[] = {
+    {"Excel's PMT, example: 8 % a year, 10 months, 10,000", "period = 1 month",
+     "list_price = 10000 USD\nloan_share = 100 %\nloan_rate = 8 %/yr\nloan_term = 10 month",
+     "loan_instalment", 0, 1037.03, 2},
+    {"Excel's IPMT, example: first month of 3 years at 10 %, 8,000", "period = 1 month",
+     "list_price = 8000 USD\nloan_share = 100 %\nloan_rate = 10 %/yr\nloan_term = 3 yr",
+     "loan_interest", 1, 66.67, 2},
+    {"Excel's IPMT, example: last year of 3 at 10 %, 8,000", "",
+     "list_price = 8000 USD\nloan_share = 100 %\nloan_rate = 10 %/yr\nloan_term = 3 yr",
+     "loan_interest", 3, 292.45, 2},
+    {"Excel's PPMT, example: first month of 2 years at 10 %, 2,000", "period = 1 month",
+     "list_price = 2000 USD\nloan_share = 100 %\nloan_rate = 10 %/yr\nloan_term = 2 yr",
+     "loan_principal", 1, 75.62, 2},
+    {"Excel's PPMT, example: tenth year of 10 at 8 %, 200,000", "horizon = 10 yr",
+     "list_price = 200000 USD\nloan_share = 100 %\nloan_rate = 8 %/yr\nloan_term = 10 yr",
+     "loan_principal", 10, 27598.05, 2},
+    {"Excel's SLN, example: 30,000 less a salvage of 7,500 over 10 years", "",
+     "list_price = 22500 USD\nbook_life = 10 yr", "book_depreciation", 1, 2250, 2},
+    {"IRS Publication 946, Table A-1, 5 years: year 1", "horizon = 6 yr",
+     "list_price = 1000 USD\ntax_rate = 21 %", "tax_depreciation", 1, 200, 2},
+    {"the same, year 2", "horizon = 6 yr", "list_price = 1000 USD\ntax_rate = 21 %",
+     "tax_depreciation", 2, 320, 2},
+    {"the same, year 3", "horizon = 6 yr", "list_price = 1000 USD\ntax_rate = 21 %",
+     "tax_depreciation", 3, 192, 2},
+    {"the same, year 4", "horizon = 6 yr", "list_price = 1000 USD\ntax_rate = 21 %",
+     "tax_depreciation", 4, 115.2, 2},
+    {"the same, year 5", "horizon = 6 yr", "list_price = 1000 USD\ntax_rate = 21 %",
+     "tax_depreciation", 5, 115.2, 2},
+    {"the same, year 6", "horizon = 6 yr", "list_price = 1000 USD\ntax_rate = 21 %",
+     "tax_depreciation", 6, 57.6, 2},
+    {"IFRS 16, Illustrative Example 13: present value of ten payments of 50,000 in advance at 5 %",
+     IE13, "right_of_use", 0, 405391, 0},
+    {"the same: liability after the first payment", IE13, "lease_liability", 0, 355391, 0},
+    {"the same: interest of year 1", IE13, "lease_interest", 1, 17770, 0},
+    {"the same: liability after the payment for year 2", IE13, "lease_liability", 1, 323161, 0},
+    {"the same: interest of year 2", IE13, "lease_interest", 2, 16158, 0},
+    {"the same: interest of year 3", IE13, "lease_interest", 3, 14466, 0},
+    {"the same: liability after the payment for year 4", IE13, "lease_liability", 3, 253785, 0},
+    {"the same: interest of year 4", IE13, "lease_interest", 4, 12689, 0},
+    {"Ross, Westerfield, Jordan, Fundamentals of Corporate Finance, equivalent annual cost, "
+     "machine A",
+     "horizon = 2 yr", "list_price = 100 USD\nsupport = 10 %/yr\nwacc = 10 %/yr", "npv_cost", 0,
+     117.36, 2},
+    {"the same", "horizon = 2 yr", "list_price = 100 USD\nsupport = 10 %/yr\nwacc = 10 %/yr",
+     "equivalent_annual_cost", 0, 67.62, 2},
+    {"the same, machine B", "horizon = 3 yr",
+     "list_price = 140 USD\nsoftware_licence = 8 USD/yr\nwacc = 10 %/yr", "npv_cost", 0, 159.89, 2},
+    {"the same", "horizon = 3 yr",
+     "list_price = 140 USD\nsoftware_licence = 8 USD/yr\nwacc = 10 %/yr", "equivalent_annual_cost",
+     0, 64.30, 1},
+};
+
+static void published_figures(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+    struct scenario_fixture fixture;
+    start(&fixture, examples[i].scenario, examples[i].option);
+    expect_rounded(item(fixture.scenario, examples[i].item, examples[i].period),
+                   examples[i].published, examples[i].decimals, examples[i].source);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+// ---- rates of return and payback
+
+static const struct {
+  const char *source;
+  int count;
+  double flows[6];
+  double published; // %, NAN for none
+  int decimals;
+} rates[] = {
+    {"Excel's IRR, example: after five years",
+     6,
+     {-70000, 12000, 15000, 18000, 21000, 26000},
+     8.7,
+     1},
+    {"Excel's IRR, example: after four years, -2.1 %: nothing is earned",
+     5,
+     {-70000, 12000, 15000, 18000, 21000},
+     NAN,
+     0},
+    {"Brealey, Myers, Allen, Principles of Corporate Finance: -4,000, +2,000, +4,000",
+     3,
+     {-4000, 2000, 4000},
+     28,
+     0},
+    {"no outlay", 3, {10, -5, -4}, NAN, 0},
+};
+
+static void published_rates(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    double rate = 100 * internal_rate(rates[i].flows, rates[i].count);
+    if (isnan(rates[i].published))
+      assert_true(isnan(rate));
+    else
+      expect_rounded(rate, rates[i].published, rates[i].decimals, rates[i].source);
+  }
+}
+
+static const struct {
+  const char *source;
+  int count;
+  double flows[6];
+  double published; // years, NAN for never
+} paybacks[] = {
+    {"Ross, Westerfield, Jordan: 500 earned back by 100, 200, 500", 4, {-500, 100, 200, 500}, 2.4},
+    {"the same: 50,000 earned back by 30,000, 20,000, 10,000, 5,000",
+     5,
+     {-50000, 30000, 20000, 10000, 5000},
+     2},
+    {"never", 3, {-100, 40, 59}, NAN},
+    {"nothing laid out", 2, {0, 10}, NAN},
+};
+
+static void published_paybacks(void **state) {
+  (void)state;
+  static const double years[6] = {0, 1, 1, 1, 1, 1};
+  for (size_t i = 0; i < sizeof paybacks / sizeof paybacks[0]; i++) {
+    double time = payback_time(paybacks[i].flows, years, paybacks[i].count);
+    if (isnan(paybacks[i].published))
+      assert_true(isnan(time));
+    else
+      expect_near(time, paybacks[i].published, 1e-12, paybacks[i].source);
+  }
+}
+
+// Excel's NPV, second example: 8 % a year, 40,000 now, then 8,000, 9,200, 10,000, 12,000, 14,500:
+// worth 1,922.06. Here one option
+// is the outlay and the other pays what is saved.
+static void difference_of_options(void **state) {
+  (void)state;
+  static const char flows[] =
+      "[scenario]\ntitle = Outlay against fees\ndate = 2026-11-01\nhorizon = 5 yr\n"
+      "baseline = fees\n"
+      "[common]\naccelerators = 1\naccelerators_per_node = 1\nthroughput = 1000 token/s\n"
+      "utilization = 50 %\nwacc = 8 %/yr\npue = 1.2\nelectricity_price = 0 USD/kWh\n"
+      "load_power = 700 W\n"
+      "[option outlay]\naccelerator = h200-sxm-141\nlist_price = 40000 USD\n"
+      "[option fees]\naccelerator = h200-sxm-141\nlist_price = 0 USD\nmigration_cost = 0 USD\n"
+      "engineers = 1 FTE\nengineer_cost = 1 USD/yr\n"
+      "[item fee]\nlabel = Fee\nunit = USD\ngroup = opex\n"
+      "formula = engineers * (8000 USD * (t = 1) + 9200 USD * (t = 2) + 10000 USD * (t = 3) + "
+      "12000 USD * (t = 4) + 14500 USD * (t = 5) - 1 USD)\n";
+  struct scenario_fixture fixture;
+  scenario_fixture_start(&fixture, flows, NULL, NULL);
+  expect_error(&fixture.fixture, "fees", "");
+  const struct comparison *comparison =
+      comparison_of(fixture.scenario, &fixture.scenario->options[0], &fixture.fixture.arena);
+  assert_non_null(comparison);
+  assert_int_equal(comparison->direction, 1);
+  expect_near(comparison->extra_outlay, 40000, 1e-12, "extra outlay");
+  expect_rounded(comparison->npv_saved, 1922.06, 2, "Excel's NPV, second example");
+  expect_near(comparison->saved_total, 13700, 1e-12, "saved");
+  // The same seen from the other side.
+  struct scenario *turned = fixture.scenario;
+  turned->baseline = 0;
+  const struct comparison *other =
+      comparison_of(turned, &turned->options[1], &fixture.fixture.arena);
+  assert_int_equal(other->direction, -1);
+  expect_near(other->irr, comparison->irr, 1e-12, "IRR from both sides");
+  expect_near(other->npv_saved, -comparison->npv_saved, 1e-12, "NPV from both sides");
+  expect_near(other->payback, comparison->payback, 1e-12, "payback from both sides");
+  scenario_fixture_end(&fixture);
+}
+
+// ---- horizons and periods
+
+static const char all_views[] = "list_price = 40000 USD\nwacc = 0 %/yr\nsupport = 4 %/yr\n"
+                                "software_licence = 300 USD/yr\nresidual_value = 10 %\n"
+                                "node_price = 9000 USD\nmigration_cost = 5000 USD\n"
+                                "book_life = 4 yr\ntax_rate = 25 %\nbonus_depreciation = 40 %\n"
+                                "loan_share = 70 %\nloan_rate = 0 %/yr\nloan_term = 5 yr\n"
+                                "lease_rate = 6 %/yr\nlease_term = 4 yr\n";
+
+static const char *const checks[] = {"check_categories", "check_tokens", "check_energy",
+                                     "check_periods",    "check_book",   "check_tax",
+                                     "check_loan",       "check_lease"};
+
+static void expect_checks(const struct scenario *scenario, const char *what) {
+  for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+    if (!(fabs(item(scenario, checks[i], 0)) < 1e-12))
+      fail_msg("%s: %s is %g", what, checks[i], item(scenario, checks[i], 0));
+}
+
+// Nothing that grows, ramps or is discounted: a year's months are its year.
+static const char *const sums[] = {
+    "cash",           "tokens",    "book_depreciation", "tax_depreciation", "tax_shield",
+    "loan_principal", "it_energy", "support_cost",      "after_tax_cash"};
+
+static double year_of(const struct scenario *scenario, const char *name, int year, int per_year) {
+  double sum = 0;
+  for (int t = (year - 1) * per_year + 1; t <= year * per_year; t++)
+    sum += item(scenario, name, t);
+  return sum;
+}
+
+static void periods_add_up(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int per_year;
+  } periods[] = {{"1 month", 12}, {"2 month", 6}, {"3 month", 4}, {"4 month", 3}, {"6 month", 2}};
+  for (int horizon = 1; horizon <= 7; horizon++) {
+    struct scenario_fixture yearly;
+    char text[64];
+    snprintf(text, sizeof text, "horizon = %d yr", horizon);
+    start(&yearly, text, all_views);
+    expect_checks(yearly.scenario, text);
+    for (size_t p = 0; p < sizeof periods / sizeof periods[0]; p++) {
+      struct scenario_fixture finer;
+      snprintf(text, sizeof text, "horizon = %d yr\nperiod = %s", horizon, periods[p].text);
+      start(&finer, text, all_views);
+      expect_checks(finer.scenario, text);
+      assert_int_equal(finer.scenario->periods, 1 + 7 * periods[p].per_year);
+      for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        for (int year = 1; year <= horizon; year++)
+          assert_true(fabs(year_of(finer.scenario, sums[i], year, periods[p].per_year) -
+                           item(yearly.scenario, sums[i], year)) <=
+                      1e-9 * fabs(item(yearly.scenario, "capex", 0)) +
+                          1e-9 * fabs(item(yearly.scenario, sums[i], year)));
+      scenario_fixture_end(&finer);
+    }
+    scenario_fixture_end(&yearly);
+  }
+}
+
+// With a ramp of a year, the first year serves half, whatever the periods.
+static void ramp_serves_its_share(void **state) {
+  (void)state;
+  static const char *const periods[] = {"1 yr", "3 month", "1 month"};
+  static const int per_year[] = {1, 4, 12};
+  char option[1024];
+  snprintf(option, sizeof option, "%sramp = 12 month\nidle_power = 100 W\n", all_views);
+  for (size_t p = 0; p < 3; p++) {
+    struct scenario_fixture fixture;
+    char text[64];
+    snprintf(text, sizeof text, "period = %s", periods[p]);
+    start(&fixture, text, option);
+    const struct scenario *scenario = fixture.scenario;
+    double full = year_of(scenario, "tokens", 2, per_year[p]);
+    expect_near(year_of(scenario, "tokens", 1, per_year[p]), full / 2, 1e-12, text);
+    // (700 W - 100 W) x 50 % at full use, half of it over the first year.
+    expect_near(year_of(scenario, "it_energy", 1, per_year[p]), 8.76 * (100 + 150), 1e-12, text);
+    expect_near(year_of(scenario, "it_energy", 2, per_year[p]), 8.76 * (100 + 300), 1e-12, text);
+    expect_checks(scenario, text);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+// A lease that is not given its payment repays the hardware, whatever its term and the periods.
+static void lease_repays_the_hardware(void **state) {
+  (void)state;
+  static const char *const terms[] = {"1 month", "7 month", "1 yr", "3.5 yr", "50 month", "9 yr"};
+  static const char *const periods[] = {"1 yr", "6 month", "1 month"};
+  for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
+    for (size_t p = 0; p < sizeof periods / sizeof periods[0]; p++) {
+      struct scenario_fixture fixture;
+      char text[128], option[256];
+      snprintf(text, sizeof text, "horizon = 2.5 yr\nperiod = %s", periods[p]);
+      snprintf(option, sizeof option,
+               "list_price = 40000 USD\nlease_rate = 6 %%/yr\nlease_term = %s\nwacc = 6 %%/yr",
+               terms[i]);
+      start(&fixture, text, option);
+      expect_near(item(fixture.scenario, "right_of_use", 0), 40000, 1e-12, option);
+      // At the lease's own rate it costs what the purchase does.
+      expect_near(item(fixture.scenario, "lease_npv", 0), item(fixture.scenario, "npv_cost", 0),
+                  1e-9, option);
+      assert_true(fabs(item(fixture.scenario, "check_lease", 0)) < 1e-12);
+      scenario_fixture_end(&fixture);
+    }
+}
+
+// ---- what is refused
+
+static const struct {
+  const char *scenario, *option, *error;
+} refused[] = {
+    {"period = 5 month", "list_price = 1 USD", "a year must be a whole number of periods"},
+    {"period = 2 yr", "list_price = 1 USD", "a year must be a whole number of periods"},
+    {"period = 1 h", "list_price = 1 USD", "a year must be a whole number of periods"},
+    {"period = 3 USD", "list_price = 1 USD", "USD"},
+    {"", "list_price = 1 USD\nperiod = 1 month", "'period' is computed, not given"},
+    {"", "list_price = 1 USD\nbonus_depreciation = 40 %",
+     "'bonus_depreciation' means nothing to option 'a' without 'tax_rate'"},
+    {"[common]\nloan_rate = 4 %/yr", "list_price = 1 USD",
+     "'loan_rate' means nothing without 'loan_share', which no option has"},
+    {"", "list_price = 1 USD\nloan_share = 10 %\nloan_rate = 5 %/yr",
+     "option 'a' needs 'loan_term' (yr)"},
+    {"", "list_price = 1 USD\nlease_term = 3 yr",
+     "'lease_term' means nothing to option 'a' without 'lease_rate'"},
+    {"", "list_price = 1 USD\nlease_rate = 0 %/yr\nlease_term = 3 yr",
+     "'lease_rate' must be above 0 %/yr"},
+    {"", "rental_rate = 1 USD/h\nlease_rate = 3 %/yr\nlease_term = 3 yr",
+     "'lease_rate' is part of the rent of option 'a'"},
+    {"", "list_price = 1 USD\ntax_rate = 100 %", "'tax_rate' must be at most 99 %"},
+    {"", "list_price = 1 USD\ntax_rate = 20 %\ntax_schedule = sums", "expected macrs or straight"},
+};
+
+static void refusals(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[4096];
+    snprintf(text, sizeof text, one_asset, refused[i].scenario, refused[i].option);
+    scenario_fixture_start(&fixture, text, NULL, NULL);
+    assert_null(fixture.scenario);
+    expect_error(&fixture.fixture, refused[i].option, refused[i].error);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(published_figures),
+      cmocka_unit_test(published_rates),
+      cmocka_unit_test(published_paybacks),
+      cmocka_unit_test(difference_of_options),
+      cmocka_unit_test(periods_add_up),
+      cmocka_unit_test(ramp_serves_its_share),
+      cmocka_unit_test(lease_repays_the_hardware),
+      cmocka_unit_test(refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
