@@ -41,7 +41,7 @@ static int simulate_together(struct run *run, const struct ranks *ranks) {
   const struct scenario *scenario = NULL;
   struct simulation_part *part = simulate_share(run, ranks, &request, &scenario);
   const int failed = ranks_first_failure(ranks, !part);
-  if (failed < ranks->size) {
+  if (!part || failed < ranks->size) {
     run->silent = failed != ranks->rank;
     return run->silent ? 0 : -1; // one bad exit is enough for mpirun, and ends the others
   }
