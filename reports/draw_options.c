@@ -1,5 +1,6 @@
 #include "reports/draw_options.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,6 +67,11 @@ int draw_options_read(const struct run *run, uint64_t draws, struct simulate_req
       (options->method && read_method(run, options->method, &request->method)) ||
       (options->shard && read_shard(run, options->shard, request)))
     return -1;
+  if (request->seed > INT64_MAX) { // JSON has no larger whole numbers
+    diagnostics_error(run->diagnostics, (struct place){0}, "--seed: at most %" PRId64 ", not '%s'",
+                      INT64_MAX, options->seed);
+    return -1;
+  }
   sigaction(SIGINT, &action, NULL);
   return 0;
 }

@@ -294,9 +294,12 @@ static int bar_column(const struct writer *writer, const struct outcome *outcome
   return COLUMN_VALUE + number * BAR_COLUMNS + which;
 }
 
-// Lines of several costs have bars of unlike width: their height is a density.
+// Lines of several costs have bars of unlike width: their height is a density, but where a cost
+// hardly varies and its width is rounding error.
 static bool is_density(const struct writer *writer, const struct outcome *outcome) {
-  return outcome->kind == OUTCOME_COST && writer->simulation->option_count > 1;
+  const double span = outcome->bars_high - outcome->bars_low;
+  return outcome->kind == OUTCOME_COST && writer->simulation->option_count > 1 &&
+         span > 1e-6 * fabs(outcome->bars_high);
 }
 
 // "($E$90-$D$90)/COUNT($E$92:$E$141)": low and high end stand above the first two bar columns.

@@ -317,6 +317,7 @@ WRONG = [  # arguments, words
     (('--draws', 'many'), "not 'many'"),
     (('--draws', '-5'), "not '-5'"),
     (('--seed', '1.5'), "not '1.5'"),
+    (('--seed', '9223372036854775808'), 'at most 9223372036854775807'),
     (('--method', 'halton'), 'sobol or random'),
     (('--shard', '4/3'), 'I/N'),
     (('--shard', '0/3'), 'I/N'),
