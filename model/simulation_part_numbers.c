@@ -65,7 +65,7 @@ static void walk_part(struct walk *walk, struct simulation_part *part) {
 }
 
 // Of what must be the same in all parts: a double per item.
-enum { GUARDS_PER_OUTCOME = 4, GUARDS = 2 };
+enum { GUARDS_PER_OUTCOME = 4, GUARDS = 3 };
 
 static void fill_guards(const struct simulation_frame *frame, double *guards) {
   enum { HEX_DIGITS = 12 }; // 48 bits of the digest, exact in a double
@@ -73,6 +73,7 @@ static void fill_guards(const struct simulation_frame *frame, double *guards) {
   strncpy(start, frame->digest, HEX_DIGITS);
   *guards++ = (double)strtoull(start, NULL, 16);
   *guards++ = (double)frame->draws;
+  *guards++ = (double)frame->seed;
   for (size_t o = 0; o < frame->outcome_count; o++) {
     *guards++ = frame->shapes[o].centre;
     *guards++ = frame->shapes[o].half_width;

@@ -47,7 +47,7 @@ static int simulate_together(struct run *run, const struct ranks *ranks) {
   }
   run->silent = ranks->rank != 0;
   if (ranks_merge(ranks, part, run->arena, run->diagnostics))
-    return -1;
+    return run->silent ? 0 : -1;
   if (run->silent)
     return 0;
   run_print_warnings(run, scenario);

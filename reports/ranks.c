@@ -64,11 +64,22 @@ int ranks_first_failure(const struct ranks *ranks, bool failed) {
   return first;
 }
 
+// Do all processes have a part of as many numbers?
+static bool are_alike(const struct ranks *ranks, size_t count) {
+  int least = (int)count, most = -(int)count;
+  return !ranks->plugin->least(&least) && !ranks->plugin->least(&most) && least == -most;
+}
+
 int ranks_merge(const struct ranks *ranks, struct simulation_part *part, struct arena *arena,
                 struct diagnostics *diagnostics) {
   if (!ranks->plugin)
     return 0;
   struct simulation_numbers numbers = simulation_part_numbers(part, arena);
+  if (!are_alike(ranks, numbers.sum_count)) {
+    diagnostics_error(diagnostics, nowhere,
+                      "the processes do not simulate the same scenario in the same way");
+    return -1;
+  }
   if (ranks->plugin->reduce(numbers.sums, numbers.sum_count, numbers.lows, numbers.highs,
                             numbers.end_count)) {
     diagnostics->machine_failed = true;

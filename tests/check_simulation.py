@@ -156,6 +156,11 @@ def check_ranks(folder, one):
     part = pathlib.Path(folder) / 'ranked.json'
     done = run_ranks(2, 'simulate', EXAMPLE, '-q', '--shard', '1/2', '-o', part)
     check('a shard is no matter of ranks', done.returncode == 0 and part.exists(), done.stderr)
+    path = scenario(folder, '[range]\na.throughput = uniform(900, 1100) token/s\n')
+    for other in ((EXAMPLE, '--seed', 2), (path,)):
+        done = run_ranks(1, 'simulate', EXAMPLE, ':', '-n', 1, PERTOKEN, 'simulate', *other)
+        check('processes that do not agree', done.returncode == 2 and not done.stdout
+              and done.stderr.count('do not simulate the same') == 1, (done.returncode, done.stderr))
     done = run_ranks(2, 'simulate', EXAMPLE, PERTOKEN_PLUGINS=folder)
     check('without the plugin', done.returncode == 2 and 'built without MPI' in done.stderr,
           done.stderr)
