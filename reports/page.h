@@ -11,7 +11,10 @@
 
 #include <stdio.h>
 
-// The charting library is fetched when the program is built, where that can be done.
+// The charts are Observable Plot's, on d3 (both ISC): pictures in SVG that print sharply, take the
+// style sheet's colours and can be named to a screen reader, and code that needs no eval, so that
+// the policy can be strict. The library is fetched when the program is built, where that can be
+// done.
 bool page_has_charts(void);
 
 // A scenario as the page is to show it: `cases` are readings of the same file, each with the case

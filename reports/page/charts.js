@@ -155,7 +155,7 @@ function tornado_chart(swings, now, saves, width) {
   const scale = saves ? (x) => 100 * x : in_mtok;
   const rows = tornado_rows(swings, scale), bars = rows.flatMap((row) => row.ends);
   const margin = left_margin(width, [...rows.map((row) => row.key), '']);
-  const rightmost = (bar) => bar.result >= scale(now);
+  const rightmost = (bar) => bar.result > scale(now), leftmost = (bar) => bar.result < scale(now);
   const label = { x: 'result', y: 'key', text: 'text', fontSize: EM - 1, fill: 'var(--quiet)' };
   return draw({
     width, height: 46 + 30 * rows.length, marginLeft: margin, marginRight: 44, insetLeft: 40,
@@ -171,7 +171,7 @@ function tornado_chart(swings, now, saves, width) {
         fill: (bar) => (bar.end === 'up' ? 'var(--up)' : 'var(--down)') }),
       Plot.ruleX([scale(now)]),
       Plot.text(bars.filter(rightmost), { ...label, textAnchor: 'start', dx: 4 }),
-      Plot.text(bars.filter((bar) => !rightmost(bar)), { ...label, textAnchor: 'end', dx: -4 }),
+      Plot.text(bars.filter(leftmost), { ...label, textAnchor: 'end', dx: -4 }),
     ],
   });
 }

@@ -250,6 +250,8 @@ function draw_break_even(now) {
   if (!target)
     return;
   at('axis').value = name;
+  at('break-even-title').textContent =
+    state.from === state.to ? 'Cost per token against one input' : 'Break-even';
   put_chart('break-even', break_even_chart(state, break_even(state, inputs, costs, target), target,
     inputs[target.moves[0]][target.input], inner_width(at('break-even'))));
 }
