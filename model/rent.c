@@ -460,13 +460,14 @@ static int read_own(const struct asking *asking) {
   const struct scenario *scenario = asking->scenario;
   const struct ini_key *key = ini_find(asking->section, "own");
   const int sole = sole_owned(scenario);
-  const int own = !key && sole >= 0
-                      ? sole
-                      : question_option(scenario, asking->section, "own", asking->diagnostics);
-  if (own < 0)
+  if (!key && sole >= 0) {
+    asking->answer->own = sole;
+    return 0;
+  }
+  asking->answer->own = question_option(scenario, asking->section, "own", asking->diagnostics);
+  if (!key || asking->answer->own < 0)
     return -1;
-  asking->answer->own = own;
-  if (!scenario->options[own].rented)
+  if (!scenario->options[asking->answer->own].rented)
     return 0;
   diagnostics_error(asking->diagnostics, key->value_place,
                     "option '%s' is rented: own wants an owned one", key->value);
