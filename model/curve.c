@@ -28,6 +28,8 @@ double curve_interpolate(const double *x, const double *y, size_t count, double 
 bool curve_add(struct curve *curve, double batch, double throughput, double load_power,
                const char *id) {
   size_t at = 0;
+  if (!(batch >= 1 && batch <= CURVE_USERS))
+    return false;
   while (at < curve->count && curve->batch[at] < batch)
     at++;
   if (curve->count == CURVE_POINTS || (at < curve->count && curve->batch[at] == batch))

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CURVE_POINTS = 64 };
+// More users than CURVE_USERS share no batch that anybody has published.
+enum { CURVE_POINTS = 64, CURVE_USERS = 65536 };
 
 struct curve {
   double batch[CURVE_POINTS];      // ascending, no two alike
@@ -38,7 +39,8 @@ struct curve_choice {
 // number.
 double curve_interpolate(const double *x, const double *y, size_t count, double at);
 
-// Puts a point where its batch belongs. False when there is one of that batch already, or no room.
+// Puts a point where its batch belongs. False when there is one of that batch already, no room, or
+// a batch below 1 or above CURVE_USERS.
 bool curve_add(struct curve *curve, double batch, double throughput, double load_power,
                const char *id);
 

@@ -375,7 +375,7 @@ int recorded_curve(const struct records *records, const char *file, const char *
     curve->accelerators = result->shard.of > 1 ? result->shard.of : 1;
     largest = largest && largest->batch > result->batch ? largest : result;
   }
-  if (curve->count >= 2) {
+  if (largest && curve->count >= 2) {
     fill(&choice, largest, nearest);
     return 0;
   }

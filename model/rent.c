@@ -351,8 +351,10 @@ static int offer_of_row(const struct asking *asking, const struct term *term,
   offer->rate = rate;
   offer->grade = catalog_grade(table, row);
   offer->date = table_cell(table, row, "as_of");
+  const bool is_plain = !strcmp(basis, "on_demand");
   offer->origin =
-      arena_printf(asking->arena, "%s, %s", key->value, table_cell(table, row, "provider"));
+      arena_printf(asking->arena, "%s, %s%s%s", key->value, table_cell(table, row, "provider"),
+                   is_plain ? "" : ", ", is_plain ? "" : basis);
   offer->source =
       arena_printf(asking->arena, "%s: %s, %s (%s)", key->value, table_cell(table, row, "provider"),
                    table_cell(table, row, "item"), table_cell(table, row, "source_title"));
@@ -460,13 +462,14 @@ static int read_own(const struct asking *asking) {
   const struct scenario *scenario = asking->scenario;
   const struct ini_key *key = ini_find(asking->section, "own");
   const int sole = sole_owned(scenario);
-  const int own = !key && sole >= 0
-                      ? sole
-                      : question_option(scenario, asking->section, "own", asking->diagnostics);
-  if (own < 0)
+  if (!key && sole >= 0) {
+    asking->answer->own = sole;
+    return 0;
+  }
+  asking->answer->own = question_option(scenario, asking->section, "own", asking->diagnostics);
+  if (!key || asking->answer->own < 0)
     return -1;
-  asking->answer->own = own;
-  if (!scenario->options[own].rented)
+  if (!scenario->options[asking->answer->own].rented)
     return 0;
   diagnostics_error(asking->diagnostics, key->value_place,
                     "option '%s' is rented: own wants an owned one", key->value);
@@ -526,6 +529,22 @@ static const char *const needed_items[] = {
 
 enum { NEEDED_ITEMS = sizeof needed_items / sizeof needed_items[0] };
 
+static int refuse_name(const struct scenario *scenario, const char *only, size_t most,
+                       bool has_sections, struct diagnostics *diagnostics) {
+  const char *names = "";
+  for (size_t i = 0; i < most; i++) {
+    const bool is_one =
+        has_sections ? !strcmp(scenario->questions[i].kind, "rent") : has_pair(scenario, (int)i);
+    if (is_one)
+      names =
+          arena_printf(diagnostics->arena, "%s%s%s", names, *names ? ", " : "",
+                       has_sections ? scenario->questions[i].argument : scenario->options[i].id);
+  }
+  diagnostics_error(diagnostics, (struct place){0}, "no question '%s' of rent, there is: %s", only,
+                    names);
+  return -1;
+}
+
 static int check_model(const struct scenario *scenario, struct diagnostics *diagnostics) {
   const size_t errors = diagnostics->errors;
   for (size_t i = 0; i < NEEDED_ITEMS; i++)
@@ -574,5 +593,7 @@ int rent_find(const struct scenario *scenario, const char *only, struct rent_ans
     const struct asking asking = {scenario, section, &answer, arena, diagnostics};
     answer_one(&asking, only, answers);
   }
+  if (only && !answers->count && diagnostics->errors == errors)
+    return refuse_name(scenario, only, most, has_sections, diagnostics);
   return diagnostics->errors == errors ? 0 : -1;
 }

@@ -256,10 +256,14 @@ static double batch_of(const struct table *table, size_t row) {
   return batch;
 }
 
+static bool has_batch(const struct table *table, size_t row) {
+  return batch_of(table, row) >= 1 && batch_of(table, row) <= CURVE_USERS;
+}
+
 static bool is_point(const struct search *search, size_t row) {
   return is_of(search->table, row, search->accelerator) &&
          row_matches(search->table, row, search->workload, WORKLOAD_KEYS) &&
-         batch_of(search->table, row) >= 1;
+         has_batch(search->table, row);
 }
 
 // Whether a row is the first of a curve, one with a second batch further down.
@@ -323,7 +327,7 @@ static int read_curve(const struct search *search, size_t of, struct curve *curv
   table_number(table, of, "num_gpus", &curve->accelerators);
   for (size_t row = 0; row < table->rows; row++) {
     if (!is_of(table, row, search->accelerator) || !is_same_curve(table, of, row) ||
-        batch_of(table, row) < 1 || !table_number(table, row, "tokens_per_s_per_gpu", &per_second))
+        !has_batch(table, row) || !table_number(table, row, "tokens_per_s_per_gpu", &per_second))
       continue;
     if (curve_add(curve, batch_of(table, row), per_second * hour_s, NAN,
                   table_cell(table, row, "id")))

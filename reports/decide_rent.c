@@ -100,7 +100,9 @@ static const char *hours_formula(const struct writing *writing, const struct ren
   if (cost->offer.option >= 0 || whole_terms || !(writing->answer->tco > 0))
     return NULL;
   return cost->offer.hours == RENT_HOURS_USED
-             ? words(writing, "[%s.tco]/[%s.cost_per_gpu_hour]*[%s.utilization]*[%s.availability]",
+             ? words(writing,
+                     "[%s.tokens_total]/[%s.tokens_per_gpu]*[%s.utilization]*"
+                     "[%s.availability]",
                      own, own, own, own)
              : words(writing, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
 }
@@ -207,14 +209,15 @@ static struct decision_cell utilization_cell(const struct writing *writing,
     return cell_words(cost->owning_always ? "always" : "never");
   if (!cost->is_closed || !writing->is_use_zero || cost->offer.option >= 0 || whole_terms)
     return cell_value(cost->break_even_utilization);
-  const char *full =
-      cost->offer.hours == RENT_HOURS_USED ? words(writing, "[%s.availability]", own) : "1";
-  const char *share = words(writing, "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])/([@%d,%d]*%s)",
-                            own, r, EVEN_BESIDE, own, r, EVEN_RATE, full);
-  return cell_live(cost->break_even_utilization,
-                   cost->offer.hours == RENT_HOURS_USED
-                       ? share
-                       : words(writing, "[%s.utilization]*%s", own, share));
+  return cell_live(
+      cost->break_even_utilization,
+      cost->offer.hours == RENT_HOURS_USED
+          ? words(writing,
+                  "([%s.tco]-[@%d,%d])*[%s.tokens_per_gpu]/([@%d,%d]*[%s.tokens_total]*"
+                  "[%s.availability])",
+                  own, r, EVEN_BESIDE, own, r, EVEN_RATE, own, own)
+          : words(writing, "[%s.utilization]*[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])/[@%d,%d]",
+                  own, own, r, EVEN_BESIDE, own, r, EVEN_RATE));
 }
 
 static const char *below_formula(const struct writing *writing, const struct rent_cost *cost,
@@ -224,9 +227,9 @@ static const char *below_formula(const struct writing *writing, const struct ren
     return NULL;
   return cost->offer.hours == RENT_HOURS_USED
              ? words(writing,
-                     "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])/([%s.utilization]*"
-                     "[%s.availability])",
-                     own, r, EVEN_BESIDE, own, own, own)
+                     "([%s.tco]-[@%d,%d])*[%s.tokens_per_gpu]/([%s.tokens_total]*"
+                     "[%s.utilization]*[%s.availability])",
+                     own, r, EVEN_BESIDE, own, own, own, own)
              : words(writing, "[%s.cost_per_gpu_hour]*(1-[@%d,%d]/[%s.tco])", own, r, EVEN_BESIDE,
                      own);
 }

@@ -63,7 +63,7 @@ static const struct command {
       ANSWERS | OPTIONS_SCENARIO | OPTIONS_WHERE | OPTIONS_FIT, EVERY_FORMAT, 0, true},
      command_fit},
     {{"rent", "SCENARIO.ini",
-      "Rent or own: the same tokens at a cloud's price, and when owning pays",
+      "Set owning against renting: which is cheaper, and from when on",
       "pertoken rent examples/rent-or-own.ini", ANSWERS | OPTIONS_SCENARIO | OPTIONS_FOR,
       EVERY_FORMAT, 1, false},
      command_decide},

@@ -401,6 +401,7 @@ def check_bad_input(folder):
     done = run('fit', path)
     check('does not divide', done.returncode == NO and 'does not fit on 3' in done.stdout, done.stdout)
     refuse('does not ask', 'rent', 'examples/mi325x-vs-h200.ini')
+    refuse("no question 'h1000' of rent, there is: h100", 'rent', RENT, '--for', 'h1000')
     refuse("no answer 'h1000' of rent, there is: h100", 'explain', RENT, 'rent.h1000')
     for line, error in (('on_demand = 0 USD/gpu/h', 'must be above 0'), ('on_demand = pr136', "not of 'h100-sxm5-80'"),
                         ('one_year = pr138', 'no hourly rent for one_year'), ('cloud = nobody', "no option 'nobody'"),

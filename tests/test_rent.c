@@ -48,6 +48,9 @@ static const struct expected cases[] = {
     // Terms are paid to their end: two of them for three years at 1.5.
     {"horizon = 1.5 yr\n", "three_years = 0.4 USD/gpu/h", 8, 210240, 0, 84096, 0.5 * 90512 / 84096,
      NAN, 90512. / 210240},
+    // A year of linear ramp costs half a year of tokens, and the rent of as many hours.
+    {"ramp = 12 month\n", "on_demand = 1 USD/gpu/h", 8, 87600, 0, 87600, 0.5 * 101024 / 87600, NAN,
+     101024. / 87600},
     {"availability = 80 %\n", "on_demand = 1 USD/gpu/h", 8, 84096, 0, 84096, 0.5 * 101024 / 84096,
      NAN, 101024. / 84096},
 };
