@@ -160,10 +160,11 @@ fuzz: ## fuzz the readers of input files for a while
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
              $(wildcard $(foreach d,model reports kernels kernels/cpu probe tests tests/support \
                                     tests/bench tests/fuzz tests/hip tests/plugins,\
-                          $(d)/*.c $(d)/*.h) kernels/gpu/*.c) \
+                          $(d)/*.c $(d)/*.h) kernels/gpu/*.c \
+                          $(if $(MPI_PLUGIN),reports/mpi/*.c)) \
              $(patsubst %,kernels/gpu/%.h,arguments driver plan runtime))
 
-LINT_CUDA = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include)
+LINT_SYSTEM = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include) $(MPI_CFLAGS:-I%=-isystem %)
 
 lint: ## check format, and look for bugs without running
 	@$(SETUP) build test lint
@@ -173,7 +174,7 @@ lint: ## check format, and look for bugs without running
 	  --suppress=missingIncludeSystem --suppress=identicalInnerCondition \
 	  --suppress=invalidPointerCast -D_GNU_SOURCE -I. $(filter %.c,$(C_FILES))
 	printf '%s\n' $(filter %.c,$(C_FILES)) | xargs -P2 -n1 sh -c \
-	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) $(LINT_CUDA) -fopenmp 2>&1 | \
+	  'clang-tidy --quiet "$$1" -- $(STANDARD) $(INCLUDES) $(LINT_SYSTEM) -fopenmp 2>&1 | \
 	   { ! grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -"; }' tidy
 
 install: all ## install under PREFIX (/usr/local), below DESTDIR when given
