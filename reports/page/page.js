@@ -133,20 +133,30 @@ function fill_scalars(values) {
 // The periods that mean something: the purchase and those in operation.
 const periods_of = (v) => 1 + v.operating.slice(1).filter((flag) => flag > 0).length;
 
-function fill_series(values) {
-  const rows = data.items.filter((item) => item.kind === 'series');
+const YEAR = items.get('horizon').factor;
+
+// A period's name in the head of a table: years where all are years.
+function period_names(values) {
   const count = Math.max(...values.map(periods_of));
+  const word = values.every((v) => v.period_length === YEAR) ? 'Year' : 'Period';
+  return Array.from({ length: count }, (_, t) => (t ? `${word} ${t}` : 'Purchase'));
+}
+
+function series_row(item, o, v) {
+  const row = element('tr', {}, name_cell(item),
+    element('td', { textContent: data.options[o].id }), unit_cell(item),
+    ...v[item.name].slice(0, periods_of(v)).map((value) => cell(value, item)));
+  row.dataset.item = item.name;
+  row.dataset.option = data.options[o].id;
+  return row;
+}
+
+function fill_series(values) {
+  const rows = data.items.filter((item) => item.kind === 'series').flatMap((item) =>
+    values.flatMap((v, o) => (v[item.name] ? [series_row(item, o, v)] : [])));
   at('series').replaceChildren(
-    element('thead', {}, head_row('Line item', 'Option', 'Unit',
-      ...Array.from({ length: count }, (_, t) => (t ? `Year ${t}` : 'Purchase')))),
-    element('tbody', {}, ...rows.flatMap((item) => values.map((v, o) => {
-      const row = element('tr', {}, name_cell(item),
-        element('td', { textContent: data.options[o].id }), unit_cell(item),
-        ...(v[item.name] ?? []).slice(0, periods_of(v)).map((value) => cell(value, item)));
-      row.dataset.item = item.name;
-      row.dataset.option = data.options[o].id;
-      return row;
-    }))));
+    element('thead', {}, head_row('Line item', 'Option', 'Unit', ...period_names(values))),
+    element('tbody', {}, ...rows));
 }
 
 function fill_changes() {
