@@ -4,6 +4,13 @@
 
 #include "reports/workbook_internal.h"
 
+struct share {
+  int row;
+  const char *label;
+  lxw_color_t colour;
+  bool named; // in the chart's legend
+};
+
 struct outputs {
   struct book *book;
   const struct scenario *scenario;
@@ -12,10 +19,9 @@ struct outputs {
   int row; // the next
   // Rows that others read, -1 for none. By option where they are lists.
   int tokens, grade, period;
-  int charts;            // first of the rows that are kept free for them
-  int share_ids;         // the options' ids above the shares
-  int *shares;           // of the cost per token, by category: those drawn apart
-  const char **share_of; // their labels
+  int charts;           // first of the rows that are kept free for them
+  int share_ids;        // the options' ids above the shares
+  struct share *shares; // of the cost per token, by category
   int share_count;
   int *cash, *cumulative, *years;
   int *crossing, *crossing_cost; // against the baseline
@@ -42,6 +48,6 @@ void write_words(struct outputs *outputs);
 // How many rows of the sheet the charts need, and the charts.
 int outputs_chart_rows(const struct outputs *outputs);
 void insert_charts(const struct outputs *outputs);
-void break_pages(const struct outputs *outputs, int tables);
+void break_pages(const struct outputs *outputs, int tables, int years);
 
 #endif

@@ -342,4 +342,5 @@ void write_words(struct outputs *outputs) {
   if (ranked)
     write_margin_part(&words, others);
   write_grade_part(&words);
+  outputs->row++;
 }

@@ -317,6 +317,7 @@ static void insert_chart(const struct writer *writer, const char *title) {
   // In a bar chart the library's y axis is that of the categories.
   const struct chart_axes axes = {change, saving ? "+0.0%;-0.0%;0%" : "General", NULL, NULL};
   chart_set_axes(chart, &axes);
+  chart_set_grid(chart->x_axis);
   chart_axis_set_reverse(chart->y_axis);
   chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   chart_place_sized(book, writer->sheet, chart, last + 2, WIDTH, HEIGHT,

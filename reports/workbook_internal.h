@@ -88,6 +88,11 @@ void put_typed_text(struct book *book, lxw_worksheet *sheet, int row, int column
 void put_number(struct book *book, lxw_worksheet *sheet, int row, int column, double value,
                 lxw_format *format);
 
+// A text that may be long, such as a source: wrapped at that many characters, the row as high as it
+// needs to be.
+void put_wrapped(struct book *book, lxw_worksheet *sheet, int row, int column, const char *text,
+                 size_t width, enum text_format format);
+
 // A formula with the value that it has in the selected case, as the cell shows it.
 void put_formula(struct book *book, lxw_worksheet *sheet, int row, int column, const char *formula,
                  double value, lxw_format *format);
