@@ -19,6 +19,7 @@ struct outputs {
   int row; // the next
   // Rows that others read, -1 for none. By option where they are lists.
   int tokens, grade, period;
+  int interval;         // of the answer, the first of its rows; -1: there is no simulation
   int charts;           // first of the rows that are kept free for them
   int share_ids;        // the options' ids above the shares
   struct share *shares; // of the cost per token, by category
@@ -44,6 +45,9 @@ void write_crossings(struct outputs *outputs);
 
 // The answer's sentence, in parts that the Cover puts together; after the results.
 void write_words(struct outputs *outputs);
+
+// The part of it that says how sure it is; after the simulation.
+void write_interval(struct outputs *outputs);
 
 // How many rows of the sheet the charts need, and the charts.
 int outputs_chart_rows(const struct outputs *outputs);

@@ -46,7 +46,7 @@ static void plan_batches(struct book *book) {
 void curves_plan(struct book *book) {
   const size_t options = book->scenario->option_count;
   book->curves = arena_alloc(book->arena, sizeof *book->curves);
-  *book->curves = (struct curves){0};
+  *book->curves = (struct cost_curves){0};
   book->curves->list = arena_array(book->arena, 2 * options, sizeof *book->curves->list);
   if (model_find(book->scenario->model, "cost_per_mtok") < 0)
     return;
@@ -190,7 +190,7 @@ int curves_last_column(const struct book *book) {
 }
 
 int curves_write(struct book *book, int row, int calculations) {
-  struct curves *curves = book->curves;
+  struct cost_curves *curves = book->curves;
   struct writer writer = {book, book->sensitivity, row};
   const int utilizations = row + 1;
   if (curves->utilizations) {

@@ -365,7 +365,8 @@ void write_outputs(struct book *book) {
                               .scenario = scenario,
                               .model = scenario->model,
                               .sheet = book->outputs,
-                              .tokens = -1};
+                              .tokens = -1,
+                              .interval = -1};
   book->outputs_table = outputs;
   book->rows = (struct output_rows){.tco = -1, .cheapest = -1, .last_category = -1};
   begin_sheet(book, book->outputs, "Outputs", NOTE_ROW + 1, COLUMN_LABEL + 1);
@@ -403,5 +404,6 @@ void write_outputs_state(struct book *book) {
                    formats_cell_text(&book->formats, CELL_LINK));
   put_text(book, sheet, row + 1, 0, "Checks", TEXT_PLAIN);
   put_check_state(book, sheet, row + 1, COLUMN_VALUE);
+  write_interval(book->outputs_table);
   insert_charts(book->outputs_table);
 }

@@ -95,8 +95,11 @@ static void write_run(struct writer *writer) {
   const struct simulation *simulation = writer->simulation;
   struct arena *arena = writer->book->arena;
   struct simulation_rows *rows = &writer->book->simulation_rows;
-  *rows =
-      (struct simulation_rows){writer->row, writer->row + 1, writer->row + 2, writer->row + 3, -1};
+  *rows = (struct simulation_rows){.state = writer->row,
+                                   .differing = writer->row + 1,
+                                   .case_name = writer->row + 2,
+                                   .draws = writer->row + 3,
+                                   .cheapest = -1};
   put_entry(writer, "Do these results still hold?", "state", "-");
   put_entry(writer, "Inputs that differ from the run's, marked on Inputs", "differing", "inputs");
   put_entry(writer, "Case of the run", "case", "-");
@@ -191,6 +194,8 @@ static void write_costs(struct writer *writer) {
              option_name(&book->options[o], item), shown_value(book, &book->options[o], item, 0),
              &cost->unit);
   put_entry(writer, "Live: as Inputs says now", "live", cost->unit.text);
+  book->simulation_rows.cost_p5 = writer->row;
+  book->simulation_rows.cost_p95 = writer->row + SIMULATE_LEVELS - 1;
   write_percentiles(writer, OUTCOME_COST);
   if (scenario->option_count < 2 || !may_rank(scenario)) {
     writer->row++;
