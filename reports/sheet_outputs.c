@@ -205,10 +205,10 @@ static void write_shares(struct outputs *outputs) {
   const struct model *model = outputs->model;
   if (outputs->tokens < 0 || rows->last_category < rows->first_category)
     return;
-  const size_t count = (size_t)(rows->last_category - rows->first_category + 1);
+  const int count = rows->last_category - rows->first_category + 1;
   int category = rows->first_category, ordinal = -1;
   outputs->share_ids = outputs->row;
-  outputs->shares = arena_array(outputs->book->arena, count, sizeof *outputs->shares);
+  outputs->shares = arena_array(outputs->book->arena, (size_t)count, sizeof *outputs->shares);
   write_ids(outputs, "Cost per million output tokens by category");
   for (int d = 0; d < model->count; d++) {
     ordinal += model->declarations[d].role == ROLE_CATEGORY;
