@@ -54,7 +54,7 @@ EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT) $(TEST_OBJECTS)
 # A make called without -j uses every core for the builds below.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all tests setup demo test test-full bench fuzz lint install clean help
+.PHONY: all tests setup demo test test-full bench gallery fuzz lint install clean help
 
 include $(wildcard kernels/gpu/build.mk reports/*/build.mk tests/*/build.mk)
 
@@ -151,6 +151,11 @@ bench: ## measure speed
 	tests/bench/route $(BUILD)/pertoken
 	tests/bench/kernels $(BUILD)/bench/cpu_kernels
 	tests/bench/llama_cpp
+
+gallery: ## take the README's pictures anew, from real output
+	@$(SETUP) build test gallery
+	@$(MAKE) $(PARALLEL) $(BUILD)/pertoken
+	tests/support/gallery
 
 fuzz: ## fuzz the readers of input files for a while
 	@$(SETUP) build fuzz

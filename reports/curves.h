@@ -13,7 +13,7 @@ struct cost_curve {
   int x_row, input_row, y_row;   // on Sensitivity, from COLUMN_VALUE on
 };
 
-struct curves {
+struct cost_curves {
   struct cost_curve *list; // those of utilization first
   size_t count, utilizations;
 };

@@ -4,6 +4,13 @@
 
 #include "reports/workbook_internal.h"
 
+struct share {
+  int row;
+  const char *label;
+  lxw_color_t colour;
+  bool named; // in the chart's legend
+};
+
 struct outputs {
   struct book *book;
   const struct scenario *scenario;
@@ -12,10 +19,10 @@ struct outputs {
   int row; // the next
   // Rows that others read, -1 for none. By option where they are lists.
   int tokens, grade, period;
-  int charts;            // first of the rows that are kept free for them
-  int share_ids;         // the options' ids above the shares
-  int *shares;           // of the cost per token, by category: those drawn apart
-  const char **share_of; // their labels
+  int interval;         // of the answer, the first of its rows; -1: there is no simulation
+  int charts;           // first of the rows that are kept free for them
+  int share_ids;        // the options' ids above the shares
+  struct share *shares; // of the cost per token, by category
   int share_count;
   int *cash, *cumulative, *years;
   int *crossing, *crossing_cost; // against the baseline
@@ -39,9 +46,12 @@ void write_crossings(struct outputs *outputs);
 // The answer's sentence, in parts that the Cover puts together; after the results.
 void write_words(struct outputs *outputs);
 
+// The part of it that says how sure it is; after the simulation.
+void write_interval(struct outputs *outputs);
+
 // How many rows of the sheet the charts need, and the charts.
 int outputs_chart_rows(const struct outputs *outputs);
 void insert_charts(const struct outputs *outputs);
-void break_pages(const struct outputs *outputs, int tables);
+void break_pages(const struct outputs *outputs, int tables, int years);
 
 #endif

@@ -46,7 +46,7 @@ static void plan_batches(struct book *book) {
 void curves_plan(struct book *book) {
   const size_t options = book->scenario->option_count;
   book->curves = arena_alloc(book->arena, sizeof *book->curves);
-  *book->curves = (struct curves){0};
+  *book->curves = (struct cost_curves){0};
   book->curves->list = arena_array(book->arena, 2 * options, sizeof *book->curves->list);
   if (model_find(book->scenario->model, "cost_per_mtok") < 0)
     return;
@@ -76,12 +76,11 @@ static void put_labels(struct writer *writer, const char *label, const char *key
   put_text(writer->book, writer->sheet, writer->row, COLUMN_UNIT, unit->text, TEXT_PLAIN);
 }
 
-static void write_head(struct writer *writer, const char *heading, size_t columns) {
+static void write_head(struct writer *writer, const char *heading, int columns) {
   const char *const texts[] = {heading, "Key", "Unit"};
   put_header(writer->book, writer->sheet, writer->row, texts, 3);
-  for (size_t i = 0; i < columns; i++)
-    put_text(writer->book, writer->sheet, writer->row, COLUMN_VALUE + (int)i, "",
-             TEXT_HEADER_RIGHT);
+  for (int i = 0; i < columns; i++)
+    put_text(writer->book, writer->sheet, writer->row, COLUMN_VALUE + i, "", TEXT_HEADER_RIGHT);
   writer->row++;
 }
 
@@ -190,7 +189,7 @@ int curves_last_column(const struct book *book) {
 }
 
 int curves_write(struct book *book, int row, int calculations) {
-  struct curves *curves = book->curves;
+  struct cost_curves *curves = book->curves;
   struct writer writer = {book, book->sensitivity, row};
   const int utilizations = row + 1;
   if (curves->utilizations) {
@@ -204,7 +203,7 @@ int curves_write(struct book *book, int row, int calculations) {
   writer.row += curves->utilizations ? 1 : 0;
   if (curves->count > curves->utilizations)
     write_head(&writer, "Cost per token against batch (watts as they are)",
-               (size_t)(curves_last_column(book) - COLUMN_VALUE + 1));
+               curves_last_column(book) - COLUMN_VALUE + 1);
   for (size_t i = curves->utilizations; i < curves->count; i++) {
     write_batches(&writer, &curves->list[i]);
     write_costs(&writer, &curves->list[i], &calculations);

@@ -5,6 +5,7 @@
 
 enum { TITLE_ROW, NOTE_ROW, STAMP_ROW, HEADER_ROW };
 enum { COLUMN_FIGURE, COLUMN_GRADE = 4, COLUMN_SOURCE, COLUMN_DATE, COLUMN_FROM };
+enum { SOURCE_WIDTH = 64 };
 
 struct writer {
   struct book *book;
@@ -43,10 +44,10 @@ static void write_figure(struct writer *writer, const struct option_sheet *sheet
            shown_value(book, sheet, declaration, 0), &item->unit);
   put_text(book, writer->sheet, row, COLUMN_GRADE, computed ? "computed" : figure_grade(figure),
            TEXT_INDENTED);
-  put_text(book, writer->sheet, row, COLUMN_SOURCE,
-           computed ? formula_text(graph_formula(sheet->option->graph, declaration), book->arena)
-                    : figure_source(figure),
-           TEXT_PLAIN);
+  put_wrapped(book, writer->sheet, row, COLUMN_SOURCE,
+              computed ? formula_text(graph_formula(sheet->option->graph, declaration), book->arena)
+                       : figure_source(figure),
+              SOURCE_WIDTH, TEXT_WRAPPED);
   put_text(book, writer->sheet, row, COLUMN_DATE, computed ? "-" : figure_date(figure, book->arena),
            TEXT_PLAIN);
   put_text(book, writer->sheet, row, COLUMN_FROM,
@@ -116,7 +117,7 @@ static void write_option(struct writer *writer, const struct option_sheet *sheet
 }
 
 static void set_widths(lxw_worksheet *sheet) {
-  static const int widths[] = {44, 22, 14, 16, 12, 64, 12, 36};
+  static const int widths[] = {44, 22, 14, 16, 12, SOURCE_WIDTH, 12, 36};
   for (int i = 0; i <= COLUMN_FROM; i++)
     worksheet_set_column(sheet, (lxw_col_t)i, (lxw_col_t)i, widths[i], NULL);
 }

@@ -1,5 +1,4 @@
 // Inputs: every figure that an analyst may change, in every case, and the constants of formulas.
-#include "model/short_text.h"
 #include "reports/workbook_internal.h"
 
 #include <float.h>
@@ -198,22 +197,12 @@ const char *figure_place(const struct book *book, const struct figure *figure, i
   return arena_printf(book->arena, "%s:%d", place.source->name, place.line);
 }
 
-// As high as its source needs.
-static void set_height(const struct inputs_table *table, const struct input *input,
-                       const char *source) {
-  enum { LINE_HEIGHT = 15 };
-  const size_t lines = 1 + text_characters(source) / SOURCE_WIDTH;
-  if (lines > 1)
-    worksheet_set_row(table->sheet, (lxw_row_t)input->row, (double)(lines * LINE_HEIGHT), NULL);
-}
-
 static void write_provenance(const struct inputs_table *table, const struct input *input) {
   struct book *book = table->book;
   const struct figure *figure =
       figure_of(table, input->owner, table->scenario->selected, input->declaration);
-  put_text(book, table->sheet, input->row, table->source, figure_source(figure),
-           TEXT_INDENTED_WRAPPED);
-  set_height(table, input, figure_source(figure));
+  put_wrapped(book, table->sheet, input->row, table->source, figure_source(figure), SOURCE_WIDTH,
+              TEXT_INDENTED_WRAPPED);
   put_text(book, table->sheet, input->row, table->date, figure_date(figure, book->arena),
            TEXT_PLAIN);
   put_text(book, table->sheet, input->row, table->grade, figure_grade(figure), TEXT_PLAIN);

@@ -1,6 +1,7 @@
 // Outputs: the options side by side, category by category and year by year.
 #include "reports/compare.h"
 #include "reports/outputs.h"
+#include "reports/workbook_charts.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,8 +176,8 @@ static void write_share(struct outputs *outputs, int declaration, int category_r
   }
 }
 
-// A category that is nothing in every case has no colour of its own in the chart.
-static bool is_drawn(const struct outputs *outputs, int declaration) {
+// The chart's legend leaves out a category that is nothing in every case.
+static bool is_named(const struct outputs *outputs, int declaration) {
   const struct scenario *scenario = outputs->scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option_sheet *sheet = &outputs->book->options[o];
@@ -187,25 +188,6 @@ static bool is_drawn(const struct outputs *outputs, int declaration) {
         return true;
   }
   return false;
-}
-
-// What the chart does not draw apart, together: nothing until an input is typed over.
-static void write_rest(struct outputs *outputs, const int *rows, int count,
-                       const struct unit *unit) {
-  struct book *book = outputs->book;
-  struct arena *arena = book->arena;
-  static const char label[] = "All other categories";
-  const int row = outputs_labels(outputs, label, "other_categories_per_mtok", unit->text);
-  for (size_t o = 0; o < outputs->scenario->option_count; o++) {
-    const char *sum = "";
-    for (int i = 0; i < count; i++)
-      sum = arena_printf(arena, "%s%s%s", sum, i ? "+" : "=",
-                         cell_address(rows[i], outputs_option_column(o), ADDRESS_RELATIVE, arena));
-    put_formula(book, outputs->sheet, row, outputs_option_column(o), sum, 0,
-                formats_cell(&book->formats, CELL_FORMULA, unit));
-  }
-  outputs->shares[outputs->share_count] = row;
-  outputs->share_of[outputs->share_count++] = label;
 }
 
 // "Cooling" of "Cooling, total".
@@ -224,26 +206,19 @@ static void write_shares(struct outputs *outputs) {
   if (outputs->tokens < 0 || rows->last_category < rows->first_category)
     return;
   const int count = rows->last_category - rows->first_category + 1;
-  int category = rows->first_category, rest_count = 0;
-  int *rest = arena_array(outputs->book->arena, (size_t)count, sizeof *rest);
+  int category = rows->first_category, ordinal = -1;
   outputs->share_ids = outputs->row;
-  outputs->shares = arena_array(outputs->book->arena, (size_t)count + 1, sizeof *outputs->shares);
-  outputs->share_of =
-      arena_array(outputs->book->arena, (size_t)count + 1, sizeof *outputs->share_of);
+  outputs->shares = arena_array(outputs->book->arena, (size_t)count, sizeof *outputs->shares);
   write_ids(outputs, "Cost per million output tokens by category");
   for (int d = 0; d < model->count; d++) {
+    ordinal += model->declarations[d].role == ROLE_CATEGORY;
     if (model->declarations[d].role != ROLE_CATEGORY || !any_has(outputs, d))
       continue;
-    if (is_drawn(outputs, d)) {
-      outputs->shares[outputs->share_count] = outputs->row;
-      outputs->share_of[outputs->share_count++] = short_label(outputs, d);
-    } else
-      rest[rest_count++] = outputs->row;
+    outputs->shares[outputs->share_count++] =
+        (struct share){outputs->row, short_label(outputs, d), category_colour((size_t)ordinal),
+                       is_named(outputs, d)};
     write_share(outputs, d, category++);
   }
-  const int cost = model_find(model, "cost_per_mtok");
-  if (rest_count)
-    write_rest(outputs, rest, rest_count, &model->declarations[cost].unit);
 }
 
 static int write_yearly(struct outputs *outputs, struct option_sheet *sheet, int declaration) {
@@ -390,7 +365,8 @@ void write_outputs(struct book *book) {
                               .scenario = scenario,
                               .model = scenario->model,
                               .sheet = book->outputs,
-                              .tokens = -1};
+                              .tokens = -1,
+                              .interval = -1};
   book->outputs_table = outputs;
   book->rows = (struct output_rows){.tco = -1, .cheapest = -1, .last_category = -1};
   begin_sheet(book, book->outputs, "Outputs", NOTE_ROW + 1, COLUMN_LABEL + 1);
@@ -399,16 +375,16 @@ void write_outputs(struct book *book) {
   write_results(outputs);
   outputs->charts = outputs->row + 1;
   const int tables = outputs->row = outputs->charts + outputs_chart_rows(outputs);
+  write_answer(outputs, book->rows.state + 2);
+  write_words(outputs);
   write_categories(outputs);
   outputs->row++;
   write_shares(outputs);
   outputs->row++;
+  const int years = outputs->row;
   write_years(outputs);
   write_crossings(outputs);
-  outputs->row++;
-  write_answer(outputs, book->rows.state + 2);
-  write_words(outputs);
-  break_pages(outputs, tables);
+  break_pages(outputs, tables, years);
   put_text(book, book->outputs, NOTE_ROW, 0,
            "Every number is a link to the calculation sheets, or a formula on such links.",
            TEXT_NOTE);
@@ -428,5 +404,6 @@ void write_outputs_state(struct book *book) {
                    formats_cell_text(&book->formats, CELL_LINK));
   put_text(book, sheet, row + 1, 0, "Checks", TEXT_PLAIN);
   put_check_state(book, sheet, row + 1, COLUMN_VALUE);
+  write_interval(book->outputs_table);
   insert_charts(book->outputs_table);
 }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { LEGEND_END = -1 }; // of a list of series, as the library wants it
+
 static struct chart_range across(const struct outputs *outputs, int row, int first, int last) {
   return (struct chart_range){outputs->sheet->name, row, first, row, last};
 }
@@ -36,10 +38,19 @@ static lxw_chart *categories_chart(const struct outputs *outputs) {
   const int first = outputs_option_column(0);
   const int last = outputs_option_column(outputs->scenario->option_count - 1);
   const struct chart_range ids = across(outputs, outputs->share_ids, first, last);
+  int16_t *unnamed =
+      arena_array(outputs->book->arena, (size_t)outputs->share_count + 1, sizeof *unnamed);
+  int count = 0;
   for (int i = 0; i < outputs->share_count; i++) {
-    const struct chart_range values = across(outputs, outputs->shares[i], first, last);
-    chart_add_bars(chart, &ids, &values, outputs->share_of[i], category_colour((size_t)i));
+    const struct share *share = &outputs->shares[i];
+    const struct chart_range values = across(outputs, share->row, first, last);
+    chart_add_bars(chart, &ids, &values, share->label, share->colour);
+    if (!share->named)
+      unnamed[count++] = (int16_t)i;
   }
+  unnamed[count] = LEGEND_END;
+  if (count)
+    chart_legend_delete_series(chart, unnamed);
   const struct chart_axes axes = {NULL, NULL, cost_axis(cost_unit(outputs), outputs->book->arena),
                                   "General"};
   chart_set_axes(chart, &axes);
@@ -77,13 +88,33 @@ static void add_crossing(const struct outputs *outputs, lxw_chart *chart, size_t
   const struct chart_range y = {outputs->sheet->name, row, COLUMN_PERIOD, row + 1, COLUMN_PERIOD};
   lxw_chart_series *series = chart_add_line(chart, &x, &y, NULL, option);
   chart_series_set_name_range(series, outputs->sheet->name, (lxw_row_t)row + 2, COLUMN_VALUE);
-  lxw_chart_line line = {.color = 0x404040, .width = 1.25F, .dash_type = LXW_CHART_LINE_DASH_DASH};
+  lxw_chart_line line = {
+      .color = option_colour(option), .width = 1.25F, .dash_type = LXW_CHART_LINE_DASH_ROUND_DOT};
   chart_series_set_line(series, &line);
   chart_series_set_marker_type(series, LXW_CHART_MARKER_NONE);
 }
 
+// The legend names the crossing of two options; of more, each has the colour of its option.
+static void add_crossings(const struct outputs *outputs, lxw_chart *chart, int lines) {
+  enum { MOST_OPTIONS = 255 };
+  const size_t options = outputs->scenario->option_count;
+  int16_t unnamed[MOST_OPTIONS + 1];
+  int count = 0;
+  for (size_t o = 0; o < options; o++) {
+    if (outputs->crossing[o] < 0 || count == MOST_OPTIONS)
+      continue;
+    add_crossing(outputs, chart, o);
+    unnamed[count] = (int16_t)(lines + count);
+    count++;
+  }
+  unnamed[count] = LEGEND_END;
+  if (options > 2 && count)
+    chart_legend_delete_series(chart, unnamed);
+}
+
 static void insert_cumulative(const struct outputs *outputs, int row, int slot) {
   const struct scenario *scenario = outputs->scenario;
+  int lines = 0;
   const int last = COLUMN_PERIOD + outputs_periods(scenario);
   lxw_chart *chart =
       chart_begin(outputs->book, LXW_CHART_SCATTER_STRAIGHT_WITH_MARKERS, "Cumulative cash cost");
@@ -93,10 +124,9 @@ static void insert_cumulative(const struct outputs *outputs, int row, int slot) 
     const struct chart_range x = across(outputs, outputs->years[o], COLUMN_PERIOD, last);
     const struct chart_range y = across(outputs, outputs->cumulative[o], COLUMN_PERIOD, last);
     chart_add_line(chart, &x, &y, scenario->options[o].id, o);
+    lines++;
   }
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (outputs->crossing[o] >= 0)
-      add_crossing(outputs, chart, o);
+  add_crossings(outputs, chart, lines);
   const struct chart_axes axes = {
       "years since the purchase", "General",
       arena_printf(outputs->book->arena, "million %s", currency(outputs)), "#,##0.0,,"};
@@ -202,14 +232,16 @@ int outputs_chart_rows(const struct outputs *outputs) {
 }
 
 // Pages that hold a number of rows begin with the second row of charts, where the first rows leave
-// no room for it, and with the tables.
-void break_pages(const struct outputs *outputs, int tables) {
+// no room for it, with the tables, and with the periods where those do not fit below the others.
+void break_pages(const struct outputs *outputs, int tables, int years) {
   enum { PAGE_ROWS = 53 };
-  lxw_row_t rows[3] = {0};
+  lxw_row_t rows[4] = {0};
   size_t count = 0;
   if (tables > PAGE_ROWS)
     rows[count++] = (lxw_row_t)(outputs->charts + CHART_ROWS);
-  rows[count] = (lxw_row_t)tables;
+  rows[count++] = (lxw_row_t)tables;
+  if (outputs->row - tables > PAGE_ROWS)
+    rows[count] = (lxw_row_t)years;
   worksheet_set_h_pagebreaks(outputs->sheet, rows);
 }
 

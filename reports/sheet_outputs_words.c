@@ -1,5 +1,6 @@
 // The answer of Outputs in words, live; and when the options' cumulative costs cross.
 #include "reports/compare.h"
+#include "reports/interval.h"
 #include "reports/outputs.h"
 
 #include <math.h>
@@ -248,6 +249,18 @@ static void put_part(struct words *words, int part, const char *label, const cha
   outputs->book->rows.words[part].text = value;
 }
 
+static struct words words_of(struct outputs *outputs) {
+  struct book *book = outputs->book;
+  const struct unit *unit = unit_of(outputs, "cost_per_mtok");
+  return (struct words){.outputs = outputs,
+                        .costs = outputs_all_options(outputs, book->rows.cost),
+                        .ids = outputs_all_options(outputs, book->rows.options),
+                        .currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/")),
+                        .decimals = constants_literal(&book->constants, "answer",
+                                                      "Decimals of the answer's cost", "decimals",
+                                                      COST_DECIMALS, &digits)};
+}
+
 static int write_others(struct words *words) {
   struct outputs *outputs = words->outputs;
   struct book *book = outputs->book;
@@ -283,6 +296,71 @@ static void write_cost_part(struct words *words) {
            arena_printf(book->arena, "%s %s %s %s per million output tokens",
                         id_of_cost(outputs, lowest), ranked ? "costs least:" : "costs",
                         number_text(lowest, COST_DECIMALS, book->arena), words->currency));
+}
+
+enum { INTERVAL_ROWS = 3 };
+
+static struct interval cheapest_interval(const struct outputs *outputs) {
+  const struct scenario *scenario = outputs->scenario;
+  const size_t option = (size_t)(cheapest_option(scenario) - scenario->options);
+  return interval_of(outputs->book->simulation, OUTCOME_COST, option);
+}
+
+// " (P5 to P95: 0.1305 to 0.2161)" while the simulation is of the inputs as they are. Its cells are
+// filled in later.
+static void reserve_interval(struct words *words) {
+  struct outputs *outputs = words->outputs;
+  struct book *book = outputs->book;
+  const struct interval interval = cheapest_interval(outputs);
+  if (isnan(interval.low))
+    return;
+  outputs->interval = outputs->row;
+  outputs->row += INTERVAL_ROWS;
+  book->rows.words[PART_INTERVAL].row = outputs->row - 1;
+  book->rows.words[PART_INTERVAL].text = arena_printf(
+      book->arena, " (P5 to P95: %s to %s)", number_text(interval.low, COST_DECIMALS, book->arena),
+      number_text(interval.high, COST_DECIMALS, book->arena));
+}
+
+// An end of the cheapest option's interval, with the words before it.
+static void write_end(struct words *words, const char *label, const char *key, const char *before,
+                      int row, double value) {
+  struct book *book = words->outputs->book;
+  const size_t last = words->outputs->scenario->option_count - 1;
+  const char *first = cell_address(row, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena);
+  const char *end = arena_printf(book->arena, "%s!%s", book->simulation_sheet->name, first);
+  if (last)
+    end = arena_printf(
+        book->arena, "INDEX(%s:%s,1,MATCH(%s,%s,0))", end,
+        cell_address(row, COLUMN_VALUE + (int)last, ADDRESS_ABSOLUTE, book->arena),
+        cell_address(book->rows.cheapest, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena), words->ids);
+  put_part(
+      words, -1, label, key,
+      arena_printf(book->arena, "=\"%s\"&ROUND(%s,%s)", before, end, words->decimals->text),
+      arena_printf(book->arena, "%s%s", before, number_text(value, COST_DECIMALS, book->arena)));
+}
+
+void write_interval(struct outputs *outputs) {
+  struct book *book = outputs->book;
+  if (outputs->interval < 0)
+    return;
+  struct words words = words_of(outputs);
+  const struct interval interval = cheapest_interval(outputs);
+  const int next = outputs->row;
+  outputs->row = outputs->interval;
+  write_end(&words, "The answer, from", "answer_low",
+            " (P5 to P95: ", book->simulation_rows.cost_p5, interval.low);
+  write_end(&words, "The answer, to", "answer_high", " to ", book->simulation_rows.cost_p95,
+            interval.high);
+  const char *low = cell_address(outputs->interval, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena);
+  const char *high =
+      cell_address(outputs->interval + 1, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena);
+  put_part(&words, PART_INTERVAL, "The answer, how sure", "answer_interval",
+           arena_printf(book->arena,
+                        "=IF(%s=\"current\",%s&%s&\")\",\" (P5 to P95: simulate anew)\")",
+                        simulation_state(book), low, high),
+           book->rows.words[PART_INTERVAL].text);
+  outputs->row = next;
 }
 
 // ", 14.3 % less than h200"
@@ -326,20 +404,17 @@ void write_words(struct outputs *outputs) {
   struct book *book = outputs->book;
   const struct scenario *scenario = outputs->scenario;
   const bool ranked = book->rows.cheapest >= 0;
-  const struct unit *unit = unit_of(outputs, "cost_per_mtok");
   if (!ranked && scenario->option_count > 1)
     return;
-  struct words words = {.outputs = outputs,
-                        .costs = outputs_all_options(outputs, book->rows.cost),
-                        .ids = outputs_all_options(outputs, book->rows.options)};
-  words.currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/"));
-  words.decimals = constants_literal(&book->constants, "answer", "Decimals of the answer's cost",
-                                     "decimals", COST_DECIMALS, &digits);
+  struct words words = words_of(outputs);
   static const char *const headings[] = {"The answer in words", "Key", "Unit", ""};
   put_header(book, outputs->sheet, outputs->row++, headings, 4);
   const int others = ranked ? write_others(&words) : -1;
   write_cost_part(&words);
+  if (book->simulation)
+    reserve_interval(&words);
   if (ranked)
     write_margin_part(&words, others);
   write_grade_part(&words);
+  outputs->row++;
 }

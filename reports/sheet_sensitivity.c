@@ -5,6 +5,7 @@
 #include "reports/replica.h"
 #include "reports/workbook_charts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -270,6 +271,7 @@ static void write_sorted(const struct writer *writer, size_t k) {
   const int row = writer->sorted + (int)k;
   const size_t i = ranked(writer, k + 1);
   const struct swing *swing = writer->swings[i];
+  assert(swing); // there are as many ranks as swings
   lxw_format *counting = formats_cell(&book->formats, CELL_FORMULA, &order);
   put_formula(book, writer->sheet, row, COLUMN_ORDER,
               k ? arena_printf(arena, "=%s+1", here(writer, row - 1, COLUMN_ORDER)) : "=1",
@@ -317,6 +319,7 @@ static void insert_chart(const struct writer *writer, const char *title) {
   // In a bar chart the library's y axis is that of the categories.
   const struct chart_axes axes = {change, saving ? "+0.0%;-0.0%;0%" : "General", NULL, NULL};
   chart_set_axes(chart, &axes);
+  chart_set_grid(chart->x_axis);
   chart_axis_set_reverse(chart->y_axis);
   chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   chart_place_sized(book, writer->sheet, chart, last + 2, WIDTH, HEIGHT,
@@ -492,7 +495,7 @@ static void lay_out(struct writer *writer, int row) {
   choose_swings(writer);
   writer->share = constants_literal(&book->constants, "swing", "Swing of the tornado", "share",
                                     SWING_SHARE, &percent);
-  writer->replicas = arena_array(book->arena, options, sizeof *writer->replicas);
+  writer->replicas = arena_array(book->arena, options, sizeof(const struct replica *));
   writer->columns = arena_array(book->arena, options, sizeof *writer->columns);
   writer->base_row = row;
   writer->zero_row = writer->base_row + 1;

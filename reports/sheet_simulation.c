@@ -1,14 +1,14 @@
 // Simulation: how sure the results are. The figures of the run are numbers, as no spreadsheet can
 // draw them again alike; whether they still hold, and what the results are now, is live.
 #include "reports/compare.h"
-#include "reports/workbook_internal.h"
+#include "reports/workbook_charts.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
-enum { CHART_ROWS = 16, LEAST_COLUMNS = 3, BAR_COLUMNS = 4, TICKS = 6 };
+enum { PAIR_ROWS = 16, LEAST_COLUMNS = 3, BAR_COLUMNS = 4, TICKS = 6 };
 
 // Columns of an outcome's bars.
 enum { BAR_END, BAR_DRAWS, BAR_HEIGHT, BAR_CUMULATED };
@@ -95,8 +95,11 @@ static void write_run(struct writer *writer) {
   const struct simulation *simulation = writer->simulation;
   struct arena *arena = writer->book->arena;
   struct simulation_rows *rows = &writer->book->simulation_rows;
-  *rows =
-      (struct simulation_rows){writer->row, writer->row + 1, writer->row + 2, writer->row + 3, -1};
+  *rows = (struct simulation_rows){.state = writer->row,
+                                   .differing = writer->row + 1,
+                                   .case_name = writer->row + 2,
+                                   .draws = writer->row + 3,
+                                   .cheapest = -1};
   put_entry(writer, "Do these results still hold?", "state", "-");
   put_entry(writer, "Inputs that differ from the run's, marked on Inputs", "differing", "inputs");
   put_entry(writer, "Case of the run", "case", "-");
@@ -191,6 +194,8 @@ static void write_costs(struct writer *writer) {
              option_name(&book->options[o], item), shown_value(book, &book->options[o], item, 0),
              &cost->unit);
   put_entry(writer, "Live: as Inputs says now", "live", cost->unit.text);
+  book->simulation_rows.cost_p5 = writer->row;
+  book->simulation_rows.cost_p95 = writer->row + SIMULATE_LEVELS - 1;
   write_percentiles(writer, OUTCOME_COST);
   if (scenario->option_count < 2 || !may_rank(scenario)) {
     writer->row++;
@@ -394,12 +399,10 @@ struct pair {
 
 static void add_series(const struct writer *writer, lxw_chart *chart, const struct outcome *outcome,
                        int values, bool is_line) {
-  static const lxw_color_t colours[] = {0x1F4E79, 0xC55A11, 0x548235, 0x7F6000,
-                                        0x7030A0, 0x8FB4D9, 0xF4B183, 0xA9D18E};
   const lxw_row_t first = (lxw_row_t)writer->bars_row, last = first + SIMULATE_BARS - 1;
   const lxw_col_t end = (lxw_col_t)bar_column(writer, outcome, BAR_END);
   const lxw_col_t column = (lxw_col_t)bar_column(writer, outcome, values);
-  const lxw_color_t colour = colours[outcome->option % (sizeof colours / sizeof colours[0])];
+  const lxw_color_t colour = option_colour(outcome->option);
   lxw_chart_series *series = chart_add_series(chart, NULL, NULL);
   chart_series_set_categories(series, writer->sheet->name, first, end, last, end);
   chart_series_set_values(series, writer->sheet->name, first, column, last, column);
@@ -486,8 +489,9 @@ static void insert_chart(const struct writer *writer, const struct pair *pair, i
       add_series(writer, chart, outcome, cumulated ? BAR_CUMULATED : BAR_HEIGHT, lines);
   }
   lxw_chart_font font = {.size = 11};
-  chart_title_set_name(chart, arena_printf(writer->book->arena, "%s: %s", pair->title,
-                                           cumulated ? "share of draws up to it" : "how often"));
+  const char *title = arena_printf(writer->book->arena, "%s: %s", pair->title,
+                                   cumulated ? "share of draws up to it" : "how often");
+  chart_title_set_name(chart, title);
   chart_title_set_name_font(chart, &font);
   set_axes(writer, chart, pair, cumulated);
   if (!lines)
@@ -496,14 +500,15 @@ static void insert_chart(const struct writer *writer, const struct pair *pair, i
     chart_legend_set_position(chart, LXW_CHART_LEGEND_BOTTOM);
   else
     chart_legend_set_position(chart, LXW_CHART_LEGEND_NONE);
-  lxw_chart_options options = {.x_offset = cumulated ? 500 : 5, .y_offset = 8};
+  lxw_chart_options options = {
+      .x_offset = cumulated ? 500 : 5, .y_offset = 8, .description = (char *)title};
   worksheet_insert_chart_opt(writer->sheet, (lxw_row_t)row, COLUMN_LABEL, chart, &options);
 }
 
 static void insert_pair(struct writer *writer, const struct pair *pair, int *row) {
   insert_chart(writer, pair, *row, false);
   insert_chart(writer, pair, *row, true);
-  *row += CHART_ROWS;
+  *row += PAIR_ROWS;
 }
 
 static void insert_charts(struct writer *writer, int row) {
@@ -560,7 +565,7 @@ void write_simulation(struct book *book) {
   for (size_t i = 0; i < simulation->outcome_count; i++)
     pairs += simulation->outcomes[i].kind == OUTCOME_SAVING &&
              is_shown(&writer, &simulation->outcomes[i]);
-  const int influences = writer.row = charts + pairs * CHART_ROWS;
+  const int influences = writer.row = charts + pairs * PAIR_ROWS;
   write_all_influences(&writer);
   write_histograms(&writer, writer.row);
   insert_charts(&writer, charts);

@@ -19,7 +19,8 @@ static bool is_set(const char *variable) {
 // What COLUMNS says, else the terminal.
 static int width_of(int fd, bool terminal) {
   struct winsize size;
-  long width = is_set("COLUMNS") ? strtol(getenv("COLUMNS"), NULL, 10) : 0;
+  const char *columns = getenv("COLUMNS");
+  long width = columns ? strtol(columns, NULL, 10) : 0;
   if (width < 1 && terminal && !ioctl(fd, TIOCGWINSZ, &size))
     width = size.ws_col;
   if (width < 1)

@@ -1,4 +1,5 @@
 // Cells, and what all sheets have in common; workbook_internal.h has the contracts.
+#include "model/short_text.h"
 #include "reports/workbook_internal.h"
 
 #include <math.h>
@@ -58,6 +59,15 @@ void put_text(struct book *book, lxw_worksheet *sheet, int row, int column, cons
 void put_typed_text(struct book *book, lxw_worksheet *sheet, int row, int column, const char *text,
                     enum cell_role role) {
   put_string(book, sheet, row, column, text, formats_cell_text(&book->formats, role));
+}
+
+void put_wrapped(struct book *book, lxw_worksheet *sheet, int row, int column, const char *text,
+                 size_t width, enum text_format format) {
+  enum { LINE_HEIGHT = 15 };
+  const size_t lines = 1 + text_characters(text) / width;
+  put_text(book, sheet, row, column, text, format);
+  if (lines > 1)
+    worksheet_set_row(sheet, (lxw_row_t)row, (double)(lines * LINE_HEIGHT), NULL);
 }
 
 void put_number(struct book *book, lxw_worksheet *sheet, int row, int column, double value,

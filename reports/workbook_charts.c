@@ -8,7 +8,7 @@ enum { GREY = 0x595959, PALE = 0xD9D9D9, TITLE_SIZE = 12, TEXT_SIZE = 9, LEFT_MA
 static const lxw_color_t options[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
                                       0xE69F00, 0x56B4E9, 0x000000, 0xB8A800};
 static const lxw_color_t categories[] = {0x332288, 0xDDCC77, 0x88CCEE, 0x44AA99, 0xCC6677, 0x999933,
-                                         0x117733, 0x882255, 0xAA4499, 0x777777, 0xBBBBBB};
+                                         0x117733, 0x882255, 0xAA4499, 0x777777, 0x6699CC};
 
 enum {
   OPTIONS = sizeof options / sizeof options[0],
@@ -63,11 +63,15 @@ static void set_axis(lxw_chart_axis *axis, const char *name, const char *format)
     chart_axis_set_num_format(axis, format);
 }
 
+void chart_set_grid(lxw_chart_axis *axis) {
+  lxw_chart_line grid = {.color = PALE, .width = 0.5F};
+  chart_axis_major_gridlines_set_line(axis, &grid);
+}
+
 void chart_set_axes(lxw_chart *chart, const struct chart_axes *axes) {
   set_axis(chart->x_axis, axes->x, axes->x_format);
   set_axis(chart->y_axis, axes->y, axes->y_format);
-  lxw_chart_line grid = {.color = PALE, .width = 0.5F};
-  chart_axis_major_gridlines_set_line(chart->y_axis, &grid);
+  chart_set_grid(chart->y_axis);
 }
 
 static lxw_chart_series *add_series(lxw_chart *chart, const struct chart_range *x,

@@ -12,7 +12,7 @@
 enum { CHART_WIDTH = 740, CHART_HEIGHT = 310, CHART_ROWS = 16 }; // pixels, and rows with a margin
 
 lxw_color_t option_colour(size_t option);
-lxw_color_t category_colour(size_t category);
+lxw_color_t category_colour(size_t category); // by its place in the cost model
 
 // The ends of a swing.
 lxw_color_t low_colour(void);
@@ -30,6 +30,8 @@ struct chart_axes {
 };
 
 void chart_set_axes(lxw_chart *chart, const struct chart_axes *axes);
+
+void chart_set_grid(lxw_chart_axis *axis);
 
 // Cells of a sheet, rows and columns from 0.
 struct chart_range {

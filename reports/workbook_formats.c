@@ -168,6 +168,7 @@ static const struct {
     [TEXT_HEADER_RIGHT] = {.colour = WHITE, .fill = HEADER_FILL, .bold = true, .right = true},
     [TEXT_HEADER_INDENTED] = {.colour = WHITE, .fill = HEADER_FILL, .bold = true, .indented = true},
     [TEXT_INDENTED] = {.indented = true},
+    [TEXT_WRAPPED] = {.wrapped = true},
     [TEXT_INDENTED_WRAPPED] = {.indented = true, .wrapped = true},
     [TEXT_HEADING] = {.colour = HEADER_FILL, .fill = HEADING_FILL, .bold = true},
     [TEXT_STAMP] = {.colour = RED, .size = 12, .bold = true},

@@ -42,6 +42,7 @@ enum text_format {
   TEXT_PLAIN,
   TEXT_INDENTED, // right of a number
   TEXT_INDENTED_WRAPPED,
+  TEXT_WRAPPED,
   TEXT_TITLE,
   TEXT_TITLE_WRAPPED,
   TEXT_SUBTITLE,

@@ -30,7 +30,7 @@ struct option_sheet {
   double free_cost;
 };
 
-enum answer_part { PART_COST, PART_MARGIN, PART_INTERVAL, PART_GRADE, ANSWER_PARTS };
+enum answer_part { PART_COST, PART_INTERVAL, PART_MARGIN, PART_GRADE, ANSWER_PARTS };
 
 // A row of Outputs, for whoever reads it there: one column per option from COLUMN_VALUE on.
 struct output_rows {
@@ -52,6 +52,7 @@ struct input_area {
 // Rows of Simulation, for whoever reads it there. `cheapest` is -1 when nothing is ranked.
 struct simulation_rows {
   int state, differing, case_name, draws, cheapest;
+  int cost_p5, cost_p95; // an option in each column from COLUMN_VALUE on
 };
 
 struct book {
@@ -71,7 +72,7 @@ struct book {
   const struct simulation *simulation; // shown there; NULL: there is none
   struct input_area area;
   struct simulation_rows simulation_rows;
-  struct curves *curves;         // shown there, too
+  struct cost_curves *curves;    // shown there, too
   struct outputs *outputs_table; // what was written on Outputs
   struct name *case_name, *case_index, *checks_ok;
   struct output_rows rows;
@@ -87,6 +88,11 @@ void put_typed_text(struct book *book, lxw_worksheet *sheet, int row, int column
                     enum cell_role role);
 void put_number(struct book *book, lxw_worksheet *sheet, int row, int column, double value,
                 lxw_format *format);
+
+// A text that may be long, such as a source: wrapped at that many characters, the row as high as it
+// needs to be.
+void put_wrapped(struct book *book, lxw_worksheet *sheet, int row, int column, const char *text,
+                 size_t width, enum text_format format);
 
 // A formula with the value that it has in the selected case, as the cell shows it.
 void put_formula(struct book *book, lxw_worksheet *sheet, int row, int column, const char *formula,

@@ -5,7 +5,8 @@ Every example: charts lie in their rows and nowhere over cells, have a title, ax
 text for who cannot see them; their series refer to numbers; an option has one colour in all charts
 and the categories add up to the cost per token. Then scenarios of this script's own: cumulative
 costs that cross, where they cross; costs at other utilizations and batches, against `pertoken
-compare` with that utilization or throughput; rows of the evidence that are no mere other batch.
+compare` with that utilization or throughput. And the answer's sentence on the Cover: what it says,
+and what Gnumeric makes of it once an input is typed over.
 """
 import json
 import re
@@ -15,7 +16,9 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import gnumeric  # noqa: E402
 import harness  # noqa: E402
+import layout  # noqa: E402
 import xlsx  # noqa: E402
 
 CROSSING = """\
@@ -275,6 +278,44 @@ def check_batches(folder):
            'batches of a throughput that the scenario states itself')
 
 
+def simulated(folder, scenario):
+    done = subprocess.run([harness.program(), 'simulate', scenario, '-q', '--format', 'json'],
+                          capture_output=True, text=True, check=True)
+    return {entry['option']: entry['percentiles'] for entry in json.loads(done.stdout)['outcomes']
+            if entry['kind'] == 'cost'}
+
+
+def answer(book, value):
+    """The sentence on the Cover, by value(sheet, row, column)."""
+    cover = book.sheets['Cover']
+    place = next(place for place, cell in sorted(cover.formulas()) if 'Outputs' in cell.formula)
+    return value('Cover', *place)
+
+
+def check_answer(folder):
+    """The sentence says what simulate and compare say; typed over, it moves and drops the interval."""
+    scenario = harness.ROOT / 'examples' / 'uncertainty.ini'
+    path = harness.report(scenario, Path(folder, 'own.xlsx'))
+    book = xlsx.read(path)
+    ends = simulated(folder, scenario)['mi325x']
+    low, high = (f'{round(ends[level], 4):.15g}' for level in ('P5', 'P95'))
+    sentence = answer(book, lambda sheet, *place: book.sheets[sheet].value(*place))
+    demand(f' (P5 to P95: {low} to {high}), ' in sentence, sentence)
+    demand(re.fullmatch(r'mi325x costs least: .*, 14.3 % less than h200; weakest evidence that '
+                        r'matters: claim\.', sentence), sentence)
+    inputs = layout.Inputs(book)
+    row = next(entry.row for entry in inputs.rows if entry.key == 'mi325x.list_price')
+    typed = {xlsx.address(row, inputs.cases['base']): 60000.0}
+    changed = Path(folder, 'typed.xlsx')
+    part = book.sheets['Inputs'].part
+    xlsx.patch(path, changed, lambda name, xml: xlsx.set_cells(xml, typed if name == part else {}))
+    now = answer(book, gnumeric.recalculate(changed, Path(folder, 'recalculated.xlsx')))
+    Path(folder, 'own.ini').write_text(f'[scenario]\ninherits = {scenario}\n')
+    cheapest = f'{round(cost(folder, "h200", "mi325x.list_price=60000 USD"), 4):.15g}'
+    demand(now.startswith(f'h200 costs least: {cheapest} USD per million output tokens (P5 to P95: '
+                          'simulate anew), '), now)
+
+
 def outcome(name, test, *arguments):
     with tempfile.TemporaryDirectory(prefix='pertoken-charts-') as folder:
         try:
@@ -286,9 +327,11 @@ def outcome(name, test, *arguments):
 
 
 def main():
+    if gnumeric.missing():
+        harness.skip(gnumeric.missing())
     results = [outcome(scenario.name, check_example, scenario) for scenario in harness.EXAMPLES]
     results += [outcome(test.__name__, test)
-                for test in (check_crossing, check_utilization, check_batches)]
+                for test in (check_crossing, check_utilization, check_batches, check_answer)]
     harness.finish(sum(results), len(results) - sum(results))
 
 

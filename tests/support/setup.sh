@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Does nothing, and needs no network, when none is.
-#   setup.sh [build] [page] [test] [gpu] [bench] [fuzz] [lint]
+#   setup.sh [build] [page] [test] [gpu] [bench] [gallery] [fuzz] [lint]
 # The groups wanted; build when none is named.
 set -eu
 
@@ -12,6 +12,7 @@ declare -A packages=(
   [page]="npm"
   [gpu]="clang-19 lld-19 llvm-19"
   [bench]="python3-numpy python3-xlsxwriter python3-openpyxl libopenmpi-dev openmpi-bin"
+  [gallery]="chromium fonts-dejavu-core"
   [fuzz]="clang"
   [lint]="clang-format clang-tidy cppcheck"
 )

@@ -142,8 +142,11 @@ def relative_difference(expected, got, absolute):
 
 
 def ungraded(text):
-    """A sentence without the grade in it: grades belong to sources, and typing changes none."""
-    return re.sub(r'(weakest evidence that matters: )\w+', r'\1', text) if isinstance(text, str) else text
+    """The answer without what typing does not change: its grade, and the interval of the run."""
+    if not isinstance(text, str):
+        return text
+    text = re.sub(r'(weakest evidence that matters: )\w+', r'\1', text)
+    return re.sub(r'\(P5 to P95: [^)]*\)?|^ to [0-9.]+$', '(interval)', text)
 
 
 def same_formulas(base, other):
