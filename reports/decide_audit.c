@@ -158,9 +158,10 @@ static void claims_that_conflict(const struct writer *writer, struct decision_ta
       .column_count = COLUMNS,
       .cells = cells,
       .row_count = (size_t)audit->count,
-      .note =
-          "As stated: with every free quantity as the scenario has it. Nearest: while those that "
-          "it conflicts with hold exactly as said, or within their tolerances."};
+      .note = "As stated: with every free quantity as the scenario has it. Nearest: while the "
+              "others, or "
+              "where they cannot those that it conflicts with, hold exactly as said, or within "
+              "their tolerances."};
 }
 
 // Nothing is free.
