@@ -69,7 +69,7 @@ static struct coordinate coordinate_of(double low, double high) {
 // The values of all slots at one point, under every set of conditions.
 static void write_point(const struct experiment *experiment, const double *at, size_t lane) {
   const struct setup *setup = experiment->setup;
-  double values[SEARCH_DIMENSIONS];
+  double values[SEARCH_DIMENSIONS] = {0};
   for (int k = 0; k < experiment->coordinate_count; k++)
     values[k] = coordinate_value(&experiment->coordinates[k], at[k]);
   for (int s = 0; s < setup->slot_count; s++) {
