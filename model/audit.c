@@ -104,8 +104,10 @@ static double quantity_at(const struct setup *setup, const struct claim_quantity
   double product = 1;
   for (int t = 0; t < quantity->term_count; t++) {
     const struct claim_term *term = &quantity->terms[t];
-    const double value = program_result(setup->program, setup->workspace, term->option,
-                                        item_of(setup, term->declaration))[lane];
+    const double value = term->declaration < 0
+                             ? term->constant
+                             : program_result(setup->program, setup->workspace, term->option,
+                                              item_of(setup, term->declaration))[lane];
     product = term->below ? product / value : product * value;
   }
   return quantity->saving ? 1 - product : product;
@@ -172,6 +174,8 @@ static void find_items(struct setup *setup) {
     for (int t = 0; t < claims->list[c].quantity.term_count; t++) {
       const int declaration = claims->list[c].quantity.terms[t].declaration;
       size_t i = 0;
+      if (declaration < 0)
+        continue;
       while (i < setup->item_count && items[i] != declaration)
         i++;
       items[i] = declaration;

@@ -392,6 +392,7 @@ static void test_bad_input(void **state) {
       {"[claim c]\nsays = b.tco = 3 W +- 1 W\n", "USD"},
       {"[claim c]\nsays = b.tco = 3 USD +- -1 USD\n", "is below zero"},
       {"[claim c]\nshows = b.tco\n", "nothing to audit"},
+      {"[claim c]\nsays = b.concurrency / a.concurrency = 1.6 +- 0.1\n", "needs [workload] model"},
       {"[claim together]\nsays = b.tco >= 3 USD\n", "is no name for a claim"},
       {CLAIM "sezs = b\n", "unknown key 'sezs' in a claim"},
       {CLAIM "with.b.discont = 3 %\n", "unknown input 'discont'; did you mean 'discount'?"},
