@@ -66,18 +66,29 @@ static struct coordinate coordinate_of(double low, double high) {
 
 // ---- evaluating claims
 
-static void write_lane(const struct experiment *experiment, const double *at, int set,
-                       size_t lane) {
+// The values of all slots at one point, under every set of conditions.
+static void write_point(const struct experiment *experiment, const double *at, size_t lane) {
   const struct setup *setup = experiment->setup;
+  double values[SEARCH_DIMENSIONS] = {0};
+  for (int k = 0; k < experiment->coordinate_count; k++)
+    values[k] = coordinate_value(&experiment->coordinates[k], at[k]);
   for (int s = 0; s < setup->slot_count; s++) {
-    const struct assignment *assignment = &experiment->assignments[set][s];
-    const double value =
-        assignment->coordinate < 0
-            ? assignment->factor
-            : assignment->factor *
-                  coordinate_value(&experiment->coordinates[assignment->coordinate],
-                                   at[assignment->coordinate]);
-    program_variable(setup->program, setup->workspace, s)[lane] = value;
+    double *variable = program_variable(setup->program, setup->workspace, s) + lane;
+    for (int set = 0; set < setup->set_count; set++) {
+      const struct assignment *assignment = &experiment->assignments[set][s];
+      variable[set] = assignment->coordinate < 0
+                          ? assignment->factor
+                          : assignment->factor * values[assignment->coordinate];
+    }
+  }
+}
+
+// Lanes without a point repeat the first.
+static void fill_lanes(const struct setup *setup, size_t from) {
+  for (int s = 0; s < setup->slot_count; s++) {
+    double *variable = program_variable(setup->program, setup->workspace, s);
+    for (size_t lane = from; lane < VECTOR_BLOCK; lane++)
+      variable[lane] = variable[0];
   }
 }
 
@@ -93,8 +104,10 @@ static double quantity_at(const struct setup *setup, const struct claim_quantity
   double product = 1;
   for (int t = 0; t < quantity->term_count; t++) {
     const struct claim_term *term = &quantity->terms[t];
-    const double value = program_result(setup->program, setup->workspace, term->option,
-                                        item_of(setup, term->declaration))[lane];
+    const double value = term->declaration < 0
+                             ? term->constant
+                             : program_result(setup->program, setup->workspace, term->option,
+                                              item_of(setup, term->declaration))[lane];
     product = term->below ? product / value : product * value;
   }
   return quantity->saving ? 1 - product : product;
@@ -107,13 +120,12 @@ static void evaluate_claims(void *context, const double *points, size_t count, d
   const size_t sets = (size_t)setup->set_count, together = VECTOR_BLOCK / sets;
   const size_t n = (size_t)experiment->coordinate_count, claims = (size_t)setup->claims->count;
   for (size_t first = 0; first < count; first += together) {
-    for (size_t lane = 0; lane < VECTOR_BLOCK; lane++) {
-      const size_t point = first + lane / sets;
-      write_lane(experiment, points + (point < count ? point : first) * n, (int)(lane % sets),
-                 lane);
-    }
+    const size_t end = first + together < count ? first + together : count;
+    for (size_t p = first; p < end; p++)
+      write_point(experiment, points + p * n, (p - first) * sets);
+    fill_lanes(setup, (end - first) * sets);
     program_run(setup->program, setup->workspace);
-    for (size_t p = first; p < count && p < first + together; p++)
+    for (size_t p = first; p < end; p++)
       for (size_t c = 0; c < claims; c++)
         values[p * claims + c] = quantity_at(setup, &setup->claims->list[c].quantity,
                                              (p - first) * sets + (size_t)setup->set_of[c]) /
@@ -162,6 +174,8 @@ static void find_items(struct setup *setup) {
     for (int t = 0; t < claims->list[c].quantity.term_count; t++) {
       const int declaration = claims->list[c].quantity.terms[t].declaration;
       size_t i = 0;
+      if (declaration < 0)
+        continue;
       while (i < setup->item_count && items[i] != declaration)
         i++;
       items[i] = declaration;
@@ -443,7 +457,7 @@ static void find_conflict(const struct experiment *experiment, const struct audi
     claim->conflict_size += wanted[c];
 }
 
-// The value of a claim's quantity nearest to what is claimed, while the rest of its conflict holds.
+// The value of a claim's quantity nearest to what is claimed, while the others hold.
 static double nearest_while(const struct experiment *experiment, const struct audit_claim *claim,
                             enum strictness strictness) {
   const struct setup *setup = experiment->setup;
@@ -452,7 +466,7 @@ static double nearest_while(const struct experiment *experiment, const struct au
   const struct search_goal goal = {SEARCH_NEAREST, false, c, claim->claim->value / scale};
   struct search_bound bounds[CLAIMS_MOST];
   struct search_point point;
-  bounds_of(setup, claim->conflict, strictness, bounds);
+  bounds_of(setup, claim->beside_all ? NULL : claim->conflict, strictness, bounds);
   bounds[c] = unbounded;
   return search_best(&experiment->search, bounds, &goal, NULL, &point) ? point.values[c] * scale
                                                                        : NAN;
@@ -464,6 +478,10 @@ static void find_conflicts(const struct experiment *experiment, struct audit *au
     find_conflict(experiment, audit, claim);
     if (!claim->conflict_size)
       continue;
+    bool others[CLAIMS_MOST];
+    for (int c = 0; c < CLAIMS_MOST; c++)
+      others[c] = c != number_of(experiment->setup, claim->claim);
+    claim->beside_all = can_hold(experiment, others);
     claim->nearest = nearest_while(experiment, claim, WITHIN_TOLERANCE);
     claim->nearest_said = nearest_while(experiment, claim, AS_SAID);
     if (!audit->worst || claim->conflict_size < audit->worst->conflict_size)

@@ -27,8 +27,9 @@ struct audit_claim {
   // beside the rest without it. Empty when it is in none.
   bool conflict[CLAIMS_MOST]; // [claims.count]
   int conflict_size;
-  double nearest; // to what is claimed, while the rest of `conflict` holds within its tolerances
-  double nearest_said; // the same while the rest holds exactly as said
+  bool beside_all;     // all other claims can hold together: else `nearest` is beside its conflict
+  double nearest;      // to what is claimed, while the others hold within their tolerances
+  double nearest_said; // the same while they hold exactly as said
 };
 
 // What an input would have to be for all claims to hold exactly as said; `span` within their

@@ -82,7 +82,23 @@ static bool add_term(const struct reader *reader, size_t option, int declaration
                       reader->scenario->model->declarations[declaration].name);
     return false;
   }
-  quantity->terms[quantity->term_count++] = (struct claim_term){option, declaration, below};
+  quantity->terms[quantity->term_count++] =
+      (struct claim_term){.option = option, .declaration = declaration, .below = below};
+  return true;
+}
+
+// OPTION.concurrency: false when `name` is something else.
+static bool add_concurrency(const struct reader *reader, size_t option, const char *name,
+                            bool below, const char *at, bool *added) {
+  struct claim_quantity *quantity = &reader->claim->quantity;
+  const bool of_node = !strcmp(name, "node_concurrency");
+  if ((!of_node && strcmp(name, "concurrency") != 0) || quantity->term_count == CLAIM_TERMS)
+    return false;
+  struct claim_term *term = &quantity->terms[quantity->term_count];
+  *term = (struct claim_term){.option = option, .declaration = -1, .below = below};
+  *added = !claim_concurrency(reader->scenario, option, of_node, place_of(reader, at),
+                              &term->constant, reader->diagnostics);
+  quantity->term_count += *added;
   return true;
 }
 
@@ -124,6 +140,9 @@ static bool read_term(const struct reader *reader, const char *start, const char
   }
   if (find_option(reader, arena_copy_n(reader->arena, term, (size_t)(dot - term)), at, &option))
     return false;
+  bool added;
+  if (add_concurrency(reader, option, dot + 1, below, at, &added))
+    return added;
   const int declaration = find_item(reader, dot + 1, at + (dot + 1 - term));
   return declaration >= 0 && add_term(reader, option, declaration, below, at);
 }
@@ -154,12 +173,14 @@ static const struct unit *unit_of_terms(const struct reader *reader) {
   struct unit *unit = arena_alloc(reader->arena, sizeof *unit);
   if (quantity->saving)
     return unit_named(reader, "%");
-  if (quantity->term_count == 1)
+  if (quantity->term_count == 1 && quantity->terms[0].declaration >= 0)
     return &declarations[quantity->terms[0].declaration].unit;
-  for (int i = 0; i < quantity->term_count; i++)
-    unit->dimension = dimension_multiply(
-        unit->dimension, declarations[quantity->terms[i].declaration].unit.dimension,
-        quantity->terms[i].below ? -1 : 1);
+  for (int i = 0; i < quantity->term_count; i++) {
+    const struct claim_term *term = &quantity->terms[i];
+    if (term->declaration >= 0)
+      unit->dimension = dimension_multiply(
+          unit->dimension, declarations[term->declaration].unit.dimension, term->below ? -1 : 1);
+  }
   if (dimension_is_one(unit->dimension))
     return unit_named(reader, "-");
   unit->text = dimension_text(unit->dimension, reader->arena);

@@ -8,9 +8,10 @@
 //   source = TEXT                               who says so
 //
 // QUANTITY is `saving of A over B`, 1 - A / B of two options' cost per token, with `in ITEM` at the
-// end of another line item; or OPTION.ITEM, or several of them with * and / between. A ± may stand
-// for +-. A tolerance of a percentage is in points; of anything else in its unit, or in % of the
-// value. A quantity without tolerance is not guessed: `+- 0 %` says exactly.
+// end of another line item; or OPTION.ITEM, or several of them with * and / between. As items count
+// OPTION.concurrency and OPTION.node_concurrency: requests at once on one accelerator and on a
+// node. A ± may stand for +-. A tolerance of a percentage is in points; of anything else in its
+// unit, or in % of the value. A quantity without tolerance is not guessed: `+- 0 %` says exactly.
 #ifndef PERTOKEN_CLAIM_H
 #define PERTOKEN_CLAIM_H
 
@@ -22,8 +23,9 @@ enum claim_relation { CLAIM_EQUALS, CLAIM_WITHIN, CLAIM_AT_LEAST, CLAIM_AT_MOST,
 
 struct claim_term {
   size_t option;
-  int declaration; // a scalar line item or an input
+  int declaration; // a scalar line item or an input; -1: `constant`
   bool below;      // the line of the fraction
+  double constant; // requests at once
 };
 
 struct claim_quantity {
@@ -72,6 +74,12 @@ bool claims_there(const struct scenario *scenario);
 // two that contradict each other.
 const struct claims *claims_read(const struct scenario *scenario, struct arena *arena,
                                  struct diagnostics *diagnostics);
+
+// Requests at once that the memory of an option's accelerator, or of its node's, holds beside its
+// model, each with the workload's context (model/fit.h): 0 where the model does not fit. Returns 0,
+// or -1 after an error at `place`: model, precision, context or memory are not known.
+int claim_concurrency(const struct scenario *scenario, size_t option, bool of_node,
+                      struct place place, double *requests, struct diagnostics *diagnostics);
 
 // The free range of an option's input, in the selected case and not fixed by it or by --set; -1.
 int claim_free(const struct scenario *scenario, size_t option, int declaration);

@@ -170,7 +170,7 @@ static double published_parameters(const struct checking *checking, const char *
 }
 
 static double reference_value(const struct checking *checking, const char *text) {
-  const char *words[WORDS];
+  const char *words[WORDS] = {"", "", ""};
   const int count = split(checking, text, words);
   if (count == 1)
     return look_up(checking, CATALOG_ACCELERATORS, words[0]);

@@ -412,7 +412,12 @@ static bool descend_within(struct descent *descent) {
     if (i == PENALTIES / 2)
       descent->here = start;
   }
-  return false;
+  // Back to the bounds from where the wish is all but fulfilled.
+  const struct search_goal *goal = descent->goal;
+  descent->goal = NULL;
+  descend(descent, ITERATIONS);
+  descent->goal = goal;
+  return descent->here.violation <= SEARCH_TOLERANCE;
 }
 
 static void keep_better(const struct descent *descent, bool *found, struct search_point *best) {
@@ -429,7 +434,9 @@ bool search_best(const struct search *search, const struct search_bound *bounds,
                  struct search_point *best) {
   struct descent descent = {.search = search, .bounds = bounds, .goal = goal, .penalty = 10};
   struct search_point finalists[FINALISTS];
-  bool found = false;
+  bool found = known != NULL;
+  if (known)
+    fill_point(search, bounds, known->at, known->values, best);
   const int count = choose_finalists(&descent, known, finalists);
   for (int i = 0; i < count; i++) {
     descent.here = finalists[i];

@@ -130,12 +130,9 @@ static const char *conflict_text(const struct writer *writer, const struct audit
 
 static void claims_that_conflict(const struct writer *writer, struct decision_table *table) {
   static const struct decision_column columns[] = {
-      {"claim", "Claim", NULL},
-      {"claimed", "Claimed", NULL},
-      {"stands", "As stated", NULL},
-      {"nearest_said", "Nearest, others as said", NULL},
-      {"nearest", "Within tolerances", NULL},
-      {"conflict", "Conflicts with", NULL}};
+      {"claim", "Claim", NULL},       {"claimed", "Claimed", NULL},
+      {"stands", "As stated", NULL},  {"nearest_said", "Nearest", NULL},
+      {"nearest", "Tolerated", NULL}, {"conflict", "Conflicts with", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
   struct decision_cell *cells =
@@ -158,9 +155,10 @@ static void claims_that_conflict(const struct writer *writer, struct decision_ta
       .column_count = COLUMNS,
       .cells = cells,
       .row_count = (size_t)audit->count,
-      .note =
-          "As stated: with every free quantity as the scenario has it. Nearest: while those that "
-          "it conflicts with hold exactly as said, or within their tolerances."};
+      .note = "As stated: with every free quantity as the scenario has it. Nearest: while the "
+              "others, or "
+              "where they cannot those that it conflicts with, hold exactly as said. Tolerated: "
+              "while they hold within their tolerances."};
 }
 
 // Nothing is free.
@@ -199,7 +197,7 @@ static void needs_table(const struct writer *writer, struct decision_table *tabl
                                                    {"stated", "Instead of", NULL},
                                                    {"exact_low", "As said", NULL},
                                                    {"exact_high", "to", NULL},
-                                                   {"low", "Within tolerances from", NULL},
+                                                   {"low", "Tolerated", NULL},
                                                    {"high", "to", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
@@ -224,8 +222,9 @@ static void needs_table(const struct writer *writer, struct decision_table *tabl
       .column_count = COLUMNS,
       .cells = cells,
       .row_count = (size_t)audit->need_count,
-      .note =
-          "A condition of a claim changes for that claim alone, anything else for all of them."};
+      .note = "As said: for all claims to hold exactly; tolerated: within their tolerances. A "
+              "condition "
+              "of a claim changes for that claim alone, anything else for all of them."};
 }
 
 static void alone_table(const struct writer *writer, struct decision_table *table) {
@@ -258,9 +257,9 @@ static void alone_table(const struct writer *writer, struct decision_table *tabl
 
 static void free_table(const struct writer *writer, struct decision_table *table) {
   static const struct decision_column columns[] = {{"quantity", "Free quantity", NULL},
-                                                   {"searched_low", "Searched from", NULL},
+                                                   {"searched_low", "Searched", NULL},
                                                    {"searched_high", "to", NULL},
-                                                   {"low", "Holds from", NULL},
+                                                   {"low", "Holds", NULL},
                                                    {"high", "to", NULL},
                                                    {"best", "Amid", NULL}};
   const struct audit *audit = writer->audit;
@@ -354,12 +353,10 @@ static size_t comparisons_of(const struct writer *writer, struct comparison *com
 }
 
 static void catalogue_table(const struct writer *writer, struct decision_table *table) {
-  static const struct decision_column columns[] = {{"quantity", "Against the catalogue", NULL},
-                                                   {"implied_low", "Implied from", NULL},
-                                                   {"implied_high", "to", NULL},
-                                                   {"published_low", "Published from", NULL},
-                                                   {"published_high", "to", NULL},
-                                                   {"verdict", "Implied is", NULL}};
+  static const struct decision_column columns[] = {
+      {"quantity", "Quantity", NULL}, {"implied_low", "Implied", NULL},
+      {"implied_high", "to", NULL},   {"published_low", "Published", NULL},
+      {"published_high", "to", NULL}, {"verdict", "Implied is", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   struct comparison *comparisons = arena_array(
       writer->arena, (size_t)writer->audit->free_count + (size_t)writer->audit->shown_count + 1,

@@ -106,7 +106,11 @@ OTHERS = [
     ('tokens-per-dollar', 1,
      [('claims', {'claim': 'wins_per_token'}, 'nearest_said', -30, 1e-4),
       ('needs', {'claim': 'wins_per_token'}, 'exact_low', 130, 1e-3)]),
-    ('concurrency', 0, [('claims', {'claim': 'gap'}, 'high', 79, 1e-4)]),
+    # 0.9 x 192 and 141 GB, less 69 GB of weights and some of activations, over 4096 x 327,680 B.
+    ('concurrency', 1, [('claims', {'claim': 'on_one'}, 'stands', 76 / 41, 1e-9),
+                        ('claims', {'claim': 'requests_on_one'}, 'stands', 76, 0)]),
+    # 79 % x 1.6 for as much as the price per node and watts leave.
+    ('concurrency-cost', 0, [('claims', {'claim': 'gap'}, 'high', 79, 1e-4)]),
     # tp0137 / tp0048
     ('b200-4.5', 1, [('claims', {'claim': 'uplift'}, 'stands', 12863.62 / 3902.47, 1e-9),
                      ('needs', {'claim': 'uplift'}, 'exact_low', 4.5 * 3902.47, 0.01)]),

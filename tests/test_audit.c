@@ -230,7 +230,7 @@ static void append_values(char *text, const double *values) {
     if (!strchr(inputs[i].key, '.'))
       length += (size_t)snprintf(text + length, TEXT - length, "%s = %.17g %s\n", inputs[i].key,
                                  values[i], inputs[i].unit);
-  for (char option = 'a'; option <= 'b'; option++) {
+  for (int option = 'a'; option <= 'b'; option++) {
     char *section = strstr(text, option == 'a' ? "[option a]\n" : "[option b]\n") + 11;
     for (int i = 0; i < INPUTS; i++) {
       char line[96];
@@ -266,28 +266,35 @@ static double quantity_given(const struct scenario *scenario, int which) {
   }
 }
 
-// Three quantities, exactly as a random scenario gives them, with four of its inputs free.
-static void check_witness(uint64_t state, bool exact) {
-  char text[TEXT], stated[TEXT];
+// A random scenario with every input stated; and three of its quantities as claims.
+static void write_witness(uint64_t *state, bool exact, char text[TEXT]) {
   double values[INPUTS];
   struct scenario_fixture fixture;
-  snprintf(stated, TEXT, "%s", witness_head);
+  snprintf(text, TEXT, "%s", witness_head);
   for (int i = 0; i < INPUTS; i++)
-    values[i] = uniform(&state, inputs[i].low, inputs[i].high);
-  append_values(stated, values);
-  scenario_fixture_start(&fixture, stated, NULL, NULL);
-  expect_error(&fixture.fixture, stated, "");
-  size_t length = (size_t)snprintf(text, TEXT, "%s", stated);
-  const int first = (int)uniform(&state, 0, QUANTITIES), stride = 1 + (int)uniform(&state, 0, 2);
+    values[i] = uniform(state, inputs[i].low, inputs[i].high);
+  append_values(text, values);
+  scenario_fixture_start(&fixture, text, NULL, NULL);
+  expect_error(&fixture.fixture, text, "");
+  size_t length = strlen(text);
+  const int first = (int)uniform(state, 0, QUANTITIES), stride = 1 + (int)uniform(state, 0, 2);
   for (int k = 0; k < 3; k++) {
     const int which = (first + k * stride) % QUANTITIES;
-    const double tolerance = exact ? 0 : uniform(&state, 0, 0.01);
-    const double off = uniform(&state, -tolerance, tolerance);
+    const double tolerance = exact ? 0 : uniform(state, 0, 0.01);
+    const double off = uniform(state, -tolerance, tolerance);
     length += (size_t)snprintf(
         text + length, TEXT - length, "[claim c%d]\nsays = %s = %.17g %% +- %.17g %%\n", k,
         quantities[which], 100 * (quantity_given(fixture.scenario, which) + off), 100 * tolerance);
   }
   scenario_fixture_end(&fixture);
+}
+
+// With four of its inputs free, the scenario itself is a witness that the claims can hold.
+static void check_witness(uint64_t state, bool exact) {
+  char text[TEXT];
+  struct scenario_fixture fixture;
+  write_witness(&state, exact, text);
+  size_t length = strlen(text);
   length += (size_t)snprintf(text + length, TEXT - length, "[free]\n");
   const int from = (int)uniform(&state, 0, INPUTS);
   for (int k = 0; k < 4; k++) {
@@ -385,6 +392,7 @@ static void test_bad_input(void **state) {
       {"[claim c]\nsays = b.tco = 3 W +- 1 W\n", "USD"},
       {"[claim c]\nsays = b.tco = 3 USD +- -1 USD\n", "is below zero"},
       {"[claim c]\nshows = b.tco\n", "nothing to audit"},
+      {"[claim c]\nsays = b.concurrency / a.concurrency = 1.6 +- 0.1\n", "needs [workload] model"},
       {"[claim together]\nsays = b.tco >= 3 USD\n", "is no name for a claim"},
       {CLAIM "sezs = b\n", "unknown key 'sezs' in a claim"},
       {CLAIM "with.b.discont = 3 %\n", "unknown input 'discont'; did you mean 'discount'?"},
