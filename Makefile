@@ -23,6 +23,11 @@ PACKAGES := gsl xlsxwriter inih jansson libgcrypt
 LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lglpk -lm
 INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 
+# GLPK comes without one too, and may be missing: then `pertoken route` says so.
+HAS_GLPK := $(shell echo '\#include <glpk.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+LIBS     += $(if $(HAS_GLPK),-lglpk)
+$(BUILD)/obj/model/allocation.o: CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
+
 SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE      := $(SANITIZE_$(VARIANT))
 STANDARD      := -std=c11 -D_GNU_SOURCE
