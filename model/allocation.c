@@ -236,11 +236,13 @@ static void build(struct programme *programme) {
   add_budgets(programme);
 }
 
+// Of GLPK 5.0's cuts only MIR: with Gomory's too, one of 20,000 small problems came out 1 % dear;
+// cover cuts abort on a problem that presolving has emptied.
 static enum allocation_status run(const struct programme *programme, double limit_s) {
   glp_iocp parameters;
   glp_init_iocp(&parameters);
   parameters.presolve = GLP_ON;
-  parameters.mir_cuts = parameters.gmi_cuts = parameters.cov_cuts = GLP_ON;
+  parameters.mir_cuts = GLP_ON;
   parameters.tm_lim = (int)(1000 * limit_s);
   parameters.msg_lev = GLP_MSG_OFF;
   const int failed = glp_intopt(programme->glpk, &parameters);
