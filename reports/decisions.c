@@ -5,11 +5,15 @@
 
 #include <string.h>
 
+bool route_asked(const struct scenario *scenario);
+decide_function decide_route;
+
 static const struct question questions[] = {
     {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
     {"rent", "it needs an owned and a rented option of one workload, or a [rent NAME]", rent_asked,
      decide_rent},
     {"audit", "it needs a [claim NAME] with what is said", audit_asked, decide_audit},
+    {"route", "it needs a [demand NAME] for each workload", route_asked, decide_route},
     {.kind = NULL},
 };
 
