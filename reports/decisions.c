@@ -7,6 +7,8 @@
 
 bool route_asked(const struct scenario *scenario);
 decide_function decide_route;
+bool wait_asked(const struct scenario *scenario);
+decide_function decide_wait;
 
 static const struct question questions[] = {
     {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
@@ -14,6 +16,7 @@ static const struct question questions[] = {
      decide_rent},
     {"audit", "it needs a [claim NAME] with what is said", audit_asked, decide_audit},
     {"route", "it needs a [demand NAME] for each workload", route_asked, decide_route},
+    {"wait", "it needs a [wait OPTION] section", wait_asked, decide_wait},
     {.kind = NULL},
 };
 
