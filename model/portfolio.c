@@ -43,9 +43,11 @@ static const char *suggestion(const struct reader *reader, const char *name,
 
 static void report_unknown(const struct reader *reader, const struct ini_section *section,
                            const struct ini_key *key, const char *const *names, size_t count) {
-  diagnostics_error(reader->diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s", key->name,
-                    section->kind, *section->argument ? " " : "", section->argument,
-                    suggestion(reader, key->name, names, count));
+  const size_t length = strcspn(key->name, ".");
+  diagnostics_error(
+      reader->diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s", key->name, section->kind,
+      *section->argument ? " " : "", section->argument,
+      suggestion(reader, arena_copy_n(reader->arena, key->name, length), names, count));
 }
 
 static int find_word(const char *word, const char *const *words, size_t count) {
@@ -163,6 +165,21 @@ static void read_plain_key(const struct reader *reader, struct demand *demand,
     report_unknown(reader, section, key, known, known_count);
 }
 
+// A throughput is stated, or looked up in one place.
+static void check_evidence(const struct reader *reader, const struct demand *demand) {
+  for (size_t o = 0; o < reader->scenario->option_count; o++) {
+    const struct ini_key *const *keys = demand->option_keys[o];
+    const struct ini_key *first = NULL;
+    for (int k = DEMAND_THROUGHPUT; k <= DEMAND_RECORD; k++) {
+      if (first && keys[k])
+        diagnostics_error(reader->diagnostics, keys[k]->place,
+                          "demand '%s' has both '%s' and '%s': give one of them", demand->name,
+                          first->name, keys[k]->name);
+      first = first ? first : keys[k];
+    }
+  }
+}
+
 static void read_demand(const struct reader *reader, const struct ini_section *section) {
   static const char *const known[] = {
       "tokens", "context", "split",      "kv",       "model",  "precision",  "scenario",
@@ -182,6 +199,7 @@ static void read_demand(const struct reader *reader, const struct ini_section *s
     else
       read_plain_key(reader, demand, section, key, known, known_count);
   }
+  check_evidence(reader, demand);
   if (!ini_find(section, "tokens"))
     diagnostics_error(reader->diagnostics, section->place,
                       "[demand %s] needs 'tokens', as in tokens = 2e12 token/month",

@@ -225,7 +225,12 @@ static int read_meanwhile(struct waiting *waiting) {
                       "'%s' is bought, not rented: it cannot fill in until a delivery", key->value);
     return -1;
   }
-  return read_belief(waiting, WAIT_RENT);
+  if (!isalpha((unsigned char)*key->value) || strchr(key->value, '('))
+    return read_belief(waiting, WAIT_RENT);
+  diagnostics_error(waiting->diagnostics, key->value_place,
+                    "there is no option '%s', and it is no price such as 0.90 USD/Mtok",
+                    key->value);
+  return -1;
 }
 
 static int read_section(struct waiting *waiting) {

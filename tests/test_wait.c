@@ -1,0 +1,247 @@
+// Buy now or wait, against figures that can be worked out by hand. Run in the repository's root.
+//
+// Eight accelerators `a` of 1,000 USD serve 800 token/s; four of `b` at 1,500 USD do the same;
+// eight of `cloud` at 1 USD an hour as well. Power costs nothing and a node is one accelerator,
+// unless a test says otherwise.
+#include "tests/support/scenario_fixture.h"
+
+#include "model/question.h"
+#include "model/slip.h"
+#include "model/wait.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double H = 3 * 8760., month = 730;
+
+static const char options[] =
+    "[scenario]\ntitle = T\nhorizon = 3 yr\ndate = 2026-11-20\n"
+    "[workload]\nutilization = 100 %%\n"
+    "[common]\naccelerators = 8\naccelerators_per_node = 1\npue = 1\n"
+    "electricity_price = %s\nload_power = 1000 W/gpu\n%s\n"
+    "[option a]\naccelerator = h200-sxm-141\nlist_price = 1000 USD\nthroughput = 100 token/s\n"
+    "[option b]\naccelerator = b200-sxm-180\nlist_price = 1500 USD\nthroughput = 200 token/s\n"
+    "[option cloud]\naccelerator = h200-sxm-141\nrental_rate = 1 USD/gpu/h\n"
+    "throughput = 100 token/s\n[wait a]\n%s";
+
+static const struct wait_answer *ask(struct scenario_fixture *fixture, const char *electricity,
+                                     const char *common, const char *wait) {
+  char text[2048];
+  snprintf(text, sizeof text, options, electricity, common, wait);
+  scenario_fixture_start(fixture, text, NULL, NULL);
+  expect_error(&fixture->fixture, wait, "");
+  return wait_or_buy(fixture->scenario, question_section(fixture->scenario, "wait", "a"),
+                     &fixture->fixture.arena, &fixture->fixture.diagnostics);
+}
+
+// Both costs where nothing is uncertain.
+static void expect_costs(const char *electricity, const char *common, const char *wait, double now,
+                         double later) {
+  struct scenario_fixture fixture;
+  const struct wait_answer *answer = ask(&fixture, electricity, common, wait);
+  expect_error(&fixture.fixture, wait, "");
+  assert_non_null(answer);
+  assert_false(answer->uncertain);
+  assert_int_equal(answer->draws, 1);
+  expect_near(answer->rate, 800 * 3600., 1e-12, "rate");
+  expect_near(answer->now.mean, now, 1e-10, wait);
+  expect_near(answer->later.mean, later, 1e-10, wait);
+  expect_near(answer->now.regret, fmax(0, now - later), 1e-9, "regret of now");
+  expect_near(answer->later.regret, fmax(0, later - now), 1e-9, "regret of waiting");
+  expect_near(answer->now.right + answer->later.right, 1, 1e-12, "one of them is right");
+  scenario_fixture_end(&fixture);
+}
+
+static const char free_power[] = "0 USD/kWh";
+
+static void test_by_hand(void **state) {
+  (void)state;
+  const double rent = 8 * 6 * month, used = 2.5 / 3;
+  const char successor[] = "months = 6\nsuccessor = b\nmeanwhile = cloud\n";
+  expect_costs(free_power, "", successor, 8000, rent + 6000 * used);
+  expect_costs(free_power, "", "months = 0\nsuccessor = b\nmeanwhile = cloud\n", 8000, 6000);
+  expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\n", 8000, rent + 8000 * used);
+  expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\nslip = 3 month\n", 8000,
+               8 * 9 * month + 8000 * 2.25 / 3);
+  expect_costs(free_power, "",
+               "months = 2\nmeanwhile = cloud\nslip = 3 month\navailable = 6 month\n", 8000,
+               8 * 9 * month + 8000 * 2.25 / 3);
+  expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\nprice_decline = 2 %/month\n", 8000,
+               rent + 8000 * pow(0.98, 6) * used);
+  // Twice as fast for 1.2 times the price: four do.
+  expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\nthroughput = 2\nprice = 1.2\n", 8000,
+               rent + 4 * 1200 * used);
+  expect_costs(free_power, "", "months = 6\nmeanwhile = 0.5 USD/Mtok\n", 8000,
+               0.5e-6 * 800 * 3600 * 6 * month + 8000 * used);
+  // The delivery comes after the horizon: all is rented.
+  expect_costs(free_power, "", "months = 6\nmeanwhile = cloud\nslip = 60 month\n", 8000, 8 * H);
+}
+
+static void test_residual(void **state) {
+  (void)state;
+  // A fifth is left after three years: 8 % of the price is gone in 2.5 of them, at a fifteenth
+  // each.
+  expect_costs(free_power, "residual_value = 20 %", "months = 6\nmeanwhile = cloud\n", 8000 * 0.8,
+               8 * 6 * month + 8000 * 0.8 * 2.5 / 3);
+}
+
+static void test_present_value(void **state) {
+  (void)state;
+  const double d = 1.1;
+  const double rent = 8 * 6 * month / pow(d, 0.5);
+  expect_costs(free_power, "wacc = 10 %/yr", "months = 6\nmeanwhile = cloud\n", 8000,
+               rent + (8000 - 8000 / 6. / pow(d, 2.5)) / pow(d, 0.5));
+  expect_costs(free_power, "wacc = 10 %/yr", "months = 18\nmeanwhile = 0.5 USD/Mtok\n", 8000,
+               1.44 * 8760 * (1 / d + 0.5 / pow(d, 1.5)) +
+                   (8000 - 4000 / pow(d, 1.5)) / pow(d, 1.5));
+}
+
+static void test_power(void **state) {
+  (void)state;
+  // 8 kW at 0.1 USD/kWh, 10 % more every year; half as much is drawn by the successor.
+  const double year = 8 * 8760 * 0.1, from_half = pow(1.1, 0.5);
+  expect_costs("0.1 USD/kWh", "electricity_escalation = 10 %/yr",
+               "months = 6\nmeanwhile = cloud\npower = 0.5\n", 8000 + year * (1 + 1.1 + 1.21),
+               8 * 6 * month + 8000 * 2.5 / 3 + year / 2 * from_half * (1 + 1.1 + 0.5 * 1.21));
+}
+
+// Renting costs 0.36 USD an hour: the delivery pays until 6,000 + 0.36 L - 6,000 L / H = 8,000.
+static void test_latest_delivery(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  const char wait[] = "months = 0\nsuccessor = b\nmeanwhile = 0.125 USD/Mtok\n"
+                      "slip = uniform(0, 24) month\nseed = 3\n";
+  const double latest = 2000 / (0.36 - 6000 / H);
+  const struct wait_answer *answer = ask(&fixture, free_power, "", wait);
+  expect_error(&fixture.fixture, wait, "");
+  expect_near(answer->latest_delivery, latest, 1e-6, "latest delivery");
+  assert_int_equal(answer->draws, 4096);
+  expect_near(answer->later.right, latest / (24 * month), 2e-3, "share in which waiting is right");
+  expect_near(answer->later.mean, 6000 + 12 * month * (0.36 - 6000 / H), 1e-5, "expected cost");
+  // Regret: half the width of what is beyond, times its share.
+  const double slope = 0.36 - 6000 / H, beyond = 24 * month - latest;
+  expect_near(answer->later.regret, slope * beyond * beyond / 2 / (24 * month), 5e-3, "regret");
+  expect_near(answer->now.regret, slope * latest * latest / 2 / (24 * month), 5e-3,
+              "regret of now");
+  assert_int_equal(answer->pays_from, 0);
+  scenario_fixture_end(&fixture);
+}
+
+// A price that falls by 5 % a month, and hardly any rent: waiting pays later and later.
+static void test_month_at_which_it_pays(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  const char wait[] =
+      "months = 6\nmeanwhile = 1 USD/Mtok\nprice_decline = 5 %/month\nprice = 1.2\n";
+  const struct wait_answer *answer = ask(&fixture, free_power, "", wait);
+  long from = -1, best = 0;
+  double costs[13];
+  for (int m = 0; m <= 12; m++) {
+    costs[m] = 2.88 * m * month + 9600 * pow(0.95, m) * (36 - m) / 36;
+    from = from < 0 && costs[m] < 8000 ? m : from;
+    best = costs[m] < costs[best] ? m : best;
+  }
+  assert_int_equal(answer->count, 13);
+  for (size_t m = 0; m < answer->count; m++)
+    expect_near(answer->list[m].cost, costs[m], 1e-10, "month");
+  assert_int_equal(answer->pays_from, from);
+  assert_int_equal(answer->best, from < 0 ? -1 : best);
+  scenario_fixture_end(&fixture);
+}
+
+// The scenario's own ranges count: the price of `a` decides, evenly between 500 and 1,500 USD.
+static void test_ranges_of_the_scenario(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  const char wait[] = "months = 0\nsuccessor = b\nmeanwhile = cloud\n"
+                      "[range]\na.list_price = uniform(500, 1500) USD\n";
+  const struct wait_answer *answer = ask(&fixture, free_power, "", wait);
+  expect_error(&fixture.fixture, wait, "");
+  expect_near(answer->now.mean, 8000, 1e-4, "expected cost of now");
+  expect_near(answer->later.right, 0.75, 1e-3, "now costs more than 6,000 in three of four draws");
+  expect_near(answer->now.low, 8 * 550, 5e-3, "5th percentile");
+  scenario_fixture_end(&fixture);
+}
+
+static void test_bad_input(void **state) {
+  (void)state;
+  static const struct {
+    const char *wait, *message;
+  } cases[] = {
+      {"meanwhile = cloud\n", "needs 'months'"},
+      {"months = -1\nmeanwhile = cloud\n", "months cannot be negative"},
+      {"months = 36\nmeanwhile = cloud\n", "the horizon has ended after 36 months"},
+      {"months = 1.5\nmeanwhile = cloud\n", "expected a whole number of months"},
+      {"months = 6 yr\nmeanwhile = cloud\n", "expected a whole number of months"},
+      {"months = 6\n", "needs 'meanwhile'"},
+      {"months = 6\nmeanwhile = b\n", "'b' is bought, not rented"},
+      {"months = 6\nmeanwhile = clout\n", "there is no option 'clout', and it is no price"},
+      {"months = 6\nmeanwhile = -1 USD/Mtok\n", "meanwhile cannot be negative"},
+      {"months = 6\nmeanwhile = cloud\nsuccessor = mi500\n",
+       "there are no data of the successor 'mi500': add an [option mi500]"},
+      {"months = 6\nmeanwhile = cloud\nsuccessor = cloud\n", "the successor 'cloud' is rented"},
+      {"months = 6\nmeanwhile = cloud\nthroughput = 0\n", "throughput must be above zero"},
+      {"months = 6\nmeanwhile = cloud\nslip = -1 month\n", "slip cannot be negative"},
+      {"months = 6\nmeanwhile = cloud\nslip = triangular(0, 9, 8) month\n",
+       "must lie within 0 and 8"},
+      {"months = 6\nmeanwhile = cloud\nslip = from measurement\n", "no record measures slip"},
+      {"months = 6\nmeanwhile = cloud\nsucessor = b\n", "did you mean 'successor'?"},
+      {"months = 6\nmeanwhile = cloud\ndraws = 0\n", "expected a whole number from 1"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct scenario_fixture fixture;
+    assert_null(ask(&fixture, free_power, "", cases[i].wait));
+    expect_error(&fixture.fixture, cases[i].wait, cases[i].message);
+    scenario_fixture_end(&fixture);
+  }
+}
+
+static void test_spans(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double middle, end; // months after the start of 2024; NAN: none
+  } cases[] = {{"2024-Q2", 4.5, 6},   {"2024-Q4", 10.5, 12},  {"H2 2024", 9, 12},
+               {"2024-10", 9.5, 10},  {"2024", 6, 12},        {"mid-2024", 6, 7},
+               {"late 2024", NAN, 0}, {"2024-Q5", NAN, 0},    {"2024-13", NAN, 0},
+               {"2024-00", NAN, 0},   {"2024-10-10", NAN, 0}, {"", NAN, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    double middle, end;
+    const bool found = slip_span(cases[i].text, &middle, &end);
+    if (found == isnan(cases[i].middle))
+      fail_msg("'%s' is %s", cases[i].text, found ? "read" : "not read");
+    if (!found)
+      continue;
+    expect_near(middle, 2024 * 12 + cases[i].middle, 1e-12, cases[i].text);
+    expect_near(end, 2024 * 12 + cases[i].end, 1e-12, cases[i].text);
+  }
+}
+
+// Claims 51 (October 2023, fourth quarter of 2024), 65 (two quarters) and 67 (none).
+static void test_slip_from_data(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  const char wait[] = "months = 1\nmeanwhile = cloud\nslip = from data\n";
+  const struct wait_answer *answer = ask(&fixture, free_power, "", wait);
+  expect_error(&fixture.fixture, wait, "");
+  expect_near(answer->slip, (13 + 6 + 0) / 3. * month, 1e-12, "expected slip");
+  assert_non_null(strstr(answer->slip_words, "51 (13 months), 65 (6 months), 67 (0 months)"));
+  scenario_fixture_end(&fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_by_hand),
+      cmocka_unit_test(test_residual),
+      cmocka_unit_test(test_present_value),
+      cmocka_unit_test(test_power),
+      cmocka_unit_test(test_latest_delivery),
+      cmocka_unit_test(test_month_at_which_it_pays),
+      cmocka_unit_test(test_ranges_of_the_scenario),
+      cmocka_unit_test(test_bad_input),
+      cmocka_unit_test(test_spans),
+      cmocka_unit_test(test_slip_from_data),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
