@@ -153,6 +153,7 @@ bench: ## measure speed
 	tests/bench/workbook
 	tests/bench/simulation $(BUILD)/bench/simulation
 	tests/bench/simulation_scale $(BUILD)/pertoken
+	$(if $(HAS_GLPK),tests/bench/route $(BUILD)/pertoken)
 	tests/bench/kernels $(BUILD)/bench/cpu_kernels
 	tests/bench/llama_cpp
 

@@ -1,0 +1,278 @@
+#!/usr/bin/python3
+"""route and wait as commands: faces that agree, exit codes, bad input; and a problem of 20 x 8.
+
+    check_route.py
+
+Costs are asked of `compare` again: what the split says a node costs is what a node costs there.
+PERTOKEN names the program.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+PORTFOLIO = 'examples/portfolio.ini'
+WAIT = 'examples/wait.ini'
+passed, failed = 0, 0
+
+
+def check(name, condition, detail=''):
+    global passed, failed
+    if condition:
+        passed += 1
+        return
+    failed += 1
+    print(f'FAILED {name}: {detail}')
+
+
+def run(*arguments):
+    environment = dict(os.environ, COLUMNS='100', NO_COLOR='1', LC_ALL='C.UTF-8')
+    return subprocess.run([PERTOKEN, *arguments], cwd=ROOT, env=environment, capture_output=True,
+                          text=True, timeout=120, check=False)
+
+
+def answer(*arguments, status=0):
+    done = run(*arguments, '-q', '--format', 'json')
+    check(f'{arguments}: status {status}', done.returncode == status, done.stderr)
+    return json.loads(done.stdout)['answers'][0] if done.returncode in (0, 1) else None
+
+
+def near(a, b, relative=1e-9):
+    return abs(a - b) <= relative * max(abs(a), abs(b), 1e-300)
+
+
+def edited(folder, source, name, *changes):
+    """A copy of an example in a folder of its own, with texts replaced."""
+    text = (ROOT / source).read_text(encoding='utf-8')
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    path = pathlib.Path(folder) / name
+    path.write_text(text, encoding='utf-8')
+    return str(path)
+
+
+def check_portfolio():
+    found = answer('route', PORTFOLIO)
+    tables = found['tables']
+    split = {row['option']: row for row in tables['split']['rows']}
+    total = split.pop('all')['cost']
+    check('costs add up', near(total, sum(row['cost'] for row in split.values())), split)
+    for row in split.values():
+        check('nodes are whole', row['nodes'] == round(row['nodes']), row)
+        check('not overfull', row['busy'] <= 100 + 1e-6, row)
+    guide = tables['guide']['rows']
+    for workload in {row['workload'] for row in guide}:
+        share = sum(row['share'] for row in guide if row['workload'] == workload)
+        check(f'{workload} is served', near(share, 100, 1e-7), share)
+    for option, row in split.items():
+        busy = sum(place['busy_nodes'] for place in guide if place['option'] == option)
+        check(f'{option}: nodes hold it', busy <= row['nodes'] * (1 + 1e-7), (busy, row))
+    prices = {row['constraint']: row for row in tables['prices']['rows']}
+    for row in prices.values():
+        check('leaving a constraint out is not dearer', row['price'] >= 0, row)
+        check('price', near(total - row['cost_without'], row['price'], 1e-6)
+              or abs(row['price']) < 1, row)
+    sourcing = {row['sourcing']: row for row in tables['sourcing']['rows']}
+    check('as asked', near(sourcing['as asked']['cost'], total))
+    check('free', sourcing['without minimum shares']['cost'] <= total)
+    check('single source', near(sourcing['all from nvidia']['difference'],
+                                sourcing['all from nvidia']['cost'] - total))
+    return split
+
+
+def check_nodes(split):
+    """What a node costs, and the fixed cost, by compare at two sizes."""
+    costs = []
+    for accelerators in (80000, 160000):
+        done = run('compare', PORTFOLIO, '-q', '--format', 'json', '--set',
+                   f'accelerators={accelerators}')
+        costs.append({option['id']: option['items']['tco']
+                      for option in json.loads(done.stdout)['options']})
+    for option, row in split.items():
+        node = (costs[1][option] - costs[0][option]) / 10000
+        check(f'{option}: a node', near(node, row['node_cost'], 1e-7), (node, row))
+        check(f'{option}: fixed', abs(costs[0][option] - 10000 * node - row['fixed_cost']) < 10,
+              row)
+
+
+def check_faces():
+    for source, kind, name in ((PORTFOLIO, 'route', 'portfolio'), (WAIT, 'wait', 'b200')):
+        found = answer(kind, source)
+        done = run(kind, source, '-q', '--format', 'csv')
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        check(f'{kind}: csv', {row['table'] for row in rows} == set(found['tables']), rows[:1])
+        done = run('explain', source, f'{kind}.{name}', '-q')
+        check(f'{kind}: explain', done.returncode == 0 and
+              ' '.join(found['reasons'][0].split())[:40] in ' '.join(done.stdout.split()),
+              done.stdout + done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            done = run('report', source, '-q', '-o', folder + '/x.xlsx')
+            check(f'{kind}: report', done.returncode == 0, done.stderr)
+
+
+def check_constraints(folder):
+    total = answer('route', PORTFOLIO)['tables']['split']['rows'][-1]['cost']
+    tight = edited(folder, PORTFOLIO, 'tight.ini',
+                   ('minimum_share.amd', f'budget = {total - 9e5:.0f} USD\nminimum_share.amd'))
+    found = answer('route', tight, status=1)
+    check('no: says which', found['no'] and 'stock of mi325x' in found['answer']
+          and 'budget' in found['answer'], found['answer'])
+    unready = edited(folder, PORTFOLIO, 'unready.ini',
+                     ('[demand chat]', '[demand chat]\nready.h100 = no\nready.h200 = no\n'
+                      'ready.mi300x = no\nready.mi325x = no'))
+    found = answer('route', unready, status=1)
+    check('no: not ready', "No option can serve 'chat' (h100: software readiness" in
+          found['answer'] and 'without: software readiness' in found['answer'], found['answer'])
+    huge = edited(folder, PORTFOLIO, 'huge.ini',
+                  ('[demand chat]\ntokens = 4e12 token/month\ncontext = 4096',
+                   '[demand chat]\ntokens = 4e12 token/month\ncontext = 90000000'))
+    found = answer('route', huge, status=1)
+    check('no: memory', 'h200: memory' in found['answer'], found['answer'])
+    barred = [row for row in found['tables']['barred']['rows'] if row['workload'] == 'chat']
+    check('no: memory of each', [row['constraint'] for row in barred] == ['memory'] * 4, barred)
+
+
+def check_interactivity(folder):
+    """A rate per user chooses the batch on a curve, and bars what does not reach it."""
+    path = pathlib.Path(folder) / 'rate.ini'
+    path.write_text('''[scenario]
+title = T
+date = 2026-11-20
+[workload]
+model = llama-3.1-70b
+precision = fp8
+utilization = 60 %
+[common]
+accelerators = 8
+pue = 1.2
+electricity_price = 0.08 USD/kWh
+[option mi300x]
+accelerator = mi300x-192
+list_price = 15000 USD
+throughput = 900 token/s
+[option h200]
+accelerator = h200-sxm-141
+list_price = 35000 USD
+throughput = 1200 token/s
+[demand fast]
+tokens = 1e11 token/month
+interactivity = 1e6 token/s
+throughput.h200 = 100 token/s
+[demand slow]
+tokens = 1e11 token/month
+''', encoding='utf-8')
+    found = answer('route', str(path))
+    guide = {row['workload']: row['option'] for row in found['tables']['guide']['rows']}
+    check('rate: a typed throughput is at that rate', guide['fast'] in ('h200', 'mi300x'), guide)
+
+
+BAD_PORTFOLIOS = [
+    ('tokens = 4e12 token/month', 'tokens = -4e12 token/month', 'tokens cannot be negative'),
+    ('tokens = 4e12 token/month', 'tokens = 0 token/month', 'asks for nothing'),
+    ('tokens = 4e12 token/month', 'tokens = 4e12', "expected"),
+    ('stock = 128 gpu', 'stock = 0 gpu', 'a stock of zero serves nothing'),
+    ('stock = 128 gpu', 'stock = -1 gpu', 'stock cannot be negative'),
+    ('[supply h100]', '[supply h101]', "did you mean 'h100'?"),
+    ('evidence.h100 = tp0544', 'evidence.h100 = tp9999', "demand 'nightly': no row 'tp9999'"),
+    ('evidence.h100 = tp0544', 'evidence.h100 = tp0123', "demand 'nightly': evidence 'tp0123' is"),
+    ('model = mixtral-8x7b', 'model = mixtral-8x8b', "did you mean 'mixtral-8x7b'?"),
+    ('minimum_share.amd = 30 %', 'minimum_share.amd = 80 %', 'add up to 110 %'),
+    ('minimum_share.amd = 30 %', 'minimum_share.amf = 30 %', "did you mean 'amd'?"),
+]
+
+BAD_WAITS = [
+    ('months = 3', 'months = -3', 'months cannot be negative'),
+    ('months = 3', 'months = 99', 'the horizon has ended'),
+    ('months = 3', '', "needs 'months'"),
+    ('successor = b300', 'successor = r200', "there are no data of the successor 'r200'"),
+    ('successor = b300', 'successor = cloud', 'is rented'),
+    ('meanwhile = cloud', 'meanwhile = b300', 'is bought, not rented'),
+    ('meanwhile = cloud', '', "needs 'meanwhile'"),
+    ('[wait b200]', '[wait b201]', "did you mean 'b200'?"),
+    ('slip = from data', 'slip = triangular(0, 2) month', 'triangular'),
+    ('slip = from data', 'slip = 2', 'expected'),
+    ('price = pr010\n', '', 'list_price'),
+]
+
+
+def check_bad_input(folder):
+    for kind, source, cases in (('route', PORTFOLIO, BAD_PORTFOLIOS), ('wait', WAIT, BAD_WAITS)):
+        for number, (old, new, message) in enumerate(cases):
+            path = edited(folder, source, f'{kind}{number}.ini', (old, new))
+            done = run(kind, path)
+            check(f'{kind} with "{new or "no " + old}"', done.returncode == 2
+                  and message in done.stderr, (done.returncode, done.stderr))
+    done = run('route', WAIT)
+    check('route of no portfolio', done.returncode == 2 and '[demand NAME]' in done.stderr,
+          done.stderr)
+    done = run('wait', WAIT, '--for', 'b300')
+    check('wait for another', done.returncode == 2 and '[wait b200]' in done.stderr, done.stderr)
+
+
+def check_seeds(folder):
+    again = edited(folder, WAIT, 'seed.ini', ('months = 3', 'months = 3\nseed = 2'))
+    first, second, other = answer('wait', WAIT), answer('wait', WAIT), answer('wait', again)
+    check('the same again', first == second)
+    rows = [found['tables']['choices']['rows'][1]['expected_cost'] for found in (first, other)]
+    check('another seed, nearly the same', rows[0] != rows[1] and near(*rows, 2e-3), rows)
+
+
+def write_large(folder, seed, whole=0):
+    """20 workloads, the first ones whole, 8 options of two vendors, stock, shares, fixed costs."""
+    rng = random.Random(seed)
+    lines = ['[scenario]', 'title = Large', 'date = 2026-11-20', '[workload]', 'model = llama-2-70b',
+             'precision = fp8', 'utilization = 60 %', '[common]', 'accelerators = 8', 'pue = 1.25',
+             'electricity_price = 0.08 USD/kWh', 'engineer_cost = 280000 USD/FTE/yr']
+    speeds = []
+    for o in range(8):
+        price = rng.uniform(15000, 50000)
+        speeds.append(price / 10)
+        part = 'h200-sxm-141' if o % 2 else 'mi325x-256'
+        lines += [f'[option o{o}]', f'accelerator = {part}', f'list_price = {price:.0f} USD',
+                  f'throughput = {speeds[o]:.0f} token/s', f'engineers = {rng.choice((0, 1, 2))} FTE',
+                  f'[supply o{o}]', f'stock = {8 * rng.randint(40, 120)} gpu']
+    for w in range(20):
+        lines += [f'[demand w{w}]', f'tokens = {rng.uniform(0.1, 1.2) * 1e12:.0f} token/month']
+        lines += ['split = no'] * (w < whole)
+        for o in range(8):
+            lines.append(f'throughput.o{o} = {speeds[o] * rng.uniform(0.6, 1.4):.0f} token/s')
+            if rng.random() < 0.15:
+                lines.append(f'ready.o{o} = no')
+    lines += ['[portfolio]', 'minimum_share.amd = 30 %', 'minimum_share.nvidia = 30 %']
+    path = pathlib.Path(folder) / 'large.ini'
+    path.write_text('\n'.join(lines) + '\n', encoding='utf-8')
+    return str(path)
+
+
+def check_large(folder):
+    found = answer('route', write_large(folder, 7))
+    check('large: served', len({row['workload'] for row in found['tables']['guide']['rows']}) == 20)
+
+
+def main():
+    probe = run('route', PORTFOLIO, '-q')
+    if 'without GLPK' in probe.stderr:
+        print('this build is without GLPK')
+        sys.exit(77)
+    check_nodes(check_portfolio())
+    check_faces()
+    with tempfile.TemporaryDirectory() as folder:
+        check_constraints(folder)
+        check_interactivity(folder)
+        check_bad_input(folder)
+        check_seeds(folder)
+        check_large(folder)
+    print(f'{passed} passed, {failed} failed, 0 skipped')
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == '__main__':
+    main()
