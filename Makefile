@@ -20,13 +20,13 @@ SETUP := tests/support/setup.sh
 
 # Libraries: libcsv and libunistring come without a pkg-config file.
 PACKAGES := gsl xlsxwriter inih jansson libgcrypt
-LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lglpk -lm
+LIBS     := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lcsv -lunistring -lm
 INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 
-# GLPK comes without one too, and may be missing: then `pertoken route` says so.
+# So does GLPK, which may be missing: then `pertoken audit` and `route` say so.
 HAS_GLPK := $(shell echo '\#include <glpk.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 LIBS     += $(if $(HAS_GLPK),-lglpk)
-$(BUILD)/obj/model/allocation.o: CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
+$(patsubst %,$(BUILD)/obj/model/%.o,allocation search): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
 
 SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE      := $(SANITIZE_$(VARIANT))

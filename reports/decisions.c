@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-bool route_asked(const struct scenario *scenario);
-decide_function decide_route;
-bool wait_asked(const struct scenario *scenario);
-decide_function decide_wait;
-
 static const struct question questions[] = {
     {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
     {"rent", "it needs an owned and a rented option of one workload, or a [rent NAME]", rent_asked,
