@@ -1,6 +1,5 @@
 #include "model/allocation.h"
 
-#include <glpk.h>
 #include <math.h>
 
 static const struct allocation_pair *pair_of(const struct allocation_problem *problem, size_t w,
@@ -19,6 +18,9 @@ double allocation_busy(const struct allocation_problem *problem,
   return allocation->shares[workload * problem->option_count + option] *
          nodes_of_all(problem, workload, option);
 }
+
+#ifdef HAVE_GLPK
+#include <glpk.h>
 
 // The programme while it is built. Money is counted in units of `money`, so that the coefficients
 // are of the size of one.
@@ -252,6 +254,10 @@ static enum allocation_status run(const struct programme *programme, double limi
   return status == GLP_FEAS ? ALLOCATION_UNPROVEN : ALLOCATION_FAILED;
 }
 
+bool allocation_available(void) {
+  return true;
+}
+
 struct allocation allocation_solve(const struct allocation_problem *problem, double limit_s,
                                    struct arena *arena) {
   const size_t pairs = problem->workload_count * problem->option_count;
@@ -277,3 +283,17 @@ struct allocation allocation_solve(const struct allocation_problem *problem, dou
   glp_free_env();
   return allocation;
 }
+
+#else
+
+bool allocation_available(void) {
+  return false;
+}
+
+struct allocation allocation_solve(const struct allocation_problem *problem, double limit_s,
+                                   struct arena *arena) {
+  (void)problem, (void)limit_s, (void)arena;
+  return (struct allocation){.status = ALLOCATION_FAILED};
+}
+
+#endif

@@ -67,7 +67,7 @@ enum allocation_status {
   ALLOCATION_OPTIMAL,
   ALLOCATION_INFEASIBLE,
   ALLOCATION_UNPROVEN, // the time was up: the best split so far
-  ALLOCATION_FAILED    // no answer: the time was up before any split was found
+  ALLOCATION_FAILED    // no answer: the time was up before any split was found, or no GLPK
 };
 
 struct allocation {
@@ -76,6 +76,9 @@ struct allocation {
   double *nodes;      // [option_count]
   double *shares;     // [workload_count][option_count]
 };
+
+// Whether this build has GLPK.
+bool allocation_available(void);
 
 // Within limit_s seconds. The split's cost is summed from whole nodes and shares again.
 struct allocation allocation_solve(const struct allocation_problem *problem, double limit_s,

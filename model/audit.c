@@ -647,6 +647,12 @@ static void search_claims(const struct setup *setup, struct audit *audit) {
 const struct audit *audit_claims(const struct scenario *scenario, struct arena *arena,
                                  struct diagnostics *diagnostics) {
   gsl_set_error_handler_off();
+  if (!search_available()) {
+    diagnostics_error(diagnostics, (struct place){0},
+                      "this build is without GLPK, which the search needs: install libglpk-dev and "
+                      "build again");
+    return NULL;
+  }
   const struct claims *claims = claims_read(scenario, arena, diagnostics);
   if (!claims)
     return NULL;

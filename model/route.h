@@ -64,7 +64,7 @@ struct route_answer {
 
 // The whole answer; its split.status is ALLOCATION_INFEASIBLE where nothing can serve everything,
 // and then the prices say which constraint is in the way. NULL after errors: those of the
-// portfolio, options of different horizons, a workload that cannot be read.
+// portfolio, a build without GLPK, options of different horizons, a workload that cannot be read.
 const struct route_answer *route(const struct scenario *scenario, struct arena *arena,
                                  struct diagnostics *diagnostics);
 

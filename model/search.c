@@ -2,7 +2,6 @@
 
 #include "model/sobol.h"
 
-#include <glpk.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,6 +93,13 @@ static void find_slopes(struct descent *descent) {
 }
 
 // ---- the linear programme of a step
+
+#ifdef HAVE_GLPK
+#include <glpk.h>
+
+bool search_available(void) {
+  return true;
+}
 
 // gap + slope . step is to be made small, or to stay below another row's.
 struct row {
@@ -221,6 +227,19 @@ static bool find_step(const struct descent *descent, double radius, double *step
   glp_delete_prob(programme);
   return found;
 }
+
+#else
+
+bool search_available(void) {
+  return false;
+}
+
+static bool find_step(const struct descent *descent, double radius, double *step) {
+  (void)descent, (void)radius, (void)step;
+  return false;
+}
+
+#endif
 
 // ---- one descent
 

@@ -55,6 +55,9 @@ struct search_goal {
   double target; // SEARCH_NEAREST: to this
 };
 
+// Whether this build has GLPK, without which no programme is solved.
+bool search_available(void);
+
 // Takes the global look.
 void search_start(struct search *search, struct arena *arena);
 

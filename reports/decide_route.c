@@ -219,7 +219,7 @@ static const char *why_not(const struct writing *writing, size_t w, size_t o, si
     return arena_printf(writing->arena, "share of %s", portfolio->vendors[portfolio->vendor[o]]);
   if (answer->split.nodes[c] <= 0 && answer->problem.options[c].fixed_cost > 0)
     return "its fixed cost";
-  return portfolio->demands[w].whole ? "one option only" : "whole nodes, or others need it more";
+  return portfolio->demands[w].whole ? "one option only" : "others need it more";
 }
 
 // The cheapest option of a workload but `except` by what its nodes cost, or -1.
@@ -238,7 +238,7 @@ static const char *why(const struct writing *writing, size_t w, size_t o) {
   const struct route_answer *answer = writing->answer;
   const long other = cheapest(answer, w, o);
   if (other < 0)
-    return "the only one with a throughput";
+    return "the only one that can";
   const double cost = route_unit_cost(answer, w, (size_t)other);
   if (cost >= route_unit_cost(answer, w, o))
     return "cheapest";
@@ -281,7 +281,7 @@ static void write_guide(struct writing *writing) {
       [GUIDE_NODES] = {"busy_nodes", "Nodes", writing->plain},
       [GUIDE_UNIT_COST] = {"unit_cost", "Cost", writing->unit_cost},
       [GUIDE_GRADE] = {"throughput_grade", "Evidence", NULL},
-      [GUIDE_WHY] = {"why", "Cheapest? Or what keeps it from the cheapest", NULL}};
+      [GUIDE_WHY] = {"why", "Why", NULL}};
   const struct route_answer *answer = writing->answer;
   const size_t workloads = answer->problem.workload_count, options = answer->problem.option_count;
   struct decision_table *table = add_table(writing, "guide", "Where each workload goes", columns,
@@ -290,7 +290,9 @@ static void write_guide(struct writing *writing) {
     for (size_t o = 0; o < options; o++)
       if (share_of(answer, w, o) > 0)
         write_assignment(writing, table, w, o);
-  table->note = "Cost: of the nodes that a token keeps busy, without an option's fixed cost.";
+  table->note =
+      "Cost: of the nodes that a token keeps busy, without an option's fixed cost. Why: it "
+      "is the cheapest, or what keeps the workload from the cheapest one.";
 }
 
 // ---- sourcing and prices

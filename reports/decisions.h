@@ -36,5 +36,9 @@ const struct decision *decision_find(const struct decisions *decisions, const ch
 //   decide_function decide_KIND;
 bool audit_asked(const struct scenario *scenario);
 decide_function decide_audit;
+bool route_asked(const struct scenario *scenario);
+decide_function decide_route;
+bool wait_asked(const struct scenario *scenario);
+decide_function decide_wait;
 
 #endif

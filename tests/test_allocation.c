@@ -267,6 +267,8 @@ static double enumerate(const struct allocation_problem *problem) {
 static void test_against_enumeration(void **state) {
   (void)state;
   unsigned infeasible = 0;
+  if (!allocation_available())
+    skip();
   print_message("problems 1 to %d are their seeds\n", PROBLEMS);
   for (unsigned number = 1; number <= PROBLEMS; number++) {
     struct fixture fixture;
@@ -291,6 +293,8 @@ static void test_against_enumeration(void **state) {
 // and one small node serve all (220); three small ones would cost 300, two large are not there.
 static void test_by_hand(void **state) {
   (void)state;
+  if (!allocation_available())
+    skip();
   struct fixture fixture;
   fixture_start(&fixture);
   const struct allocation_workload workload = {.demand = 10};

