@@ -148,12 +148,18 @@ def typed(number, item):
     return f'{number!r}{unit}'
 
 
+def kept_settings(settings, changes):
+    """What was said of a value's source goes with the value."""
+    return [word for pair in zip(settings[::2], settings[1::2])
+            if not any(pair[1].startswith(f'{name}.') for name in changes) for word in pair]
+
+
 def state_of(scenario, data, which, changes, export, settings):
     """A state of the page with what the engine says of it; None where the engine refuses."""
     case = data['cases'][which]['name']
     changed = [word for name, (number, item) in changes.items()
                for word in ('--set', f'{name}={typed(number, item)}')]
-    engine = compare(scenario, *settings, '--case', case, *changed)
+    engine = compare(scenario, *kept_settings(settings, changes), '--case', case, *changed)
     if engine is None:
         return None
     pairs = [f'case={case}'] + [f'{name}={number!r}' for name, (number, _) in changes.items()]

@@ -53,10 +53,18 @@ function origin_lines(state, o, number, item) {
   const figure = case_figures[state.which][o][item.name];
   if (number === in_unit(figure.value, item))
     return stated_lines(figure, item);
-  const said = case_figures[0][o][item.name];
-  const attributes = said.grade === 'quoted' ? ['quote'] : said.grade === 'claim'
-    ? ['source', ...(said.date ? ['date'] : [])] : [];
-  return attributes.map((attribute) => `${item.name}.${attribute} =`);
+  return said_attributes(case_figures[0][o][item.name]).map((attribute) =>
+    `${item.name}.${attribute} =`);
+}
+
+// What the original may say of a value's origin; what it says of one that --set replaced is not
+// known here.
+function said_attributes(figure) {
+  if (is_set(figure))
+    return ['source', 'date', 'quote'];
+  if (figure.grade === 'quoted')
+    return ['quote'];
+  return figure.grade === 'claim' ? ['source', ...(figure.date ? ['date'] : [])] : [];
 }
 
 function stated_lines(figure, item) {
