@@ -55,7 +55,9 @@ function stacked_chart(values, width) {
     .filter(({ item }) => used.includes(item))
     .map(({ item, value }) =>
       ({ option: ids[o], category: category_label(item), cost: in_mtok(value) })));
-  const totals = values.map((v, o) => ({ option: ids[o], cost: in_mtok(v.cost_per_mtok), v }));
+  // Credits lie left of zero: the total stands at the right end of what is paid.
+  const totals = values.map((v, o) => ({ option: ids[o], v,
+    cost: in_mtok(d3.sum(cost_parts(v), ({ value }) => Math.max(value, 0))) }));
   const margin = left_margin(width, ids);
   return draw({
     width, height: 46 + 44 * ids.length, marginLeft: margin, marginRight: 62,
