@@ -1,11 +1,10 @@
 // workbook: a scenario as an xlsx file in which every line item is a live formula.
 //
-// Sheets: Cover, Inputs, one calculation sheet per option (named by its id), Finance, Outputs, where
-// there is something to show Sensitivity, Simulation and Negotiation, then Evidence, Checks, Change
-// log.
-// The formulas are those of the cost model, rendered by spreadsheet_formula; every cell holds the
-// engine's value of the selected case until a spreadsheet computes it anew. Equal input gives equal
-// bytes: the file is dated from SOURCE_DATE_EPOCH, else from the scenario.
+// Sheets: Cover, Inputs, one calculation sheet per option (named by its id), Finance, Outputs,
+// where there is something to show Sensitivity, Simulation and Negotiation, then Evidence, Checks,
+// Change log. The formulas are those of the cost model, rendered by spreadsheet_formula; every cell
+// holds the engine's value of the selected case until a spreadsheet computes it anew. Equal input
+// gives equal bytes: the file is dated from SOURCE_DATE_EPOCH, else from the scenario.
 #ifndef PERTOKEN_WORKBOOK_H
 #define PERTOKEN_WORKBOOK_H
 
