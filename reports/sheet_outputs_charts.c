@@ -55,6 +55,8 @@ static lxw_chart *categories_chart(const struct outputs *outputs) {
                                   "General"};
   chart_set_axes(chart, &axes);
   chart_set_series_gap(chart, 60);
+  // Credits go below the axis: the names stay below them.
+  chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   chart_legend_set_position(chart, LXW_CHART_LEGEND_RIGHT);
   return chart;
 }
@@ -160,6 +162,7 @@ static void insert_cash(const struct outputs *outputs, int row, int slot) {
       yearly ? "year (0: the purchase)" : "period (0: the purchase)", NULL,
       arena_printf(outputs->book->arena, "million %s", currency(outputs)), "#,##0.0,,"};
   chart_set_axes(chart, &axes);
+  chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
   chart_place(outputs->book, outputs->sheet, chart, row, slot,
               "Columns: each option's cash cost in each period");
 }
