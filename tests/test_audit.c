@@ -436,7 +436,8 @@ static void test_two_valleys(void **state) {
   struct scenario_fixture fixture;
   const struct audit *audit = audit_text(
       &fixture, "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\naccelerators = 800\n"
-                "pue = 1\nutilization = 70 %\n[option a]\naccelerator = h200-sxm-141\n"
+                "pue = 1\nutilization = 70 %\ndiscount = 14 %\n[option a]\n"
+                "accelerator = h200-sxm-141\n"
                 "list_price = 35000 USD\n[option b]\naccelerator = mi325x-256\n"
                 "list_price = 22000 USD\nload_power = 750 W\n[free]\n"
                 "a.throughput = 1000 .. 16000 token/s\nb.throughput = 1000 .. 16000 token/s\n"
