@@ -191,8 +191,7 @@ static struct evaluation *evaluate_nodes(const struct scenario *reading,
   return evaluation;
 }
 
-static void price_pair(const struct routing *routing, const struct scenario *reading, size_t o,
-                       struct route_pair *pair) {
+static void price_pair(const struct scenario *reading, size_t o, struct route_pair *pair) {
   static const double nodes[] = {FEW_NODES, MANY_NODES};
   const struct model *model = reading->model;
   const struct option *option = &reading->options[o];
@@ -208,7 +207,6 @@ static void price_pair(const struct routing *routing, const struct scenario *rea
   pair->fixed_cost = tco.fixed;
   pair->node_capex = capex.slope;
   pair->fixed_capex = capex.fixed;
-  (void)routing;
   arena_free(&scratch);
 }
 
@@ -287,7 +285,7 @@ static void add_pair(const struct routing *routing, size_t w, size_t o,
                      routing->scenario->options[o].id);
   }
   if (!(pair->barriers & (ROUTE_NO_THROUGHPUT | ROUTE_TOO_SLOW))) {
-    price_pair(routing, reading, o, pair);
+    price_pair(reading, o, pair);
     check_memory(routing, demand, pair);
   }
   if (demand->ready[o] > 0)
@@ -301,7 +299,8 @@ static int read_pairs(struct routing *routing) {
   int result = 0;
   for (size_t w = 0; w < routing->portfolio->demand_count; w++) {
     const bool limited = routing->portfolio->demands[w].keys[DEMAND_INTERACTIVITY] != NULL;
-    for (int loose = 0; loose <= limited; loose++) {
+    const int readings = limited ? 2 : 1; // the second without it
+    for (int loose = 0; loose < readings; loose++) {
       struct route_pair *pairs = (loose ? routing->loose : routing->pairs) + w * options;
       const struct scenario *reading = read_workload(routing, w, loose, pairs);
       if (!reading && !loose)
@@ -575,7 +574,7 @@ static double exact_option(const struct routing *routing, size_t o, bool capex) 
 static void find_exact_cost(struct routing *routing) {
   struct route_answer *answer = routing->answer;
   for (size_t o = 0; o < routing->scenario->option_count; o++) {
-    if (answer->split.nodes[o] <= 0)
+    if (!answer->split.nodes || answer->split.nodes[o] <= 0)
       continue;
     answer->exact_cost += exact_option(routing, o, false);
     answer->exact_capex += exact_option(routing, o, true);
@@ -609,7 +608,9 @@ const struct route_answer *route(const struct scenario *scenario, struct arena *
   if (requirements(scenario, diagnostics))
     return NULL;
   routing.portfolio = portfolio_read(scenario, arena, diagnostics);
-  const double horizon = routing.portfolio ? horizon_of(&routing) : (double)NAN;
+  if (!routing.portfolio)
+    return NULL;
+  const double horizon = horizon_of(&routing);
   if (!isfinite(horizon))
     return NULL;
   const size_t pairs = routing.portfolio->demand_count * scenario->option_count;

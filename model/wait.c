@@ -256,15 +256,6 @@ static int read_section(struct waiting *waiting) {
 
 // ---- drawing
 
-static bool has_ranges(const struct waiting *waiting) {
-  const struct scenario *scenario = waiting->scenario;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    for (int d = 0; d < scenario->model->count; d++)
-      if (option_range(scenario, &scenario->options[o], d) >= 0)
-        return true;
-  return false;
-}
-
 static int prepare_draws(struct waiting *waiting) {
   const struct scenario *scenario = waiting->scenario;
   struct wait_answer *answer = waiting->answer;
@@ -279,14 +270,14 @@ static int prepare_draws(struct waiting *waiting) {
                       arena_printf(waiting->arena, "wait.%s", wait_keys[key].name),
                       (int)scenario->range_count + key, 0);
   }
-  if (has_ranges(waiting)) {
-    answer->uncertain = true;
+  if (sampler_draws_any(scenario, NULL)) {
     const struct sampler_request request = {.scenario = scenario,
                                             .method = DRAW_SOBOL,
                                             .seed = answer->seed,
                                             .replicates = 1,
                                             .items = &item,
                                             .item_count = 1};
+    answer->uncertain = true;
     waiting->sampler = sampler_new(&request, waiting->arena, waiting->diagnostics);
     if (!waiting->sampler)
       return -1;

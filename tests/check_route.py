@@ -140,10 +140,7 @@ def check_constraints(folder):
     check('no: memory of each', [row['constraint'] for row in barred] == ['memory'] * 4, barred)
 
 
-def check_interactivity(folder):
-    """A rate per user chooses the batch on a curve, and bars what does not reach it."""
-    path = pathlib.Path(folder) / 'rate.ini'
-    path.write_text('''[scenario]
+RATES = """[scenario]
 title = T
 date = 2026-11-20
 [workload]
@@ -157,21 +154,42 @@ electricity_price = 0.08 USD/kWh
 [option mi300x]
 accelerator = mi300x-192
 list_price = 15000 USD
-throughput = 900 token/s
+evidence = tp1175
 [option h200]
 accelerator = h200-sxm-141
 list_price = 35000 USD
-throughput = 1200 token/s
+throughput = 400 token/s
 [demand fast]
-tokens = 1e11 token/month
-interactivity = 1e6 token/s
-throughput.h200 = 100 token/s
-[demand slow]
-tokens = 1e11 token/month
-''', encoding='utf-8')
-    found = answer('route', str(path))
-    guide = {row['workload']: row['option'] for row in found['tables']['guide']['rows']}
-    check('rate: a typed throughput is at that rate', guide['fast'] in ('h200', 'mi300x'), guide)
+tokens = 5e11 token/month
+interactivity = 50 token/s
+throughput.h200 = 200 token/s
+[demand rapid]
+tokens = 5e11 token/month
+interactivity = 500 token/s
+throughput.h200 = 20 token/s
+[demand any]
+tokens = 5e11 token/month
+"""
+
+
+def check_interactivity(folder):
+    """A rate per user chooses the batch on a published curve, and bars what does not reach it."""
+    path = pathlib.Path(folder) / 'rate.ini'
+    path.write_text(RATES, encoding='utf-8')
+    tables = answer('route', str(path))['tables']
+    guide = {row['workload']: row for row in tables['guide']['rows'] if row['share'] > 50}
+    options = {workload: row['option'] for workload, row in guide.items()}
+    check('rate: who serves what', options == {'fast': 'mi300x', 'rapid': 'h200', 'any': 'mi300x'},
+          options)
+    done = run('compare', str(path), '-q', '--format', 'json', '--set',
+               'workload.interactivity=50 token/s')
+    cost = json.loads(done.stdout)['options'][0]['items']['cost_per_mtok']
+    check('rate: its cost at that batch', near(cost, guide['fast']['unit_cost']), (cost, guide))
+    barred = [(row['workload'], row['option'], row['constraint'])
+              for row in tables['barred']['rows']]
+    check('rate: out of reach', barred == [('rapid', 'mi300x', 'interactivity')], barred)
+    prices = {row['constraint']: row['price'] for row in tables['prices']['rows']}
+    check('rate: what it costs', prices['interactivity'] > 0, prices)
 
 
 BAD_PORTFOLIOS = [
@@ -193,9 +211,8 @@ BAD_WAITS = [
     ('months = 3', 'months = 99', 'the horizon has ended'),
     ('months = 3', '', "needs 'months'"),
     ('successor = b300', 'successor = r200', "there are no data of the successor 'r200'"),
-    ('successor = b300', 'successor = cloud', 'is rented'),
-    ('meanwhile = cloud', 'meanwhile = b300', 'is bought, not rented'),
-    ('meanwhile = cloud', '', "needs 'meanwhile'"),
+    ('meanwhile = 0.147 USD/Mtok', 'meanwhile = b300', 'is bought, not rented'),
+    ('meanwhile = 0.147 USD/Mtok', '', "needs 'meanwhile'"),
     ('[wait b200]', '[wait b201]', "did you mean 'b200'?"),
     ('slip = from data', 'slip = triangular(0, 2) month', 'triangular'),
     ('slip = from data', 'slip = 2', 'expected'),
