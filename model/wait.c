@@ -468,9 +468,9 @@ static void add_ordered(struct waiting *waiting, double order, const double *del
 // Years at full length, the last one cut, each discounted at its end, as the cost model has it.
 static double discounted_hours(double hours, double wacc) {
   double sum = 0;
-  for (double start = 0; start < hours; start += year_h()) {
-    const double end = fmin(hours, start + year_h());
-    sum += (end - start) / pow(1 + wacc * year_h(), end / year_h());
+  for (int year = 0; year * year_h() < hours; year++) {
+    const double end = fmin(hours, (year + 1) * year_h());
+    sum += (end - year * year_h()) / pow(1 + wacc * year_h(), end / year_h());
   }
   return sum;
 }

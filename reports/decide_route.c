@@ -1,4 +1,5 @@
-// The answer of model/route.h as a decision.
+// The answer of model/route.h as a decision. All of it comes from a search, so that no cell is
+// live on the sheet Decisions: with other inputs the split is another.
 #include "model/route.h"
 #include "reports/decision_cells.h"
 #include "reports/decisions.h"
@@ -148,7 +149,6 @@ static void write_option(const struct writing *writing, struct decision_table *t
   const struct route_answer *answer = writing->answer;
   const double nodes = answer->split.nodes[o], fixed = answer->problem.options[o].fixed_cost;
   const double cost = option_cost(answer, o);
-  const int r = (int)table->row_count;
   struct decision_cell *row = new_row(table);
   row[SPLIT_OPTION] = cell_words(id_of(writing, o));
   row[SPLIT_VENDOR] = cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]);
@@ -156,8 +156,7 @@ static void write_option(const struct writing *writing, struct decision_table *t
   row[SPLIT_BUSY] = cell_value(busy_nodes(answer, o) / nodes);
   row[SPLIT_NODE] = cell_value((cost - fixed) / nodes);
   row[SPLIT_FIXED] = cell_value(fixed);
-  row[SPLIT_COST] = cell_live(cost, arena_printf(writing->arena, "[@%d,%d]*[@%d,%d]+[@%d,%d]", r,
-                                                 SPLIT_NODES, r, SPLIT_NODE, r, SPLIT_FIXED));
+  row[SPLIT_COST] = cell_value(cost);
 }
 
 static void write_split(struct writing *writing) {
@@ -172,12 +171,9 @@ static void write_split(struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   struct decision_table *table = add_table(writing, "split", "What is bought", columns,
                                            SPLIT_COLUMNS, answer->problem.option_count + 1);
-  const char *sum = "";
   for (size_t o = 0; o < answer->problem.option_count; o++) {
     if (answer->split.nodes[o] <= 0)
       continue;
-    sum = arena_printf(writing->arena, "%s%s[@%zu,%d]", sum, *sum ? "+" : "", table->row_count,
-                       SPLIT_COST);
     write_option(writing, table, o);
   }
   struct decision_cell *row = new_row(table);
@@ -185,7 +181,7 @@ static void write_split(struct writing *writing) {
     row[c] = cell_nothing();
   row[SPLIT_OPTION] = cell_words("all");
   row[SPLIT_VENDOR] = cell_words("");
-  row[SPLIT_COST] = cell_live(answer->split.cost, sum);
+  row[SPLIT_COST] = cell_value(answer->split.cost);
 }
 
 // ---- the guide
@@ -307,14 +303,10 @@ static void write_source(const struct writing *writing, struct decision_table *t
                          const char *name, enum allocation_status status, double cost) {
   const struct route_answer *answer = writing->answer;
   const bool known = status == ALLOCATION_OPTIMAL && answer->split.status == ALLOCATION_OPTIMAL;
-  const int r = (int)table->row_count;
   struct decision_cell *row = new_row(table);
   row[SOURCE_NAME] = cell_words(name);
   row[SOURCE_COST] = status_cell(status, cost);
-  row[SOURCE_MORE] =
-      known ? cell_live(cost - answer->split.cost, arena_printf(writing->arena, "[@%d,%d]-[@0,%d]",
-                                                                r, SOURCE_COST, SOURCE_COST))
-            : cell_nothing();
+  row[SOURCE_MORE] = known ? cell_value(cost - answer->split.cost) : cell_nothing();
 }
 
 static void write_sources(struct writing *writing) {

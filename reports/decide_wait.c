@@ -1,4 +1,5 @@
-// The answer of model/wait.h as a decision.
+// The answer of model/wait.h as a decision. All of it comes from draws, so that no cell is live on
+// the sheet Decisions.
 #include "model/wait.h"
 #include "reports/decision_cells.h"
 #include "reports/decisions.h"
@@ -130,9 +131,7 @@ static struct decision_table months_table(const struct writing *writing) {
         cell_words(arena_printf(writing->arena, "%s in %s", option_id(writing, answer->successor),
                                 months(writing, answer->list[m].months)));
     row[MONTH_COST] = cell_value(cost);
-    row[MONTH_MORE] =
-        cell_live(cost - answer->now.mean,
-                  arena_printf(writing->arena, "[@%zu,%d]-[@0,%d]", m + 1, MONTH_COST, MONTH_COST));
+    row[MONTH_MORE] = cell_value(cost - answer->now.mean);
     row[MONTH_RIGHT] = cell_value(answer->list[m].right);
   }
   return (struct decision_table){.key = "months",
