@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SLOTS_MOST = 256 };
+enum { SLOTS_MOST = 256, FREES_MOST = SEARCH_DIMENSIONS - 1 }; // a need is one more
 
 // Free ranges over more than this factor are searched by ratios rather than differences.
 static const double wide_range = 20;
@@ -135,8 +135,9 @@ static void evaluate_claims(void *context, const double *points, size_t count, d
 
 // ---- setting up
 
+// Those past the last are counted, to be refused.
 static int slot_of(const struct setup *setup, size_t option, int declaration) {
-  for (int s = 0; s < setup->slot_count; s++)
+  for (int s = 0; s < setup->slot_count && s < SLOTS_MOST; s++)
     if (setup->slots[s].option == option && setup->slots[s].declaration == declaration)
       return s;
   return -1;
@@ -146,11 +147,11 @@ static void add_slots(struct setup *setup, struct target target) {
   const struct scenario *scenario = setup->claims->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)
     if (target_moves(scenario, target, o) && slot_of(setup, o, target.declaration) < 0 &&
-        setup->slot_count < SLOTS_MOST)
-      setup->slots[setup->slot_count++] = (struct slot){o, target.declaration};
+        setup->slot_count++ < SLOTS_MOST)
+      setup->slots[setup->slot_count - 1] = (struct slot){o, target.declaration};
 }
 
-static void find_slots(struct setup *setup) {
+static int find_slots(struct setup *setup, struct diagnostics *diagnostics) {
   const struct claims *claims = setup->claims;
   const struct scenario *scenario = claims->scenario;
   for (size_t i = 0; i < scenario->free_count; i++)
@@ -164,6 +165,13 @@ static void find_slots(struct setup *setup) {
     for (int i = 0; i < claim->need_count; i++)
       add_slots(setup, claim->needs[i]);
   }
+  if (setup->slot_count <= SLOTS_MOST)
+    return 0;
+  diagnostics_error(diagnostics, claims->list[0].place,
+                    "free quantities, conditions and needs are of %d inputs of the options: an "
+                    "audit takes at most %d",
+                    setup->slot_count, SLOTS_MOST);
+  return -1;
 }
 
 static void find_items(struct setup *setup) {
@@ -342,8 +350,8 @@ static struct audit_span span_of(const struct experiment *experiment,
 
 // ---- the audit
 
-static void choose_frees(struct audit *audit, const struct scenario *scenario,
-                         struct arena *arena) {
+static int choose_frees(struct audit *audit, const struct scenario *scenario, struct arena *arena,
+                        struct diagnostics *diagnostics) {
   audit->frees = arena_array(arena, scenario->free_count + 1, sizeof *audit->frees);
   for (size_t i = 0; i < scenario->free_count; i++) {
     const struct free_quantity *quantity = &scenario->frees[i];
@@ -357,6 +365,12 @@ static void choose_frees(struct audit *audit, const struct scenario *scenario,
                               .best = NAN,
                               .holds = {NAN, NAN}};
   }
+  if (audit->free_count <= FREES_MOST)
+    return 0;
+  diagnostics_error(diagnostics, audit->frees[FREES_MOST].quantity->place,
+                    "%d quantities are free: a search takes at most %d", audit->free_count,
+                    FREES_MOST);
+  return -1;
 }
 
 static void choose_claims(struct audit *audit, const struct claims *claims, struct arena *arena) {
@@ -660,8 +674,8 @@ const struct audit *audit_claims(const struct scenario *scenario, struct arena *
   struct setup *setup = arena_alloc(arena, sizeof *setup);
   *setup = (struct setup){.claims = claims, .arena = arena};
   choose_claims(audit, claims, arena);
-  choose_frees(audit, scenario, arena);
-  find_slots(setup);
+  if (choose_frees(audit, scenario, arena, diagnostics) || find_slots(setup, diagnostics))
+    return NULL;
   find_items(setup);
   if (build_program(setup, diagnostics))
     return NULL;

@@ -295,6 +295,19 @@ BAD = [  # what is added, what is said, at line:column of the text
 ]
 
 
+MANY = ('installation', 'purchase_tax', 'residual_value', 'cooling_share', 'repair_cost', 'utilization',
+        'availability', 'scaling_efficiency', 'delivered', 'discount', 'spares')
+
+
+def too_many():
+    """36 free quantities."""
+    rates = ('support', 'failure_rate', 'electricity_escalation', 'wage_growth', 'colo_escalation',
+             'wacc', 'software_licence')
+    return ''.join(f'{option}.{name} = 1 % .. 2 %\n' for option in 'ab' for name in MANY) + ''.join(
+        f'{option}.{name} = 1 %/yr .. 2 %/yr\n' for option in 'ab' for name in rates[:-1]) + ''.join(
+        f'{option}.{rates[-1]} = 1 USD/yr .. 2 USD/yr\n' for option in 'ab')
+
+
 def check_bad_input():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / 'claim.ini'
@@ -304,6 +317,11 @@ def check_bad_input():
             check(f'bad: {text!r}', done.returncode == 2 and message in done.stderr
                   and f':{place}' in done.stderr, (done.returncode, done.stderr))
             check(f'silent: {text!r}', done.stdout == '', done.stdout)
+        path.write_text(HEAD + CLAIM + A_FREE + too_many(), encoding='utf-8')
+        done = run('audit', path)
+        check('bad: too many free', done.returncode == 2
+              and '37 quantities are free: a search takes at most 31' in done.stderr,
+              (done.returncode, done.stderr))
         path.write_text(HEAD + CLAIM + A_FREE, encoding='utf-8')
         check('the rest of it is good', run('audit', path, '-q').returncode == 0)
         path.write_text(HEAD.replace('30000 USD\n', '30000 USD\nthroughput = 4000 token/s\n')
