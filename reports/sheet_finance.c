@@ -303,9 +303,11 @@ static void write_rate(struct writer *writer, const struct block *block, int flo
   int row =
       put_row(writer, block, "Internal rate of return (IRR) per period", "irr_per_period", &share);
   const char *flows = whole_row(writer, flow);
-  const char *formula =
-      arena_printf(arena, "=IF(AND(%s<0,SUM(%s)>0),IRR(%s,0),\"%s\")",
-                   here(writer, flow, COLUMN_PERIOD, ADDRESS_RELATIVE), flows, flows, never);
+  const char *outlay = here(writer, flow, COLUMN_PERIOD, ADDRESS_RELATIVE);
+  // Spreadsheets search from a first guess: of high rates, the first period's alone is near enough.
+  const char *formula = arena_printf(
+      arena, "=IF(AND(%s<0,SUM(%s)>0),IRR(%s,MAX(0,(%s/(-%s))-1)),\"%s\")", outlay, flows, flows,
+      here(writer, flow, COLUMN_PERIOD + 1, ADDRESS_RELATIVE), outlay, never);
   put_number_or_text(writer, row, formula, block->comparison->irr_per_period, &share);
   const char *found = here(writer, row, COLUMN_VALUE, ADDRESS_RELATIVE);
   row = put_row(writer, block, "Internal rate of return (IRR) of the extra outlay", "irr", &rate);

@@ -11,10 +11,11 @@ enum { COST_DECIMALS = 4 };
 static const struct unit plain = {.text = "-", .counts = true};
 static const struct unit digits = {.text = "digits", .counts = true};
 
-// As a spreadsheet joins a rounded number to a text.
+// As a spreadsheet's FIXED writes a number. Joined to a text without it, numbers show what rounding
+// leaves behind in some spreadsheets.
 static const char *number_text(double value, int decimals, struct arena *arena) {
   const double scale = pow(10, decimals);
-  return arena_printf(arena, "%.15g", round(value * scale) / scale);
+  return arena_printf(arena, "%.*f", decimals, round(value * scale) / scale);
 }
 
 // ---- crossings
@@ -157,7 +158,7 @@ static void write_statement(struct outputs *outputs, size_t option) {
   const double years = last_crossing(outputs, option, time_at);
   const int row = labels_of(outputs, option, "Crossing in words", "crossing_words", &plain);
   put_formula_text(book, outputs->sheet, row, COLUMN_VALUE,
-                   arena_printf(book->arena, "=IF(%s=0,\"%s\",\"%s\"&ROUND(%s,1)&\"%s\")", when,
+                   arena_printf(book->arena, "=IF(%s=0,\"%s\",\"%s\"&FIXED(%s,1,1)&\"%s\")", when,
                                 none, before, when, after),
                    years == 0 ? none
                               : arena_printf(book->arena, "%s%s%s", before,
@@ -291,8 +292,8 @@ static void write_cost_part(struct words *words) {
              : arena_printf(book->arena, "\"%s costs \"", outputs->scenario->options[0].id);
   words->decimals->used = true;
   put_part(words, PART_COST, "The answer, which and how much", "answer_cost",
-           arena_printf(book->arena, "=%s&ROUND(MIN(%s),%s)&\" %s per million output tokens\"", who,
-                        words->costs, words->decimals->text, words->currency),
+           arena_printf(book->arena, "=%s&FIXED(MIN(%s),%s,1)&\" %s per million output tokens\"",
+                        who, words->costs, words->decimals->text, words->currency),
            arena_printf(book->arena, "%s %s %s %s per million output tokens",
                         id_of_cost(outputs, lowest), ranked ? "costs least:" : "costs",
                         number_text(lowest, COST_DECIMALS, book->arena), words->currency));
@@ -336,7 +337,7 @@ static void write_end(struct words *words, const char *label, const char *key, c
         cell_address(book->rows.cheapest, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena), words->ids);
   put_part(
       words, -1, label, key,
-      arena_printf(book->arena, "=\"%s\"&ROUND(%s,%s)", before, end, words->decimals->text),
+      arena_printf(book->arena, "=\"%s\"&FIXED(%s,%s,1)", before, end, words->decimals->text),
       arena_printf(book->arena, "%s%s", before, number_text(value, COST_DECIMALS, book->arena)));
 }
 
@@ -374,7 +375,7 @@ static void write_margin_part(struct words *words, int others) {
            id_of_cost(outputs, second));
   const char *next = cell_address(outputs->row - 1, COLUMN_VALUE, ADDRESS_ABSOLUTE, arena);
   put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
-           arena_printf(arena, "=\", \"&ROUND((1-MIN(%s)/MIN(%s))*100,1)&\" %% less than \"&%s",
+           arena_printf(arena, "=\", \"&FIXED((1-MIN(%s)/MIN(%s))*100,1,1)&\" %% less than \"&%s",
                         words->costs, rest, next),
            arena_printf(arena, ", %s %% less than %s",
                         number_text((1 - lowest / second) * 100, 1, arena),

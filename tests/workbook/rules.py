@@ -12,7 +12,7 @@ import xlsx
 from layout import FIRST_PERIOD, KEY, LABEL, SCALAR, UNIT
 
 CONSTANTS = {0.0, 1.0, 100.0}
-FUNCTIONS = set('ABS AND COUNT COUNTIF EXP HYPERLINK IF INDEX IRR ISNUMBER LN MATCH MAX MIN NOT OR ROUND '
+FUNCTIONS = set('ABS AND COUNT COUNTIF EXP FIXED HYPERLINK IF INDEX IRR ISNUMBER LN MATCH MAX MIN NOT OR ROUND '
                 'ROUNDDOWN ROUNDUP SUM SUMPRODUCT'.split())
 GRADES = set('measured quoted benchmark published projected claim assumed default'.split())
 UNDATED = {'assumed', 'default', 'claim'}
