@@ -16,7 +16,8 @@ struct decision_cell {
   // The cell's live formula on the sheet Decisions, or NULL: a result that was computed once.
   // Between brackets stand references: [h200.tco] an option's item or input, [@2,1] this table's
   // row 2 and column 1 (both from 0), [=5 %] a literal of the column's unit, which gets a named
-  // cell on Inputs. No other number but 0, 1 and 100 stands in it.
+  // cell on Inputs. No other number but 0, 1 and 100 stands in it. A formula that refers to a cell
+  // without one is not written: what it gives is a result, too.
   const char *formula;
 };
 

@@ -93,6 +93,20 @@ static const char *live_text(const struct writer *writer, const struct decision_
   return arena_printf(arena, "%s%s", text, at);
 }
 
+// Does everything that the cell is computed from follow the inputs? A cell that reads a result of
+// the run is one itself.
+static bool is_live(const struct decision_table *table, const struct decision_cell *cell) {
+  if (!cell->formula)
+    return cell->text || isnan(cell->value);
+  for (const char *at = cell->formula; (at = strstr(at, "[@")); at++) {
+    char *end;
+    const long row = strtol(at + 2, &end, 10), column = strtol(end + 1, &end, 10);
+    if (!is_live(table, &table->cells[(size_t)row * table->column_count + (size_t)column]))
+      return false;
+  }
+  return true;
+}
+
 // ---- cells
 
 static void write_live(const struct writer *writer, const struct decision_table *table, int row,
@@ -120,7 +134,7 @@ static void write_cell(const struct writer *writer, const struct decision_table 
   if (cell->text)
     put_text(book, writer->sheet, row, (int)column, cell->text,
              column && table->columns[column].unit ? TEXT_RIGHT : TEXT_PLAIN);
-  else if (isfinite(cell->value) && cell->formula)
+  else if (isfinite(cell->value) && cell->formula && is_live(table, cell))
     write_live(writer, table, row, column, cell);
   else if (isfinite(cell->value)) {
     const struct unit *unit = unit_of(table, column, cell);
