@@ -62,18 +62,10 @@ static void write_case(struct writer *writer) {
 // A text over the whole width, as high as it needs to be at that size; written by the caller.
 static void merge_row(struct writer *writer, int row, size_t characters, int size,
                       enum text_format format) {
-  enum { USUAL_SIZE = 11, LINE_SHARE = 145 }; // a line's height, in hundredths of its letters'
   double width = LABEL_WIDTH + UNIT_WIDTH;
   for (int column = COLUMN_FIRST_OPTION; column <= writer->last; column++)
     width += option_width(writer->scenario);
-  const size_t line = (size_t)(width * USUAL_SIZE / size);
-  const size_t lines = 1 + characters / (line ? line : 1);
-  worksheet_set_row(writer->sheet, (lxw_row_t)row,
-                    (double)(lines * (size_t)size) * LINE_SHARE / 100, NULL);
-  if (worksheet_merge_range(writer->sheet, (lxw_row_t)row, 0, (lxw_row_t)row,
-                            (lxw_col_t)writer->last, "",
-                            formats_text(&writer->book->formats, format)) != LXW_NO_ERROR)
-    writer->book->failed = true;
+  merge_line(writer->book, writer->sheet, row, writer->last, width, characters, size, format);
 }
 
 // The sentence in the selected case: its parts are on Outputs.

@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
-enum { FIRST_WIDTH = 46, OTHER_WIDTH = 20 };
+enum { FIRST_WIDTH = 46, OTHER_WIDTH = 20, LEAST_COLUMNS = 6, LINE_HEIGHT = 15 };
+enum { USUAL_SIZE = 11, STRONG_SIZE = 12 };
 
 static const struct unit plain = {.text = "-", .counts = true};
 
@@ -128,28 +129,48 @@ static void write_live(const struct writer *writer, const struct decision_table 
               formats_cell(&book->formats, link ? CELL_LINK : CELL_FORMULA, unit));
 }
 
-static void write_cell(const struct writer *writer, const struct decision_table *table, int row,
-                       size_t column, const struct decision_cell *cell) {
-  struct book *book = writer->book;
-  if (cell->text)
-    put_text(book, writer->sheet, row, (int)column, cell->text,
-             column && table->columns[column].unit ? TEXT_RIGHT : TEXT_PLAIN);
-  else if (isfinite(cell->value) && cell->formula && is_live(table, cell))
-    write_live(writer, table, row, column, cell);
-  else if (isfinite(cell->value)) {
-    const struct unit *unit = unit_of(table, column, cell);
-    put_number(book, writer->sheet, row, (int)column, cell_number(cell->value, unit),
-               formats_cell(&book->formats, CELL_RESULT, unit));
-  } else
-    put_text(book, writer->sheet, row, (int)column,
-             isnan(cell->value) ? "-" : (cell->value > 0 ? "no limit" : "none"), TEXT_RIGHT);
-}
-
 static bool holds_texts(const struct decision_table *table, size_t column) {
   for (size_t r = 0; r < table->row_count; r++)
     if (!table->cells[r * table->column_count + column].text)
       return false;
   return true;
+}
+
+// Words among numbers stand like these; a column of words keeps away from the numbers before it.
+static enum text_format text_format_of(const struct decision_table *table, size_t column) {
+  if (!column)
+    return TEXT_WRAPPED;
+  return holds_texts(table, column) ? TEXT_INDENTED_WRAPPED : TEXT_RIGHT;
+}
+
+// As high as its longest text needs.
+static void set_height(const struct writer *writer, const struct decision_table *table, size_t r) {
+  size_t lines = 1;
+  for (size_t c = 0; c < table->column_count; c++) {
+    const char *text = table->cells[r * table->column_count + c].text;
+    const size_t width = c ? OTHER_WIDTH - 2 : FIRST_WIDTH;
+    const size_t needed = text ? 1 + (strlen(text) - (*text != 0)) / width : 1;
+    lines = needed > lines ? needed : lines;
+  }
+  if (lines > 1)
+    worksheet_set_row(writer->sheet, (lxw_row_t)writer->row, (double)(lines * LINE_HEIGHT), NULL);
+}
+
+static void write_cell(const struct writer *writer, const struct decision_table *table, int row,
+                       size_t column, const struct decision_cell *cell) {
+  struct book *book = writer->book;
+  if (cell->text)
+    put_text(book, writer->sheet, row, (int)column, cell->text, text_format_of(table, column));
+  else if (isfinite(cell->value) && cell->formula && is_live(table, cell))
+    write_live(writer, table, row, column, cell);
+  else if (isfinite(cell->value)) {
+    const struct unit *unit = unit_of(table, column, cell);
+    const double number = cell_number(cell->value, unit);
+    put_number(book, writer->sheet, row, (int)column, number,
+               formats_result(&book->formats, number, unit));
+  } else
+    put_text(book, writer->sheet, row, (int)column,
+             isnan(cell->value) ? "-" : (cell->value > 0 ? "no limit" : "none"), TEXT_RIGHT);
 }
 
 static void write_header(const struct writer *writer, const struct decision_table *table) {
@@ -160,8 +181,19 @@ static void write_header(const struct writer *writer, const struct decision_tabl
     const char *title =
         unit ? arena_printf(arena, "%s, %s", column->title, column->unit->text) : column->title;
     put_text(writer->book, writer->sheet, writer->row, (int)c, title,
-             c == 0 || holds_texts(table, c) ? TEXT_HEADER : TEXT_HEADER_RIGHT);
+             c == 0                  ? TEXT_HEADER
+             : holds_texts(table, c) ? TEXT_HEADER_INDENTED
+                                     : TEXT_HEADER_RIGHT);
   }
+}
+
+// Over the whole width.
+static void write_sentence(struct writer *writer, const char *text, int size,
+                           enum text_format format) {
+  const int last = (int)writer->columns - 1;
+  merge_line(writer->book, writer->sheet, writer->row, last, FIRST_WIDTH + last * OTHER_WIDTH,
+             strlen(text), size, format);
+  put_text(writer->book, writer->sheet, writer->row++, 0, text, format);
 }
 
 static void write_table(struct writer *writer, const struct decision_table *table) {
@@ -170,30 +202,41 @@ static void write_table(struct writer *writer, const struct decision_table *tabl
                 table->title);
   write_header(writer, table);
   writer->top = ++writer->row;
-  for (size_t r = 0; r < table->row_count; r++, writer->row++)
+  for (size_t r = 0; r < table->row_count; r++, writer->row++) {
+    set_height(writer, table, r);
     for (size_t c = 0; c < table->column_count; c++)
       write_cell(writer, table, writer->row, c, &table->cells[r * table->column_count + c]);
+  }
   if (table->note)
-    put_text(writer->book, writer->sheet, writer->row++, 0, table->note, TEXT_NOTE);
-  writer->columns = table->column_count > writer->columns ? table->column_count : writer->columns;
+    write_sentence(writer, table->note, USUAL_SIZE, TEXT_NOTE_WRAPPED);
   writer->row++;
 }
 
 static void write_decision(struct writer *writer, const struct decision *decision) {
   put_text(writer->book, writer->sheet, writer->row++, 0,
            decision->title ? decision->title : decision->name, TEXT_SUBTITLE);
-  put_text(writer->book, writer->sheet, writer->row++, 0, decision->answer,
-           decision->no ? TEXT_STAMP : TEXT_STRONG);
+  write_sentence(writer, decision->answer, STRONG_SIZE,
+                 decision->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
   for (size_t i = 0; i < decision->warning_count; i++)
-    put_text(writer->book, writer->sheet, writer->row++, 0, decision->warnings[i], TEXT_NOTE);
+    write_sentence(writer, decision->warnings[i], USUAL_SIZE, TEXT_NOTE_WRAPPED);
   writer->row++;
   for (size_t t = 0; t < decision->table_count; t++)
     write_table(writer, &decision->tables[t]);
 }
 
+static size_t widest(const struct decisions *decisions) {
+  size_t columns = LEAST_COLUMNS;
+  for (size_t i = 0; i < decisions->count; i++)
+    for (size_t t = 0; t < decisions->list[i].table_count; t++)
+      if (decisions->list[i].tables[t].column_count > columns)
+        columns = decisions->list[i].tables[t].column_count;
+  return columns;
+}
+
 void write_decisions(struct book *book) {
-  struct writer writer = {.book = book, .sheet = book->decisions_sheet, .columns = 1};
-  begin_sheet(book, writer.sheet, "Decisions", FIRST_STAMP_ROW, 1);
+  struct writer writer = {
+      .book = book, .sheet = book->decisions_sheet, .columns = widest(&book->decisions)};
+  begin_sheet(book, writer.sheet, "Decisions", FIRST_STAMP_ROW, 0);
   put_text(book, writer.sheet, NOTE_ROW, 0,
            "Black and green figures are live. Grey ones were computed for the inputs of the base "
            "run and stay as they are: run pertoken again after a change.",

@@ -128,6 +128,17 @@ void put_header(struct book *book, lxw_worksheet *sheet, int row, const char *co
     put_text(book, sheet, row, i, texts[i], TEXT_HEADER);
 }
 
+void merge_line(struct book *book, lxw_worksheet *sheet, int row, int last, double width,
+                size_t characters, int size, enum text_format format) {
+  enum { USUAL_SIZE = 11, LINE_SHARE = 145 }; // a line's height, in hundredths of its letters'
+  const size_t line = (size_t)(width * USUAL_SIZE / size);
+  const size_t lines = 1 + characters / (line ? line : 1);
+  worksheet_set_row(sheet, (lxw_row_t)row, (double)(lines * (size_t)size) * LINE_SHARE / 100, NULL);
+  if (worksheet_merge_range(sheet, (lxw_row_t)row, 0, (lxw_row_t)row, (lxw_col_t)last, "",
+                            formats_text(&book->formats, format)) != LXW_NO_ERROR)
+    book->failed = true;
+}
+
 void put_heading(struct book *book, lxw_worksheet *sheet, int row, int last, const char *text) {
   put_text(book, sheet, row, 0, text, TEXT_HEADING);
   for (int column = 1; column <= last; column++)

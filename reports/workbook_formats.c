@@ -142,6 +142,13 @@ lxw_format *formats_constant(struct formats *formats, double value, const struct
   return cell_format(formats, CELL_CONSTANT, format);
 }
 
+lxw_format *formats_result(struct formats *formats, double value, const struct unit *unit) {
+  enum number_format format = number_format_of(unit);
+  if (format == NUMBER_PLAIN && value == floor(value))
+    format = NUMBER_WHOLE;
+  return cell_format(formats, CELL_RESULT, format);
+}
+
 lxw_format *formats_difference(struct formats *formats, enum cell_role role) {
   return cell_format(formats, role, NUMBER_EXPONENT);
 }
@@ -172,6 +179,8 @@ static const struct {
     [TEXT_INDENTED_WRAPPED] = {.indented = true, .wrapped = true},
     [TEXT_HEADING] = {.colour = HEADER_FILL, .fill = HEADING_FILL, .bold = true},
     [TEXT_STAMP] = {.colour = RED, .size = 12, .bold = true},
+    [TEXT_STRONG_WRAPPED] = {.size = 12, .bold = true, .wrapped = true},
+    [TEXT_NOTE_WRAPPED] = {.colour = GREY, .italic = true, .wrapped = true},
     [TEXT_STAMP_WRAPPED] = {.colour = RED, .size = 12, .bold = true, .wrapped = true},
     [TEXT_STRONG] = {.size = 12, .bold = true},
     [TEXT_ANSWER] = {.colour = LXW_COLOR_BLACK,

@@ -53,6 +53,8 @@ enum text_format {
   TEXT_HEADING, // of a group of rows
   TEXT_STAMP,   // a warning nobody may miss
   TEXT_STAMP_WRAPPED,
+  TEXT_STRONG_WRAPPED,
+  TEXT_NOTE_WRAPPED,
   TEXT_STRONG,
   TEXT_ANSWER, // a live sentence
   TEXT_RIGHT,
@@ -78,6 +80,9 @@ lxw_format *formats_cell(struct formats *formats, enum cell_role role, const str
 
 // A constant of formulas, with as many decimals as it has.
 lxw_format *formats_constant(struct formats *formats, double value, const struct unit *unit);
+
+// A result of a run; one that counts things, without decimals.
+lxw_format *formats_result(struct formats *formats, double value, const struct unit *unit);
 
 // A difference that ought to be zero, or what it may be.
 lxw_format *formats_difference(struct formats *formats, enum cell_role role);

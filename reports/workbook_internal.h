@@ -115,6 +115,11 @@ void put_option_texts(struct book *book, lxw_worksheet *sheet, int row, int colu
 void put_header(struct book *book, lxw_worksheet *sheet, int row, const char *const *texts,
                 int count);
 
+// Merges columns 0..last of a row, `width` characters wide together, and makes it as high as a text
+// of that many characters in that size needs; the text is written by the caller.
+void merge_line(struct book *book, lxw_worksheet *sheet, int row, int last, double width,
+                size_t characters, int size, enum text_format format);
+
 // A group's heading over columns 0..last.
 void put_heading(struct book *book, lxw_worksheet *sheet, int row, int last, const char *text);
 
