@@ -40,7 +40,8 @@ static bool is_there(const struct meter *meter) {
 
 static bool has_anything_to_watch(const struct protocol *protocol) {
   const bool has_telemetry = protocol->telemetry && protocol->telemetry->kind;
-  const bool is_asked = protocol->wall && isnan(protocol->wall->typed_w) && wall_can_be_asked(protocol->wall);
+  const bool is_asked =
+      protocol->wall && isnan(protocol->wall->typed_w) && wall_can_be_asked(protocol->wall);
   return is_there(protocol->meter) || is_there(protocol->host) || has_telemetry || is_asked;
 }
 
