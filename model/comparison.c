@@ -20,10 +20,10 @@ static double present_value(double rate, void *context) {
 
 static double root_between(const struct flows *flows, double low, double high) {
   enum { MOST_STEPS = 200 };
-  gsl_function function = {.function = present_value, .params = (void *)flows};
+  gsl_function problem = {.function = present_value, .params = (void *)flows};
   gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
   double root = NAN;
-  if (solver && gsl_root_fsolver_set(solver, &function, low, high) == GSL_SUCCESS)
+  if (solver && gsl_root_fsolver_set(solver, &problem, low, high) == GSL_SUCCESS)
     for (int i = 0; i < MOST_STEPS; i++) {
       if (gsl_root_fsolver_iterate(solver) != GSL_SUCCESS)
         break;

@@ -2,6 +2,7 @@
 
 #include "model/vector.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +268,7 @@ struct cost_grid *cost_grid_of(const struct scenario *scenario, const char *opti
     return NULL;
   struct variation *variation = variation_new(scenario, grid->cells, arena);
   const size_t inner = grid->axis_count == 2 ? grid->axes[1].count : 1;
+  assert(grid->axes[0].values); // as read_axes leaves them
   for (size_t i = 0; i < grid->cells; i++) {
     variation_set(variation, grid->axes[0].target, i, grid->axes[0].values[i / inner]);
     if (grid->axis_count == 2)

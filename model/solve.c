@@ -150,10 +150,10 @@ static double *grid_points(const struct solve_answer *answer, size_t *count, str
 }
 
 static double refine(struct gap *gap, double low, double high) {
-  gsl_function function = {.function = gap_at, .params = gap};
+  gsl_function problem = {.function = gap_at, .params = gap};
   gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
   double root = NAN;
-  if (solver && gsl_root_fsolver_set(solver, &function, low, high) == GSL_SUCCESS) {
+  if (solver && gsl_root_fsolver_set(solver, &problem, low, high) == GSL_SUCCESS) {
     for (int i = 0; i < MOST_ITERATIONS; i++) {
       if (gsl_root_fsolver_iterate(solver) != GSL_SUCCESS)
         break;

@@ -222,8 +222,7 @@ struct variation *variation_new(const struct scenario *scenario, size_t width,
                                 struct arena *arena) {
   struct variation *variation = arena_alloc(arena, sizeof *variation);
   *variation = (struct variation){.scenario = scenario, .width = width};
-  variation->evaluations =
-      arena_array(arena, scenario->option_count, sizeof *variation->evaluations);
+  variation->evaluations = arena_array(arena, scenario->option_count, sizeof(struct evaluation *));
   for (size_t o = 0; o < scenario->option_count; o++)
     variation->evaluations[o] =
         evaluation_new(scenario->options[o].graph, scenario->periods, width, arena);

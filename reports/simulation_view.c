@@ -84,7 +84,8 @@ static void add_cheapest(const struct view *view, struct grid *grid,
 
 static void print_outcomes(const struct view *view, enum outcome_kind kind, const char *heading) {
   const struct simulation *simulation = view->simulation;
-  const struct outcome **list = arena_array(view->arena, simulation->outcome_count, sizeof *list);
+  const struct outcome **list =
+      arena_array(view->arena, simulation->outcome_count, sizeof(struct outcome *));
   const size_t count = outcomes_of(simulation, kind, list);
   if (!count)
     return;
