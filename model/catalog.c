@@ -288,7 +288,7 @@ static void check_cell(const struct check *check, size_t row, const struct rule 
                         "expected a value for '%s', found a blank cell", rule->column);
     return;
   }
-  if (demands(rule, SHORT_TEXT))
+  if (demands(rule, SHORT_TEXT) && !text_is_short(cell))
     short_text_check("a source", cell, table_place(check->table, row, rule->column),
                      check->diagnostics);
   if (demands(rule, NUMBER))

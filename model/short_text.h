@@ -5,12 +5,16 @@
 
 #include "model/diagnostics.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SHORT_TEXT_MOST = 150 }; // characters, not bytes
 
 // Of valid UTF-8.
 size_t text_characters(const char *text);
+
+// At most SHORT_TEXT_MOST characters. Quick for what is.
+bool text_is_short(const char *text);
 
 // Titles, labels and sources: an error at `place` for one that is longer. `what` names it: "a
 // title". Returns 0 or -1.
