@@ -113,7 +113,9 @@ static void list_not_included(struct reading *reading, struct option *option) {
   option->not_included = "";
   for (int d = 0; d < model->count && !option->rented; d++) {
     const struct declaration *input = &model->declarations[d];
-    bool zero = option->graph->state[d] == GRAPH_INPUT &&
+    const struct figure *figure =
+        option_figure(reading->scenario, option, reading->scenario->selected, d);
+    bool zero = option->graph->state[d] == GRAPH_INPUT && figure->origin != ORIGIN_CATALOGUE &&
                 option_value(reading->scenario, option, d, 0) == 0;
     if (input->notice && zero)
       option->not_included = arena_printf(reading->arena, "%s%s%s", option->not_included,

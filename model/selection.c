@@ -214,15 +214,20 @@ static void apply_accelerator(struct reading *reading, size_t o) {
   }
 }
 
-// A server's price contains the server, a rack's also the network: they are not to be paid twice.
-static void refuse_paid_twice(struct reading *reading, size_t o, const struct ini_key *key,
-                              const char *category) {
+// A server's price contains the server, a rack's also the network: they are not to be paid twice,
+// and not to be missed.
+static void settle_parts(struct reading *reading, size_t o, const struct ini_key *key,
+                         const char *category, struct figure price) {
   static const char *const parts[] = {"node_price", "network_price"};
   size_t count = !strcmp(category, "rack") ? 2 : !strcmp(category, "server") ? 1 : 0;
   for (size_t i = 0; i < count; i++) {
     int d = model_find(reading->scenario->model, parts[i]);
-    if (!is_given(reading, o, d))
+    if (!is_given(reading, o, d)) {
+      price.value = 0;
+      price.source = arena_printf(reading->arena, "contained in the price %s", key->value);
+      fill(reading, o, d, price);
       continue;
+    }
     diagnostics_error(reading->diagnostics, reading->scenario->options[o].figures[d].place,
                       "price '%s' of option '%s' is of a whole %s: it contains '%s'", key->value,
                       reading->scenario->options[o].id, category, parts[i]);
@@ -259,7 +264,7 @@ static void apply_price(struct reading *reading, size_t o) {
                       "price '%s' is no purchase price per accelerator (%s)", key->value, basis);
   else {
     fill(reading, o, list_price, figure);
-    refuse_paid_twice(reading, o, key, table_cell(table, (size_t)row, "category"));
+    settle_parts(reading, o, key, table_cell(table, (size_t)row, "category"), figure);
   }
   if (reading->diagnostics->errors != errors)
     pretend_given(reading, o, "list_price");

@@ -249,6 +249,29 @@ static void test_rent(void **state) {
   end(&run);
 }
 
+// What a server's or a rack's price contains is not said to be missing; what it does not contain
+// is.
+static void test_not_included(void **state) {
+  (void)state;
+  static const struct {
+    const char *accelerator, *price, *missing;
+  } cases[] = {{"b200-sxm-180", "pr027", "network, host power"},
+               {"gb200-nvl72", "pr047", "host power"},
+               {"h200-sxm-141", "pr007", "server, network, host power"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct run run;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s[option c]\naccelerator = %s\nprice = %s\nthroughput = 1 token/s\n", base,
+             cases[i].accelerator, cases[i].price);
+    read_text(&run, text, NULL, NULL, 0);
+    expect_error(&run.fixture, cases[i].price, "");
+    assert_string_equal(run.scenario->options[2].not_included, cases[i].missing);
+    expect_near(value_of(run.scenario, "c.network_cost"), 0, 0, "network_cost");
+    end(&run);
+  }
+}
+
 static const char decode[] = "[workload]\ninput_tokens = 8000 token\noutput_tokens = 1000 token\n"
                              "[option c]\naccelerator = h200-sxm-141\nlist_price = 30000 USD\n"
                              "decode_throughput = 9000 token/s\n";
@@ -397,15 +420,11 @@ static void test_horizons(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_precedence),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_bad_settings),
-      cmocka_unit_test(test_rent),
-      cmocka_unit_test(test_decode_is_not_serving),
-      cmocka_unit_test(test_grades),
-      cmocka_unit_test(test_taken_back),
-      cmocka_unit_test(test_inheritance),
-      cmocka_unit_test(test_all_errors_in_one_run),
+      cmocka_unit_test(test_precedence),   cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_bad_settings), cmocka_unit_test(test_rent),
+      cmocka_unit_test(test_not_included), cmocka_unit_test(test_decode_is_not_serving),
+      cmocka_unit_test(test_grades),       cmocka_unit_test(test_taken_back),
+      cmocka_unit_test(test_inheritance),  cmocka_unit_test(test_all_errors_in_one_run),
       cmocka_unit_test(test_horizons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
