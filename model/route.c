@@ -53,7 +53,7 @@ static void say_option(struct rereading *rereading, size_t o) {
 }
 
 // An option that is not looked at in this reading: any throughput does.
-static void say_dummy(struct rereading *rereading, size_t o) {
+static void say_stand_in(struct rereading *rereading, size_t o) {
   say(rereading, "%s.throughput=1 token/s", rereading->routing->scenario->options[o].id);
 }
 
@@ -70,7 +70,7 @@ static const struct scenario *reread(const struct routing *routing, size_t deman
   say_demand(&rereading);
   for (size_t o = 0; o < scenario->option_count; o++)
     if (skipped[o])
-      say_dummy(&rereading, o);
+      say_stand_in(&rereading, o);
     else
       say_option(&rereading, o);
   struct scenario_request request = *scenario->request;
