@@ -148,6 +148,19 @@ static bool are_same(const double *a, const double *b, size_t count) {
   return true;
 }
 
+// A random input's draws follow from its seed and name: others before it, which would make it
+// another number, change nothing.
+static void test_others_change_nothing(void **state) {
+  (void)state;
+  double alone[VECTOR_BLOCK], behind[VECTOR_BLOCK];
+  struct draw_stream stream;
+  draw_stream_start(&stream, DRAW_RANDOM, 7, "pue", 0, 0);
+  draw_uniforms(&stream, VECTOR_BLOCK, alone);
+  draw_stream_start(&stream, DRAW_RANDOM, 7, "pue", 5, 0);
+  draw_uniforms(&stream, VECTOR_BLOCK, behind);
+  assert_memory_equal(alone, behind, sizeof alone);
+}
+
 // Seeds, names and replicates give streams that have nothing to do with one another.
 static void test_streams_differ(void **state) {
   (void)state;
@@ -316,6 +329,7 @@ int main(void) {
       cmocka_unit_test(test_sobol_is_stratified),
       cmocka_unit_test(test_sobol_is_a_net),
       cmocka_unit_test(test_streams_differ),
+      cmocka_unit_test(test_others_change_nothing),
       cmocka_unit_test(test_scrambling_is_uniform),
       cmocka_unit_test(test_exact_sum),
       cmocka_unit_test(test_sketch),
