@@ -35,12 +35,26 @@ static int device_count(void) {
   return count > 0 ? count : 0;
 }
 
+// With what the environment says of tuning, which goes into every record.
+static enum decode_status tuned(enum decode_status status, struct gpu_device *out) {
+  if (status != DECODE_OK)
+    return status;
+  char words[256];
+  if (!gpu_tuning_read(getenv("PERTOKEN_GPU_TUNING"), &out->tuning, words, sizeof words))
+    return refuse(DECODE_UNSUPPORTED, words);
+  gpu_tuning_write(&out->tuning, words, sizeof words);
+  const size_t used = strlen(out->described.runtime);
+  if (*words)
+    snprintf(out->described.runtime + used, sizeof out->described.runtime - used, ", %s", words);
+  return DECODE_OK;
+}
+
 static enum decode_status describe_gpu(int device, struct gpu_device *out) {
   const int count = device_count();
   if (count == 0)
     return DECODE_NO_DEVICE;
   if (device >= 0 && device < count)
-    return told(gpu_driver.describe(device, out));
+    return tuned(told(gpu_driver.describe(device, out)), out);
   char words[96];
   snprintf(words, sizeof words, "there is no device %d, only %d, counted from 0", device, count);
   return refuse(DECODE_NO_DEVICE, words);
@@ -225,7 +239,8 @@ static enum decode_status make_step(struct decode_state *state) {
   if (!launches)
     return refuse(DECODE_NO_MEMORY, "the host is out of memory");
   const enum decode_status status =
-      told(gpu_driver.graph_make(state->context, launches, count, &state->step));
+      told(gpu_driver.graph_make(state->context, launches, count,
+                                 state->plan.device.tuning.step != STEP_LAUNCHES, &state->step));
   free(launches);
   return status;
 }

@@ -39,7 +39,7 @@ endif
 
 GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.[chS] kernels/gpu/*.cu kernels/*.h) \
                                kernels/weights.c) | sha256sum | cut -c1-16)
-GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend plan launches driver_runtime weights)
+GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend plan launches tuning driver_runtime weights)
 GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden -DGPU_BUILD='"$(GPU_HASH)"'
 GPU_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
 

@@ -10,6 +10,7 @@
 #define PERTOKEN_GPU_DRIVER_H
 
 #include "kernels/decode.h"
+#include "kernels/gpu/tuning.h"
 
 struct gpu_device {
   struct decode_device described;
@@ -17,6 +18,7 @@ struct gpu_device {
   int warp;
   size_t shared_bytes; // that one block may take
   bool overlap;        // programmatic dependent launch
+  struct gpu_tuning tuning;
 };
 
 struct gpu_launch {
@@ -47,8 +49,9 @@ struct gpu_driver {
   enum decode_status (*launch)(struct gpu_context *, const struct gpu_launch *);
   enum decode_status (*wait)(struct gpu_context *);
 
+  // `recorded` as one graph of the runtime's, where it has them; else launched one by one.
   enum decode_status (*graph_make)(struct gpu_context *, const struct gpu_launch *, size_t count,
-                                   struct gpu_graph **out);
+                                   bool recorded, struct gpu_graph **out);
   enum decode_status (*graph_run)(struct gpu_context *, struct gpu_graph *, int times);
   void (*graph_free)(struct gpu_context *, struct gpu_graph *); // NULL is allowed
 

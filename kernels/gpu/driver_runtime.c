@@ -390,7 +390,7 @@ static enum decode_status record_if_possible(struct gpu_context *context, struct
 }
 
 static enum decode_status graph_make(struct gpu_context *context, const struct gpu_launch *launches,
-                                     size_t count, struct gpu_graph **out) {
+                                     size_t count, bool recorded, struct gpu_graph **out) {
   *out = NULL;
   enum decode_status status = ready(context);
   if (status != DECODE_OK)
@@ -404,7 +404,7 @@ static enum decode_status graph_make(struct gpu_context *context, const struct g
   }
   graph->count = count;
   status = prepare_kernels(context, graph);
-  if (status == DECODE_OK)
+  if (status == DECODE_OK && recorded)
     status = record_if_possible(context, graph);
   if (status == DECODE_OK)
     *out = graph;

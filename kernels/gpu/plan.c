@@ -42,6 +42,11 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
+// What tuning says, or else the plan's own choice.
+static int chosen(int tuned, int own) {
+  return tuned > 0 ? tuned : own;
+}
+
 static size_t larger(size_t a, size_t b) {
   return a > b ? a : b;
 }
@@ -159,6 +164,7 @@ static void name_products(struct plan *plan) {
 // False when the activations do not fit into shared memory.
 static bool share_vector(struct plan *plan) {
   const int warps = VECTOR_THREADS / plan->device.warp;
+  const int most = chosen(plan->device.tuning.vector_blocks, VECTOR_BLOCKS);
   plan->vector_rows = plan->request.batch > 2 ? VECTOR_BATCH : plan->request.batch;
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];
@@ -167,7 +173,7 @@ static bool share_vector(struct plan *plan) {
     if (product->shared_bytes > plan->device.shared_bytes)
       return false;
     product->blocks =
-        least(ceiling(product->rows, warps), room_for(plan, product->shared_bytes, VECTOR_BLOCKS));
+        least(ceiling(product->rows, warps), room_for(plan, product->shared_bytes, most));
   }
   return true;
 }
@@ -188,10 +194,11 @@ static bool share_matrix(struct plan *plan) {
     const int groups = slice / product->warp_columns;
     const int rows = MATRIX_ROWS * MATRIX_WARPS / groups / (product->gated ? 2 : 1);
     product->blocks = ceiling(product->rows, rows);
-    product->splits = best_splits(
-        product->blocks, ceiling(product->stride, MATRIX_CHUNK),
-        room_for(plan, product->shared_bytes, slice > SMALLEST_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS),
-        MOST_SPLITS);
+    const int chunks = ceiling(product->stride, MATRIX_CHUNK);
+    const int most = slice > SMALLEST_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
+    const int own = best_splits(product->blocks, chunks,
+                                room_for(plan, product->shared_bytes, most), MOST_SPLITS);
+    product->splits = least(chosen(plan->device.tuning.matrix_splits, own), chunks);
   }
   return true;
 }
@@ -204,7 +211,8 @@ static void share_attention(struct plan *plan) {
   const int blocks = plan->context_padded / VALUE_BLOCK;
   const int room = room_for(plan, attention_shared_bytes(plan->head_dim_padded), ATTENTION_BLOCKS);
   const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;
-  plan->attention_splits = best_splits(attention_rows(plan), blocks, room, most);
+  const int own = best_splits(attention_rows(plan), blocks, room, most);
+  plan->attention_splits = least(chosen(plan->device.tuning.attention_splits, own), most);
 }
 
 static void set_padding(struct plan *plan) {
@@ -347,7 +355,8 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
   if (*why)
     return DECODE_UNSUPPORTED;
   name_products(out);
-  out->vector = request->batch <= VECTOR_BATCH && share_vector(out);
+  out->vector =
+      request->batch <= chosen(device->tuning.vector_batch, VECTOR_BATCH) && share_vector(out);
   if (!out->vector && !share_matrix(out)) {
     *why = "products take more shared memory than the device has";
     return DECODE_UNSUPPORTED;

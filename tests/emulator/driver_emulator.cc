@@ -248,7 +248,7 @@ void graph_free(struct gpu_context *, struct gpu_graph *graph) {
 }
 
 enum decode_status graph_make(struct gpu_context *context, const struct gpu_launch *launches,
-                              size_t count, struct gpu_graph **out) {
+                              size_t count, bool, struct gpu_graph **out) {
   *out = nullptr;
   if (usable(context) != DECODE_OK) {
     return DECODE_FAILED;

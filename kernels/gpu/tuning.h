@@ -1,0 +1,33 @@
+// tuning: what the shapes leave open in a plan, so that it can be measured: how the work is shared
+// out, and which variant of a kernel takes it. Read from the environment, PERTOKEN_GPU_TUNING, as
+// "name=value" with spaces between: "vector_blocks=2 step=launches". A record of a run with any
+// says so in its device's runtime.
+//
+// 0 means the plan's own choice everywhere, so a struct of zeros is the default.
+#ifndef PERTOKEN_GPU_TUNING_H
+#define PERTOKEN_GPU_TUNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum gpu_tuning_step {
+  STEP_GRAPH = 1, // one graph of all launches, where the runtime has graphs: the default
+  STEP_LAUNCHES,  // each launch by itself
+};
+
+struct gpu_tuning {
+  int vector_blocks;    // 1 to 4: blocks of a vector product per multiprocessor
+  int vector_batch;     // 1 to 4: the largest batch that the vector kernels take
+  int matrix_splits;    // 1 to 8: of every matrix product, as far as its columns can be split
+  int attention_splits; // 1 to 128: of the context, as far as it can be split
+  int step;             // enum gpu_tuning_step
+};
+
+// False, with *why in words naming what is wrong and what is known, for an unknown name or value.
+// NULL and "" are the default.
+bool gpu_tuning_read(const char *text, struct gpu_tuning *out, char *why, size_t why_size);
+
+// As it is read, only what differs from the default: "" for none.
+void gpu_tuning_write(const struct gpu_tuning *tuning, char *out, size_t size);
+
+#endif

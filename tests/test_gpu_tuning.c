@@ -1,0 +1,100 @@
+// What PERTOKEN_GPU_TUNING may say, and that plans do as it says.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "kernels/gpu/plan.h"
+
+static const struct decode_request llama_8b = {
+    {32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 5e5f, 0, 0},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    1,
+    4096,
+    1,
+    0};
+
+static struct plan plan_of(int batch, const char *tuning) {
+  struct gpu_device h200 = {
+      .described = {.name = "H200", .units = 132}, .warp = 32, .shared_bytes = 232448};
+  struct decode_request request = llama_8b;
+  struct plan plan;
+  const char *why = "";
+  char words[256] = "";
+  request.batch = batch;
+  if (!gpu_tuning_read(tuning, &h200.tuning, words, sizeof words) ||
+      gpu_plan_make(&request, &h200, &plan, &why) != DECODE_OK)
+    fail_msg("%s: %s%s", tuning, words, why);
+  return plan;
+}
+
+static void test_read_and_written(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {NULL, ""},
+      {"", ""},
+      {"  ", ""},
+      {"vector_blocks=2", "vector_blocks=2"},
+      {" step=launches  vector_batch=1 ", "vector_batch=1 step=launches"},
+      {"attention_splits=128 matrix_splits=8", "matrix_splits=8 attention_splits=128"},
+      {"vector_blocks=2 vector_blocks=3", "vector_blocks=3"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct gpu_tuning tuning;
+    char words[256] = "", written[128];
+    if (!gpu_tuning_read(rows[i][0], &tuning, words, sizeof words))
+      fail_msg("%s: %s", rows[i][0], words);
+    gpu_tuning_write(&tuning, written, sizeof written);
+    assert_string_equal(written, rows[i][1]);
+  }
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"vector_block=2", "unknown choice 'vector_block=2'; known: vector_blocks, vector_batch"},
+      {"vector_blocks", "unknown choice 'vector_blocks'"},
+      {"=2", "unknown choice '=2'"},
+      {"vector_blocks=0", "unknown vector_blocks '0'; known: 1 to 4"},
+      {"vector_blocks=5", "'5'"},
+      {"vector_blocks=2x", "'2x'"},
+      {"vector_blocks=-1", "'-1'"},
+      {"step=1", "unknown step '1'; known: graph, launches"},
+      {"step=graph attention_splits=129", "'129'"},
+      {"step=99999999999999999999", "'99999999999999999999'"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct gpu_tuning tuning;
+    char words[256] = "";
+    assert_false(gpu_tuning_read(rows[i][0], &tuning, words, sizeof words));
+    if (!strstr(words, rows[i][1]))
+      fail_msg("%s: %s", rows[i][0], words);
+  }
+}
+
+static void test_plans_follow(void **state) {
+  (void)state;
+  const struct plan own = plan_of(1, "");
+  assert_true(own.vector);
+  assert_int_equal(plan_of(1, "vector_blocks=2").product[PRODUCT_HEAD].blocks,
+                   2 * own.product[PRODUCT_HEAD].blocks);
+  assert_true(plan_of(3, "").vector);
+  assert_false(plan_of(3, "vector_batch=2").vector);
+  assert_int_equal(plan_of(1, "attention_splits=5").attention_splits, 5);
+  assert_int_equal(plan_of(64, "matrix_splits=3").product[PRODUCT_QKV].splits, 3);
+  // 4096 positions are 64 blocks.
+  assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_read_and_written),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_plans_follow),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
