@@ -195,9 +195,11 @@ static void quote_name(struct book *book, lxw_worksheet *sheet) {
   sheet->quoted_name = quoted;
 }
 
+// As spreadsheets number paper.
+enum { A3 = 8, A4 = 9 };
+
 void begin_sheet(struct book *book, lxw_worksheet *sheet, const char *title, int title_rows,
                  int frozen_columns) {
-  enum { A4 = 9 };
   enum { LONG_TITLE = 70 };
   quote_name(book, sheet);
   put_text(book, sheet, 0, 0, title, strlen(title) > LONG_TITLE ? TEXT_STRONG : TEXT_TITLE);
@@ -220,6 +222,9 @@ void protect_sheet(lxw_worksheet *sheet) {
 }
 
 void end_sheet(lxw_worksheet *sheet, int last_row, int last_column) {
+  enum { MOST_A4_COLUMNS = 30 }; // still readable on one page's width
+  if (last_column >= MOST_A4_COLUMNS)
+    worksheet_set_paper(sheet, A3);
   worksheet_print_area(sheet, 0, 0, (lxw_row_t)last_row, (lxw_col_t)last_column);
   protect_sheet(sheet);
 }
