@@ -1,4 +1,3 @@
-// Grades, warnings and the refusal of unlike throughputs; scenario_read.h has the contract.
 #include "model/assessment.h"
 #include "model/scenario_read.h"
 

@@ -1,4 +1,5 @@
-// assessment: which figures an option's grades come from.
+// assessment: grades, warnings and the refusal of unlike throughputs: all that is said about a
+// scenario after its evaluation.
 //
 // The headline grade is the weakest among those inputs of the table that matter: that move the cost
 // per token by more than GRADE_MATTERS when they alone fall or rise by GRADE_SWING. The grades of
@@ -19,5 +20,11 @@ struct graded_input {
 };
 
 extern const struct graded_input graded_inputs[GRADED_INPUTS];
+
+struct reading;
+
+// Fills the grades and warnings of the options and the warnings of the scenario. Errors: unlike
+// throughputs without --mixed.
+void assess(struct reading *reading);
 
 #endif

@@ -1,14 +1,9 @@
-// [free]: inputs whose value nobody stated, each with the range in which it may lie.
-#include "model/scenario_read.h"
+#include "model/free.h"
+#include "model/assignment.h"
+#include "model/scenario_sections.h"
+#include "model/selection.h"
 
 #include <string.h>
-
-static const struct ini_section *free_section(const struct reading *reading) {
-  for (size_t i = 0; i < reading->text->section_count; i++)
-    if (!strcmp(reading->text->sections[i].kind, "free"))
-      return &reading->text->sections[i];
-  return NULL;
-}
 
 // Where the number at the start of a bound ends; the bound's beginning where there is none.
 static const char *after_number(const char *bound) {
@@ -99,7 +94,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
 
 void frees_read(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
-  const struct ini_section *section = free_section(reading);
+  const struct ini_section *section = reading_section(reading, "free");
   const size_t count = section ? section->key_count : 0;
   scenario->frees = arena_array(reading->arena, count + 1, sizeof *scenario->frees);
   for (size_t k = 0; k < count; k++)

@@ -1,4 +1,7 @@
-#include "model/scenario_read.h"
+#include "model/range.h"
+#include "model/assignment.h"
+#include "model/scenario_sections.h"
+#include "model/selection.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
@@ -8,13 +11,6 @@
 
 double correlation_of_normals(double rank) {
   return 2 * sin(M_PI * rank / 6);
-}
-
-static const struct ini_section *find_section(const struct reading *reading, const char *kind) {
-  for (size_t i = 0; i < reading->text->section_count; i++)
-    if (!strcmp(reading->text->sections[i].kind, kind))
-      return &reading->text->sections[i];
-  return NULL;
 }
 
 static bool read_range(struct reading *reading, const struct ini_key *key, struct range *range) {
@@ -42,7 +38,7 @@ static bool read_range(struct reading *reading, const struct ini_key *key, struc
 
 // The range of a key of [range], however bad its value; or -1 after an error.
 static int correlated_range(struct reading *reading, const char *name, struct place place) {
-  const struct ini_section *section = find_section(reading, "range");
+  const struct ini_section *section = reading_section(reading, "range");
   const struct scenario *scenario = reading->scenario;
   for (size_t r = 0; r < scenario->range_count; r++)
     if (!strcmp(scenario->ranges[r].key, name))
@@ -113,8 +109,8 @@ static bool is_repeated(struct reading *reading, const struct correlation *corre
 
 void ranges_read(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
-  const struct ini_section *ranges = find_section(reading, "range");
-  const struct ini_section *correlate = find_section(reading, "correlate");
+  const struct ini_section *ranges = reading_section(reading, "range");
+  const struct ini_section *correlate = reading_section(reading, "correlate");
   size_t count = ranges ? ranges->key_count : 0, pairs = correlate ? correlate->key_count : 0;
   scenario->ranges = arena_array(reading->arena, count + 1, sizeof *scenario->ranges);
   scenario->correlations = arena_array(reading->arena, pairs + 1, sizeof *scenario->correlations);

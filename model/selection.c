@@ -1,4 +1,4 @@
-// Which accelerator, price and evidence an option stands on; scenario_read.h has the contract.
+#include "model/selection.h"
 #include "model/scenario_read.h"
 
 #include <math.h>
