@@ -15,29 +15,6 @@ static bool is_there(const struct figure *figure) {
   return figure->origin != ORIGIN_NONE;
 }
 
-static void __attribute__((format(printf, 3, 4)))
-warn(struct reading *reading, struct option *option, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const char **list = arena_grow(reading->arena, option->warnings, option->warning_count,
-                                 option->warning_count + 1, sizeof *list);
-  list[option->warning_count++] = arena_vprintf(reading->arena, format, arguments);
-  option->warnings = list;
-  va_end(arguments);
-}
-
-static void __attribute__((format(printf, 2, 3)))
-warn_scenario(struct reading *reading, const char *format, ...) {
-  struct scenario *scenario = reading->scenario;
-  va_list arguments;
-  va_start(arguments, format);
-  const char **list = arena_grow(reading->arena, scenario->warnings, scenario->warning_count,
-                                 scenario->warning_count + 1, sizeof *list);
-  list[scenario->warning_count++] = arena_vprintf(reading->arena, format, arguments);
-  scenario->warnings = list;
-  va_end(arguments);
-}
-
 static enum grade weaker(enum grade a, enum grade b) {
   return a > b ? a : b;
 }
@@ -121,41 +98,43 @@ static void list_not_included(struct reading *reading, struct option *option) {
                                           *option->not_included ? ", " : "", input->notice);
   }
   if (*option->not_included)
-    warn(reading, option, "not included, because at zero: %s", option->not_included);
+    texts_add(&option->warnings, reading->arena, "not included, because at zero: %s",
+              option->not_included);
 }
 
 static void warn_of_power(struct reading *reading, struct option *option) {
   const struct figure *load = figure_of(reading, option, "load_power");
   const bool measured = option->record && load->place.source == option->record->place.source;
   if (load->origin == ORIGIN_CATALOGUE && !measured && !option->rented)
-    warn(reading, option,
-         "power under load is the TDP, %s, for want of a measurement; decoding draws less",
-         quantity_text(load->value,
-                       &reading->scenario->model
-                            ->declarations[model_find(reading->scenario->model, "load_power")]
-                            .unit,
-                       reading->arena));
+    texts_add(&option->warnings, reading->arena,
+              "power under load is the TDP, %s, for want of a measurement; decoding draws less",
+              quantity_text(load->value,
+                            &reading->scenario->model
+                                 ->declarations[model_find(reading->scenario->model, "load_power")]
+                                 .unit,
+                            reading->arena));
   if (load->origin == ORIGIN_RENT)
-    warn(reading, option, "watts are not known, and so neither is the energy per token");
+    texts_add(&option->warnings, reading->arena,
+              "watts are not known, and so neither is the energy per token");
   if (amount(reading, option, "idle_power") > amount(reading, option, "load_power"))
-    warn(reading, option, "idle power is above the power under load");
+    texts_add(&option->warnings, reading->arena, "idle power is above the power under load");
 }
 
 static void warn_of_overlaps(struct reading *reading, struct option *option) {
   int covers = (amount(reading, option, "spares") > 0) + (amount(reading, option, "support") > 0) +
                (amount(reading, option, "repair_cost") > 0);
   if (amount(reading, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
-    warn(reading, option,
-         "failures may be paid twice: at most one of spares, support and repair_cost should "
-         "cover them");
+    texts_add(&option->warnings, reading->arena,
+              "failures may be paid twice: at most one of spares, support and repair_cost should "
+              "cover them");
   if (amount(reading, option, "demand_charge") > 0)
-    warn(reading, option,
-         "average electricity prices often contain the demand charge: make sure that this one "
-         "does not");
+    texts_add(&option->warnings, reading->arena,
+              "average electricity prices often contain the demand charge: make sure that this one "
+              "does not");
   if (amount(reading, option, "build_price") > 0)
-    warn(reading, option,
-         "an own facility outlives the horizon: facility_residual credits %.0f %% of it",
-         100 * amount(reading, option, "facility_residual"));
+    texts_add(&option->warnings, reading->arena,
+              "an own facility outlives the horizon: facility_residual credits %.0f %% of it",
+              100 * amount(reading, option, "facility_residual"));
 }
 
 static void warn_of_age(struct reading *reading, struct option *option) {
@@ -166,8 +145,9 @@ static void warn_of_age(struct reading *reading, struct option *option) {
     const struct figure *figure = figure_of(reading, option, graded_inputs[g].input);
     if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure) &&
         date_parse(figure->date, &of) && date_is_stale(of, today))
-      warn(reading, option, "the price is stale: %s is of %s, over 12 months before %s",
-           graded_inputs[g].input, figure->date, reading->scenario->date);
+      texts_add(&option->warnings, reading->arena,
+                "the price is stale: %s is of %s, over 12 months before %s", graded_inputs[g].input,
+                figure->date, reading->scenario->date);
   }
 }
 
@@ -177,18 +157,21 @@ static void warn_of_record(struct reading *reading, struct option *option) {
     return;
   const char *list = measurement_flags_text(&option->record->flags, reading->arena);
   if (*list)
-    warn(reading, option, "the measurement was not steady: %s", list);
+    texts_add(&option->warnings, reading->arena, "the measurement was not steady: %s", list);
 }
 
 static void warn_of_throughput(struct reading *reading, struct option *option) {
   if (option->throughput_doubt && *option->throughput_doubt)
-    warn(reading, option, "the published throughput is doubtful: %s", option->throughput_doubt);
+    texts_add(&option->warnings, reading->arena, "the published throughput is doubtful: %s",
+              option->throughput_doubt);
   if (option->decode_only)
-    warn(reading, option,
-         "upper bound, decode only: prefill is not in the throughput, so that serving costs more");
+    texts_add(
+        &option->warnings, reading->arena,
+        "upper bound, decode only: prefill is not in the throughput, so that serving costs more");
   if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
-    warn(reading, option,
-         "the throughput counts input and output tokens together, and so does the cost per token");
+    texts_add(
+        &option->warnings, reading->arena,
+        "the throughput counts input and output tokens together, and so does the cost per token");
 }
 
 // Idle power measured in one option and taken as the load power in another tilts a comparison.
@@ -201,8 +184,9 @@ static void warn_of_idle_power(struct reading *reading) {
     missing |= !has;
   }
   if (given && missing)
-    warn_scenario(reading, "idle power is given for some options only; the others idle at their "
-                           "power under load");
+    texts_add(&reading->scenario->warnings, reading->arena,
+              "idle power is given for some options only; the others idle at their "
+              "power under load");
 }
 
 static void warn_of_horizons(struct reading *reading) {
@@ -210,7 +194,8 @@ static void warn_of_horizons(struct reading *reading) {
   for (size_t o = 1; o < scenario->option_count; o++)
     if (amount(reading, &scenario->options[o], "horizon") !=
         amount(reading, &scenario->options[0], "horizon")) {
-      warn_scenario(reading, "the options have different horizons");
+      texts_add(&reading->scenario->warnings, reading->arena,
+                "the options have different horizons");
       return;
     }
 }

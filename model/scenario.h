@@ -17,6 +17,7 @@
 #include "model/graph.h"
 #include "model/ini.h"
 #include "model/recorded.h"
+#include "model/texts.h"
 #include "model/workload.h"
 
 enum origin {
@@ -58,9 +59,8 @@ struct option {
   bool rented, decode_only;
   enum grade throughput_grade, power_grade, price_grade, headline_grade; // in the selected case
   const char *throughput_doubt; // why the published throughput may be wrong; NULL or "" for none
-  const char *const *warnings;  // of this option, as sentences without full stop
-  size_t warning_count;
-  const char *not_included; // "server, network", or ""
+  struct texts warnings;        // of this option, as sentences without full stop
+  const char *not_included;     // "server, network", or ""
 };
 
 // What is believed of an input beside its value, by a key of [range]. Without an option it is of
@@ -108,9 +108,8 @@ struct scenario {
   const char *mixed_reason;    // "precision: fp8 and bf16", or ""
   const char *const *settings; // the --set arguments
   size_t setting_count;
-  const char *const *warnings; // of the scenario as a whole
-  size_t warning_count;
-  struct range *ranges; // in the order of the file, an ancestor's first; of no effect on the cases
+  struct texts warnings; // of the scenario as a whole
+  struct range *ranges;  // in the order of the file, an ancestor's first; of no effect on the cases
   size_t range_count;
   struct correlation *correlations; // in the order of the file
   size_t correlation_count;

@@ -94,7 +94,8 @@ static json_t *option_of(const struct scenario *scenario, const struct option *o
   json_object_set_new(object, "inputs", inputs_of(scenario, option));
   json_object_set_new(object, "decode_only", json_boolean(option->decode_only));
   json_object_set_new(object, "not_included", words_of(option->not_included, arena));
-  json_object_set_new(object, "warnings", json_out_texts(option->warnings, option->warning_count));
+  json_object_set_new(object, "warnings",
+                      json_out_texts(option->warnings.list, option->warnings.count));
   return object;
 }
 
@@ -157,6 +158,6 @@ void compare_json(const struct scenario *scenario, FILE *out, struct arena *aren
   if (scenario->mixed)
     json_object_set_new(root, "mixed_reason", json_out_text(scenario->mixed_reason));
   json_object_set_new(root, "warnings",
-                      json_out_texts(scenario->warnings, scenario->warning_count));
+                      json_out_texts(scenario->warnings.list, scenario->warnings.count));
   json_out_print(root, out);
 }

@@ -98,8 +98,8 @@ static void print_legend(const struct notes *notes) {
 }
 
 static bool has_warning(const struct option *option, const char *text) {
-  for (size_t k = 0; k < option->warning_count; k++)
-    if (!strcmp(option->warnings[k], text))
+  for (size_t k = 0; k < option->warnings.count; k++)
+    if (!strcmp(option->warnings.list[k], text))
       return true;
   return false;
 }
@@ -121,11 +121,11 @@ static void print_warning(const struct notes *notes, size_t first, const char *t
 
 static void print_warnings(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
-  for (size_t i = 0; i < scenario->warning_count; i++)
-    style_paragraph(notes->style, "Warning: ", scenario->warnings[i]);
+  for (size_t i = 0; i < scenario->warnings.count; i++)
+    style_paragraph(notes->style, "Warning: ", scenario->warnings.list[i]);
   for (size_t i = 0; i < scenario->option_count; i++)
-    for (size_t k = 0; k < scenario->options[i].warning_count; k++)
-      print_warning(notes, i, scenario->options[i].warnings[k]);
+    for (size_t k = 0; k < scenario->options[i].warnings.count; k++)
+      print_warning(notes, i, scenario->options[i].warnings.list[k]);
 }
 
 static void print_interval(const struct notes *notes, const struct simulation *simulation) {

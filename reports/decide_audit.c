@@ -3,12 +3,13 @@
 
 #include "model/audit.h"
 #include "model/published.h"
+#include "reports/decision_parts.h"
 #include "reports/number.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { DIGITS = 4, MANY = 1000, REASONS_MOST = CLAIMS_MOST + 8 };
+enum { DIGITS = 4, MANY = 1000 };
 
 struct writer {
   const struct scenario *scenario;
@@ -81,45 +82,36 @@ static const char *conflict_names(const struct writer *writer, const struct audi
 
 // ---- tables
 
-static struct decision_cell text_cell(const char *text) {
-  return (struct decision_cell){.text = text};
+// The claims, then what follows from them.
+static const struct audit_claim *claim_at(const struct audit *audit, int row) {
+  return row < audit->count ? &audit->list[row] : &audit->shown[row - audit->count];
 }
 
-static struct decision_cell number_cell(double value, const struct unit *unit) {
-  return (struct decision_cell){.value = value, .unit = unit};
-}
-
-static void claims_that_hold(const struct writer *writer, struct decision_table *table) {
+static struct decision_table claims_that_hold(const struct writer *writer) {
   static const struct decision_column columns[] = {
       {"claim", "Claim", NULL}, {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL},
       {"low", "From", NULL},    {"high", "To", NULL},         {"best", "Amid", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  const size_t rows = (size_t)audit->count + (size_t)audit->shown_count;
-  struct decision_cell *cells = arena_array(writer->arena, rows * COLUMNS, sizeof *cells);
-  for (size_t r = 0; r < rows; r++) {
-    const struct audit_claim *claim =
-        r < (size_t)audit->count ? &audit->list[r] : &audit->shown[r - (size_t)audit->count];
+  const int rows = audit->count + audit->shown_count;
+  struct decision_table table = decision_table_new("claims", "Where all claims hold", columns,
+                                                   COLUMNS, (size_t)rows, writer->arena);
+  for (int r = 0; r < rows; r++) {
+    const struct audit_claim *claim = claim_at(audit, r);
     const struct unit *unit = claim->claim->quantity.unit;
     const bool shows = claim->claim->relation == CLAIM_SHOWS;
-    struct decision_cell *row = cells + r * COLUMNS;
-    row[0] = text_cell(claim->claim->name);
-    row[1] = number_cell(shows ? NAN : claim->claim->value, unit);
-    row[2] = number_cell(claim->stands, unit);
-    row[3] = number_cell(claim->together.low, unit);
-    row[4] = number_cell(claim->together.high, unit);
-    row[5] = number_cell(claim->best, unit);
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(claim->claim->name);
+    row[1] = cell_in(shows ? NAN : claim->claim->value, unit);
+    row[2] = cell_in(claim->stands, unit);
+    row[3] = cell_in(claim->together.low, unit);
+    row[4] = cell_in(claim->together.high, unit);
+    row[5] = cell_in(claim->best, unit);
   }
-  *table = (struct decision_table){
-      .key = "claims",
-      .title = "Where all claims hold",
-      .columns = columns,
-      .column_count = COLUMNS,
-      .cells = cells,
-      .row_count = rows,
-      .note =
-          "As stated: with every free quantity as the scenario has it. Amid: with the most room "
-          "to every tolerance."};
+  table.note =
+      "As stated: with every free quantity as the scenario has it. Amid: with the most room "
+      "to every tolerance.";
+  return table;
 }
 
 static const char *conflict_text(const struct writer *writer, const struct audit_claim *claim) {
@@ -128,70 +120,60 @@ static const char *conflict_text(const struct writer *writer, const struct audit
   return claim->conflict_size == 1 ? "itself" : conflict_names(writer, claim, claim->claim);
 }
 
-static void claims_that_conflict(const struct writer *writer, struct decision_table *table) {
+static struct decision_table claims_that_conflict(const struct writer *writer) {
   static const struct decision_column columns[] = {
       {"claim", "Claim", NULL},       {"claimed", "Claimed", NULL},
       {"stands", "As stated", NULL},  {"nearest_said", "Nearest", NULL},
       {"nearest", "Tolerated", NULL}, {"conflict", "Conflicts with", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  struct decision_cell *cells =
-      arena_array(writer->arena, (size_t)audit->count * COLUMNS, sizeof *cells);
+  struct decision_table table =
+      decision_table_new("claims", "What the claims say, and how near they come", columns, COLUMNS,
+                         (size_t)audit->count, writer->arena);
   for (int i = 0; i < audit->count; i++) {
     const struct audit_claim *claim = &audit->list[i];
     const struct unit *unit = claim->claim->quantity.unit;
-    struct decision_cell *row = cells + (size_t)i * COLUMNS;
-    row[0] = text_cell(claim->claim->name);
-    row[1] = number_cell(claim->claim->value, unit);
-    row[2] = number_cell(claim->stands, unit);
-    row[3] = number_cell(claim->nearest_said, unit);
-    row[4] = number_cell(claim->nearest, unit);
-    row[5] = text_cell(conflict_text(writer, claim));
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(claim->claim->name);
+    row[1] = cell_in(claim->claim->value, unit);
+    row[2] = cell_in(claim->stands, unit);
+    row[3] = cell_in(claim->nearest_said, unit);
+    row[4] = cell_in(claim->nearest, unit);
+    row[5] = cell_words(conflict_text(writer, claim));
   }
-  *table = (struct decision_table){
-      .key = "claims",
-      .title = "What the claims say, and how near they come",
-      .columns = columns,
-      .column_count = COLUMNS,
-      .cells = cells,
-      .row_count = (size_t)audit->count,
-      .note = "As stated: with every free quantity as the scenario has it. Nearest: while the "
-              "others, or "
-              "where they cannot those that it conflicts with, hold exactly as said. Tolerated: "
-              "while they hold within their tolerances."};
+  table.note = "As stated: with every free quantity as the scenario has it. Nearest: while the "
+               "others, or "
+               "where they cannot those that it conflicts with, hold exactly as said. Tolerated: "
+               "while they hold within their tolerances.";
+  return table;
 }
 
 // Nothing is free.
-static void claims_as_stated(const struct writer *writer, struct decision_table *table) {
+static struct decision_table claims_as_stated(const struct writer *writer) {
   static const struct decision_column columns[] = {{"claim", "Claim", NULL},
                                                    {"claimed", "Claimed", NULL},
                                                    {"stands", "As stated", NULL},
                                                    {"holds", "Holds", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  const size_t rows = (size_t)audit->count + (size_t)audit->shown_count;
-  struct decision_cell *cells = arena_array(writer->arena, rows * COLUMNS, sizeof *cells);
-  for (size_t r = 0; r < rows; r++) {
-    const bool shows = r >= (size_t)audit->count;
-    const struct audit_claim *claim =
-        shows ? &audit->shown[r - (size_t)audit->count] : &audit->list[r];
-    struct decision_cell *row = cells + r * COLUMNS;
-    row[0] = text_cell(claim->claim->name);
-    row[1] = number_cell(shows ? NAN : claim->claim->value, claim->claim->quantity.unit);
-    row[2] = number_cell(claim->stands, claim->claim->quantity.unit);
-    row[3] = text_cell(shows ? "-" : claim->conflict_size ? "no" : "yes");
+  const int rows = audit->count + audit->shown_count;
+  struct decision_table table =
+      decision_table_new("claims", "The claims beside what the scenario gives", columns, COLUMNS,
+                         (size_t)rows, writer->arena);
+  for (int r = 0; r < rows; r++) {
+    const struct audit_claim *claim = claim_at(audit, r);
+    const bool shows = claim->claim->relation == CLAIM_SHOWS;
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(claim->claim->name);
+    row[1] = cell_in(shows ? NAN : claim->claim->value, claim->claim->quantity.unit);
+    row[2] = cell_in(claim->stands, claim->claim->quantity.unit);
+    row[3] = cell_words(shows ? "-" : claim->conflict_size ? "no" : "yes");
   }
-  *table = (struct decision_table){
-      .key = "claims",
-      .title = "The claims beside what the scenario gives",
-      .columns = columns,
-      .column_count = COLUMNS,
-      .cells = cells,
-      .row_count = rows,
-      .note = "Nothing is free: every claim is checked as the scenario stands."};
+  table.note = "Nothing is free: every claim is checked as the scenario stands.";
+  return table;
 }
 
-static void needs_table(const struct writer *writer, struct decision_table *table) {
+static struct decision_table needs_table(const struct writer *writer) {
   static const struct decision_column columns[] = {{"claim", "Claim", NULL},
                                                    {"needs", "Needs", NULL},
                                                    {"stated", "Instead of", NULL},
@@ -201,33 +183,28 @@ static void needs_table(const struct writer *writer, struct decision_table *tabl
                                                    {"high", "to", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  struct decision_cell *cells =
-      arena_array(writer->arena, (size_t)audit->need_count * COLUMNS, sizeof *cells);
+  struct decision_table table =
+      decision_table_new("needs", "What would make them true together", columns, COLUMNS,
+                         (size_t)audit->need_count, writer->arena);
   for (int i = 0; i < audit->need_count; i++) {
     const struct audit_need *need = &audit->needs[i];
     const struct unit *unit = &target_input(writer->scenario, need->target)->unit;
-    struct decision_cell *row = cells + (size_t)i * COLUMNS;
-    row[0] = text_cell(need->claim->name);
-    row[1] = text_cell(need->name);
-    row[2] = number_cell(need->stated, unit);
-    row[3] = number_cell(need->exact.low, unit);
-    row[4] = number_cell(need->exact.high, unit);
-    row[5] = number_cell(need->span.low, unit);
-    row[6] = number_cell(need->span.high, unit);
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(need->claim->name);
+    row[1] = cell_words(need->name);
+    row[2] = cell_in(need->stated, unit);
+    row[3] = cell_in(need->exact.low, unit);
+    row[4] = cell_in(need->exact.high, unit);
+    row[5] = cell_in(need->span.low, unit);
+    row[6] = cell_in(need->span.high, unit);
   }
-  *table = (struct decision_table){
-      .key = "needs",
-      .title = "What would make them true together",
-      .columns = columns,
-      .column_count = COLUMNS,
-      .cells = cells,
-      .row_count = (size_t)audit->need_count,
-      .note = "As said: for all claims to hold exactly; tolerated: within their tolerances. A "
-              "condition "
-              "of a claim changes for that claim alone, anything else for all of them."};
+  table.note = "As said: for all claims to hold exactly; tolerated: within their tolerances. A "
+               "condition "
+               "of a claim changes for that claim alone, anything else for all of them.";
+  return table;
 }
 
-static void alone_table(const struct writer *writer, struct decision_table *table) {
+static struct decision_table alone_table(const struct writer *writer) {
   static const struct decision_column columns[] = {{"claim", "If this alone holds", NULL},
                                                    {"follows", "Follows", NULL},
                                                    {"low", "From", NULL},
@@ -235,27 +212,23 @@ static void alone_table(const struct writer *writer, struct decision_table *tabl
                                                    {"stands", "As stated", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  struct decision_cell *cells =
-      arena_array(writer->arena, (size_t)audit->alone_count * COLUMNS, sizeof *cells);
+  struct decision_table table =
+      decision_table_new("alone", "What follows from one claim, exactly as said", columns, COLUMNS,
+                         (size_t)audit->alone_count, writer->arena);
   for (int i = 0; i < audit->alone_count; i++) {
     const struct audit_alone *alone = &audit->alone[i];
     const struct unit *unit = alone->shown->quantity.unit;
-    struct decision_cell *row = cells + (size_t)i * COLUMNS;
-    row[0] = text_cell(alone->claim->name);
-    row[1] = text_cell(alone->shown->name);
-    row[2] = number_cell(alone->span.low, unit);
-    row[3] = number_cell(alone->span.high, unit);
-    row[4] = number_cell(audit->shown[i % audit->shown_count].stands, unit);
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(alone->claim->name);
+    row[1] = cell_words(alone->shown->name);
+    row[2] = cell_in(alone->span.low, unit);
+    row[3] = cell_in(alone->span.high, unit);
+    row[4] = cell_in(audit->shown[i % audit->shown_count].stands, unit);
   }
-  *table = (struct decision_table){.key = "alone",
-                                   .title = "What follows from one claim, exactly as said",
-                                   .columns = columns,
-                                   .column_count = COLUMNS,
-                                   .cells = cells,
-                                   .row_count = (size_t)audit->alone_count};
+  return table;
 }
 
-static void free_table(const struct writer *writer, struct decision_table *table) {
+static struct decision_table free_table(const struct writer *writer) {
   static const struct decision_column columns[] = {{"quantity", "Free quantity", NULL},
                                                    {"searched_low", "Searched", NULL},
                                                    {"searched_high", "to", NULL},
@@ -264,24 +237,19 @@ static void free_table(const struct writer *writer, struct decision_table *table
                                                    {"best", "Amid", NULL}};
   const struct audit *audit = writer->audit;
   const size_t shown = audit->holds ? sizeof columns / sizeof columns[0] : 3;
-  struct decision_cell *cells =
-      arena_array(writer->arena, (size_t)audit->free_count * shown, sizeof *cells);
+  struct decision_table table = decision_table_new(
+      "free", audit->holds ? "For which values of the free quantities" : "What was searched",
+      columns, shown, (size_t)audit->free_count, writer->arena);
   for (int i = 0; i < audit->free_count; i++) {
     const struct audit_free *of = &audit->frees[i];
     const double numbers[] = {of->quantity->low, of->quantity->high, of->holds.low, of->holds.high,
                               of->best};
-    struct decision_cell *row = cells + (size_t)i * shown;
-    row[0] = text_cell(of->quantity->key);
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(of->quantity->key);
     for (size_t c = 1; c < shown; c++)
-      row[c] = number_cell(numbers[c - 1], of->unit);
+      row[c] = cell_in(numbers[c - 1], of->unit);
   }
-  *table = (struct decision_table){.key = "free",
-                                   .title = audit->holds ? "For which values of the free quantities"
-                                                         : "What was searched",
-                                   .columns = columns,
-                                   .column_count = shown,
-                                   .cells = cells,
-                                   .row_count = (size_t)audit->free_count};
+  return table;
 }
 
 // ---- against the catalogue
@@ -352,7 +320,7 @@ static size_t comparisons_of(const struct writer *writer, struct comparison *com
   return count;
 }
 
-static void catalogue_table(const struct writer *writer, struct decision_table *table) {
+static struct decision_table catalogue_table(const struct writer *writer) {
   static const struct decision_column columns[] = {
       {"quantity", "Quantity", NULL}, {"implied_low", "Implied", NULL},
       {"implied_high", "to", NULL},   {"published_low", "Published", NULL},
@@ -362,28 +330,24 @@ static void catalogue_table(const struct writer *writer, struct decision_table *
       writer->arena, (size_t)writer->audit->free_count + (size_t)writer->audit->shown_count + 1,
       sizeof *comparisons);
   const size_t count = comparisons_of(writer, comparisons);
-  struct decision_cell *cells = arena_array(writer->arena, count * COLUMNS + 1, sizeof *cells);
+  struct decision_table table =
+      decision_table_new("catalogue", "How plausible", columns, COLUMNS, count, writer->arena);
   const char *note = "Published:";
   for (size_t i = 0; i < count; i++) {
     const struct comparison *comparison = &comparisons[i];
-    struct decision_cell *row = cells + i * COLUMNS;
-    row[0] = text_cell(comparison->name);
-    row[1] = number_cell(comparison->implied.low, comparison->unit);
-    row[2] = number_cell(comparison->implied.high, comparison->unit);
-    row[3] = number_cell(comparison->published.low, comparison->unit);
-    row[4] = number_cell(comparison->published.high, comparison->unit);
-    row[5] = text_cell(verdict(writer, comparison));
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(comparison->name);
+    row[1] = cell_in(comparison->implied.low, comparison->unit);
+    row[2] = cell_in(comparison->implied.high, comparison->unit);
+    row[3] = cell_in(comparison->published.low, comparison->unit);
+    row[4] = cell_in(comparison->published.high, comparison->unit);
+    row[5] = cell_words(verdict(writer, comparison));
     note = arena_printf(writer->arena, "%s%s %s, %zu of %s (%s, %s)", note, i ? ";" : "",
                         comparison->name, comparison->published.count, comparison->published.of,
                         comparison->published.low_id, comparison->published.high_id);
   }
-  *table = (struct decision_table){.key = "catalogue",
-                                   .title = "How plausible",
-                                   .columns = columns,
-                                   .column_count = COLUMNS,
-                                   .cells = cells,
-                                   .row_count = count,
-                                   .note = note};
+  table.note = note;
+  return table;
 }
 
 // ---- the answer to all claims
@@ -414,38 +378,33 @@ static const char *together_answer(const struct writer *writer) {
                       names, points(writer, audit->margin));
 }
 
-static void add_reason(struct decision *decision, const char *text) {
-  ((const char **)decision->reasons)[decision->reason_count++] = text;
-}
-
-static void together_reasons(const struct writer *writer, struct decision *decision) {
+static struct texts together_reasons(const struct writer *writer) {
   const struct audit *audit = writer->audit;
-  decision->reasons = arena_array(writer->arena, REASONS_MOST, sizeof *decision->reasons);
-  for (int i = 0; i < audit->count; i++)
-    add_reason(decision, arena_printf(writer->arena, "%s: %s%s%s", audit->list[i].claim->name,
-                                      full_text(writer, audit->list[i].claim),
-                                      *audit->list[i].claim->source ? "; source: " : "",
-                                      audit->list[i].claim->source));
-  if (!audit->free_count) {
-    add_reason(decision, "Nothing is free: each claim is compared with what the scenario gives");
-    return;
+  struct arena *arena = writer->arena;
+  struct texts reasons = {0};
+  for (int i = 0; i < audit->count; i++) {
+    const struct claim *claim = audit->list[i].claim;
+    texts_add(&reasons, arena, "%s: %s%s%s", claim->name, full_text(writer, claim),
+              *claim->source ? "; source: " : "", claim->source);
   }
-  add_reason(decision,
-             arena_printf(writer->arena,
-                          "%d free quantities: %d Sobol points, then refined from the best of them "
-                          "to %.0e points",
-                          audit->free_count, SEARCH_POINTS, AUDIT_TOLERANCE * 100));
-  add_reason(decision, "A point is a percentage point of a saving, a hundredth of what is claimed "
-                       "of anything else");
-  add_reason(decision, audit->holds
-                           ? arena_printf(writer->arena,
-                                          "The best point found has %s points of room to every "
-                                          "tolerance",
-                                          points(writer, audit->margin))
-                           : arena_printf(writer->arena,
-                                          "The best point found breaks the worst of them by %s "
-                                          "points beyond its tolerance",
-                                          points(writer, audit->margin)));
+  if (!audit->free_count) {
+    texts_add(&reasons, arena,
+              "Nothing is free: each claim is compared with what the scenario gives");
+    return reasons;
+  }
+  texts_add(
+      &reasons, arena,
+      "%d free quantities: %d Sobol points, then refined from the best of them to %.0e points",
+      audit->free_count, SEARCH_POINTS, AUDIT_TOLERANCE * 100);
+  texts_add(&reasons, arena,
+            "A point is a percentage point of a saving, a hundredth of what is claimed of anything "
+            "else");
+  texts_add(&reasons, arena,
+            audit->holds ? "The best point found has %s points of room to every tolerance"
+                         : "The best point found breaks the worst of them by %s points beyond its "
+                           "tolerance",
+            points(writer, audit->margin));
+  return reasons;
 }
 
 static struct decision together(const struct writer *writer) {
@@ -455,26 +414,26 @@ static struct decision together(const struct writer *writer) {
                               .title = audit->count == 1 ? "Can the claim be true?"
                                                          : "Can the claims be true together?",
                               .answer = together_answer(writer),
-                              .no = !audit->holds};
+                              .no = !audit->holds,
+                              .reasons = together_reasons(writer)};
   struct decision_table *tables = arena_array(writer->arena, 5, sizeof *tables);
   decision.tables = tables;
   if (!audit->free_count)
-    claims_as_stated(writer, &tables[decision.table_count++]);
+    tables[decision.table_count++] = claims_as_stated(writer);
   else if (audit->holds)
-    claims_that_hold(writer, &tables[decision.table_count++]);
+    tables[decision.table_count++] = claims_that_hold(writer);
   else
-    claims_that_conflict(writer, &tables[decision.table_count++]);
+    tables[decision.table_count++] = claims_that_conflict(writer);
   if (audit->need_count)
-    needs_table(writer, &tables[decision.table_count++]);
+    tables[decision.table_count++] = needs_table(writer);
   if (audit->alone_count)
-    alone_table(writer, &tables[decision.table_count++]);
+    tables[decision.table_count++] = alone_table(writer);
   if (audit->free_count)
-    free_table(writer, &tables[decision.table_count++]);
+    tables[decision.table_count++] = free_table(writer);
   if (audit->free_count && audit->holds) {
-    catalogue_table(writer, &tables[decision.table_count]);
+    tables[decision.table_count] = catalogue_table(writer);
     decision.table_count += tables[decision.table_count].row_count > 0;
   }
-  together_reasons(writer, &decision);
   return decision;
 }
 
@@ -531,35 +490,36 @@ static const char *claim_answer(const struct writer *writer, const struct audit_
                       span_text(writer, claim->together, said->quantity.unit));
 }
 
-static struct decision one_claim(const struct writer *writer, const struct audit_claim *claim) {
-  struct decision decision = {.kind = "audit",
-                              .name = claim->claim->name,
-                              .title = arena_printf(writer->arena, "%s: %s", claim->claim->name,
-                                                    full_text(writer, claim->claim)),
-                              .answer = claim_answer(writer, claim),
-                              .no = claim->conflict_size > 0};
+static struct texts claim_reasons(const struct writer *writer, const struct audit_claim *claim) {
   const struct claim *said = claim->claim;
-  decision.reasons = arena_array(writer->arena, REASONS_MOST, sizeof *decision.reasons);
+  const struct unit *unit = said->quantity.unit;
+  struct arena *arena = writer->arena;
+  struct texts reasons = {0};
   if (*said->source)
-    add_reason(&decision, arena_printf(writer->arena, "Source: %s", said->source));
-  add_reason(&decision,
-             arena_printf(writer->arena, "As the scenario stands%s: %s",
-                          conditions_text(writer, said), of_claim(writer, said, claim->stands)));
+    texts_add(&reasons, arena, "Source: %s", said->source);
+  texts_add(&reasons, arena, "As the scenario stands%s: %s", conditions_text(writer, said),
+            of_claim(writer, said, claim->stands));
   if (!isnan(claim->reach.low))
-    add_reason(&decision, arena_printf(writer->arena,
-                                       "Whatever the other claims say, the free quantities let it "
-                                       "be %s",
-                                       span_text(writer, claim->reach, said->quantity.unit)));
+    texts_add(&reasons, arena, "Whatever the other claims say, the free quantities let it be %s",
+              span_text(writer, claim->reach, unit));
   if (!isnan(claim->together.low))
-    add_reason(&decision, arena_printf(writer->arena, "While all claims hold it is %s",
-                                       span_text(writer, claim->together, said->quantity.unit)));
+    texts_add(&reasons, arena, "While all claims hold it is %s",
+              span_text(writer, claim->together, unit));
   if (claim->conflict_size > 1)
-    add_reason(&decision,
-               arena_printf(writer->arena,
-                            "It cannot be true together with %s, while any of them can without one "
-                            "of the others",
-                            conflict_names(writer, claim, said)));
-  return decision;
+    texts_add(&reasons, arena,
+              "It cannot be true together with %s, while any of them can without one of the others",
+              conflict_names(writer, claim, said));
+  return reasons;
+}
+
+static struct decision one_claim(const struct writer *writer, const struct audit_claim *claim) {
+  return (struct decision){.kind = "audit",
+                           .name = claim->claim->name,
+                           .title = arena_printf(writer->arena, "%s: %s", claim->claim->name,
+                                                 full_text(writer, claim->claim)),
+                           .answer = claim_answer(writer, claim),
+                           .no = claim->conflict_size > 0,
+                           .reasons = claim_reasons(writer, claim)};
 }
 
 bool audit_asked(const struct scenario *scenario) {

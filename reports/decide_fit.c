@@ -1,7 +1,7 @@
 #include "reports/decide_fit.h"
 
 #include "model/question.h"
-#include "reports/decision_cells.h"
+#include "reports/decision_parts.h"
 #include "reports/number.h"
 #include "reports/where.h"
 
@@ -40,8 +40,8 @@ struct listing {
   const struct fit_question *question;
   const struct table *models, *accelerators;
   struct where *conditions;
-  struct decision_cell *cells; // [capacity][LIST_COLUMNS]
-  size_t count, fitting, capacity;
+  struct decision_table *fits;
+  size_t fitting;
   struct arena *arena;
 };
 
@@ -65,12 +65,7 @@ static void list_fit(struct listing *listing, const struct memory_model *model,
   for (size_t i = 0; i < listing->question->where_count; i++)
     if (!where_holds(&listing->conditions[i], texts[listing->conditions[i].column]))
       return;
-  if (listing->count == listing->capacity) {
-    listing->capacity = 2 * listing->capacity + 64;
-    listing->cells = arena_grow(listing->arena, listing->cells, listing->count * LIST_COLUMNS,
-                                listing->capacity * LIST_COLUMNS, sizeof *listing->cells);
-  }
-  struct decision_cell *row = &listing->cells[listing->count++ * LIST_COLUMNS];
+  struct decision_cell *row = decision_row(listing->fits);
   listing->fitting += fit.accelerators > 0;
   row[LIST_MODEL] = cell_words(model->id);
   row[LIST_ACCELERATOR] = cell_words(device->id);
@@ -141,11 +136,10 @@ static const char *assumptions(const struct fit_terms *terms, struct arena *aren
       100 * terms->memory_share, number_fixed(terms->chunk, 0, arena));
 }
 
-static const struct decision_table *listing_table(const struct listing *listing) {
+static struct decision_table *listing_table(const struct listing *listing, size_t models) {
   struct arena *arena = listing->arena;
   const struct unit *bytes = unit_known("GB", arena), *plain = unit_known("-", arena);
-  struct decision_column *columns = arena_array(arena, LIST_COLUMNS, sizeof *columns);
-  const struct decision_column all[LIST_COLUMNS] = {
+  const struct decision_column columns[LIST_COLUMNS] = {
       [LIST_MODEL] = {"model", "Model", NULL},
       [LIST_ACCELERATOR] = {"accelerator", "Accelerator", NULL},
       [LIST_PRECISION] = {"precision", "In", NULL},
@@ -156,29 +150,21 @@ static const struct decision_table *listing_table(const struct listing *listing)
       [LIST_MOST] = {"accelerators_most", "On", plain},
       [LIST_CONCURRENCY_MOST] = {"concurrency_most", "Users", plain},
   };
-  memcpy(columns, all, sizeof all);
   struct decision_table *table = arena_alloc(arena, sizeof *table);
-  *table = (struct decision_table){.key = "fits",
-                                   .columns = columns,
-                                   .column_count = LIST_COLUMNS,
-                                   .cells = listing->cells,
-                                   .row_count = listing->count,
-                                   .note = assumptions(&listing->question->terms, arena)};
+  *table = decision_table_new("fits", NULL, columns, LIST_COLUMNS,
+                              models * listing->accelerators->rows * EVERY, arena);
+  table->note = assumptions(&listing->question->terms, arena);
   return table;
 }
 
-static const char *how_counted(struct arena *arena) {
-  (void)arena;
-  return "Weights are parameters times the bits of the precision, scales included; a token's keys "
-         "and values are 2 x layers x KV heads x head dimension numbers, or one latent and one "
-         "rotary key a layer with MLA.";
-}
+static const char how_counted[] =
+    "Weights are parameters times the bits of the precision, scales included; a token's keys and "
+    "values are 2 x layers x KV heads x head dimension numbers, or one latent and one rotary key a "
+    "layer with MLA.";
 
 static void add_listing(const struct listing *listing, struct decisions *decisions) {
   struct arena *arena = listing->arena;
   struct decision *decision = arena_alloc(arena, sizeof *decision);
-  const char **reasons = arena_array(arena, 1, sizeof *reasons);
-  reasons[0] = how_counted(arena);
   *decision = (struct decision){
       .kind = "fit",
       .name = "catalogue",
@@ -187,12 +173,11 @@ static void add_listing(const struct listing *listing, struct decisions *decisio
       .answer = arena_printf(arena,
                              "%zu of %zu combinations fit: first on as few accelerators as "
                              "hold a request, then on as many as hold the most.",
-                             listing->fitting, listing->count),
+                             listing->fitting, listing->fits->row_count),
       .no = !listing->fitting,
-      .reasons = reasons,
-      .reason_count = 1,
-      .tables = listing_table(listing),
+      .tables = listing->fits,
       .table_count = 1};
+  texts_add(&decision->reasons, arena, "%s", how_counted);
   *decisions = (struct decisions){decision, 1};
 }
 
@@ -209,12 +194,12 @@ int decide_fit_catalogue(const struct fit_question *question, struct decisions *
                   "fit", listing.conditions, diagnostics) ||
       check_conditions(&listing, diagnostics))
     return -1;
-  if (question->parameters > 0) {
-    const struct memory_model model = memory_model_of_size(question->parameters, arena);
-    list_model(&listing, &model);
-  }
-  for (size_t row = 0; row < listing.models->rows && question->parameters == 0; row++) {
-    const struct memory_model model = memory_model_of(listing.models, row);
+  const size_t models = question->parameters > 0 ? 1 : listing.models->rows;
+  listing.fits = listing_table(&listing, models);
+  for (size_t row = 0; row < models; row++) {
+    const struct memory_model model = question->parameters > 0
+                                          ? memory_model_of_size(question->parameters, arena)
+                                          : memory_model_of(listing.models, row);
     list_model(&listing, &model);
   }
   add_listing(&listing, decisions);
@@ -254,24 +239,13 @@ struct fitting {
   struct fit_device *devices;
   struct memory_model *models;
   struct fit *fits;
-  const char **warnings;
-  size_t warning_count;
+  struct texts warnings;
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
 
 static const char *value_of(const struct option *option, enum workload_key key) {
   return option->workload.values[key];
-}
-
-static void __attribute__((format(printf, 2, 3)))
-warn(struct fitting *fitting, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fitting->warnings = arena_grow(fitting->arena, fitting->warnings, fitting->warning_count,
-                                 fitting->warning_count + 1, sizeof *fitting->warnings);
-  fitting->warnings[fitting->warning_count++] = arena_vprintf(fitting->arena, format, arguments);
-  va_end(arguments);
 }
 
 static int find_device(struct fitting *fitting, size_t o) {
@@ -428,13 +402,12 @@ static void fill_option(const struct fitting *fitting, size_t o, const struct un
                              r, OPTION_ACCELERATORS, r, OPTION_CONCURRENCY));
 }
 
-static void make_memory_table(const struct fitting *fitting, struct decision_table *table) {
+static struct decision_table memory_table(const struct fitting *fitting) {
   struct arena *arena = fitting->arena;
   const size_t count = fitting->scenario->option_count;
   const struct unit *bytes = unit_known("GB", arena), *plain = unit_known("-", arena),
                     *percent = unit_known("%", arena);
-  struct decision_column *columns = arena_array(arena, OPTION_COLUMNS, sizeof *columns);
-  const struct decision_column all[OPTION_COLUMNS] = {
+  const struct decision_column columns[OPTION_COLUMNS] = {
       [OPTION_NAME] = {"option", "Option", NULL},
       [OPTION_ACCELERATORS] = {"accelerators", "On", plain},
       [OPTION_MEMORY] = {"memory", "Memory", bytes},
@@ -446,38 +419,32 @@ static void make_memory_table(const struct fitting *fitting, struct decision_tab
       [OPTION_CONCURRENCY] = {"concurrency", "Users", plain},
       [OPTION_FLEET] = {"fleet_concurrency", "Of all", plain},
   };
-  memcpy(columns, all, sizeof all);
-  struct decision_cell *cells = arena_array(arena, count * OPTION_COLUMNS, sizeof *cells);
+  struct decision_table table =
+      decision_table_new("memory", "Memory", columns, OPTION_COLUMNS, count, arena);
   for (size_t o = 0; o < count; o++)
-    fill_option(fitting, o, bytes, plain, percent, &cells[o * OPTION_COLUMNS]);
-  *table = (struct decision_table){
-      .key = "memory",
-      .title = "Memory",
-      .columns = columns,
-      .column_count = OPTION_COLUMNS,
-      .cells = cells,
-      .row_count = count,
-      .note = "Memory is one accelerator's; weights, step and request are on all that share the "
-              "model. Users = (accelerators x memory x used - weights - step) / request."};
+    fill_option(fitting, o, bytes, plain, percent, decision_row(&table));
+  table.note = "Memory is one accelerator's; weights, step and request are on all that share the "
+               "model. Users = (accelerators x memory x used - weights - step) / request.";
+  return table;
 }
 
 // Where latency leaves more room than memory does, memory decides.
 static void check_room(struct fitting *fitting, size_t o, double room) {
   const struct option *option = &fitting->scenario->options[o];
   if (room < option->choice.batch)
-    warn(fitting,
-         "%s: the rate allows batch %d, but memory holds %.0f requests of %.0f tokens on %g: the "
-         "cost counts on a batch that does not fit",
-         option->id, option->choice.batch, room, fitting->terms[o].context,
-         option->curve->accelerators);
+    texts_add(
+        &fitting->warnings, fitting->arena,
+        "%s: the rate allows batch %d, but memory holds %.0f requests of %.0f tokens on %g: the "
+        "cost counts on a batch that does not fit",
+        option->id, option->choice.batch, room, fitting->terms[o].context,
+        option->curve->accelerators);
 }
 
-static size_t make_rate_table(struct fitting *fitting, struct decision_table *table) {
+static struct decision_table rate_table(struct fitting *fitting) {
   struct arena *arena = fitting->arena;
   const struct scenario *scenario = fitting->scenario;
   const struct unit *rate = unit_known("token/s", arena), *plain = unit_known("-", arena);
-  struct decision_column *columns = arena_array(arena, RATE_COLUMNS, sizeof *columns);
-  const struct decision_column all[RATE_COLUMNS] = {
+  const struct decision_column columns[RATE_COLUMNS] = {
       [RATE_NAME] = {"option", "Option", NULL},
       [RATE_TARGET] = {"interactivity_wanted", "Wanted per user", NULL},
       [RATE_BATCH] = {"batch", "Batch", plain},
@@ -485,10 +452,8 @@ static size_t make_rate_table(struct fitting *fitting, struct decision_table *ta
       [RATE_THROUGHPUT] = {"throughput", "Per accelerator", rate},
       [RATE_ROOM] = {"memory_concurrency", "Memory holds", plain},
   };
-  memcpy(columns, all, sizeof all);
-  struct decision_cell *cells =
-      arena_array(arena, scenario->option_count * RATE_COLUMNS, sizeof *cells);
-  size_t count = 0;
+  struct decision_table table = decision_table_new("latency", "At the rate per user", columns,
+                                                   RATE_COLUMNS, scenario->option_count, arena);
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     if (!option->curve)
@@ -496,7 +461,7 @@ static size_t make_rate_table(struct fitting *fitting, struct decision_table *ta
     const double room =
         fit_concurrency(&fitting->models[o], value_of(option, WORKLOAD_PRECISION),
                         &fitting->devices[o], (int)option->curve->accelerators, &fitting->terms[o]);
-    struct decision_cell *row = &cells[count++ * RATE_COLUMNS];
+    struct decision_cell *row = decision_row(&table);
     row[RATE_NAME] = cell_words(option->id);
     row[RATE_TARGET] = cell_words(value_of(option, WORKLOAD_INTERACTIVITY));
     row[RATE_BATCH] = cell_value(option->choice.batch);
@@ -505,16 +470,10 @@ static size_t make_rate_table(struct fitting *fitting, struct decision_table *ta
     row[RATE_ROOM] = cell_value(room);
     check_room(fitting, o, room);
   }
-  *table = (struct decision_table){
-      .key = "latency",
-      .title = "At the rate per user",
-      .columns = columns,
-      .column_count = RATE_COLUMNS,
-      .cells = cells,
-      .row_count = count,
-      .note = "The largest batch of the measured range at which throughput over batch reaches the "
-              "rate, interpolated where it was not measured. While serving, prefill is in it."};
-  return count;
+  table.note =
+      "The largest batch of the measured range at which throughput over batch reaches the rate, "
+      "interpolated where it was not measured. While serving, prefill is in it.";
+  return table;
 }
 
 static const char *fit_text(const struct fitting *fitting, size_t o) {
@@ -541,11 +500,13 @@ static void check_option(struct fitting *fitting, size_t o) {
   double batch = 0;
   csv_number(value_of(option, WORKLOAD_BATCH), &batch);
   if (fit->accelerators > option_value(scenario, option, accelerators, 0))
-    warn(fitting, "%s: the model takes %d accelerators, and there are %g", option->id,
-         fit->accelerators, option_value(scenario, option, accelerators, 0));
+    texts_add(&fitting->warnings, fitting->arena,
+              "%s: the model takes %d accelerators, and there are %g", option->id,
+              fit->accelerators, option_value(scenario, option, accelerators, 0));
   if (fit->accelerators && !option->curve && batch > fit->concurrency)
-    warn(fitting, "%s: batch %.0f takes more memory than %d accelerators have: they hold %.0f",
-         option->id, batch, fit->accelerators, fit->concurrency);
+    texts_add(&fitting->warnings, fitting->arena,
+              "%s: batch %.0f takes more memory than %d accelerators have: they hold %.0f",
+              option->id, batch, fit->accelerators, fit->concurrency);
 }
 
 bool fit_asked(const struct scenario *scenario) {
@@ -555,17 +516,15 @@ bool fit_asked(const struct scenario *scenario) {
   return question_section(scenario, "fit", NULL) != NULL;
 }
 
-static const char *const *reasons_of(const struct fitting *fitting, size_t *count) {
+static struct texts reasons_of(const struct fitting *fitting) {
   const struct scenario *scenario = fitting->scenario;
-  struct arena *arena = fitting->arena;
-  const char **reasons = arena_array(arena, scenario->option_count + 1, sizeof *reasons);
-  *count = scenario->option_count + 1;
-  reasons[0] = how_counted(arena);
+  struct texts reasons = {0};
+  texts_add(&reasons, fitting->arena, "%s", how_counted);
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct memory_model *model = &fitting->models[o];
     const struct fit_terms *terms = &fitting->terms[o];
-    reasons[1 + o] = arena_printf(
-        arena,
+    texts_add(
+        &reasons, fitting->arena,
         "%s: %.4g billion parameters of %.4g bits are %.4g GB; a token's keys and values in %s are "
         "%.0f bytes; a step of %.0f tokens holds %.3g GB of activations.",
         scenario->options[o].id, 1e-9 * model->parameters,
@@ -594,8 +553,9 @@ int decide_fit(const struct scenario *scenario, const char *only, struct decisio
   struct decision_table *tables = arena_array(arena, 2, sizeof *tables);
   struct decision *decision = arena_alloc(arena, sizeof *decision);
   *decision = (struct decision){.kind = "fit", .name = "options", .answer = "", .tables = tables};
-  make_memory_table(&fitting, &tables[0]);
-  decision->table_count = 1 + (make_rate_table(&fitting, &tables[1]) > 0);
+  tables[0] = memory_table(&fitting);
+  tables[1] = rate_table(&fitting);
+  decision->table_count = 1 + (tables[1].row_count > 0);
   for (size_t o = 0; o < count; o++) {
     check_option(&fitting, o);
     decision->no |= !fitting.fits[o].accelerators;
@@ -603,9 +563,8 @@ int decide_fit(const struct scenario *scenario, const char *only, struct decisio
         arena_printf(arena, "%s%s%s", decision->answer, o ? " " : "", fit_text(&fitting, o));
   }
   decision->title = "What fits where";
-  decision->reasons = reasons_of(&fitting, &decision->reason_count);
+  decision->reasons = reasons_of(&fitting);
   decision->warnings = fitting.warnings;
-  decision->warning_count = fitting.warning_count;
   *decisions = (struct decisions){decision, 1};
   return 0;
 }

@@ -1,7 +1,7 @@
 #include "reports/decide_rent.h"
 
 #include "model/rent.h"
-#include "reports/decision_cells.h"
+#include "reports/decision_parts.h"
 #include "reports/number.h"
 
 #include <string.h>
@@ -149,10 +149,8 @@ static void fill_own(const struct writing *writing, struct decision_cell *row) {
   row[COST_HOURS] = cell_live(
       answer->hours,
       answer->tco > 0 ? words(writing, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own) : NULL);
-  row[COST_BESIDE] = cell_nothing();
   row[COST_TOTAL] = cell_live(answer->tco, words(writing, "[%s.tco]", own));
   row[COST_PER_MTOK] = cell_live(answer->cost_per_mtok, words(writing, "[%s.cost_per_mtok]", own));
-  row[COST_SAVING] = cell_nothing();
   if (!answer->has_split)
     return;
   row[COST_INPUT] = cell_live(own_value(writing, "cost_per_mtok_input"),
@@ -168,9 +166,7 @@ static const struct unit *item_unit(const struct writing *writing, const char *i
 
 static struct decision_table cost_table(const struct writing *writing) {
   struct arena *arena = writing->arena;
-  const size_t rows = 1 + writing->answer->count;
-  struct decision_column *columns = arena_array(arena, COST_COLUMNS, sizeof *columns);
-  const struct decision_column all[COST_COLUMNS] = {
+  const struct decision_column columns[COST_COLUMNS] = {
       [COST_OFFER] = {"offer", "Offer", NULL},
       [COST_RATE] = {"rate", "Rate", item_unit(writing, "rental_rate")},
       [COST_HOURS] = {"paid_hours", "Paid", unit_known("h", arena)},
@@ -181,24 +177,21 @@ static struct decision_table cost_table(const struct writing *writing) {
       [COST_OUTPUT] = {"cost_per_mtok_output", "Output", item_unit(writing, "cost_per_mtok")},
       [COST_SAVING] = {"saving", "Owning saves", unit_known("%", arena)},
   };
-  memcpy(columns, all, sizeof all);
   const size_t count = writing->answer->has_split ? COST_COLUMNS : COST_INPUT;
-  struct decision_cell *cells = arena_array(arena, rows * count, sizeof *cells);
-  fill_own(writing, cells);
+  struct decision_table table =
+      decision_table_new("cost", "The same tokens over the horizon", columns, count,
+                         1 + writing->answer->count, arena);
+  fill_own(writing, decision_row(&table));
   for (size_t i = 0; i < writing->answer->count; i++) {
-    fill_cost(writing, i, &cells[(1 + i) * count]);
+    struct decision_cell *row = decision_row(&table);
+    fill_cost(writing, i, row);
     if (writing->answer->has_split)
-      fill_split(writing, i, &cells[(1 + i) * count]);
+      fill_split(writing, i, row);
   }
-  return (struct decision_table){
-      .key = "cost",
-      .title = "The same tokens over the horizon",
-      .columns = columns,
-      .column_count = count,
-      .cells = cells,
-      .row_count = rows,
-      .note = "Paid: accelerator-hours; on demand only those in which tokens are made. Besides the "
-              "rent: engineers, licences, migration and own items."};
+  table.note =
+      "Paid: accelerator-hours; on demand only those in which tokens are made. Besides the "
+      "rent: engineers, licences, migration and own items.";
+  return table;
 }
 
 static struct decision_cell utilization_cell(const struct writing *writing,
@@ -249,8 +242,7 @@ static void fill_even(const struct writing *writing, size_t i, struct decision_c
 static struct decision_table even_table(const struct writing *writing) {
   struct arena *arena = writing->arena;
   const size_t rows = writing->answer->count;
-  struct decision_column *columns = arena_array(arena, EVEN_COLUMNS, sizeof *columns);
-  const struct decision_column all[EVEN_COLUMNS] = {
+  const struct decision_column columns[EVEN_COLUMNS] = {
       [EVEN_OFFER] = {"offer", "Offer", NULL},
       [EVEN_RATE] = {"rate", "Rate", item_unit(writing, "rental_rate")},
       [EVEN_BESIDE] = {"beside", "Besides", item_unit(writing, "tco")},
@@ -258,49 +250,36 @@ static struct decision_table even_table(const struct writing *writing) {
       [EVEN_MONTH] = {"break_even_month", "After", unit_known("month", arena)},
       [EVEN_BELOW] = {"break_even_rate", "Renting below", item_unit(writing, "rental_rate")},
   };
-  memcpy(columns, all, sizeof all);
-  struct decision_cell *cells = arena_array(arena, rows * EVEN_COLUMNS, sizeof *cells);
+  struct decision_table table =
+      decision_table_new("break_even", "When owning pays", columns, EVEN_COLUMNS, rows, arena);
   for (size_t i = 0; i < rows; i++)
-    fill_even(writing, i, &cells[i * EVEN_COLUMNS]);
-  return (struct decision_table){
-      .key = "break_even",
-      .title = "When owning pays",
-      .columns = columns,
-      .column_count = EVEN_COLUMNS,
-      .cells = cells,
-      .row_count = rows,
-      .note = "From load: the owned fleet's utilization above which it costs less, renting "
-              "following the tokens; over 100 % is never, 0 and less always. After: the month in "
-              "which the cash paid for owning falls below that for renting, nothing credited. "
-              "Renting costs less below the last rate."};
+    fill_even(writing, i, decision_row(&table));
+  table.note = "From load: the owned fleet's utilization above which it costs less, renting "
+               "following the tokens; over 100 % is never, 0 and less always. After: the month in "
+               "which the cash paid for owning falls below that for renting, nothing credited. "
+               "Renting costs less below the last rate.";
+  return table;
 }
 
 static struct decision_table source_table(const struct writing *writing) {
-  struct arena *arena = writing->arena;
   const size_t rows = writing->answer->count;
-  struct decision_column *columns = arena_array(arena, SOURCE_COLUMNS, sizeof *columns);
-  const struct decision_column all[SOURCE_COLUMNS] = {
+  const struct decision_column columns[SOURCE_COLUMNS] = {
       [SOURCE_OFFER] = {"offer", "Offer", NULL},
       [SOURCE_GRADE] = {"grade", "Evidence", NULL},
       [SOURCE_DATE] = {"date", "As of", NULL},
       [SOURCE_TEXT] = {"source", "Source", NULL},
   };
-  memcpy(columns, all, sizeof all);
-  struct decision_cell *cells = arena_array(arena, rows * SOURCE_COLUMNS, sizeof *cells);
+  struct decision_table table = decision_table_new("offers", "Where the rates come from", columns,
+                                                   SOURCE_COLUMNS, rows, writing->arena);
   for (size_t i = 0; i < rows; i++) {
     const struct rent_offer *offer = &writing->answer->costs[i].offer;
-    struct decision_cell *row = &cells[i * SOURCE_COLUMNS];
+    struct decision_cell *row = decision_row(&table);
     row[SOURCE_OFFER] = cell_words(offer->title);
     row[SOURCE_GRADE] = cell_words(grade_name(offer->grade));
     row[SOURCE_DATE] = cell_words(*offer->date ? offer->date : "-");
     row[SOURCE_TEXT] = cell_words(*offer->origin ? offer->origin : "own assumption");
   }
-  return (struct decision_table){.key = "offers",
-                                 .title = "Where the rates come from",
-                                 .columns = columns,
-                                 .column_count = SOURCE_COLUMNS,
-                                 .cells = cells,
-                                 .row_count = rows};
+  return table;
 }
 
 // ---- the words
@@ -371,47 +350,49 @@ static const char *offer_text(const struct writing *writing, const struct rent_c
                cost->offer.typed, *cost->offer.source ? cost->offer.source : "own assumption");
 }
 
-static const char *const *reasons_of(const struct writing *writing, size_t *count) {
+static struct texts reasons_of(const struct writing *writing) {
   const struct rent_answer *answer = writing->answer;
-  const char **reasons = arena_array(writing->arena, 2 + 2 * answer->count, sizeof *reasons);
-  *count = 2;
-  reasons[0] = words(writing, "Owning %s costs %s USD for %s Mtok: %s USD an accelerator-hour.",
-                     writing->own, six_digits(writing, answer->tco),
-                     six_digits(writing, 1e-6 * answer->tokens),
-                     six_digits(writing, answer->tco / answer->hours));
-  reasons[1] = isnan(answer->use)
-                   ? "Its cost is not affine in the utilization: the break-even was searched for."
-                   : words(writing,
-                           "Of this, %s USD grows with the utilization; the break-even is "
-                           "utilization x (fixed - besides) / (rent - growing).",
-                           six_digits(writing, answer->use));
+  struct arena *arena = writing->arena;
+  struct texts reasons = {0};
+  texts_add(&reasons, arena, "Owning %s costs %s USD for %s Mtok: %s USD an accelerator-hour.",
+            writing->own, six_digits(writing, answer->tco),
+            six_digits(writing, 1e-6 * answer->tokens),
+            six_digits(writing, answer->tco / answer->hours));
+  if (isnan(answer->use))
+    texts_add(&reasons, arena,
+              "Its cost is not affine in the utilization: the break-even was searched for.");
+  else
+    texts_add(
+        &reasons, arena,
+        "Of this, %s USD grows with the utilization; the break-even is utilization x (fixed - "
+        "besides) / (rent - growing).",
+        six_digits(writing, answer->use));
   for (size_t i = 0; i < answer->count; i++) {
     const struct rent_cost *cost = &answer->costs[i];
     const bool is_commitment = cost->offer.hours == RENT_AROUND_THE_CLOCK && cost->offer.option < 0;
     const char *commitment = is_commitment ? commitment_text(writing, cost) : NULL;
-    reasons[(*count)++] = offer_text(writing, cost);
+    texts_add(&reasons, arena, "%s", offer_text(writing, cost));
     if (commitment)
-      reasons[(*count)++] = commitment;
+      texts_add(&reasons, arena, "%s", commitment);
   }
   return reasons;
 }
 
 // Dated over a year ago, or not dated at all.
-static const char *const *warnings_of(const struct writing *writing, size_t *count) {
+static struct texts warnings_of(const struct writing *writing) {
   const struct rent_answer *answer = writing->answer;
-  const char **warnings = arena_array(writing->arena, 2 * answer->count + 1, sizeof *warnings);
+  struct texts warnings = {0};
   struct date today, of;
   date_parse(writing->scenario->date, &today);
-  *count = 0;
   for (size_t i = 0; i < answer->count; i++) {
     const struct rent_offer *offer = &answer->costs[i].offer;
     if (date_parse(offer->date, &of) && date_is_stale(of, today))
-      warnings[(*count)++] =
-          words(writing, "the rate of '%s' is stale: it is of %s, over 12 months before %s",
-                offer->title, offer->date, writing->scenario->date);
+      texts_add(&warnings, writing->arena,
+                "the rate of '%s' is stale: it is of %s, over 12 months before %s", offer->title,
+                offer->date, writing->scenario->date);
     if (offer->term > 0 && !are_near(answer->costs[i].paid, answer->hours) && offer->option < 0)
-      warnings[(*count)++] =
-          words(writing, "'%s' is paid for whole terms, beyond the horizon", offer->title);
+      texts_add(&warnings, writing->arena, "'%s' is paid for whole terms, beyond the horizon",
+                offer->title);
   }
   return warnings;
 }
@@ -428,15 +409,14 @@ static struct decision decide_one(const struct scenario *scenario, const struct 
   tables[0] = cost_table(&writing);
   tables[1] = even_table(&writing);
   tables[2] = source_table(&writing);
-  struct decision decision = {.kind = "rent",
-                              .name = answer->name,
-                              .title = words(&writing, "Rent or own: %s", writing.own),
-                              .answer = answer_text(&writing),
-                              .tables = tables,
-                              .table_count = 3};
-  decision.reasons = reasons_of(&writing, &decision.reason_count);
-  decision.warnings = warnings_of(&writing, &decision.warning_count);
-  return decision;
+  return (struct decision){.kind = "rent",
+                           .name = answer->name,
+                           .title = words(&writing, "Rent or own: %s", writing.own),
+                           .answer = answer_text(&writing),
+                           .tables = tables,
+                           .table_count = 3,
+                           .reasons = reasons_of(&writing),
+                           .warnings = warnings_of(&writing)};
 }
 
 bool rent_asked(const struct scenario *scenario) {

@@ -1,11 +1,11 @@
 // The answer of model/route.h as a decision. All of it comes from a search, so that no cell is
 // live on the sheet Decisions: with other inputs the split is another.
+#include "model/question.h"
 #include "model/route.h"
-#include "reports/decision_cells.h"
+#include "reports/decision_parts.h"
 #include "reports/decisions.h"
 #include "reports/number.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -42,7 +42,6 @@ struct writing {
   const struct scenario *scenario;
   struct decision *decision;
   struct decision_table *tables;
-  const char **reasons, **warnings;
   const struct unit *money, *unit_cost, *plain, *percent;
   struct arena *arena;
 };
@@ -62,7 +61,7 @@ static const char *id_of(const struct writing *writing, size_t o) {
 }
 
 static const char *dollars(const struct writing *writing, double value) {
-  return arena_printf(writing->arena, "%s USD", number_fixed(value, 0, writing->arena));
+  return dollars_text(value, writing->arena);
 }
 
 static const char *per_token(const struct writing *writing, double value) {
@@ -80,47 +79,12 @@ static const char *first_line(const char *text, struct arena *arena) {
   return arena_copy_n(arena, text, length);
 }
 
-static void __attribute__((format(printf, 2, 3)))
-warn(struct writing *writing, const char *format, ...) {
-  struct decision *decision = writing->decision;
-  va_list arguments;
-  va_start(arguments, format);
-  writing->warnings = arena_grow(writing->arena, writing->warnings, decision->warning_count,
-                                 decision->warning_count + 1, sizeof *writing->warnings);
-  writing->warnings[decision->warning_count++] = arena_vprintf(writing->arena, format, arguments);
-  va_end(arguments);
-}
-
-static void __attribute__((format(printf, 2, 3)))
-reason(struct writing *writing, const char *format, ...) {
-  struct decision *decision = writing->decision;
-  va_list arguments;
-  va_start(arguments, format);
-  writing->reasons = arena_grow(writing->arena, writing->reasons, decision->reason_count,
-                                decision->reason_count + 1, sizeof *writing->reasons);
-  writing->reasons[decision->reason_count++] = arena_vprintf(writing->arena, format, arguments);
-  va_end(arguments);
-}
-
 static struct decision_table *add_table(struct writing *writing, const char *key, const char *title,
                                         const struct decision_column *columns, size_t count,
-                                        size_t rows) {
-  struct arena *arena = writing->arena;
-  struct decision_column *own = arena_array(arena, count, sizeof *own);
-  memcpy(own, columns, count * sizeof *own);
+                                        size_t room) {
   struct decision_table *table = &writing->tables[writing->decision->table_count++];
-  *table = (struct decision_table){
-      .key = key,
-      .title = title,
-      .columns = own,
-      .column_count = count,
-      .cells = arena_array(arena, rows * count + 1, sizeof(struct decision_cell))};
+  *table = decision_table_new(key, title, columns, count, room, writing->arena);
   return table;
-}
-
-static struct decision_cell *new_row(struct decision_table *table) {
-  struct decision_cell *cells = (struct decision_cell *)(uintptr_t)table->cells;
-  return &cells[table->row_count++ * table->column_count];
 }
 
 // ---- the split
@@ -149,7 +113,7 @@ static void write_option(const struct writing *writing, struct decision_table *t
   const struct route_answer *answer = writing->answer;
   const double nodes = answer->split.nodes[o], fixed = answer->problem.options[o].fixed_cost;
   const double cost = option_cost(answer, o);
-  struct decision_cell *row = new_row(table);
+  struct decision_cell *row = decision_row(table);
   row[SPLIT_OPTION] = cell_words(id_of(writing, o));
   row[SPLIT_VENDOR] = cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]);
   row[SPLIT_NODES] = cell_value(nodes);
@@ -176,9 +140,7 @@ static void write_split(struct writing *writing) {
       continue;
     write_option(writing, table, o);
   }
-  struct decision_cell *row = new_row(table);
-  for (size_t c = 0; c < SPLIT_COLUMNS; c++)
-    row[c] = cell_nothing();
+  struct decision_cell *row = decision_row(table);
   row[SPLIT_OPTION] = cell_words("all");
   row[SPLIT_VENDOR] = cell_words("");
   row[SPLIT_COST] = cell_value(answer->split.cost);
@@ -249,7 +211,7 @@ static void write_assignment(struct writing *writing, struct decision_table *tab
   const struct demand *demand = &answer->portfolio->demands[w];
   const double share = share_of(answer, w, o), cost = route_unit_cost(answer, w, o);
   const long other = cheapest(answer, w, o);
-  struct decision_cell *row = new_row(table);
+  struct decision_cell *row = decision_row(table);
   row[GUIDE_WORKLOAD] = cell_words(demand->name);
   row[GUIDE_OPTION] = cell_words(id_of(writing, o));
   row[GUIDE_SHARE] = cell_value(share);
@@ -257,16 +219,19 @@ static void write_assignment(struct writing *writing, struct decision_table *tab
   row[GUIDE_UNIT_COST] = cell_value(cost);
   row[GUIDE_GRADE] = cell_words(grade_name(pair->option->throughput_grade));
   row[GUIDE_WHY] = cell_words(why(writing, w, o));
-  reason(writing, "%s: %.4g %% goes to %s at %s, fixed cost left out (%s); %s%s%s", demand->name,
-         100 * share, id_of(writing, o), per_token(writing, cost), row[GUIDE_WHY].text,
-         other < 0 ? "no other has a throughput" : "otherwise ",
-         other < 0 ? "" : id_of(writing, (size_t)other),
-         other < 0 ? ""
-                   : arena_printf(writing->arena, " at %s",
-                                  per_token(writing, route_unit_cost(answer, w, (size_t)other))));
+  texts_add(&writing->decision->reasons, writing->arena,
+            "%s: %.4g %% goes to %s at %s, fixed cost left out (%s); %s%s%s", demand->name,
+            100 * share, id_of(writing, o), per_token(writing, cost), row[GUIDE_WHY].text,
+            other < 0 ? "no other has a throughput" : "otherwise ",
+            other < 0 ? "" : id_of(writing, (size_t)other),
+            other < 0
+                ? ""
+                : arena_printf(writing->arena, " at %s",
+                               per_token(writing, route_unit_cost(answer, w, (size_t)other))));
   if (pair->option->throughput_doubt && *pair->option->throughput_doubt)
-    warn(writing, "%s on %s rests on a doubtful throughput: %s", demand->name, id_of(writing, o),
-         pair->option->throughput_doubt);
+    texts_add(&writing->decision->warnings, writing->arena,
+              "%s on %s rests on a doubtful throughput: %s", demand->name, id_of(writing, o),
+              pair->option->throughput_doubt);
 }
 
 static void write_guide(struct writing *writing) {
@@ -303,7 +268,7 @@ static void write_source(const struct writing *writing, struct decision_table *t
                          const char *name, enum allocation_status status, double cost) {
   const struct route_answer *answer = writing->answer;
   const bool known = status == ALLOCATION_OPTIMAL && answer->split.status == ALLOCATION_OPTIMAL;
-  struct decision_cell *row = new_row(table);
+  struct decision_cell *row = decision_row(table);
   row[SOURCE_NAME] = cell_words(name);
   row[SOURCE_COST] = status_cell(status, cost);
   row[SOURCE_MORE] = known ? cell_value(cost - answer->split.cost) : cell_nothing();
@@ -339,7 +304,7 @@ static void write_prices(struct writing *writing) {
   for (size_t i = 0; i < answer->price_count; i++) {
     const struct route_price *price = &answer->prices[i];
     const double saved = answer->split.cost - price->cost;
-    struct decision_cell *row = new_row(table);
+    struct decision_cell *row = decision_row(table);
     row[PRICE_NAME] = cell_words(price->constraint);
     row[PRICE_COST] = status_cell(price->status, price->cost);
     row[PRICE_VALUE] = known && price->status == ALLOCATION_OPTIMAL
@@ -364,7 +329,7 @@ static void write_barred(struct writing *writing) {
       const struct route_pair *pair = route_pair_of(answer, w, o);
       if (!pair->barriers)
         continue;
-      struct decision_cell *row = new_row(table);
+      struct decision_cell *row = decision_row(table);
       row[BARRED_WHY] = cell_words(first_line(pair->why, writing->arena));
       row[BARRED_WORKLOAD] = cell_words(answer->portfolio->demands[w].name);
       row[BARRED_OPTION] = cell_words(id_of(writing, o));
@@ -464,23 +429,26 @@ static const char *refused_words(const struct writing *writing) {
 
 static void explain_how(struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  reason(writing, "The least of the sum of nodes times a node's cost, plus a fixed cost of every "
-                  "option that is taken, over whole nodes that the workloads of an option share "
-                  "(model/allocation.h has the programme); GLPK proved it the least.");
-  reason(writing, "A node's cost and the fixed cost are the slope and the start of the line of tco "
-                  "over nodes; the scenario was read again for each workload.");
+  texts_add(&writing->decision->reasons, writing->arena,
+            "The least of the sum of nodes times a node's cost, plus a fixed cost of every "
+            "option that is taken, over whole nodes that the workloads of an option share "
+            "(model/allocation.h has the programme); GLPK proved it the least.");
+  texts_add(&writing->decision->reasons, writing->arena,
+            "A node's cost and the fixed cost are the slope and the start of the line of tco "
+            "over nodes; the scenario was read again for each workload.");
   if (answer->split.status == ALLOCATION_OPTIMAL)
-    reason(writing, "The cost model itself, at these nodes: %s, capex %s.",
-           dollars(writing, answer->exact_cost), dollars(writing, answer->exact_capex));
+    texts_add(&writing->decision->reasons, writing->arena,
+              "The cost model itself, at these nodes: %s, capex %s.",
+              dollars(writing, answer->exact_cost), dollars(writing, answer->exact_capex));
 }
 
 static void check_line(struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const double gap = answer->exact_cost / answer->split.cost - 1;
   if (fabs(gap) > 1e-3)
-    warn(writing,
-         "the cost model is not a straight line over nodes: at these it says %s, %.2g %% %s",
-         dollars(writing, answer->exact_cost), 100 * fabs(gap), gap > 0 ? "more" : "less");
+    texts_add(&writing->decision->warnings, writing->arena,
+              "the cost model is not a straight line over nodes: at these it says %s, %.2g %% %s",
+              dollars(writing, answer->exact_cost), 100 * fabs(gap), gap > 0 ? "more" : "less");
 }
 
 static void write_answer(struct writing *writing) {
@@ -504,10 +472,7 @@ static void write_answer(struct writing *writing) {
 }
 
 bool route_asked(const struct scenario *scenario) {
-  for (size_t i = 0; i < scenario->question_count; i++)
-    if (!strcmp(scenario->questions[i].kind, "demand"))
-      return true;
-  return false;
+  return question_section(scenario, "demand", NULL) != NULL;
 }
 
 int decide_route(const struct scenario *scenario, const char *only, struct decisions *decisions,
@@ -534,8 +499,6 @@ int decide_route(const struct scenario *scenario, const char *only, struct decis
                             .arena = arena};
   write_answer(&writing);
   decision->tables = writing.tables;
-  decision->reasons = writing.reasons;
-  decision->warnings = writing.warnings;
   *decisions = (struct decisions){decision, 1};
   return 0;
 }

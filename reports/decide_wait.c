@@ -1,7 +1,8 @@
 // The answer of model/wait.h as a decision. All of it comes from draws, so that no cell is live on
 // the sheet Decisions.
+#include "model/question.h"
 #include "model/wait.h"
-#include "reports/decision_cells.h"
+#include "reports/decision_parts.h"
 #include "reports/decisions.h"
 #include "reports/number.h"
 
@@ -18,12 +19,11 @@ enum {
 };
 enum { MONTH_NAME, MONTH_COST, MONTH_MORE, MONTH_RIGHT, MONTH_COLUMNS };
 
-enum { TABLES = 2, CHOICES = 2, MOST_REASONS = 8, MOST_WARNINGS = 2 };
+enum { TABLES = 2, CHOICES = 2 };
 
 struct writing {
   const struct wait_answer *answer;
   struct decision *decision;
-  const char **reasons, **warnings;
   const struct unit *money, *percent;
   struct arena *arena;
 };
@@ -33,7 +33,7 @@ static const char *option_id(const struct writing *writing, size_t o) {
 }
 
 static const char *dollars(const struct writing *writing, double value) {
-  return arena_printf(writing->arena, "%s USD", number_fixed(value, 0, writing->arena));
+  return dollars_text(value, writing->arena);
 }
 
 static double in_months(double hours) {
@@ -45,24 +45,6 @@ static double in_months(double hours) {
 static const char *months(const struct writing *writing, double count) {
   return arena_printf(writing->arena, "%s month%s", number_significant(count, 3, writing->arena),
                       count == 1 ? "" : "s");
-}
-
-static void __attribute__((format(printf, 2, 3)))
-reason(struct writing *writing, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  writing->reasons[writing->decision->reason_count++] =
-      arena_vprintf(writing->arena, format, arguments);
-  va_end(arguments);
-}
-
-static void __attribute__((format(printf, 2, 3)))
-warn(struct writing *writing, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  writing->warnings[writing->decision->warning_count++] =
-      arena_vprintf(writing->arena, format, arguments);
-  va_end(arguments);
 }
 
 static const char *later_name(const struct writing *writing) {
@@ -86,47 +68,39 @@ static void write_choice(struct decision_cell *row, const char *name,
 }
 
 static struct decision_table choices_table(const struct writing *writing) {
-  const struct decision_column all[CHOICE_COLUMNS] = {
+  const struct decision_column columns[CHOICE_COLUMNS] = {
       [CHOICE_NAME] = {"choice", "Choice", NULL},
       [CHOICE_MEAN] = {"expected_cost", "Expected", writing->money},
       [CHOICE_LOW] = {"p5", "5 %", writing->money},
       [CHOICE_HIGH] = {"p95", "95 %", writing->money},
       [CHOICE_REGRET] = {"expected_regret", "Regret", writing->money},
       [CHOICE_RIGHT] = {"right", "Right", writing->percent}};
-  struct decision_column *columns = arena_array(writing->arena, CHOICE_COLUMNS, sizeof *columns);
-  struct decision_cell *cells =
-      arena_array(writing->arena, CHOICES * CHOICE_COLUMNS, sizeof *cells);
-  memcpy(columns, all, sizeof all);
-  write_choice(cells, now_name(writing), &writing->answer->now);
-  write_choice(cells + CHOICE_COLUMNS, later_name(writing), &writing->answer->later);
-  return (struct decision_table){
-      .key = "choices",
-      .title = "What either costs over the horizon",
-      .columns = columns,
-      .column_count = CHOICE_COLUMNS,
-      .cells = cells,
-      .row_count = CHOICES,
-      .note = "Regret: what it costs on average beyond the better of the two; right: how often it "
-              "is that one."};
+  struct decision_table table =
+      decision_table_new("choices", "What either costs over the horizon", columns, CHOICE_COLUMNS,
+                         CHOICES, writing->arena);
+  write_choice(decision_row(&table), now_name(writing), &writing->answer->now);
+  write_choice(decision_row(&table), later_name(writing), &writing->answer->later);
+  table.note = "Regret: what it costs on average beyond the better of the two; right: how often it "
+               "is that one.";
+  return table;
 }
 
 static struct decision_table months_table(const struct writing *writing) {
-  const struct decision_column all[MONTH_COLUMNS] = {
+  const struct decision_column columns[MONTH_COLUMNS] = {
       [MONTH_NAME] = {"order", "Order", NULL},
       [MONTH_COST] = {"expected_cost", "Expected", writing->money},
       [MONTH_MORE] = {"difference", "Against now", writing->money},
       [MONTH_RIGHT] = {"right", "Right", writing->percent}};
   const struct wait_answer *answer = writing->answer;
-  struct decision_column *columns = arena_array(writing->arena, MONTH_COLUMNS, sizeof *columns);
-  struct decision_cell *cells =
-      arena_array(writing->arena, (answer->count + 1) * MONTH_COLUMNS, sizeof *cells);
-  memcpy(columns, all, sizeof all);
-  cells[MONTH_NAME] = cell_words(now_name(writing));
-  cells[MONTH_COST] = cell_value(answer->now.mean);
-  cells[MONTH_MORE] = cells[MONTH_RIGHT] = cell_nothing();
+  struct decision_table table =
+      decision_table_new("months", "The month of the order", columns, MONTH_COLUMNS,
+                         answer->count + 1, writing->arena);
+  struct decision_cell *row = decision_row(&table);
+  row[MONTH_NAME] = cell_words(now_name(writing));
+  row[MONTH_COST] = cell_value(answer->now.mean);
   for (size_t m = 0; m < answer->count; m++) {
-    struct decision_cell *row = &cells[(m + 1) * MONTH_COLUMNS];
     const double cost = answer->list[m].cost;
+    row = decision_row(&table);
     row[MONTH_NAME] =
         cell_words(arena_printf(writing->arena, "%s in %s", option_id(writing, answer->successor),
                                 months(writing, answer->list[m].months)));
@@ -134,12 +108,7 @@ static struct decision_table months_table(const struct writing *writing) {
     row[MONTH_MORE] = cell_value(cost - answer->now.mean);
     row[MONTH_RIGHT] = cell_value(answer->list[m].right);
   }
-  return (struct decision_table){.key = "months",
-                                 .title = "The month of the order",
-                                 .columns = columns,
-                                 .column_count = MONTH_COLUMNS,
-                                 .cells = cells,
-                                 .row_count = answer->count + 1};
+  return table;
 }
 
 // "Waiting pays with an order in months 3 to 9, most in month 5."
@@ -186,37 +155,39 @@ static const char *verdict(const struct writing *writing) {
 static void explain_how(struct writing *writing) {
   const struct wait_answer *answer = writing->answer;
   const struct unit *rate = unit_known("Mtok/month", writing->arena);
-  reason(writing, "Both ways serve %s Mtok a month, what %s would serve if it were bought now.",
-         number_significant(number_in_unit(answer->rate, rate), 6, writing->arena),
-         option_id(writing, answer->option));
+  struct texts *reasons = &writing->decision->reasons;
+  texts_add(reasons, writing->arena,
+            "Both ways serve %s Mtok a month, what %s would serve if it were bought now.",
+            number_significant(number_in_unit(answer->rate, rate), 6, writing->arena),
+            option_id(writing, answer->option));
   if (answer->meanwhile >= 0)
-    reason(writing, "Until the delivery %s is rented for them.",
-           option_id(writing, (size_t)answer->meanwhile));
+    texts_add(reasons, writing->arena, "Until the delivery %s is rented for them.",
+              option_id(writing, (size_t)answer->meanwhile));
   else
-    reason(writing, "Until the delivery they are bought at %s USD/Mtok.",
-           number_significant(
-               number_in_unit(answer->meanwhile_price, unit_known("USD/Mtok", writing->arena)), 6,
-               writing->arena));
-  reason(writing, "The delivery comes %s late on average%s%s%s.",
-         months(writing, in_months(answer->slip)), *answer->slip_words ? ", " : "",
-         answer->slip_words,
-         answer->available > 0
-             ? arena_printf(writing->arena, "; nothing is delivered before month %.3g",
-                            in_months(answer->available))
-             : "");
-  reason(writing, "Costs are present values at the scenario's wacc; hardware that is younger at "
-                  "the horizon keeps more of its price, in a straight line (model/wait.h).");
-  reason(writing, "With every uncertain quantity at its mean, %s.", latest_words(writing));
+    texts_add(reasons, writing->arena, "Until the delivery they are bought at %s USD/Mtok.",
+              number_significant(
+                  number_in_unit(answer->meanwhile_price, unit_known("USD/Mtok", writing->arena)),
+                  6, writing->arena));
+  texts_add(reasons, writing->arena, "The delivery comes %s late on average%s%s%s.",
+            months(writing, in_months(answer->slip)), *answer->slip_words ? ", " : "",
+            answer->slip_words,
+            answer->available > 0
+                ? arena_printf(writing->arena, "; nothing is delivered before month %.3g",
+                               in_months(answer->available))
+                : "");
+  texts_add(reasons, writing->arena,
+            "Costs are present values at the scenario's wacc; hardware that is younger at "
+            "the horizon keeps more of its price, in a straight line (model/wait.h).");
+  texts_add(reasons, writing->arena, "With every uncertain quantity at its mean, %s.",
+            latest_words(writing));
   if (answer->uncertain)
-    reason(writing, "%zu draws, seed %lu.", answer->draws, answer->seed);
+    texts_add(reasons, writing->arena, "%zu draws, seed %lu.", answer->draws, answer->seed);
 }
 
 static void decide_one(const struct scenario *scenario, const struct wait_answer *answer,
                        struct decision *decision, struct arena *arena) {
   struct writing writing = {.answer = answer,
                             .decision = decision,
-                            .reasons = arena_array(arena, MOST_REASONS, sizeof *writing.reasons),
-                            .warnings = arena_array(arena, MOST_WARNINGS, sizeof *writing.warnings),
                             .money = unit_known("USD", arena),
                             .percent = unit_known("%", arena),
                             .arena = arena};
@@ -232,20 +203,17 @@ static void decide_one(const struct scenario *scenario, const struct wait_answer
   decision->answer = verdict(&writing);
   explain_how(&writing);
   if (*answer->slip_words)
-    warn(&writing, "the slip is %s: type a distribution where you know better", answer->slip_words);
+    texts_add(&decision->warnings, arena,
+              "the slip is %s: type a distribution where you know better", answer->slip_words);
   if (successor->throughput_doubt && *successor->throughput_doubt)
-    warn(&writing, "the successor's throughput is doubtful: %s", successor->throughput_doubt);
-  decision->reasons = writing.reasons;
-  decision->warnings = writing.warnings;
+    texts_add(&decision->warnings, arena, "the successor's throughput is doubtful: %s",
+              successor->throughput_doubt);
   decision->tables = tables;
   decision->table_count = TABLES;
 }
 
 bool wait_asked(const struct scenario *scenario) {
-  for (size_t i = 0; i < scenario->question_count; i++)
-    if (!strcmp(scenario->questions[i].kind, "wait"))
-      return true;
-  return false;
+  return question_section(scenario, "wait", NULL) != NULL;
 }
 
 int decide_wait(const struct scenario *scenario, const char *only, struct decisions *decisions,

@@ -124,12 +124,11 @@ static void print_table(const struct view *view, const struct decision_table *ta
     style_block(view->style, EMPHASIS_FAINT, table->note);
 }
 
-static void print_texts(const struct view *view, const char *const *texts, size_t count,
-                        const char *first) {
-  if (count)
+static void print_texts(const struct view *view, const struct texts *texts, const char *first) {
+  if (texts->count)
     putc('\n', view->style->out);
-  for (size_t i = 0; i < count; i++)
-    style_paragraph(view->style, first, texts[i]);
+  for (size_t i = 0; i < texts->count; i++)
+    style_paragraph(view->style, first, texts->list[i]);
 }
 
 static void print_decision(const struct view *view, const struct decision *decision) {
@@ -137,10 +136,10 @@ static void print_decision(const struct view *view, const struct decision *decis
     style_block(view->style, EMPHASIS_STRONG, decision->title);
   style_block(view->style, decision->no ? EMPHASIS_ALARM : EMPHASIS_GOOD, decision->answer);
   if (view->exact)
-    print_texts(view, decision->reasons, decision->reason_count, "- ");
+    print_texts(view, &decision->reasons, "- ");
   for (size_t t = 0; t < decision->table_count; t++)
     print_table(view, &decision->tables[t]);
-  print_texts(view, decision->warnings, decision->warning_count, "note: ");
+  print_texts(view, &decision->warnings, "note: ");
 }
 
 static void table_print(const struct scenario *scenario, const struct decisions *decisions,
@@ -235,8 +234,9 @@ static json_t *json_decision(const struct decision *decision, struct arena *aren
   json_object_set_new(object, "answer", json_out_text(decision->answer));
   json_object_set_new(object, "no", json_boolean(decision->no));
   json_object_set_new(object, "warnings",
-                      json_out_texts(decision->warnings, decision->warning_count));
-  json_object_set_new(object, "reasons", json_out_texts(decision->reasons, decision->reason_count));
+                      json_out_texts(decision->warnings.list, decision->warnings.count));
+  json_object_set_new(object, "reasons",
+                      json_out_texts(decision->reasons.list, decision->reasons.count));
   for (size_t t = 0; t < decision->table_count; t++)
     json_object_set_new(tables, decision->tables[t].key, json_table(&decision->tables[t], arena));
   json_object_set_new(object, "tables", tables);

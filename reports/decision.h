@@ -31,23 +31,21 @@ struct decision_table {
   const char *key, *title;
   const struct decision_column *columns; // the first names the row
   size_t column_count;
-  const struct decision_cell *cells; // [row_count][column_count]
+  struct decision_cell *cells; // [row_count][column_count]
   size_t row_count;
   const char *note; // a sentence below it, or NULL
 };
 
 struct decision {
-  const char *kind;           // "rent": the command
-  const char *name;           // an identifier, unique within its kind: what explain calls it
-  const char *title;          // "Rent or own: mi325x"
-  const char *answer;         // one or two sentences
-  bool no;                    // the answer is "no": exit status 1
-  const char *const *reasons; // how it was got, step by step: what explain shows; sentences
-  size_t reason_count;
+  const char *kind;     // "rent": the command
+  const char *name;     // an identifier, unique within its kind: what explain calls it
+  const char *title;    // "Rent or own: mi325x"
+  const char *answer;   // one or two sentences
+  bool no;              // the answer is "no": exit status 1
+  struct texts reasons; // how it was got, step by step: what explain shows; sentences
   const struct decision_table *tables;
   size_t table_count;
-  const char *const *warnings; // sentences without full stop
-  size_t warning_count;
+  struct texts warnings; // sentences without full stop
 };
 
 struct decisions {

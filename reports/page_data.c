@@ -321,13 +321,14 @@ static json_t *case_of(const struct scenario *scenario, struct arena *arena,
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     json_t *one = json_object();
-    json_object_set_new(one, "warnings", json_out_texts(option->warnings, option->warning_count));
+    json_object_set_new(one, "warnings",
+                        json_out_texts(option->warnings.list, option->warnings.count));
     json_object_set_new(one, "figures", figures_of(scenario, option, arena));
     json_array_append_new(options, one);
   }
   put_text(object, "name", scenario->cases[scenario->selected]);
   json_object_set_new(object, "warnings",
-                      json_out_texts(scenario->warnings, scenario->warning_count));
+                      json_out_texts(scenario->warnings.list, scenario->warnings.count));
   json_object_set_new(object, "options", options);
   json_object_set_new(object, "targets", targets_of_case(sensitivity));
   return object;

@@ -14,13 +14,13 @@ void run_print_note(const struct run *run, const char *kind, const char *text) {
 void run_print_warnings(const struct run *run, const struct scenario *scenario) {
   if (run->options.quiet)
     return;
-  for (size_t i = 0; i < scenario->warning_count; i++)
-    run_print_note(run, "warning: ", scenario->warnings[i]);
+  for (size_t i = 0; i < scenario->warnings.count; i++)
+    run_print_note(run, "warning: ", scenario->warnings.list[i]);
   for (size_t i = 0; i < scenario->option_count; i++) {
     const struct option *option = &scenario->options[i];
-    for (size_t k = 0; k < option->warning_count; k++)
-      run_print_note(
-          run, "warning: ", arena_printf(run->arena, "%s: %s", option->id, option->warnings[k]));
+    for (size_t k = 0; k < option->warnings.count; k++)
+      run_print_note(run, "warning: ",
+                     arena_printf(run->arena, "%s: %s", option->id, option->warnings.list[k]));
   }
 }
 

@@ -198,9 +198,9 @@ static void write_texts(struct writer *writer) {
 static void write_warnings(struct writer *writer) {
   const struct scenario *scenario = writer->scenario;
   struct arena *arena = writer->book->arena;
-  size_t count = scenario->warning_count;
+  size_t count = scenario->warnings.count;
   for (size_t o = 0; o < scenario->option_count; o++)
-    count += scenario->options[o].warning_count;
+    count += scenario->options[o].warnings.count;
   if (!count)
     return;
   put_text(writer->book, writer->sheet, writer->row++, 0,

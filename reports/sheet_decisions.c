@@ -217,8 +217,8 @@ static void write_decision(struct writer *writer, const struct decision *decisio
            decision->title ? decision->title : decision->name, TEXT_SUBTITLE);
   write_sentence(writer, decision->answer, STRONG_SIZE,
                  decision->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
-  for (size_t i = 0; i < decision->warning_count; i++)
-    write_sentence(writer, decision->warnings[i], USUAL_SIZE, TEXT_NOTE_WRAPPED);
+  for (size_t i = 0; i < decision->warnings.count; i++)
+    write_sentence(writer, decision->warnings.list[i], USUAL_SIZE, TEXT_NOTE_WRAPPED);
   writer->row++;
   for (size_t t = 0; t < decision->table_count; t++)
     write_table(writer, &decision->tables[t]);

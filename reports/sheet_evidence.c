@@ -111,8 +111,8 @@ static void write_option(struct writer *writer, const struct option_sheet *sheet
   write_workload(writer, &option->workload);
   write_grades(writer, option);
   put_row_text(writer, "Not included", *option->not_included ? option->not_included : "nothing");
-  for (size_t i = 0; i < option->warning_count; i++)
-    put_row_text(writer, "Warning", option->warnings[i]);
+  for (size_t i = 0; i < option->warnings.count; i++)
+    put_row_text(writer, "Warning", option->warnings.list[i]);
   writer->row++;
 }
 
@@ -140,8 +140,8 @@ void write_evidence(struct book *book) {
   for (size_t o = 0; o < scenario->option_count; o++)
     write_figures(&writer, &book->options[o]);
   // Texts come last: there may be more or fewer of them, and no figure moves for that.
-  for (size_t i = 0; i < scenario->warning_count; i++)
-    put_row_text(&writer, "Warning", scenario->warnings[i]);
+  for (size_t i = 0; i < scenario->warnings.count; i++)
+    put_row_text(&writer, "Warning", scenario->warnings.list[i]);
   for (size_t o = 0; o < scenario->option_count; o++)
     write_option(&writer, &book->options[o]);
   set_widths(book->evidence);
