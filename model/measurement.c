@@ -112,7 +112,11 @@ static void read_reals(const struct reader *reader, const char *path, const json
   double *list = arena_array(reader->arena, count, sizeof *list);
   for (size_t i = 0; i < count; i++) {
     const char *name = arena_printf(reader->arena, "%s[%zu]", path, i);
-    if (!read_number(reader, name, json_array_get(value, i), field->low, field->high, &list[i]))
+    const json_t *element = json_array_get(value, i);
+    list[i] = NAN;
+    if (field->kind == FIELD_MAYBES && json_is_null(element))
+      continue;
+    if (!read_number(reader, name, element, field->low, field->high, &list[i]))
       return;
   }
   *(const double **)(base + field->offset) = list;
@@ -187,7 +191,8 @@ static void read_field(const struct reader *reader, const char *path, const json
       wanted(reader, path, "true or false", value);
     break;
   case FIELD_GRADE: read_grade(reader, path, value, at); break;
-  case FIELD_REALS: read_reals(reader, path, value, field, base); break;
+  case FIELD_REALS:
+  case FIELD_MAYBES: read_reals(reader, path, value, field, base); break;
   case FIELD_OBJECT: read_object(reader, path, value, field->fields, at); break;
   case FIELD_LIST: read_list(reader, path, value, field, base); break;
   }
@@ -252,6 +257,58 @@ static void read_object(const struct reader *reader, const char *path, const jso
   }
 }
 
+double measurement_window_seconds(const struct measurement_window *window) {
+  double seconds = 0;
+  for (size_t i = 0; i < window->count; i++)
+    if (!isnan(window->power_w[i]))
+      seconds += window->end_s[i] - (i ? window->end_s[i - 1] : 0);
+  return seconds;
+}
+
+double measurement_window_joules(const struct measurement_window *window) {
+  double joules = 0;
+  for (size_t i = 0; i < window->count; i++)
+    if (!isnan(window->power_w[i]))
+      joules += window->power_w[i] * (window->end_s[i] - (i ? window->end_s[i - 1] : 0));
+  return joules;
+}
+
+bool measurement_has_gap(const struct measurement_window *window) {
+  for (size_t i = 0; i < window->count; i++)
+    if (isnan(window->power_w[i]))
+      return true;
+  return false;
+}
+
+// Is the mean of the readings the window's? Where there is a gap nobody can say, nor where the mean
+// of that kind is not in the record: the sensors' of an idle window.
+static bool has_mean(const struct measurement_window *window, double power_w) {
+  const double tolerance = 1e-6; // of sums of differences of large numbers
+  if (!window->count || isnan(power_w) || measurement_has_gap(window))
+    return true;
+  const double mean_w = measurement_window_joules(window) / measurement_window_seconds(window);
+  return fabs(mean_w - power_w) <= tolerance * power_w;
+}
+
+static bool is_in_order(const struct measurement_window *window) {
+  for (size_t i = 0; i < window->count; i++)
+    if (!(window->end_s[i] > (i ? window->end_s[i - 1] : 0)))
+      return false;
+  return window->count == window->power_count;
+}
+
+static const char *wrong_readings(const struct measurement *result) {
+  const struct measurement_window *idle = &result->readings.idle, *load = &result->readings.load;
+  if (!is_in_order(idle) || !is_in_order(load))
+    return "readings need a time and watts each, the times ascending";
+  if ((idle->count && isnan(result->idle_power_w)) || (load->count && isnan(result->load_power_w)))
+    return "readings of watts that were not measured";
+  if (!has_mean(load, load->sensed ? result->sampled_power_w : result->load_power_w) ||
+      !has_mean(idle, idle->sensed ? NAN : result->idle_power_w))
+    return "the mean of the readings is not the window's";
+  return NULL;
+}
+
 // Figures that contradict each other were not written by the probe.
 static void check_result(const struct reader *reader, const struct measurement *result, size_t i) {
   const char *wrong = NULL;
@@ -269,6 +326,8 @@ static void check_result(const struct reader *reader, const struct measurement *
     wrong = "a rank's share is no whole model without the time of an all-reduce";
   else if (result->verification.max_error > result->verification.tolerance)
     wrong = "the kernels did not pass their verification";
+  else
+    wrong = wrong_readings(result);
   if (wrong)
     diagnostics_error(reader->diagnostics, reader->place, "results[%zu]: %s", i, wrong);
 }

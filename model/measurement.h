@@ -19,8 +19,9 @@
 #include <stdint.h>
 
 // 2 adds what stands beside the device's own watts, telemetry and the device's state; 3 what the
-// device does while others beside it run the same. Older records are read, with these unknown.
-#define MEASUREMENT_SCHEMA 3
+// device does while others beside it run the same; 4 the meter's readings over time. Older records
+// are read, with these unknown.
+#define MEASUREMENT_SCHEMA 4
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -121,6 +122,28 @@ struct measurement_beside {
   double wall_power_w;    // of the whole machine
 };
 
+// What a meter read over a window, as means of times that follow each other: the first begins at 0,
+// each at the end of the one before. Neighbouring readings are joined so that no mean is of less
+// than a MEASUREMENT_READINGS-th of the window, nor of less than MEASUREMENT_READING_S: the joined
+// mean carries the energy of its parts, and all of them together that of the window. Nothing is
+// joined across a gap, nor is anything said of it.
+struct measurement_window {
+  // Trapezoids of the sensors' own watts, where the meter has them beside its counter; else
+  // differences of the energy that it counts.
+  bool sensed;
+  const double *end_s;       // seconds since the window's start, ascending
+  const double *power_w;     // NAN: a gap, in which the meter was not read
+  size_t count, power_count; // of the two lists: the same
+};
+
+#define MEASUREMENT_READINGS  240
+#define MEASUREMENT_READING_S 0.05
+
+// No readings: no meter, or a record of an older schema.
+struct measurement_readings {
+  struct measurement_window idle, load;
+};
+
 // The same workload on several devices of the machine at once, each with a model of its own. NAN
 // where not measured.
 struct measurement_together {
@@ -188,6 +211,7 @@ struct measurement {
   double joules_per_token;           // load_power_w / tokens_per_s, of all ranks
   double energy_j, energy_window_s;  // between two edges of the counter
   double power_slope_w_per_s;        // over the energy window
+  struct measurement_readings readings;
   struct measurement_beside beside;
   struct measurement_telemetry telemetry;
   struct measurement_together together;
@@ -234,6 +258,12 @@ extern const struct measurement_beside measurement_beside_unknown;
 extern const struct measurement_telemetry measurement_telemetry_unknown;
 extern const struct measurement_together measurement_together_unknown;
 extern const struct measurement_shard measurement_whole_model;
+
+// Seconds and joules of the window, gaps left out.
+double measurement_window_seconds(const struct measurement_window *window);
+double measurement_window_joules(const struct measurement_window *window);
+
+bool measurement_has_gap(const struct measurement_window *window);
 
 // Whether backend, name, UUID, PCI address and number of units are the same.
 bool measurement_same_device(const struct measurement_device *a,

@@ -25,6 +25,11 @@
 #member, FIELD_REALS, 1, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count), 0, \
         NULL                                                                                       \
   }
+#define MAYBES(s, member, count)                                                                   \
+  {                                                                                                \
+#member, FIELD_MAYBES, 1, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count),   \
+        0, NULL                                                                                    \
+  }
 #define OBJECT(s, member, fields)                                                                  \
   { #member, FIELD_OBJECT, 1, offsetof(struct s, member), 0, 0, 0, 0, fields }
 #define OBJECT_SINCE(s, member, fields, since)                                                     \
@@ -123,6 +128,14 @@ static const struct field beside_fields[] = {MAYBE(measurement_beside, soak_s, 0
                                              MAYBE(measurement_beside, wall_power_w, 0),
                                              END};
 
+static const struct field window_fields[] = {BOOL(measurement_window, sensed),
+                                             REALS(measurement_window, end_s, count),
+                                             MAYBES(measurement_window, power_w, power_count), END};
+
+static const struct field readings_fields[] = {OBJECT(measurement_readings, idle, window_fields),
+                                               OBJECT(measurement_readings, load, window_fields),
+                                               END};
+
 static const struct field together_fields[] = {INT(measurement_together, devices, 0),
                                                MAYBE(measurement_together, tokens_per_s, 0),
                                                MAYBE(measurement_together, slowest, 0),
@@ -176,6 +189,7 @@ static const struct field result_fields[] = {
     MAYBE(measurement, energy_j, 0),
     MAYBE(measurement, energy_window_s, 0),
     MAYBE(measurement, power_slope_w_per_s, -ENDLESS),
+    OBJECT_SINCE(measurement, readings, readings_fields, 4),
     OBJECT_SINCE(measurement, beside, beside_fields, 2),
     OBJECT_SINCE(measurement, telemetry, telemetry_fields, 2),
     OBJECT_SINCE(measurement, together, together_fields, 3),

@@ -17,6 +17,7 @@ enum field_kind {
   FIELD_BOOL,   // bool
   FIELD_GRADE,  // enum grade, measured or projected
   FIELD_REALS,  // const double *, and its size_t at `count_offset`
+  FIELD_MAYBES, // the same; null where NAN
   FIELD_OBJECT, // a struct of `fields` in place
   FIELD_LIST    // a pointer to structs of `size` bytes, and their size_t at `count_offset`
 };

@@ -28,6 +28,11 @@ const char *measurement_digest(const json_t *object, struct arena *arena) {
 
 static json_t *json_of(const struct field *fields, const char *base);
 
+static json_t *real_or_null(const struct field *field, double value) {
+  const bool may_lack = field->kind == FIELD_MAYBE || field->kind == FIELD_MAYBES;
+  return may_lack && isnan(value) ? json_null() : json_real(value);
+}
+
 static json_t *list_of(const struct field *field, const char *base) {
   const void *const *at = (const void *)(base + field->offset);
   const char *list = *at;
@@ -35,8 +40,8 @@ static json_t *list_of(const struct field *field, const char *base) {
   const double *reals = *at;
   json_t *array = json_array();
   for (size_t i = 0; i < count; i++) {
-    json_t *element = field->kind == FIELD_REALS ? json_real(reals[i])
-                                                 : json_of(field->fields, list + i * field->size);
+    json_t *element = field->kind == FIELD_LIST ? json_of(field->fields, list + i * field->size)
+                                                : real_or_null(field, reals[i]);
     if (json_array_append_new(array, element)) {
       json_decref(array);
       return NULL;
@@ -49,15 +54,15 @@ static json_t *value_of(const struct field *field, const char *base) {
   const void *at = base + field->offset;
   switch (field->kind) {
   case FIELD_TEXT: return json_string(*(const char *const *)at);
-  case FIELD_REAL: return json_real(*(const double *)at);
-  case FIELD_MAYBE:
-    return isnan(*(const double *)at) ? json_null() : json_real(*(const double *)at);
+  case FIELD_REAL:
+  case FIELD_MAYBE: return real_or_null(field, *(const double *)at);
   case FIELD_INT: return json_integer(*(const int *)at);
   case FIELD_COUNT: return json_integer((json_int_t) * (const uint64_t *)at);
   case FIELD_BOOL: return json_boolean(*(const bool *)at);
   case FIELD_GRADE: return json_string(grade_name(*(const enum grade *)at));
   case FIELD_OBJECT: return json_of(field->fields, at);
   case FIELD_REALS:
+  case FIELD_MAYBES:
   case FIELD_LIST: return list_of(field, base);
   }
   return NULL;

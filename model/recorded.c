@@ -248,6 +248,33 @@ static const char *sharded(const struct choice *choice, const struct measurement
                       shard->of, 1e6 * shard->all_reduce_s, shard->source);
 }
 
+// "; 55 readings from 118 to 124 W over 5.6 s", or "".
+static const char *readings_text(const struct measurement_window *window, struct arena *arena) {
+  double low = INFINITY, high = -INFINITY;
+  size_t count = 0;
+  for (size_t i = 0; i < window->count; i++) {
+    if (isnan(window->power_w[i]))
+      continue;
+    low = fmin(low, window->power_w[i]);
+    high = fmax(high, window->power_w[i]);
+    count++;
+  }
+  if (!count)
+    return "";
+  return arena_printf(arena, "; %zu reading%s from %.4g to %.4g W over %.3g s%s", count,
+                      count == 1 ? "" : "s", low, high, window->end_s[window->count - 1],
+                      measurement_has_gap(window) ? ", with gaps" : "");
+}
+
+static const char *power_source(const struct choice *choice, const struct measurement *nearest,
+                                double power_w, const struct measurement_window *window) {
+  if (isnan(power_w))
+    return "";
+  return arena_printf(choice->arena, "record %s: %s, %s%s%s", file_name(nearest->record->path),
+                      nearest->record->device.name, nearest->energy_meter,
+                      readings_text(window, choice->arena), amiss(choice, nearest));
+}
+
 // Of one device.
 static double rate_of(const struct measurement *result) {
   return result->tokens_per_s / (result->shard.of > 1 ? result->shard.of : 1);
@@ -267,6 +294,8 @@ static void fill(const struct choice *choice, const struct measurement *nearest,
                              file_name(nearest->record->path), nearest->record->device.name,
                              nearest->ci95_low, nearest->ci95_high, sharded(choice, nearest),
                              crowded(choice, nearest), amiss(choice, nearest)),
+      .load_source = power_source(choice, nearest, nearest->load_power_w, &nearest->readings.load),
+      .idle_source = power_source(choice, nearest, nearest->idle_power_w, &nearest->readings.idle),
       .date = arena_copy_n(choice->arena, nearest->finished, strlen("2026-11-21")),
   };
 }
@@ -316,6 +345,8 @@ static bool try_curve(const struct choice *choice, enum workload_key along,
                              file_name(curve.nearest->record->path),
                              curve.nearest->record->device.name, workload_key_names[along], at,
                              sharded(choice, curve.nearest), amiss(choice, curve.nearest));
+  out->load_source = arena_printf(choice->arena, "%s; interpolated to %s %d", out->load_source,
+                                  workload_key_names[along], at);
   return true;
 }
 

@@ -26,7 +26,8 @@ struct recorded {
   double throughput;                 // token/h per device
   double load_power_w, idle_power_w; // NAN when not measured
   enum grade grade;
-  const char *source; // record, device, interval, in words
+  const char *source;                    // record, device, interval, in words
+  const char *load_source, *idle_source; // of the watts: meter and readings; "" without watts
   const char *date;
 };
 

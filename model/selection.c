@@ -167,6 +167,13 @@ static bool is_given(const struct reading *reading, size_t option, int declarati
          reading->scenario->options[option].figures[declaration].origin != ORIGIN_NONE;
 }
 
+static bool is_set(const struct reading *reading, size_t option, int declaration) {
+  if (declaration < 0)
+    return false;
+  const enum origin origin = reading->scenario->options[option].figures[declaration].origin;
+  return origin == ORIGIN_SET || origin == ORIGIN_SET_OPTION;
+}
+
 // A catalogue cell as a figure; false when it is blank.
 static bool cell_figure(const struct table *table, size_t row, const char *column, double scale,
                         struct figure *figure) {
@@ -349,6 +356,7 @@ static int recorded_at_rate(struct reading *reading, size_t o, const char *file,
   recorded->source = words_on_curve(reading, option,
                                     arena_printf(reading->arena, "records of %s, decode only",
                                                  recorded->nearest->record->device.name));
+  recorded->load_source = words_on_curve(reading, option, recorded->load_source);
   return 0;
 }
 
@@ -368,42 +376,65 @@ static int published_at_rate(struct reading *reading, size_t o, const char *want
   return 0;
 }
 
-static struct figure recorded_figure(const struct recorded *recorded, double value) {
+static struct figure recorded_figure(const struct recorded *recorded, double value,
+                                     const char *source) {
   return (struct figure){.origin = ORIGIN_CATALOGUE,
                          .value = value,
                          .place = recorded->nearest->place,
                          .grade = recorded->grade,
-                         .source = recorded->source,
+                         .source = source,
                          .date = recorded->date};
 }
 
-static void apply_record(struct reading *reading, size_t o, const struct ini_key *key) {
+static int choose_record(struct reading *reading, size_t o, const struct ini_key *key,
+                         struct recorded *recorded) {
+  struct option *option = &reading->scenario->options[o];
+  const struct place place = key ? key->value_place : option->place;
+  const char *file = key ? key->value : "";
+  if (chooses_batch(option))
+    return recorded_at_rate(reading, o, file, place, recorded);
+  return recorded_choose(reading->records, file, option->accelerator, &option->workload, place,
+                         recorded, reading->arena, reading->diagnostics);
+}
+
+static void take_record(struct reading *reading, size_t o, const struct recorded *recorded) {
   struct option *option = &reading->scenario->options[o];
   const struct model *model = reading->scenario->model;
-  struct recorded recorded;
-  const struct place place = key ? key->value_place : option->place;
-  if (chooses_batch(option) ? recorded_at_rate(reading, o, key ? key->value : "", place, &recorded)
-                            : recorded_choose(reading->records, key ? key->value : "",
-                                              option->accelerator, &option->workload, place,
-                                              &recorded, reading->arena, reading->diagnostics)) {
-    pretend_given(reading, o, "decode_throughput");
-    pretend_given(reading, o, "load_power");
-    return;
-  }
-  const struct measurement *nearest = recorded.nearest;
+  const struct measurement *nearest = recorded->nearest;
   option->record = nearest;
   option->workload.values[WORKLOAD_MODEL] = nearest->model.id;
   option->workload.values[WORKLOAD_PRECISION] = nearest->precision;
   option->workload.values[WORKLOAD_ACTIVATIONS] = recorded_precision(nearest->types.activations);
   option->workload.values[WORKLOAD_KV] = recorded_precision(nearest->types.kv);
   fill(reading, o, model_find(model, "decode_throughput"),
-       recorded_figure(&recorded, recorded.throughput));
-  if (isfinite(recorded.load_power_w)) // in place of the TDP
+       recorded_figure(recorded, recorded->throughput, recorded->source));
+  if (isfinite(recorded->load_power_w)) // in place of the TDP
     fill_over(reading, o, model_find(model, "load_power"), ORIGIN_CATALOGUE,
-              recorded_figure(&recorded, recorded.load_power_w));
-  if (isfinite(recorded.idle_power_w))
+              recorded_figure(recorded, recorded->load_power_w, recorded->load_source));
+  if (isfinite(recorded->idle_power_w))
     fill(reading, o, model_find(model, "idle_power"),
-         recorded_figure(&recorded, recorded.idle_power_w));
+         recorded_figure(recorded, recorded->idle_power_w, recorded->idle_source));
+}
+
+static void apply_record(struct reading *reading, size_t o, const struct ini_key *key) {
+  struct recorded recorded;
+  if (choose_record(reading, o, key, &recorded) == 0) {
+    take_record(reading, o, &recorded);
+    return;
+  }
+  pretend_given(reading, o, "decode_throughput");
+  pretend_given(reading, o, "load_power");
+}
+
+// A record's throughput typed over with --set, as one does in a cell of the workbook: its watts
+// stay. Where no record fits there are none to keep.
+static void keep_watts(struct reading *reading, size_t o, const struct ini_key *key) {
+  struct diagnostics unheard = {.arena = reading->arena};
+  struct reading quiet = *reading;
+  struct recorded recorded;
+  quiet.diagnostics = &unheard;
+  if (choose_record(&quiet, o, key, &recorded) == 0)
+    take_record(reading, o, &recorded);
 }
 
 static void apply_published(struct reading *reading, size_t o, const struct ini_key *key) {
@@ -470,6 +501,9 @@ static void apply_evidence(struct reading *reading, size_t o) {
       diagnostics_error(reading->diagnostics, named->place,
                         "option '%s' states a throughput and names evidence for one: give one",
                         option->id);
+    if (is_set(reading, o, decode) && !is_given(reading, o, throughput) &&
+        (record || is_measured(reading, option)))
+      keep_watts(reading, o, record);
   } else if (record || is_measured(reading, option))
     apply_record(reading, o, record);
   else

@@ -1,5 +1,6 @@
 #include "probe/energy.h"
 
+#include "probe/power_readings.h"
 #include "probe/statistics.h"
 
 #include <math.h>
@@ -11,7 +12,14 @@ static const double shortest_power_s = 0.02; // a few periods of the counter
 static const double inconsistent_share = 0.05;
 static const double unsettled_share = 0.03;
 
-const struct energy_use energy_unknown = {NAN, NAN, NAN, NAN, NAN, NAN, false, false};
+const struct energy_use energy_unknown = {
+    .joules = NAN,
+    .seconds = NAN,
+    .power_w = NAN,
+    .sampled_power_w = NAN,
+    .module_power_w = NAN,
+    .slope_w_per_s = NAN,
+};
 
 static void keep(struct energy_window *window, struct meter_reading reading) {
   if (window->count == window->capacity) {
@@ -76,15 +84,20 @@ static double mean_of_momentary(const struct energy_window *window, size_t offse
   return trapezoid(times, powers, window->count);
 }
 
-static double sampled_power(const struct energy_window *window, double *times, double *powers,
-                            size_t count) {
+// Of the sensors, beside a counter.
+static double momentary_power(const struct energy_window *window) {
   if (!isnan(window->meter->integral.watts))
     return NAN;
-  double *all_times = arena_array(window->arena, window->count, sizeof *times);
-  double *all_powers = arena_array(window->arena, window->count, sizeof *powers);
-  const double momentary =
-      mean_of_momentary(window, offsetof(struct meter_reading, watts), all_times, all_powers);
-  return isnan(momentary) ? trapezoid(times, powers, count) : momentary;
+  double *times = arena_array(window->arena, window->count, sizeof *times);
+  double *powers = arena_array(window->arena, window->count, sizeof *powers);
+  return mean_of_momentary(window, offsetof(struct meter_reading, watts), times, powers);
+}
+
+static double sampled_power(const struct energy_window *window, double momentary_w,
+                            const double *times, const double *powers, size_t count) {
+  if (!isnan(window->meter->integral.watts))
+    return NAN;
+  return isnan(momentary_w) ? trapezoid(times, powers, count) : momentary_w;
 }
 
 struct energy_use energy_stop(struct energy_window *window) {
@@ -103,10 +116,13 @@ struct energy_use energy_stop(struct energy_window *window) {
   double *powers = arena_array(window->arena, window->count, sizeof *powers);
   use.module_power_w =
       mean_of_momentary(window, offsetof(struct meter_reading, module_watts), times, powers);
+  const double momentary_w = momentary_power(window);
+  use.readings =
+      power_readings(window->readings, window->count, !isnan(momentary_w), window->arena);
   const size_t count = powers_of(window, times, powers);
   if (count < 2)
     return use;
-  use.sampled_power_w = sampled_power(window, times, powers, count);
+  use.sampled_power_w = sampled_power(window, momentary_w, times, powers, count);
   use.slope_w_per_s = fit_line(times, powers, count).b;
   use.inconsistent = fabs(use.sampled_power_w - use.power_w) > inconsistent_share * use.power_w;
   use.unsettled = fabs(use.slope_w_per_s) * seconds > unsettled_share * use.power_w;

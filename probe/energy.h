@@ -2,6 +2,7 @@
 #ifndef PERTOKEN_ENERGY_H
 #define PERTOKEN_ENERGY_H
 
+#include "model/measurement.h"
 #include "probe/meter.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct energy_use {
   double slope_w_per_s;  // straight line through the powers between neighbouring readings
   bool inconsistent;     // the two powers differ by more than 5 %
   bool unsettled;        // over the window, the line moves by more than 3 % of the power
+  struct measurement_window readings; // over the same time; by the sensors' where they are sampled
 };
 
 // Waits for an edge of the counter. METER_LOST: as meter_read.

@@ -278,6 +278,7 @@ static void tell_energy(const struct protocol *protocol, const struct depth *dep
   const struct energy_use *use = &depth->load.use;
   out->energy_meter = tell_meter(protocol, protocol->meter);
   out->idle_power_w = protocol->idle_power_w;
+  out->readings = (struct measurement_readings){protocol->idle_readings, use->readings};
   out->load_power_w = use->power_w;
   out->sampled_power_w = use->sampled_power_w;
   out->joules_per_token = ranks_of(out) * use->power_w / out->tokens_per_s;
@@ -432,6 +433,7 @@ void protocol_idle(struct protocol *protocol) {
   };
   const bool has_host = protocol->host && protocol->host->kind;
   protocol->idle_power_w = protocol->host_idle_power_w = NAN;
+  protocol->idle_readings = (struct measurement_window){0};
   if (!protocol->meter->kind && !has_host)
     return;
   if (protocol->progress)
@@ -443,5 +445,6 @@ void protocol_idle(struct protocol *protocol) {
   } while (!energy_watch_is_over(&watch) && !*protocol->stop);
   energy_watch_stop(&watch);
   protocol->idle_power_w = watch.use.power_w;
+  protocol->idle_readings = watch.use.readings;
   protocol->host_idle_power_w = watch.host_use.power_w;
 }

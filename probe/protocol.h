@@ -28,6 +28,7 @@ struct protocol {
   const struct clock *clock;
   struct meter *meter; // the device's own; may be none
   double idle_power_w; // NAN when not measured
+  struct measurement_window idle_readings;
   // Beside it; each may be NULL.
   struct meter *host;
   double host_idle_power_w;
@@ -78,7 +79,7 @@ int protocol_fits(const struct protocol *protocol, const struct workload *worklo
 enum protocol_outcome protocol_measure(const struct protocol *protocol,
                                        const struct workload *workload, struct measurement *out);
 
-// Measures idle_power_w and host_idle_power_w: NAN without a meter.
+// Measures idle_power_w, with its readings, and host_idle_power_w: NAN without a meter.
 void protocol_idle(struct protocol *protocol);
 
 #endif

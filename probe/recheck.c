@@ -109,6 +109,7 @@ static struct protocol protocol_for(const struct protocol *protocol,
   struct protocol again = *protocol;
   const double soak_s = recorded->beside.soak_s, window_s = recorded->energy_window_s;
   again.idle_power_w = again.host_idle_power_w = NAN;
+  again.idle_readings = (struct measurement_window){0};
   again.host = NULL;
   again.telemetry = NULL;
   again.wall = NULL;

@@ -2,6 +2,7 @@
 #include "model/short_text.h"
 #include "model/version.h"
 #include "reports/compare.h"
+#include "reports/watts.h"
 #include "reports/workbook_internal.h"
 
 #include <math.h>
@@ -259,11 +260,13 @@ static void write_legend(struct writer *writer, int last) {
       {"Follows", "italics: follows another input until it is typed over", CELL_INHERITED},
       {"Formula", "black: computed on its own sheet", CELL_FORMULA},
       {"Link", "green: taken from another sheet", CELL_LINK},
-      {"Result", "grey: found when the workbook was written; does not move", CELL_RESULT},
+      {"Result", "grey: found when the workbook was written, or measured before; does not move",
+       CELL_RESULT},
   };
   put_heading(book, writer->sheet, writer->row++, last, "How to read it");
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-    if (entries[i].role == CELL_RESULT && !book->simulation_sheet && !book->decisions_sheet)
+    if (entries[i].role == CELL_RESULT && !book->simulation_sheet && !book->decisions_sheet &&
+        !watts_shown(book))
       continue;
     put_sample(book, writer->sheet, writer->row, 0, entries[i].sample, entries[i].role);
     put_text(book, writer->sheet, writer->row++, 1, entries[i].meaning, TEXT_INDENTED);

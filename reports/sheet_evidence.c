@@ -1,5 +1,5 @@
 // Evidence: what each option's figures rest on, what is left out, and what to be wary of.
-#include "reports/workbook_internal.h"
+#include "reports/watts.h"
 
 #include <string.h>
 
@@ -106,10 +106,12 @@ static void write_grades(struct writer *writer, const struct option *option) {
 
 static void write_option(struct writer *writer, const struct option_sheet *sheet) {
   const struct option *option = sheet->option;
+  struct arena *arena = writer->book->arena;
   put_title(writer, option);
   put_row_text(writer, "Accelerator in the catalogue", option->accelerator);
   write_workload(writer, &option->workload);
   write_grades(writer, option);
+  put_row_text(writer, "Watts over time", watts_words(option, arena));
   put_row_text(writer, "Not included", *option->not_included ? option->not_included : "nothing");
   for (size_t i = 0; i < option->warnings.count; i++)
     put_row_text(writer, "Warning", option->warnings.list[i]);
@@ -139,11 +141,16 @@ void write_evidence(struct book *book) {
            TEXT_HEADER_INDENTED);
   for (size_t o = 0; o < scenario->option_count; o++)
     write_figures(&writer, &book->options[o]);
-  // Texts come last: there may be more or fewer of them, and no figure moves for that.
+  struct watts_table *tables = arena_array(book->arena, scenario->option_count, sizeof *tables);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    writer.row = watts_write(book, &book->options[o], writer.row, &tables[o]);
+  // Texts come last: there may be more or fewer of them, and nothing live moves for that.
   for (size_t i = 0; i < scenario->warnings.count; i++)
     put_row_text(&writer, "Warning", scenario->warnings.list[i]);
   for (size_t o = 0; o < scenario->option_count; o++)
     write_option(&writer, &book->options[o]);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    writer.row = watts_write_readings(book, &tables[o], writer.row);
   set_widths(book->evidence);
   protect_sheet(book->evidence);
 }

@@ -186,7 +186,11 @@ const char *figure_date(const struct figure *figure, struct arena *arena) {
 
 const char *figure_place(const struct book *book, const struct figure *figure, int declaration) {
   struct place place = figure->place;
-  if (!place.source || !place.line)
+  if (place.source && !place.line) { // a record, as a whole
+    const char *slash = strrchr(place.source->name, '/');
+    return slash ? slash + 1 : place.source->name;
+  }
+  if (!place.source)
     place = book->scenario->model->declarations[declaration].place;
   if (!place.source)
     return "cost model";

@@ -177,6 +177,86 @@ static void test_round_trip_of_telemetry(void **state) {
   end(&work);
 }
 
+// Idle with a gap; under load the mean of 90 W for two seconds and 105 W for four.
+static const double idle_end_s[] = {2, 3.5, 6}, idle_w[] = {40.25, NAN, 39.5};
+static const double load_end_s[] = {2, 6}, load_w[] = {90, 105};
+
+static const struct measurement_readings example_readings = {
+    .idle = {false, idle_end_s, idle_w, 3, 3}, .load = {false, load_end_s, load_w, 2, 2}};
+
+static struct measurement_record *make_metered(struct arena *arena) {
+  struct measurement_record *record = make_record(arena, 1);
+  record->results[0].readings = example_readings;
+  record->results[0].idle_power_w = 40;
+  record->results[0].load_power_w = record->results[0].sampled_power_w = 100;
+  return record;
+}
+
+static void test_round_trip_of_readings(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  assert_int_equal(
+      measurement_write(make_metered(arena), work.path, arena, &work.fixture.diagnostics), 0);
+  const struct measurement_record *read =
+      measurement_read(work.path, arena, &work.fixture.diagnostics);
+  expect_error(&work.fixture, "readings", "");
+  const struct measurement_readings *readings = &read->results[0].readings;
+  assert_false(readings->idle.sensed || readings->load.sensed);
+  assert_int_equal(readings->load.count, 2);
+  assert_memory_equal(readings->load.end_s, load_end_s, sizeof load_end_s);
+  assert_memory_equal(readings->load.power_w, load_w, sizeof load_w);
+  assert_int_equal(readings->idle.power_count, 3);
+  assert_true(isnan(readings->idle.power_w[1]) && readings->idle.power_w[2] == 39.5);
+  assert_true(measurement_has_gap(&readings->idle) && !measurement_has_gap(&readings->load));
+  expect_near(measurement_window_joules(&readings->load), 600, 1e-12, "energy");
+  expect_near(measurement_window_seconds(&readings->idle), 4.5, 1e-12, "without the gap");
+  end(&work);
+}
+
+// Readings that contradict each other, or the watts beside them.
+static const struct {
+  struct measurement_readings readings;
+  double idle_power_w, load_power_w, sampled_power_w;
+  const char *error; // "" for none
+} readings_cases[] = {
+    {{.load = {false, load_end_s, load_w, 2, 2}}, NAN, 100, 100, ""},
+    {{.load = {false, load_end_s, load_w, 2, 2}}, NAN, 101, 100, "the mean of the readings is not"},
+    {{.load = {true, load_end_s, load_w, 2, 2}}, NAN, 101, 100, ""},
+    {{.load = {true, load_end_s, load_w, 2, 2}}, NAN, 100, 101, "the mean of the readings is not"},
+    {{.load = {false, load_end_s, load_w, 2, 2}}, NAN, NAN, 100, "watts that were not measured"},
+    {{.load = {false, load_end_s, load_w, 2, 1}}, NAN, 100, 100, "a time and watts each"},
+    {{.load = {false, load_w + 1, load_w, 1, 2}}, NAN, 100, 100, "a time and watts each"},
+    {{.idle = {false, load_end_s, load_w, 2, 2}}, 100, 120, 120, ""},
+    {{.idle = {false, load_end_s, load_w, 2, 2}}, 90, 120, 120, "the mean of the readings is not"},
+    {{.idle = {false, load_end_s, load_w, 2, 2}}, NAN, 120, 120, "watts that were not measured"},
+    {{.idle = {false, idle_end_s, idle_w, 3, 3}}, 50, 120, 120, ""}, // nobody knows the gap's
+    {{.load = {false, load_w, load_w, 2, 2}}, NAN, 96.4, 100, "the mean of the readings is not"},
+    {{.load = {false, (const double[]){2, 2}, load_w, 2, 2}}, NAN, 90, 90, "times ascending"},
+    {{.load = {false, (const double[]){0, 2}, load_w, 2, 2}}, NAN, 105, 90, "times ascending"},
+};
+
+static void test_readings_that_contradict(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof readings_cases / sizeof readings_cases[0]; i++) {
+    struct place_of_work work;
+    start(&work);
+    struct arena *arena = &work.fixture.arena;
+    struct measurement_record *record = make_record(arena, 1);
+    struct measurement *result = &record->results[0];
+    result->readings = readings_cases[i].readings;
+    result->idle_power_w = readings_cases[i].idle_power_w;
+    result->load_power_w = readings_cases[i].load_power_w;
+    result->sampled_power_w = readings_cases[i].sampled_power_w;
+    assert_int_equal(measurement_write(record, work.path, arena, &work.fixture.diagnostics), 0);
+    const bool good = !*readings_cases[i].error;
+    assert_int_equal(measurement_read(work.path, arena, &work.fixture.diagnostics) != NULL, good);
+    expect_error(&work.fixture, arena_printf(arena, "case %zu", i), readings_cases[i].error);
+    end(&work);
+  }
+}
+
 static void write_text(const char *path, const char *text) {
   FILE *file = fopen(path, "w");
   assert_non_null(file);
@@ -217,10 +297,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 4}", "a record of schema 4, this version reads 1 to 3");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 3");
+  refuse(&work, "{\"schema\": 5}", "a record of schema 5, this version reads 1 to 4");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 4");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 3}", "the record has no digest");
+  refuse(&work, "{\"schema\": 4}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -297,6 +377,12 @@ static const struct {
     {"beside.wall_power_w", "-1", "results[0].beside.wall_power_w: expected a number of at least"},
     {"/environment.device_state", NULL, "environment.device_state: this field is missing"},
     {"/environment.device_state.extra", "1", "device_state.extra: a field that no record has"},
+    {"readings", NULL, "results[0].readings: this field is missing"},
+    {"readings.load.sensed", "1", "readings.load.sensed: expected true or false"},
+    {"readings.load.power_w", "7", "readings.load.power_w: expected a list, found a number"},
+    {"readings.load.power_w", "[null, \"x\"]", "power_w[1]: expected a number, found a text"},
+    {"readings.load.power_w", "[-1]", "power_w[0]: expected a number of at least 0"},
+    {"readings.idle.end_s", "[null]", "readings.idle.end_s[0]: expected a number, found null"},
     {"types", "[]", "results[0].types: expected an object, found a list"},
     {"extra", "1", "results[0].extra: a field that no record has"},
     {"/extra", "1", "extra: a field that no record has"},
@@ -336,6 +422,7 @@ static void test_old_schema(void **state) {
   json_t *result = json_array_get(json_object_get(record, "results"), 0);
   json_object_set_new(record, "schema", json_integer(1));
   json_object_del(json_object_get(record, "environment"), "device_state");
+  json_object_del(result, "readings");
   json_object_del(result, "beside");
   json_object_del(result, "together");
   json_object_del(result, "shard");
@@ -358,12 +445,13 @@ static void test_old_schema(void **state) {
   assert_string_equal(old->telemetry.source, "");
   assert_true(isnan(old->telemetry.core_clock_hz.median));
   assert_int_equal(old->telemetry.throttle_count, 0);
+  assert_int_equal(old->readings.load.count, 0);
   assert_int_equal(old->together.devices, 0);
   assert_true(isnan(old->together.total_tokens_per_s));
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 3"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 4"));
   end(&work);
 }
 
@@ -441,11 +529,18 @@ static void test_old_record_stays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_damaged),
-      cmocka_unit_test(test_cannot_be_opened), cmocka_unit_test(test_bad_content),
-      cmocka_unit_test(test_directory),        cmocka_unit_test(test_failing_disk),
-      cmocka_unit_test(test_old_record_stays), cmocka_unit_test(test_old_schema),
-      cmocka_unit_test(test_flags_in_words),   cmocka_unit_test(test_round_trip_of_telemetry),
+      cmocka_unit_test(test_round_trip),
+      cmocka_unit_test(test_damaged),
+      cmocka_unit_test(test_cannot_be_opened),
+      cmocka_unit_test(test_bad_content),
+      cmocka_unit_test(test_directory),
+      cmocka_unit_test(test_failing_disk),
+      cmocka_unit_test(test_old_record_stays),
+      cmocka_unit_test(test_old_schema),
+      cmocka_unit_test(test_flags_in_words),
+      cmocka_unit_test(test_round_trip_of_telemetry),
+      cmocka_unit_test(test_round_trip_of_readings),
+      cmocka_unit_test(test_readings_that_contradict),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

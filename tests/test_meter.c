@@ -328,6 +328,7 @@ static struct {
   double now_s, watts, joules, module_w;
   double momentary_share; // of the true watts
   double stands_from_s, stands_to_s;
+  double reading_w; // one of those kept
   bool has_counter, has_momentary;
 } sensor;
 
@@ -382,6 +383,7 @@ static struct energy_use sense(double seconds) {
     assert_int_equal(energy_sample(&window), METER_OK);
   }
   const struct energy_use use = energy_stop(&window);
+  sensor.reading_w = use.readings.power_w[use.readings.count / 2];
   meter_close(&meter);
   arena_free(&arena);
   return use;
@@ -418,6 +420,8 @@ static void test_counter_against_integral(void **state) {
     const struct energy_use use = sense(6);
     expect_near(use.power_w, 400, 1e-9, "counter");
     expect_near(use.sampled_power_w, 400 * cases[i].share, 1e-9, "integral");
+    assert_true(use.readings.sensed);
+    expect_near(sensor.reading_w, 400 * cases[i].share, 1e-9, "a reading");
     assert_int_equal(use.inconsistent, cases[i].inconsistent);
   }
 }
@@ -442,6 +446,8 @@ static void test_power_without_counter(void **state) {
   const struct energy_use use = sense(6);
   expect_near(use.power_w, 400, 1e-9, "integrated");
   assert_true(isnan(use.sampled_power_w));
+  assert_false(use.readings.sensed);
+  expect_near(sensor.reading_w, 400, 1e-9, "a reading");
   assert_false(use.inconsistent);
 }
 

@@ -240,6 +240,7 @@ static void test_steady(void **state) {
   assert_int_equal(result.grade, GRADE_MEASURED);
   assert_true(result.whole_model);
   assert_true(isnan(result.load_power_w) && isnan(result.joules_per_token));
+  assert_int_equal(result.readings.idle.count + result.readings.load.count, 0);
   assert_string_equal(result.energy_meter, "none: a test");
   const struct measurement_flags none = {0};
   assert_memory_equal(&result.flags, &none, sizeof none);
@@ -438,6 +439,15 @@ static void idle_then_load(struct scene *scene) {
   watts[1].power_w = 30;
 }
 
+static void expect_readings(const struct measurement_window *window, double power_w,
+                            double seconds) {
+  assert_in_range(window->count, 40, 60); // ten a second
+  assert_false(window->sensed || measurement_has_gap(window));
+  expect_near(measurement_window_seconds(window), seconds, 0.05, "all of the window");
+  for (size_t i = 0; i < window->count; i++)
+    expect_near(window->power_w[i], power_w, 1e-6, "a reading");
+}
+
 // 120 W at 300 token/s.
 static void test_power(void **state) {
   (void)state;
@@ -452,6 +462,8 @@ static void test_power(void **state) {
   assert_true(result.energy_window_s >= 5);
   assert_string_equal(result.energy_meter, "fake meter");
   assert_false(result.flags.sampling_inconsistent || result.flags.thermal_unsettled);
+  expect_readings(&result.readings.idle, 40, 5.5);
+  expect_readings(&result.readings.load, 120, result.energy_window_s);
   assert_string_equal(result.beside.host_meter, "");
   assert_true(isnan(result.beside.host_load_power_w) && isnan(result.beside.wall_power_w));
   assert_string_equal(result.telemetry.source, "");
@@ -548,6 +560,8 @@ static void test_meter_lost(void **state) {
   expect_near(result.tokens_per_s, 300, 1e-9, "speed stays");
   assert_true(isnan(result.load_power_w) && isnan(result.joules_per_token));
   assert_string_equal(result.energy_meter, "lost: unplugged");
+  assert_int_equal(result.readings.load.count, 0);
+  assert_true(result.readings.idle.count > 0);
   end(&scene);
 }
 
@@ -627,6 +641,7 @@ static void test_recheck_without_watts(void **state) {
   expect_text(checked(&scene, &recorded, RECHECK_AGREES), "watts were not compared: none: a test");
   scene.protocol.meter = &scene.meter;
   recorded.load_power_w = NAN;
+  recorded.readings.load.count = recorded.readings.load.power_count = 0;
   expect_text(checked(&scene, &recorded, RECHECK_AGREES),
               "watts were not compared: the record has none");
   assert_true(machine.now_s - runs_s < 10); // nothing was loaded for watts

@@ -30,6 +30,7 @@ static struct measurement_record *record_of(struct fixture *fixture) {
                                      .tokens_per_s = tokens_per_s[b][c],
                                      .load_power_w = 100 + batches[b],
                                      .idle_power_w = NAN,
+                                     .energy_meter = "a meter",
                                      .grade = GRADE_MEASURED,
                                      .finished = record->finished};
       result->model.id = "llama-3.1-8b";
@@ -210,6 +211,43 @@ static void test_ranks(void **state) {
   fixture_end(&fixture);
 }
 
+// What the watts rest on: the meter and what it read.
+static void test_source_of_watts(void **state) {
+  (void)state;
+  static const double end_s[] = {2, 3, 5.5}, power_w[] = {98, NAN, 109};
+  static const struct {
+    size_t readings;
+    const char *batch, *source;
+  } expected[] = {
+      {0, "4", "record machine.json: A processor, a meter"},
+      {1, "4", "record machine.json: A processor, a meter; 1 reading from 98 to 98 W over 2 s"},
+      {3, "4",
+       "record machine.json: A processor, a meter; 2 readings from 98 to 109 W over 5.5 s, with "
+       "gaps"},
+      {3, "5",
+       "record machine.json: A processor, a meter; 2 readings from 98 to 109 W over 5.5 s, with "
+       "gaps; interpolated to batch 5"},
+  };
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    struct measurement_record *list[] = {record_of(&fixture)};
+    for (size_t k = 0; k < list[0]->count; k++)
+      list[0]->results[k].readings.load = (struct measurement_window){
+          false, end_s, power_w, expected[i].readings, expected[i].readings};
+    const struct records records = {list, 1, NULL};
+    const struct workload workload = {
+        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", expected[i].batch, "512"}};
+    struct recorded recorded;
+    assert_int_equal(recorded_choose(&records, "", "cpu", &workload, (struct place){0}, &recorded,
+                                     &fixture.arena, &fixture.diagnostics),
+                     0);
+    assert_string_equal(recorded.load_source, expected[i].source);
+    assert_string_equal(recorded.idle_source, "");
+    fixture_end(&fixture);
+  }
+}
+
 #define GB 1000000000ULL
 
 // Which record of a directory speaks for an accelerator, or why none does.
@@ -264,7 +302,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_choose),  cmocka_unit_test(test_newest_whole_model),
       cmocka_unit_test(test_curve),   cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_devices), cmocka_unit_test(test_source_of_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = 77
 MEASURED = ROOT / 'examples' / 'measured'  # they need records, and compare unlike workloads
+PLACES = {}  # the arguments that scenarios of a check's own need, by scenario
 EXAMPLES = [*sorted((ROOT / 'examples').glob('*.ini')), *sorted(MEASURED.glob('*.ini'))]
 
 
@@ -20,7 +21,9 @@ class Refused(Exception):
 
 
 def places(scenario):
-    """The arguments that an example needs beside its name."""
+    """The arguments that a scenario needs beside its name."""
+    if scenario in PLACES:
+        return PLACES[scenario]
     if MEASURED in Path(scenario).parents:
         return ['--measurements', ROOT / 'data' / 'measured', '--mixed']
     return []

@@ -7,6 +7,7 @@ import re
 
 import formulas
 import layout
+import metered
 import simulated
 import xlsx
 from layout import FIRST_PERIOD, KEY, LABEL, SCALAR, UNIT
@@ -26,12 +27,13 @@ EVERYWHERE = ('Cover', 'Inputs', 'Outputs', 'Checks', 'Change log')
 class Subject:
     """A scenario's workbook, those of its cases, and pairs of runs that must give the same bytes.
 
-    simulation: what pertoken simulate says of the run that the workbook shows, if it shows one.
+    simulation: what pertoken simulate says of the run that the workbook shows, if it shows one;
+    measured: of each option whose record has readings of a meter, that result of the record.
     """
 
-    def __init__(self, book, others=(), runs=(), version='', simulation=None):
+    def __init__(self, book, others=(), runs=(), version='', simulation=None, measured=()):
         self.book, self.others, self.runs, self.version = book, others, runs, version
-        self.simulation = simulation
+        self.simulation, self.measured = simulation, dict(measured)
         self.inputs = layout.Inputs(book)
         self.calculations = layout.calculations(book)
 
@@ -77,10 +79,14 @@ def rule_01(subject):
 
 
 def rule_02(subject):
-    """numeric literals only on Inputs and the timeline, but for the results of a run"""
+    """numeric literals only on Inputs and the timeline, but for results of a run and readings"""
     for sheet in subject.book.sheets.values():
         if sheet.name == simulated.NAME:
             for row, column, reason in simulated.problems(sheet, subject.simulation):
+                yield at(sheet, row, column, reason)
+            continue
+        if sheet.name == metered.NAME:
+            for row, column, reason in metered.problems(sheet, subject.measured):
                 yield at(sheet, row, column, reason)
             continue
         time = layout.timeline(sheet)[0] if sheet in subject.calculations else 0
