@@ -19,8 +19,10 @@ static const struct gpu_device h200 = {.described = {.name = "H200", .units = 13
                                        .warp = 32,
                                        .shared_bytes = 232448,
                                        .overlap = true};
-static const struct gpu_device mi300x = {
-    .described = {.name = "MI300X", .units = 304}, .warp = 64, .shared_bytes = 65536};
+static const struct gpu_device mi300x = {.described = {.name = "MI300X", .units = 304},
+                                         .warp = 64,
+                                         .shared_bytes = 65536,
+                                         .any_chunk = true};
 static const struct gpu_device small = {
     .described = {.name = "small", .units = 3}, .warp = 32, .shared_bytes = 49152};
 static const struct gpu_device *const devices[] = {&h200, &mi300x, &small};
@@ -134,7 +136,7 @@ static void check_product(const struct plan *plan, const struct gpu_launch *laun
   assert_true(a->stride % ROW_ALIGNMENT == 0 && a->stride >= a->columns);
   expect_within(plan, region_at(plan, a->output), a->output,
                 (size_t)a->batch * (size_t)a->output_stride * sizeof(float));
-  assert_true(launch->shared_bytes <= plan->device.shared_bytes);
+  assert_true(launch->shared_bytes + (matrix ? 16 : 0) <= plan->device.shared_bytes);
   if (!matrix) {
     assert_true(a->input && launch->grid[0] >= 1 && a->batch <= plan->vector_rows);
     return;
@@ -146,6 +148,9 @@ static void check_product(const struct plan *plan, const struct gpu_launch *laun
   assert_int_equal(launch->grid[1], a->splits);
   assert_in_range(a->splits, 1, 8);
   assert_true((a->splits - 1) * MATRIX_CHUNK < a->stride); // a whole chunk for each
+  assert_true(a->chunk == MATRIX_CHUNK || plan->device.any_chunk);
+  assert_true(a->chunk > 0 && MATRIX_CHUNK % a->chunk == 0);
+  assert_true(a->chunk >= matrix_least_chunk(element)); // a step of the tile
   expect_within(plan, REGION_COUNTERS, a->counters, launch->grid[0] * sizeof(unsigned));
   if (a->splits > 1)
     expect_within(plan, REGION_PARTIALS, a->partials,
@@ -318,7 +323,7 @@ static void test_choices(void **state) {
       {&h200, &llama_70b, 4, true, 0}, // 229 KB of activations
       {&h200, &llama_70b, 64, false, 64},   {&h200, &llama_70b, 256, false, 128},
       {&mi300x, &llama_8b, 2, true, 0},     {&mi300x, &llama_8b, 4, false, 16},
-      {&mi300x, &llama_70b, 64, false, 32},
+      {&mi300x, &llama_70b, 64, false, 64},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct decode_request request =
@@ -327,6 +332,48 @@ static void test_choices(void **state) {
     if (plan.vector != cases[i].vector || plan.product[PRODUCT_DOWN].slice != cases[i].slice)
       fail_msg("case %zu: vector %d, slice %d", i, plan.vector, plan.product[PRODUCT_DOWN].slice);
   }
+}
+
+// MI300X's 64 KiB, of which kernels take 16 bytes for themselves, hold the activations of 256 rows
+// in all mixes but one.
+static void test_slices_of_mi300x(void **state) {
+  (void)state;
+  static const struct {
+    int weights, activations, batch_padded, chunk, slices; // bytes of an element; of gate and up
+  } cases[] = {{2, 2, 16, 256, 1}, {2, 2, 32, 256, 1},  {2, 2, 64, 128, 1}, {2, 2, 128, 64, 1},
+               {2, 2, 256, 32, 1}, {1, 2, 16, 256, 1},  {1, 2, 32, 256, 1}, {1, 2, 64, 128, 1},
+               {1, 2, 128, 64, 1}, {1, 2, 256, 64, 2},  {1, 1, 16, 256, 1}, {1, 1, 32, 256, 1},
+               {1, 1, 64, 256, 1}, {1, 1, 128, 128, 1}, {1, 1, 256, 64, 1}};
+  for (int batch = 5; batch <= 256; batch++)
+    for (size_t m = 0; m < MIXES; m++) {
+      const struct decode_request request = request_of(&llama_70b, &mixes[m], batch, 4096);
+      const struct plan plan = plan_of(&request, &mi300x);
+      const struct plan_product *product = &plan.product[PRODUCT_GATE_UP];
+      const int weights = mixes[m].weights == ELEMENT_BF16 ? 2 : 1;
+      const int activations = mixes[m].activations == ELEMENT_BF16 ? 2 : 1;
+      size_t c = 0;
+      while (cases[c].weights != weights || cases[c].activations != activations ||
+             cases[c].batch_padded < batch)
+        c++;
+      for (int p = 0; p < PRODUCTS; p++)
+        assert_true(plan.product[p].shared_bytes + 16 <= 65536);
+      if (product->chunk != cases[c].chunk ||
+          product->slice * cases[c].slices != cases[c].batch_padded)
+        fail_msg("batch %d, mix %zu: slices of %d, chunks of %d", batch, m, product->slice,
+                 product->chunk);
+    }
+}
+
+// Where the kernels know one length of chunks only, it is that.
+static void test_chunk_of_h200(void **state) {
+  (void)state;
+  for (int batch = 5; batch <= 256; batch++)
+    for (size_t m = 0; m < MIXES; m++) {
+      const struct decode_request request = request_of(&llama_70b, &mixes[m], batch, 4096);
+      const struct plan plan = plan_of(&request, &h200);
+      for (int p = 0; p < PRODUCTS; p++)
+        assert_int_equal(plan.product[p].chunk, MATRIX_CHUNK);
+    }
 }
 
 // About as many blocks as the device holds, when there are few of them without splits.
@@ -412,10 +459,11 @@ static void test_overflow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_regions),      cmocka_unit_test(test_cost_as_on_the_cpu),
-      cmocka_unit_test(test_cost_by_hand), cmocka_unit_test(test_70b_fits_one_h200),
-      cmocka_unit_test(test_choices),      cmocka_unit_test(test_splits_fill_the_device),
-      cmocka_unit_test(test_refusals),     cmocka_unit_test(test_devices_refused),
+      cmocka_unit_test(test_regions),       cmocka_unit_test(test_cost_as_on_the_cpu),
+      cmocka_unit_test(test_cost_by_hand),  cmocka_unit_test(test_70b_fits_one_h200),
+      cmocka_unit_test(test_choices),       cmocka_unit_test(test_slices_of_mi300x),
+      cmocka_unit_test(test_chunk_of_h200), cmocka_unit_test(test_splits_fill_the_device),
+      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_devices_refused),
       cmocka_unit_test(test_overflow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

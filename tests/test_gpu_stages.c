@@ -23,16 +23,17 @@
 static struct plugin {
   const char *name;
   int warp;
-  bool fnuz; // E4M3 as gfx942 holds it
+  bool fnuz;      // E4M3 as gfx942 holds it
+  bool any_chunk; // driver.h
   void *library;
   emulator_launch_function *launch;
 } plugins[] = {
 #if !defined(__SANITIZE_ADDRESS__)
-    {.name = "emulator32", .warp = 32},
-    {.name = "emulator64", .warp = 64},
+    {.name = "emulator32", .warp = 32, .any_chunk = true},
+    {.name = "emulator64", .warp = 64, .any_chunk = true},
 #endif
     {.name = "emulatormma", .warp = 32},
-    {.name = "emulator64fnuz", .warp = 64, .fnuz = true},
+    {.name = "emulator64fnuz", .warp = 64, .fnuz = true, .any_chunk = true},
 };
 #define PLUGINS (sizeof plugins / sizeof plugins[0])
 
@@ -305,7 +306,8 @@ static void vector_products_are_exact(void **unused) {
   }
 }
 
-static void check_matrix(const struct product *p, int columns, int splits) {
+// `chunk` at most; where the kernels take but one length, MATRIX_CHUNK.
+static void check_matrix(const struct product *p, int columns, int splits, int chunk) {
   char kernel[64];
   struct product_arguments a = make_arguments(p);
   const size_t element = element_bytes(p->activations), padded = (size_t)p->batch_padded;
@@ -325,14 +327,17 @@ static void check_matrix(const struct product *p, int columns, int splits) {
   const size_t blocks = size((p->rows + block_rows - 1) / block_rows);
   a.activations = activations;
   a.activation_scales = p->activations == ELEMENT_E4M3 ? scales : NULL;
+  const int least =
+      p->plugin->any_chunk ? matrix_least_chunk(element_bytes(p->weights)) : MATRIX_CHUNK;
   a.splits = splits;
+  a.chunk = chunk > least ? chunk : least;
   a.partials = take(size(splits * gates * p->batch_padded * p->rows) * sizeof(float));
   a.counters = take(blocks * sizeof *a.counters);
   memset(a.counters, 0, blocks * sizeof *a.counters);
   snprintf(kernel, sizeof kernel, "matrix_%s_%s_%s_%d", element_names[p->weights],
            element_names[p->activations], end_names[p->end], columns);
   run(p->plugin, kernel, (unsigned)blocks, (unsigned)splits, 1, MATRIX_WARPS * p->plugin->warp,
-      matrix_shared_bytes(p->batch_padded, element), &a, sizeof a);
+      matrix_shared_bytes(p->batch_padded, a.chunk, element), &a, sizeof a);
   check_output(p, kernel, a.output, a.output_stride);
   for (size_t i = 0; i < blocks; i++) {
     assert_int_equal(a.counters[i], 0);
@@ -342,11 +347,14 @@ static void check_matrix(const struct product *p, int columns, int splits) {
 
 static void matrix_products_are_exact(void **unused) {
   static const struct {
-    int rows, columns, batch, warp_columns, groups, splits;
-  } shapes[] = {{1, 1, 1, 16, 1, 1},      {37, 65, 7, 16, 1, 1},    {300, 100, 16, 16, 1, 1},
-                {33, 600, 5, 16, 1, 3},   {130, 300, 30, 32, 1, 2}, {65, 520, 17, 16, 2, 2},
-                {40, 257, 64, 64, 1, 1},  {200, 40, 50, 16, 4, 1},  {40, 300, 100, 32, 4, 2},
-                {70, 520, 120, 64, 2, 3}, {20, 70, 250, 64, 4, 1},  {9, 1100, 3, 16, 1, 5}};
+    int rows, columns, batch, warp_columns, groups, splits, chunk;
+  } shapes[] = {
+      {1, 1, 1, 16, 1, 1, 256},      {37, 65, 7, 16, 1, 1, 64},     {300, 100, 16, 16, 1, 1, 256},
+      {33, 600, 5, 16, 1, 3, 256},   {130, 300, 30, 32, 1, 2, 256}, {65, 520, 17, 16, 2, 2, 32},
+      {40, 257, 64, 64, 1, 1, 256},  {200, 40, 50, 16, 4, 1, 256},  {40, 300, 100, 32, 4, 2, 64},
+      {70, 520, 120, 64, 2, 3, 256}, {20, 70, 250, 64, 4, 1, 256},  {9, 1100, 3, 16, 1, 5, 128},
+      {33, 601, 64, 64, 1, 2, 128},  {20, 325, 128, 64, 2, 1, 64},  {20, 710, 250, 64, 4, 2, 32},
+      {70, 1000, 30, 32, 1, 1, 128}, {70, 1000, 30, 32, 1, 2, 32}};
   (void)unused;
   for (size_t i = 0; i < PLUGINS * KINDS; i++) {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
@@ -358,7 +366,7 @@ static void matrix_products_are_exact(void **unused) {
                                 .columns = shapes[s].columns,
                                 .batch = shapes[s].batch,
                                 .batch_padded = shapes[s].warp_columns * shapes[s].groups};
-      check_matrix(&p, shapes[s].warp_columns, shapes[s].splits);
+      check_matrix(&p, shapes[s].warp_columns, shapes[s].splits, shapes[s].chunk);
     }
   }
 }

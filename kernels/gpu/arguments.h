@@ -35,7 +35,7 @@ enum {
   MATRIX_WARPS = 8,     // of a block of a matrix product
   MATRIX_ROWS = 32,     // of weights per warp
   MATRIX_COLUMNS = 64,  // most columns of the batch per warp
-  MATRIX_CHUNK = 256,   // elements of a row of activations in shared memory at a time, twice
+  MATRIX_CHUNK = 256,   // most elements of a row of activations in shared memory at a time, twice
   ATTENTION_WARPS = 4,
   ATTENTION_SPLITS = 128, // at most: what the merge has room for
   SMALL_THREADS = 256,    // of a block of every other kernel
@@ -63,9 +63,11 @@ static inline size_t gpu_round_up(size_t value, size_t multiple) {
 // round_*). batch_padded is batch rounded up to COLUMNS; warps form batch_padded / COLUMNS groups
 // (1, 2 or 4), a block covers MATRIX_ROWS * MATRIX_WARPS / groups rows. With swiglu half of
 // MATRIX_ROWS are rows of the gate, half the same rows of the up. Block y takes the y-th share of
-// the columns, in whole chunks of MATRIX_CHUNK; with splits > 1 the sums go to `partials`, and the
-// last block to arrive at counters[block x] adds them up in the order of the splits and resets the
-// counter.
+// the columns, in whole chunks; with splits > 1 the sums go to `partials`, and the last block to
+// arrive at counters[block x] adds them up in the order of the splits and resets the counter.
+// `chunk`, the elements of a row of activations in shared memory at a time, is MATRIX_CHUNK, or
+// where the device takes any (gpu_device) a smaller power of two, down to a step of the tile:
+// matrix_least_chunk.
 struct product_arguments {
   const void *weights, *second;        // [rows][stride]; second: up, else NULL
   const float *scales, *second_scales; // [rows] for E4M3, else NULL
@@ -79,6 +81,7 @@ struct product_arguments {
   unsigned *counters; // [blocks of rows], zero before and after
   float *output;      // [batch][output_stride]
   int output_stride;
+  int chunk; // matrix
 };
 
 // Shared memory of a vector product: the rounded activations, and room for the block's sums.
@@ -88,8 +91,13 @@ static inline size_t vector_shared_bytes(int stride, int batch, size_t element_b
 
 // Of a matrix product: two chunks of activations; each column is 16 bytes longer than its chunk, so
 // that neighbouring columns lie in different banks.
-static inline size_t matrix_shared_bytes(int batch_padded, size_t element_bytes) {
-  return 2 * (size_t)batch_padded * (MATRIX_CHUNK * element_bytes + 16);
+static inline size_t matrix_shared_bytes(int batch_padded, int chunk, size_t element_bytes) {
+  return 2 * (size_t)batch_padded * ((size_t)chunk * element_bytes + 16);
+}
+
+// A step of the matrix tile: 64 bytes of a row of weights.
+static inline int matrix_least_chunk(size_t weight_bytes) {
+  return (int)(64 / weight_bytes);
 }
 
 // round_ACTIVATIONS_PROLOGUE (norm or round): grid (batch_padded), block SMALL_THREADS: one row

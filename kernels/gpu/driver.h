@@ -17,6 +17,7 @@ struct gpu_device {
   char architecture[16]; // "sm_90", "gfx942"
   int warp;
   size_t shared_bytes; // that one block may take
+  bool any_chunk;      // matrix kernels take shorter chunks than MATRIX_CHUNK: arguments.h
   bool overlap;        // programmatic dependent launch
   struct gpu_tuning tuning;
 };

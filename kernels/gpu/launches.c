@@ -290,6 +290,7 @@ static void matrix_slice(struct list *list, enum product_name name, int first) {
   arguments.batch = rest < product->slice ? rest : product->slice;
   arguments.batch_padded = product->slice;
   arguments.splits = product->splits;
+  arguments.chunk = product->chunk;
   arguments.partials = shared_at(list, REGION_PARTIALS);
   arguments.counters = shared_at(list, REGION_COUNTERS);
   arguments.output += (size_t)first * (size_t)product->rows;

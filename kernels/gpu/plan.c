@@ -15,6 +15,7 @@
 
 #define REGION_ALIGNMENT 256 // what cudaMalloc and hipMalloc promise for a whole allocation
 #define SMALLEST_SLICE   16
+#define STATIC_SHARED    16 // bytes that a kernel takes beside those of its launch, in arrive_last
 
 // Blocks of a multiprocessor at a time, as far as shared memory goes: what the kernels are compiled
 // for.
@@ -105,7 +106,7 @@ static const char *request_unknown(const struct decode_request *request) {
 static const char *device_unknown(const struct plan *plan) {
   if (plan->device.warp != 32 && plan->device.warp != 64)
     return "the device's warp is neither 32 nor 64 wide";
-  if (attention_shared_bytes(plan->head_dim_padded) > plan->device.shared_bytes)
+  if (attention_shared_bytes(plan->head_dim_padded) + STATIC_SHARED > plan->device.shared_bytes)
     return "attention with heads this wide takes more shared memory than the device has";
   if (plan->request.shape.kv_heads > MOST_GRID_Y / plan->head_groups)
     return "there are more kv heads than a grid takes";
@@ -178,19 +179,29 @@ static bool share_vector(struct plan *plan) {
   return true;
 }
 
+// The largest slice of the batch that fits, and with it the largest chunk of its activations.
+static bool choose_slice(const struct plan *plan, struct plan_product *product) {
+  const int smallest =
+      plan->device.any_chunk ? matrix_least_chunk(element_bytes(product->weights)) : MATRIX_CHUNK;
+  for (int slice = plan->batch_padded; slice >= SMALLEST_SLICE; slice /= 2)
+    for (int chunk = MATRIX_CHUNK; chunk >= smallest; chunk /= 2) {
+      product->slice = slice;
+      product->chunk = chunk;
+      product->shared_bytes =
+          matrix_shared_bytes(slice, chunk, element_bytes(product->activations));
+      if (product->shared_bytes + STATIC_SHARED <= plan->device.shared_bytes)
+        return true;
+    }
+  return false;
+}
+
 static bool share_matrix(struct plan *plan) {
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];
-    const size_t element = element_bytes(product->activations);
-    int slice = plan->batch_padded;
-    while (slice > SMALLEST_SLICE &&
-           matrix_shared_bytes(slice, element) > plan->device.shared_bytes)
-      slice /= 2;
-    product->slice = slice;
-    product->warp_columns = least(slice, MATRIX_COLUMNS);
-    product->shared_bytes = matrix_shared_bytes(slice, element);
-    if (product->shared_bytes > plan->device.shared_bytes)
+    if (!choose_slice(plan, product))
       return false;
+    const int slice = product->slice;
+    product->warp_columns = least(slice, MATRIX_COLUMNS);
     const int groups = slice / product->warp_columns;
     const int rows = MATRIX_ROWS * MATRIX_WARPS / groups / (product->gated ? 2 : 1);
     product->blocks = ceiling(product->rows, rows);

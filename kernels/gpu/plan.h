@@ -64,8 +64,9 @@ struct plan_product {
   size_t shared_bytes;
   int blocks; // of the grid: vector, all; matrix, of rows
   // Matrix kernels: a launch takes `slice` rows of the batch, all of them unless shared memory is
-  // too small, each of its warps `warp_columns` of them.
-  int slice, warp_columns, splits;
+  // too small even for the least chunk of their activations, each of its warps `warp_columns` of
+  // them. Every slice reads the weights again.
+  int slice, warp_columns, splits, chunk;
 };
 
 struct plan {

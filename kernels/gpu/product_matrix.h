@@ -27,6 +27,9 @@ template <class ELEMENTS_, matrix_end END_, int COLUMNS> struct matrix_kind {
   static constexpr bool TIGHT = COLUMNS == 64 && TILE_PARTS == 2 && ELEMENTS::AS_THEY_LIE;
   static constexpr int DEPTH = TILE_PARTS == 4 ? 1 : COLUMNS == 16 || TIGHT ? 2 : 4;
   static constexpr int BLOCKS = COLUMNS == 16 ? 2 : 1; // on a multiprocessor
+  // Shared memory that is short of a chunk of MATRIX_CHUNK is AMD's; elsewhere the compiler is to
+  // know its length.
+  static constexpr bool ANY_CHUNK = TILE_PARTS != 2;
 };
 
 // One warp's share: `row` and `column` are the first of the output; the sums run over `steps` steps
@@ -35,17 +38,17 @@ struct matrix_share {
   int row, column, first, steps;
 };
 
-// Elements of a row of activations in shared memory at a time, twice: a power of two, and whole
-// rounds of DEPTH steps.
-DEVICE int matrix_chunk(const struct product_arguments &) {
-  return MATRIX_CHUNK;
+// Elements of a row of activations in shared memory at a time, twice: a power of two, so whole
+// rounds of DEPTH steps or a whole number of them to a round.
+template <class KIND> DEVICE int matrix_chunk(const struct product_arguments &a) {
+  return KIND::ANY_CHUNK ? a.chunk : MATRIX_CHUNK;
 }
 
 template <class KIND>
 DEVICE struct matrix_share matrix_share_of(const struct product_arguments &a) {
   const int columns = KIND::COLUMN_TILES * TILE_COLUMNS, groups = a.batch_padded / columns;
   const int warps = MATRIX_WARPS / groups; // side by side in the rows
-  const int chunk = matrix_chunk(a), chunks = (a.stride + chunk - 1) / chunk;
+  const int chunk = matrix_chunk<KIND>(a), chunks = (a.stride + chunk - 1) / chunk;
   const int split = block_index(1);
   const int end = chunks * (split + 1) / a.splits * chunk;
   struct matrix_share share;
@@ -106,14 +109,14 @@ template <class KIND> DEVICE void matrix_advance(struct matrix_stream<KIND> &str
 
 // Bytes from one column to the next in shared memory: neighbours lie in different banks.
 template <class KIND> DEVICE int matrix_column_bytes(const struct product_arguments &a) {
-  return matrix_chunk(a) * KIND::ELEMENTS::B_BYTES + 16;
+  return matrix_chunk<KIND>(a) * KIND::ELEMENTS::B_BYTES + 16;
 }
 
 // Brings the chunk of this number, counted from the share's first, into its half of shared memory.
 template <class KIND>
 DEVICE void matrix_bring(const struct product_arguments &a, const struct matrix_share &share,
                          int number, char *shared) {
-  const int bytes = KIND::ELEMENTS::B_BYTES, chunk = matrix_chunk(a);
+  const int bytes = KIND::ELEMENTS::B_BYTES, chunk = matrix_chunk<KIND>(a);
   const int pieces = chunk * bytes / 16, at_once = MATRIX_WARPS * WARP / pieces;
   const int column_bytes = matrix_column_bytes<KIND>(a);
   const int thread = thread_index_anew(), piece = thread % pieces * 16;
@@ -129,17 +132,37 @@ DEVICE void matrix_bring(const struct product_arguments &a, const struct matrix_
                  at_once * row_bytes, (a.batch_padded - column + at_once - 1) / at_once);
 }
 
-// Adds `count` steps from where the stream stands, with the activations at `b`; `left` steps are
-// left to the end. Keeps the ring filled.
+// Waits for the chunk of this number, which begins at `step`, and brings the one after it. The
+// warp's first column of it in shared memory.
 template <class KIND>
-DEVICE void matrix_chunk_sum(struct matrix_stream<KIND> &stream, int count, int left, const char *b,
-                             int column_bytes, struct tile_a (&ring)[KIND::DEPTH][KIND::TILES],
+DEVICE const char *matrix_next(const struct product_arguments &a, const struct matrix_share &share,
+                               int step, int number, char *shared) {
+  copies_wait();
+  block_wait(); // this chunk is there, and nobody needs the one before
+  if (step + matrix_chunk<KIND>(a) / KIND::ELEMENTS::STEP < share.steps) {
+    matrix_bring<KIND>(a, share, number + 1, shared);
+  }
+  return shared + (number % 2 * a.batch_padded + share.column) * matrix_column_bytes<KIND>(a);
+}
+
+// Adds `count` steps from `step`, where the stream stands: those of a chunk, or of a round where
+// the chunks are shorter. `number` is that of the next chunk. Keeps the ring filled.
+template <class KIND>
+DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct matrix_share &share,
+                             struct matrix_stream<KIND> &stream, int step, int count, int &number,
+                             char *shared, struct tile_a (&ring)[KIND::DEPTH][KIND::TILES],
                              float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
+  const int left = share.steps - step, column_bytes = matrix_column_bytes<KIND>(a);
+  const int chunk_steps = matrix_chunk<KIND>(a) / KIND::ELEMENTS::STEP;
+  const char *b = matrix_next<KIND>(a, share, step, number++, shared);
 #pragma unroll 1
   for (int first = 0; first < count; first += KIND::DEPTH) {
 #pragma unroll
     for (int i = 0; i < KIND::DEPTH; i++) {
       if (first + i < count) {
+        if (KIND::ANY_CHUNK && i > 0 && i % chunk_steps == 0) {
+          b = matrix_next<KIND>(a, share, step + i, number++, shared);
+        }
 #pragma unroll
         for (int t = 0; t < KIND::COLUMN_TILES; t++) {
           KIND::ELEMENTS::multiply(ring[i], b + t * TILE_COLUMNS * column_bytes, column_bytes,
@@ -171,19 +194,13 @@ DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_sh
   wait_for_previous();
   matrix_bring<KIND>(a, share, 0, shared);
 
-  const int chunk_steps = matrix_chunk(a) / KIND::ELEMENTS::STEP; // a multiple of DEPTH
-  const int column_bytes = matrix_column_bytes<KIND>(a);
+  const int chunk_steps = matrix_chunk<KIND>(a) / KIND::ELEMENTS::STEP;
+  const int most = chunk_steps > KIND::DEPTH ? chunk_steps : KIND::DEPTH;
 #pragma unroll 1
-  for (int step = 0, number = 0; step < share.steps; step += chunk_steps, number++) {
-    copies_wait();
-    block_wait(); // this chunk is there, and nobody needs the one before
-    if (step + chunk_steps < share.steps) {
-      matrix_bring<KIND>(a, share, number + 1, shared);
-    }
+  for (int step = 0, number = 0; step < share.steps; step += most) {
     const int left = share.steps - step;
-    matrix_chunk_sum<KIND>(stream, left < chunk_steps ? left : chunk_steps, left,
-                           shared + (number % 2 * a.batch_padded + share.column) * column_bytes,
-                           column_bytes, ring, sum);
+    matrix_chunk_sum<KIND>(a, share, stream, step, left < most ? left : most, number, shared, ring,
+                           sum);
   }
 }
 

@@ -83,6 +83,9 @@ enum decode_status describe(int device, struct gpu_device *out) {
   snprintf(out->architecture, sizeof out->architecture, "emulator");
   out->warp = EMULATOR_WARP;
   out->shared_bytes = setting("EMULATOR_SHARED", 98304);
+#if !defined(TILE_MMA)
+  out->any_chunk = true;
+#endif
   out->overlap = true;
   return DECODE_OK;
 }
