@@ -6,7 +6,12 @@
 Looks at the images that the build left in build/gpu. What is not there, or is older than the
 kernels' sources, is compiled: with `full` for all targets, else for one of each vendor. TREE is
 another source tree; its kernels are always compiled.
+
+Of CUDA it reads the PTX and what the cubin says of itself; where nvdisasm is found (in NVDISASM, PATH
+or beside nvcc), also the machine code of SASS.
 """
+import collections
+import os
 import pathlib
 import re
 import shutil
@@ -17,6 +22,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CUDA = {'80': False, '90a': True, '100': True, '120': True}  # has griddepcontrol (PTX ISA, sm_90)
+LOAD_WEIGHTS = r'LDG\.E\.NA\.LTC\d+B\.128\.CONSTANT'
+SASS = {'80', '90a'}  # that nvdisasm of CUDA 12.4 and later knows
+# Instructions of SASS whose number in all kernels together is printed.
+SHOWN = {'weights LDG.128': r'LDG\..*\.128\.CONSTANT$', 'LDGSTS.128': r'LDGSTS\..*\.128$', 'HMMA': r'HMMA\b',
+         'local': r'(LDL|STL)\b'}
 MATRIX_UNITS = ['gfx90a', 'gfx942', 'gfx950']
 HIP = MATRIX_UNITS + ['gfx1100', 'gfx1201']
 OFTEN = {'90a', 'gfx942'}  # compiled when there is no image
@@ -170,6 +180,59 @@ def check_cuda(architecture, overlap, ptx, cubin):
         check(subject, frames.get(name) == 0, f'{frames.get(name)} bytes of stack or spills')
 
 
+# ---- SASS: the instructions that the GPU is given
+
+def disassembler():
+    beside = [str(pathlib.Path(nvcc()).resolve().parent / 'nvdisasm')] if nvcc() else []
+    return tool(*filter(None, [os.environ.get('NVDISASM')]), 'nvdisasm', *beside)
+
+
+def instructions(code):
+    """Every instruction with its modifiers and how often it stands there."""
+    return collections.Counter(re.findall(r'^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)', code, re.M))
+
+
+def check_sass_kernel(subject, name, found, wanted_parts):
+    """Each of `wanted_parts` is a pattern of an instruction that is to be there."""
+    local = [i for i in found if re.match(r'(LDL|STL)\b', i)]
+    check(subject, not local, 'local memory: ' + ', '.join(local))
+    cached = [i for i in found if re.match(r'LDG\b.*\.CONSTANT', i)]
+    other = [i for i in cached if not re.fullmatch(LOAD_WEIGHTS, i)]
+    check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
+    for pattern in wanted_parts:
+        check(subject, any(re.match(pattern, i) for i in found), f'no {pattern}')
+
+
+def sass_parts(name):
+    """What a kernel is to be made of."""
+    parts = [LOAD_WEIGHTS + '$'] if name in STREAMING else []
+    if name in MATRIX:
+        parts += [r'LDGSTS\.\S*\.128$', r'LDS\.128$']
+    if name in MATRIX + ATTENTION + TILE:
+        parts.append(r'HMMA\.16816\.F32' + ('' if 'e4m3_e4m3' in name else r'\.BF16'))
+    return parts
+
+
+def check_sass(architecture, cubin):
+    global skipped
+    if architecture not in SASS:
+        return
+    if not disassembler():
+        skipped += 1
+        print(f'skipped SASS of sm_{architecture}: no nvdisasm (in NVDISASM, PATH or beside nvcc)')
+        return
+    kernels = by_kernel(run(disassembler(), '-c', cubin), r'^\.text\.(\w+):')
+    check_names(f'SASS of sm_{architecture}', kernels)
+    total = collections.Counter()
+    for name, code in kernels.items():
+        found = instructions(code)
+        check_sass_kernel(f'SASS of sm_{architecture} {name}', name, found, sass_parts(name))
+        total += found
+    print(f'SASS of sm_{architecture}, {len(kernels)} kernels: ' + ', '.join(
+        f'{count} {word}' for word, count in
+        ((w, sum(n for i, n in total.items() if re.match(p, i))) for w, p in SHOWN.items())))
+
+
 def cuda_images(architecture, folder):
     images = built(f'cuda_{architecture}.ptx', f'cuda_{architecture}.cubin')
     if not wanted(architecture, nvcc(), images):
@@ -272,6 +335,7 @@ def main():
             images = cuda_images(architecture, folder)
             if images:
                 check_cuda(architecture, overlap, *images)
+                check_sass(architecture, images[1])
         for target in HIP:
             image = hip_image(target, folder)
             if image:
