@@ -43,9 +43,8 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is computed, not given: see its formula with 'pertoken explain'", name);
   else
-    diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in %s%s%s%s", name, where,
-                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                      nearest ? "'?" : "");
+    diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in %s%s", name, where,
+                      did_you_mean(nearest, reading->arena));
 }
 
 static bool may_stand_in_workload(const struct reading *reading, const char *name) {
@@ -59,9 +58,8 @@ static bool may_stand_in_workload(const struct reading *reading, const char *nam
 
 static void unknown_head_key(struct reading *reading, const struct ini_key *key) {
   const char *nearest = nearest_name(key->name, head_keys, HEAD_KEYS);
-  diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in [scenario]%s%s%s",
-                    key->name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                    nearest ? "'?" : "");
+  diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in [scenario]%s", key->name,
+                    did_you_mean(nearest, reading->arena));
 }
 
 static void assign_common(struct reading *reading, const struct ini_section *section,
@@ -89,7 +87,7 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
   const char *point = strchr(key->name, '.');
   const char *prefix =
       point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
-  layer.option = point ? reading_option(reading, prefix) : -1;
+  layer.option = point ? scenario_option(reading->scenario, prefix) : -1;
   if (layer.option < 0 &&
       inputs_assign(reading->inputs, layer, key->name, key, reading->diagnostics))
     return;
@@ -103,13 +101,14 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
     diagnostics_error(reading->diagnostics, key->place,
                       "a case changes inputs: '%s' belongs in the option or [workload]", name);
   else if (point && layer.option < 0)
-    reading_unknown_option(reading, prefix, key->place);
+    scenario_unknown_option(reading->scenario, prefix, key->place, reading->diagnostics);
   else
     reading_unknown_key(reading, name, key, where, false);
 }
 
 static void assign_section(struct reading *reading, const struct ini_section *section) {
-  int option = !strcmp(section->kind, "option") ? reading_option(reading, section->argument) : -1;
+  int option =
+      !strcmp(section->kind, "option") ? scenario_option(reading->scenario, section->argument) : -1;
   int which = !strcmp(section->kind, "case") ? reading_case(reading, section->argument) : -1;
   const char *where = arena_printf(reading->arena, "[%s%s%s]", section->kind,
                                    *section->argument ? " " : "", section->argument);
@@ -146,7 +145,7 @@ static void assign_setting(struct reading *reading, const char *setting) {
   const char *point = strchr(key.name, '.');
   if (point) {
     const char *prefix = arena_copy_n(arena, key.name, (size_t)(point - key.name));
-    int option = reading_option(reading, prefix);
+    int option = scenario_option(reading->scenario, prefix);
     if (option >= 0 && selection_assign(reading, option, point + 1, &key))
       return;
     if (!strcmp(prefix, "workload") && selection_assign(reading, -1, point + 1, &key))

@@ -229,8 +229,7 @@ static bool demands(const struct rule *rule, unsigned demand) {
 // "; did you mean 'NEAREST'?" or nothing.
 static const char *suggest(const struct check *check, const char *name,
                            const char *const *candidates, size_t count) {
-  const char *nearest = nearest_name(name, candidates, count);
-  return nearest ? arena_printf(check->arena, "; did you mean '%s'?", nearest) : "";
+  return did_you_mean(nearest_name(name, candidates, count), check->arena);
 }
 
 static void report_cell(const struct check *check, size_t row, const struct rule *rule,

@@ -46,9 +46,8 @@ static int find_item(const struct reader *reader, const char *name, const char *
   const int d = model_find(model, name);
   if (d < 0) {
     const char *nearest = model_nearest(model, name, false, reader->arena);
-    diagnostics_error(reader->diagnostics, place_of(reader, at), "unknown line item '%s'%s%s%s",
-                      name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                      nearest ? "'?" : "");
+    diagnostics_error(reader->diagnostics, place_of(reader, at), "unknown line item '%s'%s", name,
+                      did_you_mean(nearest, reader->arena));
     return -1;
   }
   if (model->declarations[d].kind != DECLARATION_SERIES)
@@ -60,12 +59,7 @@ static int find_item(const struct reader *reader, const char *name, const char *
 
 static int find_option(const struct reader *reader, const char *id, const char *at,
                        size_t *option) {
-  struct diagnostics *diagnostics = reader->diagnostics;
-  const size_t before = diagnostics->count;
-  if (!option_named(reader->scenario, id, option, diagnostics))
-    return 0;
-  diagnostics->list[before].place = place_of(reader, at);
-  return -1;
+  return option_named(reader->scenario, id, place_of(reader, at), option, reader->diagnostics);
 }
 
 static bool add_term(const struct reader *reader, size_t option, int declaration, bool below,
@@ -500,9 +494,8 @@ static void read_key(struct reader *reader) {
     const char *nearest = nearest_name(name, names, sizeof names / sizeof names[0]);
     diagnostics_error(reader->diagnostics, reader->key->place,
                       "unknown key '%s' in a claim: it has says or shows, with.INPUT, needs and "
-                      "source%s%s%s",
-                      name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                      nearest ? "'?" : "");
+                      "source%s",
+                      name, did_you_mean(nearest, reader->arena));
   }
 }
 

@@ -258,3 +258,7 @@ const char *nearest_name(const char *name, const char *const *candidates, size_t
   }
   return nearest;
 }
+
+const char *did_you_mean(const char *name, struct arena *arena) {
+  return name ? arena_printf(arena, "; did you mean '%s'?", name) : "";
+}

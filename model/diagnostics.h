@@ -44,4 +44,7 @@ void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool
 // (distance over a third of the longer length, at least 1). Case does not count.
 const char *nearest_name(const char *name, const char *const *candidates, size_t count);
 
+// "; did you mean 'NAME'?" to end a message with, or "" without a name.
+const char *did_you_mean(const char *name, struct arena *arena);
+
 #endif

@@ -66,9 +66,9 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
   *quantity = (struct free_quantity){.key = key->name,
                                      .place = key->place,
                                      .declaration = d,
-                                     .option = point ? reading_option(reading, id) : -1};
+                                     .option = point ? scenario_option(reading->scenario, id) : -1};
   if (point && quantity->option < 0) {
-    reading_unknown_option(reading, id, key->place);
+    scenario_unknown_option(reading->scenario, id, key->place, reading->diagnostics);
     return false;
   }
   if (d < 0 || model->declarations[d].kind != DECLARATION_INPUT) {

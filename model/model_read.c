@@ -464,9 +464,8 @@ static int refuse_own_keys(const struct ini_section *section, const char *const 
     if (known)
       continue;
     const char *nearest = nearest_name(section->keys[k].name, names, count);
-    diagnostics_error(diagnostics, section->keys[k].place, "unknown key '%s' in [item]%s%s%s",
-                      section->keys[k].name, nearest ? "; did you mean '" : "",
-                      nearest ? nearest : "", nearest ? "'?" : "");
+    diagnostics_error(diagnostics, section->keys[k].place, "unknown key '%s' in [item]%s",
+                      section->keys[k].name, did_you_mean(nearest, diagnostics->arena));
   }
   return diagnostics->errors == errors ? 0 : -1;
 }

@@ -37,8 +37,7 @@ struct reader {
 // Names near to `name` among those that could stand there, as "; did you mean 'x'?", or "".
 static const char *suggestion(const struct reader *reader, const char *name,
                               const char *const *names, size_t count) {
-  const char *nearest = nearest_name(name, names, count);
-  return nearest ? arena_printf(reader->arena, "; did you mean '%s'?", nearest) : "";
+  return did_you_mean(nearest_name(name, names, count), reader->arena);
 }
 
 static void report_unknown(const struct reader *reader, const struct ini_section *section,
@@ -59,16 +58,10 @@ static int find_word(const char *word, const char *const *words, size_t count) {
 
 // The option of an id, or -1 after an error at `place`.
 static int find_option(const struct reader *reader, const char *id, struct place place) {
-  const struct scenario *scenario = reader->scenario;
-  const char **ids = arena_array(reader->arena, scenario->option_count + 1, sizeof *ids);
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    ids[o] = scenario->options[o].id;
-    if (!strcmp(ids[o], id))
-      return (int)o;
-  }
-  diagnostics_error(reader->diagnostics, place, "there is no option '%s'%s", id,
-                    suggestion(reader, id, ids, scenario->option_count));
-  return -1;
+  const int option = scenario_option(reader->scenario, id);
+  if (option < 0)
+    scenario_unknown_option(reader->scenario, id, place, reader->diagnostics);
+  return option;
 }
 
 // A quantity of a unit that is not below zero; zero has a message of its own.

@@ -34,10 +34,9 @@ int question_check_keys(const struct ini_section *section, const char *const *al
     if (is_allowed(key->name, allowed, count))
       continue;
     const char *nearest = nearest_name(key->name, allowed, count);
-    diagnostics_error(diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s%s%s", key->name,
+    diagnostics_error(diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s", key->name,
                       section->kind, *section->argument ? " " : "", section->argument,
-                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                      nearest ? "'?" : "");
+                      did_you_mean(nearest, diagnostics->arena));
     result = -1;
   }
   return result;
@@ -84,14 +83,8 @@ int question_option(const struct scenario *scenario, const struct ini_section *s
                       section->kind, section->argument, name);
     return -1;
   }
-  const char *ids[scenario->option_count];
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    ids[o] = scenario->options[o].id;
-    if (!strcmp(ids[o], key->value))
-      return (int)o;
-  }
-  const char *nearest = nearest_name(key->value, ids, scenario->option_count);
-  diagnostics_error(diagnostics, key->value_place, "there is no option '%s'%s%s%s", key->value,
-                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-  return -1;
+  const int option = scenario_option(scenario, key->value);
+  if (option < 0)
+    scenario_unknown_option(scenario, key->value, key->value_place, diagnostics);
+  return option;
 }

@@ -22,9 +22,9 @@ static bool read_range(struct reading *reading, const struct ini_key *key, struc
   *range = (struct range){.key = key->name,
                           .place = key->place,
                           .declaration = d,
-                          .option = point ? reading_option(reading, id) : -1};
+                          .option = point ? scenario_option(reading->scenario, id) : -1};
   if (point && range->option < 0)
-    reading_unknown_option(reading, id, key->place);
+    scenario_unknown_option(reading->scenario, id, key->place, reading->diagnostics);
   else if (selection_key_find(name) >= 0)
     diagnostics_error(reading->diagnostics, key->place, "a range is of an input: '%s' is none",
                       name);
@@ -50,8 +50,8 @@ static int correlated_range(struct reading *reading, const char *name, struct pl
   for (size_t k = 0; k < count; k++)
     names[k] = section->keys[k].name;
   const char *nearest = nearest_name(name, names, count);
-  diagnostics_error(reading->diagnostics, place, "'%s' has no range to correlate%s%s%s", name,
-                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+  diagnostics_error(reading->diagnostics, place, "'%s' has no range to correlate%s", name,
+                    did_you_mean(nearest, reading->arena));
   return -1;
 }
 

@@ -8,6 +8,28 @@ int scenario_columns(const struct scenario *scenario, double horizon_h) {
   return 1 + (int)ceil(round(horizon_h / scenario->period_h * 1e9) / 1e9);
 }
 
+int scenario_option(const struct scenario *scenario, const char *id) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (!strcmp(scenario->options[o].id, id))
+      return (int)o;
+  return -1;
+}
+
+const char *scenario_nearest_option(const struct scenario *scenario, const char *id,
+                                    struct arena *arena) {
+  const char **ids = arena_array(arena, scenario->option_count + 1, sizeof *ids);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    ids[o] = scenario->options[o].id;
+  return nearest_name(id, ids, scenario->option_count);
+}
+
+void scenario_unknown_option(const struct scenario *scenario, const char *id, struct place place,
+                             struct diagnostics *diagnostics) {
+  struct arena *arena = diagnostics->arena;
+  diagnostics_error(diagnostics, place, "there is no option '%s'%s", id,
+                    did_you_mean(scenario_nearest_option(scenario, id, arena), arena));
+}
+
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration) {
   return &option->figures[which_case * (size_t)scenario->model->count + (size_t)declaration];

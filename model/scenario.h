@@ -138,6 +138,17 @@ struct scenario_request {
 struct scenario *scenario_read(const struct scenario_request *request, struct arena *arena,
                                struct diagnostics *diagnostics);
 
+// The number of the option with this id, or -1.
+int scenario_option(const struct scenario *scenario, const char *id);
+
+// The id nearest to one that no option has, or NULL.
+const char *scenario_nearest_option(const struct scenario *scenario, const char *id,
+                                    struct arena *arena);
+
+// "there is no option 'ID'", with the nearest that there is.
+void scenario_unknown_option(const struct scenario *scenario, const char *id, struct place place,
+                             struct diagnostics *diagnostics);
+
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration);
 

@@ -34,14 +34,13 @@ static void read_title(struct reading *reading) {
 
 static void read_baseline(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "baseline");
-  int found = key ? reading_option(reading, key->value) : 0;
+  int found = key ? scenario_option(reading->scenario, key->value) : 0;
   reading->scenario->baseline = found < 0 ? 0 : (size_t)found;
   if (found >= 0)
     return;
-  const char *nearest = reading_nearest_option(reading, key->value);
-  diagnostics_error(reading->diagnostics, key->value_place, "the baseline '%s' is no option%s%s%s",
-                    key->value, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                    nearest ? "'?" : "");
+  const char *nearest = scenario_nearest_option(reading->scenario, key->value, reading->arena);
+  diagnostics_error(reading->diagnostics, key->value_place, "the baseline '%s' is no option%s",
+                    key->value, did_you_mean(nearest, reading->arena));
 }
 
 static void select_case(struct reading *reading) {
@@ -53,8 +52,7 @@ static void select_case(struct reading *reading) {
     return;
   const char *nearest = nearest_name(wanted, scenario->cases, scenario->case_count);
   diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
-                    "no [case %s]%s%s%s", wanted, nearest ? "; did you mean '" : "",
-                    nearest ? nearest : "", nearest ? "'?" : "");
+                    "no [case %s]%s", wanted, did_you_mean(nearest, reading->arena));
 }
 
 void head_read(struct reading *reading) {

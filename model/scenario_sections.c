@@ -166,32 +166,10 @@ void sections_read(struct reading *reading) {
   collect_questions(reading);
 }
 
-int reading_option(const struct reading *reading, const char *id) {
-  const struct scenario *scenario = reading->scenario;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (!strcmp(scenario->options[o].id, id))
-      return (int)o;
-  return -1;
-}
-
 int reading_case(const struct reading *reading, const char *name) {
   const struct scenario *scenario = reading->scenario;
   for (size_t c = 0; c < scenario->case_count; c++)
     if (!strcmp(scenario->cases[c], name))
       return (int)c;
   return -1;
-}
-
-const char *reading_nearest_option(const struct reading *reading, const char *id) {
-  const struct scenario *scenario = reading->scenario;
-  const char **ids = arena_array(reading->arena, scenario->option_count + 1, sizeof *ids);
-  for (size_t o = 0; o < scenario->option_count; o++)
-    ids[o] = scenario->options[o].id;
-  return nearest_name(id, ids, scenario->option_count);
-}
-
-void reading_unknown_option(struct reading *reading, const char *id, struct place place) {
-  const char *nearest = reading_nearest_option(reading, id);
-  diagnostics_error(reading->diagnostics, place, "there is no option '%s'%s%s%s", id,
-                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

@@ -20,14 +20,7 @@ bool section_is_repeated(const struct reading *reading, const char *kind, const 
 const struct ini_section *reading_section(const struct reading *reading, const char *kind);
 const struct ini_key *reading_head_key(const struct reading *reading, const char *name);
 
-// The number of an option or of a case, or -1.
-int reading_option(const struct reading *reading, const char *id);
+// The number of a case, or -1.
 int reading_case(const struct reading *reading, const char *name);
-
-// The option with the id nearest to one that is none, or NULL.
-const char *reading_nearest_option(const struct reading *reading, const char *id);
-
-// An error for a prefix that is no option.
-void reading_unknown_option(struct reading *reading, const char *id, struct place place);
 
 #endif

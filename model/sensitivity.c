@@ -13,7 +13,7 @@ static const struct place nowhere = {0};
 static int choose_option(const struct scenario *scenario, const char *id, size_t *out,
                          struct diagnostics *diagnostics) {
   if (id)
-    return option_named(scenario, id, out, diagnostics);
+    return option_named(scenario, id, nowhere, out, diagnostics);
   *out = scenario->baseline == 0 && scenario->option_count > 1 ? 1 : 0;
   return 0;
 }

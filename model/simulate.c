@@ -406,9 +406,8 @@ static int find_item(const struct simulate_request *request, struct diagnostics 
   if (item >= 0)
     diagnostics_error(diagnostics, place, "'%s' has a value per period: simulate a total", name);
   else
-    diagnostics_error(diagnostics, place, "unknown item '%s'%s%s%s", name,
-                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                      nearest ? "'?" : "");
+    diagnostics_error(diagnostics, place, "unknown item '%s'%s", name,
+                      did_you_mean(nearest, model->arena));
   return -1;
 }
 

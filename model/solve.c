@@ -30,7 +30,8 @@ static int read_wanted(struct solve_answer *answer, const struct solve_question 
   }
   answer->matches = true;
   answer->match = scenario->baseline;
-  if (question->match && option_named(scenario, question->match, &answer->match, diagnostics))
+  if (question->match &&
+      option_named(scenario, question->match, nowhere, &answer->match, diagnostics))
     return -1;
   if (answer->match != answer->option)
     return 0;
@@ -224,7 +225,8 @@ struct solve_answer *solve(const struct scenario *scenario, const struct solve_q
   struct solve_answer *answer = arena_alloc(arena, sizeof *answer);
   *answer = (struct solve_answer){.scenario = scenario, .saving = question->saving};
   answer->item = model_require(scenario->model, "cost_per_mtok", diagnostics);
-  if (answer->item < 0 || option_named(scenario, question->option, &answer->option, diagnostics) ||
+  if (answer->item < 0 ||
+      option_named(scenario, question->option, nowhere, &answer->option, diagnostics) ||
       target_of_option(scenario, answer->option, question->input, nowhere, &answer->target,
                        diagnostics) ||
       read_wanted(answer, question, diagnostics))

@@ -97,20 +97,16 @@ static int find_input(const struct scenario *scenario, const char *name, struct 
   return 0;
 }
 
-int option_named(const struct scenario *scenario, const char *id, size_t *out,
+int option_named(const struct scenario *scenario, const char *id, struct place place, size_t *out,
                  struct diagnostics *diagnostics) {
-  const char **names = arena_array(diagnostics->arena, scenario->option_count, sizeof *names);
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    names[o] = scenario->options[o].id;
-    if (strcmp(names[o], id) != 0)
-      continue;
-    *out = o;
+  const int option = scenario_option(scenario, id);
+  if (option >= 0) {
+    *out = (size_t)option;
     return 0;
   }
-  const char *nearest = nearest_name(id, names, scenario->option_count);
-  diagnostics_error(diagnostics, (struct place){0}, "no option '%s' in '%s'%s%s%s", id,
-                    scenario->path, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                    nearest ? "'?" : "");
+  const char *nearest = scenario_nearest_option(scenario, id, diagnostics->arena);
+  diagnostics_error(diagnostics, place, "no option '%s' in '%s'%s", id, scenario->path,
+                    did_you_mean(nearest, diagnostics->arena));
   return -1;
 }
 
@@ -153,7 +149,7 @@ int target_find(const struct scenario *scenario, const char *name, struct place 
   if (point) {
     const char *id = arena_copy_n(diagnostics->arena, name, (size_t)(point - name));
     size_t option;
-    if (option_named(scenario, id, &option, diagnostics))
+    if (option_named(scenario, id, (struct place){0}, &option, diagnostics))
       return -1;
     target.option = (int)option;
   }

@@ -12,8 +12,8 @@ struct target {
   int option;
 };
 
-// The option of that id. An unknown one is an error, with the nearest. Returns 0 or -1.
-int option_named(const struct scenario *scenario, const char *id, size_t *out,
+// The option of that id. An unknown one is an error at `place`, with the nearest. Returns 0 or -1.
+int option_named(const struct scenario *scenario, const char *id, struct place place, size_t *out,
                  struct diagnostics *diagnostics);
 
 // "mi325x.discount", or "electricity_price". Errors at `place`: no such input (with the nearest

@@ -170,19 +170,12 @@ static int read_options(struct waiting *waiting) {
   const struct scenario *scenario = waiting->scenario;
   struct wait_answer *answer = waiting->answer;
   const struct ini_key *successor = ini_find(waiting->section, "successor");
-  const char **ids = arena_array(waiting->arena, scenario->option_count, sizeof *ids);
-  long found = -1;
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    ids[o] = scenario->options[o].id;
-    if (!strcmp(ids[o], answer->name))
-      found = (long)o;
-  }
+  const int found = scenario_option(scenario, answer->name);
   if (found < 0) {
-    const char *nearest = nearest_name(answer->name, ids, scenario->option_count);
+    const char *nearest = scenario_nearest_option(scenario, answer->name, waiting->arena);
     diagnostics_error(waiting->diagnostics, waiting->section->place,
-                      "[wait %s] names no option that could be bought now%s%s%s", answer->name,
-                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                      nearest ? "'?" : "");
+                      "[wait %s] names no option that could be bought now%s", answer->name,
+                      did_you_mean(nearest, waiting->arena));
     return -1;
   }
   answer->option = answer->successor = (size_t)found;
@@ -191,11 +184,11 @@ static int read_options(struct waiting *waiting) {
     return -1;
   if (!successor)
     return 0;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (!strcmp(ids[o], successor->value)) {
-      answer->successor = o;
-      return refuse_rented(waiting, o, successor->value_place, "the successor");
-    }
+  const int next = scenario_option(scenario, successor->value);
+  if (next >= 0) {
+    answer->successor = (size_t)next;
+    return refuse_rented(waiting, answer->successor, successor->value_place, "the successor");
+  }
   diagnostics_error(waiting->diagnostics, successor->value_place,
                     "there are no data of the successor '%s': add an [option %s] with its price "
                     "and throughput, or give factors on those of '%s'",
@@ -214,12 +207,11 @@ static int read_meanwhile(struct waiting *waiting) {
                       waiting->section->argument);
     return -1;
   }
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    if (strcmp(scenario->options[o].id, key->value) != 0)
-      continue;
-    waiting->answer->meanwhile = (long)o;
+  const int option = scenario_option(scenario, key->value);
+  if (option >= 0) {
+    waiting->answer->meanwhile = option;
     waiting->beliefs[WAIT_RENT] = (struct belief){.certain = true};
-    if (scenario->options[o].rented)
+    if (scenario->options[option].rented)
       return 0;
     diagnostics_error(waiting->diagnostics, key->value_place,
                       "'%s' is bought, not rented: it cannot fill in until a delivery", key->value);

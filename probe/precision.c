@@ -35,8 +35,8 @@ int precision_check(const char *name, struct diagnostics *diagnostics) {
     return 0;
   const char *nearest = nearest_name(name, precision_names, PRECISIONS);
   diagnostics_error(diagnostics, (struct place){0},
-                    "unknown precision '%s', expected bf16, int8 or fp8%s%s%s", name,
-                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+                    "unknown precision '%s', expected bf16, int8 or fp8%s", name,
+                    did_you_mean(nearest, diagnostics->arena));
   return -1;
 }
 

@@ -90,9 +90,8 @@ static const struct question *explained_question(const struct scenario *scenario
                                                  const char *wanted, struct arena *arena) {
   const char *dot = strchr(wanted, '.');
   const char *kind = dot ? arena_copy_n(arena, wanted, (size_t)(dot - wanted)) : "";
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (!strcmp(scenario->options[o].id, kind))
-      return NULL;
+  if (scenario_option(scenario, kind) >= 0)
+    return NULL;
   const struct question *question = question_find(kind);
   return question && question->asked(scenario) ? question : NULL;
 }

@@ -93,8 +93,8 @@ static void list_model(struct listing *listing, const struct memory_model *model
 static int unknown_value(const char *what, const char *value, const char *const *known,
                          size_t count, struct diagnostics *diagnostics) {
   const char *nearest = nearest_name(value, known, count);
-  diagnostics_error(diagnostics, nowhere, "unknown %s '%s'%s%s%s", what, value,
-                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+  diagnostics_error(diagnostics, nowhere, "unknown %s '%s'%s", what, value,
+                    did_you_mean(nearest, diagnostics->arena));
   return -1;
 }
 

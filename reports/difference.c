@@ -3,13 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct option *find_option(const struct scenario *scenario, const char *id) {
-  for (size_t i = 0; i < scenario->option_count; i++)
-    if (!strcmp(scenario->options[i].id, id))
-      return &scenario->options[i];
-  return NULL;
-}
-
 static bool is_input(const struct option *option, int declaration) {
   return option->graph->state[declaration] == GRAPH_INPUT;
 }
@@ -53,14 +46,15 @@ static void match_options(struct difference *difference, struct arena *arena) {
   difference->only_a = arena_array(arena, a->option_count, sizeof *difference->only_a);
   difference->only_b = arena_array(arena, b->option_count, sizeof *difference->only_b);
   for (size_t i = 0; i < a->option_count; i++) {
-    const struct option *other = find_option(b, a->options[i].id);
-    if (other)
-      difference->pairs[difference->pair_count++] = (struct pair){&a->options[i], other};
+    const int other = scenario_option(b, a->options[i].id);
+    if (other >= 0)
+      difference->pairs[difference->pair_count++] =
+          (struct pair){&a->options[i], &b->options[other]};
     else
       difference->only_a[difference->only_a_count++] = a->options[i].id;
   }
   for (size_t i = 0; i < b->option_count; i++)
-    if (!find_option(a, b->options[i].id))
+    if (scenario_option(a, b->options[i].id) < 0)
       difference->only_b[difference->only_b_count++] = b->options[i].id;
 }
 

@@ -338,20 +338,13 @@ static void print_json(const struct derivation *derivation, const struct step *s
   json_out_print(root, out);
 }
 
-static const char *suggestion(const char *nearest, struct arena *arena) {
-  return nearest ? arena_printf(arena, "; did you mean '%s'?", nearest) : "";
-}
-
 static const struct option *find_option(const struct scenario *scenario, const char *id,
                                         struct arena *arena, struct diagnostics *diagnostics) {
-  const char **ids = arena_array(arena, scenario->option_count, sizeof *ids);
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    ids[i] = scenario->options[i].id;
-    if (!strcmp(ids[i], id))
-      return &scenario->options[i];
-  }
+  const int option = scenario_option(scenario, id);
+  if (option >= 0)
+    return &scenario->options[option];
   diagnostics_error(diagnostics, (struct place){0}, "'%s' has no option '%s'%s", scenario->path, id,
-                    suggestion(nearest_name(id, ids, scenario->option_count), arena));
+                    did_you_mean(scenario_nearest_option(scenario, id, arena), arena));
   return NULL;
 }
 
@@ -367,7 +360,7 @@ static int find_item(const struct derivation *derivation, const char *name,
   else
     diagnostics_error(
         diagnostics, (struct place){0}, "unknown line item or input '%s'%s", name,
-        suggestion(model_nearest(model, name, false, derivation->arena), derivation->arena));
+        did_you_mean(model_nearest(model, name, false, derivation->arena), derivation->arena));
   return -1;
 }
 

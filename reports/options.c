@@ -133,9 +133,9 @@ static void set_format(const struct parsing *parsing, const char *name, struct a
     return;
   }
   const char *nearest = nearest_name(name, allowed, count);
-  argp_error(state, "expected --format %s, not '%s'%s%s%s",
-             formats_text(parsing->syntax, parsing->arena), name, nearest ? "; did you mean '" : "",
-             nearest ? nearest : "", nearest ? "'?" : "");
+  argp_error(state, "expected --format %s, not '%s'%s",
+             formats_text(parsing->syntax, parsing->arena), name,
+             did_you_mean(nearest, parsing->arena));
 }
 
 static void add_argument(const struct parsing *parsing, const char *text,

@@ -229,10 +229,7 @@ static const char *about_sheet(const struct writer *writer, const char *name) {
   for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++)
     if (!strcmp(contents[i].sheet, name))
       return contents[i].about;
-  for (size_t o = 0; o < writer->scenario->option_count; o++)
-    if (!strcmp(writer->scenario->options[o].id, name))
-      return "its calculation, line by line";
-  return "";
+  return scenario_option(writer->scenario, name) >= 0 ? "its calculation, line by line" : "";
 }
 
 // All sheets that there are, in their order.
