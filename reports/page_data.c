@@ -47,6 +47,7 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   put_text(object, "title", scenario->title);
   put_text(object, "file", file_name(scenario->path));
   put_text(object, "date", scenario->date);
+  put_text(object, "currency", scenario->model->currency);
   put_text(object, "sha256", scenario->digest);
   put_text(object, "stamp", scenario_stamp(scenario, arena));
   put_text(object, "arguments", page->arguments);
@@ -334,15 +335,23 @@ static json_t *case_of(const struct scenario *scenario, struct arena *arena,
   return object;
 }
 
-static json_t *grading(void) {
+static void add_graded(json_t *inputs, const char *input, enum shown_grade which) {
   static const char *const shown[SHOWN_GRADES] = {
       [SHOWN_THROUGHPUT] = "throughput", [SHOWN_POWER] = "power", [SHOWN_PRICE] = "price"};
+  json_array_append_new(inputs, json_pack("{s:s,s:s}", "input", input, "shown", shown[which]));
+}
+
+static json_t *grading(const struct model *model) {
   json_t *object = json_object(), *grades = json_array(), *inputs = json_array();
   for (int grade = 0; grade < GRADES; grade++)
     json_array_append_new(grades, json_out_text(grade_name((enum grade)grade)));
-  for (size_t i = 0; i < GRADED_INPUTS; i++)
-    json_array_append_new(inputs, json_pack("{s:s,s:s}", "input", graded_inputs[i].input, "shown",
-                                            shown[graded_inputs[i].shown]));
+  for (size_t i = 0; i < GRADED_INPUTS; i++) {
+    const int d = model_find(model, graded_inputs[i].input);
+    const int in_usd = d < 0 ? -1 : model->declarations[d].in_usd;
+    add_graded(inputs, graded_inputs[i].input, graded_inputs[i].shown);
+    if (in_usd >= 0)
+      add_graded(inputs, model->declarations[in_usd].name, graded_inputs[i].shown);
+  }
   json_object_set_new(object, "grades", grades);
   json_object_set_new(object, "inputs", inputs);
   put_number(object, "swing", GRADE_SWING);
@@ -373,6 +382,6 @@ json_t *page_data(const struct page *page, const struct page_graphs *graphs, str
   json_object_set_new(root, "options", options_of(scenario, graphs));
   json_object_set_new(root, "cases", cases);
   json_object_set_new(root, "start", json_integer((json_int_t)page->start));
-  json_object_set_new(root, "grading", grading());
+  json_object_set_new(root, "grading", grading(scenario->model));
   return root;
 }

@@ -271,9 +271,11 @@ static void write_legend(struct writer *writer, int last) {
     put_sample(book, writer->sheet, writer->row, 0, entries[i].sample, entries[i].role);
     put_text(book, writer->sheet, writer->row++, 1, entries[i].meaning, TEXT_INDENTED);
   }
-  static const char *const notes[] = {
+  const char *const notes[] = {
       "Sign: costs are positive; negative amounts (credits) stand in parentheses; zero money is -.",
-      "Nominal USD before income tax; recoverable VAT excluded; a year has 8760 hours.",
+      arena_printf(book->arena,
+                   "Nominal %s before income tax; recoverable VAT excluded; a year has 8760 hours.",
+                   book->scenario->model->currency),
       "Sheets are protected without a password: Review, Unprotect Sheet.",
   };
   for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
