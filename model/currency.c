@@ -111,9 +111,20 @@ static void pretend_rate(struct reading *reading, size_t option) {
           (struct figure){.origin = PRETENDED, .value = 1, .source = "", .date = ""};
 }
 
+// Every rate has a source: it makes no claim of an assumption.
+static void grade_rate(struct reading *reading, size_t option) {
+  const int rate = model_find(reading->scenario->model, "exchange_rate");
+  for (size_t c = 0; c < reading->scenario->case_count && rate >= 0; c++) {
+    struct figure *figure = figure_at(reading, option, c, rate);
+    if (figure->grade == GRADE_CLAIM)
+      figure->grade = GRADE_ASSUMED;
+  }
+}
+
 void currency_settle(struct reading *reading, size_t option) {
   const struct model *model = reading->scenario->model;
   pretend_rate(reading, option);
+  grade_rate(reading, option);
   for (int d = 0; d < model->count; d++) {
     const int in_usd = model->declarations[d].in_usd;
     const long usd = in_usd < 0 ? -1 : case_in_usd(reading, option, d);
