@@ -6,35 +6,24 @@
 // No rate comes from the catalogue: such a figure only stands in for a missing one.
 #define PRETENDED ORIGIN_CATALOGUE
 
+static const char *nearest_code(const char *text) {
+  for (int i = 0; i < CURRENCIES; i++)
+    if (!strcasecmp(currency_codes[i], text))
+      return currency_codes[i];
+  return nearest_name(text, currency_codes, CURRENCIES);
+}
+
 const char *currency_read(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "currency");
-  if (!key)
-    return "USD";
-  const int found = currency_find(key->value);
+  const int found = currency_find(key ? key->value : "USD");
   if (found >= 0)
     return currency_codes[found];
-  const char *nearest = nearest_name(key->value, currency_codes, CURRENCIES);
+  const char *nearest = nearest_code(key->value);
   diagnostics_error(reading->diagnostics, key->value_place,
                     "unknown currency '%s': expected a code of ISO 4217 such as EUR%s%s%s",
                     key->value, nearest ? "; did you mean '" : "", nearest ? nearest : "",
                     nearest ? "'?" : "");
-  return "USD";
-}
-
-// What-ifs may change a rate without a source of their own; the scenario's own rate has one.
-static void check_source(struct reading *reading, const struct figure *rate) {
-  const bool what_if = rate->origin == ORIGIN_SET || rate->origin == ORIGIN_SET_OPTION;
-  if (what_if || (*rate->source && *rate->date))
-    return;
-  const bool dated = *rate->date;
-  diagnostics_error(reading->diagnostics, rate->place,
-                    "an exchange rate needs its %s: write exchange_rate.%s",
-                    dated           ? "source"
-                    : *rate->source ? "date"
-                                    : "source and date",
-                    dated           ? "source"
-                    : *rate->source ? "date"
-                                    : "source and exchange_rate.date");
+  return nearest;
 }
 
 bool currency_is_rate(const char *key) {
@@ -43,29 +32,46 @@ bool currency_is_rate(const char *key) {
   return !strncmp(key, rate, length) && (!key[length] || key[length] == '.');
 }
 
+// What-ifs may change a rate without a source of their own; the scenario's own rate has one.
+static void check_source(struct reading *reading, const struct figure *rate) {
+  const bool what_if = rate->origin == ORIGIN_SET || rate->origin == ORIGIN_SET_OPTION;
+  if (!what_if && (!*rate->source || !*rate->date))
+    diagnostics_error(reading->diagnostics, rate->place,
+                      "an exchange rate needs its source and date: give exchange_rate.source and "
+                      "exchange_rate.date");
+}
+
+static const struct figure *rate_of(const struct reading *reading, size_t option) {
+  const int rate = model_find(reading->scenario->model, "exchange_rate");
+  return &reading->scenario->options[option].figures[rate];
+}
+
+static bool is_first_there(const struct reading *reading, size_t option) {
+  const struct place place = rate_of(reading, option)->place;
+  for (size_t o = 0; o < option; o++)
+    if (rate_of(reading, o)->place.source == place.source &&
+        rate_of(reading, o)->place.line == place.line)
+      return false;
+  return true;
+}
+
 void currency_check(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "currency");
-  const struct scenario *scenario = reading->scenario;
-  const struct model *model = scenario->model;
-  const char *currency = model->currency;
-  const int rate = model_find(model, "exchange_rate");
-  if (!strcmp(currency, "USD") || rate < 0 || !key)
-    return;
+  const struct model *model = reading->scenario->model;
   bool missing = false;
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct figure *figure = &scenario->options[o].figures[rate];
-    missing |= figure->origin == PRETENDED;
-    bool said = false;
-    for (size_t p = 0; p < o; p++)
-      said |= scenario->options[p].figures[rate].place.line == figure->place.line;
-    if (figure->origin != PRETENDED && !said)
-      check_source(reading, figure);
+  if (!key || model_find(model, "exchange_rate") < 0)
+    return;
+  for (size_t o = 0; o < reading->scenario->option_count; o++) {
+    const bool none = rate_of(reading, o)->origin == PRETENDED;
+    missing |= none;
+    if (!none && is_first_there(reading, o))
+      check_source(reading, rate_of(reading, o));
   }
   if (missing)
     diagnostics_error(reading->diagnostics, key->place,
-                      "a report in %s needs an exchange rate: write 'exchange_rate = ... USD/%s', "
-                      "exchange_rate.source and exchange_rate.date below",
-                      currency, currency);
+                      "a report in %s needs an exchange rate: give 'exchange_rate = ... USD/%s', "
+                      "exchange_rate.source and exchange_rate.date",
+                      model->currency, model->currency);
 }
 
 static struct figure *figure_at(const struct reading *reading, size_t option, size_t which,

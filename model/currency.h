@@ -6,7 +6,8 @@
 
 #include "model/scenario_read.h"
 
-// A code of currency_codes; "USD" where nothing is said, and after an error.
+// A code of currency_codes; "USD" where nothing is said. After an error the nearest code, so that
+// the rest of the file can be read, or NULL.
 const char *currency_read(struct reading *reading);
 
 // exchange_rate, or exchange_rate.source and the like: keys that may stand beside the currency.

@@ -19,9 +19,10 @@
   X(EUR)                                                                                           \
   X(GBP)                                                                                           \
   X(CHF)                                                                                           \
-  X(JPY) X(CNY) X(INR) X(KRW) X(TWD) X(HKD) X(SGD) X(AUD) X(NZD) X(CAD) X(SEK) X(NOK) X(DKK)       \
-      X(ISK) X(PLN) X(CZK) X(HUF) X(RON) X(TRY) X(ILS) X(AED) X(SAR) X(QAR) X(KWD) X(ZAR) X(BRL)   \
-          X(MXN) X(CLP) X(THB) X(MYR) X(IDR) X(VND) X(PHP)
+  X(JPY)                                                                                           \
+  X(CNY) X(INR) X(KRW) X(TWD) X(HKD) X(SGD) X(AUD) X(NZD) X(CAD) X(SEK) X(NOK) X(DKK) X(ISK)       \
+      X(PLN) X(CZK) X(HUF) X(RON) X(TRY) X(ILS) X(AED) X(SAR) X(QAR) X(KWD) X(ZAR) X(BRL) X(MXN)   \
+          X(CLP) X(THB) X(MYR) X(IDR) X(VND) X(PHP)
 
 #define BASE_OF_CURRENCY(code) BASE_##code,
 enum base_unit {

@@ -299,11 +299,31 @@ static void write_grades(struct writer *writer, int last) {
   writer->row++;
 }
 
+// The baseline's, live, with the source that it had when the workbook was written.
+static void write_exchange_rate(struct writer *writer) {
+  struct book *book = writer->book;
+  const struct scenario *scenario = writer->scenario;
+  const struct option_sheet *sheet = &book->options[scenario->baseline];
+  const int rate = model_find(scenario->model, "exchange_rate");
+  if (rate < 0 || !option_has(sheet->option, rate) || sheet->option->graph->state[rate] >= 0)
+    return;
+  const struct figure *figure = option_figure(scenario, sheet->option, scenario->selected, rate);
+  const struct declaration *declaration = &scenario->model->declarations[rate];
+  put_text(book, writer->sheet, writer->row, 0, declaration->label, TEXT_PLAIN);
+  put_text(book, writer->sheet, writer->row, 1, declaration->unit.text, TEXT_PLAIN);
+  put_link(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, option_name(sheet, rate),
+           shown_value(book, sheet, rate, 0), &declaration->unit);
+  put_line(writer, "Source of the exchange rate",
+           arena_printf(book->arena, "%s%s%s", figure_source(figure), *figure->date ? ", " : "",
+                        figure->date));
+}
+
 static void write_origin(struct writer *writer, int last) {
   const struct scenario *scenario = writer->scenario;
   put_heading(writer->book, writer->sheet, writer->row++, last, "Origin");
   put_line(writer, "Scenario", scenario->path);
   put_line(writer, "Day that ages are counted from", scenario->date);
+  write_exchange_rate(writer);
   put_line(writer, "Digest (SHA-256)", scenario->digest);
   put_line(writer, "Written by", "pertoken " PERTOKEN_VERSION);
 }
