@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct reader {
@@ -308,16 +309,17 @@ static bool bring_to_usd(const struct reader *reader, const char *text) {
   const int rate = model_find(model, "exchange_rate");
   const bool foreign = strcmp(model->currency, "USD") != 0;
   const int currency = currency_find(model->currency);
-  if (!foreign || quantity->unit->dimension.power[currency] != 1 ||
-      quantity->unit->dimension.power[BASE_USD] || !text_has_currency(text, "USD"))
+  const int power = foreign ? quantity->unit->dimension.power[currency] : 0;
+  if (abs(power) != 1 || dimension_money(quantity->unit->dimension) != power ||
+      !text_has_currency(text, "USD"))
     return true;
-  if (rate < 0 || !add_term(reader, quantity->terms[0].option, rate, false, text))
+  if (rate < 0 || !add_term(reader, quantity->terms[0].option, rate, power < 0, text))
     return false;
   struct unit *unit = arena_alloc(reader->arena, sizeof *unit);
   *unit = *quantity->unit;
   unit->text = text_in_currency(unit->text, model->currency, "USD", reader->arena);
   unit->dimension.power[currency] = 0;
-  unit->dimension.power[BASE_USD] = 1;
+  unit->dimension.power[BASE_USD] = (signed char)power;
   quantity->unit = unit;
   return true;
 }

@@ -560,12 +560,14 @@ static int check_own_unit(const struct model *model, const struct declaration *i
     return 0;
   if (right_currency && own == OWN_OPEX && dimension_is_money_per(dimension, BASE_H))
     return 0;
+  const bool is_in_usd = is_foreign(model) && text_has_currency(item->unit.text, "USD");
+  const char *divide = is_in_usd ? ": divide amounts in USD by exchange_rate" : "";
   if (own == OWN_OPEX)
-    diagnostics_error(diagnostics, unit->value_place, "an opex item is in %s or %s/yr, not %s",
-                      currency, currency, item->unit.text);
+    diagnostics_error(diagnostics, unit->value_place, "an opex item is in %s or %s/yr, not %s%s",
+                      currency, currency, item->unit.text, divide);
   else
-    diagnostics_error(diagnostics, unit->value_place, "a capex item is in %s, not %s", currency,
-                      item->unit.text);
+    diagnostics_error(diagnostics, unit->value_place, "a capex item is in %s, not %s%s", currency,
+                      item->unit.text, divide);
   return -1;
 }
 
