@@ -106,7 +106,13 @@ static json_t *choices_of(const struct declaration *input) {
   return choices;
 }
 
-static json_t *item_of(const struct declaration *declaration) {
+// What a scenario calls it: list_price of list_price_usd.
+static const char *key_of(const struct model *model, const struct declaration *declaration) {
+  const int of = declaration->usd_of;
+  return of < 0 ? declaration->name : model->declarations[of].name;
+}
+
+static json_t *item_of(const struct model *model, const struct declaration *declaration) {
   static const char *const kinds[] = {[DECLARATION_INPUT] = "input",
                                       [DECLARATION_SCALAR] = "scalar",
                                       [DECLARATION_SERIES] = "series"};
@@ -127,13 +133,14 @@ static json_t *item_of(const struct declaration *declaration) {
   json_object_set_new(item, "integer", json_boolean(declaration->integer));
   json_object_set_new(item, "choices", choices_of(declaration));
   put_text(item, "notice", declaration->notice);
+  put_text(item, "key", key_of(model, declaration));
   return item;
 }
 
 static json_t *items_of(const struct model *model) {
   json_t *items = json_array();
   for (int d = 0; d < model->count; d++)
-    json_array_append_new(items, item_of(&model->declarations[d]));
+    json_array_append_new(items, item_of(model, &model->declarations[d]));
   return items;
 }
 

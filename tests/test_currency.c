@@ -3,8 +3,10 @@
 #include "tests/support/scenario_fixture.h"
 
 #include "model/audit.h"
+#include "model/published.h"
 #include "model/rent.h"
 #include "model/solve.h"
+#include "model/wait.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -228,6 +230,9 @@ static const struct {
     {"b.accelerators / b.list_price >= 0.00033 gpu/USD", false},
     {"b.accelerators / b.list_price >= 0.00039 gpu/EUR", true},
     {"a.list_price / b.list_price = 1 +- 0.001", true},
+    {"b.list_price = 30000 USD +- 1 USD\nwith.b.list_price = 30000 USD", true},
+    {"b.list_price = 30000 USD +- 1 USD\nwith.exchange_rate = 1 USD/EUR", false},
+    {"b.list_price = 25000 EUR +- 1 EUR\nwith.exchange_rate = 1 USD/EUR", true},
 };
 
 static void claims_in_usd_hold_at_the_rate(void **state) {
@@ -244,6 +249,21 @@ static void claims_in_usd_hold_at_the_rate(void **state) {
       fail_msg("%s", claims[i].says);
     scenario_fixture_end(&fixture);
   }
+}
+
+// What the catalogue publishes in USD stands beside an amount in that amount's own currency.
+static void published_prices_are_in_the_inputs_currency(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  start(&fixture, "");
+  const struct scenario *scenario = fixture.scenario;
+  struct published own, in_usd;
+  assert_true(published_input(scenario, 0, model_find(scenario->model, "list_price"), &own));
+  assert_true(published_input(scenario, 0, model_find(scenario->model, "list_price_usd"), &in_usd));
+  assert_true(own.count > 0 && own.count == in_usd.count);
+  expect_near(own.low, in_usd.low / 1.25, 1e-12, "lowest");
+  expect_near(own.high, in_usd.high / 1.25, 1e-12, "highest");
+  scenario_fixture_end(&fixture);
 }
 
 // A walk-away price comes in the currency in which the vendor names the price.
@@ -311,6 +331,33 @@ static void rents_in_usd_are_converted(void **state) {
     expect_near(answers.list[0].costs[0].offer.rate, rents[i].expected, 1e-12, rents[i].rate);
     scenario_fixture_end(&fixture);
   }
+}
+
+// Prices in USD fall, and grow, as those in the report's currency do.
+static void waiting_costs_the_same_in_another_currency(void **state) {
+  (void)state;
+  char *whole = realpath("examples/wait.ini", NULL), text[1024];
+  assert_non_null(whole);
+  struct scenario_fixture usd, eur;
+  snprintf(text, sizeof text,
+           "[scenario]\ninherits = %s\ncurrency = EUR\nexchange_rate = 1.25 USD/EUR\n"
+           "exchange_rate.source = drawn\nexchange_rate.date = 2026-11-01\n"
+           "[wait b200]\nmeanwhile = 0.1176 EUR/Mtok\n",
+           whole);
+  scenario_fixture_open(&usd, "examples/wait.ini");
+  scenario_fixture_start(&eur, text, NULL, NULL);
+  expect_error(&eur.fixture, "wait", "");
+  const struct wait_answer *a = wait_or_buy(usd.scenario, &usd.scenario->questions[0],
+                                            &usd.fixture.arena, &usd.fixture.diagnostics);
+  const struct wait_answer *b = wait_or_buy(eur.scenario, &eur.scenario->questions[0],
+                                            &eur.fixture.arena, &eur.fixture.diagnostics);
+  expect_error(&eur.fixture, "wait", "");
+  expect_near(b->now.mean, a->now.mean / 1.25, 1e-9, "buying now");
+  expect_near(b->later.mean, a->later.mean / 1.25, 1e-9, "waiting");
+  assert_int_equal(b->best, a->best);
+  scenario_fixture_end(&eur);
+  scenario_fixture_end(&usd);
+  free(whole);
 }
 
 static void a_range_goes_where_the_amount_is(void **state) {
@@ -401,9 +448,11 @@ int main(void) {
       cmocka_unit_test(an_option_states_its_price_in_usd),
       cmocka_unit_test(a_currency_divides_money_and_nothing_else),
       cmocka_unit_test(claims_in_usd_hold_at_the_rate),
+      cmocka_unit_test(published_prices_are_in_the_inputs_currency),
       cmocka_unit_test(prices_are_solved_for_in_their_currency),
       cmocka_unit_test(a_target_in_usd_follows_the_rate),
       cmocka_unit_test(rents_in_usd_are_converted),
+      cmocka_unit_test(waiting_costs_the_same_in_another_currency),
       cmocka_unit_test(a_range_goes_where_the_amount_is),
       cmocka_unit_test(mistakes_are_refused),
   };
