@@ -7,7 +7,7 @@
 static const struct figure *figure_of(const struct reading *reading, const struct option *option,
                                       const char *name) {
   static const struct figure none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
-  int d = model_find(reading->scenario->model, name);
+  int d = option_stated(option, model_find(reading->scenario->model, name));
   return d < 0 ? &none : option_figure(reading->scenario, option, reading->scenario->selected, d);
 }
 
@@ -40,7 +40,7 @@ static void find_influences(const struct scenario *scenario, const struct option
     for (size_t i = 0; i < width && option->graph->state[d] == GRAPH_INPUT; i++)
       evaluation_at(block, d, 0)[i] = evaluation_at(option->evaluation, d, 0)[scenario->selected];
   for (size_t g = 0; g < GRADED_INPUTS; g++) {
-    int d = model_find(model, graded_inputs[g].input);
+    int d = option_stated(option, model_find(model, graded_inputs[g].input));
     if (d < 0 || option->graph->state[d] != GRAPH_INPUT)
       continue;
     evaluation_at(block, d, 0)[1 + 2 * g] *= 1 - GRADE_SWING;

@@ -1,12 +1,13 @@
 #include "model/assignment.h"
+#include "model/currency.h"
 #include "model/scenario_sections.h"
 #include "model/selection.h"
 
 #include <string.h>
 
 // Of [scenario], beside the inputs.
-static const char *const head_keys[] = {"title",    "date",   "horizon",
-                                        "baseline", "period", "inherits"};
+static const char *const head_keys[] = {"title",  "date",     "horizon", "baseline",
+                                        "period", "inherits", "currency"};
 
 enum { HEAD_KEYS = sizeof head_keys / sizeof head_keys[0] };
 
@@ -39,6 +40,10 @@ void reading_unknown_key(struct reading *reading, const char *name, const struct
   if (d >= 0 && model->declarations[d].kind == DECLARATION_INPUT)
     diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in [common] or an option",
                       name);
+  else if (currency_is_rate(name))
+    diagnostics_error(reading->diagnostics, key->place,
+                      "the report is in USD: '%s' means nothing without 'currency' in [scenario]",
+                      name);
   else if (d >= 0)
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is computed, not given: see its formula with 'pertoken explain'", name);
@@ -66,9 +71,10 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
                           const struct ini_key *key) {
   static const struct layer layer = {ORIGIN_COMMON, -1, 0};
   bool workload = !strcmp(section->kind, "workload"), head = !strcmp(section->kind, "scenario");
-  if (head && !is_head_key(key->name))
+  const bool is_input = !strcmp(key->name, "horizon") || currency_is_rate(key->name);
+  if (head && !is_input && !is_head_key(key->name))
     unknown_head_key(reading, key);
-  if (head && strcmp(key->name, "horizon") != 0)
+  if (head && !is_input)
     return;
   if (section_is_repeated(reading, section->kind, key->name))
     diagnostics_error(reading->diagnostics, key->place,

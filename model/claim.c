@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct reader {
@@ -294,6 +295,29 @@ static const char *find_relation(const char *text, enum claim_relation *relation
   return NULL;
 }
 
+// An amount claimed in USD, where the report is in another currency, is one of the quantity at the
+// exchange rate of its first option.
+static bool bring_to_usd(const struct reader *reader, const char *text) {
+  struct claim_quantity *quantity = &reader->claim->quantity;
+  const struct model *model = reader->scenario->model;
+  const int rate = model_find(model, "exchange_rate");
+  const bool foreign = strcmp(model->currency, "USD") != 0;
+  const int currency = currency_find(model->currency);
+  const int power = foreign ? quantity->unit->dimension.power[currency] : 0;
+  if (abs(power) != 1 || dimension_money(quantity->unit->dimension) != power ||
+      !text_has_currency(text, "USD"))
+    return true;
+  if (rate < 0 || !add_term(reader, quantity->terms[0].option, rate, power < 0, text))
+    return false;
+  struct unit *unit = arena_alloc(reader->arena, sizeof *unit);
+  *unit = *quantity->unit;
+  unit->text = text_in_currency(unit->text, model->currency, "USD", reader->arena);
+  unit->dimension.power[currency] = 0;
+  unit->dimension.power[BASE_USD] = (signed char)power;
+  quantity->unit = unit;
+  return true;
+}
+
 static bool read_says(const struct reader *reader) {
   struct claim *claim = reader->claim;
   size_t length = 0;
@@ -307,7 +331,8 @@ static bool read_says(const struct reader *reader) {
     return false;
   }
   const char *value = sign + length;
-  if (!read_quantity(reader, text, sign) || !read_value(reader, value + strspn(value, " ")))
+  if (!read_quantity(reader, text, sign) || !bring_to_usd(reader, value) ||
+      !read_value(reader, value + strspn(value, " ")))
     return false;
   claim->scale = claim->quantity.saving || claim->value == 0 ? 1 : fabs(claim->value);
   return true;

@@ -62,7 +62,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
   const char *point = strchr(key->name, '.'), *name = point ? point + 1 : key->name;
   const char *id =
       point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
-  const int d = model_find(model, name);
+  const int d = model_stated(model, model_find(model, name), key->value);
   *quantity = (struct free_quantity){.key = key->name,
                                      .place = key->place,
                                      .declaration = d,
@@ -115,10 +115,11 @@ void frees_fill(struct reading *reading, size_t option, struct figure *figures) 
   for (size_t i = 0; i < scenario->free_count; i++) {
     const struct free_quantity *quantity = &scenario->frees[i];
     const struct declaration *input = &scenario->model->declarations[quantity->declaration];
-    struct figure *figure = &figures[quantity->declaration];
+    const int of = input->usd_of;
+    struct figure *figure = &figures[of < 0 ? quantity->declaration : of];
     const bool common = quantity->option < 0;
     if ((!common && (size_t)quantity->option != option) || figure->origin != ORIGIN_NONE ||
-        is_chosen(reading, option, input->name))
+        is_chosen(reading, option, of < 0 ? input->name : scenario->model->declarations[of].name))
       continue;
     const double middle = (quantity->low + quantity->high) / 2;
     *figure = (struct figure){.origin = common ? ORIGIN_COMMON : ORIGIN_OPTION,
@@ -127,6 +128,7 @@ void frees_fill(struct reading *reading, size_t option, struct figure *figures) 
                               .place = quantity->place,
                               .grade = GRADE_ASSUMED,
                               .source = "middle of its range in [free]",
-                              .date = ""};
+                              .date = "",
+                              .in_usd = of >= 0};
   }
 }

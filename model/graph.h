@@ -21,6 +21,10 @@
 //   [check NAME]   label unit formula; needs: a difference that must be zero
 // `needs = A B` makes a formula hold only in options that give A and B; or_formula and or_needs are
 // the second choice.
+//
+// USD in a model's text stands for the report's currency. Where that is another one, the model also
+// has the input exchange_rate, for every input NAME of money the input NAME_usd (by which NAME is
+// then computed: NAME_usd / exchange_rate), and the item cost_per_mtok_usd.
 #ifndef PERTOKEN_GRAPH_H
 #define PERTOKEN_GRAPH_H
 
@@ -66,6 +70,7 @@ struct declaration {
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;
   int conflicts, instead_of, needed_with, only_with; // a declaration, or -1
+  int in_usd, usd_of; // NAME_usd of NAME and the reverse: a declaration, or -1
   const char *notice;
   int choice_count;
   struct choice choices[MAX_CHOICES];
@@ -83,11 +88,22 @@ struct model {
   int count, capacity;
   struct group *groups;
   int group_count;
+  const char *currency; // of the report: "USD"
 };
 
 // Reads a model's text. NULL after errors. The model must then be given to model_check.
 struct model *model_read(const struct source *source, struct arena *arena,
                          struct diagnostics *diagnostics);
+
+// The same for a report in a currency of currency_codes.
+struct model *model_read_in(const struct source *source, const char *currency, struct arena *arena,
+                            struct diagnostics *diagnostics);
+
+// NAME_usd for an input NAME whose amount is written in USD; else the declaration itself.
+int model_stated(const struct model *model, int declaration, const char *amount);
+
+// The currency's unit ("EUR") and units made with it ("EUR/Mtok" of "USD/Mtok").
+const char *model_unit_text(const struct model *model, const char *usd_text);
 
 // Adds the user's line item of a scenario's [item NAME]: label, unit, group = capex | opex,
 // formula. An opex item also declares NAME_cost, its amount per period. Returns 0 or -1.

@@ -79,9 +79,10 @@ static int check_range(const struct declaration *declaration, const struct ini_k
   return -1;
 }
 
-static void assign_value(struct inputs *inputs, struct layer layer, int d,
+// NAME_usd says what NAME says, so that the stronger word counts.
+static void assign_value(struct inputs *inputs, struct layer layer, int d, int stated,
                          const struct ini_key *key, struct diagnostics *diagnostics) {
-  const struct declaration *declaration = &inputs->model->declarations[d];
+  const struct declaration *declaration = &inputs->model->declarations[stated];
   struct figure *figure = &said_at(inputs, layer, d)->figure;
   double value = 0;
   // The figure counts as given even when it is wrong: one mistake, one message.
@@ -95,6 +96,27 @@ static void assign_value(struct inputs *inputs, struct layer layer, int d,
   if (!bad)
     check_range(declaration, key, value, inputs->arena, diagnostics);
   figure->value = value;
+  figure->in_usd = declaration->usd_of >= 0;
+}
+
+// NAME_usd for another amount than one in USD, or beside NAME.
+static bool refuse_currency(struct inputs *inputs, struct layer layer, int d, int stated,
+                            const struct ini_key *key, struct diagnostics *diagnostics) {
+  const char *name = inputs->model->declarations[d].name;
+  const char *in_usd = inputs->model->declarations[stated].name;
+  struct figure *figure = &said_at(inputs, layer, d)->figure;
+  const bool is_set = layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION;
+  if (stated != d && !text_has_currency(key->value, "USD"))
+    diagnostics_error(diagnostics, key->value_place, "'%s' is in USD: write '%s = %s', or USD",
+                      in_usd, name, key->value);
+  else if (figure->origin != ORIGIN_NONE && !is_set)
+    diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give one of them",
+                      name,
+                      inputs->model->declarations[inputs->model->declarations[d].in_usd].name);
+  else
+    return false;
+  figure->origin = layer.origin;
+  return true;
 }
 
 static void assign_quote(struct figure *figure, const struct ini_key *key, struct arena *arena,
@@ -141,8 +163,13 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
   int d = model_find(inputs->model, input);
   if (d < 0 || inputs->model->declarations[d].kind != DECLARATION_INPUT)
     return false;
+  const int of = inputs->model->declarations[d].usd_of;
+  const int stated = of < 0 ? model_stated(inputs->model, d, key->value) : d;
+  d = of < 0 ? d : of;
+  if (!point && refuse_currency(inputs, layer, d, stated, key, diagnostics))
+    return true;
   if (!point) {
-    assign_value(inputs, layer, d, key, diagnostics);
+    assign_value(inputs, layer, d, stated, key, diagnostics);
     return true;
   }
   return assign_attribute(said_at(inputs, layer, d), point + 1, key, inputs->arena, diagnostics);

@@ -283,6 +283,8 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .instead_of = -1,
                                       .needed_with = -1,
                                       .only_with = -1,
+                                      .in_usd = -1,
+                                      .usd_of = -1,
                                       .unit = {.text = ""}};
   return declaration;
 }
@@ -312,8 +314,103 @@ static void demand_keys(const struct ini_section *section, const char *const *na
                         section->argument, names[i]);
 }
 
-static void read_section(struct model *model, const struct ini_section *section,
+static bool is_foreign(const struct model *model) {
+  return strcmp(model->currency, "USD") != 0;
+}
+
+// The section with the report's currency in place of USD.
+static const struct ini_section *in_currency(const struct model *model,
+                                             const struct ini_section *section) {
+  if (!is_foreign(model))
+    return section;
+  struct ini_section *copy = arena_alloc(model->arena, sizeof *copy);
+  struct ini_key *keys = arena_array(model->arena, section->key_count + 1, sizeof *keys);
+  *copy = *section;
+  copy->keys = keys;
+  for (size_t k = 0; k < section->key_count; k++) {
+    keys[k] = section->keys[k];
+    keys[k].value = model_unit_text(model, keys[k].value);
+  }
+  return copy;
+}
+
+static void formula_into(const struct model *model, struct alternative *alternative,
+                         const char *text, struct place place, struct diagnostics *diagnostics) {
+  *alternative = (struct alternative){
+      .text = text,
+      .place = place,
+      .formula = formula_parse(text, place, model->arena, diagnostics),
+  };
+}
+
+// Before the first amount of money.
+static void declare_exchange_rate(struct model *model, struct place place,
+                                  struct diagnostics *diagnostics) {
+  if (model_find(model, "exchange_rate") >= 0)
+    return;
+  const int group = find_group(model, "finance");
+  struct declaration *rate = declare(model, "exchange_rate", place);
+  rate->kind = DECLARATION_INPUT;
+  rate->label = arena_printf(model->arena, "Exchange rate: USD for one %s", model->currency);
+  rate->group = group < 0 ? 0 : group;
+  rate->has_min = rate->min_exclusive = true;
+  const char *unit = arena_printf(model->arena, "USD/%s", model->currency);
+  unit_parse(unit, place, &rate->unit, model->arena, diagnostics);
+}
+
+// NAME_usd, and NAME by it.
+static void declare_in_usd(struct model *model, int of, struct diagnostics *diagnostics) {
+  const struct declaration input = model->declarations[of];
+  struct arena *arena = model->arena;
+  const char *name = arena_printf(arena, "%s_usd", input.name);
+  const bool has_room = input.alternative_count < MAX_ALTERNATIVES;
+  if (dimension_money(input.unit.dimension) != 1 || !has_room ||
+      !legal_name(model, name, input.place, diagnostics))
+    return;
+  struct declaration *dollars = declare(model, name, input.place);
+  const int number = (int)(dollars - model->declarations);
+  const bool zero = input.min == 0;
+  dollars->kind = DECLARATION_INPUT;
+  dollars->label = arena_printf(arena, "%s, in USD", input.label);
+  dollars->group = input.group;
+  dollars->per_option = input.per_option;
+  dollars->in_rent = input.in_rent;
+  dollars->instead_of = input.instead_of;
+  dollars->notice = input.notice;
+  dollars->has_min = input.has_min && zero;
+  dollars->min_exclusive = input.min_exclusive && zero;
+  dollars->usd_of = of;
+  unit_parse(text_in_currency(input.unit.text, model->currency, "USD", arena), input.place,
+             &dollars->unit, arena, diagnostics);
+  struct declaration *own = &model->declarations[of];
+  own->in_usd = number;
+  for (int a = own->alternative_count++; a > 0; a--)
+    own->alternatives[a] = own->alternatives[a - 1];
+  formula_into(model, &own->alternatives[0], arena_printf(arena, "%s / exchange_rate", name),
+               input.place, diagnostics);
+  own->alternatives[0].needs[own->alternatives[0].need_count++] = number;
+}
+
+// The result in USD, so that it can be held against prices in USD.
+static void declare_result_in_usd(struct model *model, struct diagnostics *diagnostics) {
+  const int cost = model_find(model, "cost_per_mtok");
+  if (cost < 0 || model_find(model, "exchange_rate") < 0)
+    return;
+  const struct declaration of = model->declarations[cost];
+  struct declaration *result = declare(model, "cost_per_mtok_usd", of.place);
+  result->kind = DECLARATION_SCALAR;
+  result->label = arena_printf(model->arena, "%s, in USD", of.label);
+  result->group = of.group;
+  result->alternative_count = 1;
+  formula_into(model, &result->alternatives[0], "cost_per_mtok * exchange_rate", of.place,
+               diagnostics);
+  unit_parse(text_in_currency(of.unit.text, model->currency, "USD", model->arena), of.place,
+             &result->unit, model->arena, diagnostics);
+}
+
+static void read_section(struct model *model, const struct ini_section *written,
                          struct diagnostics *diagnostics) {
+  const struct ini_section *section = in_currency(model, written);
   static const enum declaration_kind kinds[] = {DECLARATION_SCALAR, DECLARATION_INPUT,
                                                 DECLARATION_SCALAR, DECLARATION_SERIES,
                                                 DECLARATION_SCALAR};
@@ -332,6 +429,12 @@ static void read_section(struct model *model, const struct ini_section *section,
     return;
   static const char *const needed[] = {"label", "unit", "formula"};
   demand_keys(section, needed, kind == SECTION_INPUT ? 2 : 3, diagnostics);
+  const struct ini_key *unit = ini_find(section, "unit");
+  const bool may_be_in_usd = kind == SECTION_INPUT && is_foreign(model) && unit &&
+                             text_has_currency(unit->value, model->currency);
+  if (may_be_in_usd)
+    declare_exchange_rate(model, section->place, diagnostics);
+  const int number = model->count;
   struct reader reader = {model, declare(model, section->argument, section->place), section,
                           diagnostics};
   reader.declaration->kind = kinds[kind];
@@ -341,10 +444,26 @@ static void read_section(struct model *model, const struct ini_section *section,
     reader.declaration->group = group < 0 ? 0 : group;
   }
   read_attributes(&reader, 1u << kind);
+  if (may_be_in_usd)
+    declare_in_usd(model, number, diagnostics);
+}
+
+int model_stated(const struct model *model, int declaration, const char *amount) {
+  const int in_usd = declaration < 0 ? -1 : model->declarations[declaration].in_usd;
+  return in_usd >= 0 && text_has_currency(amount, "USD") ? in_usd : declaration;
+}
+
+const char *model_unit_text(const struct model *model, const char *usd_text) {
+  return text_in_currency(usd_text, "USD", model->currency, model->arena);
 }
 
 struct model *model_read(const struct source *source, struct arena *arena,
                          struct diagnostics *diagnostics) {
+  return model_read_in(source, "USD", arena, diagnostics);
+}
+
+struct model *model_read_in(const struct source *source, const char *currency, struct arena *arena,
+                            struct diagnostics *diagnostics) {
   size_t errors = diagnostics->errors;
   const struct ini *ini = ini_read(source, arena, diagnostics);
   if (!ini)
@@ -352,8 +471,11 @@ struct model *model_read(const struct source *source, struct arena *arena,
   struct model *model = arena_alloc(arena, sizeof *model);
   model->source = source;
   model->arena = arena;
+  model->currency = currency;
   for (size_t i = 0; i < ini->section_count; i++)
     read_section(model, &ini->sections[i], diagnostics);
+  if (is_foreign(model))
+    declare_result_in_usd(model, diagnostics);
   return diagnostics->errors == errors ? model : NULL;
 }
 
@@ -408,12 +530,11 @@ static bool is_per_period(const struct model *model, const struct node *node) {
 // The series NAME_cost: the amount of an opex item in each operating period.
 static int declare_period_amount(struct model *model, const struct declaration *item,
                                  struct diagnostics *diagnostics) {
-  static const struct dimension usd = {{[BASE_USD] = 1}};
   struct declaration base = *item;
   const char *name = arena_printf(model->arena, "%s_cost", base.name);
   if (!legal_name(model, name, base.place, diagnostics))
     return -1;
-  bool per_time = !dimension_equal(base.unit.dimension, usd);
+  bool per_time = !dimension_is_money(base.unit.dimension);
   const char *text = arena_printf(
       model->arena, per_time ? "operating * %s * period" : "operating * %s", base.name);
   struct declaration *amount = declare(model, name, base.place);
@@ -426,21 +547,27 @@ static int declare_period_amount(struct model *model, const struct declaration *
   amount->alternatives[0].place = base.alternatives[0].place;
   amount->alternatives[0].formula =
       formula_parse(text, base.alternatives[0].place, model->arena, diagnostics);
-  return unit_parse("USD", base.place, &amount->unit, model->arena, diagnostics);
+  return unit_parse(model->currency, base.place, &amount->unit, model->arena, diagnostics);
 }
 
-static int check_own_unit(const struct declaration *item, enum own_kind own,
-                          const struct ini_key *unit, struct diagnostics *diagnostics) {
-  static const struct dimension usd = {{[BASE_USD] = 1}};
-  static const struct dimension usd_per_time = {{[BASE_USD] = 1, [BASE_H] = -1}};
-  if (dimension_equal(item->unit.dimension, usd))
+static int check_own_unit(const struct model *model, const struct declaration *item,
+                          enum own_kind own, const struct ini_key *unit,
+                          struct diagnostics *diagnostics) {
+  const struct dimension dimension = item->unit.dimension;
+  const char *currency = model->currency;
+  const bool right_currency = dimension_currency(dimension) == currency_find(currency);
+  if (right_currency && dimension_is_money(dimension))
     return 0;
-  if (own == OWN_OPEX && dimension_equal(item->unit.dimension, usd_per_time))
+  if (right_currency && own == OWN_OPEX && dimension_is_money_per(dimension, BASE_H))
     return 0;
-  diagnostics_error(diagnostics, unit->value_place,
-                    own == OWN_OPEX ? "an opex item is in USD or USD/yr, not %s"
-                                    : "a capex item is in USD, not %s",
-                    item->unit.text);
+  const bool is_in_usd = is_foreign(model) && text_has_currency(item->unit.text, "USD");
+  const char *divide = is_in_usd ? ": divide amounts in USD by exchange_rate" : "";
+  if (own == OWN_OPEX)
+    diagnostics_error(diagnostics, unit->value_place, "an opex item is in %s or %s/yr, not %s%s",
+                      currency, currency, item->unit.text, divide);
+  else
+    diagnostics_error(diagnostics, unit->value_place, "a capex item is in %s, not %s%s", currency,
+                      item->unit.text, divide);
   return -1;
 }
 
@@ -491,7 +618,7 @@ int model_add_own(struct model *model, const struct ini_section *section,
     return -1;
   if (is_per_period(model, item->alternatives[0].formula))
     item->kind = DECLARATION_SERIES;
-  if (check_own_unit(item, own, ini_find(section, "unit"), diagnostics))
+  if (check_own_unit(model, item, own, ini_find(section, "unit"), diagnostics))
     return -1;
   if (own == OWN_CAPEX && item->kind == DECLARATION_SERIES) {
     diagnostics_error(diagnostics, item->alternatives[0].place,

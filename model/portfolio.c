@@ -64,6 +64,27 @@ static int find_option(const struct reader *reader, const char *id, struct place
   return option;
 }
 
+static double not_below_zero(const struct reader *reader, const struct ini_key *key, double value,
+                             const char *at_zero) {
+  if (value < 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "%s cannot be negative: %s", key->name,
+                      key->value);
+  else if (value == 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "%s", at_zero);
+  return value;
+}
+
+// Amounts in USD are taken at the baseline's exchange rate.
+static double read_money(const struct reader *reader, const struct ini_key *key,
+                         const char *at_zero) {
+  const struct scenario *scenario = reader->scenario;
+  double value;
+  if (option_money_parse(scenario, &scenario->options[scenario->baseline], key->value,
+                         key->value_place, "USD", &value, reader->diagnostics))
+    return NAN;
+  return not_below_zero(reader, key, value, at_zero);
+}
+
 // A quantity of a unit that is not below zero; zero has a message of its own.
 static double read_amount(const struct reader *reader, const struct ini_key *key,
                           const char *unit_text, const char *at_zero) {
@@ -72,12 +93,7 @@ static double read_amount(const struct reader *reader, const struct ini_key *key
   if (unit_parse(unit_text, key->value_place, &unit, reader->arena, reader->diagnostics) ||
       quantity_parse(key->value, key->value_place, &unit, &value, reader->diagnostics))
     return NAN;
-  if (value < 0)
-    diagnostics_error(reader->diagnostics, key->value_place, "%s cannot be negative: %s", key->name,
-                      key->value);
-  else if (value == 0)
-    diagnostics_error(reader->diagnostics, key->value_place, "%s", at_zero);
-  return value;
+  return not_below_zero(reader, key, value, at_zero);
 }
 
 static bool read_yes(const struct reader *reader, const struct ini_key *key) {
@@ -278,9 +294,9 @@ static void read_portfolio_key(struct reader *reader, const struct ini_section *
   if (!strncmp(key->name, "minimum_share.", strlen("minimum_share.")))
     read_minimum_share(reader, key);
   else if (!strcmp(key->name, "budget"))
-    portfolio->budget = read_amount(reader, key, "USD", nothing);
+    portfolio->budget = read_money(reader, key, nothing);
   else if (!strcmp(key->name, "capex_budget"))
-    portfolio->capex_budget = read_amount(reader, key, "USD", nothing);
+    portfolio->capex_budget = read_money(reader, key, nothing);
   else if (strcmp(key->name, "share_of") != 0)
     report_unknown(reader, section, key, known, sizeof known / sizeof known[0]);
   else if (share_of < 0)

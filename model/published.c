@@ -80,7 +80,12 @@ static bool published_throughput(const struct scenario *scenario, size_t option,
 
 bool published_input(const struct scenario *scenario, size_t option, int declaration,
                      struct published *out) {
-  const char *input = scenario->model->declarations[declaration].name;
+  const struct declaration *declarations = scenario->model->declarations;
+  const int usd_of = declarations[declaration].usd_of;
+  const bool is_money = dimension_money(declarations[declaration].unit.dimension) == 1;
+  const char *input = declarations[usd_of < 0 ? declaration : usd_of].name;
+  const double rate =
+      is_money && usd_of < 0 ? option_exchange_rate(scenario, &scenario->options[option]) : 1;
   *out = (struct published){0};
   if (!strcmp(input, "throughput"))
     return published_throughput(scenario, option, out);
@@ -96,7 +101,7 @@ bool published_input(const struct scenario *scenario, size_t option, int declara
           (!place->of_accelerator ||
            is(table, r, "accelerator", scenario->options[option].accelerator)) &&
           table_number(table, r, place->figure, &value))
-        widen(out, value * place->scale, table_cell(table, r, "id"));
+        widen(out, value * place->scale / rate, table_cell(table, r, "id"));
     out->of = place->of;
   }
   return out->count;

@@ -18,7 +18,7 @@ static bool read_range(struct reading *reading, const struct ini_key *key, struc
   const char *point = strchr(key->name, '.'), *name = point ? point + 1 : key->name;
   const char *id =
       point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
-  int d = model_find(model, name);
+  int d = model_stated(model, model_find(model, name), key->value);
   *range = (struct range){.key = key->name,
                           .place = key->place,
                           .declaration = d,

@@ -53,7 +53,8 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   double *values = arena_array(arena, count, sizeof *values);
   for (int d = 0; d < model->count; d++) {
     const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
-    given[d] = figure->origin > ORIGIN_RENT ? GIVEN_VALUE : GIVEN_NOT;
+    const bool stated = figure->origin > ORIGIN_RENT || figure->in_usd;
+    given[d] = stated ? GIVEN_VALUE : GIVEN_NOT;
     values[d] = option_has(option, d) ? option_value(scenario, option, d, 0) : 0;
     if (figure->origin != ORIGIN_RENT && !(twin && model->declarations[d].in_rent))
       continue;
@@ -348,7 +349,8 @@ static int offer_of_row(const struct asking *asking, const struct term *term,
                       "price '%s' (%s) is no hourly rent for %s", key->value, basis, term->key);
     return -1;
   }
-  offer->rate = rate;
+  const struct option *own = &asking->scenario->options[asking->answer->own];
+  offer->rate = rate / option_exchange_rate(asking->scenario, own);
   offer->grade = catalog_grade(table, row);
   offer->date = table_cell(table, row, "as_of");
   const bool is_plain = !strcmp(basis, "on_demand");
@@ -367,6 +369,20 @@ static const char *attribute(const struct asking *asking, const char *key, const
   return found ? found->value : "";
 }
 
+static int read_rate(const struct asking *asking, const struct ini_key *key, double *rate) {
+  const struct scenario *scenario = asking->scenario;
+  const char *unit =
+      text_in_currency(rate_unit(scenario)->text, scenario->model->currency, "USD", asking->arena);
+  if (option_money_parse(scenario, &scenario->options[asking->answer->own], key->value,
+                         key->value_place, unit, rate, asking->diagnostics))
+    return -1;
+  if (*rate > 0)
+    return 0;
+  diagnostics_error(asking->diagnostics, key->value_place, "%s must be above 0, not %s", key->name,
+                    key->value);
+  return -1;
+}
+
 static int offer_of_key(const struct asking *asking, const struct term *term,
                         const struct ini_key *key) {
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
@@ -380,8 +396,7 @@ static int offer_of_key(const struct asking *asking, const struct term *term,
   if (row >= 0) {
     if (offer_of_row(asking, term, key, table, (size_t)row, &offer))
       return -1;
-  } else if (question_quantity(asking->section, term->key, rate_unit(asking->scenario)->text,
-                               &offer.rate, asking->diagnostics))
+  } else if (read_rate(asking, key, &offer.rate))
     return -1;
   else {
     offer.source = attribute(asking, term->key, "source");
@@ -398,7 +413,8 @@ static void add_cloud(const struct asking *asking, size_t o) {
   const struct scenario *scenario = asking->scenario;
   const struct option *option = &scenario->options[o];
   const int rate = item(scenario, "rental_rate");
-  const struct figure *figure = option_figure(scenario, option, scenario->selected, rate);
+  const struct figure *figure =
+      option_figure(scenario, option, scenario->selected, option_stated(option, rate));
   struct rent_offer offer = {.name = option->id,
                              .title = arena_printf(asking->arena, "%s, always", option->id),
                              .rate = option_value(scenario, option, rate, 0),

@@ -1,4 +1,5 @@
 #include "model/resolution.h"
+#include "model/currency.h"
 #include "model/free.h"
 #include "model/selection.h"
 
@@ -165,7 +166,7 @@ static void check_case(struct reading *reading, size_t option, size_t which) {
 static enum given given_by(const struct figure *figure) {
   if (figure->origin == ORIGIN_RENT)
     return GIVEN_NEUTRAL;
-  return figure->origin > ORIGIN_RENT ? GIVEN_VALUE : GIVEN_NOT;
+  return figure->origin > ORIGIN_RENT || figure->in_usd ? GIVEN_VALUE : GIVEN_NOT;
 }
 
 // What the layers say, settled between inputs that bear on one another. After an error in one case
@@ -212,6 +213,7 @@ static void resolve_option(struct reading *reading, size_t o) {
   selection_apply(reading, o);
   for (size_t c = 0; c < scenario->case_count; c++)
     complete_case(reading, o, c, errors);
+  currency_settle(reading, o);
   build_graph(reading, option);
 }
 
@@ -222,4 +224,5 @@ void resolve_options(struct reading *reading) {
   for (size_t o = 0; o < reading->scenario->option_count; o++)
     resolve_option(reading, o);
   report_idle(reading);
+  currency_check(reading);
 }

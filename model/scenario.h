@@ -42,6 +42,7 @@ struct figure {
   enum grade grade;
   const char *source; // a title or reference; "" if none
   const char *date;   // as written; "" if none
+  bool in_usd;        // of an amount in USD where the report is in another currency
 };
 
 struct option {
@@ -151,6 +152,19 @@ void scenario_unknown_option(const struct scenario *scenario, const char *id, st
 
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration);
+
+// What stands for an input where its amount is in USD and the report is not: NAME_usd for NAME. The
+// declaration itself where it is no such input.
+int option_stated(const struct option *option, int declaration);
+
+// USD for one of the report's currency, in the selected case; 1 in a report in USD.
+double option_exchange_rate(const struct scenario *scenario, const struct option *option);
+
+// A quantity of money in the report's currency or, at the option's exchange rate, in USD; usd_unit
+// as "USD/Mtok". Returns 0 or -1.
+int option_money_parse(const struct scenario *scenario, const struct option *option,
+                       const char *text, struct place place, const char *usd_unit, double *value,
+                       struct diagnostics *diagnostics);
 
 // The value of a line item or input in the selected case, in base units; period 0 for scalars.
 double option_value(const struct scenario *scenario, const struct option *option, int declaration,

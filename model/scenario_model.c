@@ -1,4 +1,5 @@
 #include "model/scenario_model.h"
+#include "model/currency.h"
 #include "model/scenario_sections.h"
 
 #include <math.h>
@@ -46,7 +47,10 @@ int scenario_model_read(struct reading *reading) {
       reading->request->model_path
           ? source_read(reading->request->model_path, reading->arena, reading->diagnostics)
           : source_from_text("built-in model", model_default_text, reading->arena);
-  struct model *model = source ? model_read(source, reading->arena, reading->diagnostics) : NULL;
+  const char *currency = currency_read(reading);
+  struct model *model = source && currency
+                            ? model_read_in(source, currency, reading->arena, reading->diagnostics)
+                            : NULL;
   if (!model)
     return -1;
   size_t errors = reading->diagnostics->errors;

@@ -6,6 +6,7 @@
 //   scenario_head      title, date, baseline, selected case
 //   assignment         every key, to an input's layer or a selection
 //   range, free        what is said of inputs beside their values
+//   currency           the report's, its exchange rate, and amounts in USD
 //   resolution         every input of every option in every case: layers, what selections give,
 //                      defaults
 //   assessment         after the evaluation: grades, warnings, unlike throughputs

@@ -231,6 +231,7 @@ static void settle_parts(struct reading *reading, size_t o, const struct ini_key
     int d = model_find(reading->scenario->model, parts[i]);
     if (!is_given(reading, o, d)) {
       price.value = 0;
+      price.in_usd = false;
       price.source = arena_printf(reading->arena, "contained in the price %s", key->value);
       fill(reading, o, d, price);
       continue;
@@ -270,6 +271,7 @@ static void apply_price(struct reading *reading, size_t o) {
     diagnostics_error(reading->diagnostics, key->value_place,
                       "price '%s' is no purchase price per accelerator (%s)", key->value, basis);
   else {
+    figure.in_usd = reading->scenario->model->declarations[list_price].in_usd >= 0;
     fill(reading, o, list_price, figure);
     settle_parts(reading, o, key, table_cell(table, (size_t)row, "category"), figure);
   }

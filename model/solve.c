@@ -14,6 +14,9 @@ enum { GRID_POINTS = 512, MOST_DOUBLINGS = 20, MOST_ITERATIONS = 200 };
 static int read_wanted(struct solve_answer *answer, const struct solve_question *question,
                        struct diagnostics *diagnostics) {
   const struct scenario *scenario = answer->scenario;
+  const int in_usd = model_find(scenario->model, "cost_per_mtok_usd");
+  if (question->target && in_usd >= 0 && text_has_currency(question->target, "USD"))
+    answer->item = in_usd;
   const struct unit *unit = &scenario->model->declarations[answer->item].unit;
   if (question->target && question->match) {
     diagnostics_error(diagnostics, nowhere, "--match and --target exclude each other");

@@ -26,8 +26,7 @@ struct symbol {
   signed char percents;
 };
 
-#define USD                                                                                        \
-  { [BASE_USD] = 1 }
+#define MONEY(code) {#code, {[BASE_##code] = 1}, {{0}}, 0},
 #define POWER                                                                                      \
   { [BASE_W] = 1 }
 #define TIME                                                                                       \
@@ -48,8 +47,7 @@ struct symbol {
   }
 
 static const struct symbol symbols[] = {
-    {"USD", USD, {{0}}, 0},
-    {"W", POWER, {{0}}, 0},
+    CURRENCY_CODES(MONEY){"W", POWER, {{0}}, 0},
     {"kW", POWER, BY(THOUSAND, 1), 0},
     {"MW", POWER, BY(MILLION, 1), 0},
     {"Wh", WORK, {{0}}, 0},
@@ -92,7 +90,13 @@ static const struct symbol symbols[] = {
 
 enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
 
-static const char *const base_names[BASE_UNITS] = {"USD", "W", "h", "B", "token", "L"};
+#define NAME_OF_CURRENCY(code) #code,
+const char *const currency_codes[CURRENCIES] = {CURRENCY_CODES(NAME_OF_CURRENCY)};
+
+static const char *base_name(int base) {
+  static const char *const others[] = {"W", "h", "B", "token", "L"};
+  return base < CURRENCIES ? currency_codes[base] : others[base - CURRENCIES];
+}
 
 static size_t symbol_length(const char *text) {
   if (*text == '%')
@@ -164,14 +168,6 @@ size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena) {
   return length;
 }
 
-static bool is_currency(const char *word) {
-  static const char *const currencies[] = {"EUR", "GBP", "JPY", "CNY", "CHF", "INR", "KRW", "TWD"};
-  for (size_t i = 0; i < sizeof currencies / sizeof currencies[0]; i++)
-    if (!strcmp(word, currencies[i]))
-      return true;
-  return false;
-}
-
 static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
   const char *names[SYMBOLS];
   for (size_t i = 0; i < SYMBOLS; i++)
@@ -179,9 +175,7 @@ static void unknown_unit(const char *text, struct place place, struct diagnostic
   size_t length = symbol_length(text);
   char *word = arena_copy_n(diagnostics->arena, text, length ? length : strlen(text));
   const char *nearest = nearest_name(word, names, SYMBOLS);
-  if (is_currency(word))
-    diagnostics_error(diagnostics, place, "amounts are in USD, not %s: convert them first", word);
-  else if (nearest)
+  if (nearest)
     diagnostics_error(diagnostics, place, "unknown unit '%s'; did you mean '%s'?", word, nearest);
   else
     diagnostics_error(diagnostics, place, "unknown unit '%s'", word);
@@ -260,9 +254,73 @@ const char *dimension_text(struct dimension dimension, struct arena *arena) {
     for (int i = 0; i < BASE_UNITS; i++)
       for (int k = 0; k < sign * dimension.power[i]; k++) {
         const char *join = sign > 0 ? (*text ? "*" : "") : (*text ? "/" : "1/");
-        text = arena_printf(arena, "%s%s%s", text, join, base_names[i]);
+        text = arena_printf(arena, "%s%s%s", text, join, base_name(i));
       }
   return *text ? text : "a plain number";
+}
+
+int dimension_money(struct dimension dimension) {
+  int power = 0;
+  for (int i = 0; i < CURRENCIES; i++)
+    power += dimension.power[i];
+  return power;
+}
+
+int dimension_currency(struct dimension dimension) {
+  for (int i = 0; i < CURRENCIES; i++)
+    if (dimension.power[i])
+      return i;
+  return -1;
+}
+
+static bool is_one_currency_times(struct dimension dimension, struct dimension rest) {
+  const int currency = dimension_currency(dimension);
+  if (currency < 0 || dimension.power[currency] != 1)
+    return false;
+  dimension.power[currency] = 0;
+  return dimension_equal(dimension, rest);
+}
+
+bool dimension_is_money(struct dimension dimension) {
+  return is_one_currency_times(dimension, (struct dimension){{0}});
+}
+
+bool dimension_is_money_per(struct dimension dimension, enum base_unit per) {
+  struct dimension rest = {{0}};
+  rest.power[per] = -1;
+  return is_one_currency_times(dimension, rest);
+}
+
+int currency_find(const char *code) {
+  for (int i = 0; i < CURRENCIES; i++)
+    if (!strcmp(currency_codes[i], code))
+      return i;
+  return -1;
+}
+
+static const char *find_currency(const char *text, const char *code) {
+  const size_t length = strlen(code);
+  for (const char *at = strstr(text, code); at; at = strstr(at + 1, code)) {
+    const bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+    if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_')
+      return at;
+  }
+  return NULL;
+}
+
+bool text_has_currency(const char *text, const char *code) {
+  return find_currency(text, code) != NULL;
+}
+
+const char *text_in_currency(const char *text, const char *from, const char *to,
+                             struct arena *arena) {
+  const char *at = find_currency(text, from);
+  if (!at || !strcmp(from, to))
+    return text;
+  char *copy = arena_copy(arena, text);
+  for (; at; at = find_currency(at + 1, from))
+    memcpy(copy + (at - text), to, strlen(to));
+  return copy;
 }
 
 size_t number_prefix(const char *text, double *value) {
@@ -328,6 +386,22 @@ static bool counts_differ(const struct unit *unit, const struct unit *expected) 
   return stranger && known;
 }
 
+static void wrong_unit(const struct unit *unit, struct place place, const struct unit *expected,
+                       struct diagnostics *diagnostics) {
+  const int wanted = dimension_currency(expected->dimension);
+  const int typed = dimension_currency(unit->dimension);
+  if (wanted < 0 || typed < 0 || wanted == typed)
+    diagnostics_error(diagnostics, place, "wrong unit '%s': expected %s", unit->text,
+                      example_of(expected, diagnostics->arena));
+  else
+    diagnostics_error(diagnostics, place, "amounts are in %s here, not %s: convert them first%s",
+                      currency_codes[wanted], currency_codes[typed],
+                      wanted != BASE_USD ? ""
+                                         : arena_printf(diagnostics->arena,
+                                                        ", or let [scenario] say 'currency = %s'",
+                                                        currency_codes[typed]));
+}
+
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
                    struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
@@ -357,8 +431,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   bool shares_differ = dimension_is_one(unit.dimension) && unit.percents != expected->percents;
   if (!dimension_equal(unit.dimension, expected->dimension) || shares_differ ||
       counts_differ(&unit, expected)) {
-    diagnostics_error(diagnostics, unit_place, "wrong unit '%s': expected %s", unit.text,
-                      example_of(expected, arena));
+    wrong_unit(&unit, unit_place, expected, diagnostics);
     return -1;
   }
   *value *= unit_factor(&unit);

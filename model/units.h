@@ -1,8 +1,9 @@
 // units: quantities as people type them, "0.08 USD/kWh", and the dimension algebra behind them.
 //
-// Base units, in which everything is computed: USD, W, h, B, token, L. A year is 8760 h, a month
-// a twelfth of it. gpu, node, FTE and request are counts of dimension 1. A percentage is a fraction
-// inside and `%` at the edges.
+// Base units, in which everything is computed: W, h, B, token, L and one for each currency, so that
+// nothing but an exchange rate (1.10 USD/EUR) leads from one currency to another. A year is 8760 h,
+// a month a twelfth of it. gpu, node, FTE and request are counts of dimension 1. A percentage is a
+// fraction inside and `%` at the edges.
 #ifndef PERTOKEN_UNITS_H
 #define PERTOKEN_UNITS_H
 
@@ -12,7 +13,30 @@
 
 #include <stdbool.h>
 
-enum base_unit { BASE_USD, BASE_W, BASE_H, BASE_B, BASE_TOKEN, BASE_L, BASE_UNITS };
+// Currencies by their codes of ISO 4217.
+#define CURRENCY_CODES(X)                                                                          \
+  X(USD)                                                                                           \
+  X(EUR)                                                                                           \
+  X(GBP)                                                                                           \
+  X(CHF)                                                                                           \
+  X(JPY)                                                                                           \
+  X(CNY) X(INR) X(KRW) X(TWD) X(HKD) X(SGD) X(AUD) X(NZD) X(CAD) X(SEK) X(NOK) X(DKK) X(ISK)       \
+      X(PLN) X(CZK) X(HUF) X(RON) X(TRY) X(ILS) X(AED) X(SAR) X(QAR) X(KWD) X(ZAR) X(BRL) X(MXN)   \
+          X(CLP) X(THB) X(MYR) X(IDR) X(VND) X(PHP)
+
+#define BASE_OF_CURRENCY(code) BASE_##code,
+enum base_unit {
+  CURRENCY_CODES(BASE_OF_CURRENCY) CURRENCIES,
+  BASE_W = CURRENCIES,
+  BASE_H,
+  BASE_B,
+  BASE_TOKEN,
+  BASE_L,
+  BASE_UNITS
+};
+#undef BASE_OF_CURRENCY
+
+extern const char *const currency_codes[CURRENCIES];
 
 // Powers of the base units.
 struct dimension {
@@ -81,6 +105,27 @@ struct dimension dimension_multiply(struct dimension a, struct dimension b, int 
 bool dimension_equal(struct dimension a, struct dimension b);
 bool dimension_is_one(struct dimension dimension);
 const char *dimension_text(struct dimension dimension, struct arena *arena);
+
+// The power of money in it, whatever the currency: 0 for an exchange rate.
+int dimension_money(struct dimension dimension);
+
+// The first currency in it, an index of currency_codes; -1: none.
+int dimension_currency(struct dimension dimension);
+
+// USD/token and USD, in whatever currency.
+bool dimension_is_money(struct dimension dimension);
+bool dimension_is_money_per(struct dimension dimension, enum base_unit per);
+
+// An index of currency_codes, or -1.
+int currency_find(const char *code);
+
+// Is the code a word of the text? "0.08 USD/kWh" has USD.
+bool text_has_currency(const char *text, const char *code);
+
+// The text with one currency's code in place of another's, each of three letters, so that columns
+// stay as they are.
+const char *text_in_currency(const char *text, const char *from, const char *to,
+                             struct arena *arena);
 
 // Parses "0.08 USD/kWh" where a quantity like `expected` is wanted; *value comes in base units.
 // A bare number is complete only where `expected` is a count or a plain number. NaN, infinity,

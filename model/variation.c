@@ -142,6 +142,14 @@ static int refuse_still(const struct scenario *scenario, struct target target, s
   return -1;
 }
 
+// An input stands for the same in USD, where that is what moves.
+static void find_stated(const struct scenario *scenario, struct target *target) {
+  const int in_usd = target_input(scenario, *target)->in_usd;
+  const struct target stated = {in_usd, target->option};
+  if (in_usd >= 0 && !moves_any(scenario, *target) && moves_any(scenario, stated))
+    *target = stated;
+}
+
 int target_find(const struct scenario *scenario, const char *name, struct place place,
                 struct target *out, struct diagnostics *diagnostics) {
   const char *point = strchr(name, '.');
@@ -155,6 +163,7 @@ int target_find(const struct scenario *scenario, const char *name, struct place 
   }
   if (find_input(scenario, point ? point + 1 : name, place, &target.declaration, diagnostics))
     return -1;
+  find_stated(scenario, &target);
   if (!moves_any(scenario, target))
     return refuse_still(scenario, target, place, diagnostics);
   *out = target;
@@ -168,6 +177,7 @@ int target_of_option(const struct scenario *scenario, size_t option, const char 
   struct target target = {.option = (int)option};
   if (find_input(scenario, input, place, &target.declaration, diagnostics))
     return -1;
+  target.declaration = option_stated(&scenario->options[option], target.declaration);
   if (!target_moves(scenario, target, option))
     return refuse_still(scenario, target, place, diagnostics);
   if (!target_input(scenario, target)->per_option && !is_own(scenario, option, target.declaration))

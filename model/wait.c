@@ -90,8 +90,8 @@ static int read_belief(struct waiting *waiting, enum wait_key which) {
   *belief = (struct belief){.certain = true, .value = wait_keys[which].usual};
   if (!key)
     return 0;
-  if (unit_parse(wait_keys[which].unit, key->value_place, &input.unit, waiting->arena,
-                 waiting->diagnostics))
+  if (unit_parse(model_unit_text(waiting->scenario->model, wait_keys[which].unit), key->value_place,
+                 &input.unit, waiting->arena, waiting->diagnostics))
     return -1;
   if (which == WAIT_SLIP && !strcmp(key->value, "from data")) {
     belief->certain = false;
@@ -202,9 +202,9 @@ static int read_meanwhile(struct waiting *waiting) {
   waiting->answer->meanwhile = -1;
   if (!key) {
     diagnostics_error(waiting->diagnostics, waiting->section->place,
-                      "[wait %s] needs 'meanwhile': a rented option or a price in USD/Mtok, for "
+                      "[wait %s] needs 'meanwhile': a rented option or a price in %s/Mtok, for "
                       "the tokens until the delivery",
-                      waiting->section->argument);
+                      waiting->section->argument, scenario->model->currency);
     return -1;
   }
   const int option = scenario_option(scenario, key->value);
@@ -220,8 +220,8 @@ static int read_meanwhile(struct waiting *waiting) {
   if (!isalpha((unsigned char)*key->value) || strchr(key->value, '('))
     return read_belief(waiting, WAIT_RENT);
   diagnostics_error(waiting->diagnostics, key->value_place,
-                    "there is no option '%s', and it is no price such as 0.90 USD/Mtok",
-                    key->value);
+                    "there is no option '%s', and it is no price such as 0.90 %s/Mtok", key->value,
+                    scenario->model->currency);
   return -1;
 }
 
@@ -313,7 +313,11 @@ static void fill_block(const struct waiting *waiting, struct evaluation *block, 
 
 static double *input_of(const struct waiting *waiting, const struct evaluation *block,
                         const char *name) {
-  const int d = model_find(waiting->scenario->model, name);
+  const struct model *model = waiting->scenario->model;
+  const int named = model_find(model, name);
+  const int in_usd = named < 0 ? -1 : model->declarations[named].in_usd;
+  const bool is_in_usd = in_usd >= 0 && block->graph->state[in_usd] == GRAPH_INPUT;
+  const int d = is_in_usd ? in_usd : named;
   return d >= 0 && block->graph->state[d] == GRAPH_INPUT ? evaluation_at(block, d, 0) : NULL;
 }
 

@@ -74,10 +74,21 @@ int command_finance(struct run *run) {
   return output_close(&output, run->diagnostics);
 }
 
+// Amounts in two currencies have no difference.
+static int refuse_currencies(struct run *run, const struct scenario *a, const struct scenario *b) {
+  if (!strcmp(a->model->currency, b->model->currency))
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){.source = b->source},
+                    "its amounts are in %s, and those of '%s' in %s: compare reports in one "
+                    "currency ([scenario] currency)",
+                    b->model->currency, a->path, a->model->currency);
+  return -1;
+}
+
 int command_diff(struct run *run) {
   struct output output;
   const struct scenario *a = run_read_scenario(run, 0), *b = run_read_scenario(run, 1);
-  if (!a || !b || run_open_output(run, &output))
+  if (!a || !b || refuse_currencies(run, a, b) || run_open_output(run, &output))
     return -1;
   run_print_warnings(run, a);
   run_print_warnings(run, b);

@@ -115,6 +115,7 @@ static json_t *scenario_of(const struct scenario *scenario) {
   json_object_set_new(object, "sha256", json_out_text(scenario->digest));
   json_object_set_new(object, "case", json_out_text(scenario->cases[scenario->selected]));
   json_object_set_new(object, "date", json_out_text(scenario->date));
+  json_object_set_new(object, "currency", json_out_text(scenario->model->currency));
   return object;
 }
 

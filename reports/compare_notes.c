@@ -72,6 +72,30 @@ static void print_evidence(const struct notes *notes) {
   }
 }
 
+// The same rate for all options is said once.
+static void print_exchange_rate(const struct notes *notes) {
+  const struct scenario *scenario = notes->scenario;
+  struct arena *arena = notes->style->arena;
+  const int rate = model_find(scenario->model, "exchange_rate");
+  const char *all = "", *first = NULL;
+  bool same = true;
+  for (size_t i = 0; i < scenario->option_count && rate >= 0; i++) {
+    const struct option *option = &scenario->options[i];
+    if (!option_has(option, rate))
+      return;
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, rate);
+    const char *text = arena_printf(
+        arena, "%s%s%s%s%s",
+        quantity_text(figure->value, &scenario->model->declarations[rate].unit, arena),
+        *figure->source ? ", " : "", figure->source, *figure->date ? ", " : "", figure->date);
+    first = first ? first : text;
+    same &= !strcmp(text, first);
+    all = arena_printf(arena, "%s%s%s %s", all, i ? "; " : "", option->id, text);
+  }
+  if (first)
+    style_paragraph(notes->style, "Exchange rate: ", same ? first : all);
+}
+
 static const char *const grade_meanings[GRADES] = {
     [GRADE_MEASURED] = "this tool's own measurement",
     [GRADE_QUOTED] = "a written quote",
@@ -149,6 +173,7 @@ void compare_notes(const struct scenario *scenario, const struct simulation *sim
   print_decode_only(&notes);
   print_not_included(&notes);
   print_evidence(&notes);
+  print_exchange_rate(&notes);
   print_legend(&notes);
   print_warnings(&notes);
 }

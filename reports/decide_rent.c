@@ -353,20 +353,20 @@ static const char *offer_text(const struct writing *writing, const struct rent_c
 static struct texts reasons_of(const struct writing *writing) {
   const struct rent_answer *answer = writing->answer;
   struct arena *arena = writing->arena;
+  const char *currency = writing->scenario->model->currency;
   struct texts reasons = {0};
-  texts_add(&reasons, arena, "Owning %s costs %s USD for %s Mtok: %s USD an accelerator-hour.",
-            writing->own, six_digits(writing, answer->tco),
+  texts_add(&reasons, arena, "Owning %s costs %s %s for %s Mtok: %s %s an accelerator-hour.",
+            writing->own, six_digits(writing, answer->tco), currency,
             six_digits(writing, 1e-6 * answer->tokens),
-            six_digits(writing, answer->tco / answer->hours));
+            six_digits(writing, answer->tco / answer->hours), currency);
   if (isnan(answer->use))
     texts_add(&reasons, arena,
               "Its cost is not affine in the utilization: the break-even was searched for.");
   else
-    texts_add(
-        &reasons, arena,
-        "Of this, %s USD grows with the utilization; the break-even is utilization x (fixed - "
-        "besides) / (rent - growing).",
-        six_digits(writing, answer->use));
+    texts_add(&reasons, arena,
+              "Of this, %s %s grows with the utilization; the break-even is utilization x (fixed - "
+              "besides) / (rent - growing).",
+              six_digits(writing, answer->use), currency);
   for (size_t i = 0; i < answer->count; i++) {
     const struct rent_cost *cost = &answer->costs[i];
     const bool is_commitment = cost->offer.hours == RENT_AROUND_THE_CLOCK && cost->offer.option < 0;

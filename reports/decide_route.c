@@ -60,8 +60,8 @@ static const char *id_of(const struct writing *writing, size_t o) {
   return writing->scenario->options[o].id;
 }
 
-static const char *dollars(const struct writing *writing, double value) {
-  return dollars_text(value, writing->arena);
+static const char *money(const struct writing *writing, double value) {
+  return money_text(value, writing->money, writing->arena);
 }
 
 static const char *per_token(const struct writing *writing, double value) {
@@ -373,18 +373,18 @@ static const char *dual_words(const struct writing *writing) {
   if (fabs(more) <= NO_PRICE * best->cost)
     return arena_printf(writing->arena, " It costs the same as all from %s.", vendor);
   return arena_printf(writing->arena, " That is %s (%.3g %%) %s than all from %s.",
-                      dollars(writing, fabs(more)), 100 * fabs(more) / best->cost,
+                      money(writing, fabs(more)), 100 * fabs(more) / best->cost,
                       more > 0 ? "more" : "less", vendor);
 }
 
 static const char *served_words(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const double years = answer->horizon / conversion_table[CONVERT_HOURS_PER_YEAR].value;
-  return arena_printf(
-      writing->arena, "%s for %zu workload%s over %.4g years, %s of it at the purchase: %s.%s",
-      dollars(writing, answer->split.cost), answer->problem.workload_count,
-      answer->problem.workload_count == 1 ? "" : "s", years, dollars(writing, answer->split.capex),
-      purchases(writing), dual_words(writing));
+  return arena_printf(writing->arena,
+                      "%s for %zu workload%s over %.4g years, %s of it at the purchase: %s.%s",
+                      money(writing, answer->split.cost), answer->problem.workload_count,
+                      answer->problem.workload_count == 1 ? "" : "s", years,
+                      money(writing, answer->split.capex), purchases(writing), dual_words(writing));
 }
 
 static bool can_serve(const struct route_answer *answer, size_t w) {
@@ -413,9 +413,8 @@ static const char *refused_words(const struct writing *writing) {
                           unserved_words(writing, w));
   for (size_t i = 0; i < answer->price_count; i++)
     if (answer->prices[i].status == ALLOCATION_OPTIMAL)
-      helpful =
-          arena_printf(writing->arena, "%s%s%s (%s)", helpful, *helpful ? ", or " : "",
-                       answer->prices[i].constraint, dollars(writing, answer->prices[i].cost));
+      helpful = arena_printf(writing->arena, "%s%s%s (%s)", helpful, *helpful ? ", or " : "",
+                             answer->prices[i].constraint, money(writing, answer->prices[i].cost));
   if (*helpful)
     return arena_printf(writing->arena,
                         "%s%sNothing meets every constraint. It can be done "
@@ -439,7 +438,7 @@ static void explain_how(struct writing *writing) {
   if (answer->split.status == ALLOCATION_OPTIMAL)
     texts_add(&writing->decision->reasons, writing->arena,
               "The cost model itself, at these nodes: %s, capex %s.",
-              dollars(writing, answer->exact_cost), dollars(writing, answer->exact_capex));
+              money(writing, answer->exact_cost), money(writing, answer->exact_capex));
 }
 
 static void check_line(struct writing *writing) {
@@ -448,7 +447,7 @@ static void check_line(struct writing *writing) {
   if (fabs(gap) > 1e-3)
     texts_add(&writing->decision->warnings, writing->arena,
               "the cost model is not a straight line over nodes: at these it says %s, %.2g %% %s",
-              dollars(writing, answer->exact_cost), 100 * fabs(gap), gap > 0 ? "more" : "less");
+              money(writing, answer->exact_cost), 100 * fabs(gap), gap > 0 ? "more" : "less");
 }
 
 static void write_answer(struct writing *writing) {
@@ -492,8 +491,9 @@ int decide_route(const struct scenario *scenario, const char *only, struct decis
                             .scenario = scenario,
                             .decision = decision,
                             .tables = arena_array(arena, TABLES, sizeof *writing.tables),
-                            .money = unit_known("USD", arena),
-                            .unit_cost = unit_known("USD/Mtok", arena),
+                            .money = unit_known(scenario->model->currency, arena),
+                            .unit_cost =
+                                unit_known(model_unit_text(scenario->model, "USD/Mtok"), arena),
                             .plain = unit_known("-", arena),
                             .percent = unit_known("%", arena),
                             .arena = arena};

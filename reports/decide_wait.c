@@ -32,8 +32,8 @@ static const char *option_id(const struct writing *writing, size_t o) {
   return writing->answer->scenario->options[o].id;
 }
 
-static const char *dollars(const struct writing *writing, double value) {
-  return dollars_text(value, writing->arena);
+static const char *money(const struct writing *writing, double value) {
+  return money_text(value, writing->money, writing->arena);
 }
 
 static double in_months(double hours) {
@@ -146,7 +146,7 @@ static const char *verdict(const struct writing *writing) {
                            : "";
   return arena_printf(writing->arena, "%s: to %s costs %s, %s (%.3g %%) less than to %s.%s %s",
                       wait ? "Wait" : "Buy now", wait ? later_name(writing) : now_name(writing),
-                      dollars(writing, better->mean), dollars(writing, other - better->mean),
+                      money(writing, better->mean), money(writing, other - better->mean),
                       100 * (1 - better->mean / other),
                       wait ? now_name(writing) : later_name(writing), chance,
                       when_it_pays(writing));
@@ -155,6 +155,8 @@ static const char *verdict(const struct writing *writing) {
 static void explain_how(struct writing *writing) {
   const struct wait_answer *answer = writing->answer;
   const struct unit *rate = unit_known("Mtok/month", writing->arena);
+  const struct unit *price =
+      unit_known(model_unit_text(answer->scenario->model, "USD/Mtok"), writing->arena);
   struct texts *reasons = &writing->decision->reasons;
   texts_add(reasons, writing->arena,
             "Both ways serve %s Mtok a month, what %s would serve if it were bought now.",
@@ -164,10 +166,9 @@ static void explain_how(struct writing *writing) {
     texts_add(reasons, writing->arena, "Until the delivery %s is rented for them.",
               option_id(writing, (size_t)answer->meanwhile));
   else
-    texts_add(reasons, writing->arena, "Until the delivery they are bought at %s USD/Mtok.",
-              number_significant(
-                  number_in_unit(answer->meanwhile_price, unit_known("USD/Mtok", writing->arena)),
-                  6, writing->arena));
+    texts_add(reasons, writing->arena, "Until the delivery they are bought at %s %s.",
+              number_significant(number_in_unit(answer->meanwhile_price, price), 6, writing->arena),
+              price->text);
   texts_add(reasons, writing->arena, "The delivery comes %s late on average%s%s%s.",
             months(writing, in_months(answer->slip)), *answer->slip_words ? ", " : "",
             answer->slip_words,
@@ -188,7 +189,7 @@ static void decide_one(const struct scenario *scenario, const struct wait_answer
                        struct decision *decision, struct arena *arena) {
   struct writing writing = {.answer = answer,
                             .decision = decision,
-                            .money = unit_known("USD", arena),
+                            .money = unit_known(scenario->model->currency, arena),
                             .percent = unit_known("%", arena),
                             .arena = arena};
   struct decision_table *tables = arena_array(arena, TABLES, sizeof *tables);

@@ -30,6 +30,6 @@ const struct unit *unit_known(const char *text, struct arena *arena) {
   return unit;
 }
 
-const char *dollars_text(double value, struct arena *arena) {
-  return arena_printf(arena, "%s USD", number_fixed(value, 0, arena));
+const char *money_text(double value, const struct unit *unit, struct arena *arena) {
+  return arena_printf(arena, "%s %s", number_fixed(value, 0, arena), unit->text);
 }

@@ -39,7 +39,7 @@ struct decision_cell *decision_row(struct decision_table *table);
 // A unit that stands in the program's text.
 const struct unit *unit_known(const char *text, struct arena *arena);
 
-// "1,234,567 USD"
-const char *dollars_text(double value, struct arena *arena);
+// "1,234,567 USD"; the unit is the report's currency.
+const char *money_text(double value, const struct unit *unit, struct arena *arena);
 
 #endif

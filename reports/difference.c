@@ -143,11 +143,15 @@ static void find_changes(struct difference *difference, struct arena *arena) {
       collect(&rent, difference, d, true);
   add_change(difference, -1, rent);
   for (int d = 0; d < model->count; d++) {
-    if (model->declarations[d].kind != DECLARATION_INPUT)
+    const struct declaration *input = &model->declarations[d];
+    if (input->kind != DECLARATION_INPUT || input->usd_of >= 0)
       continue;
-    struct collection alone = collection_of(1, pairs, arena);
+    // An amount that is in USD on one side only is one change.
+    struct collection alone = collection_of(2, pairs, arena);
     collect(&alone, difference, d, false);
-    add_change(difference, d, alone);
+    if (input->in_usd >= 0)
+      collect(&alone, difference, input->in_usd, false);
+    add_change(difference, alone.count ? alone.inputs[0] : d, alone);
   }
 }
 

@@ -67,17 +67,12 @@ static int clamp_decimals(int decimals) {
   return decimals < 0 ? 0 : decimals > most_decimals ? most_decimals : decimals;
 }
 
-static struct dimension one_over_token(void) {
-  return (struct dimension){.power = {[BASE_USD] = 1, [BASE_TOKEN] = -1}};
-}
-
 static int wanted_decimals(const struct unit *unit, double smallest, double largest) {
-  static const struct dimension money = {.power = {[BASE_USD] = 1}};
-  if (dimension_equal(unit->dimension, one_over_token())) {
+  if (dimension_is_money_per(unit->dimension, BASE_TOKEN)) {
     const int digits_of_smallest = 2 - magnitude(smallest);
     return clamp_decimals(digits_of_smallest > 4 ? digits_of_smallest : 4);
   }
-  if (dimension_equal(unit->dimension, money))
+  if (dimension_is_money(unit->dimension))
     return largest < 1e3 ? 2 : 0;
   if (unit->percents == 1)
     return 1;
@@ -97,7 +92,7 @@ static bool one_too_many(const struct scale *scale, const double *values, size_t
 }
 
 static bool is_price(const struct unit *unit) {
-  return dimension_equal(unit->dimension, one_over_token());
+  return dimension_is_money_per(unit->dimension, BASE_TOKEN);
 }
 
 static void choose_token_unit(struct scale *scale, double largest) {

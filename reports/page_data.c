@@ -47,6 +47,7 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   put_text(object, "title", scenario->title);
   put_text(object, "file", file_name(scenario->path));
   put_text(object, "date", scenario->date);
+  put_text(object, "currency", scenario->model->currency);
   put_text(object, "sha256", scenario->digest);
   put_text(object, "stamp", scenario_stamp(scenario, arena));
   put_text(object, "arguments", page->arguments);
@@ -105,7 +106,13 @@ static json_t *choices_of(const struct declaration *input) {
   return choices;
 }
 
-static json_t *item_of(const struct declaration *declaration) {
+// What a scenario calls it: list_price of list_price_usd.
+static const char *key_of(const struct model *model, const struct declaration *declaration) {
+  const int of = declaration->usd_of;
+  return of < 0 ? declaration->name : model->declarations[of].name;
+}
+
+static json_t *item_of(const struct model *model, const struct declaration *declaration) {
   static const char *const kinds[] = {[DECLARATION_INPUT] = "input",
                                       [DECLARATION_SCALAR] = "scalar",
                                       [DECLARATION_SERIES] = "series"};
@@ -126,13 +133,14 @@ static json_t *item_of(const struct declaration *declaration) {
   json_object_set_new(item, "integer", json_boolean(declaration->integer));
   json_object_set_new(item, "choices", choices_of(declaration));
   put_text(item, "notice", declaration->notice);
+  put_text(item, "key", key_of(model, declaration));
   return item;
 }
 
 static json_t *items_of(const struct model *model) {
   json_t *items = json_array();
   for (int d = 0; d < model->count; d++)
-    json_array_append_new(items, item_of(&model->declarations[d]));
+    json_array_append_new(items, item_of(model, &model->declarations[d]));
   return items;
 }
 
@@ -334,15 +342,23 @@ static json_t *case_of(const struct scenario *scenario, struct arena *arena,
   return object;
 }
 
-static json_t *grading(void) {
+static void add_graded(json_t *inputs, const char *input, enum shown_grade which) {
   static const char *const shown[SHOWN_GRADES] = {
       [SHOWN_THROUGHPUT] = "throughput", [SHOWN_POWER] = "power", [SHOWN_PRICE] = "price"};
+  json_array_append_new(inputs, json_pack("{s:s,s:s}", "input", input, "shown", shown[which]));
+}
+
+static json_t *grading(const struct model *model) {
   json_t *object = json_object(), *grades = json_array(), *inputs = json_array();
   for (int grade = 0; grade < GRADES; grade++)
     json_array_append_new(grades, json_out_text(grade_name((enum grade)grade)));
-  for (size_t i = 0; i < GRADED_INPUTS; i++)
-    json_array_append_new(inputs, json_pack("{s:s,s:s}", "input", graded_inputs[i].input, "shown",
-                                            shown[graded_inputs[i].shown]));
+  for (size_t i = 0; i < GRADED_INPUTS; i++) {
+    const int d = model_find(model, graded_inputs[i].input);
+    const int in_usd = d < 0 ? -1 : model->declarations[d].in_usd;
+    add_graded(inputs, graded_inputs[i].input, graded_inputs[i].shown);
+    if (in_usd >= 0)
+      add_graded(inputs, model->declarations[in_usd].name, graded_inputs[i].shown);
+  }
   json_object_set_new(object, "grades", grades);
   json_object_set_new(object, "inputs", inputs);
   put_number(object, "swing", GRADE_SWING);
@@ -373,6 +389,6 @@ json_t *page_data(const struct page *page, const struct page_graphs *graphs, str
   json_object_set_new(root, "options", options_of(scenario, graphs));
   json_object_set_new(root, "cases", cases);
   json_object_set_new(root, "start", json_integer((json_int_t)page->start));
-  json_object_set_new(root, "grading", grading());
+  json_object_set_new(root, "grading", grading(scenario->model));
   return root;
 }

@@ -268,9 +268,11 @@ static void write_legend(struct writer *writer, int last) {
     put_sample(book, writer->sheet, writer->row, 0, entries[i].sample, entries[i].role);
     put_text(book, writer->sheet, writer->row++, 1, entries[i].meaning, TEXT_INDENTED);
   }
-  static const char *const notes[] = {
+  const char *const notes[] = {
       "Sign: costs are positive; negative amounts (credits) stand in parentheses; zero money is -.",
-      "Nominal USD before income tax; recoverable VAT excluded; a year has 8760 hours.",
+      arena_printf(book->arena,
+                   "Nominal %s before income tax; recoverable VAT excluded; a year has 8760 hours.",
+                   book->scenario->model->currency),
       "Sheets are protected without a password: Review, Unprotect Sheet.",
   };
   for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
@@ -294,11 +296,31 @@ static void write_grades(struct writer *writer, int last) {
   writer->row++;
 }
 
+// The baseline's, live, with the source that it had when the workbook was written.
+static void write_exchange_rate(struct writer *writer) {
+  struct book *book = writer->book;
+  const struct scenario *scenario = writer->scenario;
+  const struct option_sheet *sheet = &book->options[scenario->baseline];
+  const int rate = model_find(scenario->model, "exchange_rate");
+  if (rate < 0 || !option_has(sheet->option, rate) || sheet->option->graph->state[rate] >= 0)
+    return;
+  const struct figure *figure = option_figure(scenario, sheet->option, scenario->selected, rate);
+  const struct declaration *declaration = &scenario->model->declarations[rate];
+  put_text(book, writer->sheet, writer->row, 0, declaration->label, TEXT_PLAIN);
+  put_text(book, writer->sheet, writer->row, 1, declaration->unit.text, TEXT_PLAIN);
+  put_link(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, option_name(sheet, rate),
+           shown_value(book, sheet, rate, 0), &declaration->unit);
+  put_line(writer, "Source of the exchange rate",
+           arena_printf(book->arena, "%s%s%s", figure_source(figure), *figure->date ? ", " : "",
+                        figure->date));
+}
+
 static void write_origin(struct writer *writer, int last) {
   const struct scenario *scenario = writer->scenario;
   put_heading(writer->book, writer->sheet, writer->row++, last, "Origin");
   put_line(writer, "Scenario", scenario->path);
   put_line(writer, "Day that ages are counted from", scenario->date);
+  write_exchange_rate(writer);
   put_line(writer, "Digest (SHA-256)", scenario->digest);
   put_line(writer, "Written by", "pertoken " PERTOKEN_VERSION);
 }

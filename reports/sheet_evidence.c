@@ -15,8 +15,9 @@ struct writer {
 
 // The inputs that a cost per token stands or falls with.
 static const char *const figures[] = {
-    "throughput", "decode_throughput", "prefill_throughput", "load_power",        "idle_power",
-    "list_price", "rental_rate",       "discount",           "electricity_price", "utilization",
+    "throughput",        "decode_throughput", "prefill_throughput", "load_power",
+    "idle_power",        "list_price",        "rental_rate",        "discount",
+    "electricity_price", "utilization",       "exchange_rate",
 };
 
 static void put_row_text(struct writer *writer, const char *label, const char *text) {
@@ -65,6 +66,9 @@ static void write_figures(struct writer *writer, const struct option_sheet *shee
     int d = model_find(scenario->model, figures[i]);
     if (d < 0 || !option_has(sheet->option, d))
       continue;
+    const int stated = option_stated(sheet->option, d);
+    if (stated != d)
+      write_figure(writer, sheet, stated);
     if (!is_in_rent(sheet, option_figure(scenario, sheet->option, scenario->selected, d)))
       write_figure(writer, sheet, d);
   }

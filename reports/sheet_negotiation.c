@@ -24,7 +24,8 @@ struct writer {
 int negotiated_price(const struct book *book, const struct option *option) {
   const struct scenario *scenario = book->scenario;
   const struct option *baseline = &scenario->options[scenario->baseline];
-  const int price = model_find(scenario->model, option->rented ? "rental_rate" : "list_price");
+  const int price = option_stated(
+      option, model_find(scenario->model, option->rented ? "rental_rate" : "list_price"));
   const bool there = option != baseline && price >= 0 &&
                      option->graph->state[price] == GRAPH_INPUT &&
                      option_value(scenario, option, price, 0) > 0;
@@ -147,8 +148,10 @@ static void write_target(struct writer *writer, const struct offer *offer, size_
 }
 
 static void write_headings(const struct writer *writer, const char *title) {
-  static const char *const numbers[] = {"Saving wanted", "Cost, USD/Mtok", "Walk-away price",
-                                        "Against today's", "Or a discount of"};
+  struct book *book = writer->book;
+  const char *unit = book->scenario->model->declarations[writer->item].unit.text;
+  const char *const numbers[] = {"Saving wanted", arena_printf(book->arena, "Cost, %s", unit),
+                                 "Walk-away price", "Against today's", "Or a discount of"};
   const char *const texts[] = {title, "Key", "Unit"};
   put_header(writer->book, writer->sheet, writer->row, texts, 3);
   for (int i = 0; i < 5; i++)

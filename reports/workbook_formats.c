@@ -56,21 +56,36 @@ static const struct {
     {"MW", NUMBER_HUNDREDTHS},
 };
 
+enum { UNIT_LENGTH = 64 };
+
+// The unit's text as if its money were USD: every code has three letters.
+static const char *in_usd(const struct unit *unit, char buffer[UNIT_LENGTH]) {
+  const int currency = dimension_currency(unit->dimension);
+  const size_t length = strlen(unit->text);
+  if (currency < 0 || dimension_money(unit->dimension) != 1 || length >= UNIT_LENGTH)
+    return unit->text;
+  memcpy(buffer, unit->text, length + 1);
+  char *at = strstr(buffer, currency_codes[currency]);
+  if (at)
+    memcpy(at, "USD", 3);
+  return buffer;
+}
+
 enum number_format number_format_of(const struct unit *unit) {
-  static const struct dimension usd = {{[BASE_USD] = 1}}, power = {{[BASE_W] = 1}},
-                                hours = {{[BASE_H] = 1}},
-                                usd_per_hour = {{[BASE_USD] = 1, [BASE_H] = -1}};
+  static const struct dimension power = {{[BASE_W] = 1}}, hours = {{[BASE_H] = 1}};
+  char buffer[UNIT_LENGTH];
   if (unit->percents)
     return NUMBER_PERCENT;
   bool by_year = strstr(unit->text, "/yr") != NULL;
-  if (dimension_equal(unit->dimension, usd))
+  if (dimension_is_money(unit->dimension))
     return NUMBER_MONEY;
-  if (dimension_equal(unit->dimension, usd_per_hour) && by_year)
+  if (dimension_is_money_per(unit->dimension, BASE_H) && by_year)
     return NUMBER_MONEY;
+  const char *text = in_usd(unit, buffer);
   for (size_t i = 0; i < sizeof by_text / sizeof by_text[0]; i++)
-    if (strstr(unit->text, by_text[i].part))
+    if (strstr(text, by_text[i].part))
       return by_text[i].format;
-  if (unit->dimension.power[BASE_USD] > 0)
+  if (dimension_money(unit->dimension) > 0)
     return NUMBER_MONEY_SMALL;
   if (dimension_equal(unit->dimension, power))
     return NUMBER_WHOLE;

@@ -228,6 +228,9 @@ def check_random(seed, catalogue, uses):
         uses.update(option.telling)
     expected = {option.id: cost_model.evaluate(option.inputs, scenario.items)
                 for option in scenario.options}
+    for items in expected.values():
+        if scenario.rate:
+            items["cost_per_mtok_usd"] = items["cost_per_mtok"] * scenario.rate
     return try_scenario(seed, scenario.ini, expected, scenario.baseline, months=scenario.months)
 
 

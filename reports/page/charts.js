@@ -62,8 +62,8 @@ function stacked_chart(values, width) {
   return draw({
     width, height: 46 + 44 * ids.length, marginLeft: margin, marginRight: 62,
     ariaLabel: `Cost per million output tokens: ${totals
-      .map(({ option, v }) => `${option} ${cost_text(v.cost_per_mtok)} USD`).join(', ')}`,
-    x: { label: 'USD per million output tokens', grid: true, tickFormat: short_number,
+      .map(({ option, v }) => `${option} ${cost_text(v.cost_per_mtok)} ${currency}`).join(', ')}`,
+    x: { label: `${currency} per million output tokens`, grid: true, tickFormat: short_number,
       ticks: width / 90 },
     y: { domain: ids },
     color: { domain: used.map(category_label), range: used.map(category_colour) },
@@ -119,8 +119,8 @@ function waterfall_chart(values, from, to, width) {
   return draw({
     width, height: 46 + 26 * rows.length, marginLeft: margin, marginRight: 62,
     ariaLabel: `From ${ends[0].name} to ${ends[1].name}: ${rows
-      .map((row) => `${row.name} ${label(row)}`).join(', ')} USD per million output tokens`,
-    x: { label: 'USD per million output tokens', grid: true, tickFormat: short_number,
+      .map((row) => `${row.name} ${label(row)}`).join(', ')} ${currency} per million output tokens`,
+    x: { label: `${currency} per million output tokens`, grid: true, tickFormat: short_number,
       ticks: width / 90 },
     y: { domain: rows.map((row) => row.key) },
     marks: [
@@ -164,7 +164,7 @@ function tornado_chart(swings, now, saves, width) {
     insetRight: 16,
     ariaLabel: `What each input alone does: ${rows.map((row) => `${row.key}, from ${row.ends
       .map((bar) => `${bar.text}: ${significant(bar.result, 3)}`).join(' to ')}`).join('; ')}`,
-    x: { label: saves ? 'Saving, %' : 'USD per million output tokens', grid: true,
+    x: { label: saves ? 'Saving, %' : `${currency} per million output tokens`, grid: true,
       tickFormat: short_number, ticks: width / 90 },
     y: { domain: rows.map((row) => row.key) },
     marks: [
@@ -213,7 +213,7 @@ function break_even_chart(state, found, target, now, width) {
         : 'the options do not meet'}`,
     x: { label: `${target_label(target)}${unit ? `, ${unit}` : ''}`, tickFormat: short_number,
       ticks: width / 90 },
-    y: { label: 'USD per million output tokens', grid: true, ticks: 6, nice: true },
+    y: { label: `${currency} per million output tokens`, grid: true, ticks: 6, nice: true },
     marks: [
       Plot.ruleX([now / item.factor], { stroke: 'var(--quiet)', strokeDasharray: '3 3' }),
       Plot.line(found.points, { x, y, z: 'option', stroke: (point) => option_colour(point.option),

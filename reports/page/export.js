@@ -53,8 +53,10 @@ function origin_lines(state, o, number, item) {
   const figure = case_figures[state.which][o][item.name];
   if (number === in_unit(figure.value, item))
     return stated_lines(figure, item);
+  if (item.name === 'exchange_rate') // none goes without a source
+    return [`${item.key}.source = typed over ${figure.source || 'another'} on the what-if page`];
   return said_attributes(case_figures[0][o][item.name]).map((attribute) =>
-    `${item.name}.${attribute} =`);
+    `${item.key}.${attribute} =`);
 }
 
 // What the original may say of a value's origin; what it says of one that --set replaced is not
@@ -69,11 +71,11 @@ function said_attributes(figure) {
 
 function stated_lines(figure, item) {
   if (figure.grade === 'quoted')
-    return [`${item.name}.quote = ${figure.source} ${figure.date}`];
+    return [`${item.key}.quote = ${figure.source} ${figure.date}`];
   if (figure.grade !== 'claim')
     return [];
-  return [`${item.name}.source = ${figure.source}`,
-    ...(figure.date ? [`${item.name}.date = ${figure.date}`] : [])];
+  return [`${item.key}.source = ${figure.source}`,
+    ...(figure.date ? [`${item.key}.date = ${figure.date}`] : [])];
 }
 
 // A row of a table that the original names for an input gives way to a number.
@@ -83,7 +85,7 @@ const named_rows = {
 };
 
 const value_lines = (state, wanted, o, item) =>
-  [`${item.name} = ${quantity(wanted[o][item.name], item)}`,
+  [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
     ...origin_lines(state, o, wanted[o][item.name], item)];
 
 // Section -> its lines, by key: a key stands once, and its last line counts.
@@ -105,7 +107,7 @@ function changed_sections(state) {
     data.options.forEach((option, o) => {
       const own = case_figures[0][o][item.name] && !common?.takers.includes(o);
       if (own && differs(wanted, o, item.name))
-        put(`option ${option.id}`, ...(named_rows[item.name] ?? []),
+        put(`option ${option.id}`, ...(named_rows[item.key] ?? []),
           ...value_lines(state, wanted, o, item));
     });
   }

@@ -2,6 +2,8 @@
 'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
+// Of every sum of money: USD.
+const currency = data.scenario.currency;
 const items = new Map(data.items.map((item) => [item.name, item]));
 
 // The figures of a case, by option: those that it does not change are those of the first case.

@@ -23,9 +23,9 @@ function shown(value, item) {
   if (!Number.isFinite(value))
     return 'not a number';
   const number = in_unit(value, item);
-  if (item.unit === 'USD')
+  if (item.unit === currency)
     return fixed(number, Math.abs(number) < 1000 && number !== Math.trunc(number) ? 2 : 0);
-  if (item.unit === 'USD/Mtok')
+  if (/^[A-Z]{3}\/Mtok$/.test(item.unit))
     return Math.abs(number) < 0.01 && number !== 0 ? significant(number, 3) : fixed(number, 4);
   if (item.unit.startsWith('%'))
     return fixed(number, Number.isInteger(number) ? 0 : 1);

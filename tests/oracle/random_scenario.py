@@ -97,6 +97,7 @@ INPUTS = {
 CHOICES = {"horizon": ["1", "2", "2.5", "3", "3.75", "4", "5", "0.5"],
            "accelerators_per_node": ["4", "8", "72"], "period": ["1", "2", "3", "4", "6"],
            "loan_rate": ["0", "4.5", "6.25", "9", "12.5"]}
+CURRENCIES = {"EUR": ("0.90", "1.25", 4), "JPY": ("0.0062", "0.0095", 6), "CHF": ("1.00", "1.30", 3)}
 WORDS = {"colo_power": ["metered", "included"], "tax_schedule": ["macrs", "straight"]}
 
 ALWAYS = {"list_price", "pue", "electricity_price", "utilization", "engineer_cost"}
@@ -245,6 +246,20 @@ def draw_finance(draft):
             draft.give(option, rng.choice(LOAN))
 
 
+def draw_currency(seed, sections):
+    """The report's currency, and which amounts stay in USD; other seeds have their own draws."""
+    rng = random.Random(f"currency {seed}")
+    if rng.random() < 0.7:
+        return SimpleNamespace(code="USD", rate=None, dollars=set())
+    code = rng.choice(list(CURRENCIES))
+    low, high, decimals = CURRENCIES[code]
+    scale = 10 ** decimals
+    rate = Decimal(rng.randint(int(Decimal(low) * scale), int(Decimal(high) * scale))) / scale
+    dollars = {(id(values), name) for values in sections for name in values
+               if rng.random() < 0.5 and any("USD" in form for form in INPUTS.get(name, 4 * [{}])[3])}
+    return SimpleNamespace(code=code, rate=rate, dollars=dollars)
+
+
 def draw_own_items(rng):
     items = []
     for name, group, unit, formula, amount in rng.sample(OWN_ITEMS, rng.choice([0, 0, 1, 2, 3])):
@@ -258,29 +273,41 @@ def draw_own_items(rng):
     return items
 
 
-def lines(rng, values):
-    text = [f"{name} = {spell(rng, name, value)}" for name, value in values.items()]
+def lines(rng, values, currency):
+    def typed(name, value):
+        text = spell(rng, name, value)
+        in_usd = (id(values), name) in currency.dollars
+        return text if in_usd else text.replace("USD", currency.code)
+
+    text = [f"{name} = {typed(name, value)}" for name, value in values.items()]
     rng.shuffle(text)
     return [line + "   ; as agreed" if rng.random() < 0.1 else line for line in text]
 
 
-def write_ini(draft, title, baseline, horizon, items):
+def write_ini(draft, title, baseline, horizon, items, currency):
     rng = draft.rng
     head = ["[scenario]", f"title = {title}", "date = 2026-11-01"]
     head += [f"baseline = {baseline}"] if baseline else []
-    head += lines(rng, horizon)
-    shared = [[f"[{name}]"] + lines(rng, values)
+    head += lines(rng, horizon, currency)
+    if currency.rate:
+        head += [f"currency = {currency.code}",
+                 f"exchange_rate = {plain(currency.rate)} USD/{currency.code}",
+                 "exchange_rate.source = drawn", "exchange_rate.date = 2026-11-01"]
+    shared = [[f"[{name}]"] + lines(rng, values, currency)
               for name, values in (("workload", draft.workload), ("common", draft.common))
               if values]
     options = [[f"[option {option.id}]", f"accelerator = {option.accelerator}"]
-               + lines(rng, option.given) for option in draft.options]
-    own = [item.text for item in items]
+               + lines(rng, option.given, currency) for option in draft.options]
+    own = [[line.replace("USD", currency.code) for line in item.text] for item in items]
     blocks = [head] + (shared + options if rng.random() < 0.7 else options + shared) + own
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def numbers(values):
-    return {name: value if name in WORDS else float(value) for name, value in values.items()}
+def numbers(values, currency):
+    """In the report's currency."""
+    return {name: value if name in WORDS
+            else float(value) / float(currency.rate) if (id(values), name) in currency.dollars
+            else float(value) for name, value in values.items()}
 
 
 def make(seed, accelerators):
@@ -304,15 +331,21 @@ def make(seed, accelerators):
         horizon["period"] = draw(rng, "period")
     items = draw_own_items(rng)
     baseline = rng.choice([None] + [option.id for option in options])
-    ini = write_ini(draft, f"random scenario {seed}", baseline, horizon, items)
-    shared = horizon | draft.common | draft.workload
+    sections = [horizon, draft.common, draft.workload]
+    currency = draw_currency(seed, sections + [option.given for option in options])
+    ini = write_ini(draft, f"random scenario {seed}", baseline, horizon, items, currency)
+    shared = {}
+    for values in sections:
+        shared |= numbers(values, currency)
     return SimpleNamespace(
         ini=ini, months=float(horizon.get("period", 12)), baseline=baseline or options[0].id, items=[item.cost for item in items],
-        options=[finish(option, shared, accelerators[option.accelerator]) for option in options])
+        rate=float(currency.rate or 0), options=[
+            finish(option, shared | numbers(option.given, currency),
+                   accelerators[option.accelerator]) for option in options])
 
 
-def finish(option, shared, catalogued):
-    inputs = catalogued | numbers(shared | option.given)
+def finish(option, given, catalogued):
+    inputs = catalogued | given
     unused = set()
     if "rental_rate" in inputs:
         unused |= NOT_FOR_RENTED | {"colo_power"}
