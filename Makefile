@@ -63,7 +63,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 include $(wildcard kernels/gpu/build.mk reports/*/build.mk tests/*/build.mk)
 
-all: $(PROGRAMS) $(PLUGINS) $(MPI_PLUGIN) ## build the programs, and GPU backends where their compiler is found
+all: $(PROGRAMS) $(PLUGINS) $(MPI_PLUGIN) $(LADDER) ## build the programs, and GPU backends where their compiler is found
 	@:
 	$(GPU_WORDS)
 
@@ -172,7 +172,7 @@ C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
                                     tests/bench tests/fuzz tests/hip tests/plugins,\
                           $(d)/*.c $(d)/*.h) kernels/gpu/*.c \
                           $(if $(MPI_PLUGIN),reports/mpi/*.c)) \
-             $(patsubst %,kernels/gpu/%.h,arguments driver plan runtime))
+             $(patsubst %,kernels/gpu/%.h,arguments driver plan runtime stage_times tuning))
 
 LINT_SYSTEM = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include) $(MPI_CFLAGS:-I%=-isystem %)
 

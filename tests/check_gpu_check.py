@@ -49,13 +49,14 @@ def listed():
 
 def result_of(batch, context):
     name = f"{value('--model')} {value('--precision')} {batch} {context}"
-    share, layers = plan['shares'].get(name, 0.5), int(value('--layers', 80))
+    depths = [int(depth) for depth in value('--layers', '80').split(',')]
+    share, layers = plan['shares'].get(name, 0.5), max(depths)
     seconds = 1e-5 * context * layers
     return {'model': {'id': value('--model')}, 'precision': value('--precision'), 'batch': batch,
             'context': context, 'types': {'weights': 'e4m3', 'head': 'bf16',
             'activations': {'weights': 'e4m3'}.get(value('--activations'), 'bf16'),
             'kv': {'bf16': 'bf16', 'fp8': 'e4m3'}[value('--kv', 'bf16')]},
-            'layers_measured': layers, 'layer_seconds': 4.2e-6, 'step_seconds': seconds,
+            'slices': depths[1:], 'layers_measured': layers, 'layer_seconds': 4.2e-6, 'step_seconds': seconds,
             'bytes_per_step': share * 4.5e12 * seconds, 'read_bandwidth': 4.5e12,
             'read_bandwidth_share': share, 'tokens_per_s': 100.0, 'load_power_w': plan['load_w'],
             'sampled_power_w': 404.0, 'idle_power_w': 80.0, 'joules_per_token': 4.0,
@@ -64,6 +65,9 @@ def result_of(batch, context):
 
 def run():
     time.sleep(plan['seconds'])
+    if value('--layers', '80') in plan['too_deep'] and value('--batch') == '64' and '70b' in value('--model'):
+        sys.exit('error: it needs 120.00 GB (1 bytes) and 79.00 GB (1 bytes) are free; --layers 8,16,24 '
+                 'measures slices of it and extrapolates')
     folder = pathlib.Path(value('-o'))
     path = folder / f"{value('--model')}.json"
     results = json.loads(path.read_text())['results'] if path.exists() else []
@@ -85,6 +89,19 @@ elif words[0] == 'check':
     sys.exit(plan['check_status'])
 '''
 
+# The ladder, in which one variant is wrong where WRONG_TUNING says so.
+LADDER_STAND_IN = r'''#!/usr/bin/python3
+import os, sys
+print('8B fp8, batch 1, context 512, 32 of 32 layers')
+print('  vector_blocks=2   60.50 1.936 best')
+print('best: 8B fp8, batch 1, context 512: vector_blocks=2, 60.50 us/layer, 0.934 R; default 62.10')
+wrong = os.environ.get('WRONG_TUNING')
+if wrong:
+    print(f'  {wrong}   WRONG: its results differ')
+print('time is up: 3 of 13 workloads were not begun' if '--time' in sys.argv else 'for ever')
+sys.exit(1 if wrong else 0)
+'''
+
 # Faster than the probe's stand-in with fp8 activations, slower in bf16, and without torch.compile.
 PEER_STAND_IN = r'''#!/usr/bin/python3
 import json, sys
@@ -98,7 +115,7 @@ print(json.dumps({'precision': variant, 'tokens_per_s': speed,
 '''
 
 PLAN = {'device': 'NVIDIA H200', 'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.05,
-        'load_w': 400.0, 'check_status': 0, 'shares': {
+        'load_w': 400.0, 'check_status': 0, 'too_deep': [], 'shares': {
             'llama-3.1-8b bf16 1 512': 0.95, 'llama-3.1-8b fp8 1 512': 0.84,
             'llama-2-70b fp8 1 512': 0.90}}
 
@@ -118,6 +135,12 @@ class Rehearsal:
         self.probe.chmod(0o755)
         self.plan(**changes)
 
+    def ladder(self):
+        path = self.folder / 'ladder'
+        path.write_text(LADDER_STAND_IN)
+        path.chmod(0o755)
+        return ('--ladder', path)
+
     def peer(self):
         """A Python with PyTorch, by its answers alone."""
         path = self.folder / 'peer'
@@ -132,9 +155,10 @@ class Rehearsal:
         return [CHECK, '--budget', str(budget), '--out', self.out, '--probe', self.probe,
                 '--ladder', self.folder / 'none', '--peer-python', self.folder / 'none', *arguments]
 
-    def check(self, status, budget=600, *arguments):
+    def check(self, status, budget=600, *arguments, **environment):
         done = subprocess.run(self.command(budget, *arguments), capture_output=True, text=True,
-                              timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+                              timeout=TIMEOUT_S, stdin=subprocess.DEVNULL,
+                              env={**os.environ, **environment})
         expect(done.returncode == status,
                f'exit {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}')
         return done.stdout + done.stderr
@@ -224,8 +248,9 @@ def test_budget(folder):
 def test_failures(folder):
     """What fails is said, does not end the check, and is tried again."""
     rehearsal = Rehearsal(folder, bandwidth=[4.5e12, 4.3e12, 4.3e12], check_status=1, load_w=None)
-    rehearsal.check(FAILED, 600, *rehearsal.peer())
+    rehearsal.check(FAILED, 600, *rehearsal.peer(), *rehearsal.ladder(), WRONG_TUNING='step=launches')
     table = rehearsal.table()
+    expect('ladder: failed: step=launches   WRONG: its results differ' in table, table)
     expect_row(table, '8b-bf16-batch1-context512 / bf16 ', '1.250', '2 pairs', 'met')
     expect_row(table, '8b-bf16-batch1-context512 / bf16 --compile', 'unmeasured: no torch.compile')
     expect_row(table, '8b-fp8-batch64-context512 / fp8-w8a8', '0.800', 'BELOW')
@@ -235,17 +260,30 @@ def test_failures(folder):
     expect_row(table, 'Read bandwidth R', '-4.44 %, MORE THAN 1 %')
     expect_row(table, 'unmeasured: none: a stand-in')
     rehearsal.plan(check_status=0)
-    rehearsal.check(DONE, 600, *rehearsal.peer())
+    said = rehearsal.check(DONE, 600, *rehearsal.peer(), *rehearsal.ladder())
     expect('recheck' not in rehearsal.table(), rehearsal.table())
+    expect('ladder: done: time is up: 3 of 13 workloads were not begun' in said, said)
+    expect_row(rehearsal.table(), '8B fp8, batch 1, context 512: vector_blocks=2', '0.934 R')
+    with tarfile.open(rehearsal.out / 'gpu-check.tar.gz') as bundle:
+        log = bundle.extractfile('gpu-check/logs/ladder.log').read().decode()
+    expect('vector_blocks=2   60.50' in log, log)
 
 
 def test_other_devices(folder):
-    rehearsal = Rehearsal(folder, device='Some GPU')
-    rehearsal.check(UNFINISHED, 30)
-    expect('targets are of one NVIDIA H200; this is another' in rehearsal.table(), rehearsal.table())
+    """Shares of their own read bandwidth, not judged; what memory is too small for, in slices."""
+    h100 = 'NVIDIA H100 80GB HBM3'
+    rehearsal = Rehearsal(folder, device=h100, too_deep=['80', '40'], bandwidth=[3.18e12, 3.18e12])
+    rehearsal.check(DONE)
+    table = rehearsal.table()
+    expect('targets are of one NVIDIA H200; this is another' in table, table)
+    expect_row(table, '1.000 of the 3.18 TB/s that are published for it')
+    expect(row(table, '8B fp8, batch 1').split()[4:] == ['0.840', '4.20'], table)
+    expect_row(table, 'Llama-2-70B fp8, batch 64, context 4096', 'from slices of up to 24 layers')
+    expect(any('--layers 24' in call for call in rehearsal.calls('run')), rehearsal.calls('run'))
+    expect(not any(word in table for word in ('must', 'BELOW', 'stretch met')), table)
     rehearsal.plan(device='NVIDIA H200')
     said = rehearsal.check(FAILED)
-    expect('holds results of another device or other programs (Some GPU)' in said, said)
+    expect(f'holds results of another device or other programs ({h100})' in said, said)
     said = rehearsal.check(SKIPPED, 600, '--device', 'hip')
     expect('skipped: no hip among the devices: cpu:0 A processor, cuda:0 NVIDIA H200; '
            'hip: no library' in said, said)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/plan.h"
+#include "kernels/gpu/stage_times.h"
 #include "kernels/reference.h"
 #include "tests/emulator/launch.h"
 #include "tests/support/library.h"
@@ -35,6 +35,7 @@ static struct plugin {
   emulator_memory_function *memory;
   enum decode_status (*make_plan)(const struct decode_request *, const struct gpu_device *,
                                   struct plan *, const char **);
+  gpu_stage_times_function *stage_times;
 } plugins[] = {
 #if !SANITIZED
     {.name = "emulator32"},
@@ -77,7 +78,8 @@ static int load(void **unused) {
     p->driver = library_symbol(p->library, "gpu_driver");
     *(void **)&p->memory = library_symbol(p->library, "emulator_memory");
     *(void **)&p->make_plan = library_symbol(p->library, "gpu_plan_make");
-    if (!plugin || !p->driver || !p->memory || !p->make_plan) {
+    *(void **)&p->stage_times = library_symbol(p->library, GPU_STAGE_TIMES);
+    if (!plugin || !p->driver || !p->memory || !p->make_plan || !p->stage_times) {
       return -1;
     }
     p->backend = plugin();
@@ -464,6 +466,37 @@ static void tokens_are_fed_back(void **unused) {
   }
 }
 
+// Timing the stages shows each once, by vectors and by matrix tiles, and does not show afterwards.
+static void stages_are_timed(void **unused) {
+  static const char *const names[] = {"embed",       "qkv",  "attention", "wo",
+                                      "gate and up", "down", "head",      "sample"};
+  static float before[MOST_LOGITS], after[MOST_LOGITS];
+  (void)unused;
+  for (size_t p = 0; p < PLUGINS; p++) {
+    const struct decode_backend *backend = plugins[p].backend;
+    const struct decode_request r = request_of(&odd_shape, &mixes[0], p % 2 ? 5 : 1, 4);
+    const int tokens[5] = {5, 4, 3, 2, 1};
+    struct gpu_stage_time stages[GPU_STAGES];
+    size_t count = 0;
+    struct decode_state *state = make(&plugins[p], &r);
+    for (int turn = 0; turn < 2; turn++) {
+      expect_ok(&plugins[p], &r, backend->set_tokens(state, tokens));
+      expect_ok(&plugins[p], &r, backend->run(state, 1));
+      expect_ok(&plugins[p], &r, backend->logits(state, turn ? after : before));
+      expect_ok(&plugins[p], &r, plugins[p].stage_times(state, turn ? 1e-9 : 0, stages, &count));
+    }
+    assert_memory_equal(before, after, (size_t)r.batch * (size_t)r.shape.vocab * sizeof *before);
+    assert_int_equal(count, sizeof names / sizeof names[0]);
+    for (size_t i = 0; i < count; i++) {
+      const bool once = i == 0 || i + 2 >= count;
+      assert_string_equal(stages[i].name, names[i]);
+      assert_int_equal(stages[i].launches, once ? 1 : odd_shape.layers);
+      assert_true(stages[i].seconds > 0);
+    }
+    backend->destroy(state);
+  }
+}
+
 // A request that is known, but for one number.
 static const struct {
   const char *words;
@@ -616,6 +649,7 @@ int main(void) {
       cmocka_unit_test(rows_are_independent),
       cmocka_unit_test(what_a_step_has_not_written_does_not_matter),
       cmocka_unit_test(tokens_are_fed_back),
+      cmocka_unit_test(stages_are_timed),
       cmocka_unit_test(refused_in_words),
       cmocka_unit_test(no_device_and_no_memory),
       cmocka_unit_test(a_device_is_lost),

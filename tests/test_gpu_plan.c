@@ -292,6 +292,19 @@ static void test_cost_by_hand(void **state) {
   assert_int_equal(cost.weight_bytes, 8 * square * 2 + 64 * 2 + 3 * 64 * 4);
   assert_int_equal(cost.kv_bytes, 11 * 2 * 64 * 2);
   assert_int_equal(cost.operations, 2 * 8 * square + 10 * 4 * 64);
+  static const struct {
+    const char *stage;
+    uint64_t bytes;
+  } stages[] = {{"qkv", 3 * 64 * 64 * 2},
+                {"wo", 64 * 64 * 2},
+                {"gate and up", 2 * 64 * 64 * 2},
+                {"down", 64 * 64 * 2},
+                {"head", 64 * 64 * 2},
+                {"attention", 11 * 2 * 64 * 2},
+                {"embed", 0},
+                {"sample", 0}};
+  for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++)
+    assert_int_equal(gpu_plan_stage_bytes(&plan, stages[i].stage), stages[i].bytes);
 }
 
 // NVIDIA's H200 datasheet: 141 GB.

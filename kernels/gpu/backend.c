@@ -2,6 +2,7 @@
 // with, carries it out.
 #include "kernels/gpu/driver.h"
 #include "kernels/gpu/plan.h"
+#include "kernels/gpu/stage_times.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -485,6 +486,13 @@ static enum decode_status matrix_rate(int device, const struct decode_types *typ
 
 static const char *error(void) {
   return last_error;
+}
+
+__attribute__((visibility("default"))) gpu_stage_times_function pertoken_stage_times;
+
+enum decode_status pertoken_stage_times(struct decode_state *state, double least_s,
+                                        struct gpu_stage_time *out, size_t *count) {
+  return told(gpu_stage_times(state->context, &state->plan, state->base, least_s, out, count));
 }
 
 __attribute__((visibility("default"))) decode_plugin pertoken_backend;

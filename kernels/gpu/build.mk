@@ -30,6 +30,9 @@ comma    := ,
 HAS_CUDA := $(and $(NVCC),$(CUDA_ROOT))
 PLUGINS  := $(if $(HAS_CUDA),$(PLUGIN_FOLDER)/cuda.so) $(if $(GPU_CLANG),$(PLUGIN_FOLDER)/hip.so)
 
+# The ladder of their variants, for whoever carries the binaries to a GPU: tests/gpu/check.
+LADDER := $(if $(PLUGINS),$(BUILD)/bench/gpu_kernels)
+
 ifeq ($(VARIANT)$(GPU),)
 GPU_WITHOUT := $(strip $(if $(HAS_CUDA),,cuda (needs nvcc of CUDA 12.8)) \
                        $(if $(GPU_CLANG),,hip (needs clang 19 and lld)) \
@@ -39,7 +42,7 @@ endif
 
 GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.[chS] kernels/gpu/*.cu kernels/*.h) \
                                kernels/weights.c) | sha256sum | cut -c1-16)
-GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend plan launches tuning driver_runtime weights)
+GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend plan launches tuning stage_times driver_runtime weights)
 GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden -DGPU_BUILD='"$(GPU_HASH)"'
 GPU_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FILL_BLOCKS          8 // of a multiprocessor
 #define FILL_THREAD_ELEMENTS 16
@@ -405,4 +406,11 @@ struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *co
   if (launches && what)
     *what = list.what;
   return launches;
+}
+
+uint64_t gpu_plan_stage_bytes(const struct plan *plan, const char *stage) {
+  for (int p = 0; p < PRODUCTS; p++)
+    if (strcmp(operands_of[p].stage, stage) == 0)
+      return gpu_plan_product_bytes(plan, (enum product_name)p);
+  return strcmp(stage, "attention") == 0 ? gpu_plan_cache_bytes(plan) : 0;
 }

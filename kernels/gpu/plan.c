@@ -388,6 +388,20 @@ static uint64_t tensor_bytes(enum element element, uint64_t rows, uint64_t colum
   return rows * (columns * element_bytes(element) + (is_scaled(element) ? sizeof(float) : 0));
 }
 
+uint64_t gpu_plan_product_bytes(const struct plan *plan, enum product_name which) {
+  const struct plan_product *product = &plan->product[which];
+  const uint64_t layers = which == PRODUCT_HEAD ? 1 : (uint64_t)plan->request.shape.layers;
+  const uint64_t rows = (uint64_t)product->rows * (product->gated ? 2 : 1);
+  return layers * tensor_bytes(product->weights, rows, (uint64_t)product->columns);
+}
+
+uint64_t gpu_plan_cache_bytes(const struct plan *plan) {
+  const struct decode_shape *shape = &plan->request.shape;
+  const uint64_t positions = (uint64_t)plan->request.batch * (uint64_t)(plan->request.context + 1);
+  return (uint64_t)shape->layers * positions * 2 * (uint64_t)shape->kv_heads *
+         (uint64_t)shape->head_dim * element_bytes(plan->request.types.kv);
+}
+
 // As the CPU backend counts (kernels/cpu/plan.c): every weight, scale and norm once, the batch's
 // rows of the embedding, the cache of all positions read and one position written; two operations
 // for each weight of a product and row of the batch, and for each query head and position
@@ -397,19 +411,18 @@ struct decode_cost gpu_plan_cost(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
   const uint64_t layers = (uint64_t)shape->layers, batch = (uint64_t)plan->request.batch;
   const uint64_t hidden = (uint64_t)shape->hidden, context = (uint64_t)plan->request.context;
-  const uint64_t kv_width = (uint64_t)shape->kv_heads * (uint64_t)shape->head_dim;
   uint64_t bytes = 0, weights = (uint64_t)shape->vocab * hidden;
   for (int p = 0; p < PRODUCT_HEAD; p++) {
     const struct plan_product *product = &plan->product[p];
     const uint64_t rows = (uint64_t)product->rows * (product->gated ? 2 : 1);
-    bytes += layers * tensor_bytes(types->weights, rows, (uint64_t)product->columns);
+    bytes += gpu_plan_product_bytes(plan, (enum product_name)p);
     weights += layers * rows * (uint64_t)product->columns;
   }
   const uint64_t positions = layers * batch * (uint64_t)shape->heads * context;
   return (struct decode_cost){
       .weight_bytes = bytes + (2 * layers + 1) * hidden * sizeof(float) +
                       tensor_bytes(types->head, (uint64_t)shape->vocab + batch, hidden),
-      .kv_bytes = layers * batch * (context + 1) * 2 * kv_width * element_bytes(types->kv),
+      .kv_bytes = gpu_plan_cache_bytes(plan),
       .operations = 2 * weights * batch + positions * 4 * (uint64_t)shape->head_dim,
       .resident_bytes = plan->bytes,
   };

@@ -89,6 +89,10 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
 
 struct decode_cost gpu_plan_cost(const struct plan *plan);
 
+// Of that, what all launches of a product read, and what all of attention reads and writes.
+uint64_t gpu_plan_product_bytes(const struct plan *plan, enum product_name which);
+uint64_t gpu_plan_cache_bytes(const struct plan *plan);
+
 // launches.c: the launches that fill memory at `base` from the seed, and those of one step. Each
 // list and the arguments within are one allocation, given back with free; NULL without memory.
 // `what` names each launch's stage ("layer 3 qkv") when not NULL: *what is an array of strings
@@ -96,5 +100,9 @@ struct decode_cost gpu_plan_cost(const struct plan *plan);
 struct gpu_launch *gpu_plan_fill(const struct plan *plan, void *base, size_t *count);
 struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *count,
                                  const char *const **what);
+
+// Of gpu_plan_cost, what a stage of that name, without its layer, moves in a step: 0 for those that
+// move neither weights nor cache.
+uint64_t gpu_plan_stage_bytes(const struct plan *plan, const char *stage);
 
 #endif

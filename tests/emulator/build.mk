@@ -21,7 +21,7 @@ EMULATOR_RACES := $(if $(SANITIZE),,-fsanitize=thread --param tsan-instrument-fu
 
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib
-EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend plan launches tuning weights)
+EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend plan launches tuning stage_times weights)
 # With sanitizers the kernels compile for most of a minute: one of each width has to do.
 EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,$(if $(SANITIZE),,32 64) mma 64fnuz)
 CHECKS    := $(patsubst %,$(EMULATOR_LIB)/checks%.so,32 64 64fnuz)

@@ -2,6 +2,7 @@
 import csv
 import json
 import pathlib
+import re
 import shutil
 import time
 from dataclasses import dataclass
@@ -17,7 +18,10 @@ PEER = pathlib.Path(__file__).resolve().parent / 'peer_pytorch.py'
 SKIPPED = 77  # exit status of a program that has not what it needs
 BUSY = 1  # exit status of `probe check` when a result is out of tolerance
 SANITIZERS = ('memcheck', 'racecheck', 'initcheck', 'synccheck')
+SLICES = re.compile(r'; --layers ([0-9,]+) measures slices')  # of the probe, where memory is too small
 PEER_ROUNDS = 2
+BEST = 'best: '  # begins what the ladder says of each workload
+LADDER_REST_S = 20  # a round that is under way when its time is up, and the device's opening
 # Of each of our precisions: the activations of ours, and the options of the peer that computes alike.
 PEER_VARIANTS = {'bf16': (('bf16', ('bf16',)), ('bf16', ('bf16', '--compile'))),
                  'fp8': (('weights', ('fp8-w8a8',)), ('bf16', ('fp8-w8a16', '--compile')))}
@@ -109,14 +113,15 @@ def out_of_time(context, limit_s):
     return Outcome(FAILED, f'stopped after {limit_s:.0f} s')
 
 
-def run_command(context, workload, seconds, folder, model=''):
+def run_command(context, workload, seconds, folder, model='', layers=''):
     command = [context.probe, 'run', '-q', '--device', context.name, '--data', context.data,
                '--model', model or context.model(workload.model), '--precision', workload.precision,
                '--batch', ','.join(map(str, workload.batch)),
                '--context', ','.join(map(str, workload.context)), '--kv', workload.kv,
                '--time', seconds, '-o', folder]
-    if workload.layers and not context.tiny:
-        command += ['--layers', workload.layers]
+    layers = layers or workload.layers
+    if layers and not context.tiny:
+        command += ['--layers', layers]
     return command
 
 
@@ -133,10 +138,18 @@ def probed(context, name, command, limit_s, folder):
 
 
 def measuring(workload, folder, seconds):
+    """What the device cannot hold whole is measured in the slices that the probe suggests."""
     def run(context, limit_s):
-        where = context.out / 'records' / folder
-        return probed(context, folder or 'records',
-                      run_command(context, workload, seconds, where), limit_s, where)
+        where, name = context.out / 'records' / folder, folder or 'records'
+        end = time.monotonic() + limit_s
+        outcome = probed(context, name, run_command(context, workload, seconds, where), limit_s, where)
+        fitting = SLICES.search(outcome.words) if outcome.status == FAILED else None
+        if not fitting:
+            return outcome
+        layers = fitting[1].split(',')[-1] if workload.layers else fitting[1]
+        command = run_command(context, workload, seconds, where, layers=layers)
+        outcome = probed(context, name, command, end - time.monotonic(), where)
+        return Outcome(outcome.status, outcome.words or f'slices of {layers} layers')
     return run
 
 
@@ -180,13 +193,21 @@ def rechecking(context, limit_s):
 # ---- the ladder and the peer
 
 def ladder(context, limit_s):
+    """What was found before it was stopped is kept, and all of its tables are in the log."""
     if not context.ladder.exists():
         return Outcome(MISSING, f'{context.ladder.name} is not built')
     context.measured = True
-    done = running.run([context.ladder, context.name], limit_s, context.log('ladder'))
+    options = ['--time', f'{max(limit_s - LADDER_REST_S, 1):.0f}', *(['--tiny'] if context.tiny else [])]
+    done = running.run([context.ladder, *options, context.name], limit_s, context.log('ladder'))
+    found = {'lines': [line[len(BEST):] for line in done.output.splitlines() if line.startswith(BEST)],
+             'wrong': [line.strip() for line in done.output.splitlines() if 'WRONG: ' in line]}
     if done.status is None:
-        return out_of_time(context, limit_s)
-    return Outcome(DONE if done.status == 0 else FAILED, '' if done.status == 0 else done.last_line())
+        outcome = out_of_time(context, limit_s)
+        return Outcome(outcome.status, outcome.words, **found)
+    if done.status != 0:
+        return Outcome(FAILED, '; '.join(found['wrong']) or done.last_line(), **found)
+    last = done.last_line()
+    return Outcome(DONE, last if 'not begun' in last else '', **found)
 
 
 def peer_result(done):

@@ -32,21 +32,22 @@ def find(results, context, workload, context_length):
 
 
 def difference(context, workload):
-    """(share of the read bandwidth, µs per layer) of what the longer context adds, or None."""
+    """(share of the read bandwidth, µs per layer, words) of what the longer context adds, or None."""
     results = results_of(context, 'attention')
     short, long = (find(results, context, workload, length) for length in workload.context)
     if not short or not long or long['step_seconds'] <= short['step_seconds']:
         return None
     seconds = long['step_seconds'] - short['step_seconds']
     more = long['bytes_per_step'] - short['bytes_per_step']
-    return more / seconds / long['read_bandwidth'], 1e6 * seconds / long['layers_measured']
+    return more / seconds / long['read_bandwidth'], 1e6 * seconds / long['layers_measured'], ''
 
 
 def measured(context, target):
     if target.difference:
         return difference(context, target.workload)
     result = find(results_of(context), context, target.workload, target.workload.context[0])
-    return result and (result['read_bandwidth_share'], 1e6 * result['layer_seconds'])
+    words = result and result.get('slices') and f'from slices of up to {result["layers_measured"]} layers'
+    return result and (result['read_bandwidth_share'], 1e6 * result['layer_seconds'], words or '')
 
 
 def verdict(value, must, stretch):
@@ -54,13 +55,16 @@ def verdict(value, must, stretch):
 
 
 def target_row(context, target):
+    """Of the device that the targets are for; of others the share alone."""
     found = measured(context, target)
+    judged = context.device['name'] == H200
+    aims = (f'{target.must:.2f}', f'{target.stretch:.2f}') if judged else ('', '')
     if not found:
-        return ROW.format(target.words, f'{target.must:.2f}', f'{target.stretch:.2f}', '-', '-',
-                          'unmeasured')
-    share, layer_us = found
-    return ROW.format(target.words, f'{target.must:.2f}', f'{target.stretch:.2f}', f'{share:.3f}',
-                      f'{layer_us:.2f}', verdict(share, target.must, target.stretch))
+        return ROW.format(target.words, *aims, '-', '-', 'unmeasured')
+    share, layer_us, words = found
+    judgement = [verdict(share, target.must, target.stretch)] if judged else []
+    return ROW.format(target.words, *aims, f'{share:.3f}', f'{layer_us:.2f}',
+                      ', '.join(judgement + [words] * bool(words)))
 
 
 def bandwidth_rows(context):
@@ -77,13 +81,23 @@ def bandwidth_rows(context):
     else:
         words += ', not measured after'
     yield words
-    if context.device['name'] == H200:
+    name = context.device['name']
+    if name == H200:
         good = before >= workloads.H200_READ_BANDWIDTH
         yield (f'An H200 must read {1e-12 * workloads.H200_READ_BANDWIDTH} TB/s: '
                f'{"met" if good else "BELOW"}')
+    for start, published, source in workloads.READ_CEILINGS:
+        if name.startswith(start):
+            yield (f'{before / published:.3f} of the {1e-12 * published:.2f} TB/s that are published for it '
+                   f'({source})')
 
 
-# ---- the peer
+# ---- the ladder and the peer
+
+def ladder_rows(context):
+    """The fastest variant of each workload beside the default; the whole tables are in the log."""
+    return sentences(context.state.data('ladder').get('lines', []))
+
 
 def peer_rounds(context, workload):
     names = (name for name in context.state.steps if name.startswith(f'peer {workload.name()} '))
@@ -184,11 +198,14 @@ def make(context, plan):
     if context.tiny:
         head.append('A rehearsal on a small shape: these are no figures of the device.')
     elif name != H200:
-        head.append(f'The targets are of one {H200}; this is another device.')
+        head.append(f'The targets are of one {H200}; this is another device: shares of its own R alone.')
     lines = head + [
         *sentences([*bandwidth_rows(context), worst_error(context)]),
-        *section('Share of R', [ROW.format('', 'must', 'stretch', 'measured', 'us/layer', '')]
+        *section('Share of R', [ROW.format('', *(('must', 'stretch') if name == H200 else ('', '')),
+                                           'measured', 'us/layer', '')]
                  + [target_row(context, target) for target in workloads.TARGETS]),
+        *section('Ladder: the fastest variant of each workload (logs/ladder.log has all)',
+                 ladder_rows(context)),
         *section('Our token/s over those of PyTorch with CUDA graphs, median of interleaved pairs',
                  [row for workload in context.peers() for row in peer_rows(context, workload)]
                  + sentences(missing_peer(context))),

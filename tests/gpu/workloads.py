@@ -71,6 +71,8 @@ TARGETS = [
     Target('attention, fp8 KV, batch 64, context 4096 less 512', ATTENTION[1], 0.80, 0.88, True),
 ]
 H200_READ_BANDWIDTH = 4.45e12  # bytes/s that an H200 must read
+# What others have read, by the beginning of the device's name: BabelStream Dot.
+READ_CEILINGS = [('NVIDIA H100 80GB HBM3', 3.18e12, 'Azure AI-benchmarking-guide, ND_H100_v5')]
 PEER_RATIO, PEER_BATCH = 1.0, 64  # never slower than the peer, up to this batch
 DRIFT = 0.01  # of the read bandwidth, before and after
 

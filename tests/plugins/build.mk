@@ -25,3 +25,13 @@ $(METERED): tests/plugins/metered.c kernels/reference.c kernels/weights.c kernel
 	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC -o $@ $(filter %.c,$^) -lm -ldl -lpthread
 
 $(BUILD)/tests/test_device: | $(METERED)
+
+# For tests/check_ladder.py, in a folder of its own.
+$(BUILD)/tests/ladder/wrong_variant.so: tests/plugins/wrong_variant.c kernels/decode.h tests/plugins/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $<"
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC -o $@ $<
+
+ifeq ($(VARIANT),)
+tests: $(BUILD)/bench/gpu_kernels $(BUILD)/tests/ladder/wrong_variant.so
+endif
