@@ -167,32 +167,45 @@ static int list_device(const struct listing_request *request, struct listed_devi
   return 0;
 }
 
-static int list_devices(const struct listing_request *request, FILE *table, json_t *list,
-                        json_t *absent, struct arena *arena, struct diagnostics *diagnostics) {
-  for (size_t i = 0; request->backends[i]; i++) {
-    const int count = request->backends[i]->device_count();
+struct lists {
+  FILE *table; // or NULL
+  json_t *devices, *absent;
+};
+
+static int list_one(const struct listing_request *request, const struct decode_backend *backend,
+                    int index, const struct lists *lists, struct arena *arena,
+                    struct diagnostics *diagnostics) {
+  struct listed_device listed = {
+      .device = {backend, index, {.name = ""}}, .read_bandwidth = NAN, .rates = {NAN, NAN, NAN}};
+  return list_device(request, &listed, lists->table, lists->devices, lists->absent, arena,
+                     diagnostics);
+}
+
+static int list_devices(const struct listing_request *request, const struct lists *lists,
+                        struct arena *arena, struct diagnostics *diagnostics) {
+  for (size_t i = 0; i < request->device_count; i++)
+    if (list_one(request, request->devices[i].backend, request->devices[i].index, lists, arena,
+                 diagnostics))
+      return -1;
+  for (size_t i = 0; !request->devices && request->backends[i]; i++) {
+    const struct decode_backend *backend = request->backends[i];
+    const int count = backend->device_count();
     if (count == 0)
-      list_absent(request->backends[i], request->backends[i]->name, DECODE_NO_DEVICE, table, absent,
-                  arena);
-    for (int index = 0; index < count; index++) {
-      struct listed_device listed = {.device = {request->backends[i], index, {.name = ""}},
-                                     .read_bandwidth = NAN,
-                                     .rates = {NAN, NAN, NAN}};
-      if (list_device(request, &listed, table, list, absent, arena, diagnostics))
+      list_absent(backend, backend->name, DECODE_NO_DEVICE, lists->table, lists->absent, arena);
+    for (int index = 0; index < count; index++)
+      if (list_one(request, backend, index, lists, arena, diagnostics))
         return -1;
-    }
   }
   return 0;
 }
 
 int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
                   struct diagnostics *diagnostics) {
-  FILE *table = request->json ? NULL : out;
-  json_t *devices = json_array(), *absent = json_array();
-  const int result = list_devices(request, table, devices, absent, arena, diagnostics);
-  json_t *meters = try_meters(request, table, arena);
-  json_t *all = json_pack("{s:i, s:o, s:o, s:o}", "schema", 1, "devices", devices, "absent", absent,
-                          "meters", meters);
+  const struct lists lists = {request->json ? NULL : out, json_array(), json_array()};
+  const int result = list_devices(request, &lists, arena, diagnostics);
+  json_t *meters = try_meters(request, lists.table, arena);
+  json_t *all = json_pack("{s:i, s:o, s:o, s:o}", "schema", 1, "devices", lists.devices, "absent",
+                          lists.absent, "meters", meters);
   if (request->json && !result) {
     json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     putc('\n', out);

@@ -11,6 +11,8 @@
 
 struct listing_request {
   const struct decode_backend *const *backends;
+  const struct device *devices; // those alone; NULL: all of the backends
+  size_t device_count;
   const struct meter_roots *meters;
   bool calibrate, json;
 };

@@ -8,6 +8,7 @@
 #include "probe/recheck.h"
 #include "probe/result_table.h"
 #include "probe/session.h"
+#include "probe/verification.h"
 
 #include <locale.h>
 #include <math.h>
@@ -25,7 +26,7 @@ struct run {
   struct probe_options options;
   struct arena *arena;
   struct diagnostics *diagnostics;
-  bool differs; // a check found results out of tolerance
+  bool differs; // a check or a verification found something out of tolerance
 };
 
 // ---- what the commands share
@@ -89,12 +90,19 @@ static const struct decode_backend *const *backends_of(const struct run *run) {
 }
 
 static int run_list(struct run *run) {
-  const struct listing_request request = {
+  struct listing_request request = {
       .backends = backends_of(run),
       .meters = &machine_meters,
       .calibrate = run->options.calibrate,
       .json = run->options.json,
   };
+  struct device *devices;
+  if (run->options.device) {
+    if (devices_find(run->options.device, request.backends, &devices, &request.device_count,
+                     run->arena, run->diagnostics))
+      return -1;
+    request.devices = devices;
+  }
   return listing_print(&request, stdout, run->arena, run->diagnostics);
 }
 
@@ -109,6 +117,22 @@ static int run_alone(struct run *run, struct session *session,
     note(run, "stopped; ", "no result was finished");
   }
   return result;
+}
+
+static int verify_devices(struct run *run, const struct device *devices, size_t count,
+                          const struct measurement_shape *model) {
+  for (size_t i = 0; i < count && !stop_signal; i++) {
+    struct session session = {.options = &run->options, .protocol = make_protocol(run)};
+    session.protocol.device = &devices[i];
+    const enum verification_outcome outcome = verification_run(&session, model, stdout);
+    clear_progress();
+    if (outcome == VERIFICATION_FAILED)
+      return -1;
+    run->differs = run->differs || outcome == VERIFICATION_DIFFERS;
+  }
+  if (stop_signal)
+    note(run, "stopped; ", "not everything was verified");
+  return 0;
 }
 
 // One by one, then all at once.
@@ -145,7 +169,8 @@ static int run_run(struct run *run) {
       catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
       model_shape_find(&catalog, run->options.model, &model))
     return -1;
-  return run_devices(run, devices, count, &model);
+  return run->options.verify_only ? verify_devices(run, devices, count, &model)
+                                  : run_devices(run, devices, count, &model);
 }
 
 static int run_check(struct run *run) {

@@ -33,6 +33,7 @@ enum key {
   KEY_DATA,
   KEY_FORMAT,
   KEY_CALIBRATE,
+  KEY_VERIFY_ONLY,
   KEY_TOLERANCE,
 };
 
@@ -45,6 +46,10 @@ static const struct known_option {
       "several, one by one and all at once",
       0},
      COMMAND_RUN},
+    {{"device", KEY_DEVICE, "NAME", 0,
+      "Show this device alone: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)",
+      0},
+     COMMAND_LIST},
     {{"model", KEY_MODEL, "ID", 0, "A model of the catalogue; 'pertoken catalog models' lists them",
       0},
      COMMAND_RUN},
@@ -95,6 +100,11 @@ static const struct known_option {
     {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in another directory", 0}, COMMAND_RUN},
     {{"output", 'o', "DIR", 0,
       "Write the record there; the same command resumes it (the current directory)", 0},
+     COMMAND_RUN},
+    {{"verify-only", KEY_VERIFY_ONLY, NULL, 0,
+      "Compare the kernels with the oracle, one layer and two, and measure nothing: exit status 1 "
+      "when one is out of tolerance; no record is written",
+      0},
      COMMAND_RUN},
     {{"tolerance", KEY_TOLERANCE, "SHARE", 0, "How far token/s may be off (4 %)", 0},
      COMMAND_CHECK},
@@ -346,6 +356,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
     break;
   case KEY_CALIBRATE: options->calibrate = true; break;
+  case KEY_VERIFY_ONLY: options->verify_only = true; break;
   case KEY_TOLERANCE: options->tolerance = read_tolerance(text, parsing, state); break;
   case 'q': options->quiet = true; break;
   case ARGP_KEY_ARG: add_argument(parsing, text, state); break;
@@ -370,7 +381,7 @@ struct probe_options probe_options_parse(enum probe_command command, int argc, c
   while (syntax->command != command)
     syntax++;
   struct probe_options options = {
-      .device = "cpu",
+      .device = command == COMMAND_RUN ? "cpu" : NULL,
       .kv = "bf16",
       .precisions = {"bf16"},
       .precision_count = 1,

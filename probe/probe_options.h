@@ -22,7 +22,8 @@ struct number_list {
 };
 
 struct probe_options {
-  const char *device, *model, *kv, *head, *activations;
+  const char *device; // NULL: of list, all
+  const char *model, *kv, *head, *activations;
   const char *precisions[OPTIONS_MOST_VALUES];
   size_t precision_count;
   struct number_list batches, contexts, layers; // layers ascending; none: all
@@ -36,7 +37,7 @@ struct probe_options {
   const char *data_directory; // NULL: beside the program
   const char *output_directory;
   const char *record; // of check
-  bool json, calibrate, quiet;
+  bool json, calibrate, verify_only, quiet;
 };
 
 enum probe_command { COMMAND_LIST = 1, COMMAND_RUN = 2, COMMAND_CHECK = 4 };

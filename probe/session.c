@@ -14,11 +14,6 @@
 
 static const struct place nowhere = {0};
 
-struct plan {
-  struct workload *workloads;
-  size_t count;
-};
-
 // ---- what is to be measured
 
 static int choose_layers(const struct session *session, const struct measurement_shape *model,
@@ -81,8 +76,8 @@ static int add_workload(const struct session *session, struct plan *plan,
   return 0;
 }
 
-static int make_plan(const struct session *session, const struct measurement_shape *model,
-                     struct plan *plan) {
+int session_plan(const struct session *session, const struct measurement_shape *model,
+                 struct plan *plan) {
   const struct probe_options *options = session->options;
   struct workload workload = {
       .model = *model, .threads = options->threads, .seed = options->seed, .shard = options->shard};
@@ -246,7 +241,7 @@ int session_run(struct session *session, const struct measurement_shape *model) 
   struct protocol *protocol = &session->protocol;
   struct meter_set set;
   struct plan plan;
-  if (make_plan(session, model, &plan))
+  if (session_plan(session, model, &plan))
     return -1;
   session->path = record_path(session, model);
   protocol->soak_s = session->options->soak_s;
@@ -337,7 +332,7 @@ int session_run_together(struct session *sessions, size_t count,
   struct meter_set set;
   struct plan plan;
   struct folder folder;
-  if (make_plan(&sessions[0], model, &plan) ||
+  if (session_plan(&sessions[0], model, &plan) ||
       folder_open(&folder, sessions[0].options->output_directory, protocol.diagnostics))
     return -1;
   const struct device **devices = arena_array(protocol.arena, count, sizeof(struct device *));

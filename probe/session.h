@@ -13,6 +13,17 @@ struct session {
   const char *path; // of the record: MODEL-DEVICE-HASH.json, the hash over what a run is
 };
 
+// What is asked for, in the order in which it is measured.
+struct plan {
+  struct workload *workloads;
+  size_t count;
+};
+
+// Every precision, batch and context of the options, with the types that the device runs it in; a
+// workload that it cannot run is an error. Returns 0 or -1.
+int session_plan(const struct session *session, const struct measurement_shape *model,
+                 struct plan *plan);
+
 // Measures what the record does not hold yet, writing it anew after each result. A workload that
 // cannot run is an error, found before the first is measured. Returns 0, also when stopped, or -1.
 int session_run(struct session *session, const struct measurement_shape *model);

@@ -5,11 +5,13 @@
 
 PROBE names the program. Speeds are not judged, only what is said of them, and what must be refused.
 """
+import csv
 import hashlib
 import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +26,10 @@ MODEL = 'smollm-135m'
 KV_BYTES = 23040  # of one token, all layers
 RUN = ('run', '--data', str(ROOT / 'data'), '--model', MODEL, '--time', '0.3')
 NEEDED_BYTES = 3 << 30
+TINY = {'id': 'tiny', 'layers': 2, 'hidden': 128, 'heads': 4, 'kv_heads': 2, 'head_dim': 32,
+        'ffn_hidden': 384, 'vocab': 512}
+PLUGINS = PROBE.parent / 'tests' / 'plugins'  # of tests/test_device.c
+METERED = PROBE.parent / 'tests' / 'metered'  # a GPU of the tests
 
 
 def probe(*arguments, file_limit=None, **options):
@@ -86,6 +92,22 @@ def save(path, record):
     path.write_text(canonical(record))
 
 
+def write_data(folder):
+    """The catalogue with one tiny model more."""
+    shutil.copytree(ROOT / 'data', folder, ignore=shutil.ignore_patterns('measured'))
+    with open(folder / 'models.csv', newline='') as file:
+        rows = list(csv.DictReader(file))
+    rows.append({**next(row for row in rows if row['id'] == 'tinyllama-1.1b'), **TINY})
+    with open(folder / 'models.csv', 'w', newline='') as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator='\n')
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def with_plugins(folder):
+    return {**os.environ, 'PERTOKEN_PLUGINS': str(folder)}
+
+
 # ---- what needs no measuring
 
 def test_help(_):
@@ -109,6 +131,47 @@ def test_list(_):
         expect(meter['detail'], 'a meter without a word')
 
 
+def test_list_one_device(_):
+    for name in ('cpu', 'cpu:0', 'cpu:all', 'auto'):
+        result = probe('list', '--device', name, '--format', 'json', env=with_plugins('/nonexistent'))
+        expect_exit(result, 0)
+        listed = json.loads(result.stdout)
+        expect([(d['backend'], d['index']) for d in listed['devices']] == [('cpu', 0)], listed)
+        expect(listed['absent'] == [] and listed['meters'], listed)
+    if not (PLUGINS / 'present.so').exists():
+        return
+    for name, numbers in (('present', [0]), ('present:1', [1]), ('present:0,1', [0, 1])):
+        result = probe('list', '-q', '--device', name, '--format', 'json', env=with_plugins(PLUGINS))
+        expect([d['index'] for d in json.loads(result.stdout)['devices']] == numbers, result)
+    expect_exit(probe('list', '--device', 'present:1', env=with_plugins(PLUGINS)), 0, 'present:1  a device')
+    expect_exit(probe('list', '--device', 'present:all', env=with_plugins(PLUGINS)), MACHINE_FAILED,
+                'present: the device failed: the device is lost')
+    expect_exit(probe('list', '--device', 'absent', env=with_plugins(PLUGINS)), MACHINE_FAILED,
+                'absent: no device of the tests; plug one in')
+
+
+def test_verify_only(directory):
+    data, where = directory / 'data', directory / 'records'
+    write_data(data)
+    arguments = ('run', '--verify-only', '--data', data, '--model', 'tiny', '--context', '64',
+                 '--batch', '1,3', '-o', where)
+    result = probe(*arguments, '--precision', 'bf16,int8')
+    expect_exit(result, 0, '8 comparisons within tolerance')
+    rows = [line.split() for line in result.stdout.splitlines()[2:-1]]
+    expect([row[:4] for row in rows] == [[p, b, '64', layers] for p in ('bf16', 'int8')
+                                         for b in '13' for layers in '12'], rows)
+    expect(all(float(row[7]) <= float(row[8]) and row[9] == 'ok' for row in rows), rows)
+    expect(not where.exists(), 'something was written')
+    if (METERED / 'metered.so').exists():
+        wrong = {**with_plugins(METERED), 'PERTOKEN_TEST_WRONG': '1'}
+        expect_exit(probe(*arguments, '--device', 'cuda', env=wrong), NO, 'WRONG',
+                    '4 of 4 comparisons out of tolerance')
+        expect_exit(probe(*arguments, '--device', 'cuda', env=with_plugins(METERED)), 0,
+                    'tiny on NVIDIA H200', '4 comparisons within')
+        expect_exit(probe(*arguments, '--device', 'cuda', '--precision', 'int8', env=wrong), BAD_INPUT,
+                    'cuda cannot run tiny int8')
+
+
 BAD = [
     ((*RUN, '--shard', '2/3'), 'expected --shard 1/N, such as 1/8'),
     ((*RUN, '--shard', '1/1'), 'from 2 to 1024'),
@@ -130,6 +193,14 @@ BAD = [
     (('check', 'x', '--tolerance', '4'), 'has no unit'),
     (('check', 'x', '--tolerance', '-4 %'), 'to below'),
     (('check', 'x', '--tolerance', '100 %'), 'to below'),
+    (('list', '--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
+    (('list', '--device', 'zzz'), "unknown device 'zzz', expected one of: cpu"),
+    (('list', '--device', 'cpu:9'), "no device 'cpu:9': cpu has"),
+    (('list', '--device', 'cpu:0,0'), "device 'cpu:0' is named twice"),
+    (('list', '--device', ''), "unknown device ''"),
+    (('list', '--verify-only'), 'unrecognized option'),
+    (('run', '--verify-only'), 'expected --model ID'),
+    (RUN + ('--verify-only', '--model', 'zzz'), "unknown model 'zzz'"),
     (('list', '--format', 'csv'), 'expected --format table or json'),
     (RUN + ('--model', 'tinylama-1.1b'), "did you mean 'tinyllama-1.1b'?"),
     (RUN + ('--model', 'zzz'), "unknown model 'zzz'"),
@@ -351,7 +422,7 @@ def test_damaged_record_is_kept(directory):
     expect(path.read_text() == damaged, 'a damaged record was overwritten')
 
 
-QUICK = [test_help, test_list, test_bad_input, test_too_large_suggests_layers, test_bad_directories]
+QUICK = [test_help, test_list, test_list_one_device, test_verify_only, test_bad_input, test_too_large_suggests_layers, test_bad_directories]
 MEASURING = [test_run_and_resume, test_interrupt, test_slices, test_full_disk, test_wall,
              test_check, test_damaged_record_is_kept]
 

@@ -7,8 +7,6 @@ of their window, and stand in the workbook, beside the TDP of the datasheet; a g
 where nothing was measured the workbook must say so and draw nothing.
 """
 import copy
-import csv
-import json
 import os
 import shutil
 import subprocess
@@ -32,8 +30,6 @@ import xlsx  # noqa: E402
 BUILD = check_probe.PROBE.parent
 PLUGIN = BUILD / 'tests' / 'metered' / 'metered.so'
 LIBRARY = BUILD / 'tests' / 'fake' / 'libnvidia-ml.so'
-TINY = {'id': 'tiny', 'layers': 2, 'hidden': 128, 'heads': 4, 'kv_heads': 2, 'head_dim': 32,
-        'ffn_hidden': 384, 'vocab': 512}
 TDP_W = 700.0
 FEW_CHANGES = 2
 SCENARIO = """\
@@ -73,24 +69,12 @@ def near(one, two, share=1e-9):
     return abs(one - two) <= share * abs(two)
 
 
-def write_data(folder):
-    """The catalogue with one tiny model more."""
-    shutil.copytree(ROOT / 'data', folder, ignore=shutil.ignore_patterns('measured'))
-    with open(folder / 'models.csv', newline='') as file:
-        rows = list(csv.DictReader(file))
-    rows.append({**next(row for row in rows if row['id'] == 'tinyllama-1.1b'), **TINY})
-    with open(folder / 'models.csv', 'w', newline='') as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator='\n')
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 class Machine:
     """A folder with a catalogue, the plugin, the library and what the probe recorded."""
 
     def __init__(self, folder):
         self.folder, self.data = folder, folder / 'data'
-        write_data(self.data)
+        check_probe.write_data(self.data)
         for source, target in ((PLUGIN, 'plugins/metered.so'), (LIBRARY, 'libraries/libnvidia-ml.so.1')):
             (folder / target).parent.mkdir()
             shutil.copy(source, folder / target)

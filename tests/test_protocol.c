@@ -7,6 +7,7 @@
 #include "probe/precision.h"
 #include "probe/protocol.h"
 #include "probe/recheck.h"
+#include "probe/verification.h"
 #include "probe/verify.h"
 
 #include <math.h>
@@ -663,6 +664,53 @@ static void test_wrong_kernel(void **state) {
   end(&scene);
 }
 
+// What --verify-only says: one layer and two of every workload, whatever the first gave.
+static const struct {
+  bool wrong, fails;
+  int stop_after;
+  size_t contexts;
+  enum verification_outcome outcome;
+  const char *says, *error;
+} verification_cases[] = {
+    {false, false, 0, 1, VERIFICATION_AGREES, "\n2 comparisons within tolerance\n", ""},
+    {false, false, 0, 2, VERIFICATION_AGREES, "\n4 comparisons within tolerance\n", ""},
+    {true, false, 0, 2, VERIFICATION_DIFFERS, "\n4 of 4 comparisons out of tolerance\n", ""},
+    {true, false, 0, 1, VERIFICATION_DIFFERS, "1e-02  WRONG\n", ""},
+    {false, false, 3, 2, VERIFICATION_STOPPED, "  ok\n", ""},
+    {false, true, 0, 2, VERIFICATION_FAILED, "tolerance\n",
+     "tiny bf16, batch 3, context 12: cannot be verified: the device failed: the fan fell off"},
+};
+
+static void test_verify_only(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof verification_cases / sizeof verification_cases[0]; i++) {
+    struct scene scene;
+    char printed[4096] = "";
+    start(&scene);
+    machine.wrong = verification_cases[i].wrong;
+    machine.fails = verification_cases[i].fails;
+    machine.stop_after = verification_cases[i].stop_after;
+    const struct probe_options options = {.kv = "bf16",
+                                          .precisions = {"bf16"},
+                                          .precision_count = 1,
+                                          .batches = {{3}, 1},
+                                          .contexts = {{12, 5}, verification_cases[i].contexts},
+                                          .seed = 7};
+    const struct session session = {.options = &options, .protocol = scene.protocol};
+    FILE *out = fmemopen(printed, sizeof printed, "w");
+    const enum verification_outcome outcome =
+        verification_run(&session, &scene.workload.model, out);
+    fclose(out);
+    expect_error(&scene.fixture, "verify only", verification_cases[i].error);
+    if (outcome != verification_cases[i].outcome)
+      fail_msg("case %zu: outcome %d\n%s", i, outcome, printed);
+    expect_text(printed, verification_cases[i].says);
+    assert_int_equal(scene.fixture.diagnostics.machine_failed, verification_cases[i].fails);
+    assert_true(machine.now_s < 1); // nothing was timed
+    end(&scene);
+  }
+}
+
 static void test_failing_device(void **state) {
   (void)state;
   struct scene scene;
@@ -782,18 +830,31 @@ static void test_device_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_steady),         cmocka_unit_test(test_shard),
-      cmocka_unit_test(test_jitter),         cmocka_unit_test(test_drift),
-      cmocka_unit_test(test_memory_drift),   cmocka_unit_test(test_void),
-      cmocka_unit_test(test_cache_resident), cmocka_unit_test(test_slices),
-      cmocka_unit_test(test_part),           cmocka_unit_test(test_wrong_kernel),
-      cmocka_unit_test(test_failing_device), cmocka_unit_test(test_stop),
-      cmocka_unit_test(test_too_large),      cmocka_unit_test(test_precisions),
-      cmocka_unit_test(test_verify_request), cmocka_unit_test(test_device_names),
-      cmocka_unit_test(test_power),          cmocka_unit_test(test_meter_lost),
-      cmocka_unit_test(test_power_beside),   cmocka_unit_test(test_host_alone),
-      cmocka_unit_test(test_soak),           cmocka_unit_test(test_slices_metered_once),
-      cmocka_unit_test(test_recheck_watts),  cmocka_unit_test(test_recheck_without_watts),
+      cmocka_unit_test(test_steady),
+      cmocka_unit_test(test_shard),
+      cmocka_unit_test(test_jitter),
+      cmocka_unit_test(test_drift),
+      cmocka_unit_test(test_memory_drift),
+      cmocka_unit_test(test_void),
+      cmocka_unit_test(test_cache_resident),
+      cmocka_unit_test(test_slices),
+      cmocka_unit_test(test_part),
+      cmocka_unit_test(test_wrong_kernel),
+      cmocka_unit_test(test_verify_only),
+      cmocka_unit_test(test_failing_device),
+      cmocka_unit_test(test_stop),
+      cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_verify_request),
+      cmocka_unit_test(test_device_names),
+      cmocka_unit_test(test_power),
+      cmocka_unit_test(test_meter_lost),
+      cmocka_unit_test(test_power_beside),
+      cmocka_unit_test(test_host_alone),
+      cmocka_unit_test(test_soak),
+      cmocka_unit_test(test_slices_metered_once),
+      cmocka_unit_test(test_recheck_watts),
+      cmocka_unit_test(test_recheck_without_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
