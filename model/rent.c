@@ -311,15 +311,31 @@ static const struct term {
 
 enum { TERMS = sizeof terms / sizeof terms[0] };
 
-static const struct unit *rate_unit(const struct scenario *scenario) {
-  return &scenario->model->declarations[item(scenario, "rental_rate")].unit;
+static bool is_in_usd(const struct scenario *scenario) {
+  return !strcmp(scenario->model->currency, "USD");
+}
+
+// Of the rent in the report's currency, or of the same in USD.
+static const struct unit *rate_unit(const struct scenario *scenario, bool in_usd) {
+  const struct declaration *declarations = scenario->model->declarations;
+  const struct declaration *rate = &declarations[item(scenario, "rental_rate")];
+  return in_usd && rate->in_usd >= 0 ? &declarations[rate->in_usd].unit : &rate->unit;
+}
+
+// in_usd: where that is not the report's currency.
+static void take_rate(const struct asking *asking, bool in_usd, double said,
+                      struct rent_offer *offer) {
+  const struct scenario *scenario = asking->scenario;
+  const struct option *own = &scenario->options[asking->answer->own];
+  offer->in_usd = in_usd;
+  offer->rate = in_usd ? said / option_exchange_rate(scenario, own) : said;
+  offer->typed = quantity_text(said, rate_unit(scenario, in_usd), asking->arena);
 }
 
 static void add_offer(const struct asking *asking, struct rent_offer offer) {
   struct rent_answer *answer = asking->answer;
   answer->costs = arena_grow(asking->arena, answer->costs, answer->count, answer->count + 1,
                              sizeof *answer->costs);
-  offer.typed = quantity_text(offer.rate, rate_unit(asking->scenario), asking->arena);
   answer->costs[answer->count++].offer = offer;
 }
 
@@ -349,8 +365,7 @@ static int offer_of_row(const struct asking *asking, const struct term *term,
                       "price '%s' (%s) is no hourly rent for %s", key->value, basis, term->key);
     return -1;
   }
-  const struct option *own = &asking->scenario->options[asking->answer->own];
-  offer->rate = rate / option_exchange_rate(asking->scenario, own);
+  take_rate(asking, !is_in_usd(asking->scenario), rate, offer);
   offer->grade = catalog_grade(table, row);
   offer->date = table_cell(table, row, "as_of");
   const bool is_plain = !strcmp(basis, "on_demand");
@@ -369,14 +384,16 @@ static const char *attribute(const struct asking *asking, const char *key, const
   return found ? found->value : "";
 }
 
-static int read_rate(const struct asking *asking, const struct ini_key *key, double *rate) {
+static int read_rate(const struct asking *asking, const struct ini_key *key,
+                     struct rent_offer *offer) {
   const struct scenario *scenario = asking->scenario;
-  const char *unit =
-      text_in_currency(rate_unit(scenario)->text, scenario->model->currency, "USD", asking->arena);
-  if (option_money_parse(scenario, &scenario->options[asking->answer->own], key->value,
-                         key->value_place, unit, rate, asking->diagnostics))
+  const bool in_usd = !is_in_usd(scenario) && text_has_currency(key->value, "USD");
+  double rate;
+  if (quantity_parse(key->value, key->value_place, rate_unit(scenario, in_usd), &rate,
+                     asking->diagnostics))
     return -1;
-  if (*rate > 0)
+  take_rate(asking, in_usd, rate, offer);
+  if (rate > 0)
     return 0;
   diagnostics_error(asking->diagnostics, key->value_place, "%s must be above 0, not %s", key->name,
                     key->value);
@@ -396,7 +413,7 @@ static int offer_of_key(const struct asking *asking, const struct term *term,
   if (row >= 0) {
     if (offer_of_row(asking, term, key, table, (size_t)row, &offer))
       return -1;
-  } else if (read_rate(asking, key, &offer.rate))
+  } else if (read_rate(asking, key, &offer))
     return -1;
   else {
     offer.source = attribute(asking, term->key, "source");
@@ -417,12 +434,12 @@ static void add_cloud(const struct asking *asking, size_t o) {
       option_figure(scenario, option, scenario->selected, option_stated(option, rate));
   struct rent_offer offer = {.name = option->id,
                              .title = arena_printf(asking->arena, "%s, always", option->id),
-                             .rate = option_value(scenario, option, rate, 0),
                              .option = (int)o,
                              .grade = figure->grade,
                              .source = figure->source,
                              .origin = figure->source,
                              .date = figure->date};
+  take_rate(asking, false, option_value(scenario, option, rate, 0), &offer);
   add_offer(asking, offer);
   offer.name = arena_printf(asking->arena, "%s_used", option->id);
   offer.title = arena_printf(asking->arena, "%s, hours used", option->id);

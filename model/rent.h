@@ -32,7 +32,8 @@ struct rent_offer {
   enum grade grade;
   const char *source, *date;
   const char *origin; // the source in short: a row's id and provider
-  const char *typed;  // the rate as a quantity
+  bool in_usd;        // said in USD where the report is in another currency
+  const char *typed;  // the rate as a quantity, as said
 };
 
 // Over the horizon, in base units.

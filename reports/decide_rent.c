@@ -80,6 +80,9 @@ static struct decision_cell rate_cell(const struct writing *writing, const struc
   if (offer->option >= 0)
     return cell_live(offer->rate, words(writing, "[%s.rental_rate]",
                                         writing->scenario->options[offer->option].id));
+  if (offer->in_usd)
+    return cell_live(offer->rate,
+                     words(writing, "[=%s]/[%s.exchange_rate]", offer->typed, writing->own));
   return cell_live(offer->rate, words(writing, "[=%s]", offer->typed));
 }
 

@@ -1,5 +1,6 @@
 // Decisions: what the scenario's questions were answered, live where a formula is closed. Results
 // of a search stand in grey: they hold for the inputs of the run.
+#include "reports/decision_parts.h"
 #include "reports/decisions.h"
 #include "reports/workbook_internal.h"
 
@@ -59,11 +60,15 @@ static const char *neighbour(const struct writer *writer, const char *what) {
   return cell_address(writer->top + (int)row, (int)column, ADDRESS_RELATIVE, writer->book->arena);
 }
 
-// "=5 %": a number that gets a cell of its own on Inputs.
+// "=5 %": a number that gets a cell of its own on Inputs; in the unit of its column, or that in
+// USD.
 static const char *literal(const struct writer *writer, const char *what, const char *label,
                            const struct unit *unit) {
   struct book *book = writer->book;
+  const char *currency = book->scenario->model->currency;
   double value;
+  if (text_has_currency(what, "USD"))
+    unit = unit_known(text_in_currency(unit->text, currency, "USD", book->arena), book->arena);
   if (quantity_parse(what + 1, (struct place){0}, unit, &value, book->diagnostics))
     return NULL;
   struct name *name = constants_literal(&book->constants, "decision", label, what + 1, value, unit);
