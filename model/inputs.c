@@ -102,17 +102,19 @@ static void assign_value(struct inputs *inputs, struct layer layer, int d, int s
 // NAME_usd for another amount than one in USD, or beside NAME.
 static bool refuse_currency(struct inputs *inputs, struct layer layer, int d, int stated,
                             const struct ini_key *key, struct diagnostics *diagnostics) {
+  const int in_usd = inputs->model->declarations[d].in_usd;
+  if (in_usd < 0)
+    return false;
   const char *name = inputs->model->declarations[d].name;
-  const char *in_usd = inputs->model->declarations[stated].name;
+  const char *name_usd = inputs->model->declarations[in_usd].name;
   struct figure *figure = &said_at(inputs, layer, d)->figure;
   const bool is_set = layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION;
   if (stated != d && !text_has_currency(key->value, "USD"))
     diagnostics_error(diagnostics, key->value_place, "'%s' is in USD: write '%s = %s', or USD",
-                      in_usd, name, key->value);
+                      name_usd, name, key->value);
   else if (figure->origin != ORIGIN_NONE && !is_set)
     diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give one of them",
-                      name,
-                      inputs->model->declarations[inputs->model->declarations[d].in_usd].name);
+                      name, name_usd);
   else
     return false;
   figure->origin = layer.origin;

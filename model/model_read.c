@@ -358,6 +358,24 @@ static void declare_exchange_rate(struct model *model, struct place place,
   unit_parse(unit, place, &rate->unit, model->arena, diagnostics);
 }
 
+// Limits other than zero are in the report's currency.
+static void copy_in_usd(const struct model *model, struct declaration *dollars,
+                        const struct declaration *input, struct diagnostics *diagnostics) {
+  struct arena *arena = model->arena;
+  const bool zero = input->min == 0;
+  dollars->kind = DECLARATION_INPUT;
+  dollars->label = arena_printf(arena, "%s, in USD", input->label);
+  dollars->group = input->group;
+  dollars->per_option = input->per_option;
+  dollars->in_rent = input->in_rent;
+  dollars->instead_of = input->instead_of;
+  dollars->notice = input->notice;
+  dollars->has_min = input->has_min && zero;
+  dollars->min_exclusive = input->min_exclusive && zero;
+  unit_parse(text_in_currency(input->unit.text, model->currency, "USD", arena), input->place,
+             &dollars->unit, arena, diagnostics);
+}
+
 // NAME_usd, and NAME by it.
 static void declare_in_usd(struct model *model, int of, struct diagnostics *diagnostics) {
   const struct declaration input = model->declarations[of];
@@ -369,19 +387,8 @@ static void declare_in_usd(struct model *model, int of, struct diagnostics *diag
     return;
   struct declaration *dollars = declare(model, name, input.place);
   const int number = (int)(dollars - model->declarations);
-  const bool zero = input.min == 0;
-  dollars->kind = DECLARATION_INPUT;
-  dollars->label = arena_printf(arena, "%s, in USD", input.label);
-  dollars->group = input.group;
-  dollars->per_option = input.per_option;
-  dollars->in_rent = input.in_rent;
-  dollars->instead_of = input.instead_of;
-  dollars->notice = input.notice;
-  dollars->has_min = input.has_min && zero;
-  dollars->min_exclusive = input.min_exclusive && zero;
+  copy_in_usd(model, dollars, &input, diagnostics);
   dollars->usd_of = of;
-  unit_parse(text_in_currency(input.unit.text, model->currency, "USD", arena), input.place,
-             &dollars->unit, arena, diagnostics);
   struct declaration *own = &model->declarations[of];
   own->in_usd = number;
   for (int a = own->alternative_count++; a > 0; a--)
@@ -408,6 +415,27 @@ static void declare_result_in_usd(struct model *model, struct diagnostics *diagn
              &result->unit, model->arena, diagnostics);
 }
 
+static void read_declaration(struct model *model, const struct ini_section *section, int kind,
+                             enum declaration_kind declared, struct diagnostics *diagnostics) {
+  const struct ini_key *unit = ini_find(section, "unit");
+  const bool may_be_in_usd = kind == SECTION_INPUT && is_foreign(model) && unit &&
+                             text_has_currency(unit->value, model->currency);
+  if (may_be_in_usd)
+    declare_exchange_rate(model, section->place, diagnostics);
+  const int number = model->count;
+  struct reader reader = {model, declare(model, section->argument, section->place), section,
+                          diagnostics};
+  reader.declaration->kind = declared;
+  if (kind == SECTION_CHECK) {
+    int group = find_group(model, "check");
+    reader.declaration->role = ROLE_CHECK;
+    reader.declaration->group = group < 0 ? 0 : group;
+  }
+  read_attributes(&reader, 1u << kind);
+  if (may_be_in_usd)
+    declare_in_usd(model, number, diagnostics);
+}
+
 static void read_section(struct model *model, const struct ini_section *written,
                          struct diagnostics *diagnostics) {
   const struct ini_section *section = in_currency(model, written);
@@ -429,23 +457,7 @@ static void read_section(struct model *model, const struct ini_section *written,
     return;
   static const char *const needed[] = {"label", "unit", "formula"};
   demand_keys(section, needed, kind == SECTION_INPUT ? 2 : 3, diagnostics);
-  const struct ini_key *unit = ini_find(section, "unit");
-  const bool may_be_in_usd = kind == SECTION_INPUT && is_foreign(model) && unit &&
-                             text_has_currency(unit->value, model->currency);
-  if (may_be_in_usd)
-    declare_exchange_rate(model, section->place, diagnostics);
-  const int number = model->count;
-  struct reader reader = {model, declare(model, section->argument, section->place), section,
-                          diagnostics};
-  reader.declaration->kind = kinds[kind];
-  if (kind == SECTION_CHECK) {
-    int group = find_group(model, "check");
-    reader.declaration->role = ROLE_CHECK;
-    reader.declaration->group = group < 0 ? 0 : group;
-  }
-  read_attributes(&reader, 1u << kind);
-  if (may_be_in_usd)
-    declare_in_usd(model, number, diagnostics);
+  read_declaration(model, section, kind, kinds[kind], diagnostics);
 }
 
 int model_stated(const struct model *model, int declaration, const char *amount) {

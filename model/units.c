@@ -26,7 +26,6 @@ struct symbol {
   signed char percents;
 };
 
-#define MONEY(code) {#code, {[BASE_##code] = 1}, {{0}}, 0},
 #define POWER                                                                                      \
   { [BASE_W] = 1 }
 #define TIME                                                                                       \
@@ -47,7 +46,7 @@ struct symbol {
   }
 
 static const struct symbol symbols[] = {
-    CURRENCY_CODES(MONEY){"W", POWER, {{0}}, 0},
+    {"W", POWER, {{0}}, 0},
     {"kW", POWER, BY(THOUSAND, 1), 0},
     {"MW", POWER, BY(MILLION, 1), 0},
     {"Wh", WORK, {{0}}, 0},
@@ -90,8 +89,18 @@ static const struct symbol symbols[] = {
 
 enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
 
-#define NAME_OF_CURRENCY(code) #code,
-const char *const currency_codes[CURRENCIES] = {CURRENCY_CODES(NAME_OF_CURRENCY)};
+const char *const currency_codes[CURRENCIES] = {
+    [BASE_USD] = "USD", [BASE_EUR] = "EUR", [BASE_GBP] = "GBP", [BASE_CHF] = "CHF",
+    [BASE_JPY] = "JPY", [BASE_CNY] = "CNY", [BASE_INR] = "INR", [BASE_KRW] = "KRW",
+    [BASE_TWD] = "TWD", [BASE_HKD] = "HKD", [BASE_SGD] = "SGD", [BASE_AUD] = "AUD",
+    [BASE_NZD] = "NZD", [BASE_CAD] = "CAD", [BASE_SEK] = "SEK", [BASE_NOK] = "NOK",
+    [BASE_DKK] = "DKK", [BASE_ISK] = "ISK", [BASE_PLN] = "PLN", [BASE_CZK] = "CZK",
+    [BASE_HUF] = "HUF", [BASE_RON] = "RON", [BASE_TRY] = "TRY", [BASE_ILS] = "ILS",
+    [BASE_AED] = "AED", [BASE_SAR] = "SAR", [BASE_QAR] = "QAR", [BASE_KWD] = "KWD",
+    [BASE_ZAR] = "ZAR", [BASE_BRL] = "BRL", [BASE_MXN] = "MXN", [BASE_CLP] = "CLP",
+    [BASE_THB] = "THB", [BASE_MYR] = "MYR", [BASE_IDR] = "IDR", [BASE_VND] = "VND",
+    [BASE_PHP] = "PHP",
+};
 
 static const char *base_name(int base) {
   static const char *const others[] = {"W", "h", "B", "token", "L"};
@@ -107,15 +116,29 @@ static size_t symbol_length(const char *text) {
   return isalpha((unsigned char)*text) ? length : 0;
 }
 
-static const struct symbol *symbol_find(const char *name, size_t length) {
+static bool is_named(const char *symbol, const char *name, size_t length) {
+  return strlen(symbol) == length && !strncmp(symbol, name, length);
+}
+
+// False where the name is none of a unit.
+static bool symbol_find(const char *name, size_t length, struct symbol *symbol) {
+  for (int i = 0; i < CURRENCIES; i++)
+    if (is_named(currency_codes[i], name, length)) {
+      *symbol = (struct symbol){.name = currency_codes[i]};
+      symbol->dimension[i] = 1;
+      return true;
+    }
   for (size_t i = 0; i < SYMBOLS; i++)
-    if (strlen(symbols[i].name) == length && !strncmp(symbols[i].name, name, length))
-      return &symbols[i];
-  return NULL;
+    if (is_named(symbols[i].name, name, length)) {
+      *symbol = symbols[i];
+      return true;
+    }
+  return false;
 }
 
 bool unit_is_symbol(const char *name) {
-  return symbol_find(name, strlen(name)) != NULL;
+  struct symbol symbol;
+  return symbol_find(name, strlen(name), &symbol);
 }
 
 static void unit_apply(struct unit *unit, const struct symbol *symbol, int sign) {
@@ -134,11 +157,12 @@ static size_t spaces(const char *text) {
 enum { MAX_FACTORS = 7 };
 
 static size_t scan_unit(const char *text, struct unit *unit) {
+  struct symbol symbol;
   size_t at = 0, length = symbol_length(text);
   if (*text == '1' && text[1 + spaces(text + 1)] == '/')
     at = 1;
-  else if (length && symbol_find(text, length)) {
-    unit_apply(unit, symbol_find(text, length), 1);
+  else if (length && symbol_find(text, length, &symbol)) {
+    unit_apply(unit, &symbol, 1);
     at = length;
   } else
     return 0;
@@ -149,10 +173,9 @@ static size_t scan_unit(const char *text, struct unit *unit) {
       break;
     next += 1 + spaces(text + next + 1);
     length = symbol_length(text + next);
-    const struct symbol *symbol = length ? symbol_find(text + next, length) : NULL;
-    if (!symbol)
+    if (!length || !symbol_find(text + next, length, &symbol))
       break;
-    unit_apply(unit, symbol, operator== '/' ? -1 : 1);
+    unit_apply(unit, &symbol, operator== '/' ? -1 : 1);
     at = next + length;
   }
   return at;
@@ -169,12 +192,13 @@ size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena) {
 }
 
 static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
-  const char *names[SYMBOLS];
+  const char *names[SYMBOLS + CURRENCIES];
   for (size_t i = 0; i < SYMBOLS; i++)
     names[i] = symbols[i].name;
+  memcpy(names + SYMBOLS, currency_codes, sizeof currency_codes);
   size_t length = symbol_length(text);
   char *word = arena_copy_n(diagnostics->arena, text, length ? length : strlen(text));
-  const char *nearest = nearest_name(word, names, SYMBOLS);
+  const char *nearest = nearest_name(word, names, SYMBOLS + CURRENCIES);
   if (nearest)
     diagnostics_error(diagnostics, place, "unknown unit '%s'; did you mean '%s'?", word, nearest);
   else

@@ -13,20 +13,46 @@
 
 #include <stdbool.h>
 
-// Currencies by their codes of ISO 4217.
-#define CURRENCY_CODES(X)                                                                          \
-  X(USD)                                                                                           \
-  X(EUR)                                                                                           \
-  X(GBP)                                                                                           \
-  X(CHF)                                                                                           \
-  X(JPY)                                                                                           \
-  X(CNY) X(INR) X(KRW) X(TWD) X(HKD) X(SGD) X(AUD) X(NZD) X(CAD) X(SEK) X(NOK) X(DKK) X(ISK)       \
-      X(PLN) X(CZK) X(HUF) X(RON) X(TRY) X(ILS) X(AED) X(SAR) X(QAR) X(KWD) X(ZAR) X(BRL) X(MXN)   \
-          X(CLP) X(THB) X(MYR) X(IDR) X(VND) X(PHP)
-
-#define BASE_OF_CURRENCY(code) BASE_##code,
+// First the currencies, by their codes of ISO 4217.
 enum base_unit {
-  CURRENCY_CODES(BASE_OF_CURRENCY) CURRENCIES,
+  BASE_USD,
+  BASE_EUR,
+  BASE_GBP,
+  BASE_CHF,
+  BASE_JPY,
+  BASE_CNY,
+  BASE_INR,
+  BASE_KRW,
+  BASE_TWD,
+  BASE_HKD,
+  BASE_SGD,
+  BASE_AUD,
+  BASE_NZD,
+  BASE_CAD,
+  BASE_SEK,
+  BASE_NOK,
+  BASE_DKK,
+  BASE_ISK,
+  BASE_PLN,
+  BASE_CZK,
+  BASE_HUF,
+  BASE_RON,
+  BASE_TRY,
+  BASE_ILS,
+  BASE_AED,
+  BASE_SAR,
+  BASE_QAR,
+  BASE_KWD,
+  BASE_ZAR,
+  BASE_BRL,
+  BASE_MXN,
+  BASE_CLP,
+  BASE_THB,
+  BASE_MYR,
+  BASE_IDR,
+  BASE_VND,
+  BASE_PHP,
+  CURRENCIES,
   BASE_W = CURRENCIES,
   BASE_H,
   BASE_B,
@@ -34,7 +60,6 @@ enum base_unit {
   BASE_L,
   BASE_UNITS
 };
-#undef BASE_OF_CURRENCY
 
 extern const char *const currency_codes[CURRENCIES];
 
