@@ -15,7 +15,9 @@ static const char *nearest_code(const char *text) {
 
 const char *currency_read(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "currency");
-  const int found = currency_find(key ? key->value : "USD");
+  if (!key)
+    return "USD";
+  const int found = currency_find(key->value);
   if (found >= 0)
     return currency_codes[found];
   const char *nearest = nearest_code(key->value);

@@ -343,7 +343,8 @@ const char *text_in_currency(const char *text, const char *from, const char *to,
     return text;
   char *copy = arena_copy(arena, text);
   for (; at; at = find_currency(at + 1, from))
-    memcpy(copy + (at - text), to, strlen(to));
+    for (size_t i = 0; to[i]; i++)
+      copy[(size_t)(at - text) + i] = to[i];
   return copy;
 }
 

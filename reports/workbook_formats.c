@@ -56,7 +56,7 @@ static const struct {
     {"MW", NUMBER_HUNDREDTHS},
 };
 
-enum { UNIT_LENGTH = 64 };
+enum { UNIT_LENGTH = 64, CODE_LENGTH = 3 };
 
 // The unit's text as if its money were USD: every code has three letters.
 static const char *in_usd(const struct unit *unit, char buffer[UNIT_LENGTH]) {
@@ -66,8 +66,8 @@ static const char *in_usd(const struct unit *unit, char buffer[UNIT_LENGTH]) {
     return unit->text;
   memcpy(buffer, unit->text, length + 1);
   char *at = strstr(buffer, currency_codes[currency]);
-  if (at)
-    memcpy(at, "USD", 3);
+  for (int i = 0; at && i < CODE_LENGTH; i++)
+    at[i] = currency_codes[BASE_USD][i];
   return buffer;
 }
 
