@@ -322,6 +322,9 @@ static void check_result(const struct reader *reader, const struct measurement *
            (!result->whole_model || result->slice_count || result->flags.cache_resident ||
             result->shard.of > 1))
     wrong = "slices, a part of a model and a cache-resident model are never graded measured";
+  else if (result->whole_model && !result->slice_count &&
+           result->layers_measured != result->model.layers)
+    wrong = "some layers without slices are no whole model";
   else if (result->shard.of > 1 && result->whole_model && isnan(result->shard.all_reduce_s))
     wrong = "a rank's share is no whole model without the time of an all-reduce";
   else if (result->verification.max_error > result->verification.tolerance)

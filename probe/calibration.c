@@ -4,10 +4,17 @@
 
 enum { passes = 3 };
 
+static bool is_stopped(const struct calibration *calibration) {
+  return calibration->stop && *calibration->stop;
+}
+
 static enum decode_status time_variant(const struct calibration *calibration, int variant,
                                        double *bytes_per_s) {
   double seconds[passes], sorted[passes];
+  *bytes_per_s = 0;
   for (int i = 0; i < passes; i++) {
+    if (is_stopped(calibration))
+      return DECODE_OK;
     const enum decode_status status = calibration->backend->read_memory(
         calibration->device, calibration->bytes, calibration->threads, variant, &seconds[i]);
     if (status != DECODE_OK)
@@ -22,7 +29,7 @@ static enum decode_status time_variant(const struct calibration *calibration, in
 // The best read kernel over calibration->bytes.
 static enum decode_status time_variants(struct calibration *calibration) {
   calibration->bytes_per_s = 0;
-  for (int variant = 0;; variant++) {
+  for (int variant = 0; !is_stopped(calibration); variant++) {
     double bytes_per_s;
     const enum decode_status status = time_variant(calibration, variant, &bytes_per_s);
     if (status == DECODE_UNSUPPORTED && variant > 0)
@@ -34,11 +41,14 @@ static enum decode_status time_variants(struct calibration *calibration) {
     calibration->variant = variant;
     calibration->bytes_per_s = bytes_per_s;
   }
+  return DECODE_OK;
 }
 
 enum decode_status calibrate(const struct decode_backend *backend, int device, int threads,
-                             uint64_t footprint, uint64_t room, struct calibration *out) {
-  *out = (struct calibration){.backend = backend, .device = device, .threads = threads};
+                             uint64_t footprint, uint64_t room, const volatile sig_atomic_t *stop,
+                             struct calibration *out) {
+  *out =
+      (struct calibration){.backend = backend, .device = device, .threads = threads, .stop = stop};
   out->bytes = room < CALIBRATION_BYTES ? room : CALIBRATION_BYTES;
   const enum decode_status status = time_variants(out);
   if (status != DECODE_OK || footprint <= out->bytes || footprint > room)

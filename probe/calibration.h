@@ -4,6 +4,8 @@
 
 #include "kernels/decode.h"
 
+#include <signal.h>
+
 #define CALIBRATION_BYTES (UINT64_C(4) << 30)
 
 struct calibration {
@@ -12,13 +14,16 @@ struct calibration {
   uint64_t bytes; // of the buffer
   int variant;    // the best of the backend's read kernels
   double bytes_per_s;
+  const volatile sig_atomic_t *stop; // or NULL
 };
 
 // Times every read kernel over 4 GiB, or `room` where that is less, and the best of them over
 // `footprint` where that is more and fits; the best counts. `footprint` 0: not. The backend keeps a
-// buffer from here on, until its calibration_end.
+// buffer from here on, until its calibration_end. *stop ends it after the pass that runs: what was
+// found by then means nothing.
 enum decode_status calibrate(const struct decode_backend *backend, int device, int threads,
-                             uint64_t footprint, uint64_t room, struct calibration *out);
+                             uint64_t footprint, uint64_t room, const volatile sig_atomic_t *stop,
+                             struct calibration *out);
 
 // One more pass over the buffer with the best kernel.
 enum decode_status calibration_read(const struct calibration *calibration, double *seconds);

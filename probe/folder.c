@@ -62,16 +62,17 @@ int folder_open(struct folder *folder, const char *path, struct diagnostics *dia
     return fail(folder, errno, diagnostics);
   int reason;
   const int fd = lock_file(folder, &reason);
-  if (reason == EWOULDBLOCK)
+  if (reason == EWOULDBLOCK) {
     refuse_second(folder, fd, diagnostics);
-  if (!reason)
-    reason = write_owner(fd);
-  if (!reason) {
+  } else if (reason) {
+    fail(folder, reason, diagnostics);
+  } else if ((reason = write_owner(fd)) != 0) {
+    unlink(folder->lock);
+    fail(folder, reason, diagnostics);
+  } else {
     folder->fd = fd;
     return 0;
   }
-  if (reason != EWOULDBLOCK)
-    fail(folder, reason, diagnostics);
   if (fd >= 0)
     close(fd);
   return -1;

@@ -38,8 +38,8 @@ static int calibrate_device(struct listed_device *listed, struct arena *arena,
   const struct device *device = &listed->device;
   const struct decode_backend *backend = device->backend;
   struct calibration calibration;
-  enum decode_status status = calibrate(backend, device->index, 0, 0,
-                                        device->described.memory_free_bytes / 2, &calibration);
+  enum decode_status status = calibrate(
+      backend, device->index, 0, 0, device->described.memory_free_bytes / 2, NULL, &calibration);
   listed->read_bandwidth = calibration.bytes_per_s;
   for (size_t i = 0; i < RATES && status == DECODE_OK; i++) {
     status = backend->matrix_rate(device->index, &rate_kinds[i].types, 0, &listed->rates[i]);

@@ -112,7 +112,11 @@ static int run_alone(struct run *run, struct session *session,
   clear_progress();
   if (session->record && session->record->digest) {
     result_table_print(session->record, stdout);
-    note(run, stop_signal ? "stopped; what is finished is in " : "record: ", session->path);
+    note(run,
+         session->is_unwritten ? "the last of this is in no record, not in "
+         : stop_signal         ? "stopped; what is finished is in "
+                               : "record: ",
+         session->path);
   } else if (stop_signal) {
     note(run, "stopped; ", "no result was finished");
   }
@@ -234,7 +238,8 @@ static int run_command(const struct command *command, int argc, char **argv) {
   struct diagnostics diagnostics = {.arena = &arena};
   struct run run = {.arena = &arena, .diagnostics = &diagnostics};
   run.options = probe_options_parse(command->command, argc, argv, &arena);
-  catch_signals();
+  if (command->command != COMMAND_LIST) // which has nothing to lose
+    catch_signals();
   const int failed = command->run(&run);
   if (failed || !run.options.quiet)
     diagnostics_print(&diagnostics, stderr, has_colour());

@@ -134,7 +134,7 @@ static enum decode_status calibrate_for(const struct protocol *protocol,
   const bool cached = footprint < caches;
   const uint64_t wanted = cached && caches < room ? caches : room;
   return calibrate(device->backend, device->index, workload->threads, cached ? 0 : footprint,
-                   wanted, &depth->calibration);
+                   wanted, protocol->stop, &depth->calibration);
 }
 
 static enum decode_status measure_state(const struct protocol *protocol, struct depth *depth,

@@ -41,7 +41,7 @@ struct protocol {
   double time_s, energy_s;            // at most for sampling; at least under the meter
   double soak_s;                      // of the same load before the meter starts
   const volatile sig_atomic_t *stop;  // set by Ctrl-C: the running sample is finished
-  void (*progress)(const char *text); // or NULL
+  void (*progress)(const char *text); // or NULL; "" clears the line
   struct arena *arena;
   struct diagnostics *diagnostics;
 };

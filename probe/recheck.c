@@ -134,6 +134,8 @@ static enum recheck_outcome recheck_one(const struct protocol *protocol,
   const enum protocol_outcome measured = protocol_measure(&again, &workload, &now);
   if (measured != PROTOCOL_DONE)
     return measured == PROTOCOL_STOPPED ? RECHECK_STOPPED : RECHECK_FAILED;
+  if (again.progress)
+    again.progress(""); // what is printed begins on a line of its own
   if (recorded == recorded->record->results)
     print_heading(recorded->record, tolerance, out);
   const bool tokens_agree = print_comparison(recorded, &now, tolerance, out);

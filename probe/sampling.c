@@ -5,7 +5,6 @@
 static const double warm_chunk_s = 0.05;
 static const double warm_limit_s = 3;
 static const double warm_share = 0.01; // three chunks as alike as this are settled
-static const double chunk_under_meter_s = 0.1;
 enum { fewest_samples = 10, most_steps = 200 };
 
 // Seconds per step of `steps` steps.
@@ -56,10 +55,12 @@ static void report(const struct sampling *sampling) {
     return;
   const double width = (summary->high - summary->low) / 2 / summary->median;
   const char *interval =
-      isinf(width) ? "" : arena_printf(protocol->arena, " +-%.2g %%", 100 * width);
-  protocol->progress(arena_printf(protocol->arena, "%s: %.4g token/s%s, %zu samples",
+      isinf(width)
+          ? ""
+          : arena_printf(protocol->arena, width < 0.995 ? " +-%.2g %%" : " +-%.0f %%", 100 * width);
+  protocol->progress(arena_printf(protocol->arena, "%s: %.4g token/s%s, %zu sample%s",
                                   sampling->label, sampling->batch / summary->median, interval,
-                                  sampling->count));
+                                  sampling->count, sampling->count == 1 ? "" : "s"));
 }
 
 // One sample, between two reads of memory: *read_s is of the one before, then of the one after.
@@ -106,27 +107,4 @@ enum decode_status sampling_run(struct sampling *sampling, uint64_t bytes) {
       break;
   }
   return status;
-}
-
-enum decode_status sampling_energy(struct sampling *sampling, struct energy_use *use) {
-  const struct protocol *protocol = sampling->protocol;
-  struct energy_window window;
-  *use = energy_unknown;
-  if (energy_start(&window, protocol->meter, protocol->arena) != METER_OK)
-    return DECODE_OK;
-  const double end = clock_now(protocol->clock) + protocol->energy_s;
-  const int steps = steps_for(chunk_under_meter_s, sampling->summary.median);
-  if (protocol->progress)
-    protocol->progress(
-        arena_printf(protocol->arena, "%s: energy, %.0f s", sampling->label, protocol->energy_s));
-  while (clock_now(protocol->clock) < end && !*protocol->stop) {
-    double step_s;
-    const enum decode_status status = time_steps(sampling, steps, &step_s);
-    if (status != DECODE_OK)
-      return status;
-    if (energy_sample(&window) != METER_OK)
-      return DECODE_OK;
-  }
-  *use = energy_stop(&window);
-  return DECODE_OK;
 }

@@ -3,7 +3,6 @@
 #define PERTOKEN_SAMPLING_H
 
 #include "probe/calibration.h"
-#include "probe/energy.h"
 #include "probe/protocol.h"
 #include "probe/statistics.h"
 
@@ -27,8 +26,5 @@ enum decode_status sampling_warm_up(struct sampling *sampling);
 
 // Samples until the rule stops it, time is up, or *stop. `bytes` per step, for the shares.
 enum decode_status sampling_run(struct sampling *sampling, uint64_t bytes);
-
-// Runs under the meter. Unknown without one.
-enum decode_status sampling_energy(struct sampling *sampling, struct energy_use *use);
 
 #endif

@@ -151,8 +151,13 @@ static int open_record(struct session *session) {
   const struct measurement_device here = device_record(device, protocol->arena);
   if (access(session->path, F_OK) == 0) {
     session->record = measurement_read(session->path, protocol->arena, protocol->diagnostics);
-    if (!session->record)
+    if (!session->record) {
+      diagnostics_error(protocol->diagnostics, nowhere,
+                        "this run would go on from '%s': move it away, or choose another directory "
+                        "with -o",
+                        session->path);
       return -1;
+    }
     if (!measurement_same_device(&session->record->device, &here)) {
       diagnostics_error(protocol->diagnostics, (struct place){session->record->source, 0, 0},
                         "the record is of another device, '%s'", session->record->device.name);
@@ -181,7 +186,9 @@ static int keep(struct session *session, const struct measurement *result) {
   record->results[record->count] = *result;
   record->results[record->count++].record = record;
   record->finished = result->finished;
-  return measurement_write(record, session->path, arena, session->protocol.diagnostics);
+  session->is_unwritten =
+      measurement_write(record, session->path, arena, session->protocol.diagnostics) != 0;
+  return session->is_unwritten ? -1 : 0;
 }
 
 static bool is_finished(const struct session *session, const struct workload *workload) {

@@ -10,7 +10,8 @@ struct session {
   const struct probe_options *options;
   struct protocol protocol; // its device, stop and arena set by the caller; meters, or roots
   struct measurement_record *record;
-  const char *path; // of the record: MODEL-DEVICE-HASH.json, the hash over what a run is
+  const char *path;  // of the record: MODEL-DEVICE-HASH.json, the hash over what a run is
+  bool is_unwritten; // the record's last result could not be written
 };
 
 // What is asked for, in the order in which it is measured.

@@ -43,7 +43,7 @@ static enum decode_status compare(const struct session *session, const struct wo
   if (status != DECODE_OK || *protocol->stop)
     return status;
   if (protocol->progress)
-    protocol->progress("");
+    protocol->progress(""); // the row begins on a line of its own
   print_comparison(workload, &compared, &verification, passed, out);
   tally->compared++;
   tally->wrong += passed ? 0 : 1;

@@ -246,24 +246,29 @@ static void write_contents(struct writer *writer, int last) {
   writer->row++;
 }
 
+static bool has_results(const struct book *book) {
+  return book->simulation_sheet || book->decisions_sheet;
+}
+
 static void write_legend(struct writer *writer, int last) {
   struct book *book = writer->book;
   static const struct {
     const char *sample, *meaning;
     enum cell_role role;
+    bool (*is_shown)(const struct book *); // NULL: always
   } entries[] = {
-      {"Input", "blue on a fill: type over it", CELL_INPUT},
-      {"Override", "an input that a case sets apart from base", CELL_OVERRIDE},
-      {"Follows", "italics: follows another input until it is typed over", CELL_INHERITED},
-      {"Formula", "black: computed on its own sheet", CELL_FORMULA},
-      {"Link", "green: taken from another sheet", CELL_LINK},
-      {"Result", "grey: found when the workbook was written, or measured before; does not move",
-       CELL_RESULT},
+      {"Input", "blue on a fill: type over it", CELL_INPUT, NULL},
+      {"Override", "an input that a case sets apart from base", CELL_OVERRIDE, NULL},
+      {"Follows", "italics: follows another input until it is typed over", CELL_INHERITED, NULL},
+      {"Formula", "black: computed on its own sheet", CELL_FORMULA, NULL},
+      {"Link", "green: taken from another sheet", CELL_LINK, NULL},
+      {"Result", "grey: found when the workbook was written; does not move", CELL_RESULT,
+       has_results},
+      {"Reading", "grey: read from a meter for a record; does not move", CELL_RESULT, watts_shown},
   };
   put_heading(book, writer->sheet, writer->row++, last, "How to read it");
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-    if (entries[i].role == CELL_RESULT && !book->simulation_sheet && !book->decisions_sheet &&
-        !watts_shown(book))
+    if (entries[i].is_shown && !entries[i].is_shown(book))
       continue;
     put_sample(book, writer->sheet, writer->row, 0, entries[i].sample, entries[i].role);
     put_text(book, writer->sheet, writer->row++, 1, entries[i].meaning, TEXT_INDENTED);

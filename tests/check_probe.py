@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pathlib
+import pty
 import resource
 import shutil
 import signal
@@ -106,6 +107,15 @@ def write_data(folder):
 
 def with_plugins(folder):
     return {**os.environ, 'PERTOKEN_PLUGINS': str(folder)}
+
+
+def at_once(directory):
+    """(arguments, environment) of a tiny model on the GPU of the tests: nothing there takes time."""
+    write_data(directory / 'data')
+    model = ('--data', directory / 'data', '--model', 'tiny', '--context', '64')
+    if not (METERED / 'metered.so').exists():
+        return model, None
+    return (*model, '--device', 'cuda'), with_plugins(METERED)
 
 
 # ---- what needs no measuring
@@ -230,6 +240,7 @@ BAD = [
     (RUN + ('--layers', '1,2,3,4'), 'one depth, or two or three'),
     (RUN + ('--layers', '31'), 'smollm-135m has 30 layers, --layers asks for 31'),
     (RUN + ('--threads', '-1'), 'expected --threads'),
+    (RUN + ('--threads', '1025'), 'expected --threads to be whole numbers from 0 to 1024'),
     (RUN + ('--seed', '-1'), 'expected --seed'),
     (RUN + ('--time', '0'), 'expected --time'),
     (RUN + ('--time', 'nan'), 'expected --time'),
@@ -268,6 +279,7 @@ def test_bad_directories(directory):
         expect_exit(probe(*RUN, '-o', where), MACHINE_FAILED, 'cannot write to the directory')
     expect_exit(probe(*RUN, '-o', directory / 'full', file_limit=0), MACHINE_FAILED,
                 'cannot write to the directory', 'File too large')
+    expect(not list((directory / 'full').iterdir()), 'the lock was left')
 
 
 # ---- what measures
@@ -340,7 +352,8 @@ def test_slices(directory):
 
 def test_full_disk(directory):
     result = probe(*RUN, '--context', '64', '-o', directory, file_limit=1000)
-    expect_exit(result, MACHINE_FAILED, 'cannot write', 'File too large')
+    expect_exit(result, MACHINE_FAILED, 'cannot write', 'File too large', 'token/s', 'is in no record')
+    expect('record: ' not in result.stderr, 'a record that is not there')
     expect(not list(directory.glob('*')), 'something was left')
 
 
@@ -412,19 +425,61 @@ def refuse_records(path, record):
     expect_exit(probe('check', path), BAD_INPUT, 'no result to check')
 
 
+# What a run finds in its place: kept as it is, and the way out is said.
+DAMAGES = [
+    (lambda text: text[:-100], 'expected a whole measurement record'),
+    (lambda text: '', 'expected a whole measurement record'),
+    (lambda text: text.replace('"batch": 1', '"batch": 2', 1), 'its digest does not match'),
+    (lambda text: text.replace('"schema": 4', '"schema": 9', 1), 'schema 9, this version reads 1 to 4'),
+]
+
+
 def test_damaged_record_is_kept(directory):
-    arguments = (*RUN, '--context', '64', '-o', directory)
-    expect_exit(probe(*arguments), 0)
-    path = record_in(directory)
-    damaged = path.read_text()[:-100]
-    path.write_text(damaged)
-    expect_exit(probe(*arguments), BAD_INPUT, 'expected a whole measurement record')
-    expect(path.read_text() == damaged, 'a damaged record was overwritten')
+    model, environment = at_once(directory)
+    arguments = ('run', *model, '--time', '0.1', '-o', directory / 'records')
+    expect_exit(probe(*arguments, env=environment), 0)
+    path = record_in(directory / 'records')
+    whole = path.read_text()
+    for damage, words in DAMAGES:
+        path.write_text(damage(whole))
+        expect_exit(probe(*arguments, env=environment), BAD_INPUT, words, f"go on from '{path}': move it away")
+        expect(path.read_text() == damage(whole), 'a damaged record was overwritten')
+        expect_exit(probe('check', path), BAD_INPUT, words)
+
+
+def on_terminal(*arguments, env=None):
+    """(exit status, what a terminal gets to see)."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(PROBE, [str(PROBE), *map(str, arguments)], env or os.environ)
+    said = b''
+    try:
+        while part := os.read(terminal, 4096):
+            said += part
+    except OSError:  # its end, on Linux
+        pass
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode()
+
+
+# What is cleared is progress: no row is printed behind it, and none is cleared.
+def test_terminal(directory):
+    model, environment = at_once(directory)
+    run = ('run', *model, '--time', '0.1', '-o', directory / 'records')
+    for arguments, rows in ((run, 1), (('run', '--verify-only', *model), 2), (None, 1)):
+        if not arguments:
+            arguments = ('check', record_in(directory / 'records'), '--time', '0.1', '--tolerance', '99 %')
+        status, said = on_terminal(*arguments, env=environment)
+        expect(status in (0, NO) and ': verifying' in said, said)
+        shown = [line.rpartition('\r\x1b[K')[2].strip('\r') for line in said.split('\n')]
+        found = [line for line in shown if line.startswith('bf16 ')]
+        expect(len(found) == rows, said)
+        expect(sum(line.startswith('tiny on ') for line in shown) == 1, said)
 
 
 QUICK = [test_help, test_list, test_list_one_device, test_verify_only, test_bad_input, test_too_large_suggests_layers, test_bad_directories]
 MEASURING = [test_run_and_resume, test_interrupt, test_slices, test_full_disk, test_wall,
-             test_check, test_damaged_record_is_kept]
+             test_check, test_damaged_record_is_kept, test_terminal]
 
 
 def free_bytes():

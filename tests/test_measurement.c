@@ -367,6 +367,7 @@ static const struct {
     {"flags.noisy", "1", "results[0].flags.noisy: expected true or false, found a number"},
     {"flags.cache_resident", "true", "are never graded measured"},
     {"whole_model", "false", "are never graded measured"},
+    {"layers_measured", "21", "some layers without slices are no whole model"},
     {"grade", "\"benchmark\"", "results[0].grade: expected \"measured\" or \"projected\""},
     {"verification.max_error", "0.5", "the kernels did not pass their verification"},
     {"telemetry", NULL, "results[0].telemetry: this field is missing"},

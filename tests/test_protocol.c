@@ -26,7 +26,9 @@ static struct {
   uint64_t memory_bytes, cache_bytes;
   bool wrong, fails;
   int states, buffers, runs; // alive; alive; so far
+  int reads;                 // so far
   int stop_after;            // runs, 0: never
+  int stop_after_reads;
 } machine;
 
 static volatile sig_atomic_t stop;
@@ -126,6 +128,9 @@ static enum decode_status fake_read(int device, uint64_t bytes, int threads, int
   if (variant >= 3)
     return DECODE_UNSUPPORTED;
   machine.buffers = 1;
+  machine.reads++;
+  if (machine.reads == machine.stop_after_reads)
+    stop = SIGINT;
   *seconds = (double)bytes / machine.bytes_per_s / speeds[variant] *
              (1 + machine.read_drift * machine.now_s);
   machine.now_s += *seconds;
@@ -737,6 +742,21 @@ static void test_stop(void **state) {
   }
 }
 
+// Reading gigabytes takes long: it ends after the read that runs.
+static void test_stop_reading(void **state) {
+  (void)state;
+  for (int after = 1; after < 10; after++) {
+    struct scene scene;
+    struct measurement result;
+    start(&scene);
+    machine.stop_after_reads = after;
+    assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_STOPPED);
+    expect_error(&scene.fixture, "stopped", "");
+    assert_int_equal(machine.reads, after);
+    end(&scene);
+  }
+}
+
 static void test_too_large(void **state) {
   (void)state;
   struct scene scene;
@@ -830,31 +850,19 @@ static void test_device_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_steady),
-      cmocka_unit_test(test_shard),
-      cmocka_unit_test(test_jitter),
-      cmocka_unit_test(test_drift),
-      cmocka_unit_test(test_memory_drift),
-      cmocka_unit_test(test_void),
-      cmocka_unit_test(test_cache_resident),
-      cmocka_unit_test(test_slices),
-      cmocka_unit_test(test_part),
-      cmocka_unit_test(test_wrong_kernel),
-      cmocka_unit_test(test_verify_only),
-      cmocka_unit_test(test_failing_device),
-      cmocka_unit_test(test_stop),
-      cmocka_unit_test(test_too_large),
-      cmocka_unit_test(test_precisions),
-      cmocka_unit_test(test_verify_request),
-      cmocka_unit_test(test_device_names),
-      cmocka_unit_test(test_power),
-      cmocka_unit_test(test_meter_lost),
-      cmocka_unit_test(test_power_beside),
-      cmocka_unit_test(test_host_alone),
-      cmocka_unit_test(test_soak),
-      cmocka_unit_test(test_slices_metered_once),
-      cmocka_unit_test(test_recheck_watts),
-      cmocka_unit_test(test_recheck_without_watts),
+      cmocka_unit_test(test_steady),         cmocka_unit_test(test_shard),
+      cmocka_unit_test(test_jitter),         cmocka_unit_test(test_drift),
+      cmocka_unit_test(test_memory_drift),   cmocka_unit_test(test_void),
+      cmocka_unit_test(test_cache_resident), cmocka_unit_test(test_slices),
+      cmocka_unit_test(test_part),           cmocka_unit_test(test_wrong_kernel),
+      cmocka_unit_test(test_verify_only),    cmocka_unit_test(test_failing_device),
+      cmocka_unit_test(test_stop),           cmocka_unit_test(test_stop_reading),
+      cmocka_unit_test(test_too_large),      cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_verify_request), cmocka_unit_test(test_device_names),
+      cmocka_unit_test(test_power),          cmocka_unit_test(test_meter_lost),
+      cmocka_unit_test(test_power_beside),   cmocka_unit_test(test_host_alone),
+      cmocka_unit_test(test_soak),           cmocka_unit_test(test_slices_metered_once),
+      cmocka_unit_test(test_recheck_watts),  cmocka_unit_test(test_recheck_without_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
