@@ -9,35 +9,18 @@ program.
 import csv
 import io
 import json
-import os
 import pathlib
 import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 
 import openpyxl
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+from support.program import Count, ROOT, run
+
 CLAIMS = ROOT / 'examples/claims'
-passed, failed = 0, 0
-
-
-def run(*arguments):
-    environment = dict(os.environ, COLUMNS='100', NO_COLOR='1', LC_ALL='C.UTF-8')
-    return subprocess.run([PERTOKEN, *map(str, arguments)], cwd=ROOT, env=environment,
-                          capture_output=True, text=True, timeout=120, check=False)
-
-
-def check(name, condition, detail=''):
-    global passed, failed
-    if condition:
-        passed += 1
-        return
-    failed += 1
-    print(f'FAILED {name}: {detail}')
+count = Count()
+check = count.check
 
 
 def audit(path, *more):
@@ -358,9 +341,8 @@ def main():
     check_table_follows_the_catalogue()
     check_bad_input()
     check_time()
-    print(f'{passed} passed, {failed} failed, 0 skipped')
-    return 1 if failed else 0
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -23,13 +23,13 @@ import sys
 import tempfile
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PERTOKEN = pathlib.Path(os.environ.get("PERTOKEN", ROOT / "build" / "pertoken")).absolute()
+from support import program
+from support.program import BAD_INPUT, Count, MACHINE_FAILED, PERTOKEN, ROOT, Skip, expect
+
 MARK = "¦"
 SCENARIO = "scenario.ini"
 BOOK = "out.xlsx"
 OLD_BOOK = b"an older workbook"
-BAD_INPUT, MACHINE_FAILED = 2, 3
 NOBODY = 65534
 MEGABYTE = 1 << 20
 
@@ -359,33 +359,14 @@ FINE = [
 ]
 
 
-class Fault(Exception):
-    pass
-
-
-class Skip(Exception):
-    pass
-
-
-def demand(condition, complaint):
-    if not condition:
-        raise Fault(complaint)
-
-
 # Running the program.
 
-def environment():
-    return dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1")
-
-
 def run(folder, *arguments, status=None, **options):
-    options.setdefault("stdout", subprocess.PIPE)
-    done = subprocess.run([PERTOKEN, *arguments], cwd=folder, stderr=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL, env=environment(), timeout=60, **options)
+    done = program.run(*arguments, cwd=folder, encoding=None, **options)
     errors = done.stderr.decode("utf-8", "backslashreplace")
-    demand(done.returncode >= 0, f"killed by signal {-done.returncode}: {errors[-2000:]}")
+    expect(done.returncode >= 0, f"killed by signal {-done.returncode}: {errors[-2000:]}")
     if status is not None:
-        demand(done.returncode == status,
+        expect(done.returncode == status,
                f"{' '.join(arguments)}: exit {done.returncode}, not {status}: {errors[-2000:]}")
     return done.stdout, errors
 
@@ -427,15 +408,15 @@ def write_files(case, folder):
 
 def check_shown(place, lines):
     """The two lines below a message: the source line and a caret below the column."""
-    demand(len(lines) >= 2, f"no line and caret shown for {place[:3]}")
+    expect(len(lines) >= 2, f"no line and caret shown for {place[:3]}")
     shown, caret = lines[:2]
-    demand(caret.strip() == "^", f"no caret for {place[:3]}: {caret[:200]!r}")
-    demand(len(shown) < 400, f"a line of {len(shown)} characters is shown for {place[:3]}")
+    expect(caret.strip() == "^", f"no caret for {place[:3]}: {caret[:200]!r}")
+    expect(len(shown) < 400, f"a line of {len(shown)} characters is shown for {place[:3]}")
     if len(place.text) > 150:
         return
     expected = "  " + re.sub(r"[^\t -~\w]", "\ufffd", place.text.rstrip("\r"))
-    demand(shown == expected, f"shown {shown!r}, expected {expected!r}")
-    demand(caret.index("^") == 2 + len(place.text.encode()[:place.column - 1].decode()),
+    expect(shown == expected, f"shown {shown!r}, expected {expected!r}")
+    expect(caret.index("^") == 2 + len(place.text.encode()[:place.column - 1].decode()),
            f"the caret for {place[:3]} stands in {caret!r} below {shown!r}")
 
 
@@ -444,7 +425,7 @@ def check_reported(place, message, errors):
     start = f"{place.file}:{place.line}:{place.column}: error: "
     found = [i for i, line in enumerate(lines)
              if line.startswith(start) and re.search(message, line[len(start):])]
-    demand(len(found) == 1, f"{len(found)} times {start}{message} in: {errors[-3000:]}")
+    expect(len(found) == 1, f"{len(found)} times {start}{message} in: {errors[-3000:]}")
     check_shown(place, lines[found[0] + 1:])
 
 
@@ -452,32 +433,32 @@ def check_errors(case, places, errors):
     for place, message in zip(places, case.messages):
         check_reported(place, message, errors)
     for pattern in case.also:
-        demand(re.search(pattern, errors), f"no {pattern!r} in: {errors[-3000:]}")
+        expect(re.search(pattern, errors), f"no {pattern!r} in: {errors[-3000:]}")
     count = len(re.findall(r"^(?:\S.*: )?error: ", errors, re.M))
     expected = len(places) + len(case.also)
-    demand(count == expected, f"{count} errors, expected {expected}: {errors[-3000:]}")
+    expect(count == expected, f"{count} errors, expected {expected}: {errors[-3000:]}")
 
 
 def try_bad(case, folder):
     places = write_files(case, folder)
     before = listing(folder)
     out, errors = run(folder, "compare", SCENARIO, *case.arguments, status=BAD_INPUT)
-    demand(not out, f"compare printed {out[:200]!r}")
+    expect(not out, f"compare printed {out[:200]!r}")
     check_errors(case, places, errors)
 
     report = ("report", SCENARIO, "-o", BOOK, *case.arguments)
     _, errors = run(folder, *report, status=BAD_INPUT)
     check_errors(case, places, errors)
-    demand(listing(folder) == before, f"report left {set(listing(folder)) - set(before)}")
+    expect(listing(folder) == before, f"report left {set(listing(folder)) - set(before)}")
 
     (folder / BOOK).write_bytes(OLD_BOOK)
     run(folder, *report, status=BAD_INPUT)
-    demand((folder / BOOK).read_bytes() == OLD_BOOK, "report changed the existing workbook")
-    demand(listing(folder) == sorted(before + [BOOK]), "report left files beside the workbook")
+    expect((folder / BOOK).read_bytes() == OLD_BOOK, "report changed the existing workbook")
+    expect(listing(folder) == sorted(before + [BOOK]), "report left files beside the workbook")
 
 
 def check_no_error(errors):
-    demand("error:" not in errors, f"an error was reported: {errors[-2000:]}")
+    expect("error:" not in errors, f"an error was reported: {errors[-2000:]}")
 
 
 def try_fine(text, folder):
@@ -486,9 +467,9 @@ def try_fine(text, folder):
     check_no_error(errors)
     _, errors = run(folder, "report", SCENARIO, "-o", BOOK, status=0)
     check_no_error(errors)
-    demand((folder / BOOK).exists(), "no workbook")
-    demand(zipfile.ZipFile(folder / BOOK).testzip() is None, "a broken workbook")
-    demand(listing(folder) == sorted([BOOK, SCENARIO]), "report left files beside the workbook")
+    expect((folder / BOOK).exists(), "no workbook")
+    expect(zipfile.ZipFile(folder / BOOK).testzip() is None, "a broken workbook")
+    expect(listing(folder) == sorted([BOOK, SCENARIO]), "report left files beside the workbook")
 
 
 # Text that a spreadsheet would take for a formula.
@@ -508,11 +489,11 @@ def check_workbook_text(path, text):
     sheets = [book.read(name).decode() for name in book.namelist()
               if name.startswith("xl/worksheets/sheet")]
     formulas = re.findall(r"<f[ >][^<]*</f>|<f>[^<]*</f>", "".join(sheets))
-    demand(formulas, "no formula at all in the workbook")
-    demand(not [f for f in formulas if re.search(r"\b41\b|HYPERLINK", f)], "text became a formula")
+    expect(formulas, "no formula at all in the workbook")
+    expect(not [f for f in formulas if re.search(r"\b41\b|HYPERLINK", f)], "text became a formula")
     strings = book.read("xl/sharedStrings.xml").decode()
     escaped = text.replace("&", "&amp;").replace('"', "&quot;")
-    demand(text in strings or escaped in strings, "the text is not in the workbook")
+    expect(text in strings or escaped in strings, "the text is not in the workbook")
 
 
 def is_number(text):
@@ -526,10 +507,10 @@ def is_number(text):
 def check_csv_text(out):
     rows = list(csv.reader(io.StringIO(out.decode())))
     cells = [cell for row in rows for cell in row]
-    demand(len(cells) > 10, "too few cells in the CSV output")
+    expect(len(cells) > 10, "too few cells in the CSV output")
     unguarded = [cell for cell in cells
                  if re.match(r"[=+@\t\r]|-.", cell) and not is_number(cell)]
-    demand(not unguarded, f"unguarded in the CSV output: {unguarded}")
+    expect(not unguarded, f"unguarded in the CSV output: {unguarded}")
 
 
 def try_formula_like(folder):
@@ -550,27 +531,26 @@ def write_base(folder):
 
 def refused_report(folder, target, **options):
     """A report that must fail, as bad input or as a failing machine, with a message."""
-    done = subprocess.run([PERTOKEN, "report", SCENARIO, "-o", target, "--data", ROOT / "data"],
-                          cwd=folder, capture_output=True, env=environment(), timeout=60, **options)
-    demand(done.returncode in (BAD_INPUT, MACHINE_FAILED),
-           f"exit {done.returncode} for -o {target}: {done.stderr.decode()[-2000:]}")
-    messages = [line for line in done.stderr.decode().split("\n") if "error: " in line]
-    demand(len(messages) == 1, f"{len(messages)} errors for -o {target}: {done.stderr.decode()}")
-    demand(target in messages[0], f"{target!r} is not named: {messages[0]}")
+    done = program.run("report", SCENARIO, "-o", target, "--data", ROOT / "data", cwd=folder, **options)
+    expect(done.returncode in (BAD_INPUT, MACHINE_FAILED),
+           f"exit {done.returncode} for -o {target}: {done.stderr[-2000:]}")
+    messages = [line for line in done.stderr.split("\n") if "error: " in line]
+    expect(len(messages) == 1, f"{len(messages)} errors for -o {target}: {done.stderr}")
+    expect(target in messages[0], f"{target!r} is not named: {messages[0]}")
     return done.returncode
 
 
 def try_missing_folder(folder):
     write_base(folder)
     refused_report(folder, "missing/out.xlsx")
-    demand(listing(folder) == [SCENARIO], "files were left")
+    expect(listing(folder) == [SCENARIO], "files were left")
 
 
 def try_folder_as_target(folder):
     write_base(folder)
     (folder / BOOK).mkdir()
     refused_report(folder, BOOK)
-    demand(listing(folder) == sorted([BOOK, SCENARIO]), "files were left")
+    expect(listing(folder) == sorted([BOOK, SCENARIO]), "files were left")
 
 
 def try_pipe_as_target(folder):
@@ -580,21 +560,20 @@ def try_pipe_as_target(folder):
     with open(folder / BOOK, "r+b", buffering=0), open(folder / "copy", "wb") as copy:
         reader = subprocess.Popen(["cat", BOOK], cwd=folder, stdout=copy)
         try:
-            done = subprocess.run([PERTOKEN, "report", SCENARIO, "-o", BOOK], cwd=folder,
-                                  capture_output=True, env=environment(), timeout=20)
+            done = program.run("report", SCENARIO, "-o", BOOK, cwd=folder, timeout=20)
         finally:
             reader.terminate()
             reader.wait()
-    demand(stat.S_ISFIFO((folder / BOOK).lstat().st_mode), "the pipe was replaced by a file")
-    demand(listing(folder) == sorted(["copy", BOOK, SCENARIO]), "files were left")
-    demand(done.returncode in (0, BAD_INPUT, MACHINE_FAILED), f"exit {done.returncode}")
+    expect(stat.S_ISFIFO((folder / BOOK).lstat().st_mode), "the pipe was replaced by a file")
+    expect(listing(folder) == sorted(["copy", BOOK, SCENARIO]), "files were left")
+    expect(done.returncode in (0, BAD_INPUT, MACHINE_FAILED), f"exit {done.returncode}")
     if done.returncode == 0:
-        demand(zipfile.is_zipfile(folder / "copy"), "no workbook came through the pipe")
+        expect(zipfile.is_zipfile(folder / "copy"), "no workbook came through the pipe")
 
 
 def try_proc_as_target(folder):
     write_base(folder)
-    demand(refused_report(folder, "/proc/pertoken-test.xlsx") == MACHINE_FAILED, "expected exit 3")
+    expect(refused_report(folder, "/proc/pertoken-test.xlsx") == MACHINE_FAILED, "expected exit 3")
 
 
 def as_nobody(folder):
@@ -617,11 +596,11 @@ def try_unwritable_folder(folder):
     options = as_nobody(folder)
     folder.chmod(0o555)
     try:
-        demand(refused_report(folder, BOOK, **options) == MACHINE_FAILED, "expected exit 3")
+        expect(refused_report(folder, BOOK, **options) == MACHINE_FAILED, "expected exit 3")
     finally:
         folder.chmod(0o755)
-    demand((folder / BOOK).read_bytes() == OLD_BOOK, "the existing workbook was changed")
-    demand(listing(folder) == sorted([BOOK, SCENARIO]), "files were left")
+    expect((folder / BOOK).read_bytes() == OLD_BOOK, "the existing workbook was changed")
+    expect(listing(folder) == sorted([BOOK, SCENARIO]), "files were left")
 
 
 def try_unwritable_file(folder):
@@ -631,8 +610,8 @@ def try_unwritable_file(folder):
     options = as_nobody(folder)
     folder.chmod(0o777)
     refused_report(folder, BOOK, **options)
-    demand((folder / BOOK).read_bytes() == OLD_BOOK, "the read-only workbook was replaced")
-    demand(listing(folder) == sorted([BOOK, SCENARIO]), "files were left")
+    expect((folder / BOOK).read_bytes() == OLD_BOOK, "the read-only workbook was replaced")
+    expect(listing(folder) == sorted([BOOK, SCENARIO]), "files were left")
 
 
 def try_file_size_limit(folder):
@@ -645,9 +624,9 @@ def try_file_size_limit(folder):
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
     status = refused_report(folder, BOOK, preexec_fn=limit, restore_signals=False)
-    demand(status == MACHINE_FAILED, f"exit {status}, expected 3")
-    demand((folder / BOOK).read_bytes() == OLD_BOOK, "the existing workbook was changed")
-    demand(listing(folder) == sorted([BOOK, SCENARIO]), "files were left")
+    expect(status == MACHINE_FAILED, f"exit {status}, expected 3")
+    expect((folder / BOOK).read_bytes() == OLD_BOOK, "the existing workbook was changed")
+    expect(listing(folder) == sorted([BOOK, SCENARIO]), "files were left")
 
 
 FULL_DISK = """
@@ -664,17 +643,16 @@ def try_full_disk(folder):
     """A disk of 16 KiB, in a mount namespace that is gone afterwards."""
     write_base(folder)
     (folder / "disk").mkdir()
-    command = ["unshare", "-rm", "sh", "-c", FULL_DISK, PERTOKEN, ROOT / "data"]
+    arguments = ["-rm", "sh", "-c", FULL_DISK, PERTOKEN, ROOT / "data"]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, env=environment(),
-                              timeout=60)
+        done = program.run(*arguments, program="unshare", cwd=folder)
     except FileNotFoundError:
         raise Skip("needs unshare") from None
-    if done.returncode in (1, 77) and b"pertoken" not in done.stderr:
+    if done.returncode in (1, 77) and "pertoken" not in done.stderr:
         raise Skip("no disk can be mounted here")
-    demand(done.returncode != 78, "the disk does not hold just the existing workbook")
-    demand(done.returncode == MACHINE_FAILED, f"exit {done.returncode}: {done.stderr.decode()}")
-    demand(b"error:" in done.stderr, "no message")
+    expect(done.returncode != 78, "the disk does not hold just the existing workbook")
+    expect(done.returncode == MACHINE_FAILED, f"exit {done.returncode}: {done.stderr}")
+    expect("error:" in done.stderr, "no message")
 
 
 def try_full_stdout(folder):
@@ -683,13 +661,13 @@ def try_full_stdout(folder):
         with open("/dev/full", "wb") as full:
             _, errors = run(folder, "compare", SCENARIO, "--format", form, stdout=full,
                             status=MACHINE_FAILED)
-        demand("error:" in errors, f"no message for --format {form}")
+        expect("error:" in errors, f"no message for --format {form}")
 
 
 def try_no_target(folder):
     write_base(folder)
     refused_report(folder, "")
-    demand(listing(folder) == [SCENARIO], "files were left")
+    expect(listing(folder) == [SCENARIO], "files were left")
 
 
 # The command line itself.
@@ -709,9 +687,9 @@ def try_command_lines(folder):
     write_base(folder)
     for arguments, message in COMMAND_LINES:
         out, errors = run(folder, *arguments, status=BAD_INPUT)
-        demand(re.search(message, errors), f"no {message!r} for {arguments}: {errors[-500:]}")
-        demand(not out, f"{arguments} printed to stdout")
-    demand(listing(folder) == [SCENARIO], "files were left")
+        expect(re.search(message, errors), f"no {message!r} for {arguments}: {errors[-500:]}")
+        expect(not out, f"{arguments} printed to stdout")
+    expect(listing(folder) == [SCENARIO], "files were left")
 
 
 OTHERS = [
@@ -738,35 +716,21 @@ def every_test():
     yield from OTHERS
 
 
-def outcome_of(name, test):
+def in_folder(test):
     with tempfile.TemporaryDirectory(prefix="pertoken-bad-input-") as parent:
         folder = pathlib.Path(parent) / "work"
         folder.mkdir()
-        try:
-            test(folder)
-        except Fault as fault:
-            print(f"FAIL {name}: {fault}")
-            return "failed"
-        except subprocess.TimeoutExpired:
-            print(f"FAIL {name}: does not end")
-            return "failed"
-        except Skip as skip:
-            print(f"SKIP {name}: {skip}")
-            return "skipped"
-    return "passed"
+        test(folder)
 
 
 def main():
-    if not PERTOKEN.exists():
-        print(f"there is no {PERTOKEN}: build it first")
-        return 1
     wanted = [argument for argument in sys.argv[1:] if argument != "full"]
-    outcomes = collections.Counter(outcome_of(name, test) for name, test in every_test()
-                                   if not wanted or any(word in name for word in wanted))
-    counts = [f"{outcomes[word]} {word}" for word in ("passed", "failed", "skipped")]
-    print(", ".join(counts))
-    return 1 if outcomes["failed"] or not outcomes["passed"] else 0
+    count = Count()
+    for name, test in every_test():
+        if not wanted or any(word in name for word in wanted):
+            count.test(name, in_folder, test)
+    count.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,9 +8,7 @@ costs that cross, where they cross; costs at other utilizations and batches, aga
 compare` with that utilization or throughput. And the answer's sentence on the Cover: what it says,
 and what Gnumeric makes of it once an input is typed over.
 """
-import json
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +18,7 @@ import gnumeric  # noqa: E402
 import harness  # noqa: E402
 import layout  # noqa: E402
 import xlsx  # noqa: E402
+from support.program import Count, ROOT, expect, run_json, skip_all  # noqa: E402
 
 CROSSING = """\
 [scenario]
@@ -66,15 +65,6 @@ accelerator = h100-sxm5-80
 list_price = 25000 USD
 evidence = tp0933
 """
-
-
-class Fault(Exception):
-    pass
-
-
-def demand(condition, complaint):
-    if not condition:
-        raise Fault(complaint)
 
 
 class Series:
@@ -136,15 +126,15 @@ def check_chart(book, sheet, chart, place, text):
     top, left, bottom, right = place
     covered = [xlsx.address(*at) for at in sheet.cells
                if top <= at[0] <= bottom and left <= at[1] <= right and sheet.value(*at) is not None]
-    demand(not covered, f'{name} lies over {covered[:3]}')
-    demand(chart.title and text, f'{name}: no title or no text beside it')
-    demand(chart.series, f'{name}: no series')
-    demand(any(chart.axes), f'{name}: no axis has a name')
+    expect(not covered, f'{name} lies over {covered[:3]}')
+    expect(chart.title and text, f'{name}: no title or no text beside it')
+    expect(chart.series, f'{name}: no series')
+    expect(any(chart.axes), f'{name}: no axis has a name')
     for series in chart.series:
-        demand(series.name or isinstance(values(book, series.name_ref)[0], str), f'{name}: no name')
+        expect(series.name or isinstance(values(book, series.name_ref)[0], str), f'{name}: no name')
         numbers = values(book, series.y)
-        demand(all(isinstance(number, float) for number in numbers), f'{name}: {series.y}: {numbers}')
-        demand(len(values(book, series.x)) == len(numbers), f'{name}: {series.x} and {series.y}')
+        expect(all(isinstance(number, float) for number in numbers), f'{name}: {series.y}: {numbers}')
+        expect(len(values(book, series.x)) == len(numbers), f'{name}: {series.x} and {series.y}')
 
 
 def option_colours(book):
@@ -190,21 +180,21 @@ def check_categories(book):
     chart = chart_named(book, 'Outputs', 'Cost per token, by category')
     stacks = zip(*(values(book, series.y) for series in chart.series))
     for stack, cost in zip(stacks, numbers_of(book, 'Outputs', 'cost_per_mtok')):
-        demand(near(sum(stack), cost), f'the categories add up to {sum(stack)}, not {cost}')
+        expect(near(sum(stack), cost), f'the categories add up to {sum(stack)}, not {cost}')
     colours = [series.colour for series in chart.series]
-    demand(len(set(colours)) == len(colours), f'categories share a colour: {colours}')
+    expect(len(set(colours)) == len(colours), f'categories share a colour: {colours}')
 
 
 def check_cover(book):
     cover = book.sheets['Cover']
     links = [node.get('location') for node in cover.root.iter('hyperlink')]
     wanted = [f"'{name}'!A1" for name in book.sheets if name != 'Cover']
-    demand(links == wanted, f'the contents are {links}')
+    expect(links == wanted, f'the contents are {links}')
     rows = [next(row for row in range(1, cover.last_row() + 1) if cover.text(row, 1) == name)
             for name in list(book.sheets)[1:]]
-    demand(all(cover.text(row, 2) for row in rows), 'a sheet has no word about it')
+    expect(all(cover.text(row, 2) for row in rows), 'a sheet has no word about it')
     view = local(book.parts['xl/workbook.xml']).find('bookViews/workbookView')
-    demand(view.get('activeTab', '0') == '0', 'does not open at the Cover')
+    expect(view.get('activeTab', '0') == '0', 'does not open at the Cover')
 
 
 def check_example(scenario, folder):
@@ -214,10 +204,10 @@ def check_example(scenario, folder):
         for chart, place, text in charts_of(book, sheet):
             check_chart(book, sheet, chart, place, text)
             count += 1
-    demand(count >= 4, f'{count} charts')
+    expect(count >= 4, f'{count} charts')
     colours = option_colours(book)
-    demand(all(len(found) == 1 for found in colours.values()), f'colours of options: {colours}')
-    demand(len({tuple(found) for found in colours.values()}) == len(colours), f'shared: {colours}')
+    expect(all(len(found) == 1 for found in colours.values()), f'colours of options: {colours}')
+    expect(len({tuple(found) for found in colours.values()}) == len(colours), f'shared: {colours}')
     check_categories(book)
     check_cover(book)
 
@@ -229,11 +219,8 @@ def report(text, folder, *arguments):
 
 def cost(folder, option, setting):
     """What compare says the option costs with a setting."""
-    done = subprocess.run([harness.program(), 'compare', Path(folder, 'own.ini'), '-q', '--format',
-                           'json', '--set', setting], capture_output=True, text=True)
-    demand(done.returncode == 0, done.stderr)
-    return next(entry['items']['cost_per_mtok'] for entry in json.loads(done.stdout)['options']
-                if entry['id'] == option)
+    options = run_json('compare', Path(folder, 'own.ini'), '--set', setting)['options']
+    return next(entry['items']['cost_per_mtok'] for entry in options if entry['id'] == option)
 
 
 def check_crossing(folder):
@@ -241,47 +228,45 @@ def check_crossing(folder):
     years = 100 * 4000 / (100 * 0.6 * 1.4 * 8760 * 0.30)
     book = report(CROSSING, folder)
     found = numbers_of(book, 'Outputs', 'hungry.crossing')[0]
-    demand(abs(found - years) < 1e-9, f'they cross after {found}, not {years}')
+    expect(abs(found - years) < 1e-9, f'they cross after {found}, not {years}')
     spent = 100 * 12000 + years * 100 * 0.5 * 1.4 * 8760 * 0.30
-    demand(near(numbers_of(book, 'Outputs', 'hungry.crossing_point')[1], spent), 'at another cost')
+    expect(near(numbers_of(book, 'Outputs', 'hungry.crossing_point')[1], spent), 'at another cost')
     words = numbers_of(book, 'Outputs', 'hungry.crossing_words')[0]
-    demand(words == f'crossing after {round(years, 1):g} years', words)
+    expect(words == f'crossing after {round(years, 1):g} years', words)
     chart = chart_named(book, 'Outputs', 'Cumulative cash cost')
     marks = [series for series in chart.series if series.name_ref]
-    demand(len(marks) == 1 and values(book, marks[0].x) == [found, found], 'the mark is elsewhere')
+    expect(len(marks) == 1 and values(book, marks[0].x) == [found, found], 'the mark is elsewhere')
     short = report(CROSSING.replace('horizon = 5 yr', 'horizon = 1 yr'), folder)
-    demand(numbers_of(short, 'Outputs', 'hungry.crossing')[0] == 0, 'a crossing behind the horizon')
-    demand(numbers_of(short, 'Outputs', 'hungry.crossing_words')[0] == 'no crossing', 'its words')
+    expect(numbers_of(short, 'Outputs', 'hungry.crossing')[0] == 0, 'a crossing behind the horizon')
+    expect(numbers_of(short, 'Outputs', 'hungry.crossing_words')[0] == 'no crossing', 'its words')
 
 
 def check_utilization(folder):
     book = report(CROSSING, folder)
     shares = numbers_of(book, 'Sensitivity', 'utilization')
-    demand(len(shares) == 7 and near(shares[0], 0.1) and near(shares[-1], 1), f'{shares}')
+    expect(len(shares) == 7 and near(shares[0], 0.1) and near(shares[-1], 1), f'{shares}')
     for share, found in zip(shares, numbers_of(book, 'Sensitivity', 'hungry.cost_per_mtok')):
         wanted = cost(folder, 'hungry', f'utilization={100 * share:.10g} %')
-        demand(near(found, wanted), f'at {share}: {found}, compare says {wanted}')
+        expect(near(found, wanted), f'at {share}: {found}, compare says {wanted}')
     chart = chart_named(book, 'Outputs', 'Cost per token against utilization')
-    demand([series.name for series in chart.series] == ['frugal', 'hungry'], 'the lines')
+    expect([series.name for series in chart.series] == ['frugal', 'hungry'], 'the lines')
 
 
 def check_batches(folder):
     book = report(BATCHES, folder)
-    demand(numbers_of(book, 'Sensitivity', 'h100.batch') == [4, 8, 16, 32, 64, 128, 256], 'batches')
+    expect(numbers_of(book, 'Sensitivity', 'h100.batch') == [4, 8, 16, 32, 64, 128, 256], 'batches')
     sheet = book.sheets['Sensitivity']
     for row, column in row_of(book, 'Sensitivity', 'h100.batch'):
         speed, found = sheet.value(row + 1, column), sheet.value(row + 2, column)
         wanted = cost(folder, 'h100', f'h100.throughput={speed!r} token/s')
-        demand(near(found, wanted), f'at {speed}: {found}, compare says {wanted}')
+        expect(near(found, wanted), f'at {speed}: {found}, compare says {wanted}')
     own = report(BATCHES.replace('evidence = tp0933', 'throughput = 100 token/s'), folder)
-    demand(chart_named(own, 'Outputs', 'Cost per token against batch') is None,
+    expect(chart_named(own, 'Outputs', 'Cost per token against batch') is None,
            'batches of a throughput that the scenario states itself')
 
 
-def simulated(folder, scenario):
-    done = subprocess.run([harness.program(), 'simulate', scenario, '-q', '--format', 'json'],
-                          capture_output=True, text=True, check=True)
-    return {entry['option']: entry['percentiles'] for entry in json.loads(done.stdout)['outcomes']
+def simulated(scenario):
+    return {entry['option']: entry['percentiles'] for entry in run_json('simulate', scenario)['outcomes']
             if entry['kind'] == 'cost'}
 
 
@@ -294,14 +279,14 @@ def answer(book, value):
 
 def check_answer(folder):
     """The sentence says what simulate and compare say; typed over, it moves and drops the interval."""
-    scenario = harness.ROOT / 'examples' / 'uncertainty.ini'
+    scenario = ROOT / 'examples' / 'uncertainty.ini'
     path = harness.report(scenario, Path(folder, 'own.xlsx'))
     book = xlsx.read(path)
-    ends = simulated(folder, scenario)['mi325x']
+    ends = simulated(scenario)['mi325x']
     low, high = (f'{round(ends[level], 4):.15g}' for level in ('P5', 'P95'))
     sentence = answer(book, lambda sheet, *place: book.sheets[sheet].value(*place))
-    demand(f' (P5 to P95: {low} to {high}), ' in sentence, sentence)
-    demand(re.fullmatch(r'mi325x costs least: .*, 14.3 % less than h200; weakest evidence that '
+    expect(f' (P5 to P95: {low} to {high}), ' in sentence, sentence)
+    expect(re.fullmatch(r'mi325x costs least: .*, 14.3 % less than h200; weakest evidence that '
                         r'matters: claim\.', sentence), sentence)
     inputs = layout.Inputs(book)
     row = next(entry.row for entry in inputs.rows if entry.key == 'mi325x.list_price')
@@ -312,27 +297,24 @@ def check_answer(folder):
     now = answer(book, gnumeric.recalculate(changed, Path(folder, 'recalculated.xlsx')))
     Path(folder, 'own.ini').write_text(f'[scenario]\ninherits = {scenario}\n')
     cheapest = f'{round(cost(folder, "h200", "mi325x.list_price=60000 USD"), 4):.15g}'
-    demand(now.startswith(f'h200 costs least: {cheapest} USD per million output tokens (P5 to P95: '
+    expect(now.startswith(f'h200 costs least: {cheapest} USD per million output tokens (P5 to P95: '
                           'simulate anew), '), now)
 
 
-def outcome(name, test, *arguments):
+def in_folder(test, *arguments):
     with tempfile.TemporaryDirectory(prefix='pertoken-charts-') as folder:
-        try:
-            test(*arguments, folder)
-        except (Fault, RuntimeError, harness.Refused, StopIteration) as fault:
-            print(f'FAILED {name}: {fault!r}')
-            return False
-    return True
+        test(*arguments, folder)
 
 
 def main():
     if gnumeric.missing():
-        harness.skip(gnumeric.missing())
-    results = [outcome(scenario.name, check_example, scenario) for scenario in harness.EXAMPLES]
-    results += [outcome(test.__name__, test)
-                for test in (check_crossing, check_utilization, check_batches, check_answer)]
-    harness.finish(sum(results), len(results) - sum(results))
+        skip_all(gnumeric.missing())
+    count = Count()
+    for scenario in harness.EXAMPLES:
+        count.test(scenario.name, in_folder, check_example, scenario)
+    for test in (check_crossing, check_utilization, check_batches, check_answer):
+        count.test(test.__name__, in_folder, test)
+    count.finish()
 
 
 if __name__ == '__main__':

@@ -8,25 +8,21 @@ the golden example's numbers are compared with those of the cost model's descrip
 """
 import csv
 import io
-import json
 import os
 import pathlib
-import pty
 import re
 import stat
 import subprocess
-import sys
 import tempfile
 import unicodedata
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+from support.program import (BAD_INPUT, Count, MACHINE_FAILED, PERTOKEN, ROOT, Skip, expect, on_terminal, run,
+                             run_csv, run_json)
+
 EXAMPLES = sorted((ROOT / 'examples').glob('*.ini'))
 COMMANDS = ('report', 'compare', 'diff', 'explain', 'catalog')
 WITH_SCENARIO = ('report', 'compare', 'diff', 'explain')
-TIMEOUT_S = 60
 TABLE_WIDTH = 80
-BAD_INPUT, MACHINE_FAILED = 2, 3
 GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
 
 GOLDEN = """\
@@ -83,69 +79,6 @@ GOLDEN_VALUES = {
 GOLDEN_SAVING = 0.143459163807372
 
 
-class Run:
-    def __init__(self, done):
-        self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
-
-
-def run(*arguments, environment=None, **keywords):
-    command = [str(PERTOKEN), *map(str, arguments)]
-    settings = {**os.environ, 'LC_ALL': 'C.UTF-8', **(environment or {})}
-    done = subprocess.run(command, capture_output='stdout' not in keywords, encoding='utf-8',
-                          errors='strict', env=settings, timeout=TIMEOUT_S, **keywords)
-    return Run(done)
-
-
-def run_json(*arguments):
-    done = run(*arguments, '--format', 'json', '-q')
-    assert done.status == 0, done.err
-    return json.loads(done.out, parse_constant=refuse_constant)
-
-
-def refuse_constant(text):
-    raise AssertionError(f'{text} is no JSON')
-
-
-def run_csv(*arguments):
-    done = run(*arguments, '--format', 'csv', '-q')
-    assert done.status == 0, done.err
-    assert '\r' not in done.out, 'CSV lines must end in LF alone'
-    return list(csv.DictReader(io.StringIO(done.out)))
-
-
-class NoTerminal(Exception):
-    """This machine has no pseudo-terminals to give."""
-
-
-def on_terminal(*arguments, environment=None):
-    """The output of a run that has a terminal as its standard output."""
-    try:
-        ours, theirs = pty.openpty()
-    except OSError as error:
-        raise NoTerminal(error) from error
-    settings = {'PATH': os.environ['PATH'], 'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', **(environment or {})}
-    process = subprocess.Popen([str(PERTOKEN), *map(str, arguments)], stdout=theirs, env=settings,
-                               stderr=subprocess.DEVNULL)
-    os.close(theirs)
-    chunks = []
-    while True:
-        try:
-            chunk = os.read(ours, 65536)
-        except OSError:  # the terminal is gone with its last writer
-            break
-        if not chunk:
-            break
-        chunks.append(chunk)
-    os.close(ours)
-    assert process.wait(TIMEOUT_S) == 0
-    return b''.join(chunks).decode().replace('\r\n', '\n')
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
 def equal(found, wanted, what):
     expect(found == wanted, f'{what}: {found!r}, not {wanted!r}')
 
@@ -187,32 +120,32 @@ class Folder:
 
 def check_overview(folder):
     done = run('--help')
-    equal((done.status, done.err), (0, ''), 'pertoken --help')
+    equal((done.returncode, done.stderr), (0, ''), 'pertoken --help')
     for command in COMMANDS:
-        expect(re.search(rf'^  {command} +\w', done.out, re.M), f'{command} is not listed')
-    narrow(done.out)
+        expect(re.search(rf'^  {command} +\w', done.stdout, re.M), f'{command} is not listed')
+    narrow(done.stdout)
     done = run('--version')
-    expect(re.fullmatch(r'pertoken \d+\.\d+\.\d+\n', done.out), done.out)
+    expect(re.fullmatch(r'pertoken \d+\.\d+\.\d+\n', done.stdout), done.stdout)
     done = run()
-    equal((done.status, done.out), (BAD_INPUT, ''), 'no command')
-    expect('compare' in done.err, 'no command: the commands are not listed')
+    equal((done.returncode, done.stdout), (BAD_INPUT, ''), 'no command')
+    expect('compare' in done.stderr, 'no command: the commands are not listed')
 
 
 def check_help(folder):
     for command in COMMANDS:
         done = run(command, '--help')
-        equal((done.status, done.err), (0, ''), f'{command} --help')
-        example = re.search(rf'Example:\n  (pertoken {command} .+)\n', done.out)
+        equal((done.returncode, done.stderr), (0, ''), f'{command} --help')
+        example = re.search(rf'Example:\n  (pertoken {command} .+)\n', done.stdout)
         expect(example, f'{command} --help has no example')
-        narrow(done.out)
+        narrow(done.stdout)
         for option in ('--set', '--case', '--mixed', '--model') if command in WITH_SCENARIO else ('--where',):
-            expect(option in done.out, f'{command} --help lacks {option}')
+            expect(option in done.stdout, f'{command} --help lacks {option}')
 
 
 def check_help_examples(folder):
     """What help shows works when typed in the folder that the examples lie in."""
     for command in COMMANDS:
-        line = re.search(r'Example:\n  pertoken (.+)\n', run(command, '--help').out).group(1)
+        line = re.search(r'Example:\n  pertoken (.+)\n', run(command, '--help').stdout).group(1)
         line = line.replace('-o tco.xlsx', f'-o {folder.path}/tco.xlsx')
         if command != 'report' or WORKBOOKS:
             done = subprocess.run(f'{PERTOKEN} {line}', shell=True, cwd=ROOT, capture_output=True, text=True)
@@ -245,9 +178,9 @@ def check_unknown_names(folder):
             (('compare', golden, '--data', folder.path / 'none'), 'none'),
             (('compare', golden, '--nonsense'), '--nonsense')):
         done = run(*arguments)
-        equal(done.status, BAD_INPUT, f'{arguments}: exit status')
-        equal(done.out, '', f'{arguments}: standard output')
-        expect(hint in done.err, f'{arguments}: {hint} is not in {done.err}')
+        equal(done.returncode, BAD_INPUT, f'{arguments}: exit status')
+        equal(done.stdout, '', f'{arguments}: standard output')
+        expect(hint in done.stderr, f'{arguments}: {hint} is not in {done.stderr}')
 
 
 def check_broken_pipe(folder):
@@ -267,39 +200,39 @@ def check_full_disk(folder):
                       ('catalog', 'models'), ('catalog', 'throughput', '--format', 'json')):
         with open('/dev/full', 'w') as full:
             done = run(*arguments, stdout=full, stderr=subprocess.PIPE)
-        equal(done.status, MACHINE_FAILED, f'{arguments} to a full disk')
-        expect('standard output' in done.err, f'{arguments} to a full disk: {done.err}')
-        equal(done.err.count('standard output'), 1, f'{arguments} to a full disk: times said')
+        equal(done.returncode, MACHINE_FAILED, f'{arguments} to a full disk')
+        expect('standard output' in done.stderr, f'{arguments} to a full disk: {done.stderr}')
+        equal(done.stderr.count('standard output'), 1, f'{arguments} to a full disk: times said')
 
 
 def check_output_file(folder):
     target = folder.path / 'out.json'
-    wanted = run('compare', folder.golden, '--format', 'json', '-q').out
+    wanted = run('compare', folder.golden, '--format', 'json', '-q').stdout
     done = run('compare', folder.golden, '--format', 'json', '-q', '-o', target)
-    equal((done.status, done.out), (0, ''), '-o')
+    equal((done.returncode, done.stdout), (0, ''), '-o')
     equal(target.read_text(encoding='utf-8'), wanted, '-o')
     before = set(folder.path.iterdir())
-    equal(run('explain', folder.golden, 'h200.nothing', '-o', target).status, BAD_INPUT, '-o after an error')
+    equal(run('explain', folder.golden, 'h200.nothing', '-o', target).returncode, BAD_INPUT, '-o after an error')
     equal(target.read_text(encoding='utf-8'), wanted, 'the file after an error')
     equal(set(folder.path.iterdir()), before, 'files left by an error')
     done = run('compare', folder.golden, '-o', folder.path / 'none' / 'out.json')
-    equal(done.status, MACHINE_FAILED, '-o into no folder')
-    equal(run('compare', folder.golden, '-q', '-o', '/dev/full').status, MACHINE_FAILED, '-o /dev/full')
-    equal(run('compare', folder.golden, '-q', '-o', '/dev/null').status, 0, '-o /dev/null')
+    equal(done.returncode, MACHINE_FAILED, '-o into no folder')
+    equal(run('compare', folder.golden, '-q', '-o', '/dev/full').returncode, MACHINE_FAILED, '-o /dev/full')
+    equal(run('compare', folder.golden, '-q', '-o', '/dev/null').returncode, 0, '-o /dev/null')
     expect(stat.S_ISCHR(os.stat('/dev/null').st_mode), '/dev/null was replaced')
 
 
 def check_warnings(folder):
     loud, quiet = run('compare', folder.golden), run('compare', folder.golden, '-q')
-    lines = run('compare', folder.golden, '--set', 'host_power=0 W').err.splitlines()
+    lines = run('compare', folder.golden, '--set', 'host_power=0 W').stderr.splitlines()
     expect(any(re.match(r'pertoken: warning: h200: .*host power', line) for line in lines), lines)
-    equal((loud.out, quiet.err), (quiet.out, ''), '-q')
+    equal((loud.stdout, quiet.stderr), (quiet.stdout, ''), '-q')
     found = run_json('compare', folder.golden, '--set', 'host_power=0 W')['options'][0]
     expect('host power' in found['not_included'], 'not_included in JSON')
     expect(any('host power' in text for text in found['warnings']), 'warnings in JSON')
-    table = run('compare', folder.golden, '--set', 'host_power=0 W', '-q').out
+    table = run('compare', folder.golden, '--set', 'host_power=0 W', '-q').stdout
     expect('Not included: host power' in table, 'not included in the table')
-    verbose = run('compare', folder.golden, '-v').err
+    verbose = run('compare', folder.golden, '-v').stderr
     expect('pertoken: data: ' in verbose and 'digest' in verbose, '-v')
 
 
@@ -347,7 +280,7 @@ def check_json_shape(folder):
 
 def check_digits(folder):
     """Every number is the very double: what is printed has up to 17 digits and no more than it needs."""
-    text = run('compare', folder.golden, '--format', 'json', '-q').out
+    text = run('compare', folder.golden, '--format', 'json', '-q').stdout
     numbers = re.findall(r'(?<=[ \[])-?\d+\.\d+(?:e[-+]?\d+)?', text)
     expect(len(numbers) > 100, 'too few numbers')
     for number in numbers:
@@ -391,7 +324,7 @@ def check_csv(folder):
 
 
 def check_csv_guard(folder):
-    for row in csv.reader(io.StringIO(run('compare', folder.golden, '--format', 'csv', '-q').out)):
+    for row in csv.reader(io.StringIO(run('compare', folder.golden, '--format', 'csv', '-q').stdout)):
         for cell in row:
             expect(not re.match(r'[=+@\t\r]|-[^0-9]', cell), f'a spreadsheet would calculate {cell!r}')
     evil = folder.write('evil.ini', GOLDEN + '\n[item trap]\nlabel = =1+1\nunit = USD\ngroup = capex\nformula = 1 USD\n')
@@ -400,7 +333,7 @@ def check_csv_guard(folder):
 
 
 def check_table(folder):
-    text = run('compare', folder.golden, '-q').out
+    text = run('compare', folder.golden, '-q').stdout
     narrow(text)
     lines = text.splitlines()
     equal(lines[0], 'Golden example, M\u00fcnchen', 'title')
@@ -417,7 +350,7 @@ def check_table(folder):
 
 def check_table_widths(folder):
     for count in (1, 2, 3, 6, 12):
-        text = run('compare', folder.with_options(count), '-q').out
+        text = run('compare', folder.with_options(count), '-q').stdout
         narrow(text)
         as_columns = re.search(r'^ +candidate_0( +candidate_1|$)', text, re.M) is not None
         equal(as_columns, count <= 3, f'{count} options as columns')
@@ -425,7 +358,7 @@ def check_table_widths(folder):
             expect(f'candidate_{i}' in text, f'candidate_{i} is missing')
         equal(text.count('* 0.'), count > 1, f'{count} options: cheapest marked')
     for path in EXAMPLES:
-        narrow(run('compare', path, '-q').out)
+        narrow(run('compare', path, '-q').stdout)
 
 
 def check_plain_terminals(folder):
@@ -437,7 +370,7 @@ def check_plain_terminals(folder):
     ascii_only = {'LC_ALL': 'C'}
     for arguments in (('compare', folder.golden), ('explain', folder.golden, 'h200.tco'),
                       ('diff', folder.golden, folder.with_options(2))):
-        expect(run(*arguments, '-q', environment=ascii_only).out.isascii(), f'{arguments[0]} in a plain locale')
+        expect(run(*arguments, '-q', environment=ascii_only).stdout.isascii(), f'{arguments[0]} in a plain locale')
         expect(on_terminal(*arguments, environment=ascii_only).isascii(), f'{arguments[0]} on a plain terminal')
 
 
@@ -459,16 +392,16 @@ def check_precedence(folder):
 
 def check_mixed(folder):
     path = folder.write('mixed.ini', GOLDEN.replace('throughput = 3951 token/s', 'decode_throughput = 3951 token/s'))
-    equal(run('compare', path).status, BAD_INPUT, 'unlike workloads')
+    equal(run('compare', path).returncode, BAD_INPUT, 'unlike workloads')
     for arguments in (('compare', path), ('explain', path, 'mi325x.tco'), ('diff', path, path)):
         done = run(*arguments, '--mixed', '-q')
-        equal(done.status, 0, f'{arguments[0]} --mixed')
-        expect('MIXED: ' in done.out, f'{arguments[0]} has no stamp')
+        equal(done.returncode, 0, f'{arguments[0]} --mixed')
+        expect('MIXED: ' in done.stdout, f'{arguments[0]} has no stamp')
     result = run_json('compare', path, '--mixed')
     equal((result['mixed'], [o['decode_only'] for o in result['options']]), (True, [False, True]), 'mixed')
     expect(result['mixed_reason'], 'mixed_reason')
     equal(result['saving'], {}, 'decoding alone is ranked')
-    expect(re.search('Upper bound, decode only: mi325x', run('compare', path, '--mixed', '-q').out), 'upper bound')
+    expect(re.search('Upper bound, decode only: mi325x', run('compare', path, '--mixed', '-q').stdout), 'upper bound')
 
 
 def inputs_below(step):
@@ -511,18 +444,18 @@ def check_explain_text(folder):
                     r'discount = 14 %  \[assumed\]  \(.*golden\.ini:\d+\)$',
                     r'accelerators = 800 gpu  \(see above\)$', r'spares = 0 %  \[default\]$',
                     r'cash = \[0\] 24,533,600, \[1-3\] 2,452,384 USD  '):
-        expect(re.search(pattern, done.out, re.M), f'{pattern} is not in\n{done.out}')
-    lines = [line for line in done.out.splitlines() if '\u2190' in line]
+        expect(re.search(pattern, done.stdout, re.M), f'{pattern} is not in\n{done.stdout}')
+    lines = [line for line in done.stdout.splitlines() if '\u2190' in line]
     names = [re.search(r'(\w+) = ', line).group(1) for line in lines]
     equal(len(names), len(set(names)), 'formulas that stand twice')
     plain = run('explain', folder.golden, 'mi325x.cost_per_mtok', '-q', environment={'LC_ALL': 'C'})
-    expect('|- tco = 31,890,752 USD  <-  sum(cash)' in plain.out, 'the tree in ASCII')
-    source = run('explain', folder.golden, 'h200.throughput', '-q').out
+    expect('|- tco = 31,890,752 USD  <-  sum(cash)' in plain.stdout, 'the tree in ASCII')
+    source = run('explain', folder.golden, 'h200.throughput', '-q').stdout
     expect('[claim]  =HYPERLINK("x"), a claim' in source, source)
 
 
 def check_explain_series(folder):
-    text = run('explain', folder.golden, 'mi325x.cash', '-q').out
+    text = run('explain', folder.golden, 'mi325x.cash', '-q').stdout
     equal(re.findall(r'^period (\d) +([0-9,]+)  USD$', text, re.M),
           [('0', '24,533,600'), ('1', '2,452,384'), ('2', '2,452,384'), ('3', '2,452,384')], 'one line per period')
     step = run_json('explain', folder.golden, 'mi325x.cumulative_cash@2')
@@ -530,7 +463,7 @@ def check_explain_series(folder):
     close(step['derivation']['value'], 24533600 + 2 * 2452384, 'cumulative_cash@2')
     equal([(s['name'], s.get('period')) for s in step['derivation']['from']],
           [('cumulative_cash', 1), ('cash', 2)], 'what it follows from')
-    case = run('explain', folder.golden, 'mi325x.tariff@1', '--case', 'dear', '-q').out
+    case = run('explain', folder.golden, 'mi325x.tariff@1', '--case', 'dear', '-q').stdout
     expect('tariff[1] = 0.14 USD/kWh' in case and 'case dear' in case, case)
 
 
@@ -540,7 +473,7 @@ def check_diff_with_itself(folder):
         for key in ('only_a', 'only_b', 'items', 'inputs', 'options'):
             equal(result[key], [], f'{path.name} against itself: {key}')
         equal(run_csv('diff', path, path), [], f'{path.name} against itself: csv')
-        expect('No difference' in run('diff', path, path, '-q').out, f'{path.name} against itself')
+        expect('No difference' in run('diff', path, path, '-q').stdout, f'{path.name} against itself')
 
 
 def check_diff(folder):
@@ -563,7 +496,7 @@ def check_diff(folder):
     equal((result['a'], result['b']), (mine['cost_per_mtok'], theirs['cost_per_mtok']), 'both sides')
     equal(both['mi325x']['together']['cost_per_mtok'], theirs['cost_per_mtok'], 'together')
     close(result['change'], result['b'] / result['a'] - 1, 'change', 1e-12)
-    text = run('diff', folder.golden, other, '-q').out
+    text = run('diff', folder.golden, other, '-q').stdout
     for pattern in (r'^electricity_price +all options  0\.08 USD/kWh  +0\.1 USD/kWh$',
                     r'^discount +mi325x +14 % +22 %$', r'^  all of them together +USD/Mtok +0\.\d{4} +-\d'):
         expect(re.search(pattern, text, re.M), f'{pattern} is not in\n{text}')
@@ -620,8 +553,8 @@ def check_finance_views(folder):
     equal(result['difference'], run_json('compare', path)['difference'], 'difference')
     names = [name for view in result['views'] for name in view['units']]
     equal(len(names), len(set(names)), 'a line item in two views')
-    expect(narrow(run('finance', path, '-q').out), 'too wide')
-    expect(narrow(run('finance', ROOT / 'examples' / 'cloud.ini', '-q').out), 'too wide with five options')
+    expect(narrow(run('finance', path, '-q').stdout), 'too wide')
+    expect(narrow(run('finance', ROOT / 'examples' / 'cloud.ini', '-q').stdout), 'too wide with five options')
     plain = run_json('finance', folder.golden)
     equal([view['name'] for view in plain['views'] if view['options']], ['cash', 'book'], 'views of golden')
 
@@ -629,8 +562,8 @@ def check_finance_views(folder):
 def check_periods(folder):
     """A scenario by the month differs from the same by the year, and every face says so."""
     path = folder.write('monthly.ini', f'[scenario]\ninherits = {folder.golden}\nperiod = 1 month\n')
-    expect('periods of 1 month' in run('compare', path, '-q').out, 'the heading')
-    expect('period_length' in run('diff', folder.golden, path, '-q').out, 'diff')
+    expect('periods of 1 month' in run('compare', path, '-q').stdout, 'the heading')
+    expect('period_length' in run('diff', folder.golden, path, '-q').stdout, 'diff')
     equal(run_json('diff', folder.golden, path)['items'], ['period_length'], 'diff in JSON')
     items = run_json('compare', path)['options'][0]['items']
     equal(len(items['cash']), 37, 'periods')
@@ -639,14 +572,14 @@ def check_periods(folder):
 
 def check_report(folder):
     if not WORKBOOKS:
-        return 'the program writes no workbooks'
+        raise Skip('the program writes no workbooks')
     done = run('report', folder.golden, '-q', cwd=folder.path)
-    equal((done.status, done.out, done.err), (0, '', ''), 'report')
+    equal((done.returncode, done.stdout, done.stderr), (0, '', ''), 'report')
     expect((folder.path / 'golden.xlsx').read_bytes()[:2] == b'PK', 'golden.xlsx in the current folder')
     target = folder.path / 'named.xlsx'
-    equal(run('report', folder.golden, '-q', '-o', target).status, 0, 'report -o')
+    equal(run('report', folder.golden, '-q', '-o', target).returncode, 0, 'report -o')
     expect(target.exists(), 'report -o FILE')
-    equal(run('report', folder.golden, '-o', folder.path / 'none' / 'x.xlsx').status, MACHINE_FAILED, 'no folder')
+    equal(run('report', folder.golden, '-o', folder.path / 'none' / 'x.xlsx').returncode, MACHINE_FAILED, 'no folder')
 
 
 def check_catalog(folder):
@@ -655,7 +588,7 @@ def check_catalog(folder):
     found = run_json('catalog', 'accelerators', '--where', 'id=h200-sxm-141')
     equal([row['id'] for row in found], ['h200-sxm-141'], 'the same in JSON')
     done = run('catalog', 'accelerators', '--where', 'id=h200-sxm-141', '--data', ROOT / 'data')
-    expect(done.status == 0 and 'h200-sxm-141' in done.out, 'the same as a table')
+    expect(done.returncode == 0 and 'h200-sxm-141' in done.stdout, 'the same as a table')
 
 
 CHECKS = [value for name, value in sorted(globals().items(), key=lambda pair: str(pair[0]))
@@ -669,26 +602,14 @@ def writes_workbooks(folder):
 
 def main():
     global WORKBOOKS
-    counts = {'passed': 0, 'failed': 0, 'skipped': 0}
+    count = Count()
     with tempfile.TemporaryDirectory() as path:
         folder = Folder(path)
         WORKBOOKS = writes_workbooks(folder)
         for check in CHECKS:
-            name = check.__name__.removeprefix('check_').replace('_', ' ')
-            try:
-                reason = check(folder)
-                counts['skipped' if reason else 'passed'] += 1
-                if reason:
-                    print(f'skipped: {name}: {reason}')
-            except NoTerminal as error:
-                counts['skipped'] += 1
-                print(f'skipped: {name}: {error}')
-            except (AssertionError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
-                counts['failed'] += 1
-                print(f'FAILED {name}: {type(error).__name__}: {error}')
-    print(', '.join(f'{count} {word}' for word, count in counts.items()))
-    return 1 if counts['failed'] else 0
+            count.test(check.__name__.removeprefix('check_').replace('_', ' '), check, folder)
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

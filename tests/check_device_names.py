@@ -5,18 +5,12 @@ The committed record is given other devices' names in a temporary folder; what p
 figures is compared with the record, and its refusals with what they must say.
 """
 import json
-import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import check_probe  # noqa: E402
+import check_probe
+from support.program import BAD_INPUT, Count, ROOT, expect, expect_exit, run
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / os.environ.get('PERTOKEN', 'build/pertoken')
-BAD_INPUT = 2
 LOAD_W = 345.5  # and not the TDP
 WORKLOAD = 'model = tinyllama-1.1b\nprecision = bf16\nbatch = 4\ncontext = 512\n'
 OPTION = ('accelerators = 8\nlist_price = 30000 USD\nutilization = 70 %\npue = 1.2\n'
@@ -53,26 +47,24 @@ def compare(case, folder):
     scenario = folder / 'scenario.ini'
     scenario.write_text(f'[scenario]\ntitle = One option\n[workload]\n{WORKLOAD}{workload}'
                         f'[option a]\naccelerator = {accelerator}\n{OPTION}{option}')
-    return subprocess.run([PROGRAM, 'compare', scenario, '--measurements', folder, '--data',
-                           ROOT / 'data', '-q'], capture_output=True, text=True)
+    return run('compare', scenario, '--measurements', folder, '--data', ROOT / 'data', '-q')
+
+
+def check(case, folder):
+    done = compare(case, folder)
+    measured = case[-1] == 'measured'
+    expect_exit(done, 0 if measured else BAD_INPUT, case[-1])
+    expect(measured == (str(LOAD_W) in done.stdout), f'the watts in\n{done.stdout}')
+    expect('TDP' not in done.stdout + done.stderr, f'TDP in\n{done.stdout}{done.stderr}')
 
 
 def main():
-    failed = 0
+    count = Count()
     with tempfile.TemporaryDirectory() as folder:
         for number, case in enumerate(CASES):
-            done = compare(case, pathlib.Path(folder, str(number)))
-            measured = case[-1] == 'measured'
-            good = (done.returncode == (0 if measured else BAD_INPUT)
-                    and case[-1] in done.stdout + done.stderr
-                    and measured == (str(LOAD_W) in done.stdout)
-                    and 'TDP' not in done.stdout + done.stderr)
-            if not good:
-                failed += 1
-                print(f'FAILED {case}: exit {done.returncode}\n{done.stdout}{done.stderr}')
-    print(f'{len(CASES) - failed} passed, {failed} failed, 0 skipped')
-    return 1 if failed else 0
+            count.test(str(case), check, case, pathlib.Path(folder, str(number)))
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -11,51 +11,28 @@ import csv
 import io
 import json
 import math
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+from support.program import BAD_INPUT, Count, DONE, NO, ROOT, near, run, run_json
+
 FULL = sys.argv[1:] == ['full']
 RENT, RATE, SPLIT = (f'examples/{name}.ini' for name in
                      ('rent-or-own', 'interactive', 'input-output'))
-DONE, NO, BAD_INPUT = 0, 1, 2
 BITS = {'fp32': 32, 'bf16': 16, 'fp8': 8, 'mxfp4': 4.25, 'fp4': 4.5, 'int4': 4.125}
 SHARE, CHUNK, CONTEXT = 0.9, 8192, 4096
-passed, failed = 0, 0
-
-
-def run(*arguments):
-    environment = dict(os.environ, COLUMNS='80', NO_COLOR='1', LC_ALL='C.UTF-8')
-    return subprocess.run([PERTOKEN, *map(str, arguments)], cwd=ROOT, env=environment,
-                          capture_output=True, text=True, timeout=60, check=False)
+count = Count()
+check = count.check
 
 
 def answers(*arguments, status=DONE):
-    done = run(*arguments, '-q', '--format', 'json')
-    assert done.returncode == status, (arguments, done.returncode, done.stderr)
-    return json.loads(done.stdout)['answers']
+    return run_json(*arguments, statuses=(status,))['answers']
 
 
 def rows(answer, table):
     return answer['tables'][table]['rows']
-
-
-def near(a, b, relative=1e-9):
-    return abs(a - b) <= relative * max(abs(a), abs(b), 1e-300)
-
-
-def check(name, condition, detail=''):
-    global passed, failed
-    if condition:
-        passed += 1
-        return
-    failed += 1
-    print(f'FAILED {name}: {detail}')
 
 
 def table(name):
@@ -422,8 +399,7 @@ def main():
         check_split()
         check_faces(folder)
         check_bad_input(folder)
-    print(f'{passed} passed, {failed} failed, 0 skipped')
-    sys.exit(1 if failed else 0)
+    count.finish()
 
 
 if __name__ == '__main__':

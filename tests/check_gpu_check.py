@@ -6,9 +6,7 @@ only. The true probe is used once, on this machine's processor, with the argumen
 rehearsed where PyTorch is installed.
 """
 import json
-import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,11 +14,11 @@ import tarfile
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from support.program import Count, DONE, PROBE, ROOT, SKIPPED, Skip, expect, run
+
 CHECK = ROOT / 'tests' / 'gpu' / 'check'
 PEER = ROOT / 'tests' / 'gpu' / 'peer_pytorch.py'
-PROBE = ROOT / os.environ.get('PROBE', 'build/pertoken-probe')
-DONE, FAILED, UNFINISHED, SKIPPED = 0, 1, 3, 77
+FAILED, UNFINISHED = 1, 3
 TIMEOUT_S = 60
 
 # What the stand-in does: as a file in a folder, so that a test can change it between two calls.
@@ -120,11 +118,6 @@ PLAN = {'device': 'NVIDIA H200', 'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12
             'llama-2-70b fp8 1 512': 0.90}}
 
 
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
 class Rehearsal:
     """A stand-in for the probe in a folder, and checks run with it."""
 
@@ -156,9 +149,8 @@ class Rehearsal:
                 '--ladder', self.folder / 'none', '--peer-python', self.folder / 'none', *arguments]
 
     def check(self, status, budget=600, *arguments, **environment):
-        done = subprocess.run(self.command(budget, *arguments), capture_output=True, text=True,
-                              timeout=TIMEOUT_S, stdin=subprocess.DEVNULL,
-                              env={**os.environ, **environment})
+        done = run(*self.command(budget, *arguments)[1:], program=CHECK, environment=environment,
+                   timeout=TIMEOUT_S)
         expect(done.returncode == status,
                f'exit {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}')
         return done.stdout + done.stderr
@@ -297,8 +289,8 @@ def test_missing_probe(folder):
 
 
 def peer(*arguments):
-    done = subprocess.run([sys.executable, PEER, '--device', 'cpu', '--time', '0.1', '--context', '64',
-                           *arguments], capture_output=True, text=True, timeout=TIMEOUT_S)
+    done = run(PEER, '--device', 'cpu', '--time', '0.1', '--context', '64', *arguments,
+               program=sys.executable, timeout=TIMEOUT_S)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -308,7 +300,7 @@ def test_peer(_):
     status, output, errors = peer(*shape, '--precision', 'fp8-w8a8', '--batch', '1,4')
     if status == SKIPPED:
         expect('no PyTorch' in json.loads(output)['skipped'], output)
-        raise ModuleNotFoundError('no PyTorch here')
+        raise Skip('no PyTorch here')
     expect(status == 0, errors)
     lines = [json.loads(line) for line in output.splitlines()]
     expect([line['batch'] for line in lines] == [1, 4], output)
@@ -319,8 +311,8 @@ def test_peer(_):
 
 def test_true_probe(folder):
     """The first steps with the true probe, on a small shape on this processor."""
-    done = subprocess.run([CHECK, '--tiny', '--device', 'cpu', '--budget', '120', '--out', folder / 'out',
-                           '--probe', PROBE], capture_output=True, text=True, timeout=240)
+    done = run('--tiny', '--device', 'cpu', '--budget', '120', '--out', folder / 'out', '--probe', PROBE,
+               program=CHECK, timeout=240)
     expect(done.returncode in (DONE, FAILED, UNFINISHED), done.stdout + done.stderr)
     table = (folder / 'out' / 'table.txt').read_text()
     expect('A rehearsal on a small shape' in table and 'Verified against the oracle: ' in table, table)
@@ -331,27 +323,17 @@ QUICK = [test_whole, test_kill, test_budget, test_failures, test_other_devices,
          test_missing_probe, test_peer]
 
 
+def in_folder(test):
+    with tempfile.TemporaryDirectory(prefix='pertoken-gpu-check-') as folder:
+        test(pathlib.Path(folder))
+
+
 def main():
-    passed = failed = skipped = 0
-    tests = QUICK + ([test_true_probe] if 'full' in sys.argv[1:] else [])
-    for test in tests:
-        began = time.monotonic()
-        folder = pathlib.Path(tempfile.mkdtemp(prefix='pertoken-gpu-check-'))
-        try:
-            test(folder)
-            passed += 1
-            print(f'ok   {test.__name__} {time.monotonic() - began:.1f} s', flush=True)
-        except ModuleNotFoundError as error:
-            skipped += 1
-            print(f'skip {test.__name__}: {error}', flush=True)
-        except (AssertionError, OSError, ValueError, subprocess.SubprocessError) as error:
-            failed += 1
-            print(f'FAIL {test.__name__}: {error}', flush=True)
-        finally:
-            shutil.rmtree(folder)
-    print(f'{passed} passed, {failed} failed, {skipped} skipped')
-    return 1 if failed else 0
+    count = Count()
+    for test in QUICK + ([test_true_probe] if 'full' in sys.argv[1:] else []):
+        count.test(test.__name__, in_folder, test)
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -5,35 +5,28 @@ Every choice of kernels/gpu/tuning.c must be tried by some workload; variants mu
 timed and compared; one that computes something else, here by a plugin that is wrong with one tuning,
 must fail the ladder and not be timed.
 """
-import os
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from support.program import BAD_INPUT, Count, DONE, MACHINE_FAILED, ROOT, expect, run, skip_all
+
 BUILD = ROOT / 'build'
 LADDER = BUILD / 'bench' / 'gpu_kernels'
 EMULATOR = BUILD / 'tests' / 'lib' / 'emulator32.so'
 WRONG = BUILD / 'tests' / 'ladder' / 'wrong_variant.so'
-DONE, FAILED, BAD_INPUT, MACHINE_FAILED, SKIPPED = 0, 1, 2, 3, 77
+FAILED = 1
 TIMEOUT_S = 300
 VECTOR, MATRIX, SHORT = '1', '7', '11'  # numbers of workloads; the last has the fewest variants
 SHORT_VARIANT = 'vector_batch=1'
 ORACLE_VOCAB = '61'  # of the small shape of a rehearsal: the timed one has more
 
 
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
 def ladder(status, *arguments, plugin=EMULATOR, **environment):
     with tempfile.TemporaryDirectory(prefix='pertoken-ladder-') as folder:
         (pathlib.Path(folder) / 'plugin.so').symlink_to(plugin)
-        done = subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S,
-                              env={**os.environ, 'PERTOKEN_PLUGINS': folder, **environment})
+        done = run(*arguments, program=LADDER, timeout=TIMEOUT_S,
+                   environment={'PERTOKEN_PLUGINS': folder, **environment})
     expect(done.returncode == status, f'exit {done.returncode}\n{done.stdout}{done.stderr}')
     return done.stdout + done.stderr
 
@@ -96,19 +89,12 @@ def test_words():
 def main():
     for needed in (LADDER, EMULATOR, WRONG):
         if not needed.exists():
-            print(f'{needed.relative_to(ROOT)} is not built')
-            return SKIPPED
-    passed = failed = 0
+            skip_all(f'{needed.relative_to(ROOT)} is not built')
+    count = Count()
     for test in (test_every_choice, test_rehearsal, test_wrong, test_words):
-        try:
-            test()
-            passed += 1
-        except (AssertionError, subprocess.SubprocessError, StopIteration) as error:
-            failed += 1
-            print(f'FAIL {test.__name__}: {error}')
-    print(f'{passed} passed, {failed} failed, 0 skipped')
-    return 1 if failed else 0
+        count.test(test.__name__, test)
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

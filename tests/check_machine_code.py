@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from support.program import Count, ROOT
+
 CUDA = {'80': False, '90a': True, '100': True, '120': True}  # has griddepcontrol (PTX ISA, sm_90)
 LOAD_WEIGHTS = r'LDG\.E\.NA\.LTC\d+B\.128\.CONSTANT'
 SASS = {'80', '90a'}  # that nvdisasm of CUDA 12.4 and later knows
@@ -52,16 +53,8 @@ OPTIONAL = {t: {'attention_bf16_256', 'attention_e4m3_256'} for t in ('gfx1100',
 # (LLVM, "User Guide for AMDGPU Backend").
 REGISTERS = {'cuda': (64, 128), 'gfx9': (128, 256), 'gfx1': (96, 192)}
 
-passed, failed, skipped = 0, 0, 0
-
-
-def check(subject, good, message):
-    global passed, failed
-    if good:
-        passed += 1
-        return
-    failed += 1
-    print(f'FAILED {subject}: {message}')
+count = Count()
+check = count.check
 
 
 def tool(*names):
@@ -96,11 +89,9 @@ def built(*names):
 
 def wanted(target, compiler, images):
     """Is this target looked at? If not, it is counted as skipped, with the reason."""
-    global skipped
     if images or (compiler and (FULL or target in OFTEN)):
         return True
-    skipped += 1
-    print(f'skipped {target}: no fresh image in build/gpu' + ('' if compiler else ', no compiler'))
+    count.skip(target, 'no fresh image in build/gpu' + ('' if compiler else ', no compiler'))
     return False
 
 
@@ -214,12 +205,10 @@ def sass_parts(name):
 
 
 def check_sass(architecture, cubin):
-    global skipped
     if architecture not in SASS:
         return
     if not disassembler():
-        skipped += 1
-        print(f'skipped SASS of sm_{architecture}: no nvdisasm (in NVDISASM, PATH or beside nvcc)')
+        count.skip(f'SASS of sm_{architecture}', 'no nvdisasm (in NVDISASM, PATH or beside nvcc)')
         return
     kernels = by_kernel(run(disassembler(), '-c', cubin), r'^\.text\.(\w+):')
     check_names(f'SASS of sm_{architecture}', kernels)
@@ -326,9 +315,8 @@ def check_stages():
 
 
 def main():
-    global skipped
     check_stages()
-    before = passed + failed
+    before = count.passed + count.failed
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for architecture, overlap in CUDA.items():
@@ -340,11 +328,9 @@ def main():
             image = hip_image(target, folder)
             if image:
                 check_hip(target, image)
-    if passed + failed == before:
-        print('skip: neither images of the GPUs in build/gpu, nor nvcc or clang-19 to make them')
-        skipped += 1
-    print(f'{passed} passed, {failed} failed, {skipped} skipped')
-    sys.exit(failed > 0)
+    if count.passed + count.failed == before:
+        count.skip('machine code', 'neither images of the GPUs in build/gpu, nor nvcc or clang-19 to make them')
+    count.finish()
 
 
 if __name__ == '__main__':

@@ -15,11 +15,12 @@ import compare  # noqa: E402
 import gnumeric  # noqa: E402
 import harness  # noqa: E402
 import xlsx  # noqa: E402
+from support.program import Count, ROOT, expect, skip_all  # noqa: E402
 
 RENDERER = 'reports/spreadsheet_formula.c'
 OPERATOR, MUTATED = '((1+%s)^%s)', '((1-%s)^%s)'  # growth at a rate
 EXAMPLE = 'examples/mi325x-vs-h200.ini'
-FOLDER = harness.ROOT / 'build' / 'mutant'
+FOLDER = ROOT / 'build' / 'mutant'
 SOURCES = ('Makefile', 'model', 'kernels', 'reports', 'data', 'examples')
 
 
@@ -28,7 +29,7 @@ def copy_sources():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     for name in (*SOURCES, 'build/obj'):
-        source = harness.ROOT / name
+        source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, FOLDER / name)
         elif source.exists():
@@ -62,21 +63,23 @@ def recalculated(command, folder):
     return compare.compare(book, book, gnumeric.recalculate(wrong, folder / 'out.xlsx'))
 
 
-def main():
-    if gnumeric.missing():
-        harness.skip(gnumeric.missing())
-    try:
-        copy_sources()
-        mutate(FOLDER / RENDERER)
-        command = build()
-        with tempfile.TemporaryDirectory() as folder:
-            result = recalculated(command, Path(folder))
-    except (OSError, RuntimeError, harness.Refused) as error:
-        print(f'FAILED: {error}')
-        harness.finish(0, 1)
+def check_mutant():
+    copy_sources()
+    mutate(FOLDER / RENDERER)
+    command = build()
+    with tempfile.TemporaryDirectory() as folder:
+        result = recalculated(command, Path(folder))
     noticed = len(result.mismatches)
     print(f'Gnumeric disagrees with the mutant in {noticed} of {result.cells} cells')
-    harness.finish(int(noticed > 0), int(noticed == 0))
+    expect(noticed, 'no cell differs')
+
+
+def main():
+    if gnumeric.missing():
+        skip_all(gnumeric.missing())
+    count = Count()
+    count.test('the mutant is noticed', check_mutant)
+    count.finish()
 
 
 if __name__ == '__main__':

@@ -6,15 +6,12 @@
 
 import collections
 import json
-import os
-import pathlib
-import subprocess
 import sys
 
 from oracle import cost_model, finance, random_scenario
+from support import program
+from support.program import Count, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PERTOKEN = pathlib.Path(os.environ.get("PERTOKEN", ROOT / "build" / "pertoken")).absolute()
 SCRATCH = ROOT / "build" / "oracle"
 TOLERANCE = 1e-9
 LEAST_USES = 5
@@ -147,14 +144,10 @@ def compare_output(expected, baseline, output, months=12):
 
 def run(path):
     """The program's JSON, or a complaint."""
-    command = [PERTOKEN, "compare", path, "--format", "json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    if done.returncode != 0:
-        return None, f"exit status {done.returncode}: {done.stderr.strip()}"
     try:
-        return json.loads(done.stdout), None
-    except json.JSONDecodeError as error:
-        return None, f"not JSON: {error}"
+        return program.run_json("compare", path), None
+    except (AssertionError, json.JSONDecodeError) as error:
+        return None, str(error)
 
 
 def try_scenario(name, ini, expected, baseline, also=lambda output: [], months=12):
@@ -242,26 +235,18 @@ def check_uses(uses):
     return not rare
 
 
-def finish(outcomes):
-    passed = sum(outcomes)
-    print(f"{passed} passed, {len(outcomes) - passed} failed, 0 skipped")
-    return 0 if all(outcomes) else 1
-
-
 def main():
-    outcomes = [check_golden_oracle()]
-    if not PERTOKEN.exists():
-        print(f"{PERTOKEN} does not exist: build it first")
-        return finish(outcomes + [False])
+    count = Count()
+    count.check("the oracle's own golden example", check_golden_oracle())
     SCRATCH.mkdir(parents=True, exist_ok=True)
-    outcomes.append(check_golden())
+    count.check("golden example", check_golden())
     catalogue = random_scenario.catalogue(ROOT / "data" / "accelerators.csv")
     uses = collections.Counter()
-    seeds = range(1, 201 if "full" in sys.argv[1:] else 61)
-    outcomes += [check_random(seed, catalogue, uses) for seed in seeds]
-    outcomes.append(check_uses(uses))
-    return finish(outcomes)
+    for seed in range(1, 201 if "full" in sys.argv[1:] else 61):
+        count.check(f"random scenario {seed}", check_random(seed, catalogue, uses))
+    count.check("every input is given", check_uses(uses))
+    count.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,14 +16,12 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / 'tests'))
-from workbook.harness import EXAMPLES, MEASURED, SKIPPED, finish, program  # noqa: E402
-from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
+from support.program import Count, ROOT, run, skip_all
+from workbook.harness import EXAMPLES, MEASURED
+from workbook.perturb import FROM_ZERO, TRIES
 
 CHANGES = 6
 MANY, FEW = 50, 12  # states of an example; THOROUGH have all that the others have
@@ -57,16 +55,6 @@ SERIES = {
 }
 
 
-def skip(reason):
-    print(f'skipped: {reason}')
-    sys.exit(SKIPPED)
-
-
-def pertoken(*arguments):
-    line = [str(program()), *map(str, arguments)]
-    return subprocess.run(line, capture_output=True, text=True)
-
-
 def arguments_for(scenario):
     if scenario.parent.name != MEASURED.name:
         return []
@@ -74,9 +62,9 @@ def arguments_for(scenario):
 
 
 def write_page(scenario, target, settings=()):
-    done = pertoken('page', scenario, '-q', '-o', target, *arguments_for(scenario), *settings)
+    done = run('page', scenario, '-q', '-o', target, *arguments_for(scenario), *settings)
     if done.returncode == 3 and 'without the charts' in done.stderr:
-        skip("'pertoken page' was built without its charts")
+        skip_all("'pertoken page' was built without its charts")
     if done.returncode:
         raise RuntimeError(f'pertoken page {scenario}: exit {done.returncode}: {done.stderr}')
     text = target.read_text()
@@ -86,7 +74,7 @@ def write_page(scenario, target, settings=()):
 
 def compare(scenario, *arguments):
     """The engine's word on a scenario, or None where it refuses."""
-    done = pertoken('compare', scenario, '-q', '--format', 'json', *arguments_for(scenario),
+    done = run('compare', scenario, '-q', '--format', 'json', *arguments_for(scenario),
                     *arguments)
     if done.returncode == 2:
         return None
@@ -192,7 +180,7 @@ SOLVED = ['mi325x.throughput', 'mi325x.list_price', 'mi325x.engineers']
 
 
 def answer(command, scenario, *arguments):
-    done = pertoken(command, scenario, '-q', '--format', 'json', *arguments_for(scenario), *arguments)
+    done = run(command, scenario, '-q', '--format', 'json', *arguments_for(scenario), *arguments)
     if done.returncode:
         raise RuntimeError(f'pertoken {command} {scenario}: {done.stderr}')
     return json.loads(done.stdout)
@@ -217,7 +205,7 @@ def apart(a, b):
 def export_problems(state, scenario):
     done = compare(scenario.with_name(Path(state['export']).name))
     if done is None:
-        refused = pertoken('compare', state['export'], *arguments_for(scenario)).stderr
+        refused = run('compare', state['export'], *arguments_for(scenario)).stderr
         return [f'the export of #{state["fragment"]} is refused: {refused}']
     problems = []
     for wanted, got in zip(state['engine']['options'], done['options']):
@@ -300,20 +288,20 @@ def make_plan(folder, seed, count):
 # ---- what is needed
 
 def need_browser():
-    driver = subprocess.run([ROOT / 'tests' / 'page' / 'driver'], capture_output=True, text=True)
+    driver = run(program=ROOT / 'tests' / 'page' / 'driver', timeout=None)
     if driver.returncode:
-        skip(driver.stdout.strip())
+        skip_all(driver.stdout.strip())
     chromium = os.environ.get('CHROMIUM', '/usr/bin/chromium')
     if not os.access(chromium, os.X_OK):
-        skip(f'no Chromium here: {chromium}')
+        skip_all(f'no Chromium here: {chromium}')
 
 
 def in_browser(plan, folder):
     """Runs the browser's part and prints what it says; (passed, failed)."""
     path = folder / 'plan.json'
     path.write_text(json.dumps(plan, default=str))
-    done = subprocess.run(['node', ROOT / 'tests' / 'page' / 'check.mjs', path], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = run(ROOT / 'tests' / 'page' / 'check.mjs', path, program='node', timeout=None,
+               stderr=subprocess.STDOUT)
     print(done.stdout.rstrip())
     counts = re.search(r'^(\d+) passed, (\d+) failed$', done.stdout, re.M)
     return tuple(map(int, counts.groups())) if counts else (0, 1)
@@ -338,7 +326,7 @@ def main():
                 failed, passed = failed + len(problems), passed + (not problems)
                 for problem in problems:
                     print(f'FAIL {problem}')
-    finish(passed, failed)
+    Count(passed, failed).finish()
 
 
 if __name__ == '__main__':

@@ -19,10 +19,11 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROBE = (ROOT / os.environ.get('PROBE', 'build/pertoken-probe')).absolute()
+from support.program import (BAD_INPUT, Count, MACHINE_FAILED, NO, PROBE, ROOT, expect, expect_exit, run,
+                             skip_all)
+
 TIMEOUT_S = 200
-NO, BAD_INPUT, MACHINE_FAILED = 1, 2, 3
+
 MODEL = 'smollm-135m'
 KV_BYTES = 23040  # of one token, all layers
 RUN = ('run', '--data', str(ROOT / 'data'), '--model', MODEL, '--time', '0.3')
@@ -37,21 +38,7 @@ def probe(*arguments, file_limit=None, **options):
     def limit():
         if file_limit is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
-    return subprocess.run([PROBE, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=TIMEOUT_S, preexec_fn=limit, stdin=subprocess.DEVNULL, **options)
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def expect_exit(result, status, *fragments):
-    expect(result.returncode == status,
-           f'exit {result.returncode}, expected {status}\n{result.stdout}{result.stderr}')
-    for fragment in fragments:
-        expect(fragment in result.stdout + result.stderr,
-               f'expected {fragment!r} in\n{result.stdout}{result.stderr}')
+    return run(*arguments, program=PROBE, timeout=TIMEOUT_S, preexec_fn=limit, **options)
 
 
 def record_in(directory):
@@ -106,7 +93,7 @@ def write_data(folder):
 
 
 def with_plugins(folder):
-    return {**os.environ, 'PERTOKEN_PLUGINS': str(folder)}
+    return {'PERTOKEN_PLUGINS': folder}
 
 
 def at_once(directory):
@@ -143,7 +130,7 @@ def test_list(_):
 
 def test_list_one_device(_):
     for name in ('cpu', 'cpu:0', 'cpu:all', 'auto'):
-        result = probe('list', '--device', name, '--format', 'json', env=with_plugins('/nonexistent'))
+        result = probe('list', '--device', name, '--format', 'json', environment=with_plugins('/nonexistent'))
         expect_exit(result, 0)
         listed = json.loads(result.stdout)
         expect([(d['backend'], d['index']) for d in listed['devices']] == [('cpu', 0)], listed)
@@ -151,12 +138,12 @@ def test_list_one_device(_):
     if not (PLUGINS / 'present.so').exists():
         return
     for name, numbers in (('present', [0]), ('present:1', [1]), ('present:0,1', [0, 1])):
-        result = probe('list', '-q', '--device', name, '--format', 'json', env=with_plugins(PLUGINS))
+        result = probe('list', '-q', '--device', name, '--format', 'json', environment=with_plugins(PLUGINS))
         expect([d['index'] for d in json.loads(result.stdout)['devices']] == numbers, result)
-    expect_exit(probe('list', '--device', 'present:1', env=with_plugins(PLUGINS)), 0, 'present:1  a device')
-    expect_exit(probe('list', '--device', 'present:all', env=with_plugins(PLUGINS)), MACHINE_FAILED,
+    expect_exit(probe('list', '--device', 'present:1', environment=with_plugins(PLUGINS)), 0, 'present:1  a device')
+    expect_exit(probe('list', '--device', 'present:all', environment=with_plugins(PLUGINS)), MACHINE_FAILED,
                 'present: the device failed: the device is lost')
-    expect_exit(probe('list', '--device', 'absent', env=with_plugins(PLUGINS)), MACHINE_FAILED,
+    expect_exit(probe('list', '--device', 'absent', environment=with_plugins(PLUGINS)), MACHINE_FAILED,
                 'absent: no device of the tests; plug one in')
 
 
@@ -174,11 +161,11 @@ def test_verify_only(directory):
     expect(not where.exists(), 'something was written')
     if (METERED / 'metered.so').exists():
         wrong = {**with_plugins(METERED), 'PERTOKEN_TEST_WRONG': '1'}
-        expect_exit(probe(*arguments, '--device', 'cuda', env=wrong), NO, 'WRONG',
+        expect_exit(probe(*arguments, '--device', 'cuda', environment=wrong), NO, 'WRONG',
                     '4 of 4 comparisons out of tolerance')
-        expect_exit(probe(*arguments, '--device', 'cuda', env=with_plugins(METERED)), 0,
+        expect_exit(probe(*arguments, '--device', 'cuda', environment=with_plugins(METERED)), 0,
                     'tiny on NVIDIA H200', '4 comparisons within')
-        expect_exit(probe(*arguments, '--device', 'cuda', '--precision', 'int8', env=wrong), BAD_INPUT,
+        expect_exit(probe(*arguments, '--device', 'cuda', '--precision', 'int8', environment=wrong), BAD_INPUT,
                     'cuda cannot run tiny int8')
 
 
@@ -369,8 +356,8 @@ def test_wall(directory):
     tool.parent.mkdir()
     tool.write_text(IPMITOOL)
     tool.chmod(0o755)
-    environment = {**os.environ, 'PATH': f'{tool.parent}:{os.environ["PATH"]}'}
-    expect_exit(probe(*RUN, '--context', '64', '--soak=6', '-o', directory, env=environment), 0)
+    environment = {'PATH': f'{tool.parent}:{os.environ["PATH"]}'}
+    expect_exit(probe(*RUN, '--context', '64', '--soak=6', '-o', directory, environment=environment), 0)
     result = load(record_in(directory))['results'][0]
     beside = result['beside']
     expect(beside['wall_power_w'] == 321 and beside['wall_meter'].startswith('ipmitool'), beside)
@@ -489,31 +476,25 @@ def free_bytes():
     return 0
 
 
+def in_folder(test):
+    with tempfile.TemporaryDirectory() as directory:
+        test(pathlib.Path(directory))
+
+
 def main():
     if not PROBE.exists():
-        print(f'skip: {PROBE} is not built')
-        return 77
+        skip_all(f'{PROBE} is not built')
     names = [argument for argument in sys.argv[1:] if argument != 'full']
-    passed = failed = skipped = 0
+    count = Count()
     for test in QUICK + MEASURING:
         if names and test.__name__ not in names:
             continue
         if test in MEASURING and free_bytes() < NEEDED_BYTES:
-            print(f'skip {test.__name__}: under 3 GiB of memory are free')
-            skipped += 1
-            continue
-        began = time.monotonic()
-        with tempfile.TemporaryDirectory() as directory:
-            try:
-                test(pathlib.Path(directory))
-                passed += 1
-                print(f'ok   {test.__name__} {time.monotonic() - began:.1f} s', flush=True)
-            except (AssertionError, OSError, ValueError, subprocess.SubprocessError) as error:
-                failed += 1
-                print(f'FAIL {test.__name__}: {error}', flush=True)
-    print(f'{passed} passed, {failed} failed, {skipped} skipped')
-    return 1 if failed else 0
+            count.skip(test.__name__, 'under 3 GiB of memory are free')
+        else:
+            count.test(test.__name__, in_folder, test)
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -9,32 +9,28 @@ typed in. PERTOKEN names the program.
 import csv
 import io
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unicodedata
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+from support import program
+from support.program import Count, DONE, NO, ROOT, near, run_json
+
 FULL = sys.argv[1:] == ['full']
 MAIN = 'examples/mi325x-vs-h200.ini'
 SCENARIOS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / 'examples').glob('*.ini'))
-passed, failed = 0, 0
+count = Count()
+check = count.check
 
 
 def run(*arguments, columns='80'):
-    environment = dict(os.environ, COLUMNS=columns, NO_COLOR='1', LC_ALL='C.UTF-8')
-    return subprocess.run([PERTOKEN, *arguments], cwd=ROOT, env=environment, capture_output=True,
-                          text=True, timeout=60, check=False)
+    return program.run(*arguments, environment={'COLUMNS': columns})
 
 
 def answer(*arguments):
     """The JSON of a command that must succeed (or say no)."""
-    done = run(*arguments, '-q', '--mixed', '--format', 'json')
-    assert done.returncode in (0, 1), done.stderr
-    return json.loads(done.stdout)
+    return run_json(*arguments, '--mixed', statuses=(DONE, NO))
 
 
 def costs_with(scenario, **inputs):
@@ -46,19 +42,6 @@ def costs_with(scenario, **inputs):
 def typed(name, value, unit):
     plain = unit in ('-', '')
     return {name: f'{value!r}' if plain else f'{value!r} {unit}'}
-
-
-def near(a, b, relative=1e-9):
-    return abs(a - b) <= relative * max(abs(a), abs(b), 1e-300)
-
-
-def check(name, condition, detail=''):
-    global passed, failed
-    if condition:
-        passed += 1
-        return
-    failed += 1
-    print(f'FAILED {name}: {detail}')
 
 
 def check_tornado(scenario):
@@ -212,9 +195,8 @@ def main():
     check_wrong()
     check_faces()
     check_single_option()
-    print(f'{passed} passed, {failed} failed, 0 skipped')
-    return 1 if failed else 0
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -5,16 +5,14 @@ A block marked ```console holds lines "$ COMMAND" and the output they print; a l
 lines left out. Last line: N passed, N failed, N skipped.
 """
 import difflib
-import os
 import re
 import subprocess
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from support.program import Count, ROOT, expect, settings
 
 
 def shown_commands():
-    with open(os.path.join(ROOT, "README.md")) as file:
+    with open(ROOT / "README.md") as file:
         text = file.read()
     for block in re.findall(r"^```console\n(.*?)^```", text, re.S | re.M):
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
@@ -23,10 +21,10 @@ def shown_commands():
 
 
 def run(command):
-    environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80")
-    result = subprocess.run(command, shell=True, cwd=ROOT, env=environment, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return result.stdout.rstrip("\n")
+    environment = settings({'NO_COLOR': 1})
+    done = subprocess.run(command, shell=True, cwd=ROOT, env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.stdout.rstrip('\n')
 
 
 def matches(shown, real):
@@ -36,19 +34,17 @@ def matches(shown, real):
     return re.fullmatch(pattern, real + "\n") is not None
 
 
+def check(command, shown):
+    real = run(command)
+    difference = difflib.unified_diff(shown.split("\n"), real.split("\n"), "README", "real", lineterm="")
+    expect(matches(shown, real), "\n".join(difference))
+
+
 def main():
-    passed = failed = 0
+    count = Count()
     for command, shown in shown_commands():
-        real = run(command)
-        if matches(shown, real):
-            passed += 1
-            continue
-        failed += 1
-        print(f"FAIL: $ {command}")
-        print("\n".join(difflib.unified_diff(shown.split("\n"), real.split("\n"), "README", "real",
-                                             lineterm="")))
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    sys.exit(1 if failed or not passed else 0)
+        count.test(f"$ {command}", check, command, shown)
+    count.finish()
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import layout  # noqa: E402
 import libreoffice  # noqa: E402
 import perturb  # noqa: E402
 import xlsx  # noqa: E402
+from support.program import Count, skip_all  # noqa: E402
 
 PERTURBATIONS, FEW = 50, 12
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'this-machine')
@@ -256,7 +257,7 @@ def check(full, named, folder):
 def main():
     reason = libreoffice.missing() or gnumeric.missing()
     if reason:
-        harness.skip(reason)
+        skip_all(reason)
     start = time.monotonic()
     harness.EXAMPLES.append(Path(__file__).resolve().parent / 'workbook' / 'rented.ini')
     if wanted := set(sys.argv[1:]) - {'full'}:
@@ -268,10 +269,10 @@ def main():
             tally = check('full' in sys.argv[1:], bool(wanted), folder)
         except (harness.Refused, OSError, RuntimeError, LookupError) as error:
             print(f'FAILED: {error}')
-            harness.finish(0, 1)
+            Count(failed=1).finish()
     print(f'{time.monotonic() - start:.0f} s')
     passed = sum(tally.states.values()) - tally.failed
-    harness.finish(passed, tally.failed + tally.refused + (not passed))
+    Count(passed, tally.failed + tally.refused + (not passed)).finish()
 
 
 if __name__ == '__main__':

@@ -8,11 +8,10 @@ import functools
 import json
 import math
 import statistics
-import subprocess
-import sys
-from pathlib import Path
 
-PROGRAM = Path(__file__).resolve().parent.parent / "build/tests/test_reference"
+from support.program import Count, DONE, ROOT, expect, run, skip_all
+
+PROGRAM = ROOT / "build/tests/test_reference"
 MASK, GOLDEN = 2**64 - 1, 0x9E3779B97F4A7C15
 TENSORS = ("embedding attention_norm wq wk wv wo ffn_norm gate up down final_norm head "
            "keys values").split()
@@ -142,15 +141,16 @@ class Model:
 
 def main():
     if not PROGRAM.exists():
-        print(f"{PROGRAM.name} is not built")
-        return 77
-    printed = subprocess.run([PROGRAM, "print"], check=True, capture_output=True, text=True)
-    errors = [Model(line).error() for line in printed.stdout.splitlines()]
-    failed = sum(not error < 1e-12 for error in errors)
-    print("largest differences:", *(f"{error:.1e}" for error in errors))
-    print(f"{len(errors) - failed} passed, {failed} failed, 0 skipped")
-    return 1 if failed or not errors else 0
+        skip_all(f"{PROGRAM.name} is not built")
+    printed = run("print", program=PROGRAM)
+    expect(printed.returncode == DONE, printed.stderr)
+    count = Count()
+    for line in printed.stdout.splitlines():
+        error = Model(line).error()
+        print(f"largest difference: {error:.1e}")
+        count.check("differs from the oracle", error < 1e-12, line[:100])
+    count.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

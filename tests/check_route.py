@@ -9,43 +9,22 @@ PERTOKEN names the program.
 import csv
 import io
 import json
-import os
 import pathlib
 import random
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+from support.program import Count, ROOT, near, run, skip_all
+
 PORTFOLIO = 'examples/portfolio.ini'
 WAIT = 'examples/wait.ini'
-passed, failed = 0, 0
-
-
-def check(name, condition, detail=''):
-    global passed, failed
-    if condition:
-        passed += 1
-        return
-    failed += 1
-    print(f'FAILED {name}: {detail}')
-
-
-def run(*arguments):
-    environment = dict(os.environ, COLUMNS='100', NO_COLOR='1', LC_ALL='C.UTF-8')
-    return subprocess.run([PERTOKEN, *arguments], cwd=ROOT, env=environment, capture_output=True,
-                          text=True, timeout=120, check=False)
+count = Count()
+check = count.check
 
 
 def answer(*arguments, status=0):
     done = run(*arguments, '-q', '--format', 'json')
     check(f'{arguments}: status {status}', done.returncode == status, done.stderr)
     return json.loads(done.stdout)['answers'][0] if done.returncode in (0, 1) else None
-
-
-def near(a, b, relative=1e-9):
-    return abs(a - b) <= relative * max(abs(a), abs(b), 1e-300)
 
 
 def edited(folder, source, name, *changes):
@@ -277,8 +256,7 @@ def check_large(folder):
 def main():
     probe = run('route', PORTFOLIO, '-q')
     if 'without GLPK' in probe.stderr:
-        print('this build is without GLPK')
-        sys.exit(77)
+        skip_all('this build is without GLPK')
     check_nodes(check_portfolio())
     check_faces()
     with tempfile.TemporaryDirectory() as folder:
@@ -287,8 +265,7 @@ def main():
         check_bad_input(folder)
         check_seeds(folder)
         check_large(folder)
-    print(f'{passed} passed, {failed} failed, 0 skipped')
-    sys.exit(1 if failed else 0)
+    count.finish()
 
 
 if __name__ == '__main__':

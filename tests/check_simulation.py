@@ -10,22 +10,22 @@ import csv
 import io
 import json
 import math
-import os
 import pathlib
 import random
 import shutil
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PERTOKEN = (ROOT / os.environ.get('PERTOKEN', 'build/pertoken')).absolute()
+from support import program
+from support.program import Count, DONE, PERTOKEN, ROOT, expect
+
 EXAMPLE = 'examples/uncertainty.ini'
 RANKS = PERTOKEN.parent / 'lib/pertoken/mpi/ranks.so'
-passed, failed, skipped = 0, 0, 0
+count = Count()
+check = count.check
 
 # Rent alone: the cost per Mtok is rental_rate / throughput / utilization, in USD per Mtok.
 RENTED = """\
@@ -54,30 +54,17 @@ SECONDS = 3600
 
 
 def run(*arguments, threads=None):
-    environment = dict(os.environ, NO_COLOR='1', LC_ALL='C.UTF-8', COLUMNS='80')
-    if threads:
-        environment['OMP_NUM_THREADS'] = str(threads)
-    return subprocess.run([PERTOKEN, *map(str, arguments)], cwd=ROOT, env=environment,
-                          capture_output=True, text=True, timeout=120, check=False)
+    return program.run(*arguments, environment={'OMP_NUM_THREADS': threads})
 
 
 def simulated(*arguments, threads=None):
     done = run('simulate', *arguments, '-q', '--format', 'json', threads=threads)
-    assert done.returncode == 0, done.stderr
+    expect(done.returncode == DONE, done.stderr)
     return json.loads(done.stdout)
 
 
 def outcome(result, kind, option):
     return next(o for o in result['outcomes'] if (o['kind'], o['option']) == (kind, option))
-
-
-def check(name, condition, detail=''):
-    global passed, failed
-    if condition:
-        passed += 1
-        return
-    failed += 1
-    print(f'FAILED {name}: {detail}')
 
 
 def scenario(folder, ranges):
@@ -121,19 +108,15 @@ def check_numbers(folder):
 
 
 def run_ranks(ranks, *arguments, **environment):
-    as_root = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'}
-    line = ['mpirun', '-n', ranks, '--oversubscribe', '-x', 'OMP_NUM_THREADS', PERTOKEN, *arguments]
-    environment = {**os.environ, **as_root, 'OMP_NUM_THREADS': '2', **environment}
-    return subprocess.run([*map(str, line)], cwd=ROOT, env=environment, capture_output=True, text=True,
-                          timeout=120, check=False)
+    as_root = {'OMPI_ALLOW_RUN_AS_ROOT': 1, 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': 1}
+    return program.run('-n', ranks, '--oversubscribe', '-x', 'OMP_NUM_THREADS', PERTOKEN, *arguments,
+                       program='mpirun', environment={**as_root, 'OMP_NUM_THREADS': 2, **environment})
 
 
 def check_ranks(folder, one):
     """The same as processes of an mpirun, and their errors once."""
-    global skipped
     if not shutil.which('mpirun') or not RANKS.exists():
-        skipped += 1
-        print(f'skipped ranks: no {"mpirun" if RANKS.exists() else "plugin for MPI"} here')
+        count.skip('ranks', f'no {"mpirun" if RANKS.exists() else "plugin for MPI"} here')
         return
     for ranks, extra in ((4, ()), (2, ('--method', 'random')), (3, ('--draws', 300))):
         arguments = ('simulate', EXAMPLE, '-q', '--draws', 20000, *extra, '--format', 'json')
@@ -365,9 +348,8 @@ def main():
         check_solve(folder)
     check_faces()
     check_stop()
-    print(f'{passed} passed, {failed} failed, {skipped} skipped')
-    return 1 if failed else 0
+    count.finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -5,17 +5,13 @@ Every command that prints a table, on scenarios of two and of five options with 
 and 120 columns, with and without UTF-8: no line may be wider, nothing but ASCII may come without
 UTF-8, no colour into a pipe. On a terminal there is colour, unless NO_COLOR is set or TERM is dumb.
 """
-import os
-import pty
 import re
-import subprocess
-import sys
 import tempfile
 import unicodedata
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
-import harness  # noqa: E402
+from support import program
+from support.program import Count, expect, on_terminal
 
 WIDTHS = (60, 80, 120)
 EXAMPLES = Path('examples')  # from the root: a path is a word that no line can break
@@ -67,15 +63,6 @@ mi355x.throughput = uniform(7000, 9000) token/s
 """
 
 
-class Fault(Exception):
-    pass
-
-
-def demand(condition, complaint):
-    if not condition:
-        raise Fault(complaint)
-
-
 def commands(scenario, id):
     base = EXAMPLES / 'mi325x-vs-h200.ini'
     return [
@@ -89,10 +76,9 @@ def commands(scenario, id):
 
 
 def run(arguments, **environment):
-    done = subprocess.run([harness.program(), *arguments, '-q'], capture_output=True, timeout=60,
-                          cwd=harness.ROOT, env=dict(os.environ, **environment))
-    demand(done.returncode in (0, 1), f'{arguments[0]}: {done.stderr.decode()[-500:]}')
-    return done.stdout.decode()
+    done = program.run(*arguments, '-q', environment=environment)
+    expect(done.returncode in (0, 1), f'{arguments[0]}: {done.stderr[-500:]}')
+    return done.stdout
 
 
 def columns(line):
@@ -106,7 +92,7 @@ def shown(arguments, width, locale):
     environment = {'COLUMNS': str(width), 'LC_ALL': locale}
     if arguments[0] != 'explain':
         return run(arguments, **environment)
-    return on_terminal(arguments, **environment, NO_COLOR='1').replace('\r', '')
+    return on_terminal(*arguments, '-q', environment={**environment, 'NO_COLOR': '1'})
 
 
 def check_width(arguments, width):
@@ -114,41 +100,21 @@ def check_width(arguments, width):
         text = shown(arguments, width, locale)
         for line in text.split('\n'):
             word = ' ' not in line.strip('│├└─|`- ')  # a path, which no line can break
-            demand(columns(line) <= width or word, f'{columns(line)} columns of {width}: {line!r}')
-        demand('\033' not in text, 'colour in a pipe')
-        demand(locale != 'C' or text.isascii(), 'more than ASCII without UTF-8')
-        demand(len(text) > 100, f'hardly anything is printed: {text!r}')
-
-
-def on_terminal(arguments, **environment):
-    """What a terminal of 80 columns gets."""
-    process, terminal = pty.fork()
-    if process == 0:
-        os.chdir(harness.ROOT)
-        os.environ.pop('NO_COLOR', None)
-        os.environ.update(environment)
-        os.execv(harness.program(), [str(text) for text in [harness.program(), *arguments, '-q']])
-    text = b''
-    try:
-        while part := os.read(terminal, 65536):
-            text += part
-    except OSError:  # how Linux says that the other end is closed
-        pass
-    os.close(terminal)
-    os.waitpid(process, 0)
-    return text.decode()
+            expect(columns(line) <= width or word, f'{columns(line)} columns of {width}: {line!r}')
+        expect('\033' not in text, 'colour in a pipe')
+        expect(locale != 'C' or text.isascii(), 'more than ASCII without UTF-8')
+        expect(len(text) > 100, f'hardly anything is printed: {text!r}')
 
 
 def check_colour(scenario):
     plain = re.compile(r'\033\[[0-9;]*m')
-    base = {'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', 'COLUMNS': '80'}
-    text = on_terminal(['compare', scenario], **base)
+    text = on_terminal('compare', scenario, '-q')
     marked = [line for line in text.split('\n') if re.search(r'\033\[1;32m\* ', line)]
-    demand(len(marked) == 1, f'the cheapest is marked in {len(marked)} lines')
+    expect(len(marked) == 1, f'the cheapest is marked in {len(marked)} lines')
     for more in ({'NO_COLOR': '1'}, {'TERM': 'dumb'}):
-        bare = on_terminal(['compare', scenario], **dict(base, **more))
-        demand('\033' not in bare, f'colour with {more}')
-        demand(bare == plain.sub('', text), f'another text with {more}')
+        bare = on_terminal('compare', scenario, '-q', environment=more)
+        expect('\033' not in bare, f'colour with {more}')
+        expect(bare == plain.sub('', text), f'another text with {more}')
 
 
 def check_interval(scenario, options):
@@ -159,32 +125,25 @@ def check_interval(scenario, options):
                  if re.match(rf' +{level} ', line)]
         wanted = [line.split()[-options:] for line in simulated.split('\n')
                   if line.startswith(f'{level}: below')]
-        demand(lines and lines[0] == wanted[0], f'{level} is {lines}, simulate says {wanted}')
-        demand(lines[1][-1] == wanted[1][-1], f'{level} of the saving: {lines}, {wanted}')
+        expect(lines and lines[0] == wanted[0], f'{level} is {lines}, simulate says {wanted}')
+        expect(lines[1][-1] == wanted[1][-1], f'{level} of the saving: {lines}, {wanted}')
     certain = run(['compare', EXAMPLES / 'mi325x-vs-h200.ini'])
-    demand('P95' not in certain, 'an interval without ranges')
-
-
-def outcome(name, test, *arguments):
-    try:
-        test(*arguments)
-    except (Fault, subprocess.TimeoutExpired) as fault:
-        print(f'FAILED {name}: {fault}')
-        return False
-    return True
+    expect('P95' not in certain, 'an interval without ranges')
 
 
 def main():
+    count = Count()
     with tempfile.TemporaryDirectory() as folder:
         many = Path(folder, 'many.ini')
         many.write_text(MANY)
         ranged = EXAMPLES / 'uncertainty.ini'
-        results = [outcome(f'{arguments[0]} {scenario.name} at {width}', check_width, arguments, width)
-                   for scenario, id in ((ranged, 'mi325x'), (many, 'mi325x_from_another_vend'))
-                   for arguments in commands(scenario, id) for width in WIDTHS]
-        results.append(outcome('colour', check_colour, many))
-        results.append(outcome('interval', check_interval, ranged, 2))
-    harness.finish(sum(results), len(results) - sum(results))
+        for scenario, id in ((ranged, 'mi325x'), (many, 'mi325x_from_another_vend')):
+            for arguments in commands(scenario, id):
+                for width in WIDTHS:
+                    count.test(f'{arguments[0]} {scenario.name} at {width}', check_width, arguments, width)
+        count.test('colour', check_colour, many)
+        count.test('interval', check_interval, ranged, 2)
+    count.finish()
 
 
 if __name__ == '__main__':

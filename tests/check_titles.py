@@ -9,9 +9,7 @@ the terminal no control character and nothing that turns the direction of writin
 """
 import csv
 import io
-import os
 import re
-import subprocess
 import sys
 import tempfile
 import unicodedata
@@ -19,9 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
 import gnumeric  # noqa: E402
-import harness  # noqa: E402
 import libreoffice  # noqa: E402
 import xlsx  # noqa: E402
+from support import program  # noqa: E402
+from support.program import Count, ROOT, expect, skip_all  # noqa: E402
 
 MOST = 150
 LINE_BYTES = 199
@@ -86,19 +85,9 @@ formula = 1 USD
 TURNS = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 
 
-class Fault(Exception):
-    pass
-
-
-def demand(condition, complaint):
-    if not condition:
-        raise Fault(complaint)
-
-
 def run(folder, *arguments, **environment):
-    return subprocess.run([harness.program(), *arguments, '--data', harness.ROOT / 'data'],
-                          cwd=folder, capture_output=True, timeout=60,
-                          env=dict(os.environ, **environment))
+    return program.run(*arguments, '--data', ROOT / 'data', cwd=folder, environment=environment,
+                       encoding=None)
 
 
 def write(folder, text):
@@ -118,9 +107,9 @@ def written(text):
 def workbook(folder, text):
     write(folder, text)
     done = run(folder, 'report', 'scenario.ini', '-q', '-o', 'book.xlsx')
-    demand(done.returncode == 0, f'report: exit {done.returncode}: {done.stderr.decode()[-500:]}')
+    expect(done.returncode == 0, f'report: exit {done.returncode}: {done.stderr.decode()[-500:]}')
     files = sorted(path.name for path in Path(folder).iterdir())
-    demand(files == ['book.xlsx', 'scenario.ini'], f'files were left: {files}')
+    expect(files == ['book.xlsx', 'scenario.ini'], f'files were left: {files}')
     return Path(folder, 'book.xlsx')
 
 
@@ -139,11 +128,11 @@ def formulas(book):
 def check_engine(name, book, actual, text, plain):
     """The texts are there, and every formula has a value and not an error."""
     for sheet, row, column in places(book, text):
-        demand(shown(text) in str(actual(sheet, row, column)),
+        expect(shown(text) in str(actual(sheet, row, column)),
                f'{name} shows {actual(sheet, row, column)!r} in {sheet}!{xlsx.address(row, column)}')
     for (sheet, (row, column)) in plain:
         value = actual(sheet, row, column)
-        demand(value is not None and not str(value).startswith('#'),
+        expect(value is not None and not str(value).startswith('#'),
                f'{name}: {sheet}!{xlsx.address(row, column)} is {value!r}')
 
 
@@ -152,9 +141,9 @@ def check_workbook(folder, text, plain, office):
     book = xlsx.read(path)
     found = {sheet for sheet, _, _ in places(book, text)}
     missing = {'Cover', 'Inputs', 'script', 'Change log'} - found
-    demand(not missing, f'the text is not on {sorted(missing)}')
-    demand(book.sheets['Cover'].value(1, 1) == written(text), 'the title is not in A1 of Cover')
-    demand(formulas(book) == plain, 'other formulas than with a plain text')
+    expect(not missing, f'the text is not on {sorted(missing)}')
+    expect(book.sheets['Cover'].value(1, 1) == written(text), 'the title is not in A1 of Cover')
+    expect(formulas(book) == plain, 'other formulas than with a plain text')
     document = office.open(path)
     check_engine('LibreOffice', book, document.read(), text, plain)
     document.close()
@@ -168,18 +157,18 @@ def check_terminal(folder, text):
     for locale in ('C', 'C.UTF-8'):
         for command in (['compare'], ['explain', 'script.cost_per_mtok'], ['sensitivity']):
             done = run(folder, command[0], 'scenario.ini', *command[1:], '-q', LC_ALL=locale)
-            demand(done.returncode == 0, f'{command[0]}: {done.stderr.decode()[-500:]}')
+            expect(done.returncode == 0, f'{command[0]}: {done.stderr.decode()[-500:]}')
             for character in done.stdout.decode():
                 odd = unicodedata.category(character) == 'Cc' and character != '\n'
-                demand(not odd and ord(character) not in TURNS,
+                expect(not odd and ord(character) not in TURNS,
                        f'{command[0]} prints U+{ord(character):04X}')
-                demand(locale != 'C' or ord(character) < 128,
+                expect(locale != 'C' or ord(character) < 128,
                        f'{command[0]} prints U+{ord(character):04X} without UTF-8')
     cells = [cell for row in csv.reader(io.StringIO(
         run(folder, 'compare', 'scenario.ini', '-q', '--format', 'csv').stdout.decode()))
         for cell in row]
     risky = [cell for cell in cells if re.match(r'[=+@\t\r]|-[^\d.]', cell)]
-    demand(not risky, f'a spreadsheet would run {risky} of the CSV')
+    expect(not risky, f'a spreadsheet would run {risky} of the CSV')
 
 
 def check_one(text, plain, office):
@@ -194,12 +183,12 @@ def refused(name, scenario, line, column, arguments=()):
         Path(folder, 'scenario.ini').write_text(scenario)
         done = run(folder, 'report', 'scenario.ini', '-o', 'book.xlsx', *arguments)
         errors = [text for text in done.stderr.decode().split('\n') if 'error: ' in text]
-        demand(done.returncode == 2, f'{name}: exit {done.returncode}')
-        demand(len(errors) == 1, f'{name}: {errors}')
-        demand(re.match(rf'(scenario\.ini|--set):{line}:{column}: ', errors[0]),
+        expect(done.returncode == 2, f'{name}: exit {done.returncode}')
+        expect(len(errors) == 1, f'{name}: {errors}')
+        expect(re.match(rf'(scenario\.ini|--set):{line}:{column}: ', errors[0]),
                f'{name}: {errors[0]}')
-        demand(str(MOST) in errors[0] and str(MOST + 1) in errors[0], f'{name}: {errors[0]}')
-        demand(not Path(folder, 'book.xlsx').exists(), f'{name}: a workbook was written')
+        expect(str(MOST) in errors[0] and str(MOST + 1) in errors[0], f'{name}: {errors[0]}')
+        expect(not Path(folder, 'book.xlsx').exists(), f'{name}: a workbook was written')
 
 
 def check_refusals():
@@ -213,28 +202,21 @@ def check_refusals():
     with tempfile.TemporaryDirectory(prefix='pertoken-titles-') as folder:
         Path(folder, 'scenario.ini').write_text(too_long)
         errors = run(folder, 'compare', 'scenario.ini').stderr.decode()
-        demand(re.search(r'^scenario.ini:2:\d+: error: .*199', errors, re.M), f'line limit: {errors}')
-
-
-def outcome(name, test, *arguments):
-    try:
-        test(*arguments)
-    except (Fault, RuntimeError, subprocess.TimeoutExpired) as fault:
-        print(f'FAILED {name!r}: {fault}')
-        return False
-    return True
+        expect(re.search(r'^scenario.ini:2:\d+: error: .*199', errors, re.M), f'line limit: {errors}')
 
 
 def main():
     reason = libreoffice.missing() or gnumeric.missing()
     if reason:
-        harness.skip(reason)
+        skip_all(reason)
+    count = Count()
     with tempfile.TemporaryDirectory() as folder, libreoffice.Office(folder) as office:
         with tempfile.TemporaryDirectory() as apart:
             plain = formulas(xlsx.read(workbook(apart, PLAIN)))
-        results = [outcome(text, check_one, text, plain, office) for text in TEXTS]
-    results.append(outcome('refusals', check_refusals))
-    harness.finish(sum(results), len(results) - sum(results))
+        for text in TEXTS:
+            count.test(repr(text), check_one, text, plain, office)
+    count.test('refusals', check_refusals)
+    count.finish()
 
 
 if __name__ == '__main__':

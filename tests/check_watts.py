@@ -7,15 +7,12 @@ of their window, and stand in the workbook, beside the TDP of the datasheet; a g
 where nothing was measured the workbook must say so and draw nothing.
 """
 import copy
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / 'tests' / 'workbook'), str(ROOT / 'tests')]
+sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
 import check_charts  # noqa: E402
 import check_probe  # noqa: E402
 import check_recalculation  # noqa: E402
@@ -26,8 +23,10 @@ import libreoffice  # noqa: E402
 import metered  # noqa: E402
 import rules  # noqa: E402
 import xlsx  # noqa: E402
+from support.program import (BAD_INPUT, Count, PROBE, ROOT, Skip, expect, expect_exit, near, run,  # noqa: E402
+                             skip_all)
 
-BUILD = check_probe.PROBE.parent
+BUILD = PROBE.parent
 PLUGIN = BUILD / 'tests' / 'metered' / 'metered.so'
 LIBRARY = BUILD / 'tests' / 'fake' / 'libnvidia-ml.so'
 TDP_W = 700.0
@@ -60,15 +59,6 @@ throughput = 4000 token/s
 """
 
 
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def near(one, two, share=1e-9):
-    return abs(one - two) <= share * abs(two)
-
-
 class Machine:
     """A folder with a catalogue, the plugin, the library and what the probe recorded."""
 
@@ -78,15 +68,14 @@ class Machine:
         for source, target in ((PLUGIN, 'plugins/metered.so'), (LIBRARY, 'libraries/libnvidia-ml.so.1')):
             (folder / target).parent.mkdir()
             shutil.copy(source, folder / target)
-        self.environment = {**os.environ, 'PERTOKEN_PLUGINS': str(folder / 'plugins'),
-                            'LD_LIBRARY_PATH': str(folder / 'libraries')}
+        self.environment = {'PERTOKEN_PLUGINS': folder / 'plugins', 'LD_LIBRARY_PATH': folder / 'libraries'}
         done = self.probe('run', '--device', 'cuda:0', '--model', 'tiny', '--data', self.data,
                           '--time', '0.3', '-o', folder / 'records')
         expect(done.returncode == 0, done.stderr)
         self.record = check_probe.load(check_probe.record_in(folder / 'records'))
 
     def probe(self, *arguments):
-        return check_probe.probe(*arguments, env=self.environment)
+        return check_probe.probe(*arguments, environment=self.environment)
 
     def scenario(self, name, record):
         """The scenario with a record of its own, for harness and the checks that use it."""
@@ -139,13 +128,13 @@ def test_hand_edited_readings(machine):
         result['readings']['load']['power_w'][7] *= 1.01
     path = machine.folder / 'edited.json'
     check_probe.save(path, edited(machine.record, more))
-    check_probe.expect_exit(machine.probe('check', path), check_probe.BAD_INPUT,
-                            'the mean of the readings is not the window')
+    expect_exit(machine.probe('check', path), BAD_INPUT, 'the mean of the readings is not the window')
 
 
 def explained(path, item, *arguments):
-    line = [harness.program(), 'explain', path, item, '-q', *arguments, *harness.places(path)]
-    return subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    done = run('explain', path, item, '-q', *arguments, *harness.places(path))
+    expect(done.returncode == 0, done.stderr)
+    return done.stdout
 
 
 def test_explain(machine):
@@ -159,7 +148,7 @@ def test_throughput_typed_over(machine):
     """As in a cell of the workbook: the watts stay. Where no record fits there are none to keep."""
     path = machine.scenario('over', machine.record)
     change = '--set=metered.decode_throughput=500 token/s/gpu'
-    watts = f"load_power = {machine.record['results'][0]['load_power_w']:.12g}"
+    watts = f"load_power = {machine.record['results'][0]['load_power_w']:.15g}"
     expect(watts in explained(path, 'metered.load_power', change), 'the watts went with the throughput')
     expect('decode_throughput = 500 ' in explained(path, 'metered.decode_throughput', change), 'typed')
     said = explained(path, 'metered.load_power', change, '--set=metered.context=64')
@@ -283,6 +272,8 @@ def test_rules(machine):
 
 
 def test_recalculation(machine):
+    if reason := libreoffice.missing() or gnumeric.missing():
+        raise Skip(reason)
     harness.EXAMPLES[:] = [machine.scenario('recalculated', machine.record)]
     check_recalculation.FEW = FEW_CHANGES
     folder = machine.folder / 'recalculation'
@@ -297,27 +288,15 @@ TESTS = [test_record, test_hand_edited_readings, test_explain,
 
 
 def main():
-    for needed in (check_probe.PROBE, PLUGIN, LIBRARY):
+    for needed in (PROBE, PLUGIN, LIBRARY):
         if not needed.exists():
-            harness.skip(f'{needed} is not built')
-    passed = failed = skipped = 0
+            skip_all(f'{needed} is not built')
+    count = Count()
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(Path(folder))
         for test in TESTS:
-            reason = libreoffice.missing() or gnumeric.missing()
-            if test is test_recalculation and reason:
-                print(f'skip {test.__name__}: {reason}')
-                skipped += 1
-                continue
-            try:
-                test(machine)
-                passed += 1
-                print(f'ok   {test.__name__}', flush=True)
-            except (AssertionError, check_charts.Fault, harness.Refused, OSError, LookupError, ValueError,
-                    RuntimeError, subprocess.SubprocessError) as error:
-                failed += 1
-                print(f'FAIL {test.__name__}: {error}', flush=True)
-    harness.finish(passed, failed, skipped)
+            count.test(test.__name__, test, machine)
+    count.finish()
 
 
 if __name__ == '__main__':

@@ -1,19 +1,11 @@
-"""What the checks share: running pertoken, and saying how a check ended."""
-import json
-import os
-import subprocess
-import sys
+"""What the checks of workbooks share: the examples, and their workbooks and simulations."""
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-SKIPPED = 77
+from support.program import BAD_INPUT, PERTOKEN, ROOT, run, run_json
+
 MEASURED = ROOT / 'examples' / 'measured'  # they need records, and compare unlike workloads
-PLACES = {}  # the arguments that scenarios of a check's own need, by scenario
 EXAMPLES = [*sorted((ROOT / 'examples').glob('*.ini')), *sorted(MEASURED.glob('*.ini'))]
-
-
-def program():
-    return ROOT / os.environ.get('PERTOKEN', 'build/pertoken')
+PLACES = {}  # the arguments that scenarios of a check's own need, by scenario
 
 
 class Refused(Exception):
@@ -31,29 +23,17 @@ def places(scenario):
 
 def simulate(scenario, draws, method, seed):
     """What a simulation of an example finds, as its JSON."""
-    line = [program(), 'simulate', scenario, '-q', '--format', 'json', '--draws', str(draws),
-            '--method', method, '--seed', seed, *places(scenario)]
-    return json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+    return run_json('simulate', scenario, '--draws', draws, '--method', method, '--seed', seed,
+                    *places(scenario))
 
 
-def report(scenario, target, arguments=(), command=None, environment=None):
+def report(scenario, target, arguments=(), command=PERTOKEN, environment=None):
     """Writes a scenario's workbook. Raises Refused for bad input, RuntimeError when it fails otherwise."""
-    line = [command or program(), 'report', scenario, '-q', '-o', target, *arguments,
-            *places(scenario)]
-    done = subprocess.run(line, capture_output=True, text=True, env=environment)
-    if done.returncode == 2:
+    done = run('report', scenario, '-q', '-o', target, *arguments, *places(scenario),
+               program=command, environment=environment, timeout=None)
+    if done.returncode == BAD_INPUT:
         raise Refused(done.stderr)
     if done.returncode:
         raise RuntimeError(f'pertoken report {scenario} {" ".join(map(str, arguments))}: '
                            f'exit {done.returncode}: {done.stderr.strip()}')
     return target
-
-
-def skip(reason):
-    print(f'skipped: {reason}')
-    sys.exit(SKIPPED)
-
-
-def finish(passed, failed, skipped=0):
-    print(f'{passed} passed, {failed} failed, {skipped} skipped')
-    sys.exit(1 if failed else 0)
