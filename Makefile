@@ -36,7 +36,7 @@ LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(LDFLAGS)
 
 # Everything but the two main() goes into one archive; a program takes from it what it calls.
 # What the GPUs' backends do without a GPU is in it for the tests; the rest of them are plugins.
-KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/%.c,plan launches tuning)
+KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/%.c,crew plan launches tuning)
 SOURCES := $(wildcard model/*.c reports/*.c probe/*.c) $(KERNELS)
 MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/main.c probe/main.c))
 DEFAULT := $(BUILD)/obj/model/tco_ini

@@ -117,8 +117,8 @@ static const char *error(void) {
 }
 
 static const struct decode_backend backend = {
-    DECODE_ABI, "twins", "test", count,      describe,    cost,        create,          destroy,
-    run,        tokens,  logits, set_tokens, read_memory, matrix_rate, calibration_end, error};
+    DECODE_ABI, "twins", "test",     count, describe,    cost,        create,          destroy, run,
+    tokens,     logits,  set_tokens, NULL,  read_memory, matrix_rate, calibration_end, error};
 
 static const struct decode_backend *const backends[] = {&backend, NULL};
 static const struct measurement_shape tiny = {"tiny", 2, 32, 4, 2, 8, 48, 64, 1e-5, 10000};
