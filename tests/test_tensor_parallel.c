@@ -44,9 +44,9 @@ static const struct decode_shape tiny = {1, 24, 4, 2, 8, 12, 20, 1e-5f, 1e4f, 0,
 
 static const int devices[] = {3, 0, 2, 1};
 
-static const char *const variables[] = {"EMULATOR_DEVICES",     "EMULATOR_FAIL_LAUNCH",
+static const char *const variables[] = {"EMULATOR_DEVICES", "EMULATOR_FAIL_LAUNCH",
                                         "EMULATOR_FAIL_DEVICE", "EMULATOR_FAIL_JOIN",
-                                        "EMULATOR_FAIL_LOOK",   "EMULATOR_MISS_REDUCE"};
+                                        "EMULATOR_MISS_REDUCE"};
 
 static int load(void **unused) {
   (void)unused;
