@@ -480,6 +480,38 @@ static void libraries(void **unused) {
   }
 }
 
+// The same with an RCCL that is not there, or lacks a function.
+static void collective_libraries(void **unused) {
+  (void)unused;
+  need_plugin();
+  static const struct {
+    const char *file, *expected;
+  } cases[] = {{"nothing.so", "PERTOKEN_RCCL_LIBRARY: "},
+               {"fake_hip_old.so", "this RCCL has no ncclGetVersion; install rccl"},
+               {NULL, "through RCCL, and librccl.so.1 is not there; install rccl"}};
+  char records[] = "/tmp/pertoken-XXXXXX";
+  assert_non_null(mkdtemp(records));
+  const char *path = getenv("PERTOKEN_RCCL_LIBRARY");
+  const int folder = (int)(strrchr(path, '/') - path);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char command[9000], output[8192];
+    const char *file = cases[i].file;
+    snprintf(
+        command, sizeof command,
+        "FAKE_HIP_DEVICES=3 PERTOKEN_PLUGINS=build/lib/pertoken PERTOKEN_RCCL_LIBRARY=%.*s%s%s "
+        "%.*s/../../pertoken-probe run --data data --model smollm-135m --device hip:all "
+        "--tensor-parallel 3 -q -o %s 2>&1; s=$?; rm -f %s/.lock; exit $s",
+        file ? folder : 0, path, file ? "/" : "", file ? file : "", folder, path, records, records);
+    FILE *program = popen(command, "r");
+    assert_non_null(program);
+    output[fread(output, 1, sizeof output - 1, program)] = 0;
+    assert_int_equal(pclose(program), 3 << 8);
+    if (!strstr(output, cases[i].expected))
+      fail_msg("expected '%s' in '%s'", cases[i].expected, output);
+  }
+  assert_int_equal(rmdir(records), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(same_as_the_oracle, begin),
@@ -499,6 +531,7 @@ int main(void) {
       cmocka_unit_test_setup(an_all_reduce_fails, begin),
       cmocka_unit_test_setup(a_rank_is_lost, begin),
       cmocka_unit_test_setup(libraries, begin),
+      cmocka_unit_test_setup(collective_libraries, begin),
   };
   return cmocka_run_group_tests(tests, load, NULL);
 }

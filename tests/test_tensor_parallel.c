@@ -19,7 +19,7 @@
 #include "kernels/share.h"
 #include "tests/support/library.h"
 
-enum { MOST_BATCH = 9, VOCAB = 204, PATIENCE_S = 120 };
+enum { MOST_BATCH = 5, VOCAB = 204, PATIENCE_S = 120 };
 
 static struct plugin {
   const char *name;
@@ -121,9 +121,9 @@ static void expect_ok(const struct plugin *plugin, const struct decode_request *
 
 // ---- the same as one device
 
-// Two steps from the same tokens on the ranks and on an oracle of `oracle_ranks`.
+// Steps from the same tokens on the ranks and on an oracle of `oracle_ranks`.
 static void check_steps(const struct plugin *plugin, const struct decode_request *request,
-                        int oracle_ranks) {
+                        int oracle_ranks, int steps) {
   static float logits[MOST_BATCH * VOCAB];
   const struct decode_backend *backend = plugin->backend;
   struct decode_request expected = *request;
@@ -133,7 +133,7 @@ static void check_steps(const struct plugin *plugin, const struct decode_request
   struct reference *reference = reference_create(&expected, &status);
   struct decode_state *state = make(plugin, request);
   assert_non_null(reference);
-  for (int step = 0; step < 2; step++) {
+  for (int step = 0; step < steps; step++) {
     memset(logits, 0xFF, sizeof logits);
     expect_ok(plugin, request, backend->tokens(state, tokens));
     assert_int_equal(reference_set_tokens(reference, tokens), 0);
@@ -153,7 +153,7 @@ static void check_steps(const struct plugin *plugin, const struct decode_request
 
 // By vectors and by matrices, on each kind of emulator in turn.
 static void steps_are_the_oracles(void **unused) {
-  static const int batches[] = {1, 3, 5, MOST_BATCH}, ranks[] = {2, 4};
+  static const int batches[] = {1, 3, MOST_BATCH}, ranks[] = {2, 4};
   const struct decode_shape *const shapes[] = {&odd, &few_kv_heads};
   size_t turn = 0;
   (void)unused;
@@ -161,8 +161,8 @@ static void steps_are_the_oracles(void **unused) {
     for (size_t r = 0; r < 2; r++)
       for (size_t b = 0; b < 2; b++, turn++) {
         const struct decode_request request =
-            request_of(shapes[(turn + m) % 2], &mixes[m], batches[(turn + m) % 4], ranks[r]);
-        check_steps(&plugins[(turn + r) % PLUGINS], &request, ranks[r]);
+            request_of(shapes[(turn + m) % 2], &mixes[m], batches[(turn + m) % 3], ranks[r]);
+        check_steps(&plugins[(turn + r) % PLUGINS], &request, ranks[r], 1 + (int)b);
       }
 }
 
@@ -171,7 +171,7 @@ static void bf16_is_that_of_one_device(void **unused) {
   (void)unused;
   for (size_t m = 0; m < 2; m++) {
     const struct decode_request request = request_of(&odd, &mixes[m], 1 + 4 * (int)m, 4);
-    check_steps(&plugins[m], &request, 0);
+    check_steps(&plugins[m], &request, 0, 2);
   }
 }
 
@@ -363,7 +363,7 @@ static void a_rank_is_lost(void **unused) {
     backend->destroy(state);
     in_run++;
   }
-  assert_true(in_create > 5 && in_run > 3);
+  assert_true(in_create >= 8 && in_run >= 3);
 }
 
 static void an_all_reduce_fails(void **unused) {

@@ -65,8 +65,9 @@ struct gpu_driver {
   enum decode_status (*join)(struct gpu_context *const *contexts, int count);
   // What has gone wrong between them without any call telling; DECODE_OK for nothing.
   enum decode_status (*look)(struct gpu_context *const *contexts, int count);
-  // Ends that; when something is `broken`, what waits for the others ends with an error. From any
-  // thread; contexts that are not joined are left alone.
+  // When something is `broken`: whatever waits for the others ends soon, with or without an error,
+  // while the contexts' own threads are still at work. Then, or else, once they are not and their
+  // graphs are freed, without `broken`: ends the joining.
   void (*part)(struct gpu_context *const *contexts, int count, bool broken);
   const char *(*joined_by)(void); // the library: "NCCL 2.28.9"; "" for none
 

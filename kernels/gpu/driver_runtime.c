@@ -2,6 +2,7 @@
 #include "kernels/gpu/driver.h"
 #include "kernels/gpu/runtime.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #define MOST_QUEUED  200         // launches: a longer queue stalls whoever fills it
 #define SMALL_SHARED (48 * 1024) // what a kernel may take unasked
+#define ABORT_S      30          // at most, once no graph is left
 #define NAME_BYTES   sizeof(((struct gpu_launch *)0)->kernel)
 
 struct kernel {
@@ -33,6 +35,8 @@ struct gpu_context {
   const struct gpu_collectives *collectives; // once joined with others
   void *communicator;
   atomic_bool parted; // nothing more is to be brought
+  bool aborting;
+  pthread_t aborter;
   struct kernel *kernels;
   size_t kernel_count, kernel_room;
   char words[512]; // of the failure that lost the device
@@ -457,6 +461,8 @@ static enum decode_status graph_make(struct gpu_context *context, const struct g
 }
 
 static enum decode_status queue_graph(struct gpu_context *context, const struct gpu_graph *graph) {
+  if (atomic_load(&context->parted))
+    return fail(DECODE_FAILED, "this device is not joined with others any more");
   if (graph->executable)
     return check(context, "launching a step",
                  context->runtime->graph_launch(graph->executable, context->stream));
@@ -538,28 +544,44 @@ static enum decode_status look(struct gpu_context *const *contexts, int count) {
   return DECODE_OK;
 }
 
-// Whoever is about to bring something sees `parted`, or has brought it a moment later.
-static void stop_bringing(struct gpu_context *const *contexts, int count) {
+static void *abort_communicator(void *argument) {
+  struct gpu_context *context = argument;
+  context->runtime->device_set(context->device);
+  context->collectives->abort(context->communicator);
+  return NULL;
+}
+
+// Whoever is about to bring something sees `parted`, or has brought it a moment later. An abort may
+// wait for the graphs that hold all-reduces to be freed, which is up to others.
+static void end_waiting(struct gpu_context *const *contexts, int count) {
   const struct timespec moment = {.tv_nsec = 20000000};
   for (int i = 0; i < count; i++)
     atomic_store(&contexts[i]->parted, true);
   nanosleep(&moment, NULL);
+  for (int i = 0; i < count; i++)
+    contexts[i]->aborting =
+        !pthread_create(&contexts[i]->aborter, NULL, abort_communicator, contexts[i]);
+}
+
+static void end_joining(struct gpu_context *context) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += ABORT_S;
+  context->runtime->device_set(context->device);
+  if (!atomic_load(&context->parted))
+    context->collectives->destroy(context->communicator);
+  else if (context->aborting && pthread_timedjoin_np(context->aborter, NULL, &until))
+    pthread_detach(context->aborter);
+  context->communicator = NULL;
 }
 
 static void part(struct gpu_context *const *contexts, int count, bool broken) {
-  if (broken)
-    stop_bringing(contexts, count);
-  for (int i = 0; i < count; i++) {
-    struct gpu_context *context = contexts[i];
-    if (!context || !context->communicator)
-      continue;
-    context->runtime->device_set(context->device);
-    if (broken)
-      context->collectives->abort(context->communicator);
-    else
-      context->collectives->destroy(context->communicator);
-    context->communicator = NULL;
+  if (broken) {
+    end_waiting(contexts, count);
+    return;
   }
+  for (int i = 0; i < count; i++)
+    end_joining(contexts[i]);
 }
 
 static const char *joined_by(void) {

@@ -23,7 +23,7 @@ struct ranks {
   struct crew *crew;
   struct plan plan; // of rank 0
   int count;
-  bool loaded, joined, broken;
+  bool loaded, joined, ended, broken;
   enum decode_status status; // once broken
   char words[512];
   // What a job takes and gives.
@@ -46,9 +46,9 @@ static enum decode_status broken(const struct ranks *ranks) {
 }
 
 static void end_waiting(struct ranks *ranks) {
-  if (ranks->joined)
+  if (ranks->joined && !ranks->ended)
     gpu_driver.part(ranks->contexts, ranks->count, true);
-  ranks->joined = false;
+  ranks->ended = true;
 }
 
 static void note(struct ranks *ranks, enum decode_status status, const char *words) {
@@ -97,7 +97,7 @@ static bool in_time(struct ranks *ranks, double start_s, double first_s, int don
 }
 
 static bool looks_well(struct ranks *ranks) {
-  if (!ranks->joined || gpu_driver.look(ranks->contexts, ranks->count) == DECODE_OK)
+  if (!ranks->joined || ranks->ended || gpu_driver.look(ranks->contexts, ranks->count) == DECODE_OK)
     return true;
   note(ranks, DECODE_FAILED, gpu_driver.error());
   return false;

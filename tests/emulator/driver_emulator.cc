@@ -136,9 +136,6 @@ enum decode_status open_device(int device, struct gpu_context **out) {
 
 // What was not released is lost, for the leak sanitizer to find.
 void close_device(struct gpu_context *context) {
-  if (context && context->meeting && context->rank == 0) {
-    free(context->meeting);
-  }
   free(context);
 }
 
@@ -336,7 +333,6 @@ enum decode_status look(struct gpu_context *const *, int) {
   return DECODE_OK;
 }
 
-// A broken meeting is freed when none of its contexts is in use any more: with the first's closing.
 void part(struct gpu_context *const *contexts, int count, bool broken) {
   struct meeting *m = contexts[0]->meeting;
   if (!m) {

@@ -79,7 +79,8 @@ struct allocation {
 };
 
 static struct {
-  atomic_int alive; // objects and memory that were not given back
+  atomic_int executables; // of alive
+  atomic_int alive;       // objects and memory that were not given back
   _Atomic uint64_t taken, launches;
   atomic_bool lost[MOST_DEVICES];
 } fake;
@@ -92,6 +93,7 @@ int fake_hip_alive(void) {
 
 void fake_hip_reset(void) {
   atomic_store(&fake.alive, 0);
+  atomic_store(&fake.executables, 0);
   atomic_store(&fake.taken, 0);
   atomic_store(&fake.launches, 0);
   for (int device = 0; device < MOST_DEVICES; device++)
@@ -451,7 +453,12 @@ int hipGraphInstantiateWithFlags(void **out, void *graph, unsigned long long fla
     if (record(copy, &from->launches[i]))
       return OUT_OF_MEMORY;
   *out = copy;
+  atomic_fetch_add(&fake.executables, 1);
   return state();
+}
+
+int fake_hip_executables(void) {
+  return atomic_load(&fake.executables);
 }
 
 int hipGraphDestroy(void *graph) {
@@ -460,6 +467,7 @@ int hipGraphDestroy(void *graph) {
 }
 
 int hipGraphExecDestroy(void *executable) {
+  atomic_fetch_sub(&fake.executables, 1);
   return hipGraphDestroy(executable);
 }
 

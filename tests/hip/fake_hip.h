@@ -19,6 +19,7 @@ void fake_hip_reset(void);
 #define FAKE_RCCL_KERNEL "ncclAllReduce"
 int fake_hip_queue(void *stream, const void *arguments, size_t bytes);
 bool fake_hip_is_recording(const void *stream);
+int fake_hip_executables(void); // graphs that can be launched
 int fake_rccl_execute(const void *arguments);
 
 #endif

@@ -1,6 +1,7 @@
 // An RCCL for tests, upon the fake HIP runtime: all-reduces meet in threads of the host, in the
 // order of the ranks. As RCCL's, they are recorded with a stream that is, communicators of one
-// process are made together, and one that is aborted lets go whatever waits, without an error.
+// process are made together, and one that is aborted lets go whatever waits, without an error, and
+// comes back when no graph holds its all-reduces any more.
 //
 // Environment, read when it is needed:
 //   FAKE_RCCL_FAIL_INIT    1: communicators cannot be made
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
   SUCCESS = 0, // ncclResult_t
@@ -105,6 +107,8 @@ int ncclCommAbort(void *communicator) {
   clique.broken = true;
   pthread_cond_broadcast(&clique.changed);
   pthread_mutex_unlock(&clique.mutex);
+  while (fake_hip_executables() > 0)
+    usleep(1000);
   return ncclCommDestroy(communicator);
 }
 
