@@ -172,7 +172,7 @@ C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
                                     tests/bench tests/fuzz tests/hip tests/plugins,\
                           $(d)/*.c $(d)/*.h) kernels/gpu/*.c \
                           $(if $(MPI_PLUGIN),reports/mpi/*.c)) \
-             $(patsubst %,kernels/gpu/%.h,arguments driver plan runtime stage_times tuning))
+             $(patsubst %,kernels/gpu/%.h,arguments collectives crew driver plan runtime stage_times state tuning))
 
 LINT_SYSTEM = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include) $(MPI_CFLAGS:-I%=-isystem %)
 

@@ -81,7 +81,7 @@ struct product_arguments {
   unsigned *counters; // [blocks of rows], zero before and after
   float *output;      // [batch][output_stride]
   int output_stride;
-  int chunk; // matrix
+  int chunk;            // matrix
   int without_residual; // of one rank among several, whose parts are added up: another brings it
 };
 

@@ -29,7 +29,7 @@ struct ranks {
   // What a job takes and gives.
   int steps, repeats;
   double seconds; // of rank 0
-  struct gpu_context **contexts;
+  struct gpu_context *contexts[DECODE_MOST_RANKS];
   struct rank rank[];
 };
 
@@ -203,10 +203,8 @@ void ranks_destroy(struct ranks *ranks) {
     gpu_driver.part(ranks->contexts, ranks->count, false);
   if (ranks->crew && !finish(ranks, close_state))
     return;
-  if (!crew_free(ranks->crew))
-    return;
-  free(ranks->contexts);
-  free(ranks);
+  if (!ranks->crew || crew_free(ranks->crew))
+    free(ranks);
 }
 
 static enum decode_status check_devices(const struct decode_request *request) {
@@ -249,11 +247,7 @@ enum decode_status ranks_create(const struct decode_request *request, struct ran
   if (!ranks)
     return state_refuse(DECODE_NO_MEMORY, "the host is out of memory");
   ranks->count = request->ranks;
-  ranks->contexts = calloc(count, sizeof *ranks->contexts);
-  enum decode_status status =
-      ranks->contexts ? DECODE_OK : state_refuse(DECODE_NO_MEMORY, "the host is out of memory");
-  if (status == DECODE_OK)
-    status = make_plans(ranks, request);
+  enum decode_status status = make_plans(ranks, request);
   if (status == DECODE_OK && !*gpu_driver.joined_by())
     status = state_told(DECODE_NO_DEVICE);
   if (status == DECODE_OK)
