@@ -36,7 +36,7 @@ LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(LDFLAGS)
 
 # Everything but the two main() goes into one archive; a program takes from it what it calls.
 # What the GPUs' backends do without a GPU is in it for the tests; the rest of them are plugins.
-KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/%.c,plan launches tuning)
+KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/%.c,crew plan launches tuning)
 SOURCES := $(wildcard model/*.c reports/*.c probe/*.c) $(KERNELS)
 MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/main.c probe/main.c))
 DEFAULT := $(BUILD)/obj/model/tco_ini
@@ -172,7 +172,7 @@ C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
                                     tests/bench tests/fuzz tests/hip tests/plugins,\
                           $(d)/*.c $(d)/*.h) kernels/gpu/*.c \
                           $(if $(MPI_PLUGIN),reports/mpi/*.c)) \
-             $(patsubst %,kernels/gpu/%.h,arguments driver plan runtime stage_times tuning))
+             $(patsubst %,kernels/gpu/%.h,arguments collectives crew driver plan runtime stage_times state tuning))
 
 LINT_SYSTEM = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include) $(MPI_CFLAGS:-I%=-isystem %)
 

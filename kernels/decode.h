@@ -35,6 +35,15 @@
 //   - Keys and values, to types.kv, before this step reads them.
 //   - Nothing else: x, queries, scores and sums are float. Matrix units may need queries and
 //     softmax weights in bf16; the tolerance for BF16 activations leaves room for that.
+//
+// Several devices, the ranks, may hold one model together (tensor parallel), each a share of every
+// matrix, bit for bit that part of the whole one (share.h). Every rank has all of x. What a rank's
+// heads attended to, times its columns of wo, is its part of a sum over all ranks, and so is its
+// part of the MLP times its columns of down: x grows by these sums, made in float by an all-reduce
+// each. Logits are made where their rows of head lie; a third kind of all-reduce, of 8 bytes a row
+// of the batch, finds the token. All is rounded as above but for one thing: with INT8 and E4M3
+// activations, the vector before wo and the one before down are as many vectors as there are ranks,
+// each rank's part with a scale of its own; a scale over all of it would take a further exchange.
 #ifndef PERTOKEN_DECODE_H
 #define PERTOKEN_DECODE_H
 
@@ -42,7 +51,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECODE_ABI 1
+#define DECODE_ABI 2
 
 enum element {
   ELEMENT_F32,
@@ -51,6 +60,8 @@ enum element {
                 // specification, 2023)
   ELEMENT_INT8, // symmetric, -127..127
 };
+
+#define DECODE_MOST_RANKS 64
 
 // What is held and computed in what. "fp8" alone says too little: two runs are alike when all of
 // this is.
@@ -75,7 +86,9 @@ struct decode_request {
   struct decode_types types;
   int batch, context;
   uint64_t seed;
-  int threads; // of a CPU; 0 chooses
+  int threads;        // of a CPU; 0 chooses
+  int ranks;          // devices that hold the model together, up to DECODE_MOST_RANKS; 0 and 1: one
+  const int *devices; // [ranks], of two and more, all different; read by create
 };
 
 enum decode_status {
@@ -96,13 +109,21 @@ struct decode_device {
   int units;            // cores or multiprocessors
 };
 
-// What one step moves and computes, counted from the shapes.
+// What one step moves and computes, counted from the shapes; of several ranks, each of them.
 struct decode_cost {
   uint64_t weight_bytes;   // read once per step for the whole batch, scales included; embedding:
                            // batch rows
   uint64_t kv_bytes;       // cache read, and the slots written
   uint64_t operations;     // multiplications and additions
   uint64_t resident_bytes; // memory held while running
+};
+
+// An all-reduce of a layer: batch * hidden floats. A step has two of them a layer, and at its end
+// one of 8 bytes a row of the batch.
+struct decode_all_reduce {
+  uint64_t bytes;
+  double seconds;
+  char library[64]; // "NCCL 2.28.9"
 };
 
 struct decode_state; // owned by the backend
@@ -121,7 +142,8 @@ struct decode_backend {
 
   // Takes memory and fills weights and cache from the seed as weights.h says, bit for bit alike on
   // every backend. The first tokens of the batch are (seed + row) mod vocab. NULL and *status on
-  // failure.
+  // failure. Of several ranks the state is that of all of them together, on request->devices, and
+  // `device` is the first of these. When one fails or does not answer, all end with an error.
   struct decode_state *(*create)(int device, const struct decode_request *,
                                  enum decode_status *status);
   void (*destroy)(struct decode_state *);
@@ -135,6 +157,10 @@ struct decode_backend {
   enum decode_status (*logits)(struct decode_state *, float *out);
   // The tokens that the next step starts from.
   enum decode_status (*set_tokens)(struct decode_state *, const int *in);
+
+  // Times the ranks' all-reduce alone, `repeats` of them in turn. DECODE_UNSUPPORTED for a state of
+  // one device. NULL: the backend knows no ranks.
+  enum decode_status (*all_reduce)(struct decode_state *, int repeats, struct decode_all_reduce *);
 
   // Calibration. Reads `bytes` of memory once, on the threads that `run` uses, through the
   // `variant`-th read kernel (from 0; DECODE_UNSUPPORTED past the last); *seconds is the time of

@@ -1,5 +1,7 @@
 #include "kernels/reference.h"
 
+#include "kernels/share.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +263,13 @@ static void round_vectors(const struct reference *r, enum element type, double *
     reference_round(type, x + b * width, width);
 }
 
+// The same where each rank has a part of the vectors: decode.h.
+static void round_parts(const struct reference *r, enum element type, double *x, size_t width) {
+  const size_t ranks = r->request.ranks > 1 ? (size_t)r->request.ranks : 1;
+  for (size_t part = 0; part < r->batch * ranks; part++)
+    reference_round(type, x + part * (width / ranks), width / ranks);
+}
+
 // input = rmsnorm(x) * the norm's weight
 static void normalise(struct reference *r, enum tensor tensor, int layer) {
   struct source weight = source_of(r, tensor, layer);
@@ -316,7 +325,7 @@ static void attention_block(struct reference *r, int layer) {
   matvec(r, TENSOR_WV, layer, r->input, r->value);
   for (size_t b = 0; b < r->batch; b++)
     attend(r, layer, b);
-  round_vectors(r, activations, r->attended, r->query_width);
+  round_parts(r, activations, r->attended, r->query_width);
   matvec(r, TENSOR_WO, layer, r->attended, r->output);
   add_output(r);
 }
@@ -328,7 +337,7 @@ static void ffn_block(struct reference *r, int layer) {
   matvec(r, TENSOR_GATE, layer, r->input, r->gate);
   matvec(r, TENSOR_UP, layer, r->input, r->up);
   reference_swiglu(r->gate, r->up, r->batch * r->ffn);
-  round_vectors(r, activations, r->gate, r->ffn);
+  round_parts(r, activations, r->gate, r->ffn);
   matvec(r, TENSOR_DOWN, layer, r->gate, r->output);
   add_output(r);
 }
@@ -422,8 +431,11 @@ static void set_sizes(struct reference *r) {
 struct reference *reference_create(const struct decode_request *request,
                                    enum decode_status *status) {
   *status = DECODE_UNSUPPORTED;
+  int size;
+  const char *what;
   if (!shape_known(&request->shape) || !types_known(&request->types) || request->batch < 1 ||
-      request->context < 1)
+      request->context < 1 ||
+      (request->ranks > 1 && !share_divides(&request->shape, request->ranks, &size, &what)))
     return NULL;
 
   *status = DECODE_NO_MEMORY;

@@ -13,8 +13,9 @@
 
 struct reference;
 
-// Fills the cache from the seed; the first tokens are (seed + row) mod vocab. NULL and *status
-// DECODE_UNSUPPORTED (a shape or a mix of types that decode.h does not know) or DECODE_NO_MEMORY.
+// Fills the cache from the seed; the first tokens are (seed + row) mod vocab. Of several ranks it
+// is the whole model, rounded as they round it. NULL and *status DECODE_UNSUPPORTED (a shape or a
+// mix of types that decode.h does not know) or DECODE_NO_MEMORY.
 struct reference *reference_create(const struct decode_request *request,
                                    enum decode_status *status);
 void reference_destroy(struct reference *reference); // NULL is allowed

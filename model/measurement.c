@@ -69,6 +69,20 @@ const struct measurement_shard measurement_whole_model = {
     .source = "",
 };
 
+const struct measurement_tensor_parallel measurement_one_device = {
+    .devices = 0,
+    .library = "",
+    .all_reduce_s = NAN,
+};
+
+int measurement_metered_devices(const struct measurement *result) {
+  return result->tensor_parallel.devices > 1 ? result->tensor_parallel.devices : 1;
+}
+
+int measurement_devices(const struct measurement *result) {
+  return result->shard.of > 1 ? result->shard.of : measurement_metered_devices(result);
+}
+
 static void wanted(const struct reader *reader, const char *path, const char *what,
                    const json_t *found) {
   static const char *const kinds[] = {
@@ -327,6 +341,10 @@ static void check_result(const struct reader *reader, const struct measurement *
     wrong = "some layers without slices are no whole model";
   else if (result->shard.of > 1 && result->whole_model && isnan(result->shard.all_reduce_s))
     wrong = "a rank's share is no whole model without the time of an all-reduce";
+  else if (result->tensor_parallel.member_count != (size_t)result->tensor_parallel.devices)
+    wrong = "tensor_parallel.members are not so many as tensor_parallel.devices";
+  else if (result->tensor_parallel.devices > 1 && result->shard.of > 1)
+    wrong = "a result is of several devices or of one rank's share, not of both";
   else if (result->verification.max_error > result->verification.tolerance)
     wrong = "the kernels did not pass their verification";
   else

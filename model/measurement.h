@@ -19,9 +19,9 @@
 #include <stdint.h>
 
 // 2 adds what stands beside the device's own watts, telemetry and the device's state; 3 what the
-// device does while others beside it run the same; 4 the meter's readings over time. Older records
-// are read, with these unknown.
-#define MEASUREMENT_SCHEMA 4
+// device does while others beside it run the same; 4 the meter's readings over time; 5 several
+// devices that hold one model together. Older records are read, with these unknown.
+#define MEASUREMENT_SCHEMA 5
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -167,6 +167,24 @@ struct measurement_shard {
   const char *source;  // of that
 };
 
+// One of them, by what it is known again.
+struct measurement_member {
+  int index; // of the device within the backend when it was measured
+  const char *name, *uuid, *pci;
+};
+
+// A model that several devices held together, all of them measured, as they exchanged what
+// measurement_shard says of shares. tokens_per_s and all that is metered are of all of them; bytes,
+// operations, memory and read bandwidth are of the first, and each has as much.
+struct measurement_tensor_parallel {
+  int devices;                              // 0: the result is of one device
+  const struct measurement_member *members; // [devices]
+  size_t member_count;
+  const char *library;       // that they exchange through: "NCCL 2.28.9"
+  double all_reduce_s;       // of one of a layer, alone, many in turn; a step has two a layer
+  uint64_t all_reduce_bytes; // of each device
+};
+
 // What the prober saw amiss, in words for whoever uses the figures: "the samples drifted, the power
 // had not settled"; "" when all was well. The grade is not changed by it.
 const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena);
@@ -192,7 +210,8 @@ struct measurement {
   size_t slice_count;
   double slice_error_s; // standard error of the extrapolated step; NAN from two depths
 
-  // Of all rows of the batch: batch / median step. Per device, or of all shard.of of them.
+  // Of all rows of the batch: batch / median step. Per device, or of all devices of
+  // measurement_devices.
   double tokens_per_s, ci95_low, ci95_high; // 95 % interval of the median
   double step_seconds, p5_s, p95_s;         // median and quantiles of a step's time
   double layer_seconds;                     // step_seconds / layers
@@ -216,6 +235,7 @@ struct measurement {
   struct measurement_telemetry telemetry;
   struct measurement_together together;
   struct measurement_shard shard;
+  struct measurement_tensor_parallel tensor_parallel;
 
   struct measurement_flags flags;
   enum grade grade; // measured; or projected: slices, cache-resident, not the whole model
@@ -258,6 +278,12 @@ extern const struct measurement_beside measurement_beside_unknown;
 extern const struct measurement_telemetry measurement_telemetry_unknown;
 extern const struct measurement_together measurement_together_unknown;
 extern const struct measurement_shard measurement_whole_model;
+extern const struct measurement_tensor_parallel measurement_one_device;
+
+// Devices that hold the model of a result, which tokens_per_s are of; and those of them that the
+// meter's watts are of.
+int measurement_devices(const struct measurement *result);
+int measurement_metered_devices(const struct measurement *result);
 
 // Seconds and joules of the window, gaps left out.
 double measurement_window_seconds(const struct measurement_window *window);

@@ -150,6 +150,18 @@ static const struct field shard_fields[] = {
     INT(measurement_shard, of, 0), MAYBE(measurement_shard, step_seconds, 0),
     MAYBE(measurement_shard, all_reduce_s, 0), TEXT(measurement_shard, source), END};
 
+static const struct field member_fields[] = {
+    INT(measurement_member, index, 0), TEXT(measurement_member, name),
+    TEXT(measurement_member, uuid), TEXT(measurement_member, pci), END};
+
+static const struct field tensor_parallel_fields[] = {
+    INT(measurement_tensor_parallel, devices, 0),
+    LIST(measurement_tensor_parallel, members, member_count, measurement_member, member_fields),
+    TEXT(measurement_tensor_parallel, library),
+    MAYBE(measurement_tensor_parallel, all_reduce_s, 0),
+    COUNT(measurement_tensor_parallel, all_reduce_bytes),
+    END};
+
 static const struct field verification_fields[] = {
     TEXT(measurement_verification, what), REAL(measurement_verification, max_error, 0),
     REAL(measurement_verification, tolerance, 0), TEXT(measurement_verification, token_checksum),
@@ -194,6 +206,7 @@ static const struct field result_fields[] = {
     OBJECT_SINCE(measurement, telemetry, telemetry_fields, 2),
     OBJECT_SINCE(measurement, together, together_fields, 3),
     OBJECT_SINCE(measurement, shard, shard_fields, 3),
+    OBJECT_SINCE(measurement, tensor_parallel, tensor_parallel_fields, 5),
     OBJECT(measurement, verification, verification_fields),
     COUNT(measurement, seed),
     TEXT(measurement, started),

@@ -80,14 +80,20 @@ const struct measurement_record *records_of_accelerator(const struct records *re
   return newest;
 }
 
+// The better the lower: few devices rather than many, and all of them measured rather than one's
+// share.
+static int kind_of(const struct measurement *result) {
+  return 2 * measurement_devices(result) + (result->shard.of > 1);
+}
+
 // A model on one device tells more of that than a share of it; and curves are of one kind.
 static void keep_fewest_ranks(struct choice *choice) {
   int fewest = INT_MAX;
   size_t kept = 0;
   for (size_t i = 0; i < choice->count; i++)
-    fewest = choice->fitting[i]->shard.of < fewest ? choice->fitting[i]->shard.of : fewest;
+    fewest = kind_of(choice->fitting[i]) < fewest ? kind_of(choice->fitting[i]) : fewest;
   for (size_t i = 0; i < choice->count; i++)
-    if (choice->fitting[i]->shard.of == fewest)
+    if (kind_of(choice->fitting[i]) == fewest)
       choice->fitting[kept++] = choice->fitting[i];
   choice->count = kept;
 }
@@ -97,7 +103,7 @@ static void add_fitting(struct choice *choice, const struct measurement *result)
   for (size_t i = 0; i < choice->count; i++) {
     const struct measurement *other = choice->fitting[i];
     if (other->batch != result->batch || other->context != result->context ||
-        other->shard.of != result->shard.of)
+        kind_of(other) != kind_of(result))
       continue;
     if (strcmp(result->finished, other->finished) > 0)
       choice->fitting[i] = result;
@@ -239,9 +245,12 @@ static const char *crowded(const struct choice *choice, const struct measurement
                       100 * together->tokens_per_s / result->tokens_per_s);
 }
 
-// "; one of 8 ranks, an all-reduce taking 12 us (NOTE)", or "".
+// "; one of 8 ranks, an all-reduce taking 12 us (NOTE)", "; on 8 devices together", or "".
 static const char *sharded(const struct choice *choice, const struct measurement *result) {
   const struct measurement_shard *shard = &result->shard;
+  if (result->tensor_parallel.devices > 1)
+    return arena_printf(choice->arena, "; on %d devices together, through %s",
+                        result->tensor_parallel.devices, result->tensor_parallel.library);
   if (shard->of < 2)
     return "";
   return arena_printf(choice->arena, "; one of %d ranks, an all-reduce taking %.4g us (%s)",
@@ -270,14 +279,21 @@ static const char *power_source(const struct choice *choice, const struct measur
                                 double power_w, const struct measurement_window *window) {
   if (isnan(power_w))
     return "";
-  return arena_printf(choice->arena, "record %s: %s, %s%s%s", file_name(nearest->record->path),
-                      nearest->record->device.name, nearest->energy_meter,
+  const int devices = measurement_metered_devices(nearest);
+  const char *shared =
+      devices > 1 ? arena_printf(choice->arena, ", the mean of %d devices", devices) : "";
+  return arena_printf(choice->arena, "record %s: %s, %s%s%s%s", file_name(nearest->record->path),
+                      nearest->record->device.name, nearest->energy_meter, shared,
                       readings_text(window, choice->arena), amiss(choice, nearest));
 }
 
 // Of one device.
 static double rate_of(const struct measurement *result) {
-  return result->tokens_per_s / (result->shard.of > 1 ? result->shard.of : 1);
+  return result->tokens_per_s / measurement_devices(result);
+}
+
+static double load_power_of(const struct measurement *result) {
+  return result->load_power_w / measurement_metered_devices(result);
 }
 
 static void fill(const struct choice *choice, const struct measurement *nearest,
@@ -286,8 +302,8 @@ static void fill(const struct choice *choice, const struct measurement *nearest,
   *out = (struct recorded){
       .nearest = nearest,
       .throughput = rate_of(nearest) * hour_s,
-      .load_power_w = nearest->load_power_w,
-      .idle_power_w = nearest->idle_power_w,
+      .load_power_w = load_power_of(nearest),
+      .idle_power_w = nearest->idle_power_w / measurement_metered_devices(nearest),
       .grade = nearest->grade,
       .source = arena_printf(choice->arena,
                              "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s%s%s",
@@ -323,7 +339,7 @@ static void collect_curve(const struct choice *choice, enum workload_key along,
       return;
     limit = axis_of(next, along);
     curve->x[curve->count] = limit;
-    curve->load_power[curve->count] = next->load_power_w;
+    curve->load_power[curve->count] = load_power_of(next);
     curve->throughput[curve->count++] = rate_of(next);
     if (!curve->nearest || abs(limit - at) < abs(axis_of(curve->nearest, along) - at))
       curve->nearest = next;
@@ -400,10 +416,10 @@ int recorded_curve(const struct records *records, const char *file, const char *
   for (size_t i = 0; i < choice.count; i++) {
     const struct measurement *result = choice.fitting[i];
     if (result->context != context ||
-        !curve_add(curve, result->batch, rate_of(result) * hour_s, result->load_power_w, ""))
+        !curve_add(curve, result->batch, rate_of(result) * hour_s, load_power_of(result), ""))
       continue;
     curve->grade = result->grade > curve->grade ? result->grade : curve->grade;
-    curve->accelerators = result->shard.of > 1 ? result->shard.of : 1;
+    curve->accelerators = measurement_devices(result);
     largest = largest && largest->batch > result->batch ? largest : result;
   }
   if (largest && curve->count >= 2) {

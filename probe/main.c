@@ -123,19 +123,24 @@ static int run_alone(struct run *run, struct session *session,
   return result;
 }
 
+static int verify_session(struct run *run, const struct session *session,
+                          const struct measurement_shape *model) {
+  const enum verification_outcome outcome = verification_run(session, model, stdout);
+  clear_progress();
+  run->differs = run->differs || outcome == VERIFICATION_DIFFERS;
+  if (stop_signal)
+    note(run, "stopped; ", "not everything was verified");
+  return outcome == VERIFICATION_FAILED ? -1 : 0;
+}
+
 static int verify_devices(struct run *run, const struct device *devices, size_t count,
                           const struct measurement_shape *model) {
   for (size_t i = 0; i < count && !stop_signal; i++) {
     struct session session = {.options = &run->options, .protocol = make_protocol(run)};
     session.protocol.device = &devices[i];
-    const enum verification_outcome outcome = verification_run(&session, model, stdout);
-    clear_progress();
-    if (outcome == VERIFICATION_FAILED)
+    if (verify_session(run, &session, model))
       return -1;
-    run->differs = run->differs || outcome == VERIFICATION_DIFFERS;
   }
-  if (stop_signal)
-    note(run, "stopped; ", "not everything was verified");
   return 0;
 }
 
@@ -160,6 +165,24 @@ static int run_devices(struct run *run, const struct device *devices, size_t cou
   return result;
 }
 
+// All at once, one model.
+static int run_ranks(struct run *run, const struct device *devices, size_t count,
+                     const struct measurement_shape *model) {
+  if ((size_t)run->options.tensor_parallel != count) {
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--tensor-parallel %d takes as many devices, and --device %s is %zu",
+                      run->options.tensor_parallel, run->options.device, count);
+    return -1;
+  }
+  struct session session = {.options = &run->options,
+                            .protocol = make_protocol(run),
+                            .ranks = devices,
+                            .rank_count = count};
+  session.protocol.device = &devices[0];
+  return run->options.verify_only ? verify_session(run, &session, model)
+                                  : run_alone(run, &session, model);
+}
+
 static int run_run(struct run *run) {
   struct device *devices;
   size_t count;
@@ -173,6 +196,8 @@ static int run_run(struct run *run) {
       catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
       model_shape_find(&catalog, run->options.model, &model))
     return -1;
+  if (run->options.tensor_parallel)
+    return run_ranks(run, devices, count, &model);
   return run->options.verify_only ? verify_devices(run, devices, count, &model)
                                   : run_devices(run, devices, count, &model);
 }

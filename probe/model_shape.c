@@ -1,5 +1,7 @@
 #include "probe/model_shape.h"
 
+#include "kernels/share.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,33 +109,13 @@ struct decode_shape model_shape_of(const struct measurement_shape *shape, int la
   };
 }
 
-struct decode_shape model_shape_share(struct decode_shape shape, int ranks) {
-  if (ranks < 2)
-    return shape;
-  shape.heads /= ranks;
-  shape.kv_heads = shape.kv_heads > ranks ? shape.kv_heads / ranks : 1;
-  shape.ffn_hidden /= ranks;
-  shape.vocab /= ranks;
-  return shape;
-}
-
 bool model_shape_divides(const struct measurement_shape *shape, int ranks, const char **what,
                          struct arena *arena) {
-  const struct {
-    int size;
-    bool divides;
-    const char *name;
-  } parts[] = {
-      {shape->heads, shape->heads % ranks == 0, "heads"},
-      {shape->kv_heads, shape->kv_heads % ranks == 0 || ranks % shape->kv_heads == 0, "KV heads"},
-      {shape->ffn_hidden, shape->ffn_hidden % ranks == 0, "rows of the MLP"},
-      {shape->vocab, shape->vocab % ranks == 0, "entries of the vocabulary"},
-  };
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-    if (parts[i].divides)
-      continue;
-    *what = arena_printf(arena, "%d %s", parts[i].size, parts[i].name);
-    return false;
-  }
-  return true;
+  const struct decode_shape whole = model_shape_of(shape, shape->layers);
+  const char *name;
+  int size;
+  if (share_divides(&whole, ranks, &size, &name))
+    return true;
+  *what = arena_printf(arena, "%d %s", size, name);
+  return false;
 }

@@ -15,10 +15,6 @@ int model_shape_find(struct catalog *catalog, const char *id, struct measurement
 // The first `layers` layers of it.
 struct decode_shape model_shape_of(const struct measurement_shape *shape, int layers);
 
-// One rank's share of it among `ranks`, the first's: heads, MLP and vocabulary divided, KV heads
-// too as far as there are any; the whole for fewer than two.
-struct decode_shape model_shape_share(struct decode_shape shape, int ranks);
-
 // Can it be divided among so many? Otherwise *what says what cannot: "25 heads".
 bool model_shape_divides(const struct measurement_shape *shape, int ranks, const char **what,
                          struct arena *arena);

@@ -25,6 +25,7 @@ enum key {
   KEY_WALL_POWER,
   KEY_WALL_NOTE,
   KEY_REDFISH,
+  KEY_TENSOR_PARALLEL,
   KEY_SHARD,
   KEY_ALL_REDUCE,
   KEY_ALL_REDUCE_NOTE,
@@ -86,6 +87,9 @@ static const struct known_option {
       "Ask the board's management controller for the whole machine's watts there: "
       "https://HOST/redfish/v1/Chassis/1/Power",
       0},
+     COMMAND_RUN},
+    {{"tensor-parallel", KEY_TENSOR_PARALLEL, "N", 0,
+      "Measure one model that the N devices of --device hold together, through NCCL or RCCL", 0},
      COMMAND_RUN},
     {{"shard", KEY_SHARD, "1/N", 0,
       "Measure one rank's share of a model that N devices hold together (tensor parallel)", 0},
@@ -302,6 +306,8 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
   if (parsing->syntax->command == COMMAND_RUN && !parsing->options->model)
     argp_error(state, "expected --model ID");
   const struct measurement_shard *shard = &parsing->options->shard;
+  if (parsing->options->tensor_parallel && shard->of)
+    argp_error(state, "--shard measures one device's share, --tensor-parallel all of them");
   if (!isnan(shard->all_reduce_s) && !shard->of)
     argp_error(state, "--all-reduce goes with --shard");
   if (isnan(shard->all_reduce_s) != !*shard->source)
@@ -341,6 +347,9 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_WALL_POWER: options->wall.typed_w = read_watts(text, parsing, state); break;
   case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
   case KEY_WALL_NOTE: options->wall.note = text; break;
+  case KEY_TENSOR_PARALLEL:
+    read_int(text, "", 2, DECODE_MOST_RANKS, "tensor-parallel", state, &options->tensor_parallel);
+    break;
   case KEY_SHARD: options->shard.of = read_shard(text, state); break;
   case KEY_ALL_REDUCE:
     options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);

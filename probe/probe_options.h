@@ -31,6 +31,7 @@ struct probe_options {
   double soak_s; // of load before the energy_s under the meter
   struct wall_options wall;
   struct measurement_shard shard; // of 0: whole models
+  int tensor_parallel;            // devices that hold a model together; 0: each one by itself
   double tolerance;               // a fraction
   int threads;
   uint64_t seed;

@@ -1,5 +1,6 @@
 #include "probe/protocol.h"
 
+#include "kernels/share.h"
 #include "probe/energy_load.h"
 #include "probe/energy_watch.h"
 #include "probe/environment.h"
@@ -10,6 +11,8 @@
 
 #include <math.h>
 #include <string.h>
+
+enum { ALL_REDUCES = 200 }; // timed in turn
 
 static const double noisy_share = 0.005;
 static const double drift_share = 0.01;
@@ -25,23 +28,29 @@ struct depth {
   struct calibration calibration;
   double bandwidth_after;
   struct energy_load load;
+  struct decode_all_reduce all_reduce; // of several devices
 };
 
 const char *workload_text(const struct workload *workload, struct arena *arena) {
   const int ranks = workload->shard.of;
   return arena_printf(arena, "%s %s, batch %d, context %d%s", workload->model.id,
                       workload->precision, workload->batch, workload->context,
-                      ranks > 1 ? arena_printf(arena, ", a share of 1/%d", ranks) : "");
+                      ranks > 1 ? arena_printf(arena, ", a share of 1/%d", ranks)
+                      : workload->rank_count > 1
+                          ? arena_printf(arena, ", on %d devices", workload->rank_count)
+                          : "");
 }
 
 struct decode_request workload_request(const struct workload *workload, int layers) {
   return (struct decode_request){
-      .shape = model_shape_share(model_shape_of(&workload->model, layers), workload->shard.of),
+      .shape = share_of(model_shape_of(&workload->model, layers), workload->shard.of),
       .types = workload->types,
       .batch = workload->batch,
       .context = workload->context,
       .seed = workload->seed,
       .threads = workload->threads,
+      .ranks = workload->rank_count,
+      .devices = workload->rank_indices,
   };
 }
 
@@ -61,12 +70,21 @@ static int deepest(const struct workload *workload) {
 }
 
 // Memory that is free now; before, if the device does not say.
-static uint64_t free_bytes(const struct protocol *protocol) {
+static uint64_t free_on(const struct device *device) {
   struct decode_device now;
-  const struct device *device = protocol->device;
   if (device->backend->describe(device->index, &now) == DECODE_OK)
     return now.memory_free_bytes;
   return device->described.memory_free_bytes;
+}
+
+// Of several devices that with the least.
+static uint64_t free_bytes(const struct protocol *protocol, const struct workload *workload) {
+  uint64_t least = free_on(protocol->device);
+  for (int i = 0; i < workload->rank_count; i++) {
+    const uint64_t one = free_on(&workload->ranks[i]);
+    least = one < least ? one : least;
+  }
+  return least;
 }
 
 static uint64_t margin_of(uint64_t available) {
@@ -103,7 +121,7 @@ int protocol_fits(const struct protocol *protocol, const struct workload *worklo
     fail(protocol, workload, "cannot be run", status);
     return -1;
   }
-  const uint64_t available = free_bytes(protocol);
+  const uint64_t available = free_bytes(protocol, workload);
   if (cost.resident_bytes + margin_of(available) <= available)
     return 0;
   diagnostics_error(protocol->diagnostics, nowhere,
@@ -126,7 +144,7 @@ static void say(const struct protocol *protocol, const char *label, const char *
 static enum decode_status calibrate_for(const struct protocol *protocol,
                                         const struct workload *workload, struct depth *depth) {
   const struct device *device = protocol->device;
-  const uint64_t available = free_bytes(protocol);
+  const uint64_t available = free_bytes(protocol, workload);
   const uint64_t taken = depth->cost.resident_bytes + margin_of(available);
   const uint64_t room = available > taken ? available - taken + least_room : least_room;
   const uint64_t footprint = depth->cost.weight_bytes + depth->cost.kv_bytes;
@@ -137,7 +155,13 @@ static enum decode_status calibrate_for(const struct protocol *protocol,
                    wanted, protocol->stop, &depth->calibration);
 }
 
-static enum decode_status measure_state(const struct protocol *protocol, struct depth *depth,
+static enum decode_status time_all_reduce(const struct protocol *protocol, struct depth *depth) {
+  const struct decode_backend *backend = protocol->device->backend;
+  return backend->all_reduce(depth->sampling.state, ALL_REDUCES, &depth->all_reduce);
+}
+
+static enum decode_status measure_state(const struct protocol *protocol,
+                                        const struct workload *workload, struct depth *depth,
                                         bool metered) {
   struct sampling *sampling = &depth->sampling;
   const uint64_t bytes = depth->cost.weight_bytes + depth->cost.kv_bytes;
@@ -146,6 +170,8 @@ static enum decode_status measure_state(const struct protocol *protocol, struct 
     status = sampling_run(sampling, bytes);
   if (status == DECODE_OK && !*protocol->stop)
     status = calibration_repeat(&depth->calibration, &depth->bandwidth_after);
+  if (status == DECODE_OK && !*protocol->stop && workload->rank_count > 1)
+    status = time_all_reduce(protocol, depth);
   if (status == DECODE_OK && !*protocol->stop && metered)
     status = energy_load_run(protocol, sampling->state, sampling->summary.median, sampling->label,
                              &depth->load);
@@ -174,7 +200,7 @@ static enum protocol_outcome measure_depth(const struct protocol *protocol,
     depth->sampling.state = backend->create(protocol->device->index, &request, &status);
   say(protocol, label, "warming up");
   if (depth->sampling.state)
-    status = measure_state(protocol, depth, layers == deepest(workload));
+    status = measure_state(protocol, workload, depth, layers == deepest(workload));
   if (depth->sampling.state)
     backend->destroy(depth->sampling.state);
   backend->calibration_end();
@@ -327,6 +353,27 @@ static void tell_exchanges(struct measurement *out) {
   out->p95_s += shift_s;
 }
 
+static struct measurement_tensor_parallel tell_ranks(const struct workload *workload,
+                                                     const struct decode_all_reduce *all_reduce,
+                                                     struct arena *arena) {
+  const size_t count = workload->rank_count > 1 ? (size_t)workload->rank_count : 0;
+  if (count == 0)
+    return measurement_one_device;
+  struct measurement_member *members = arena_array(arena, count, sizeof *members);
+  for (size_t i = 0; i < count; i++) {
+    const struct measurement_device device = device_record(&workload->ranks[i], arena);
+    members[i] = (struct measurement_member){device.index, device.name, device.uuid, device.pci};
+  }
+  return (struct measurement_tensor_parallel){
+      .devices = workload->rank_count,
+      .members = members,
+      .member_count = count,
+      .library = arena_copy(arena, all_reduce->library),
+      .all_reduce_s = all_reduce->seconds,
+      .all_reduce_bytes = all_reduce->bytes,
+  };
+}
+
 static void tell(const struct protocol *protocol, const struct workload *workload,
                  const struct depth *depths, struct measurement *out) {
   const size_t count = workload->layer_count;
@@ -344,6 +391,7 @@ static void tell(const struct protocol *protocol, const struct workload *workloa
     tell_extrapolation(depths, out);
   }
   tell_exchanges(out);
+  out->tensor_parallel = tell_ranks(workload, &last->all_reduce, protocol->arena);
   tell_energy(protocol, last, out);
   tell_flags(protocol, depths, count, out);
 }

@@ -57,6 +57,11 @@ struct workload {
   int layers[PROTOCOL_DEPTHS];
   size_t layer_count;
   struct measurement_shard shard; // of > 1: one rank's share; step_seconds is not used
+  // Devices of the protocol's backend that hold the model together, the protocol's first; none: it
+  // alone.
+  const struct device *ranks;
+  const int *rank_indices; // of those
+  int rank_count;
 };
 
 enum protocol_outcome {

@@ -7,6 +7,13 @@
 #include <math.h>
 #include <string.h>
 
+// The devices of a record: one, or those that hold its models together.
+struct found {
+  struct device *devices;
+  int *indices;
+  size_t count;
+};
+
 // The device of the record, wherever it is plugged in now.
 static int find_device(const struct protocol *protocol, const struct measurement_record *record,
                        const struct decode_backend *const *backends, struct device *found) {
@@ -29,8 +36,54 @@ static int find_device(const struct protocol *protocol, const struct measurement
   return -1;
 }
 
-static int workload_of(const struct protocol *protocol, const struct measurement *recorded,
-                       struct workload *workload) {
+static bool is_taken(const struct device *devices, size_t count, int index) {
+  for (size_t i = 0; i < count; i++)
+    if (devices[i].index == index)
+      return true;
+  return false;
+}
+
+// The i-th of those that hold the record's models together; they may be told apart by nothing but
+// their number.
+static int find_member(const struct protocol *protocol, const struct measurement_record *record,
+                       const struct decode_backend *backend, size_t i, struct device *devices) {
+  const struct measurement_member *member = &record->results[0].tensor_parallel.members[i];
+  struct device *found = &devices[i];
+  const int count = backend->device_count();
+  for (int index = 0; index < count; index++) {
+    *found = (struct device){backend, index, {.name = ""}};
+    if (!is_taken(devices, i, index) && backend->describe(index, &found->described) == DECODE_OK &&
+        !strcmp(found->described.name, member->name) &&
+        !strcmp(found->described.uuid, member->uuid) && !strcmp(found->described.pci, member->pci))
+      return 0;
+  }
+  diagnostics_error(protocol->diagnostics, (struct place){record->source, 0, 0},
+                    "the record is of %d devices together, and '%s' %s is not here",
+                    record->results[0].tensor_parallel.devices, member->name,
+                    *member->uuid ? member->uuid : member->pci);
+  return -1;
+}
+
+// All results of a record are of the same devices.
+static int find_devices(const struct protocol *protocol, const struct measurement_record *record,
+                        const struct decode_backend *const *backends, struct found *found) {
+  const size_t members = record->count ? record->results[0].tensor_parallel.member_count : 0;
+  found->count = members ? members : 1;
+  found->devices = arena_array(protocol->arena, found->count, sizeof *found->devices);
+  found->indices = arena_array(protocol->arena, found->count, sizeof *found->indices);
+  if (find_device(protocol, record, backends, &found->devices[0]))
+    return -1;
+  const struct decode_backend *backend = found->devices[0].backend;
+  for (size_t i = 0; i < members; i++)
+    if (find_member(protocol, record, backend, i, found->devices))
+      return -1;
+  for (size_t i = 0; i < found->count; i++)
+    found->indices[i] = found->devices[i].index;
+  return 0;
+}
+
+static int workload_of(const struct protocol *protocol, const struct found *found,
+                       const struct measurement *recorded, struct workload *workload) {
   *workload = (struct workload){
       .model = recorded->model,
       .precision = recorded->precision,
@@ -41,6 +94,9 @@ static int workload_of(const struct protocol *protocol, const struct measurement
       .layers = {recorded->layers_measured},
       .layer_count = 1,
       .shard = recorded->shard,
+      .ranks = found->devices,
+      .rank_indices = found->indices,
+      .rank_count = recorded->tensor_parallel.devices,
   };
   const bool known = precision_types(&recorded->types, &workload->types);
   if (recorded->slice_count > 0 && recorded->slice_count <= PROTOCOL_DEPTHS) {
@@ -49,7 +105,9 @@ static int workload_of(const struct protocol *protocol, const struct measurement
       workload->layers[i] = recorded->slices[i].layers;
   }
   if (known && recorded->slice_count <= PROTOCOL_DEPTHS &&
-      recorded->layers_measured <= recorded->model.layers)
+      recorded->layers_measured <= recorded->model.layers &&
+      (recorded->tensor_parallel.devices < 2 ||
+       (size_t)recorded->tensor_parallel.devices == found->count))
     return protocol_fits(protocol, workload);
   diagnostics_error(protocol->diagnostics, recorded->place,
                     "%s: the record holds a type or a depth that is not known here",
@@ -122,14 +180,14 @@ static struct protocol protocol_for(const struct protocol *protocol,
   return again;
 }
 
-static enum recheck_outcome recheck_one(const struct protocol *protocol,
+static enum recheck_outcome recheck_one(const struct protocol *protocol, const struct found *found,
                                         const struct measurement *recorded, double tolerance,
                                         FILE *out) {
   struct meter none = {.name = "none: the record has no watts", .why = ""};
   const struct protocol again = protocol_for(protocol, recorded, &none);
   struct workload workload;
   struct measurement now;
-  if (workload_of(&again, recorded, &workload))
+  if (workload_of(&again, found, recorded, &workload))
     return RECHECK_FAILED;
   const enum protocol_outcome measured = protocol_measure(&again, &workload, &now);
   if (measured != PROTOCOL_DONE)
@@ -144,12 +202,13 @@ static enum recheck_outcome recheck_one(const struct protocol *protocol,
   return tokens_agree && watts_agree ? RECHECK_AGREES : RECHECK_DIFFERS;
 }
 
-static enum recheck_outcome recheck_all(const struct protocol *protocol,
+static enum recheck_outcome recheck_all(const struct protocol *protocol, const struct found *found,
                                         const struct measurement_record *record, double tolerance,
                                         FILE *out) {
   enum recheck_outcome worst = RECHECK_AGREES;
   for (size_t i = 0; i < record->count; i++) {
-    const enum recheck_outcome one = recheck_one(protocol, &record->results[i], tolerance, out);
+    const enum recheck_outcome one =
+        recheck_one(protocol, found, &record->results[i], tolerance, out);
     if (one == RECHECK_FAILED || one == RECHECK_STOPPED)
       return one;
     worst = one == RECHECK_DIFFERS ? one : worst;
@@ -159,25 +218,29 @@ static enum recheck_outcome recheck_all(const struct protocol *protocol,
 
 enum recheck_outcome recheck(const struct protocol *given, const struct probe_options *options,
                              const struct decode_backend *const *backends, FILE *out) {
-  struct device device;
+  struct found found;
   struct meter_set set;
   struct protocol protocol = *given;
   const struct measurement_record *record =
       measurement_read(options->record, protocol.arena, protocol.diagnostics);
-  if (!record || find_device(&protocol, record, backends, &device))
+  if (!record || find_devices(&protocol, record, backends, &found))
     return RECHECK_FAILED;
   if (record->count == 0) {
     diagnostics_error(protocol.diagnostics, (struct place){record->source, 0, 0},
                       "the record holds no result to check");
     return RECHECK_FAILED;
   }
-  protocol.device = &device;
+  protocol.device = &found.devices[0];
   warn_of_kernels(&protocol, record);
   if (!protocol.roots)
-    return recheck_all(&protocol, record, options->tolerance, out);
-  meter_set_open(&set, &device, protocol.roots, protocol.clock, protocol.arena);
+    return recheck_all(&protocol, &found, record, options->tolerance, out);
+  const struct device **devices = arena_array(protocol.arena, found.count, sizeof(struct device *));
+  for (size_t i = 0; i < found.count; i++)
+    devices[i] = &found.devices[i];
+  meter_set_open_all(&set, devices, found.count, protocol.roots, protocol.clock, protocol.arena);
   protocol.meter = &set.device;
-  const enum recheck_outcome outcome = recheck_all(&protocol, record, options->tolerance, out);
+  const enum recheck_outcome outcome =
+      recheck_all(&protocol, &found, record, options->tolerance, out);
   meter_set_close(&set);
   return outcome;
 }

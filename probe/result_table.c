@@ -16,6 +16,8 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
       {result->shard.of > 1,
        arena_printf(arena, "a share of 1/%d%s", result->shard.of,
                     isnan(result->shard.all_reduce_s) ? " without its exchanges" : "")},
+      {result->tensor_parallel.devices > 1,
+       arena_printf(arena, "%d devices", result->tensor_parallel.devices)},
       {!result->whole_model && result->shard.of < 2, "not the whole model"},
       {result->slice_count > 0, "extrapolated"},
       {flags->cache_resident, "cache-resident"},
@@ -54,6 +56,24 @@ static void print_result(const struct measurement *result, struct arena *arena, 
   fprintf(out, "  %s%s%s\n", grade_name(result->grade), *remarks ? ": " : "", remarks);
 }
 
+// What the all-reduces of the step take, as they do alone.
+static void print_exchanges(const struct measurement *result, struct arena *arena, FILE *out) {
+  const struct measurement_tensor_parallel *ranks = &result->tensor_parallel;
+  const int layers = result->slice_count ? result->model.layers : result->layers_measured;
+  const int count = 2 * layers + 1;
+  if (ranks->devices < 2)
+    return;
+  const char *size =
+      ranks->all_reduce_bytes < 10240
+          ? arena_printf(arena, "%llu bytes", (unsigned long long)ranks->all_reduce_bytes)
+          : arena_printf(arena, "%.4g KiB", (double)ranks->all_reduce_bytes / 1024);
+  fprintf(out, "%-9s %5d %8d  all-reduces: %d a step of %s, %.4g us each alone, %.2g %% of it (",
+          result->precision, result->batch, result->context, count, size, 1e6 * ranks->all_reduce_s,
+          100 * count * ranks->all_reduce_s / result->step_seconds);
+  print_safely(ranks->library, out);
+  fputs(")\n", out);
+}
+
 void result_table_print(const struct measurement_record *record, FILE *out) {
   struct arena arena = {0};
   if (record->count == 0) {
@@ -69,6 +89,8 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
           "token/s", "+-%", "% read", "us/layer", "W", "J/token", "grade");
   for (size_t i = 0; i < record->count; i++)
     print_result(&record->results[i], &arena, out);
+  for (size_t i = 0; i < record->count; i++)
+    print_exchanges(&record->results[i], &arena, out);
   if (isnan(first->load_power_w)) {
     fputs("power not measured: ", out);
     print_safely(first->energy_meter, out);

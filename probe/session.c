@@ -32,7 +32,7 @@ static int choose_layers(const struct session *session, const struct measurement
 }
 
 static int check_shard(const struct session *session, const struct measurement_shape *model) {
-  const int ranks = session->options->shard.of;
+  const int ranks = session->rank_count ? (int)session->rank_count : session->options->shard.of;
   const char *what;
   if (ranks < 2 || model_shape_divides(model, ranks, &what, session->protocol.arena))
     return 0;
@@ -76,11 +76,23 @@ static int add_workload(const struct session *session, struct plan *plan,
   return 0;
 }
 
+static const int *indices_of(const struct session *session) {
+  int *indices = arena_array(session->protocol.arena, session->rank_count, sizeof *indices);
+  for (size_t i = 0; i < session->rank_count; i++)
+    indices[i] = session->ranks[i].index;
+  return indices;
+}
+
 int session_plan(const struct session *session, const struct measurement_shape *model,
                  struct plan *plan) {
   const struct probe_options *options = session->options;
-  struct workload workload = {
-      .model = *model, .threads = options->threads, .seed = options->seed, .shard = options->shard};
+  struct workload workload = {.model = *model,
+                              .threads = options->threads,
+                              .seed = options->seed,
+                              .shard = options->shard,
+                              .ranks = session->ranks,
+                              .rank_indices = indices_of(session),
+                              .rank_count = (int)session->rank_count};
   const size_t most = options->precision_count * options->batches.count * options->contexts.count;
   *plan = (struct plan){arena_array(session->protocol.arena, most, sizeof *plan->workloads), 0};
   if (choose_layers(session, model, &workload) || check_shard(session, model))
@@ -116,6 +128,9 @@ static const char *record_path(const struct session *session,
   if (options->shard.of)
     identity = arena_printf(arena, "%s|1/%d|%.17g|%s", identity, options->shard.of,
                             options->shard.all_reduce_s, options->shard.source);
+  for (size_t i = 0; i < session->rank_count; i++)
+    identity = arena_printf(arena, "%s|rank %s %s", identity, session->ranks[i].described.uuid,
+                            session->ranks[i].described.pci);
   const char *hash = source_sha256(source_from_text("run", identity, arena), arena);
   return arena_printf(arena, "%s/%s-%s-%.8s.json", options->output_directory, model->id,
                       device->backend->name, hash);
@@ -244,6 +259,15 @@ static int run_plan(struct session *session, struct plan *plan) {
   return result;
 }
 
+static const struct device *const *pointers_to(const struct session *session) {
+  const size_t count = session->rank_count;
+  const struct device **devices =
+      arena_array(session->protocol.arena, count, sizeof(struct device *));
+  for (size_t i = 0; i < count; i++)
+    devices[i] = &session->ranks[i];
+  return devices;
+}
+
 int session_run(struct session *session, const struct measurement_shape *model) {
   struct protocol *protocol = &session->protocol;
   struct meter_set set;
@@ -255,7 +279,11 @@ int session_run(struct session *session, const struct measurement_shape *model) 
   protocol->wall = &session->options->wall;
   if (!protocol->roots)
     return run_plan(session, &plan);
-  meter_set_open(&set, protocol->device, protocol->roots, protocol->clock, protocol->arena);
+  if (session->rank_count)
+    meter_set_open_all(&set, pointers_to(session), session->rank_count, protocol->roots,
+                       protocol->clock, protocol->arena);
+  else
+    meter_set_open(&set, protocol->device, protocol->roots, protocol->clock, protocol->arena);
   protocol->meter = &set.device;
   protocol->host = &set.host;
   protocol->telemetry = &set.telemetry;

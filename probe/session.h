@@ -10,6 +10,9 @@ struct session {
   const struct probe_options *options;
   struct protocol protocol; // its device, stop and arena set by the caller; meters, or roots
   struct measurement_record *record;
+  // That hold each model together, protocol.device the first of them; 0: it alone.
+  const struct device *ranks;
+  size_t rank_count;
   const char *path;  // of the record: MODEL-DEVICE-HASH.json, the hash over what a run is
   bool is_unwritten; // the record's last result could not be written
 };

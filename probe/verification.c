@@ -14,6 +14,8 @@ static void print_heading(const struct session *session, const struct measuremen
   print_safely(model->id, out);
   fputs(" on ", out);
   print_safely(session->protocol.device->described.name, out);
+  if (session->rank_count)
+    fprintf(out, " and %zu more devices that hold it together", session->rank_count - 1);
   fputs(", kernels against double precision\n", out);
   fprintf(out, "%-9s %5s %8s  %6s %5s %9s %7s  %9s %9s\n", "precision", "batch", "context",
           "layers", "rows", "positions", "words", "error", "tolerance");

@@ -33,7 +33,8 @@ struct decode_request verify_request(const struct decode_request *request) {
   small.shape.layers = least(request->shape.layers, most_layers);
   small.context = least(request->context, most_context);
   if (oracle_seconds(&small) > patience_s)
-    small.shape.vocab = least(small.shape.vocab, small_vocab);
+    small.shape.vocab =
+        least(small.shape.vocab, small_vocab - small_vocab % (small.ranks > 1 ? small.ranks : 1));
   if (oracle_seconds(&small) > patience_s)
     small.shape.layers = 1;
   if (oracle_seconds(&small) > patience_s)

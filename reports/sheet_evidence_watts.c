@@ -19,7 +19,8 @@ struct writer {
 };
 
 static bool has_readings(const struct option *option) {
-  return option->record && option->record->readings.load.count > 0;
+  return option->record && option->record->readings.load.count > 0 &&
+         measurement_metered_devices(option->record) == 1;
 }
 
 bool watts_shown(const struct book *book) {
@@ -37,6 +38,9 @@ const char *watts_words(const struct option *option, struct arena *arena) {
     return "measured: the chart above, the readings below";
   if (isnan(record->load_power_w))
     return arena_printf(arena, "not measured (%s)", record->energy_meter);
+  if (measurement_metered_devices(record) > 1)
+    return arena_printf(arena, "not shown: they are of %d devices together",
+                        measurement_metered_devices(record));
   return "not in the record: it was written before records had readings";
 }
 

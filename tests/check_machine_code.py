@@ -41,7 +41,8 @@ ATTENTION = [f'attention_{kv}_{d}' for kv in ('bf16', 'e4m3') for d in (64, 128,
 READ = [f'read_{v}' for v in range(3)]
 TILE = [f'{k}_{p}' for k in ('rate', 'tile_check') for p in PAIRS]
 SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3') for p in ('norm', 'round')] +
-         ['embed_bf16', 'embed_e4m3', 'sample', 'fill_bf16', 'fill_e4m3', 'fill_f32', 'fill_value'])
+         ['embed_bf16', 'embed_e4m3', 'sample', 'sample_key', 'fill_bf16', 'fill_e4m3', 'fill_f32',
+          'fill_value'])
 EVERY = set(VECTOR + MATRIX + ATTENTION + READ + TILE + SMALL)
 STREAMING = set(VECTOR + MATRIX + ATTENTION + READ)
 # Without a matrix unit heads of 256 take more registers than there are.

@@ -41,7 +41,7 @@ static const struct decode_types mixes[] = {
 
 static struct decode_request request_of(const struct decode_types *types, int batch, int context,
                                         int threads) {
-  return (struct decode_request){odd_shape, *types, batch, context, 20, threads};
+  return (struct decode_request){odd_shape, *types, batch, context, 20, threads, 0, NULL};
 }
 
 static struct decode_state *make(const struct decode_request *request) {

@@ -106,7 +106,7 @@ static void set_number(const char *name, long long value) {
 
 static struct decode_request request_of(const struct decode_shape *shape,
                                         const struct decode_types *types, int batch, int context) {
-  return (struct decode_request){*shape, *types, batch, context, 20, 0};
+  return (struct decode_request){*shape, *types, batch, context, 20, 0, 0, NULL};
 }
 
 static const char *describe(const struct decode_request *r) {

@@ -48,7 +48,7 @@ static char *const base = (char *)UINT64_C(0x100000000); // never touched: plans
 
 static struct decode_request request_of(const struct decode_shape *shape,
                                         const struct decode_types *types, int batch, int context) {
-  return (struct decode_request){*shape, *types, batch, context, 1, 0};
+  return (struct decode_request){*shape, *types, batch, context, 1, 0, 0, NULL};
 }
 
 static struct plan plan_of(const struct decode_request *request, const struct gpu_device *device) {

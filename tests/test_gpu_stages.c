@@ -555,6 +555,48 @@ static void the_first_of_the_largest_is_chosen(void **unused) {
   }
 }
 
+// Of ranks: keys are ordered as the best logits are, the first of equals before the others, and are
+// the same for both zeros; the token is that of the largest key, here of two ranks.
+static void the_best_of_all_ranks_is_chosen(void **unused) {
+  enum { VOCAB = 3, ROWS = 9, RANKS = 2 };
+  static const float best[ROWS][RANKS] = {
+      {1, 2},     {2, 1},        {2, 2},          {-1, -2},   {-2, -1},
+      {-0.0f, 0}, {INFINITY, 3}, {-INFINITY, -9}, {NAN, NAN},
+  };
+  static const int tokens[ROWS] = {101, 1, 1, 1, 101, 1, 1, 101, 0};
+  (void)unused;
+  for (size_t i = 0; i < PLUGINS; i++) {
+    uint64_t *keys[RANKS];
+    float *logits = take(sizeof(float[ROWS][VOCAB]));
+    int *chosen = take(sizeof(int[ROWS]));
+    unsigned *counters = take(sizeof(unsigned[ROWS]));
+    memset(counters, 0, sizeof(unsigned[ROWS]));
+    for (int rank = 0; rank < RANKS; rank++) {
+      for (int k = 0; k < ROWS * VOCAB; k++) {
+        logits[k] = k % VOCAB == 1 ? best[k / VOCAB][rank] : NAN;
+      }
+      keys[rank] = take(sizeof(uint64_t[ROWS]));
+      const struct sample_arguments a = {
+          .logits = logits,
+          .vocab = VOCAB,
+          .best = take(ROWS * SAMPLE_BLOCKS * sizeof(float)),
+          .best_index = take(ROWS * SAMPLE_BLOCKS * sizeof(int)),
+          .counters = counters,
+          .first = 100 * rank,
+          .keys = keys[rank],
+      };
+      run(&plugins[i], "sample", SAMPLE_BLOCKS, ROWS, 1, SMALL_THREADS, 1024, &a, sizeof a);
+    }
+    for (int row = 0; row < ROWS; row++) {
+      keys[0][row] = keys[1][row] > keys[0][row] ? keys[1][row] : keys[0][row];
+    }
+    const struct sample_key_arguments a = {keys[0], ROWS, chosen};
+    run(&plugins[i], "sample_key", 1, 1, 1, SMALL_THREADS, 0, &a, sizeof a);
+    assert_memory_equal(chosen, tokens, sizeof tokens);
+    give_back();
+  }
+}
+
 // ---- fill
 
 static int8_t *make_bell(void) {
@@ -861,6 +903,7 @@ int main(void) {
       cmocka_unit_test(rounding_is_the_hosts),
       cmocka_unit_test(embedding_is_exact),
       cmocka_unit_test(the_first_of_the_largest_is_chosen),
+      cmocka_unit_test(the_best_of_all_ranks_is_chosen),
       cmocka_unit_test(filling_is_the_hosts),
       cmocka_unit_test(attention_is_the_oracles),
   };

@@ -20,9 +20,12 @@
 
 #define PLUGIN "build/lib/pertoken/hip.so"
 
-enum { VOCAB = 203, MOST_BATCH = 5, READ_BYTES = 3 * 64 * 1024 };
+enum { VOCAB = 203, MOST_BATCH = 5, READ_BYTES = 3 * 64 * 1024, PATIENCE_S = 200 };
 
 static const struct decode_shape shape = {2, 72, 6, 2, 40, 101, VOCAB, 1e-5f, 1e4f, 0, 0};
+// Four devices can share it; its vocabulary is smaller than VOCAB.
+static const struct decode_shape shared = {1, 72, 12, 4, 20, 108, 100, 1e-5f, 1e4f, 0, 0};
+static const int all_devices[] = {2, 0, 1, 3};
 
 // Weights, activations, KV, head, accumulation.
 static const struct decode_types bf16 = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16,
@@ -31,13 +34,15 @@ static const struct decode_types e4m3 = {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M
                                          ELEMENT_F32};
 
 static const char *const variables[] = {
-    "FAKE_HIP_DEVICES", "FAKE_HIP_PARTITIONS", "FAKE_HIP_ARCHITECTURE", "FAKE_HIP_MACHINE",
-    "FAKE_HIP_MEMORY",  "FAKE_HIP_NO_CAPTURE", "FAKE_HIP_FAIL_LAUNCH"};
+    "FAKE_HIP_DEVICES",    "FAKE_HIP_PARTITIONS", "FAKE_HIP_ARCHITECTURE", "FAKE_HIP_MACHINE",
+    "FAKE_HIP_MEMORY",     "FAKE_HIP_NO_CAPTURE", "FAKE_HIP_FAIL_LAUNCH",  "FAKE_HIP_FAIL_DEVICE",
+    "FAKE_RCCL_FAIL_INIT", "FAKE_RCCL_RANK",      "FAKE_RCCL_FAIL_REDUCE", "FAKE_RCCL_HANG",
+    "FAKE_RCCL_NO_CAPTURE"};
 
 static struct {
   void *runtime, *plugin;
   const struct decode_backend *backend;
-  int (*alive)(void);
+  int (*alive)(void), (*communicators)(void);
   void (*reset)(void);
 } hip;
 
@@ -49,10 +54,12 @@ static int load(void **unused) {
     return 0; // built without clang: every test is skipped
   hip.runtime = library_open("fake_hip");
   *(void **)&hip.alive = library_symbol(hip.runtime, "fake_hip_alive");
+  *(void **)&hip.communicators = library_symbol(hip.runtime, "fake_rccl_alive");
   *(void **)&hip.reset = library_symbol(hip.runtime, "fake_hip_reset");
   if (!hip.reset || !dladdr(library_symbol(hip.runtime, "hipMalloc"), &where))
     return -1;
   setenv("PERTOKEN_HIP_LIBRARY", where.dli_fname, 1);
+  setenv("PERTOKEN_RCCL_LIBRARY", where.dli_fname, 1);
   hip.plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
   *(void **)&plugin = library_symbol(hip.plugin, DECODE_PLUGIN);
   hip.backend = plugin();
@@ -82,7 +89,7 @@ static void set_number(const char *name, long value) {
 }
 
 static struct decode_request request_of(const struct decode_types *types, int batch) {
-  return (struct decode_request){shape, *types, batch, 70, 20, 0};
+  return (struct decode_request){shape, *types, batch, 70, 20, 0, 0, NULL};
 }
 
 static void expect_words(const char *fragment) {
@@ -108,7 +115,7 @@ static void check_steps(const struct decode_request *request, float *logits) {
     assert_int_equal(hip.backend->tokens(state, tokens), DECODE_OK);
     assert_int_equal(reference_set_tokens(reference, tokens), 0);
     reference_step(reference);
-    memset(logits, 0xFF, (size_t)request->batch * VOCAB * sizeof *logits);
+    memset(logits, 0xFF, (size_t)request->batch * (size_t)request->shape.vocab * sizeof *logits);
     assert_int_equal(hip.backend->run(state, 1), DECODE_OK);
     assert_int_equal(hip.backend->logits(state, logits), DECODE_OK);
     assert_int_equal(hip.backend->tokens(state, tokens), DECODE_OK);
@@ -318,6 +325,134 @@ static void tokens_are_checked(void **unused) {
   hip.backend->destroy(state);
 }
 
+// ---- several devices that hold one model together
+
+static struct decode_request ranks_of(const struct decode_types *types, int batch, int ranks) {
+  setenv("FAKE_HIP_DEVICES", "4", 1);
+  alarm(PATIENCE_S); // a hang is a failure
+  return (struct decode_request){.shape = shared,
+                                 .types = *types,
+                                 .batch = batch,
+                                 .context = 70,
+                                 .seed = 20,
+                                 .ranks = ranks,
+                                 .devices = all_devices};
+}
+
+static void expect_nothing_left(void) {
+  assert_int_equal(hip.alive(), 0);
+  assert_int_equal(hip.communicators(), 0);
+}
+
+static void ranks_are_the_oracle(void **unused) {
+  (void)unused;
+  need_plugin();
+  float logits[MOST_BATCH * VOCAB];
+  const struct decode_request four = ranks_of(&bf16, 1, 4), two = ranks_of(&e4m3, 5, 2);
+  check_steps(&four, logits);
+  expect_nothing_left();
+  check_steps(&two, logits);
+  expect_nothing_left();
+}
+
+// Steps are recorded with their all-reduces; where that cannot be, they are the same bits.
+static void ranks_without_graphs(void **unused) {
+  static const char *const unable[] = {"FAKE_HIP_NO_CAPTURE", "FAKE_RCCL_NO_CAPTURE"};
+  float recorded[VOCAB], launched[VOCAB];
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = ranks_of(&bf16, 1, 4);
+  check_steps(&request, recorded);
+  for (size_t i = 0; i < 2; i++) {
+    setenv(unable[i], "1", 1);
+    check_steps(&request, launched);
+    unsetenv(unable[i]);
+    assert_memory_equal(recorded, launched, (size_t)shared.vocab * sizeof *recorded);
+    expect_nothing_left();
+  }
+}
+
+static void ranks_are_timed(void **unused) {
+  (void)unused;
+  need_plugin();
+  struct decode_all_reduce timed;
+  const struct decode_request request = ranks_of(&bf16, 2, 2);
+  struct decode_state *state = make(&request);
+  assert_int_equal(hip.backend->all_reduce(state, 5, &timed), DECODE_OK);
+  assert_true(timed.seconds > 0);
+  assert_int_equal(timed.bytes, 2 * 72 * 4);
+  assert_string_equal(timed.library, "RCCL 2.27.3");
+  hip.backend->destroy(state);
+  expect_nothing_left();
+}
+
+static void expect_no_ranks(const struct decode_request *request, const char *words) {
+  enum decode_status status = DECODE_OK;
+  assert_null(hip.backend->create(all_devices[0], request, &status));
+  assert_int_equal(status, DECODE_FAILED);
+  expect_words(words);
+  expect_nothing_left();
+  hip.reset();
+}
+
+static void ranks_cannot_be_joined(void **unused) {
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = ranks_of(&bf16, 1, 4);
+  setenv("FAKE_RCCL_FAIL_INIT", "1", 1);
+  expect_no_ranks(&request, "joining the devices: RCCL 2.27.3: unhandled system error (2)");
+}
+
+// Refused, or never brought: the others, that wait for it, end too.
+static void an_all_reduce_fails(void **unused) {
+  static const struct {
+    const char *variable, *words;
+  } cases[] = {{"FAKE_RCCL_FAIL_REDUCE", "rank 2 of 4, device 1: an all-reduce: RCCL"},
+               {"FAKE_RCCL_HANG", "RCCL 2.27.3: remote process exited"}};
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = ranks_of(&bf16, 1, 4);
+  setenv("FAKE_RCCL_RANK", "2", 1);
+  setenv("FAKE_HIP_NO_CAPTURE", "1", 1);
+  for (size_t i = 0; i < 2; i++) {
+    setenv(cases[i].variable, "1", 1);
+    expect_no_ranks(&request, cases[i].words);
+    setenv(cases[i].variable, "3", 1);
+    struct decode_state *state = make(&request);
+    assert_int_equal(hip.backend->run(state, 2), DECODE_FAILED);
+    expect_words(cases[i].words);
+    assert_int_equal(hip.backend->run(state, 1), DECODE_FAILED);
+    expect_words(cases[i].words);
+    hip.backend->destroy(state);
+    expect_nothing_left();
+    unsetenv(cases[i].variable);
+  }
+}
+
+static void a_rank_is_lost(void **unused) {
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = ranks_of(&bf16, 1, 4);
+  long first = 1;
+  for (; first < 1000; first += 13) {
+    enum decode_status status;
+    hip.reset();
+    setenv("FAKE_HIP_FAIL_DEVICE", "1", 1);
+    set_number("FAKE_HIP_FAIL_LAUNCH", first);
+    struct decode_state *state = hip.backend->create(all_devices[0], &request, &status);
+    if (state)
+      status = hip.backend->run(state, 2);
+    if (status != DECODE_OK)
+      expect_words("rank 2 of 4, device 1: ");
+    hip.backend->destroy(state);
+    expect_nothing_left();
+    if (status == DECODE_OK)
+      break;
+    assert_int_equal(status, DECODE_FAILED);
+  }
+  assert_in_range(first, 27, 999);
+}
+
 // The probe of the same build with a HIP library that is not there, lacks a function, or is of
 // HIP 5.
 static void libraries(void **unused) {
@@ -345,6 +480,38 @@ static void libraries(void **unused) {
   }
 }
 
+// The same with an RCCL that is not there, or lacks a function.
+static void collective_libraries(void **unused) {
+  (void)unused;
+  need_plugin();
+  static const struct {
+    const char *file, *expected;
+  } cases[] = {{"nothing.so", "PERTOKEN_RCCL_LIBRARY: "},
+               {"fake_hip_old.so", "this RCCL has no ncclGetVersion; install rccl"},
+               {NULL, "through RCCL, and librccl.so.1 is not there; install rccl"}};
+  char records[] = "/tmp/pertoken-XXXXXX";
+  assert_non_null(mkdtemp(records));
+  const char *path = getenv("PERTOKEN_RCCL_LIBRARY");
+  const int folder = (int)(strrchr(path, '/') - path);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char command[9000], output[8192];
+    const char *file = cases[i].file;
+    snprintf(
+        command, sizeof command,
+        "FAKE_HIP_DEVICES=3 PERTOKEN_PLUGINS=build/lib/pertoken PERTOKEN_RCCL_LIBRARY=%.*s%s%s "
+        "%.*s/../../pertoken-probe run --data data --model smollm-135m --device hip:all "
+        "--tensor-parallel 3 -q -o %s 2>&1; s=$?; rm -f %s/.lock; exit $s",
+        file ? folder : 0, path, file ? "/" : "", file ? file : "", folder, path, records, records);
+    FILE *program = popen(command, "r");
+    assert_non_null(program);
+    output[fread(output, 1, sizeof output - 1, program)] = 0;
+    assert_int_equal(pclose(program), 3 << 8);
+    if (!strstr(output, cases[i].expected))
+      fail_msg("expected '%s' in '%s'", cases[i].expected, output);
+  }
+  assert_int_equal(rmdir(records), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(same_as_the_oracle, begin),
@@ -357,7 +524,14 @@ int main(void) {
       cmocka_unit_test_setup(a_failing_launch, begin),
       cmocka_unit_test_setup(calibration, begin),
       cmocka_unit_test_setup(tokens_are_checked, begin),
+      cmocka_unit_test_setup(ranks_are_the_oracle, begin),
+      cmocka_unit_test_setup(ranks_without_graphs, begin),
+      cmocka_unit_test_setup(ranks_are_timed, begin),
+      cmocka_unit_test_setup(ranks_cannot_be_joined, begin),
+      cmocka_unit_test_setup(an_all_reduce_fails, begin),
+      cmocka_unit_test_setup(a_rank_is_lost, begin),
       cmocka_unit_test_setup(libraries, begin),
+      cmocka_unit_test_setup(collective_libraries, begin),
   };
   return cmocka_run_group_tests(tests, load, NULL);
 }

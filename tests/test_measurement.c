@@ -35,12 +35,16 @@ static const double samples[] = {0.1, 0.1 + 1e-17, 1.0 / 3, 0.125};
 static const struct measurement_throttle throttles[] = {{"software power cap", 0.4},
                                                         {"hardware slowdown", 5.5}};
 
+static const struct measurement_member members[] = {{0, "NVIDIA H200", "GPU-0", "0000:17:00.0"},
+                                                    {3, "NVIDIA H200", "GPU-3", "0000:2a:00.0"}};
+
 static const struct measurement example = {
     .model = {"tinyllama-1.1b", 22, 2048, 32, 4, 64, 5632, 32000, 1e-5, 10000},
     .precision = "bf16",
     .types = {"bf16", "bf16", "bf16", "bf16", "f32"},
     .together = {8, 9.5, 9.25, 10, 78, 3200, NAN, 5.5},
     .shard = {0, NAN, NAN, ""},
+    .tensor_parallel = {2, members, 2, "NCCL 2.28.9", 12.5e-6, 32768},
     .batch = 4,
     .context = 512,
     .whole_model = true,
@@ -170,6 +174,12 @@ static void test_round_trip_of_telemetry(void **state) {
   const struct measurement_together *together = &read->results[0].together;
   assert_int_equal(together->devices, 8);
   assert_true(together->slowest == 9.25 && together->total_tokens_per_s == 78);
+  const struct measurement_tensor_parallel *ranks = &read->results[0].tensor_parallel;
+  assert_int_equal(measurement_devices(&read->results[0]), 2);
+  assert_int_equal(ranks->members[1].index, 3);
+  assert_string_equal(ranks->members[1].uuid, "GPU-3");
+  assert_string_equal(ranks->library, "NCCL 2.28.9");
+  assert_true(ranks->all_reduce_s == 12.5e-6 && ranks->all_reduce_bytes == 32768);
   assert_true(together->load_power_w == 3200 && isnan(together->host_load_power_w));
   assert_int_equal(telemetry->throttle_count, 2);
   assert_string_equal(telemetry->throttles[1].reason, "hardware slowdown");
@@ -297,10 +307,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 5}", "a record of schema 5, this version reads 1 to 4");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 4");
+  refuse(&work, "{\"schema\": 6}", "a record of schema 6, this version reads 1 to 5");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 5");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 4}", "the record has no digest");
+  refuse(&work, "{\"schema\": 5}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -384,6 +394,9 @@ static const struct {
     {"readings.load.power_w", "[null, \"x\"]", "power_w[1]: expected a number, found a text"},
     {"readings.load.power_w", "[-1]", "power_w[0]: expected a number of at least 0"},
     {"readings.idle.end_s", "[null]", "readings.idle.end_s[0]: expected a number, found null"},
+    {"tensor_parallel", NULL, "results[0].tensor_parallel: this field is missing"},
+    {"tensor_parallel.devices", "3", "members are not so many as tensor_parallel.devices"},
+    {"tensor_parallel.members", "[{}]", "tensor_parallel.members[0].index: this field is missing"},
     {"types", "[]", "results[0].types: expected an object, found a list"},
     {"extra", "1", "results[0].extra: a field that no record has"},
     {"/extra", "1", "extra: a field that no record has"},
@@ -427,6 +440,7 @@ static void test_old_schema(void **state) {
   json_object_del(result, "beside");
   json_object_del(result, "together");
   json_object_del(result, "shard");
+  json_object_del(result, "tensor_parallel");
   json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   assert_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
@@ -448,11 +462,13 @@ static void test_old_schema(void **state) {
   assert_int_equal(old->telemetry.throttle_count, 0);
   assert_int_equal(old->readings.load.count, 0);
   assert_int_equal(old->together.devices, 0);
+  assert_int_equal(measurement_devices(old), 1);
+  assert_string_equal(old->tensor_parallel.library, "");
   assert_true(isnan(old->together.total_tokens_per_s));
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 4"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 5"));
   end(&work);
 }
 

@@ -172,6 +172,40 @@ static void test_curve(void **state) {
   }
 }
 
+// Tokens and watts of two devices that hold the model together are both shared out; measured, they
+// stand before one device's share.
+static void test_tensor_parallel(void **state) {
+  (void)state;
+  struct fixture fixture;
+  fixture_start(&fixture);
+  struct measurement_record *list[] = {record_of(&fixture), record_of(&fixture)};
+  for (size_t k = 0; k < list[0]->count; k++) {
+    list[0]->results[k].tensor_parallel =
+        (struct measurement_tensor_parallel){.devices = 2, .library = "NCCL 2.28.9"};
+    list[1]->results[k].shard = (struct measurement_shard){2, NAN, 12e-6, "a paper"};
+    list[1]->results[k].finished = "2026-11-02T10:00:00Z";
+    list[0]->results[k].idle_power_w = 30;
+  }
+  const struct records records = {list, 2, NULL};
+  const struct workload workload = {
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
+  const struct measurement *two = NULL;
+  for (size_t k = 0; k < list[0]->count; k++)
+    if (list[0]->results[k].batch == 4 && list[0]->results[k].context == 512)
+      two = &list[0]->results[k];
+  struct recorded recorded;
+  assert_int_equal(recorded_choose(&records, "", "cpu", &workload, (struct place){0}, &recorded,
+                                   &fixture.arena, &fixture.diagnostics),
+                   0);
+  assert_ptr_equal(recorded.nearest, two);
+  expect_near(recorded.throughput / 3600, two->tokens_per_s / 2, 1e-12, "of one device");
+  expect_near(recorded.load_power_w, two->load_power_w / 2, 1e-12, "watts of one device");
+  expect_near(recorded.idle_power_w, 15, 1e-12, "idle watts of one device");
+  assert_non_null(strstr(recorded.source, "; on 2 devices together, through NCCL 2.28.9"));
+  assert_non_null(strstr(recorded.load_source, ", the mean of 2 devices"));
+  fixture_end(&fixture);
+}
+
 static void test_ranks(void **state) {
   (void)state;
   struct fixture fixture;
@@ -300,9 +334,10 @@ static void test_devices(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_choose),  cmocka_unit_test(test_newest_whole_model),
-      cmocka_unit_test(test_curve),   cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_devices), cmocka_unit_test(test_source_of_watts),
+      cmocka_unit_test(test_choose),          cmocka_unit_test(test_newest_whole_model),
+      cmocka_unit_test(test_curve),           cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_tensor_parallel), cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_source_of_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "kernels/reference.h"
 #include "probe/device.h"
+#include "probe/recheck.h"
 #include "probe/result_table.h"
 #include "probe/session.h"
 #include "probe/together.h"
@@ -23,11 +24,12 @@ static const double slowed_by_each = 0.25;
 
 static struct {
   atomic_int running, most_running, states;
-  int lost; // the device that fails once others run beside it, -1: none
+  int devices_of_ranks; // 20: devices 2 and 0
+  int lost;             // the device that fails once others run beside it, -1: none
 } machine;
 
 struct decode_state {
-  int device;
+  int device, ranks;
   struct decode_request request;
   struct reference *reference;
 };
@@ -55,7 +57,11 @@ static enum decode_status cost(const struct decode_request *request, struct deco
 static struct decode_state *create(int device, const struct decode_request *request,
                                    enum decode_status *status) {
   struct decode_state *state = calloc(1, sizeof *state);
-  *state = (struct decode_state){device, *request, reference_create(request, status)};
+  const int ranks = request->ranks > 1 ? request->ranks : 1;
+  *state = (struct decode_state){device, ranks, *request, reference_create(request, status)};
+  machine.devices_of_ranks = 0;
+  for (int i = 0; ranks > 1 && i < ranks; i++)
+    machine.devices_of_ranks = 10 * machine.devices_of_ranks + request->devices[i];
   atomic_fetch_add(&machine.states, 1);
   return state;
 }
@@ -74,7 +80,7 @@ static enum decode_status run(struct decode_state *state, int steps) {
   reference_set_tokens(state->reference, reference_tokens(state->reference));
   const bool crowded = atomic_load(&machine.states) == DEVICES;
   const double slower = crowded ? 1 + slowed_by_each * (DEVICES - 1) : 1;
-  const double wait_ns = steps * slower * (double)step_ns[state->device];
+  const double wait_ns = steps * slower * (double)step_ns[state->device] / state->ranks;
   const struct timespec wait = {(time_t)(wait_ns / 1e9), (long)fmod(wait_ns, 1e9)};
   nanosleep(&wait, NULL);
   atomic_fetch_sub(&machine.running, 1);
@@ -97,6 +103,12 @@ static enum decode_status set_tokens(struct decode_state *state, const int *in) 
   return reference_set_tokens(state->reference, in) ? DECODE_FAILED : DECODE_OK;
 }
 
+static enum decode_status all_reduce(struct decode_state *state, int repeats,
+                                     struct decode_all_reduce *out) {
+  *out = (struct decode_all_reduce){.bytes = 256, .seconds = 5e-5, .library = "strings and cans"};
+  return repeats > 0 && state->ranks > 1 ? DECODE_OK : DECODE_UNSUPPORTED;
+}
+
 static enum decode_status read_memory(int device, uint64_t bytes, int threads, int variant,
                                       double *seconds) {
   (void)device, (void)threads;
@@ -117,8 +129,9 @@ static const char *error(void) {
 }
 
 static const struct decode_backend backend = {
-    DECODE_ABI, "twins", "test", count,      describe,    cost,        create,          destroy,
-    run,        tokens,  logits, set_tokens, read_memory, matrix_rate, calibration_end, error};
+    DECODE_ABI, "twins",     "test",      count,           describe, cost,
+    create,     destroy,     run,         tokens,          logits,   set_tokens,
+    all_reduce, read_memory, matrix_rate, calibration_end, error};
 
 static const struct decode_backend *const backends[] = {&backend, NULL};
 static const struct measurement_shape tiny = {"tiny", 2, 32, 4, 2, 8, 48, 64, 1e-5, 10000};
@@ -280,6 +293,83 @@ static void test_lost(void **state) {
   end(&scene);
 }
 
+// Two devices hold one model together: one result, of both, that can be measured again.
+static void test_ranks(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene, "twins:1,0");
+  struct session *session = &scene.sessions[0];
+  session->ranks = scene.devices;
+  session->rank_count = scene.count;
+  assert_int_equal(session_run(session, &tiny), 0);
+  expect_error(&scene.fixture, "ranks", "");
+  assert_int_equal(machine.devices_of_ranks, 10);
+  const struct measurement_record *read =
+      measurement_read(session->path, &scene.fixture.arena, &scene.fixture.diagnostics);
+  expect_error(&scene.fixture, "the record", "");
+  const struct measurement *result = &read->results[0];
+  assert_true(result->whole_model && result->grade == GRADE_MEASURED);
+  assert_int_equal(measurement_devices(result), 2);
+  assert_string_equal(result->tensor_parallel.members[0].uuid, "twin-1");
+  assert_int_equal(result->tensor_parallel.members[1].index, 0);
+  assert_string_equal(result->tensor_parallel.library, "strings and cans");
+  expect_near(result->tensor_parallel.all_reduce_s, 5e-5, 1e-12, "an all-reduce");
+  assert_true(result->tokens_per_s < 1.01 * 2 * 2e9 / STEP_NS);
+  const struct probe_options options = {.record = session->path, .tolerance = 0.9};
+  char printed[2048] = "";
+  FILE *out = fmemopen(printed, sizeof printed - 1, "w");
+  machine.devices_of_ranks = 0;
+  const enum recheck_outcome outcome = recheck(&session->protocol, &options, backends, out);
+  fclose(out);
+  expect_error(&scene.fixture, "recheck", "");
+  if (outcome != RECHECK_AGREES)
+    fail_msg("outcome %d:\n%s", (int)outcome, printed);
+  assert_int_equal(machine.devices_of_ranks, 10);
+  end(&scene);
+}
+
+static void test_indivisible(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene, "twins:all");
+  scene.sessions[0].ranks = scene.devices;
+  scene.sessions[0].rank_count = scene.count;
+  assert_int_equal(session_run(&scene.sessions[0], &tiny), -1);
+  expect_error(&scene.fixture, "three", "tiny has 4 heads, which cannot be divided among 3");
+  end(&scene);
+}
+
+static void test_ranks_table(void **state) {
+  (void)state;
+  char text[2048] = "";
+  FILE *out = fmemopen(text, sizeof text - 1, "w");
+  struct measurement result = {.precision = "fp8",
+                               .model.id = "tiny",
+                               .batch = 64,
+                               .context = 4096,
+                               .layers_measured = 80,
+                               .whole_model = true,
+                               .tokens_per_s = 4000,
+                               .ci95_low = 3990,
+                               .ci95_high = 4010,
+                               .step_seconds = 0.016,
+                               .load_power_w = 2000,
+                               .energy_meter = "",
+                               .grade = GRADE_MEASURED,
+                               .tensor_parallel = {4, NULL, 0, "NCCL 2.28.9", 20e-6, 2097152}};
+  const struct measurement_record record = {
+      .device = {.name = "GPU"}, .results = &result, .count = 1};
+  result_table_print(&record, out);
+  fclose(out);
+  static const char *const lines[] = {
+      "  measured: 4 devices\n",
+      "fp8          64     4096  all-reduces: 161 a step of 2048 KiB, 20 us each alone, 20 % of it "
+      "(NCCL 2.28.9)\n"};
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+    if (!strstr(text, lines[i]))
+      fail_msg("expected '%s' in\n%s", lines[i], text);
+}
+
 static void test_table(void **state) {
   (void)state;
   struct measurement_record records[2] = {0};
@@ -307,8 +397,10 @@ static void test_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names), cmocka_unit_test(test_together), cmocka_unit_test(test_known),
-      cmocka_unit_test(test_lost),  cmocka_unit_test(test_table),
+      cmocka_unit_test(test_names),       cmocka_unit_test(test_together),
+      cmocka_unit_test(test_known),       cmocka_unit_test(test_lost),
+      cmocka_unit_test(test_table),       cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_indivisible), cmocka_unit_test(test_ranks_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

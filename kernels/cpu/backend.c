@@ -66,6 +66,8 @@ static enum decode_status describe(int device, struct decode_device *out) {
 }
 
 static enum decode_status make_plan(const struct decode_request *request, struct plan *plan) {
+  if (request->ranks > 1)
+    return refuse(DECODE_UNSUPPORTED, "a CPU holds a model by itself: tensor parallel is of GPUs");
   enum decode_status status = plan_make(request, cpu_kernels_choose(), plan);
   if (status == DECODE_UNSUPPORTED)
     refuse(status, "the CPU backend does not know this shape or these types");

@@ -48,7 +48,7 @@ static inline size_t gpu_round_up(size_t value, size_t multiple) {
 
 // Weights times activations, and what becomes of the sums s[batch][rows]:
 //   store   output[batch][row] = s
-//   add     output[batch][row] += s, the residual stream
+//   add     output[batch][row] += s, the residual stream; without_residual (vector): = s
 //   swiglu  output[batch][row] = silu(s of weights, the gate) * (s of second, the up)
 //
 // vector_WEIGHTS_ACTIVATIONS_PROLOGUE_EPILOGUE_BATCH, BATCH 1, 2 or 4: grid (any), block
@@ -81,7 +81,8 @@ struct product_arguments {
   unsigned *counters; // [blocks of rows], zero before and after
   float *output;      // [batch][output_stride]
   int output_stride;
-  int chunk; // matrix
+  int chunk;            // matrix
+  int without_residual; // of one rank among several, whose parts are added up: another brings it
 };
 
 // Shared memory of a vector product: the rounded activations, and room for the block's sums.
@@ -151,6 +152,10 @@ static inline size_t attention_shared_bytes(int head_dim_padded) {
 
 // sample: tokens[row] = index of the largest logit, the lowest of equals. Grid (SAMPLE_BLOCKS,
 // batch), block SMALL_THREADS; the last block to arrive at counters[row] decides and resets it.
+// With `keys`, of a rank that has logits from index `first` on, it writes instead of the token the
+// key of 64 bits that is the larger the better the candidate: in the high half the logit's bits,
+// made so that they are ordered as numbers without sign are, in the low one ~index; 0 where no
+// logit is a number. The largest key of all ranks is of the token.
 struct sample_arguments {
   const float *logits; // [batch][vocab]
   int vocab;
@@ -158,6 +163,25 @@ struct sample_arguments {
   int *best_index;    // [batch][SAMPLE_BLOCKS]
   unsigned *counters; // [batch]
   int *tokens;
+  int first;
+  uint64_t *keys; // [batch], or NULL
+};
+
+// sample_key: tokens[row] = the index in keys[row], 0 for none. Grid (1), block SMALL_THREADS.
+struct sample_key_arguments {
+  const uint64_t *keys; // [batch]
+  int batch;
+  int *tokens;
+};
+
+// all_reduce_sum (floats) and all_reduce_max (numbers of 64 bits without sign): no kernels of ours,
+// but launches that a driver hands to the collective library: `memory` of each of the ranks becomes
+// the sum, or the largest, of all of theirs, element by element. Grid and block are not used.
+#define ALL_REDUCE_SUM "all_reduce_sum"
+#define ALL_REDUCE_MAX "all_reduce_max"
+struct all_reduce_arguments {
+  void *memory; // [count]
+  uint64_t count;
 };
 
 // fill_ELEMENT: the values of weights.h. Grid (any), block SMALL_THREADS; elements dealt out in
@@ -165,12 +189,14 @@ struct sample_arguments {
 //   FILL_MATRIX  destination [rows][stride], index = row * columns + column
 //   FILL_KEYS, FILL_VALUES: destination as above; rows = batch * context, columns = kv_heads *
 //                head_dim, index = row * columns + column; no scale is held: value = q * scale
+// Of a rank's part of a tensor (share.h) index = first + row * (columns + beside) + column.
 // E4M3 weights hold q itself rounded; keys and values in E4M3 hold q * scale rounded.
 enum fill_layout { FILL_MATRIX, FILL_KEYS, FILL_VALUES };
 struct fill_arguments {
   void *destination;
   int layout, rows, columns, stride;
   int context, context_padded, kv_heads, head_dim; // of the cache
+  uint64_t first, beside;                          // 0 for a whole tensor
   uint64_t key;                                    // weights_key
   float scale;
   const int8_t *bell; // weights_bell on the device [256]

@@ -1,8 +1,7 @@
 // The backend of a plugin: a request becomes a plan, and a driver, the one that this is linked
 // with, carries it out.
-#include "kernels/gpu/driver.h"
-#include "kernels/gpu/plan.h"
 #include "kernels/gpu/stage_times.h"
+#include "kernels/gpu/state.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -10,23 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct decode_state {
-  struct plan plan;
-  struct gpu_context *context;
-  void *base; // of the plan's one allocation
-  struct gpu_graph *step;
-};
-
 static _Thread_local char last_error[512];
 
-static enum decode_status refuse(enum decode_status status, const char *words) {
+enum decode_status state_refuse(enum decode_status status, const char *words) {
   snprintf(last_error, sizeof last_error, "%s", words);
   return status;
 }
 
-// What the driver returned, with the driver's words.
+enum decode_status state_told(enum decode_status status) {
+  return status == DECODE_OK ? status : state_refuse(status, gpu_driver.error());
+}
+
+const char *state_error(void) {
+  return last_error;
+}
+
+static enum decode_status refuse(enum decode_status status, const char *words) {
+  return state_refuse(status, words);
+}
+
 static enum decode_status told(enum decode_status status) {
-  return status == DECODE_OK ? status : refuse(status, gpu_driver.error());
+  return state_told(status);
 }
 
 static int device_count(void) {
@@ -69,21 +72,22 @@ static enum decode_status describe(int device, struct decode_device *out) {
   return status;
 }
 
-static enum decode_status make_plan(int device, const struct decode_request *request,
-                                    struct plan *out) {
+enum decode_status state_plan(int device, const struct decode_request *request, int rank,
+                              struct plan *out) {
   struct gpu_device gpu;
   const char *why = NULL;
   enum decode_status status = describe_gpu(device, &gpu);
   if (status != DECODE_OK)
     return status;
   status = gpu_plan_make(request, &gpu, out, &why);
+  out->rank = rank;
   return status == DECODE_OK ? status : refuse(status, why);
 }
 
 // The step is the same on every device; only resident_bytes depends on it a little.
 static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
   struct plan plan;
-  const enum decode_status status = make_plan(0, request, &plan);
+  const enum decode_status status = state_plan(0, request, 0, &plan);
   if (status == DECODE_OK)
     *out = gpu_plan_cost(&plan);
   return status;
@@ -176,14 +180,24 @@ static enum decode_status check_tiles(struct gpu_context *context, const struct 
 
 // ---- states
 
+void state_free_step(struct decode_state *state) {
+  if (state->context)
+    gpu_driver.graph_free(state->context, state->step);
+  state->step = NULL;
+}
+
+void state_close(struct decode_state *state) {
+  if (state->context)
+    gpu_driver.release(state->context, state->base);
+  gpu_driver.close(state->context);
+}
+
 static void destroy(struct decode_state *state) {
   if (!state)
     return;
-  if (state->context) {
-    gpu_driver.graph_free(state->context, state->step);
-    gpu_driver.release(state->context, state->base);
-  }
-  gpu_driver.close(state->context);
+  ranks_destroy(state->ranks);
+  state_free_step(state);
+  state_close(state);
   free(state);
 }
 
@@ -191,18 +205,18 @@ static void *at(const struct decode_state *state, enum plan_region region) {
   return (char *)state->base + state->plan.region[region].offset;
 }
 
-static enum decode_status copy_tokens(struct decode_state *state, const int *tokens) {
+enum decode_status state_copy_tokens(struct decode_state *state, const int *tokens) {
   return told(gpu_driver.copy_in(state->context, at(state, REGION_TOKENS), tokens,
                                  (size_t)state->plan.request.batch * sizeof *tokens));
 }
 
 static enum decode_status first_tokens(struct decode_state *state) {
   const struct decode_request *request = &state->plan.request;
-  const uint64_t vocab = (uint64_t)request->shape.vocab;
+  const uint64_t vocab = (uint64_t)state->plan.whole.vocab;
   int tokens[256]; // the plan refuses larger batches
   for (int row = 0; row < request->batch; row++)
     tokens[row] = (int)((request->seed % vocab + (uint64_t)row) % vocab);
-  return copy_tokens(state, tokens);
+  return state_copy_tokens(state, tokens);
 }
 
 // Cosine and sine of what the held position turns each pair by.
@@ -234,7 +248,7 @@ static enum decode_status fill(struct decode_state *state) {
   return status;
 }
 
-static enum decode_status make_step(struct decode_state *state) {
+enum decode_status state_make_step(struct decode_state *state) {
   size_t count = 0;
   struct gpu_launch *launches = gpu_plan_step(&state->plan, state->base, &count, NULL);
   if (!launches)
@@ -259,7 +273,7 @@ static enum decode_status take_memory(struct decode_state *state) {
   return status == DECODE_OK ? told(gpu_driver.set(state->context, state->base, 0, bytes)) : status;
 }
 
-static enum decode_status build(struct decode_state *state, int device) {
+enum decode_status state_load(struct decode_state *state, int device) {
   enum decode_status status = told(gpu_driver.open(device, &state->context));
   if (status == DECODE_OK)
     status = check_tiles(state->context, &state->plan);
@@ -272,9 +286,17 @@ static enum decode_status build(struct decode_state *state, int device) {
     status = copy_angles(state);
   if (status == DECODE_OK)
     status = fill(state);
+  return status == DECODE_OK ? first_tokens(state) : status;
+}
+
+static enum decode_status build(struct decode_state *state, int device,
+                                const struct decode_request *request) {
+  if (request->ranks > 1)
+    return ranks_create(request, &state->ranks);
+  enum decode_status status = state_plan(device, request, 0, &state->plan);
   if (status == DECODE_OK)
-    status = first_tokens(state);
-  return status == DECODE_OK ? make_step(state) : status;
+    status = state_load(state, device);
+  return status == DECODE_OK ? state_make_step(state) : status;
 }
 
 static struct decode_state *create(int device, const struct decode_request *request,
@@ -284,38 +306,61 @@ static struct decode_state *create(int device, const struct decode_request *requ
     *status = refuse(DECODE_NO_MEMORY, "the host is out of memory");
     return NULL;
   }
-  *status = make_plan(device, request, &state->plan);
-  if (*status == DECODE_OK)
-    *status = build(state, device);
+  *status = build(state, device, request);
   if (*status == DECODE_OK)
     return state;
   destroy(state);
   return NULL;
 }
 
-static enum decode_status run(struct decode_state *state, int steps) {
+enum decode_status state_check_tokens(const struct plan *plan, const int *tokens) {
+  for (int row = 0; row < plan->request.batch; row++)
+    if (tokens[row] < 0 || tokens[row] >= plan->whole.vocab)
+      return refuse(DECODE_FAILED, "a token lies outside the vocabulary");
+  return DECODE_OK;
+}
+
+enum decode_status state_run(struct decode_state *state, int steps) {
   const enum decode_status status = told(gpu_driver.graph_run(state->context, state->step, steps));
   return status == DECODE_OK ? told(gpu_driver.wait(state->context)) : status;
 }
 
-static enum decode_status tokens(struct decode_state *state, int *out) {
+enum decode_status state_tokens(struct decode_state *state, int *out) {
   return told(gpu_driver.copy_out(state->context, out, at(state, REGION_TOKENS),
                                   (size_t)state->plan.request.batch * sizeof *out));
 }
 
-static enum decode_status logits(struct decode_state *state, float *out) {
+enum decode_status state_logits(struct decode_state *state, float *out) {
   const struct decode_request *request = &state->plan.request;
   return told(
       gpu_driver.copy_out(state->context, out, at(state, REGION_LOGITS),
                           (size_t)request->batch * (size_t)request->shape.vocab * sizeof *out));
 }
 
+static enum decode_status run(struct decode_state *state, int steps) {
+  return state->ranks ? ranks_run(state->ranks, steps) : state_run(state, steps);
+}
+
+static enum decode_status tokens(struct decode_state *state, int *out) {
+  return state->ranks ? ranks_tokens(state->ranks, out) : state_tokens(state, out);
+}
+
+static enum decode_status logits(struct decode_state *state, float *out) {
+  return state->ranks ? ranks_logits(state->ranks, out) : state_logits(state, out);
+}
+
 static enum decode_status set_tokens(struct decode_state *state, const int *in) {
-  const struct decode_request *request = &state->plan.request;
-  for (int row = 0; row < request->batch; row++)
-    if (in[row] < 0 || in[row] >= request->shape.vocab)
-      return refuse(DECODE_FAILED, "a token lies outside the vocabulary");
-  return copy_tokens(state, in);
+  if (state->ranks)
+    return ranks_set_tokens(state->ranks, in);
+  const enum decode_status status = state_check_tokens(&state->plan, in);
+  return status == DECODE_OK ? state_copy_tokens(state, in) : status;
+}
+
+static enum decode_status all_reduce(struct decode_state *state, int repeats,
+                                     struct decode_all_reduce *out) {
+  if (!state->ranks)
+    return refuse(DECODE_UNSUPPORTED, "the model is on one device");
+  return ranks_all_reduce(state->ranks, repeats, out);
 }
 
 // ---- calibration
@@ -475,7 +520,7 @@ static enum decode_status matrix_rate(int device, const struct decode_types *typ
   };
   struct plan plan;
   struct gpu_context *context = NULL;
-  enum decode_status status = make_plan(device, &request, &plan);
+  enum decode_status status = state_plan(device, &request, 0, &plan);
   if (status == DECODE_OK)
     status = told(gpu_driver.open(device, &context));
   if (status == DECODE_OK)
@@ -484,14 +529,12 @@ static enum decode_status matrix_rate(int device, const struct decode_types *typ
   return status;
 }
 
-static const char *error(void) {
-  return last_error;
-}
-
 __attribute__((visibility("default"))) gpu_stage_times_function pertoken_stage_times;
 
 enum decode_status pertoken_stage_times(struct decode_state *state, double least_s,
                                         struct gpu_stage_time *out, size_t *count) {
+  if (state->ranks)
+    return refuse(DECODE_UNSUPPORTED, "stages are timed on one device");
   return told(gpu_stage_times(state->context, &state->plan, state->base, least_s, out, count));
 }
 
@@ -510,10 +553,11 @@ const struct decode_backend *pertoken_backend(void) {
       .tokens = tokens,
       .logits = logits,
       .set_tokens = set_tokens,
+      .all_reduce = all_reduce,
       .read_memory = read_memory,
       .matrix_rate = matrix_rate,
       .calibration_end = calibration_end,
-      .error = error,
+      .error = state_error,
   };
   backend.name = gpu_driver.name;
   backend.build = gpu_driver.build;

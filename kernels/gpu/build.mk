@@ -41,8 +41,9 @@ GPU_WORDS = $(if $(GPU_WITHOUT),@echo "  built without $(GPU_WITHOUT)")
 endif
 
 GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.[chS] kernels/gpu/*.cu kernels/*.h) \
-                               kernels/weights.c) | sha256sum | cut -c1-16)
-GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend plan launches tuning stage_times driver_runtime weights)
+                               kernels/weights.c kernels/share.c) | sha256sum | cut -c1-16)
+GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend ranks crew plan launches tuning stage_times \
+                                             driver_runtime collectives weights share)
 GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden -DGPU_BUILD='"$(GPU_HASH)"'
 GPU_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
 
@@ -83,7 +84,8 @@ $(GPU_BUILD)/host/%.o: kernels/gpu/%.c kernels/gpu/build.mk
 	@echo "  compile $< (plugin)"
 	$(Q)$(GPU_COMPILE) -o $@ $<
 
-$(GPU_BUILD)/host/weights.o: kernels/weights.c kernels/gpu/build.mk
+$(GPU_BUILD)/host/weights.o $(GPU_BUILD)/host/share.o: $(GPU_BUILD)/host/%.o: kernels/%.c \
+                                                       kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (plugin)"
 	$(Q)$(GPU_COMPILE) -o $@ $<

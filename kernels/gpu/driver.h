@@ -6,6 +6,10 @@
 // status, and error() says in words what failed and, where something can be done, what. A missing
 // driver, library or device is DECODE_NO_DEVICE; a device that is lost or a kernel that failed is
 // DECODE_FAILED, and so are all calls after it.
+//
+// Contexts of several devices can be joined, so that launches of ALL_REDUCE_SUM and ALL_REDUCE_MAX
+// (arguments.h) meet: each context is then used by a thread of its own, and a launch may wait for
+// the others'.
 #ifndef PERTOKEN_GPU_DRIVER_H
 #define PERTOKEN_GPU_DRIVER_H
 
@@ -55,6 +59,17 @@ struct gpu_driver {
                                    bool recorded, struct gpu_graph **out);
   enum decode_status (*graph_run)(struct gpu_context *, struct gpu_graph *, int times);
   void (*graph_free)(struct gpu_context *, struct gpu_graph *); // NULL is allowed
+
+  // Joins contexts of different devices; called by one thread. DECODE_NO_DEVICE where there is no
+  // library for it.
+  enum decode_status (*join)(struct gpu_context *const *contexts, int count);
+  // What has gone wrong between them without any call telling; DECODE_OK for nothing.
+  enum decode_status (*look)(struct gpu_context *const *contexts, int count);
+  // When something is `broken`: whatever waits for the others ends soon, with or without an error,
+  // while the contexts' own threads are still at work. Then, or else, once they are not and their
+  // graphs are freed, without `broken`: ends the joining.
+  void (*part)(struct gpu_context *const *contexts, int count, bool broken);
+  const char *(*joined_by)(void); // the library: "NCCL 2.28.9"; "" for none
 
   // Device time between the two, of what was queued in between; stop waits.
   enum decode_status (*timer_start)(struct gpu_context *);

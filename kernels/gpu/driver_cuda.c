@@ -225,6 +225,10 @@ static int describe(int device, struct gpu_device *out) {
 static const struct gpu_runtime runtime = {
     .vendor = "NVIDIA",
     .install = OLDEST_DRIVER,
+    .collectives = {.kind = "NCCL",
+                    .names = {"libnccl.so.2", "libnccl.so"},
+                    .variable = "PERTOKEN_NCCL_LIBRARY",
+                    .install = "install libnccl2 from NVIDIA's repository"},
     .device_count = device_count,
     .device_set = device_set,
     .memory_info = memory_info,

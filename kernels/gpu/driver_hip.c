@@ -290,6 +290,11 @@ static void load(void) {
     return;
   hip.runtime.vendor = "AMD";
   hip.runtime.install = "load the amdgpu kernel module, and join the groups render and video";
+  hip.runtime.collectives = (struct gpu_collectives_source){
+      .kind = "RCCL",
+      .names = {"librccl.so.1", "librccl.so", "/opt/rocm/lib/librccl.so.1"},
+      .variable = "PERTOKEN_RCCL_LIBRARY",
+      .install = "install rccl (Debian: librccl1) from ROCm's repository"};
   hip.runtime.code_load = code_load;
   hip.runtime.kernel_shared = kernel_shared;
   hip.runtime.kernel_launch = kernel_launch;

@@ -1,9 +1,13 @@
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/driver.h"
 #include "kernels/gpu/runtime.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // The Makefile gives a hash over the sources of the kernels.
 #ifndef GPU_BUILD
@@ -12,6 +16,7 @@
 
 #define MOST_QUEUED  200         // launches: a longer queue stalls whoever fills it
 #define SMALL_SHARED (48 * 1024) // what a kernel may take unasked
+#define ABORT_S      30          // at most, once no graph is left
 #define NAME_BYTES   sizeof(((struct gpu_launch *)0)->kernel)
 
 struct kernel {
@@ -23,10 +28,15 @@ struct kernel {
 struct gpu_context {
   const struct gpu_runtime *runtime;
   int device;
-  bool overlap, lost;
+  bool overlap, lost, recording;
   void *stream, *start, *stop, *mark[2];
   size_t marks;
   void *code;
+  const struct gpu_collectives *collectives; // once joined with others
+  void *communicator;
+  atomic_bool parted; // nothing more is to be brought
+  bool aborting;
+  pthread_t aborter;
   struct kernel *kernels;
   size_t kernel_count, kernel_room;
   char words[512]; // of the failure that lost the device
@@ -295,9 +305,43 @@ static enum decode_status find_kernel(struct gpu_context *context, const char *n
   return status;
 }
 
+static bool is_all_reduce(const struct gpu_launch *launch) {
+  return !strcmp(launch->kernel, ALL_REDUCE_SUM) || !strcmp(launch->kernel, ALL_REDUCE_MAX);
+}
+
+static enum decode_status check_collective(struct gpu_context *context, const char *what,
+                                           int code) {
+  const struct gpu_collectives *collectives = context->collectives;
+  if (code == 0)
+    return DECODE_OK;
+  snprintf(last_error, sizeof last_error, "%s: %s: %s (%d); NCCL_DEBUG=WARN says more", what,
+           collectives->name, collectives->error_string(code), code);
+  // What a library cannot record, it may do all the same: then each step is launched anew.
+  context->lost = !context->recording;
+  snprintf(context->words, sizeof context->words, "%s", last_error);
+  return DECODE_FAILED;
+}
+
+static enum decode_status queue_all_reduce(struct gpu_context *context,
+                                           const struct gpu_launch *launch) {
+  const bool sums = !strcmp(launch->kernel, ALL_REDUCE_SUM);
+  struct all_reduce_arguments arguments;
+  memcpy(&arguments, launch->arguments, sizeof arguments);
+  if (!context->communicator || atomic_load(&context->parted))
+    return fail(DECODE_FAILED, "this device is not joined with others any more");
+  return check_collective(
+      context, "an all-reduce",
+      context->collectives->all_reduce(arguments.memory, arguments.memory, arguments.count,
+                                       sums ? COLLECTIVES_FLOAT : COLLECTIVES_UINT64,
+                                       sums ? COLLECTIVES_SUM : COLLECTIVES_MAX,
+                                       context->communicator, context->stream));
+}
+
 static enum decode_status queue(struct gpu_context *context, const struct gpu_launch *launch) {
   struct kernel *kernel;
   char what[96];
+  if (is_all_reduce(launch))
+    return queue_all_reduce(context, launch);
   enum decode_status status = find_kernel(context, launch->kernel, &kernel);
   if (status != DECODE_OK)
     return status;
@@ -357,7 +401,8 @@ static enum decode_status prepare_kernels(struct gpu_context *context,
   enum decode_status status = DECODE_OK;
   struct kernel *kernel;
   for (size_t i = 0; i < graph->count && status == DECODE_OK; i++)
-    status = find_kernel(context, graph->launches[i].kernel, &kernel);
+    if (!is_all_reduce(&graph->launches[i]))
+      status = find_kernel(context, graph->launches[i].kernel, &kernel);
   return status;
 }
 
@@ -368,8 +413,10 @@ static int record(struct gpu_context *context, struct gpu_graph *graph) {
   if (code)
     return code;
   enum decode_status status = DECODE_OK;
+  context->recording = true;
   for (size_t i = 0; i < graph->count && status == DECODE_OK; i++)
     status = queue(context, &graph->launches[i]);
+  context->recording = false;
   code = runtime->capture_end(context->stream, &recorded);
   if (code == 0 && status == DECODE_OK)
     code = runtime->graph_instantiate(&graph->executable, recorded, 0);
@@ -414,6 +461,8 @@ static enum decode_status graph_make(struct gpu_context *context, const struct g
 }
 
 static enum decode_status queue_graph(struct gpu_context *context, const struct gpu_graph *graph) {
+  if (atomic_load(&context->parted))
+    return fail(DECODE_FAILED, "this device is not joined with others any more");
   if (graph->executable)
     return check(context, "launching a step",
                  context->runtime->graph_launch(graph->executable, context->stream));
@@ -449,6 +498,100 @@ static enum decode_status graph_run(struct gpu_context *context, struct gpu_grap
     queued = 0;
   }
   return status;
+}
+
+// ---- several devices
+
+static enum decode_status make_communicators(struct gpu_context *const *contexts, int count,
+                                             const struct gpu_collectives *collectives) {
+  void *communicators[DECODE_MOST_RANKS] = {NULL};
+  int devices[DECODE_MOST_RANKS] = {0};
+  for (int i = 0; i < count; i++)
+    devices[i] = contexts[i]->device;
+  const enum decode_status status = check_collective(
+      contexts[0], "joining the devices", collectives->init_all(communicators, count, devices));
+  for (int i = 0; i < count && status == DECODE_OK; i++)
+    contexts[i]->communicator = communicators[i];
+  return status;
+}
+
+static enum decode_status join(struct gpu_context *const *contexts, int count) {
+  const char *why = "";
+  const enum decode_status status = ready(contexts[0]);
+  if (status != DECODE_OK)
+    return status;
+  const struct gpu_collectives *collectives =
+      gpu_collectives(&contexts[0]->runtime->collectives, &why);
+  if (!collectives)
+    return fail(DECODE_NO_DEVICE, why);
+  for (int i = 0; i < count; i++)
+    contexts[i]->collectives = collectives;
+  return make_communicators(contexts, count, collectives);
+}
+
+static enum decode_status look(struct gpu_context *const *contexts, int count) {
+  for (int i = 0; i < count; i++) {
+    const struct gpu_collectives *collectives = contexts[i]->collectives;
+    int error = 0;
+    const int code = collectives->async_error(contexts[i]->communicator, &error);
+    const int found = code ? code : error;
+    if (found == 0 || found == COLLECTIVES_IN_PROGRESS)
+      continue;
+    snprintf(last_error, sizeof last_error, "device %d: %s: %s (%d); NCCL_DEBUG=WARN says more",
+             contexts[i]->device, collectives->name, collectives->error_string(found), found);
+    return DECODE_FAILED;
+  }
+  return DECODE_OK;
+}
+
+static void *abort_communicator(void *argument) {
+  struct gpu_context *context = argument;
+  context->runtime->device_set(context->device);
+  context->collectives->abort(context->communicator);
+  return NULL;
+}
+
+// Whoever is about to bring something sees `parted`, or has brought it a moment later. An abort may
+// wait for the graphs that hold all-reduces to be freed, which is up to others.
+static void end_waiting(struct gpu_context *const *contexts, int count) {
+  const struct timespec moment = {.tv_nsec = 20000000};
+  for (int i = 0; i < count; i++)
+    atomic_store(&contexts[i]->parted, true);
+  nanosleep(&moment, NULL);
+  for (int i = 0; i < count; i++)
+    contexts[i]->aborting =
+        !pthread_create(&contexts[i]->aborter, NULL, abort_communicator, contexts[i]);
+}
+
+static void end_joining(struct gpu_context *context) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += ABORT_S;
+  context->runtime->device_set(context->device);
+  if (!atomic_load(&context->parted))
+    context->collectives->destroy(context->communicator);
+  else if (context->aborting && pthread_timedjoin_np(context->aborter, NULL, &until))
+    pthread_detach(context->aborter);
+  context->communicator = NULL;
+}
+
+static void part(struct gpu_context *const *contexts, int count, bool broken) {
+  if (broken) {
+    end_waiting(contexts, count);
+    return;
+  }
+  for (int i = 0; i < count; i++)
+    end_joining(contexts[i]);
+}
+
+static const char *joined_by(void) {
+  const char *why = "";
+  const struct gpu_runtime *runtime = gpu_runtime(&why);
+  const struct gpu_collectives *collectives =
+      runtime ? gpu_collectives(&runtime->collectives, &why) : NULL;
+  if (!collectives)
+    fail(DECODE_NO_DEVICE, why);
+  return collectives ? collectives->name : "";
 }
 
 // ---- time
@@ -525,6 +668,10 @@ const struct gpu_driver gpu_driver = {
     .graph_make = graph_make,
     .graph_run = graph_run,
     .graph_free = graph_free,
+    .join = join,
+    .look = look,
+    .part = part,
+    .joined_by = joined_by,
     .timer_start = timer_start,
     .timer_stop = timer_stop,
     .error = error,

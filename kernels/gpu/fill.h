@@ -36,12 +36,17 @@ DEVICE uint64_t fill_count(const struct fill_arguments &a) {
   return vectors * (uint64_t)a.context_padded * (uint64_t)width;
 }
 
-// The index of weights.h of one element of the cache; false in the padding.
+// The index of weights.h of an element, whatever part of the tensor this is.
+DEVICE uint64_t fill_index_of(const struct fill_arguments &a, uint64_t row, uint64_t column) {
+  return a.first + row * ((uint64_t)a.columns + a.beside) + column;
+}
+
+// The same of one element of the cache; false in the padding.
 DEVICE bool fill_cache_index(const struct fill_arguments &a, uint64_t vector, int position, int i,
                              uint64_t *index) {
   const uint64_t batch = vector / (uint64_t)a.kv_heads, head = vector % (uint64_t)a.kv_heads;
   const uint64_t row = batch * (uint64_t)a.context + (uint64_t)position;
-  *index = row * (uint64_t)a.columns + head * (uint64_t)a.head_dim + (uint64_t)i;
+  *index = fill_index_of(a, row, head * (uint64_t)a.head_dim + (uint64_t)i);
   return position < a.context && i < a.head_dim;
 }
 
@@ -50,7 +55,7 @@ DEVICE bool fill_index(const struct fill_arguments &a, uint64_t at, uint64_t *in
   const uint64_t padded = (uint64_t)a.context_padded;
   if (a.layout == FILL_MATRIX) {
     const uint64_t row = at / (uint64_t)a.stride, column = at % (uint64_t)a.stride;
-    *index = row * (uint64_t)a.columns + column;
+    *index = fill_index_of(a, row, column);
     return column < (uint64_t)a.columns;
   }
   if (a.layout == FILL_KEYS) {

@@ -56,6 +56,9 @@ EMBED(e4m3)
 KERNEL_BOUNDS(sample, sample_arguments, SMALL_THREADS, 2) {
   sample_row(a);
 }
+KERNEL_BOUNDS(sample_key, sample_key_arguments, SMALL_THREADS, 2) {
+  sample_keys(a);
+}
 
 #define FILL(element)                                                                              \
   KERNEL_BOUNDS(fill_##element, fill_arguments, SMALL_THREADS, 2) {                                \

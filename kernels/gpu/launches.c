@@ -1,5 +1,5 @@
 #include "kernels/gpu/plan.h"
-#include "kernels/weights.h"
+#include "kernels/share.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +26,8 @@ union arguments {
   struct embed_arguments embed;
   struct attention_arguments attention;
   struct sample_arguments sample;
+  struct sample_key_arguments sample_key;
+  struct all_reduce_arguments all_reduce;
   struct fill_arguments fill;
   struct fill_value_arguments fill_value;
 };
@@ -106,7 +108,10 @@ static void fill(struct list *list, enum element element, enum tensor tensor,
   // E4M3 weights are held as the integers that they are drawn as.
   const bool bare = arguments.layout == FILL_MATRIX && element == ELEMENT_E4M3;
   arguments.key = weights_key(plan->request.seed, tensor, list->layer < 0 ? 0 : list->layer);
-  arguments.scale = bare ? 1 : weights_scale(&plan->request.shape, tensor);
+  const struct share_part part = share_part_of(&plan->whole, tensor, plan->rank, plan->ranks);
+  arguments.first = part.first;
+  arguments.beside = part.beside;
+  arguments.scale = bare ? 1 : weights_scale(&plan->whole, tensor);
   arguments.bell = shared_at(list, REGION_BELL);
   const size_t elements = (size_t)arguments.rows * (size_t)arguments.columns;
   struct gpu_launch launch = {.grid = {fill_grid(plan, elements), 1, 1},
@@ -118,7 +123,7 @@ static void fill(struct list *list, enum element element, enum tensor tensor,
 
 static void fill_scales(struct list *list, float *scales, enum tensor tensor, int rows) {
   const struct fill_value_arguments arguments = {scales, (uint64_t)rows,
-                                                 weights_scale(&list->plan->request.shape, tensor)};
+                                                 weights_scale(&list->plan->whole, tensor)};
   const struct gpu_launch launch = {.kernel = "fill_value",
                                     .grid = {fill_grid(list->plan, (size_t)rows), 1, 1},
                                     .block = SMALL_THREADS,
@@ -189,7 +194,7 @@ static void emit_fill(struct list *list) {
   for (list->layer = 0; list->layer < shape->layers; list->layer++)
     fill_layer(list);
   list->layer = -1;
-  fill_matrix(list, REGION_EMBEDDING, PRODUCT_HEAD, TENSOR_EMBEDDING, 0, shape->vocab);
+  fill_matrix(list, REGION_EMBEDDING, PRODUCT_HEAD, TENSOR_EMBEDDING, 0, list->plan->whole.vocab);
   fill_matrix(list, REGION_HEAD, PRODUCT_HEAD, TENSOR_HEAD, 0, shape->vocab);
   fill_norm(list, REGION_FINAL_NORM, TENSOR_FINAL_NORM);
 }
@@ -218,6 +223,11 @@ static const struct operands {
                       REGION_LOGITS},
 };
 
+// The residual stream goes into the sum over the ranks once: with the first one's part.
+static bool is_part(const struct plan *plan, enum product_name name) {
+  return plan->rank > 0 && operands_of[name].output == REGION_X;
+}
+
 // What vector and matrix kernels have in common.
 static struct product_arguments product_arguments(const struct list *list, enum product_name name) {
   const struct plan_product *product = &list->plan->product[name];
@@ -234,6 +244,7 @@ static struct product_arguments product_arguments(const struct list *list, enum 
       .splits = 1,
       .output = shared_at(list, operands->output),
       .output_stride = product->rows,
+      .without_residual = is_part(list->plan, name),
   };
 }
 
@@ -301,19 +312,35 @@ static void matrix_slice(struct list *list, enum product_name name, int first) {
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "matrix_%s_%s_%s_%d",
            element_names[product->weights], element_names[product->activations],
-           operands_of[name].epilogue, product->warp_columns);
+           is_part(plan, name) ? "store" : operands_of[name].epilogue, product->warp_columns);
   add(list, operands_of[name].stage, &launch, &(union arguments){.product = arguments});
+}
+
+static void all_reduce(struct list *list, const char *kernel, enum plan_region region,
+                       size_t count) {
+  const struct all_reduce_arguments arguments = {shared_at(list, region), count};
+  struct gpu_launch launch = {.grid = {1, 1, 1}, .block = 1, .argument_bytes = sizeof arguments};
+  snprintf(launch.kernel, sizeof launch.kernel, "%s", kernel);
+  add(list, "all-reduce", &launch, &(union arguments){.all_reduce = arguments});
+}
+
+static void add_up_residual(struct list *list) {
+  const struct decode_request *request = &list->plan->request;
+  all_reduce(list, ALL_REDUCE_SUM, REGION_X,
+             (size_t)request->batch * (size_t)request->shape.hidden);
 }
 
 static void multiply(struct list *list, enum product_name name) {
   const struct plan *plan = list->plan;
   if (plan->vector) {
     vector_product(list, name);
-    return;
+  } else {
+    round_input(list, name);
+    for (int first = 0; first < plan->request.batch; first += plan->product[name].slice)
+      matrix_slice(list, name, first);
   }
-  round_input(list, name);
-  for (int first = 0; first < plan->request.batch; first += plan->product[name].slice)
-    matrix_slice(list, name, first);
+  if (plan->ranks > 1 && operands_of[name].output == REGION_X)
+    add_up_residual(list);
 }
 
 static void embed(struct list *list) {
@@ -375,6 +402,8 @@ static void sample(struct list *list) {
       .best_index = shared_at(list, REGION_BEST_INDEX),
       .counters = shared_at(list, REGION_COUNTERS),
       .tokens = shared_at(list, REGION_TOKENS),
+      .first = plan->rank * plan->request.shape.vocab,
+      .keys = plan->ranks > 1 ? shared_at(list, REGION_KEYS_OF_TOKENS) : NULL,
   };
   const struct gpu_launch launch = {.kernel = "sample",
                                     .grid = {SAMPLE_BLOCKS, (unsigned)plan->request.batch, 1},
@@ -382,6 +411,22 @@ static void sample(struct list *list) {
                                     .shared_bytes = SMALL_SHARED,
                                     .argument_bytes = sizeof arguments};
   add(list, "sample", &launch, &(union arguments){.sample = arguments});
+}
+
+// The best of what the ranks have found.
+static void agree(struct list *list) {
+  const struct plan *plan = list->plan;
+  const struct sample_key_arguments arguments = {
+      .keys = shared_at(list, REGION_KEYS_OF_TOKENS),
+      .batch = plan->request.batch,
+      .tokens = shared_at(list, REGION_TOKENS),
+  };
+  const struct gpu_launch launch = {.kernel = "sample_key",
+                                    .grid = {1, 1, 1},
+                                    .block = SMALL_THREADS,
+                                    .argument_bytes = sizeof arguments};
+  all_reduce(list, ALL_REDUCE_MAX, REGION_KEYS_OF_TOKENS, (size_t)plan->request.batch);
+  add(list, "sample", &launch, &(union arguments){.sample_key = arguments});
 }
 
 static void emit_step(struct list *list) {
@@ -397,6 +442,13 @@ static void emit_step(struct list *list) {
   list->layer = -1;
   multiply(list, PRODUCT_HEAD);
   sample(list);
+  if (list->plan->ranks > 1)
+    agree(list);
+}
+
+struct gpu_launch *gpu_plan_all_reduce(const struct plan *plan, void *base, size_t *count) {
+  struct list list = {.plan = plan, .base = base, .layer = -1};
+  return make(&list, add_up_residual, count);
 }
 
 struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *count,

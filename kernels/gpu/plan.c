@@ -1,7 +1,8 @@
 #include "kernels/gpu/plan.h"
-#include "kernels/weights.h"
+#include "kernels/share.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 // The kernels count rows, columns and positions in int.
@@ -90,8 +91,22 @@ static const char *types_unknown(const struct decode_types *types) {
   return NULL;
 }
 
+// In words that last until the thread's next call.
+static const char *division_unknown(const struct decode_request *request) {
+  static _Thread_local char words[160];
+  int size;
+  const char *what;
+  if (request->ranks < 2 || share_divides(&request->shape, request->ranks, &size, &what))
+    return NULL;
+  snprintf(words, sizeof words, "a model with %d %s cannot be divided among %d devices", size, what,
+           request->ranks);
+  return words;
+}
+
 static const char *request_unknown(const struct decode_request *request) {
   const char *why = shape_unknown(&request->shape);
+  if (!why)
+    why = division_unknown(request);
   if (!why)
     why = types_unknown(&request->types);
   if (why)
@@ -286,7 +301,9 @@ static void place_model(struct layout *layout) {
   const struct decode_shape *shape = &plan->request.shape;
   const size_t layers = (size_t)shape->layers, norm = (size_t)shape->hidden * sizeof(float);
   for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++)
-    place_matrix(layout, matrices[i].region, matrices[i].like, plan->product[matrices[i].like].rows,
+    place_matrix(layout, matrices[i].region, matrices[i].like,
+                 matrices[i].region == REGION_EMBEDDING ? plan->whole.vocab
+                                                        : plan->product[matrices[i].like].rows,
                  matrices[i].like == PRODUCT_HEAD ? 1 : layers);
   place(layout, REGION_ATTENTION_NORM, norm, layers);
   place(layout, REGION_FFN_NORM, norm, layers);
@@ -348,6 +365,7 @@ static void place_step(struct layout *layout) {
       {REGION_COUNTERS, counter_bytes(plan)},
       {REGION_BEST, SAMPLE_BLOCKS * row},
       {REGION_BEST_INDEX, SAMPLE_BLOCKS * batch * sizeof(int)},
+      {REGION_KEYS_OF_TOKENS, plan->ranks > 1 ? batch * sizeof(uint64_t) : 0},
       {REGION_BELL, sizeof weights_bell},
   };
   for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
@@ -357,10 +375,14 @@ static void place_step(struct layout *layout) {
 enum decode_status gpu_plan_make(const struct decode_request *request,
                                  const struct gpu_device *device, struct plan *out,
                                  const char **why) {
-  *out = (struct plan){.request = *request, .device = *device};
+  *out = (struct plan){.request = *request,
+                       .whole = request->shape,
+                       .ranks = request->ranks > 1 ? request->ranks : 1,
+                       .device = *device};
   *why = request_unknown(request);
   if (*why)
     return DECODE_UNSUPPORTED;
+  out->request.shape = share_of(request->shape, out->ranks);
   set_padding(out);
   *why = device_unknown(out);
   if (*why)

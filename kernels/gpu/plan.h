@@ -36,6 +36,7 @@ enum plan_region {
   REGION_COUNTERS,
   REGION_BEST,
   REGION_BEST_INDEX,
+  REGION_KEYS_OF_TOKENS, // of several ranks
   REGION_BELL,
   REGIONS
 };
@@ -70,7 +71,11 @@ struct plan_product {
 };
 
 struct plan {
+  // Of several ranks, the shape in `request` is a rank's share of the whole model; all of them have
+  // the same plan but for `rank`, which whoever made it sets.
   struct decode_request request;
+  struct decode_shape whole;
+  int ranks, rank;
   struct gpu_device device;
   bool vector;     // else matrix
   int vector_rows; // of the batch that the vector kernels are made for: 1, 2 or 4
@@ -100,6 +105,8 @@ uint64_t gpu_plan_cache_bytes(const struct plan *plan);
 struct gpu_launch *gpu_plan_fill(const struct plan *plan, void *base, size_t *count);
 struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *count,
                                  const char *const **what);
+// One all-reduce of a layer alone.
+struct gpu_launch *gpu_plan_all_reduce(const struct plan *plan, void *base, size_t *count);
 
 // Of gpu_plan_cost, what a stage of that name, without its layer, moves in a step: 0 for those that
 // move neither weights nor cache.

@@ -170,7 +170,7 @@ DEVICE struct vector_row_end<KIND> vector_row_begin(const struct product_argumen
           load_published_float((s ? a.second_scales : a.scales) + row) * activation_scale;
     }
   }
-  if (KIND::END == VECTOR_ADD) {
+  if (KIND::END == VECTOR_ADD && !a.without_residual) {
     end.residual = load_published_float(a.output + (size_t)lane_index() * (size_t)a.output_stride +
                                         (size_t)row);
   }

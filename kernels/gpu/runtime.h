@@ -6,12 +6,14 @@
 #ifndef PERTOKEN_GPU_RUNTIME_H
 #define PERTOKEN_GPU_RUNTIME_H
 
+#include "kernels/gpu/collectives.h"
 #include "kernels/gpu/driver.h"
 
 // Returns 0 or the runtime's error.
 struct gpu_runtime {
   const char *vendor;  // "NVIDIA"
   const char *install; // what to do when the driver is missing or too old
+  struct gpu_collectives_source collectives;
 
   int (*device_count)(int *);
   int (*device_set)(int); // of the calling thread

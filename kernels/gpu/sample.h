@@ -1,5 +1,5 @@
-// sample: the kernel `sample`: the index of the largest logit, the lowest of equals. NaN is never
-// chosen; where there is nothing else, the index is 0.
+// sample: the kernels `sample` and `sample_key`: the index of the largest logit, the lowest of
+// equals. NaN is never chosen; where there is nothing else, the index is 0.
 #ifndef PERTOKEN_GPU_SAMPLE_H
 #define PERTOKEN_GPU_SAMPLE_H
 
@@ -63,6 +63,26 @@ DEVICE struct candidate blocks_best(const float *best, const int *best_index) {
   return warp_best(found);
 }
 
+// A candidate as arguments.h says: half 0 is the low one. Both zeros are equal.
+DEVICE uint32_t key_half(struct candidate c, int half) {
+  const uint32_t bits = c.value == 0 ? 0 : bits_of(c.value);
+  if (c.index == NO_INDEX) {
+    return 0;
+  }
+  return half == 0 ? ~(uint32_t)c.index : bits >> 31 ? ~bits : bits | 0x80000000;
+}
+
+// The body of sample_key. A key lies as its low half, then its high one.
+DEVICE void sample_keys(const struct sample_key_arguments &a) {
+  let_next_start();
+  wait_for_previous();
+  for (int row = thread_index(); row < a.batch; row += block_threads()) {
+    const int *key = reinterpret_cast<const int *>(a.keys + row);
+    const int low = load_published_int(key), high = load_published_int(key + 1);
+    publish_int(a.tokens + row, low || high ? ~low : 0);
+  }
+}
+
 // The body of sample.
 DEVICE void sample_row(const struct sample_arguments &a) {
   SHARED(struct candidate, room);
@@ -81,8 +101,13 @@ DEVICE void sample_row(const struct sample_arguments &a) {
     return;
   }
   const struct candidate chosen = blocks_best(best, best_index);
-  if (lane_index() == 0) {
+  if (lane_index() == 0 && !a.keys) {
     publish_int(a.tokens + row, chosen.index == NO_INDEX ? 0 : chosen.index);
+  }
+  if (lane_index() < 2 && a.keys) {
+    const int index = chosen.index == NO_INDEX ? NO_INDEX : a.first + chosen.index;
+    publish_int(reinterpret_cast<int *>(a.keys + row) + lane_index(),
+                (int)key_half({chosen.value, index}, lane_index()));
   }
 }
 

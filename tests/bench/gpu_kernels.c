@@ -580,7 +580,8 @@ static void climb(struct ladder *ladder, const struct work *work) {
   struct rung rung = {.ladder = ladder, .work = work};
   const struct decode_types types = {work->weights, ELEMENT_BF16, work->kv, ELEMENT_BF16,
                                      ELEMENT_F32};
-  rung.request = (struct decode_request){*work->shape, types, work->batch, work->context, 1, 0};
+  rung.request =
+      (struct decode_request){*work->shape, types, work->batch, work->context, 1, 0, 0, NULL};
   if (ladder->tiny)
     rung.request = small_request(&rung, &tiny, work->context > 1000 ? 260 : 130);
   setenv("PERTOKEN_GPU_TUNING", "", 1);

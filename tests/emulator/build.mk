@@ -21,7 +21,7 @@ EMULATOR_RACES := $(if $(SANITIZE),,-fsanitize=thread --param tsan-instrument-fu
 
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib
-EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend plan launches tuning stage_times weights)
+EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend ranks crew plan launches tuning stage_times weights share)
 # With sanitizers the kernels compile for most of a minute: one of each width has to do.
 EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,$(if $(SANITIZE),,32 64) mma 64fnuz)
 CHECKS    := $(patsubst %,$(EMULATOR_LIB)/checks%.so,32 64 64fnuz)
@@ -31,7 +31,8 @@ $(EMULATOR_OBJ)/host/%.o: kernels/gpu/%.c tests/emulator/build.mk
 	@echo "  compile $< (emulator)"
 	$(Q)$(EMULATOR_CC) -o $@ $<
 
-$(EMULATOR_OBJ)/host/weights.o: kernels/weights.c tests/emulator/build.mk
+$(EMULATOR_OBJ)/host/weights.o $(EMULATOR_OBJ)/host/share.o: $(EMULATOR_OBJ)/host/%.o: \
+  kernels/%.c tests/emulator/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (emulator)"
 	$(Q)$(EMULATOR_CC) -o $@ $<
@@ -65,4 +66,5 @@ $(EMULATORS) $(CHECKS): tests/emulator/exports.map
 	$(Q)$(EMULATOR_LINK) -o $@ $(filter %.o,$^)
 
 $(BUILD)/tests/test_emulator: | $(CHECKS)
-$(BUILD)/tests/test_gpu_kernels $(BUILD)/tests/test_gpu_stages: | $(EMULATORS)
+$(BUILD)/tests/test_gpu_kernels $(BUILD)/tests/test_gpu_stages $(BUILD)/tests/test_tensor_parallel: \
+  | $(EMULATORS)

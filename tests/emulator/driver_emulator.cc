@@ -8,6 +8,10 @@
 //   EMULATOR_UNITS        multiprocessors, 2
 //   EMULATOR_DEVICES      1
 //   EMULATOR_FAIL_LAUNCH  n: the n-th launch of a context, from 1, loses the device
+//   EMULATOR_FAIL_DEVICE  only this device's launches fail
+//   EMULATOR_FAIL_JOIN    1: contexts cannot be joined
+//   EMULATOR_MISS_REDUCE  n: this device (EMULATOR_FAIL_DEVICE) does not come to its n-th all-reduce
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +19,7 @@
 #include <time.h>
 
 extern "C" {
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/driver.h"
 }
 #include "tests/emulator/emulator.h"
@@ -26,7 +31,20 @@ struct allocation {
   struct allocation *before; // in time
 };
 
+// Where the threads of joined contexts meet.
+struct meeting {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  int count, arrived;
+  unsigned round;
+  bool broken;
+  struct all_reduce_arguments brought[DECODE_MOST_RANKS];
+};
+
 struct gpu_context {
+  struct meeting *meeting;
+  int device, rank;
+  uint64_t reduces;
   struct allocation *allocations;
   size_t taken, limit, shared_bytes;
   uint64_t seed, launches, failing;
@@ -58,6 +76,11 @@ __attribute__((format(printf, 2, 3))) enum decode_status failed(enum decode_stat
 uint64_t setting(const char *name, uint64_t otherwise) {
   const char *text = getenv(name);
   return text ? strtoull(text, nullptr, 10) : otherwise;
+}
+
+bool is_failing(int device) {
+  return setting("EMULATOR_FAIL_DEVICE", static_cast<uint64_t>(device)) ==
+         static_cast<uint64_t>(device);
 }
 
 int device_count(void) {
@@ -100,10 +123,13 @@ enum decode_status open_device(int device, struct gpu_context **out) {
   if (!context) {
     return failed(DECODE_NO_MEMORY, "out of memory");
   }
+  context->device = device;
   context->limit = described.described.memory_bytes;
   context->shared_bytes = described.shared_bytes;
   context->seed = setting("EMULATOR_SEED", 1);
-  context->failing = setting("EMULATOR_FAIL_LAUNCH", 0);
+  if (is_failing(device)) {
+    context->failing = setting("EMULATOR_FAIL_LAUNCH", 0);
+  }
   *out = context;
   return DECODE_OK;
 }
@@ -213,12 +239,133 @@ enum decode_status lose(struct gpu_context *context, const char *words) {
   return failed(DECODE_FAILED, "%s", words);
 }
 
+// ---- all-reduces: the last to arrive does the work, in the order of the ranks
+
+enum decode_status check_brought(const struct meeting *meeting) {
+  for (int rank = 1; rank < meeting->count; rank++) {
+    if (meeting->brought[rank].count != meeting->brought[0].count) {
+      return failed(DECODE_FAILED, "the ranks bring vectors of different lengths");
+    }
+  }
+  return DECODE_OK;
+}
+
+void reduce_sum(const struct meeting *meeting) {
+  for (uint64_t i = 0; i < meeting->brought[0].count; i++) {
+    float sum = 0;
+    for (int rank = 0; rank < meeting->count; rank++) {
+      sum += static_cast<float *>(meeting->brought[rank].memory)[i];
+    }
+    for (int rank = 0; rank < meeting->count; rank++) {
+      static_cast<float *>(meeting->brought[rank].memory)[i] = sum;
+    }
+  }
+}
+
+void reduce_max(const struct meeting *meeting) {
+  for (uint64_t i = 0; i < meeting->brought[0].count; i++) {
+    uint64_t most = 0;
+    for (int rank = 0; rank < meeting->count; rank++) {
+      const uint64_t own = static_cast<uint64_t *>(meeting->brought[rank].memory)[i];
+      most = own > most ? own : most;
+    }
+    for (int rank = 0; rank < meeting->count; rank++) {
+      static_cast<uint64_t *>(meeting->brought[rank].memory)[i] = most;
+    }
+  }
+}
+
+enum decode_status meet(struct gpu_context *context, const struct all_reduce_arguments *brought,
+                        void (*reduce)(const struct meeting *)) {
+  struct meeting *m = context->meeting;
+  pthread_mutex_lock(&m->mutex);
+  const unsigned round = m->round;
+  m->brought[context->rank] = *brought;
+  if (!m->broken && ++m->arrived == m->count) {
+    m->broken = check_brought(m) != DECODE_OK;
+    if (!m->broken) {
+      reduce(m);
+    }
+    m->arrived = 0;
+    m->round++;
+    pthread_cond_broadcast(&m->changed);
+  }
+  while (!m->broken && m->round == round) {
+    pthread_cond_wait(&m->changed, &m->mutex);
+  }
+  const bool broken = m->broken;
+  pthread_mutex_unlock(&m->mutex);
+  return broken ? lose(context, "an all-reduce was ended") : DECODE_OK;
+}
+
+enum decode_status all_reduce(struct gpu_context *context, const struct gpu_launch *l) {
+  if (!context->meeting) {
+    return lose(context, "an all-reduce without others");
+  }
+  struct all_reduce_arguments brought;
+  memcpy(&brought, l->arguments, sizeof brought);
+  if (is_failing(context->device) &&
+      ++context->reduces == setting("EMULATOR_MISS_REDUCE", 0)) {
+    return lose(context, "the all-reduce failed");
+  }
+  return meet(context, &brought, strcmp(l->kernel, ALL_REDUCE_SUM) ? reduce_max : reduce_sum);
+}
+
+enum decode_status join(struct gpu_context *const *contexts, int count) {
+  if (setting("EMULATOR_FAIL_JOIN", 0)) {
+    return failed(DECODE_NO_DEVICE, "the emulator was told to join nothing");
+  }
+  struct meeting *m = static_cast<struct meeting *>(calloc(1, sizeof *m));
+  if (!m) {
+    return failed(DECODE_NO_MEMORY, "out of memory");
+  }
+  pthread_mutex_init(&m->mutex, nullptr);
+  pthread_cond_init(&m->changed, nullptr);
+  m->count = count;
+  for (int rank = 0; rank < count; rank++) {
+    contexts[rank]->meeting = m;
+    contexts[rank]->rank = rank;
+  }
+  return DECODE_OK;
+}
+
+enum decode_status look(struct gpu_context *const *, int) {
+  return DECODE_OK;
+}
+
+void part(struct gpu_context *const *contexts, int count, bool broken) {
+  struct meeting *m = contexts[0]->meeting;
+  if (!m) {
+    return;
+  }
+  if (broken) {
+    pthread_mutex_lock(&m->mutex);
+    m->broken = true;
+    pthread_cond_broadcast(&m->changed);
+    pthread_mutex_unlock(&m->mutex);
+    return;
+  }
+  for (int rank = 0; rank < count; rank++) {
+    contexts[rank]->meeting = nullptr;
+  }
+  pthread_cond_destroy(&m->changed);
+  pthread_mutex_destroy(&m->mutex);
+  free(m);
+}
+
+const char *joined_by(void) {
+  return "emulator";
+}
+
 enum decode_status launch(struct gpu_context *context, const struct gpu_launch *l) {
   if (usable(context) != DECODE_OK) {
     return DECODE_FAILED;
   }
   if (++context->launches == context->failing) {
     return lose(context, "the device is lost");
+  }
+  if (!strcmp(l->kernel, ALL_REDUCE_SUM) || !strcmp(l->kernel, ALL_REDUCE_MAX)) {
+    return all_reduce(context, l);
   }
   if (l->shared_bytes > context->shared_bytes) {
     context->lost = true;
@@ -320,5 +467,6 @@ EMULATOR_EXPORT void *emulator_memory(void) {
 EMULATOR_EXPORT const struct gpu_driver gpu_driver = {
     "emulator", "emulator", device_count, describe,   open_device, close_device, allocate,
     release,    set,        copy_in,      copy_out,   launch,      wait,         graph_make,
-    graph_run,  graph_free, timer_start,  timer_stop, error,
+    graph_run,  graph_free, join,         look,       part,        joined_by,    timer_start,
+    timer_stop, error,
 };

@@ -1,14 +1,17 @@
 # A HIP runtime of the tests' own, upon the host emulator (fake_hip.c), in the versions that the
-# plugin must cope with; and one upon CUDA (hip_on_cuda.c), by itself: make build/tests/lib/hip_on_cuda.so.
+# plugin must cope with, with an RCCL of the tests' own in the first (fake_rccl.c); and one upon CUDA (hip_on_cuda.c), by itself: make build/tests/lib/hip_on_cuda.so.
 FAKE_HIP := $(patsubst %,$(BUILD)/tests/lib/%.so,fake_hip fake_hip_old fake_hip_missing)
 
 $(BUILD)/tests/lib/fake_hip_old.so: FAKE_HIP_FLAGS := -DOLD
 $(BUILD)/tests/lib/fake_hip_missing.so: FAKE_HIP_FLAGS := -DMISSING
 
+$(BUILD)/tests/lib/fake_hip.so: FAKE_RCCL := tests/hip/fake_rccl.c
+$(BUILD)/tests/lib/fake_hip.so: tests/hip/fake_rccl.c
+
 $(FAKE_HIP): tests/hip/fake_hip.c tests/hip/fake_hip.h tests/emulator/launch.h tests/hip/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< ($(@F))"
-	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC $(FAKE_HIP_FLAGS) -o $@ $<
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC $(FAKE_HIP_FLAGS) -o $@ $< $(FAKE_RCCL)
 
 $(BUILD)/tests/test_hip: | $(FAKE_HIP) $(BUILD)/tests/lib/emulator64fnuz.so
 

@@ -13,6 +13,8 @@
 //   FAKE_HIP_FAIL_LAUNCH   n: the n-th launch, from 1, and all calls after it fail
 // MISSING leaves out a function that the driver needs, OLD names the properties as HIP 5 does.
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,6 +42,7 @@ enum {
   ELF_SECTION_COUNT = 60,
 
   MOST_ARGUMENT_BYTES = 256,
+  MOST_DEVICES = 16,
   UNITS = 3,
   SHARED_BYTES = 65536,
   L2_BYTES = 4 << 20
@@ -76,17 +79,25 @@ struct allocation {
 };
 
 static struct {
-  int alive; // objects and memory that were not given back
-  uint64_t taken, launches;
-  bool lost;
+  atomic_int executables; // of alive
+  atomic_int alive;       // objects and memory that were not given back
+  _Atomic uint64_t taken, launches;
+  atomic_bool lost[MOST_DEVICES];
 } fake;
+
+static _Thread_local int current; // device
 
 int fake_hip_alive(void) {
   return fake.alive;
 }
 
 void fake_hip_reset(void) {
-  memset(&fake, 0, sizeof fake);
+  atomic_store(&fake.alive, 0);
+  atomic_store(&fake.executables, 0);
+  atomic_store(&fake.taken, 0);
+  atomic_store(&fake.launches, 0);
+  for (int device = 0; device < MOST_DEVICES; device++)
+    atomic_store(&fake.lost[device], false);
 }
 
 static uint64_t setting(const char *name, uint64_t otherwise) {
@@ -95,7 +106,7 @@ static uint64_t setting(const char *name, uint64_t otherwise) {
 }
 
 static int state(void) {
-  return fake.lost ? LAUNCH_FAILURE : SUCCESS;
+  return atomic_load(&fake.lost[current]) ? LAUNCH_FAILURE : SUCCESS;
 }
 
 static void *create(size_t bytes) {
@@ -126,6 +137,7 @@ static int check_device(int device) {
 }
 
 int hipSetDevice(int device) {
+  current = device >= 0 && device < MOST_DEVICES ? device : 0;
   return check_device(device);
 }
 
@@ -204,7 +216,7 @@ int hipMemGetInfo(size_t *free_bytes, size_t *total) {
 int hipMalloc(void **out, size_t bytes) {
   size_t free_bytes = 0, total = 0;
   hipMemGetInfo(&free_bytes, &total);
-  if (fake.lost)
+  if (state())
     return state();
   if (bytes > free_bytes)
     return OUT_OF_MEMORY;
@@ -329,32 +341,46 @@ int hipModuleGetFunction(void **out, void *module, const char *name) {
 
 // ---- launches
 
-static emulator_launch_function *find_emulator(void) {
-  static emulator_launch_function *found;
+static emulator_launch_function *emulate;
+
+static void find_emulator(void) {
   char path[4096];
   Dl_info own;
-  if (found || !dladdr((void *)(uintptr_t)find_emulator, &own))
-    return found;
+  if (!dladdr((void *)(uintptr_t)find_emulator, &own))
+    return;
   const char *slash = strrchr(own.dli_fname, '/');
   snprintf(path, sizeof path, "%.*s/emulator64fnuz.so", slash ? (int)(slash - own.dli_fname) : 1,
            slash ? own.dli_fname : ".");
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "emulator_launch_kernel") : NULL;
-  memcpy(&found, &symbol, sizeof found);
-  return found;
+  memcpy(&emulate, &symbol, sizeof emulate);
+}
+
+// Of the device that may fail, from 1; 0 of the others.
+static uint64_t count_launch(void) {
+  const uint64_t device = (uint64_t)current;
+  const bool counts = setting("FAKE_HIP_FAIL_DEVICE", device) == device;
+  return counts ? atomic_fetch_add(&fake.launches, 1) + 1 : 0;
 }
 
 static int execute(const struct launch *launch) {
-  emulator_launch_function *emulate = find_emulator();
-  const struct emulator_launch one = {
-      launch->kernel,    {launch->grid[0], launch->grid[1], launch->grid[2]},
-      launch->block,     launch->shared_bytes,
-      launch->arguments, launch->argument_bytes,
-      ++fake.launches};
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_emulator);
+  if (!strcmp(launch->kernel, FAKE_RCCL_KERNEL))
+    return state() ? state() : fake_rccl_execute(launch->arguments);
+  const uint64_t number = count_launch();
+  const struct emulator_launch one = {launch->kernel,
+                                      {launch->grid[0], launch->grid[1], launch->grid[2]},
+                                      launch->block,
+                                      launch->shared_bytes,
+                                      launch->arguments,
+                                      launch->argument_bytes,
+                                      number};
   const char *why = emulate ? emulate(&one) : "no emulator64fnuz.so beside the fake";
   if (why)
     fprintf(stderr, "fake HIP: %s\n", why);
-  fake.lost = fake.lost || why || fake.launches == setting("FAKE_HIP_FAIL_LAUNCH", 0);
+  if (why || (number > 0 && number == setting("FAKE_HIP_FAIL_LAUNCH", 0)))
+    atomic_store(&fake.lost[current], true);
   return state();
 }
 
@@ -387,7 +413,20 @@ int hipModuleLaunchKernel(void *kernel, unsigned grid_x, unsigned grid_y, unsign
   snprintf(launch.kernel, sizeof launch.kernel, "%.*s", (int)strlen(kernel) - 3,
            (const char *)kernel);
   struct graph *recording = ((struct stream *)stream)->recording;
-  if (fake.lost)
+  if (state())
+    return state();
+  return recording ? record(recording, &launch) : execute(&launch);
+}
+
+bool fake_hip_is_recording(const void *stream) {
+  return ((const struct stream *)stream)->recording != NULL;
+}
+
+int fake_hip_queue(void *stream, const void *arguments, size_t bytes) {
+  struct graph *recording = ((struct stream *)stream)->recording;
+  struct launch launch = {.kernel = FAKE_RCCL_KERNEL, .argument_bytes = bytes};
+  memcpy(launch.arguments, arguments, bytes);
+  if (state())
     return state();
   return recording ? record(recording, &launch) : execute(&launch);
 }
@@ -414,7 +453,12 @@ int hipGraphInstantiateWithFlags(void **out, void *graph, unsigned long long fla
     if (record(copy, &from->launches[i]))
       return OUT_OF_MEMORY;
   *out = copy;
+  atomic_fetch_add(&fake.executables, 1);
   return state();
+}
+
+int fake_hip_executables(void) {
+  return atomic_load(&fake.executables);
 }
 
 int hipGraphDestroy(void *graph) {
@@ -423,8 +467,17 @@ int hipGraphDestroy(void *graph) {
 }
 
 int hipGraphExecDestroy(void *executable) {
+  atomic_fetch_sub(&fake.executables, 1);
   return hipGraphDestroy(executable);
 }
+
+// RCCL is not in every version of the fake.
+#if defined(MISSING) || defined(OLD)
+int fake_rccl_execute(const void *arguments) {
+  (void)arguments;
+  return INVALID_VALUE;
+}
+#endif
 
 #ifndef MISSING
 int hipGraphLaunch(void *executable, void *stream) {
