@@ -11,12 +11,11 @@
 #include "kernels/gpu/plan.h"
 
 static const struct decode_request llama_8b = {
-    {32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 5e5f, 0, 0},
-    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    1,
-    4096,
-    1,
-    0};
+    .shape = {32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 5e5f, 0, 0},
+    .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    .batch = 1,
+    .context = 4096,
+    .seed = 1};
 
 static struct plan plan_of(int batch, const char *tuning) {
   struct gpu_device h200 = {
