@@ -6,13 +6,6 @@
 // No rate comes from the catalogue: such a figure only stands in for a missing one.
 #define PRETENDED ORIGIN_CATALOGUE
 
-static const char *nearest_code(const char *text) {
-  for (int i = 0; i < CURRENCIES; i++)
-    if (!strcasecmp(currency_codes[i], text))
-      return currency_codes[i];
-  return nearest_name(text, currency_codes, CURRENCIES);
-}
-
 const char *currency_read(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "currency");
   if (!key)
@@ -20,11 +13,10 @@ const char *currency_read(struct reading *reading) {
   const int found = currency_find(key->value);
   if (found >= 0)
     return currency_codes[found];
-  const char *nearest = nearest_code(key->value);
+  const char *nearest = nearest_name(key->value, currency_codes, CURRENCIES);
   diagnostics_error(reading->diagnostics, key->value_place,
-                    "unknown currency '%s': expected a code of ISO 4217 such as EUR%s%s%s",
-                    key->value, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                    nearest ? "'?" : "");
+                    "unknown currency '%s': expected a code of ISO 4217 such as EUR%s", key->value,
+                    did_you_mean(nearest, reading->arena));
   return nearest;
 }
 
