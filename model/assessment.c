@@ -149,6 +149,11 @@ static void warn_of_age(struct reading *reading, struct option *option) {
                 "the price is stale: %s is of %s, over 12 months before %s", graded_inputs[g].input,
                 figure->date, reading->scenario->date);
   }
+  const struct figure *rate = figure_of(reading, option, "exchange_rate");
+  if (is_there(rate) && date_parse(rate->date, &of) && date_is_stale(of, today))
+    texts_add(&option->warnings, reading->arena,
+              "the exchange rate is stale: it is of %s, over 12 months before %s", rate->date,
+              reading->scenario->date);
 }
 
 // What the prober saw amiss goes with the figure.

@@ -47,6 +47,12 @@ static void start(struct scenario_fixture *fixture, const char *added) {
     fail_msg("%s: %s", added, fixture_errors(&fixture->fixture));
 }
 
+static char *replaced(const char *text, const char *from, const char *to, struct arena *arena) {
+  const char *at = strstr(text, from);
+  assert_non_null(at);
+  return arena_printf(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
 // Of option b unless the name says another, in the item's unit.
 static double item(const struct scenario *scenario, const char *name) {
   const char *dot = strchr(name, '.');
@@ -125,6 +131,30 @@ static void an_option_states_its_price_in_usd(void **state) {
   assert_int_equal(option_figure(scenario, b, 0, rate)->grade, GRADE_ASSUMED);
   expect_near(option_exchange_rate(scenario, b), 1.25, 0, "the rate");
   scenario_fixture_end(&fixture);
+}
+
+static void an_old_rate_warns(void **state) {
+  (void)state;
+  static const struct {
+    const char *date;
+    bool warns;
+  } rates[] = {{"2026-10-01", false}, {"2025-06-30", true}};
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    struct scenario_fixture fixture;
+    struct arena scratch = {NULL};
+    char text[2048];
+    snprintf(text, sizeof text, base, "");
+    scenario_fixture_start(&fixture, replaced(text, "2026-10-01", rates[i].date, &scratch), NULL,
+                           NULL);
+    expect_error(&fixture.fixture, rates[i].date, "");
+    const struct texts *warnings = &fixture.scenario->options[0].warnings;
+    bool warned = false;
+    for (size_t w = 0; w < warnings->count; w++)
+      warned |= strstr(warnings->list[w], "the exchange rate is stale") != NULL;
+    assert_int_equal(warned, rates[i].warns);
+    scenario_fixture_end(&fixture);
+    arena_free(&scratch);
+  }
 }
 
 // ---- nothing but money changes
@@ -419,12 +449,6 @@ static const struct {
     {NULL, "[range]\na.list_price = uniform(1, 2) USD", "option 'a' has no 'list_price_usd'"},
 };
 
-static char *replaced(const char *text, const char *from, const char *to, struct arena *arena) {
-  const char *at = strstr(text, from);
-  assert_non_null(at);
-  return arena_printf(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-}
-
 static void mistakes_are_refused(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
@@ -446,6 +470,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(amounts_in_usd_are_converted),
       cmocka_unit_test(an_option_states_its_price_in_usd),
+      cmocka_unit_test(an_old_rate_warns),
       cmocka_unit_test(a_currency_divides_money_and_nothing_else),
       cmocka_unit_test(claims_in_usd_hold_at_the_rate),
       cmocka_unit_test(published_prices_are_in_the_inputs_currency),

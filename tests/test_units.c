@@ -33,6 +33,8 @@ static const struct {
     {"1 m3", "L", 1000},
     {"1.5e3 W", "W", 1500},
     {".5 USD", "USD", 0.5},
+    {"12 JPY/kWh", "JPY/kWh", 12e-3},
+    {"1.1 USD/EUR", "USD/EUR", 1.1},
     {"  7   USD  ", "USD", 7},
 };
 
@@ -59,7 +61,10 @@ static const struct {
     {"0.7", "%", "has no unit: expected a quantity such as '5 %'"},
     {"35,000 USD", "USD", "no thousands separators"},
     {"35.000,50 USD", "USD", "no thousands separators"},
-    {"35000 EUR", "USD", "7: amounts are in USD"},
+    {"35000 EUR", "USD", "7: amounts are in USD here, not EUR: convert them first, or let"},
+    {"35000 USD", "EUR/gpu", "7: amounts are in EUR here, not USD: convert them first"},
+    {"0.9 EUR/USD", "USD/EUR", "wrong unit 'EUR/USD': expected a quantity such as '100 USD/EUR'"},
+    {"1 ABC", "USD", "unknown unit 'ABC'"},
     {"35000 usd", "USD", "unknown unit 'usd'; did you mean 'USD'?"},
     {"0.08 USD/kwh", "USD/kWh", "did you mean 'kWh'?"},
     {"0.08 USD", "USD/kWh", "wrong unit 'USD': expected a quantity such as '100 USD/kWh'"},
