@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import resource
 import shutil
 import signal
@@ -20,7 +21,7 @@ import tempfile
 import time
 
 from support.program import (BAD_INPUT, Count, MACHINE_FAILED, NO, PROBE, ROOT, expect, expect_exit, run,
-                             skip_all)
+                             settings, skip_all)
 
 TIMEOUT_S = 200
 
@@ -28,6 +29,7 @@ MODEL = 'smollm-135m'
 KV_BYTES = 23040  # of one token, all layers
 RUN = ('run', '--data', str(ROOT / 'data'), '--model', MODEL, '--time', '0.3')
 NEEDED_BYTES = 3 << 30
+SCHEMA = int(re.search(r'MEASUREMENT_SCHEMA (\d+)', (ROOT / 'model' / 'measurement.h').read_text()).group(1))
 TINY = {'id': 'tiny', 'layers': 2, 'hidden': 128, 'heads': 4, 'kv_heads': 2, 'head_dim': 32,
         'ffn_hidden': 384, 'vocab': 512}
 PLUGINS = PROBE.parent / 'tests' / 'plugins'  # of tests/test_device.c
@@ -294,7 +296,7 @@ def test_run_and_resume(directory):
     path = record_in(directory)
     record = load(path)
     expect(record['digest'] == digest_of(record), 'digest')
-    expect(record['schema'] == 4 and record['basis'] == 'decode', 'header')
+    expect(record['schema'] == SCHEMA and record['basis'] == 'decode', 'header')
     expect([r['batch'] for r in record['results']] == [1, 2], 'results')
     for one in record['results']:
         check_result(one)
@@ -407,8 +409,8 @@ def refuse_records(path, record):
     expect_exit(probe('check', path), BAD_INPUT, 'digest does not match')
     path.write_text(text[:len(text) // 2])
     expect_exit(probe('check', path), BAD_INPUT, 'expected a whole measurement record')
-    path.write_text(text.replace('"schema":4', '"schema":5', 1))
-    expect_exit(probe('check', path), BAD_INPUT, 'schema 5, this version reads 1 to 4')
+    path.write_text(text.replace(f'"schema":{SCHEMA}', '"schema":99', 1))
+    expect_exit(probe('check', path), BAD_INPUT, f'schema 99, this version reads 1 to {SCHEMA}')
     save(path, {**record, 'device': {**record['device'], 'name': 'NVIDIA H200'}})
     expect_exit(probe('check', path), BAD_INPUT, "another device, 'NVIDIA H200'")
     save(path, {**record, 'results': []})
@@ -420,28 +422,29 @@ DAMAGES = [
     (lambda text: text[:-100], 'expected a whole measurement record'),
     (lambda text: '', 'expected a whole measurement record'),
     (lambda text: text.replace('"batch": 1', '"batch": 2', 1), 'its digest does not match'),
-    (lambda text: text.replace('"schema": 4', '"schema": 9', 1), 'schema 9, this version reads 1 to 4'),
+    (lambda text: text.replace(f'"schema": {SCHEMA}', '"schema": 99', 1), 'schema 99, this version reads'),
 ]
 
 
 def test_damaged_record_is_kept(directory):
     model, environment = at_once(directory)
     arguments = ('run', *model, '--time', '0.1', '-o', directory / 'records')
-    expect_exit(probe(*arguments, env=environment), 0)
+    expect_exit(probe(*arguments, environment=environment), 0)
     path = record_in(directory / 'records')
     whole = path.read_text()
     for damage, words in DAMAGES:
         path.write_text(damage(whole))
-        expect_exit(probe(*arguments, env=environment), BAD_INPUT, words, f"go on from '{path}': move it away")
+        expect_exit(probe(*arguments, environment=environment), BAD_INPUT, words,
+                    f"go on from '{path}': move it away")
         expect(path.read_text() == damage(whole), 'a damaged record was overwritten')
         expect_exit(probe('check', path), BAD_INPUT, words)
 
 
-def on_terminal(*arguments, env=None):
-    """(exit status, what a terminal gets to see)."""
+def all_on_terminal(*arguments, environment):
+    """(exit status, what a terminal gets to see of both outputs)."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.execve(PROBE, [str(PROBE), *map(str, arguments)], env or os.environ)
+        os.execve(PROBE, [str(PROBE), *map(str, arguments)], settings(environment))
     said = b''
     try:
         while part := os.read(terminal, 4096):
@@ -459,7 +462,7 @@ def test_terminal(directory):
     for arguments, rows in ((run, 1), (('run', '--verify-only', *model), 2), (None, 1)):
         if not arguments:
             arguments = ('check', record_in(directory / 'records'), '--time', '0.1', '--tolerance', '99 %')
-        status, said = on_terminal(*arguments, env=environment)
+        status, said = all_on_terminal(*arguments, environment=environment)
         expect(status in (0, NO) and ': verifying' in said, said)
         shown = [line.rpartition('\r\x1b[K')[2].strip('\r') for line in said.split('\n')]
         found = [line for line in shown if line.startswith('bf16 ')]
@@ -467,7 +470,8 @@ def test_terminal(directory):
         expect(sum(line.startswith('tiny on ') for line in shown) == 1, said)
 
 
-QUICK = [test_help, test_list, test_list_one_device, test_verify_only, test_bad_input, test_too_large_suggests_layers, test_bad_directories]
+QUICK = [test_help, test_list, test_list_one_device, test_verify_only, test_bad_input,
+         test_too_large_suggests_layers, test_bad_directories]
 MEASURING = [test_run_and_resume, test_interrupt, test_slices, test_full_disk, test_wall,
              test_check, test_damaged_record_is_kept, test_terminal]
 

@@ -18,11 +18,11 @@ $(BUILD)/tests/test_device: | $(TEST_PLUGINS)
 # A GPU with a meter, by itself in a folder: tests/check_watts.py starts the probe on it.
 METERED := $(BUILD)/tests/metered/metered.so
 
-$(METERED): tests/plugins/metered.c kernels/reference.c kernels/weights.c kernels/decode.h \
-  kernels/reference.h tests/fake/fake_nvml.h tests/plugins/build.mk
+$(METERED): tests/plugins/metered.c $(wildcard kernels/*.c kernels/*.h) tests/fake/fake_nvml.h \
+  tests/plugins/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< ($(@F))"
-	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC -o $@ $(filter %.c,$^) -lm -ldl -lpthread
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC -Wl,-z,defs -o $@ $(filter %.c,$^) -lm -ldl -lpthread
 
 $(BUILD)/tests/test_device: | $(METERED)
 
