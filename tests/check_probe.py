@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import pathlib
-import pty
 import re
 import resource
 import shutil
@@ -20,8 +19,8 @@ import sys
 import tempfile
 import time
 
-from support.program import (BAD_INPUT, Count, MACHINE_FAILED, NO, PROBE, ROOT, expect, expect_exit, run,
-                             settings, skip_all)
+from support.program import (BAD_INPUT, Count, DONE, MACHINE_FAILED, NO, PROBE, ROOT, expect, expect_exit,
+                             on_terminal, run, skip_all)
 
 TIMEOUT_S = 200
 
@@ -372,27 +371,27 @@ def test_wall(directory):
 
 
 def steady_record(directory, quick):
-    """A record that can be repeated: on a busy machine the speed may double in between."""
+    """A record that can be repeated, and what repeating it said: a busy machine's speed may double."""
     for attempt in range(4):
         folder = pathlib.Path(directory, str(attempt))
         expect_exit(probe(*RUN, '--context', '64', '--wall-power', '1.2 kW', '--wall-note',
                           'PDU A3', '-o', folder), 0)
         path = record_in(folder)
-        if probe('check', path, '--tolerance', '99 %', *quick).returncode == 0:
+        again = probe('check', path, '--tolerance', '99 %', *quick)
+        if again.returncode == 0:
             break
-    return path
+    return path, again
 
 
 def test_check(directory):
     quick = ('--time', '0.3')
-    path = steady_record(directory, quick)
+    path, again = steady_record(directory, quick)
     record = load(path)
     result = record['results'][0]
     expect(result['beside']['wall_power_w'] == 1200, result['beside'])
     expect(result['beside']['wall_meter'] == 'typed: PDU A3', result['beside'])
     expect(result['telemetry']['source'].startswith(('none: ', 'sysfs: ')), result['telemetry'])
     watts = 'watts were not compared' if result['load_power_w'] is None else 'watts'
-    again = probe('check', path, '--tolerance', '99 %', *quick)
     expect(again.returncode in (0, NO) and watts in again.stdout + again.stderr, again)
     for name in ('tokens_per_s', 'ci95_low', 'ci95_high'):
         result[name] *= 1000
@@ -434,36 +433,21 @@ def test_damaged_record_is_kept(directory):
     whole = path.read_text()
     for damage, words in DAMAGES:
         path.write_text(damage(whole))
-        expect_exit(probe(*arguments, environment=environment), BAD_INPUT, words,
-                    f"go on from '{path}': move it away")
+        expect_exit(probe(*arguments, environment=environment), BAD_INPUT, words, f"go on from '{path}': move it away")
         expect(path.read_text() == damage(whole), 'a damaged record was overwritten')
         expect_exit(probe('check', path), BAD_INPUT, words)
-
-
-def all_on_terminal(*arguments, environment):
-    """(exit status, what a terminal gets to see of both outputs)."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execve(PROBE, [str(PROBE), *map(str, arguments)], settings(environment))
-    said = b''
-    try:
-        while part := os.read(terminal, 4096):
-            said += part
-    except OSError:  # its end, on Linux
-        pass
-    os.close(terminal)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode()
 
 
 # What is cleared is progress: no row is printed behind it, and none is cleared.
 def test_terminal(directory):
     model, environment = at_once(directory)
-    run = ('run', *model, '--time', '0.1', '-o', directory / 'records')
-    for arguments, rows in ((run, 1), (('run', '--verify-only', *model), 2), (None, 1)):
+    run_it = ('run', *model, '--time', '0.1', '-o', directory / 'records')
+    for arguments, rows in ((run_it, 1), (('run', '--verify-only', *model), 2), (None, 1)):
         if not arguments:
             arguments = ('check', record_in(directory / 'records'), '--time', '0.1', '--tolerance', '99 %')
-        status, said = all_on_terminal(*arguments, environment=environment)
-        expect(status in (0, NO) and ': verifying' in said, said)
+        said = on_terminal(*arguments, program=PROBE, environment=environment, statuses=(DONE, NO),
+                           stderr=subprocess.STDOUT)
+        expect(': verifying' in said, said)
         shown = [line.rpartition('\r\x1b[K')[2].strip('\r') for line in said.split('\n')]
         found = [line for line in shown if line.startswith('bf16 ')]
         expect(len(found) == rows, said)

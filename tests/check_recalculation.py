@@ -36,12 +36,10 @@ SHOWN = 5
 TAKEN, REFUSED, RESHAPED = 'taken', 'refused', 'reshaped'
 
 
-def shape(book):
+def shape(path):
     """A workbook's formulas and names, but for Inputs: the same in all states of a scenario."""
-    aside = ('Inputs', *layout.MOVING)
-    return ([(sheet.name, place, cell.formula) for sheet in book.sheets.values()
-             for place, cell in sheet.formulas() if sheet.name not in aside],
-            [(name.name, name.refers_to) for name in book.names if name.name.startswith('pt_')])
+    sheets, names = xlsx.formulas(path, ('Inputs', *layout.MOVING))
+    return sheets, [(name, refers_to) for name, refers_to in names if name.startswith('pt_')]
 
 
 class State:
@@ -68,7 +66,7 @@ class Example:
         xlsx.patch(self.path, self.wrong, lambda part, xml: xlsx.spoil(xml))
         self.book = xlsx.read(self.path)
         self.inputs = layout.Inputs(self.book)
-        self.shape = shape(self.book)
+        self.shape = shape(self.path)
         self.verdicts = {verdict: [] for verdict in (TAKEN, REFUSED, RESHAPED)}
         for entry in perturb.candidates(self.inputs):
             self.verdicts[self.verdict(entry)].append(entry)
@@ -83,7 +81,7 @@ class Example:
             state = self.state_of_one(entry)
         except harness.Refused:
             return REFUSED
-        return TAKEN if shape(xlsx.read(state.path)) == self.shape else RESHAPED
+        return TAKEN if shape(state.path) == self.shape else RESHAPED
 
     def state_of_one(self, entry):
         """The state in which one input has another value."""

@@ -62,15 +62,18 @@ def run_csv(*arguments, **options):
     return list(csv.DictReader(io.StringIO(done.stdout.decode())))
 
 
-def on_terminal(*arguments, environment=None):
-    """What pertoken prints on a terminal, which knows colours unless the environment says no."""
+def on_terminal(*arguments, program=PERTOKEN, environment=None, statuses=(DONE,), stderr=subprocess.DEVNULL):
+    """What a program prints on a terminal, which knows colours unless the environment says no.
+
+    stderr: subprocess.STDOUT for a terminal that gets both.
+    """
     try:
         ours, theirs = pty.openpty()
     except OSError as error:
         raise Skip(f'there are no terminals here: {error}') from error
     changes = {'TERM': 'xterm', 'NO_COLOR': None, 'COLUMNS': None, **(environment or {})}
-    process = subprocess.Popen([PERTOKEN, *map(str, arguments)], cwd=ROOT, env=settings(changes),
-                               stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([program, *map(str, arguments)], cwd=ROOT, env=settings(changes),
+                               stdin=subprocess.DEVNULL, stdout=theirs, stderr=stderr)
     os.close(theirs)
     text = b''
     try:
@@ -79,7 +82,7 @@ def on_terminal(*arguments, environment=None):
     except OSError:  # how Linux says that the other end is closed
         pass
     os.close(ours)
-    expect(process.wait(TIMEOUT_S) == DONE, f'{arguments} on a terminal: exit {process.returncode}')
+    expect(process.wait(TIMEOUT_S) in statuses, f'{arguments} on a terminal: exit {process.returncode}')
     return text.decode().replace('\r\n', '\n')
 
 

@@ -3,6 +3,7 @@
 A book is read straight from its XML: nothing stands between the checks and what was written.
 Cells are keyed by (row, column), both counted from 1.
 """
+import functools
 import re
 import xml.etree.ElementTree as ET
 import zipfile
@@ -26,6 +27,7 @@ def address(row, column):
     return f'{column_name(column)}{row}'
 
 
+@functools.lru_cache(maxsize=None)  # of all books that are read, the same places
 def position(ref):
     """'B12' -> (12, 2); dollars are ignored."""
     letters, digits = re.fullmatch(r'\$?([A-Z]+)\$?(\d+)', ref).groups()
@@ -117,19 +119,26 @@ def read(path):
     book.parts = parts
     strings = read_strings(parts)
     styles = read_styles(parts)
-    targets = {rel.get('Id'): rel.get('Target')
-               for rel in parse(parts['xl/_rels/workbook.xml.rels'])}
+    targets = sheet_parts(parts['xl/_rels/workbook.xml.rels'])
     root = parse(parts['xl/workbook.xml'])
     for node in root.find('sheets'):
-        relation = next(value for key, value in node.attrib.items() if key.endswith('}id'))
-        part = targets[relation].lstrip('/')
-        part = part if part.startswith('xl/') else 'xl/' + part
+        part = targets[relation_of(node)]
         sheet = Sheet(node.get('name'), part, node.get('state', 'visible'))
         read_cells(sheet, parse(parts[part]), strings, styles)
         book.sheets[sheet.name] = sheet
     for node in root.iterfind('definedNames/definedName'):
         book.names.append(Name(node.get('name'), node.text or '', node.get('localSheetId')))
     return book
+
+
+def relation_of(sheet):
+    return next(value for key, value in sheet.attrib.items() if key.endswith('}id'))
+
+
+def sheet_parts(relations):
+    """{relation: part} of a workbook's relations."""
+    targets = {rel.get('Id'): rel.get('Target').lstrip('/') for rel in parse(relations)}
+    return {key: part if part.startswith('xl/') else 'xl/' + part for key, part in targets.items()}
 
 
 def read_strings(parts):
@@ -201,6 +210,23 @@ def read_value(node, strings):
     return float(text), False
 
 
+FORMULA = re.compile(r'<c r="([A-Z]+\d+)"[^>]*><f[^>]*>(.*?)</f>')
+
+
+def formulas(path, aside=()):
+    """A book's formulas and names as its XML has them, without reading more: (sheets, names).
+
+    sheets: {name: [(place, formula), ...]} of those that are not named in `aside`.
+    """
+    with zipfile.ZipFile(path) as archive:
+        root = parse(archive.read('xl/workbook.xml'))
+        targets = sheet_parts(archive.read('xl/_rels/workbook.xml.rels'))
+        sheets = {node.get('name'): FORMULA.findall(archive.read(targets[relation_of(node)]).decode())
+                  for node in root.find('sheets') if node.get('name') not in aside}
+    names = [(node.get('name'), node.text) for node in root.iterfind('definedNames/definedName')]
+    return sheets, names
+
+
 def patch(source, target, change):
     """Copies a book; change(part name, XML text) returns a sheet's new XML."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, 'w') as new:
@@ -226,6 +252,8 @@ def spoil(xml):
 
 def set_cells(xml, values):
     """Puts numbers and texts into cells ({'B12': 0.08}), over formulas too; styles stay."""
+    if not values:
+        return xml
     left = dict(values)
 
     def replaced(match):
