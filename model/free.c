@@ -106,7 +106,8 @@ void frees_read(struct reading *reading) {
 static bool is_chosen(const struct reading *reading, size_t option, const char *input) {
   const struct ini_key *chosen = reading->chosen[option];
   if (!strcmp(input, "throughput") || !strcmp(input, "decode_throughput"))
-    return chosen[SELECT_EVIDENCE].name || chosen[SELECT_RECORD].name;
+    return chosen[SELECT_EVIDENCE].name || chosen[SELECT_RECORD].name ||
+           chosen[SELECT_PROJECTION].name;
   return !strcmp(input, "list_price") && chosen[SELECT_PRICE].name;
 }
 

@@ -41,6 +41,18 @@ static const char *known_accelerator(const struct records *records,
   return table_cell(table, (size_t)row, "id");
 }
 
+const char *records_accelerator(const struct records *records,
+                                const struct measurement_record *record) {
+  return known_accelerator(records, record);
+}
+
+const struct measurement_record *records_named(const struct records *records, const char *file) {
+  for (size_t i = 0; i < records->count; i++)
+    if (!strcmp(file_name(records->list[i]->path), file))
+      return records->list[i];
+  return NULL;
+}
+
 static bool is_of_backend(const struct measurement_record *record, const char *backend) {
   return !strcmp(record->device.backend, backend);
 }

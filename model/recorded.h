@@ -39,6 +39,13 @@ const struct measurement_record *records_of_backend(const struct records *record
 const struct measurement_record *records_of_accelerator(const struct records *records,
                                                         const char *accelerator);
 
+// The record of a file's name, or NULL.
+const struct measurement_record *records_named(const struct records *records, const char *file);
+
+// Which accelerator of the catalogue a record's device is, or NULL.
+const char *records_accelerator(const struct records *records,
+                                const struct measurement_record *record);
+
 // Chooses from the record file named `file`, or ("") from all of an accelerator. Errors at `place`:
 // no such record, one of a device that is known to be another accelerator, no result of the model
 // and precision, batch or context unset or outside what was measured.

@@ -1,10 +1,12 @@
 #include "model/selection.h"
+#include "model/projection.h"
 #include "model/scenario_read.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char *const selection_names[] = {"accelerator", "price", "evidence", "record"};
+static const char *const selection_names[] = {"accelerator", "price", "evidence", "record",
+                                              "projection"};
 
 const char *selection_key_name(int key) {
   return key < SELECT_WORKLOAD ? selection_names[key] : workload_key_names[key - SELECT_WORKLOAD];
@@ -116,7 +118,7 @@ bool selection_assign(struct reading *reading, int option, const char *name,
   if (which < 0 || (option < 0 && which < SELECT_WORKLOAD))
     return false;
   struct ini_key selection = *key;
-  const bool optional = which == SELECT_PRICE || which == SELECT_EVIDENCE || which == SELECT_RECORD;
+  const bool optional = which >= SELECT_PRICE && which < SELECT_WORKLOAD;
   if (optional && !*key->value) {
     reading->chosen[option][which] = (struct ini_key){.name = NULL};
     return true;
@@ -388,6 +390,14 @@ static struct figure recorded_figure(const struct recorded *recorded, double val
                          .date = recorded->date};
 }
 
+// The workload as a record measured it.
+static void take_workload(struct option *option, const struct measurement *measured) {
+  option->workload.values[WORKLOAD_MODEL] = measured->model.id;
+  option->workload.values[WORKLOAD_PRECISION] = measured->precision;
+  option->workload.values[WORKLOAD_ACTIVATIONS] = recorded_precision(measured->types.activations);
+  option->workload.values[WORKLOAD_KV] = recorded_precision(measured->types.kv);
+}
+
 static int choose_record(struct reading *reading, size_t o, const struct ini_key *key,
                          struct recorded *recorded) {
   struct option *option = &reading->scenario->options[o];
@@ -404,10 +414,7 @@ static void take_record(struct reading *reading, size_t o, const struct recorded
   const struct model *model = reading->scenario->model;
   const struct measurement *nearest = recorded->nearest;
   option->record = nearest;
-  option->workload.values[WORKLOAD_MODEL] = nearest->model.id;
-  option->workload.values[WORKLOAD_PRECISION] = nearest->precision;
-  option->workload.values[WORKLOAD_ACTIVATIONS] = recorded_precision(nearest->types.activations);
-  option->workload.values[WORKLOAD_KV] = recorded_precision(nearest->types.kv);
+  take_workload(option, nearest);
   fill(reading, o, model_find(model, "decode_throughput"),
        recorded_figure(recorded, recorded->throughput, recorded->source));
   if (isfinite(recorded->load_power_w)) // in place of the TDP
@@ -470,6 +477,59 @@ static void apply_published(struct reading *reading, size_t o, const struct ini_
                        .date = evidence.date});
 }
 
+static void apply_projection(struct reading *reading, size_t o, const struct ini_key *key) {
+  struct option *option = &reading->scenario->options[o];
+  struct projection projection;
+  if (projection_make(reading->records, key->value, reading->catalog, option->accelerator,
+                      &option->workload, key->value_place, &projection, reading->arena,
+                      reading->diagnostics)) {
+    pretend_given(reading, o, "decode_throughput");
+    return;
+  }
+  take_workload(option, projection.from);
+  fill(reading, o, model_find(reading->scenario->model, "decode_throughput"),
+       (struct figure){.origin = ORIGIN_CATALOGUE,
+                       .value = projection.tokens_per_s *
+                                conversion_table[CONVERT_SECONDS_PER_HOUR].value,
+                       .place = projection.from->place,
+                       .grade = GRADE_PROJECTED,
+                       .source = projection.source,
+                       .date = projection.date});
+}
+
+// Whether the accelerator's own decoding of the workload is measured, or published: either outranks
+// what is projected from another's.
+static bool has_record(const struct reading *reading, const struct option *option) {
+  struct diagnostics unheard = {.arena = reading->arena};
+  struct recorded recorded;
+  return !recorded_choose(reading->records, "", option->accelerator, &option->workload,
+                          option->place, &recorded, reading->arena, &unheard);
+}
+
+static bool is_published(const struct reading *reading, const struct option *option) {
+  struct diagnostics unheard = {.arena = reading->arena};
+  struct evidence evidence;
+  return !strcmp(option->workload.values[WORKLOAD_BASIS], "decode") &&
+         !evidence_choose(reading->catalog, option->accelerator, &option->workload, "",
+                          option->place, &evidence, &unheard);
+}
+
+// The projection, unless something outranks it, which is said.
+static const struct ini_key *still_projected(struct reading *reading, const struct option *option,
+                                             const struct ini_key *projection) {
+  const char *better = !projection                     ? NULL
+                       : has_record(reading, option)   ? "measured"
+                       : is_published(reading, option) ? "published"
+                                                       : NULL;
+  if (!better)
+    return projection;
+  diagnostics_warning(reading->diagnostics, projection->place,
+                      "the projection of option '%s' is not used: its accelerator's own figure is "
+                      "%s",
+                      option->id, better);
+  return NULL;
+}
+
 // Whether a record speaks for the option though none is named: its device is known from records
 // alone, or the workload is decoding, of which nothing is published, and its accelerator was
 // measured.
@@ -488,7 +548,8 @@ static void apply_evidence(struct reading *reading, size_t o) {
   int throughput = model_find(model, "throughput"), decode = model_find(model, "decode_throughput");
   const struct ini_key *evidence = selected(reading, o, SELECT_EVIDENCE);
   const struct ini_key *record = selected(reading, o, SELECT_RECORD);
-  const struct ini_key *named = evidence ? evidence : record;
+  const struct ini_key *projection = selected(reading, o, SELECT_PROJECTION);
+  const struct ini_key *named = evidence ? evidence : record ? record : projection;
   fill_workload(reading, o);
   if (chooses_batch(option) && *option->workload.values[WORKLOAD_BATCH]) {
     diagnostics_error(reading->diagnostics, option->workload.places[WORKLOAD_BATCH],
@@ -498,6 +559,10 @@ static void apply_evidence(struct reading *reading, size_t o) {
   } else if (evidence && record)
     diagnostics_error(reading->diagnostics, record->place,
                       "option '%s' names both evidence and a record: give one", option->id);
+  else if (projection && named != projection)
+    diagnostics_error(reading->diagnostics, projection->place,
+                      "option '%s' names both a projection and what outranks it: give one",
+                      option->id);
   else if (is_given(reading, o, decode) || is_given(reading, o, throughput)) {
     if (named && stated_in_option(reading, o, throughput, decode))
       diagnostics_error(reading->diagnostics, named->place,
@@ -506,7 +571,9 @@ static void apply_evidence(struct reading *reading, size_t o) {
     if (is_set(reading, o, decode) && !is_given(reading, o, throughput) &&
         (record || is_measured(reading, option)))
       keep_watts(reading, o, record);
-  } else if (record || is_measured(reading, option))
+  } else if (still_projected(reading, option, projection))
+    apply_projection(reading, o, projection);
+  else if (record || (projection && has_record(reading, option)) || is_measured(reading, option))
     apply_record(reading, o, record);
   else
     apply_published(reading, o, evidence);

@@ -10,8 +10,9 @@ enum selection_key {
   SELECT_ACCELERATOR,
   SELECT_PRICE,
   SELECT_EVIDENCE,
-  SELECT_RECORD,   // a file of --measurements
-  SELECT_WORKLOAD, // the first of WORKLOAD_KEYS keys
+  SELECT_RECORD,     // a file of --measurements
+  SELECT_PROJECTION, // the same, of another accelerator: projection.h
+  SELECT_WORKLOAD,   // the first of WORKLOAD_KEYS keys
   SELECTION_KEYS = SELECT_WORKLOAD + WORKLOAD_KEYS
 };
 

@@ -58,11 +58,53 @@ def check(case, folder):
     expect('TDP' not in done.stdout + done.stderr, f'TDP in\n{done.stdout}{done.stderr}')
 
 
+# Made up: what an H200 might measure, and what follows for an MI300X: 0.9 of between 0.7882 (mb017 of
+# data/bandwidth.csv) and 4.5 / 4.8 of 5.3 TB/s, over the bytes of a step.
+READ_BANDWIDTH, SHARE, BYTES = 4.5e12, 0.9, 4e9
+PROJECTED = 4 * SHARE * (0.7882 + 4.5 / 4.8) / 2 * 5.3e12 / BYTES
+PROJECTIONS = [
+    # Accelerator, lines of the workload, lines of the option, the figure's grade, what is said.
+    ('mi300x-192', '', 'projection = machine.json\n', 'projected', 'never measured: NVIDIA H200'),
+    ('h200-sxm-141', '', 'projection = machine.json\n', 'measured', 'decode only, 95 % within'),
+    ('mi300x-192', '', 'projection = other.json\n', '', "no record named 'other.json'"),
+    ('mi300x-192', '', 'projection = machine.json\nrecord = machine.json\n', '',
+     'names both a projection and what outranks it'),
+    ('mi300x-192', '', 'projection = machine.json\nthroughput = 5 token/s\n', '',
+     'states a throughput and names evidence for one'),
+]
+
+
+def explain(case, folder):
+    accelerator, workload, option, _, _ = case
+    folder.mkdir()
+    record = record_of('NVIDIA H200', 150)
+    for result in record['results']:
+        result.update(read_bandwidth=READ_BANDWIDTH, read_bandwidth_share=SHARE, bytes_per_step=int(BYTES))
+    check_probe.save(folder / 'machine.json', record)
+    scenario = folder / 'scenario.ini'
+    scenario.write_text(f'[scenario]\ntitle = One option\n[workload]\n{WORKLOAD}{workload}'
+                        f'[option a]\naccelerator = {accelerator}\n{OPTION}{option}')
+    return run('explain', scenario, 'a.decode_throughput', '--measurements', folder, '--data',
+               ROOT / 'data', '-q', '--format', 'json')
+
+
+def check_projection(case, folder):
+    grade, said = case[-2:]
+    done = explain(case, folder)
+    expect_exit(done, 0 if grade else BAD_INPUT)
+    words = ' '.join((done.stdout + done.stderr).split())
+    expect(said in words, f'{said} in\n{words}')
+    expect(not grade or f'"{grade}"' in words, f'{grade} in\n{words}')
+    expect(grade != 'projected' or f'{PROJECTED:.9g}' in words, f'{PROJECTED} in\n{words}')
+
+
 def main():
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
         for number, case in enumerate(CASES):
             count.test(str(case), check, case, pathlib.Path(folder, str(number)))
+        for number, case in enumerate(PROJECTIONS):
+            count.test(str(case), check_projection, case, pathlib.Path(folder, f'projection-{number}'))
     count.finish()
 
 

@@ -54,6 +54,14 @@ OPTIONAL = {t: {'attention_bf16_256', 'attention_e4m3_256'} for t in ('gfx1100',
 # (LLVM, "User Guide for AMDGPU Backend").
 REGISTERS = {'cuda': (64, 128), 'gfx9': (128, 256), 'gfx1': (96, 192)}
 
+# Bytes that are to be under way to a compute unit at all times, and how many waves it has of a
+# kernel: the arithmetic stands in platform_hip.h. Heads of 256 drain their loads once a unit.
+UNDER_WAY = {'gfx90a': 15e3, 'gfx942': 20e3, 'gfx950': 31e3}
+LOAD_BYTES = 64 * 16  # of a wave of 64
+# Where clang has a wave wait for several of its loads at once, what is under way on average before
+# and after that counts.
+PAIRED = re.compile(r'vector_.*(swiglu_\d)$|attention_e4m3_64$')
+
 count = Count()
 check = count.check
 
@@ -249,12 +257,80 @@ def note_facts(notes):
     return facts
 
 
+def instructions_of(body):
+    """Address and text of each instruction of a disassembly."""
+    lines = re.finditer(r'^\s+(\S.*?)\s+// 0*([0-9A-F]+):', body, re.M)
+    return [(int(m.group(2), 16), m.group(1)) for m in lines]
+
+
+def is_stream(name, text):
+    """Of weights; or of attention, where clang merges loads of both sorts, of anything."""
+    cached = name.startswith('attention_')
+    return re.match(r'global_load_dwordx4\b' + ('' if cached else r'.*(\bnt\b|\bslc\b)'), text)
+
+
+def streams(name, loop):
+    return sum(1 for text in loop if is_stream(name, text))
+
+
+def hot_loop(name, code):
+    """The shortest loop with at least four loads of 16 bytes and a wait for some of them that is no
+    copy into shared memory: its instructions."""
+    index = {address: i for i, (address, _) in enumerate(code)}
+    loops = []
+    for i, (address, text) in enumerate(code):
+        jump = re.match(r's_c?branch\S* (\d+)', text)
+        if not jump:
+            continue
+        offset = int(jump.group(1))
+        start = index.get(address + 4 + 4 * (offset - 65536 if offset >= 32768 else offset))
+        if start is not None and start <= i:
+            loop = [t for _, t in code[start:i + 1]]
+            if streams(name, loop) >= 4 and least_left(loop) is not None:
+                loops.append(loop)
+    return min(loops, key=len, default=None)
+
+
+def least_left(loop):
+    """How many loads the loop's waits for loaded weights leave under way, the least; those for
+    activations, which go into shared memory next, are others. None without such a wait."""
+    left = []
+    for i, text in enumerate(loop):
+        wait = re.match(r's_waitcnt .*vmcnt\((\d+)\)', text)
+        after = next((t for t in loop[i + 1:]
+                      if re.match(r'ds_|v_mfma|v_fma|v_pk_fma|global_load|s_c?branch|s_barrier', t)), '')
+        if wait and not after.startswith('ds_write'):
+            left.append(int(wait.group(1)))
+    return min(left, default=None)
+
+
+def waves(name):
+    """Of a kernel on a compute unit: blocks as plan.c and the kernels' bounds have them."""
+    if name.startswith('vector_'):
+        return 8
+    return 2 * 8 if name.endswith('_16') else 8
+
+
+def check_under_way(target, name, body):
+    loop = hot_loop(name, instructions_of(body))
+    check(f'{target} {name}', loop, 'no loop that streams')
+    if not loop:
+        return
+    loads, left = streams(name, loop), least_left(loop)
+    count = (left + min(loads, 8)) / 2 if PAIRED.match(name) else left
+    have = count * LOAD_BYTES * waves(name)
+    check(f'{target} {name}', have >= UNDER_WAY[target],
+          f'{left} loads stay under way, {have:.0f} bytes to a compute unit of {UNDER_WAY[target]:.0f}')
+
+
 def check_hip_code(target, name, body):
     subject = f'{target} {name}'
     # A nontemporal load is `nt` on gfx940 and later, `glc slc` on gfx90a, `slc` on gfx11.
     streams = re.findall(r'\bglobal_load_(?:dwordx4|b128)\b.*(?:\bnt\b|\bslc\b|TH_LOAD_NT)', body)
     check(subject, streams or name not in STREAMING, 'no 16-byte nontemporal loads')
     check(subject, 'scratch_' not in body, 'uses scratch memory')
+    if target in UNDER_WAY and name in VECTOR + MATRIX + ATTENTION and name[-4:] != '_256':
+        check_under_way(target, name, body)
     if target in MATRIX_UNITS and name in MATRIX + ATTENTION + TILE:
         check(subject, 'v_mfma_' in body, 'no matrix instruction')
         if target != 'gfx90a' and name.split('_', 1)[1].startswith('e4m3_e4m3'):

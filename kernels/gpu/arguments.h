@@ -37,6 +37,7 @@ enum {
   MATRIX_COLUMNS = 64,  // most columns of the batch per warp
   MATRIX_CHUNK = 256,   // most elements of a row of activations in shared memory at a time, twice
   ATTENTION_WARPS = 4,
+  ATTENTION_MERGED = 128, // elements of a head for which there is room when 16 columns are merged
   ATTENTION_SPLITS = 128, // at most: what the merge has room for
   SMALL_THREADS = 256,    // of a block of every other kernel
   SAMPLE_BLOCKS = 64      // per row of the batch
@@ -141,12 +142,14 @@ struct attention_arguments {
   float *output; // [batch][heads * head_dim]
 };
 
-// Shared memory of attention for a padded head_dim, with room for the widest tile (16 columns).
+// Shared memory of attention for a padded head_dim, with room for the widest tile (16 columns),
+// whose warps merge a head of 256 in two rounds; narrower tiles need no more in one.
 static inline size_t attention_shared_bytes(int head_dim_padded) {
+  const int merged = head_dim_padded < ATTENTION_MERGED ? head_dim_padded : ATTENTION_MERGED;
   const size_t columns = 16, warps = ATTENTION_WARPS;
   const size_t queries = columns * ((size_t)head_dim_padded * 2 + 16);
   const size_t weights = warps * columns * (VALUE_BLOCK * 2 + 16);
-  const size_t merge = warps * columns * ((size_t)head_dim_padded + 2) * 4;
+  const size_t merge = warps * columns * ((size_t)merged + 2) * 4;
   return queries + weights + merge;
 }
 

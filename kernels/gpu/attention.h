@@ -14,7 +14,8 @@
 // last, which is why they go through load_weights. The unit with the new position is read by
 // load_published after the block has written it.
 //
-// Warps are merged in shared memory and splits in memory, in their order. A split needs no unit.
+// Warps are merged in shared memory, the elements of a wide head in two rounds, and splits in
+// memory, in their order. A split needs no unit.
 #ifndef PERTOKEN_GPU_ATTENTION_H
 #define PERTOKEN_GPU_ATTENTION_H
 
@@ -42,6 +43,9 @@ template <class ELEMENTS_, int HEADDIM_> struct attention_kind {
   // Bytes from column to column in shared memory: neighbours lie in different banks.
   static constexpr int QUERY_BYTES = HEADDIM * 2 + 16, WEIGHT_BYTES = VALUE_BLOCK * 2 + 16;
   static constexpr int PARTIAL = HEADDIM + 2; // floats: largest, sum, weighted values
+  // Of a warp's results, what lies in shared memory at a time: attention_shared_bytes.
+  static constexpr int ROUNDS = TILE_COLUMNS == 16 && HEADDIM > ATTENTION_MERGED ? 2 : 1;
+  static constexpr int MERGED = HEADDIM / ROUNDS, HELD = MERGED + 2;
 };
 
 // What a block works on.
@@ -177,7 +181,10 @@ template <class KIND>
 DEVICE void attention_fetch_any(const struct attention_arguments &a,
                                 const struct attention_share &s, int unit, int index,
                                 struct tile_a (&to)[KIND::BATCH]) {
-  if (TILE_PARTS == 4 || attention_is_fresh<KIND>(a, unit)) { // half the code where it is long
+  if (COUNTED_LOADS) { // of the block's own writing: loads of either sort see it
+    attention_fetch<KIND, false>(a, s, unit, index, to);
+  } else if (TILE_PARTS == 4 ||
+             attention_is_fresh<KIND>(a, unit)) { // half the code where it is long
     attention_fetch<KIND, true>(a, s, unit, index, to);
   } else {
     attention_fetch<KIND, false>(a, s, unit, index, to);
@@ -349,34 +356,36 @@ DEVICE void attention_units(const struct attention_arguments &a, const struct at
       } else {
         KIND::ELEMENTS::multiply(now, weights, KIND::WEIGHT_BYTES, state.sum[i - KIND::BATCHES]);
       }
-      const int next = i + KIND::BUFFERS;
+      const int next = i + KIND::BUFFERS, after = unit + ATTENTION_WARPS;
       if (next < 2 * KIND::BATCHES) {
         attention_fetch_any<KIND>(a, s, unit, next, now);
-      } else if (unit + ATTENTION_WARPS < s.end) {
-        attention_fetch_any<KIND>(a, s, unit + ATTENTION_WARPS, next - 2 * KIND::BATCHES, now);
+      } else if (COUNTED_LOADS || after < s.end) { // this one again when it is the last
+        attention_fetch_any<KIND>(a, s, after < s.end ? after : unit, next - 2 * KIND::BATCHES,
+                                  now);
       }
     }
   }
 }
 
-// A warp's results as partials in shared memory, [TILE_COLUMNS][PARTIAL].
-template <class KIND>
+// A warp's results as partials in shared memory, [TILE_COLUMNS][HELD], those of one round.
+template <class KIND, int ROUND>
 DEVICE void attention_leave(struct attention_state<KIND> &state, float *partial) {
 #pragma unroll
   for (int c = 0; c < TILE_LANE_COLUMNS; c++) {
     const float total = attention_rows_sum(state.total[c]);
-    float *column = partial + tile_column(lane_index(), c) * KIND::PARTIAL;
+    float *column = partial + tile_column(lane_index(), c) * KIND::HELD;
     if ((lane_index() & TILE_ROW_MASK) == 0) {
       column[0] = state.largest[c];
       column[1] = total;
     }
   }
 #pragma unroll
-  for (int tile = 0; tile < KIND::TILES; tile++) {
+  for (int row = 0; row < KIND::MERGED; row += TILE_ROWS) {
+    const int tile = ROUND * KIND::MERGED / TILE_ROWS + row / TILE_ROWS;
 #pragma unroll
     for (int i = 0; i < TILE_ACCUMULATORS; i++) {
-      float *column = partial + tile_column(lane_index(), i) * KIND::PARTIAL;
-      column[2 + tile * TILE_ROWS + tile_row(lane_index(), i)] =
+      float *column = partial + tile_column(lane_index(), i) * KIND::HELD;
+      column[2 + row + tile_row(lane_index(), i)] =
           state.sum[tile / KIND::BATCH][tile % KIND::BATCH][i] * KIND::ELEMENTS::scale();
     }
   }
@@ -387,31 +396,33 @@ DEVICE void attention_output(const struct attention_arguments &a, const struct a
   publish(a.output + (size_t)(s.row * a.heads + s.head + column) * (size_t)a.head_dim + i, v);
 }
 
-// Merges the warps' partials: into the output, or into this split's partials.
-template <class KIND>
+// Merges the warps' partials of a round: into the output, or into this split's partials.
+template <class KIND, int ROUND>
 DEVICE void attention_merge_warps(const struct attention_arguments &a,
                                   const struct attention_share &s, const float *partials,
                                   float *out) {
-  for (int at = thread_index(); at < s.heads * a.head_dim; at += block_threads()) {
-    const int column = at / a.head_dim, i = at % a.head_dim;
-    const float *first = partials + column * KIND::PARTIAL;
+  const int before = ROUND * KIND::MERGED, rest = a.head_dim - before;
+  const int width = KIND::ROUNDS == 1 || rest < KIND::MERGED ? rest : KIND::MERGED;
+  for (int at = thread_index(); at < s.heads * width; at += block_threads()) {
+    const int column = at / width, i = at % width;
+    const float *first = partials + column * KIND::HELD;
     float largest = ATTENTION_NONE, total = 0, sum = 0;
     for (int warp = 0; warp < ATTENTION_WARPS; warp++) {
-      const float v = first[warp * TILE_COLUMNS * KIND::PARTIAL];
+      const float v = first[warp * TILE_COLUMNS * KIND::HELD];
       largest = v > largest ? v : largest;
     }
     for (int warp = 0; warp < ATTENTION_WARPS; warp++) {
-      const float *from = first + warp * TILE_COLUMNS * KIND::PARTIAL;
+      const float *from = first + warp * TILE_COLUMNS * KIND::HELD;
       const float factor = exponential(from[0] - largest);
       total += factor * from[1];
       sum += factor * from[2 + i];
     }
     if (a.splits == 1) {
-      attention_output(a, s, column, i, sum / total);
+      attention_output(a, s, column, before + i, sum / total);
       continue;
     }
-    publish(out + column * KIND::PARTIAL + 2 + i, sum);
-    if (i == 0) {
+    publish(out + column * KIND::PARTIAL + 2 + before + i, sum);
+    if (before + i == 0) {
       publish(out + column * KIND::PARTIAL, largest);
       publish(out + column * KIND::PARTIAL + 1, total);
     }
@@ -447,13 +458,24 @@ DEVICE void attention_merge_splits(const struct attention_arguments &a,
   }
 }
 
+// What all warps have come to.
 template <class KIND>
 DEVICE void attention_merge(const struct attention_arguments &a, const struct attention_share &s,
-                            float *held) {
+                            struct attention_state<KIND> &state, float *held) {
   const int groups = a.kv_heads * a.head_groups, group = s.row * groups + block_index(1);
   const size_t split_floats = TILE_COLUMNS * KIND::PARTIAL;
   float *partials = a.partials + (size_t)(group * a.splits) * split_floats;
-  attention_merge_warps<KIND>(a, s, held, partials + (size_t)block_index(0) * split_floats);
+  float *own = held + warp_index() * TILE_COLUMNS * KIND::HELD;
+  float *out = partials + (size_t)block_index(0) * split_floats;
+  attention_leave<KIND, 0>(state, own);
+  block_wait();
+  attention_merge_warps<KIND, 0>(a, s, held, out);
+  if (KIND::ROUNDS == 2) {
+    block_wait();
+    attention_leave<KIND, KIND::ROUNDS - 1>(state, own);
+    block_wait();
+    attention_merge_warps<KIND, KIND::ROUNDS - 1>(a, s, held, out);
+  }
   if (a.splits > 1 && arrive_last(a.counters + group, (unsigned)a.splits)) {
     attention_merge_splits<KIND>(a, s, partials, held);
   }
@@ -478,15 +500,13 @@ template <class KIND> DEVICE void attention(const struct attention_arguments &a)
   }
   block_wait();
   if (any && fresh) {
-    attention_fetch_first<KIND, true>(a, s, buffer);
+    attention_fetch_first<KIND, !COUNTED_LOADS>(a, s, buffer);
   }
   struct attention_state<KIND> state;
   attention_begin<KIND>(state);
   attention_units<KIND>(a, s, shared, weights + warp_index() * TILE_COLUMNS * KIND::WEIGHT_BYTES,
                         buffer, state);
-  attention_leave<KIND>(state, partials + warp_index() * TILE_COLUMNS * KIND::PARTIAL);
-  block_wait();
-  attention_merge<KIND>(a, s, partials);
+  attention_merge<KIND>(a, s, state, partials);
 }
 
 #define ATTENTION_KERNEL(name, elements, headdim)                                                  \

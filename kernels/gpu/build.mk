@@ -67,12 +67,13 @@ $(GPU_BUILD)/cuda.code: $(CUDA_CUBINS)
 	  $(foreach a,$(CUDA_ARCHITECTURES),--image3=kind=elf$(comma)sm=$(a)$(comma)file=$(GPU_BUILD)/cuda_$(a).cubin) \
 	  --image3=kind=ptx,sm=$(CUDA_LATEST),file=$(GPU_BUILD)/cuda_$(CUDA_LATEST).ptx
 
+# clang 22 passes over -MF for a device alone, but not its own option for it.
 $(GPU_BUILD)/gfx%.code: kernels/gpu/kernels.cu kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (gfx$*)"
 	$(Q)$(GPU_CLANG) -x hip --offload-arch=gfx$* -nogpulib -nogpuinc -std=c++17 -O3 \
 	  -mcode-object-version=5 --cuda-device-only --no-gpu-bundle-output -I. \
-	  -MMD -MP -MF $(@:.code=.d) -MT $@ -o $@ $<
+	  $(addprefix -Xclang ,-dependency-file $(@:.code=.d) -MT $@ -MP) -o $@ $<
 
 $(GPU_BUILD)/%.code.o: $(GPU_BUILD)/%.code kernels/gpu/code.S
 	$(Q)$(CC) -c -DSYMBOL=gpu_code_$* -DFILE='"$<"' -o $@ kernels/gpu/code.S

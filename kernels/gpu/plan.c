@@ -217,7 +217,7 @@ static bool share_matrix(struct plan *plan) {
       return false;
     const int slice = product->slice;
     product->warp_columns = least(slice, MATRIX_COLUMNS);
-    const int groups = slice / product->warp_columns;
+    const int groups = slice > MATRIX_COLUMNS ? slice / MATRIX_COLUMNS : 1;
     const int rows = MATRIX_ROWS * MATRIX_WARPS / groups / (product->gated ? 2 : 1);
     product->blocks = ceiling(product->rows, rows);
     const int chunks = ceiling(product->stride, MATRIX_CHUNK);

@@ -3,7 +3,9 @@
 // (tests/emulator/platform_emulator.h). Each of the three defines all of this, and nothing else:
 //
 // WARP: lanes that run together, 32 or 64; LOADS_IN_FLIGHT: of 16 bytes, that a lane of a vector
-// kernel has under way. Both are constants of the compilation.
+// kernel has under way; COUNTED_LOADS: loads are waited for by their number in order, so that one
+// which only some paths begin makes all of them wait, and is better made twice than left out. All
+// are constants of the compilation.
 //
 // DEVICE stands before a function: inlined device code.
 // KERNEL(name, struct T) begins a kernel of one argument `a` of type const struct T:
@@ -13,6 +15,9 @@
 // SHARED(type, name) declares `name`, a pointer to the block's dynamic shared memory, aligned to
 //   16 bytes.
 // IF_LARGE_SHARED(declaration): a kernel for devices with more than 64 KiB of shared memory.
+//
+// void settle(float &v): what comes before it in v is computed before whatever is loaded after it;
+//   where nothing else tells the compiler so, and it would use up many loads before it begins more.
 //
 // Where a thread is:
 //   int thread_index(void), block_threads(void), block_index(int axis), grid_blocks(int axis)

@@ -5,7 +5,7 @@
 
 // With 8 loads a block of 512 threads has 64 KiB under way, enough for an H200 (4.8 TB/s for about
 // a microsecond, over 132 multiprocessors, is 36 KiB) with one block to each.
-enum { WARP = 32, LOADS_IN_FLIGHT = 8 };
+enum { WARP = 32, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 0 };
 
 #define IF_LARGE_SHARED(declaration) declaration
 
@@ -18,6 +18,7 @@ enum { WARP = 32, LOADS_IN_FLIGHT = 8 };
   extern __shared__ struct words4 cuda_shared[];                                                   \
   type *const name = reinterpret_cast<type *>(cuda_shared)
 
+DEVICE void settle(float &) {}
 DEVICE int thread_index(void) {
   return (int)threadIdx.x;
 }

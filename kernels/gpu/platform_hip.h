@@ -4,15 +4,27 @@
 #ifndef PERTOKEN_GPU_PLATFORM_HIP_H
 #define PERTOKEN_GPU_PLATFORM_HIP_H
 
-// AMD's devices have more compute units to the byte than NVIDIA's: 4 loads are 32 KiB a block
-// (MI300X: 5.3 TB/s for about a microsecond over 304 is 17 KiB); and clang fetches a window's
-// activations all at once, for which 8 leave no registers. gfx11 and gfx12 have 64 KiB of shared
-// memory.
+// What is to be under way to a compute unit at all times, by Little's law: bandwidth x latency /
+// units. The bandwidths and units are those of AMD's datasheets; the latency is taken as a
+// microsecond, for pointer chases tell only that of an idle memory (Tee and others, "The MALL is
+// Open: Exploring Shared Caches and Latency in AMD CDNA 3 GPUs", SC25):
+//   gfx90a  a die of MI250X   1.6 TB/s over 110   15 KB
+//   gfx942  MI300X, MI325X    5.3, 6.0 over 304   17, 20 KB
+//   gfx950  MI355X            8.0 over 256        31 KB
+// What is, least and most, of 1 KiB to a load of a wave of 64:
+//   vector     8 waves x 8 loads: 48 to 64 KiB; with swiglu, whose two rows clang awaits together,
+//              16 to 64 KiB
+//   matrix     8 waves x 2 row tiles x 4 steps: 48 to 64 KiB; of 16 columns 2 blocks x 2 steps: 32
+//              to 64 KiB. The next activations are fetched in between and drain it once a chunk.
+//   attention  2 blocks x 4 waves x 4 to 8 loads of the one of two batches in use, and of the
+//              other: 32 to 128 KiB; heads of 256 drain it once a unit
+// check_machine_code.py counts them in the disassembly. gfx11 and gfx12 (960 GB/s over 96) want
+// little, and have 64 KiB of shared memory.
 #if defined(__GFX9__)
-enum { WARP = 64, LOADS_IN_FLIGHT = 4 };
+enum { WARP = 64, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 1 };
 #define IF_LARGE_SHARED(declaration) declaration
 #else
-enum { WARP = 32, LOADS_IN_FLIGHT = 4 };
+enum { WARP = 32, LOADS_IN_FLIGHT = 4, COUNTED_LOADS = 1 };
 #define IF_LARGE_SHARED(declaration)
 #endif
 
@@ -40,6 +52,9 @@ constexpr int hip_waves(int threads, int blocks) {
 typedef uint32_t hip_words4 __attribute__((ext_vector_type(4)));
 typedef float hip_pair __attribute__((ext_vector_type(2)));
 
+DEVICE void settle(float &v) {
+  asm volatile("" : "+v"(v));
+}
 DEVICE int thread_index(void) {
   return (int)__builtin_amdgcn_workitem_id_x();
 }

@@ -169,9 +169,13 @@ DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct mat
                                    sum[t]);
         }
         b += KIND::ELEMENTS::B_STEP_BYTES;
-        if (first + i + KIND::DEPTH < left) {
+        if (!COUNTED_LOADS && first + i + KIND::DEPTH < left) {
           matrix_fetch<KIND>(stream, i + KIND::DEPTH, ring[i]);
         }
+      }
+      if (COUNTED_LOADS) { // the last step again where there are no more
+        const int last = left - 1 - first;
+        matrix_fetch<KIND>(stream, i + KIND::DEPTH < last ? i + KIND::DEPTH : last, ring[i]);
       }
     }
     matrix_advance<KIND>(stream);
@@ -187,8 +191,8 @@ DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_sh
   struct tile_a ring[KIND::DEPTH][KIND::TILES];
 #pragma unroll
   for (int i = 0; i < KIND::DEPTH; i++) {
-    if (i < share.steps) {
-      matrix_fetch<KIND>(stream, i, ring[i]);
+    if (COUNTED_LOADS || i < share.steps) {
+      matrix_fetch<KIND>(stream, COUNTED_LOADS && i >= share.steps ? share.steps - 1 : i, ring[i]);
     }
   }
   wait_for_previous();

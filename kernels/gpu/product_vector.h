@@ -3,10 +3,10 @@
 //
 // A block takes an even share of neighbouring rows, dealt to its warps one at a time. A warp goes
 // through its rows in windows of LOADS_IN_FLIGHT loads of 16 bytes a lane, and holds one window in
-// registers: each load is renewed, from the window after, as soon as it has been used, whether or
-// not that window is in the next row. The first window is under way before wait_for_previous, and
-// while the block makes its rounded activations. With swiglu half of the loads are of the gate,
-// half of the same row of the up.
+// registers: each load is renewed, from the window after, as soon as it has been used (settle tells
+// compilers that would use up the window first), whether or not that window is in the next row. The
+// first window is under way before wait_for_previous, and while the block makes its rounded
+// activations. With swiglu half of the loads are of the gate, half of the same row of the up.
 //
 // In shared memory an activation lies as its weights do, so that a warp reads 16 bytes a lane side
 // by side. Only BF16 beside E4M3 takes two such reads a lane, 32 bytes apart from lane to lane, of
@@ -33,9 +33,9 @@ struct vector_kind {
   static constexpr enum vector_end END = END_;
   static constexpr int BATCH = BATCH_;
   static constexpr int STREAMS = END == VECTOR_SWIGLU ? 2 : 1;
-  // Four vectors in E4M3 leave registers for half.
-  static constexpr int LOADS =
-      (ACTIVATIONS == ELEMENT_E4M3 && BATCH == 4 ? 4 : LOADS_IN_FLIGHT) / STREAMS;
+  // Four vectors in E4M3 leave registers for half, but not on gfx9, where a lane has 256.
+  static constexpr bool HALF = WARP == 32 && ACTIVATIONS == ELEMENT_E4M3 && BATCH == 4;
+  static constexpr int LOADS = (HALF ? 4 : LOADS_IN_FLIGHT) / STREAMS;
   static constexpr int WEIGHT_CHUNK = 16 / (WEIGHTS == ELEMENT_E4M3 ? 1 : 2); // elements
   static constexpr int ACTIVATION_BYTES = ACTIVATIONS == ELEMENT_E4M3 ? 1 : 2;
   static constexpr bool SWAPS = WEIGHTS == ELEMENT_E4M3 && ACTIVATIONS == ELEMENT_BF16;
@@ -282,6 +282,10 @@ DEVICE void vector_step(const struct vector_share &share, int left,
       weights[s] = loaded[s][i];
     }
     vector_multiply<KIND>(weights, share.chunks - from_end, activations, vector_bytes, sum);
+#pragma unroll
+    for (int n = 0; n < KIND::STREAMS * KIND::BATCH; n++) {
+      settle(sum[n / KIND::BATCH][n % KIND::BATCH]);
+    }
 #pragma unroll
     for (int s = 0; s < KIND::STREAMS; s++) {
       loaded[s][i] = vector_load<KIND>(next, s, i);

@@ -13,7 +13,7 @@
 #endif
 
 // As the platforms of that width have it.
-enum { WARP = EMULATOR_WARP, LOADS_IN_FLIGHT = WARP == 64 ? 4 : 8 };
+enum { WARP = EMULATOR_WARP, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = WARP == 64 };
 
 #define IF_LARGE_SHARED(declaration) declaration
 
@@ -42,6 +42,7 @@ enum { WARP = EMULATOR_WARP, LOADS_IN_FLIGHT = WARP == 64 ? 4 : 8 };
 // The place in the source that a wait was called from.
 #define EMULATOR_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
+DEVICE void settle(float &) {}
 DEVICE int thread_index(void) {
   return emulator_self->index;
 }
