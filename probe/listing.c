@@ -2,6 +2,7 @@
 
 #include "probe/calibration.h"
 #include "probe/clock.h"
+#include "probe/exchange.h"
 #include "probe/precision.h"
 #include "probe/result_table.h"
 
@@ -199,13 +200,44 @@ static int list_devices(const struct listing_request *request, const struct list
   return 0;
 }
 
+// What devices that were named together take to exchange; NULL where that was not asked.
+static json_t *list_exchange(const struct listing_request *request, FILE *table,
+                             struct arena *arena) {
+  if (!request->calibrate || request->device_count < 2)
+    return NULL;
+  const struct exchange exchange = exchange_measure(request->devices, request->device_count, arena);
+  json_t *list = json_array();
+  if (table) {
+    fprintf(table, "all-reduce among %zu devices: ", request->device_count);
+    print_safely(exchange.why, table);
+  }
+  for (size_t i = 0; i < EXCHANGE_SIZES && !*exchange.why; i++) {
+    const struct decode_all_reduce *one = &exchange.sizes[i];
+    if (table)
+      fprintf(table, "%s%llu KiB %.4g us", i ? ", " : "", (unsigned long long)one->bytes / 1024,
+              1e6 * one->seconds);
+    json_array_append_new(
+        list, json_pack("{s:I, s:f}", "bytes", (json_int_t)one->bytes, "seconds", one->seconds));
+  }
+  if (table) {
+    fputs(*exchange.why ? "" : " (", table);
+    print_safely(*exchange.why ? "" : exchange.sizes[0].library, table);
+    fputs(*exchange.why ? "\n" : ")\n", table);
+  }
+  return json_pack("{s:o, s:s, s:s}", "sizes", list, "library", exchange.sizes[0].library, "why",
+                   exchange.why);
+}
+
 int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
                   struct diagnostics *diagnostics) {
   const struct lists lists = {request->json ? NULL : out, json_array(), json_array()};
   const int result = list_devices(request, &lists, arena, diagnostics);
+  json_t *exchange = result ? NULL : list_exchange(request, lists.table, arena);
   json_t *meters = try_meters(request, lists.table, arena);
   json_t *all = json_pack("{s:i, s:o, s:o, s:o}", "schema", 1, "devices", lists.devices, "absent",
                           lists.absent, "meters", meters);
+  if (exchange)
+    json_object_set_new(all, "all_reduce", exchange);
   if (request->json && !result) {
     json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     putc('\n', out);

@@ -17,6 +17,7 @@ struct listing_request {
   bool calibrate, json;
 };
 
+// With `calibrate`, of several devices also what an all-reduce takes among them (exchange.h).
 // Returns 0, or -1 when a device fails.
 int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
                   struct diagnostics *diagnostics);

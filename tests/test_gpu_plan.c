@@ -238,7 +238,8 @@ static void check_fill(const struct plan *plan) {
   const size_t k = (size_t)s->kv_heads * (size_t)s->head_dim;
   const size_t cache = (size_t)plan->request.batch * (size_t)plan->request.context * k;
   const size_t layer = 2 * (q + k) * h + 3 * h * (size_t)s->ffn_hidden + 2 * h + 2 * cache;
-  assert_int_equal(elements, (size_t)s->layers * layer + 2 * (size_t)s->vocab * h + h);
+  assert_int_equal(elements, (size_t)s->layers * layer +
+                                 ((size_t)s->vocab + (size_t)plan->whole.vocab) * h + h);
   free(launches);
 }
 
@@ -259,6 +260,51 @@ static void test_regions(void **state) {
           check_step(&plan);
           check_fill(&plan);
         }
+}
+
+// Of ranks: what lies where, two all-reduces of the residual stream a layer, one for the tokens,
+// and the stream added by the first rank alone.
+static void check_rank(const struct plan *plan) {
+  size_t count = 0, sums = 0, most = 0;
+  struct gpu_launch *launches = gpu_plan_step(plan, base, &count, NULL);
+  const size_t batch = (size_t)plan->request.batch, hidden = (size_t)plan->request.shape.hidden;
+  check_regions(plan);
+  check_step(plan);
+  check_fill(plan);
+  for (size_t i = 0; i < count; i++) {
+    const struct all_reduce_arguments *a = launches[i].arguments;
+    const bool sum = begins(&launches[i], ALL_REDUCE_SUM);
+    assert_false(plan->rank > 0 && begins(&launches[i], "matrix") &&
+                 strstr(launches[i].kernel, "_add_"));
+    if (!begins(&launches[i], "all_reduce"))
+      continue;
+    sums += sum;
+    most += begins(&launches[i], ALL_REDUCE_MAX);
+    assert_int_equal(a->count, sum ? batch * hidden : batch);
+    expect_within(plan, sum ? REGION_X : REGION_KEYS_OF_TOKENS, a->memory,
+                  sum ? batch * hidden * sizeof(float) : batch * sizeof(uint64_t));
+  }
+  assert_int_equal(sums, 2 * plan->request.shape.layers);
+  assert_int_equal(most, 1);
+  free(launches);
+}
+
+static void test_ranks(void **state) {
+  (void)state;
+  static const int batches[] = {1, 4, 64, 256};
+  for (size_t d = 0; d < 2; d++)
+    for (size_t m = 0; m < MIXES; m++)
+      for (size_t b = 0; b < 4; b++) {
+        struct decode_request request = request_of(&llama_70b, &mixes[m], batches[b], 4096);
+        const struct plan whole = plan_of(&request, devices[d]);
+        request.ranks = 8;
+        struct plan plan = plan_of(&request, devices[d]);
+        assert_true(8 * gpu_plan_cost(&plan).kv_bytes == gpu_plan_cost(&whole).kv_bytes);
+        assert_true(plan.bytes < whole.bytes / 7);
+        check_rank(&plan);
+        plan.rank = 7;
+        check_rank(&plan);
+      }
 }
 
 // ---- costs
@@ -474,11 +520,17 @@ static void test_overflow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_regions),       cmocka_unit_test(test_cost_as_on_the_cpu),
-      cmocka_unit_test(test_cost_by_hand),  cmocka_unit_test(test_70b_fits_one_h200),
-      cmocka_unit_test(test_choices),       cmocka_unit_test(test_slices_of_mi300x),
-      cmocka_unit_test(test_chunk_of_h200), cmocka_unit_test(test_splits_fill_the_device),
-      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_devices_refused),
+      cmocka_unit_test(test_regions),
+      cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_cost_as_on_the_cpu),
+      cmocka_unit_test(test_cost_by_hand),
+      cmocka_unit_test(test_70b_fits_one_h200),
+      cmocka_unit_test(test_choices),
+      cmocka_unit_test(test_slices_of_mi300x),
+      cmocka_unit_test(test_chunk_of_h200),
+      cmocka_unit_test(test_splits_fill_the_device),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_devices_refused),
       cmocka_unit_test(test_overflow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "kernels/reference.h"
 #include "probe/device.h"
+#include "probe/listing.h"
 #include "probe/recheck.h"
 #include "probe/result_table.h"
 #include "probe/session.h"
@@ -105,7 +106,10 @@ static enum decode_status set_tokens(struct decode_state *state, const int *in) 
 
 static enum decode_status all_reduce(struct decode_state *state, int repeats,
                                      struct decode_all_reduce *out) {
-  *out = (struct decode_all_reduce){.bytes = 256, .seconds = 5e-5, .library = "strings and cans"};
+  *out = (struct decode_all_reduce){.bytes = (uint64_t)state->request.batch *
+                                             (uint64_t)state->request.shape.hidden * 4,
+                                    .seconds = 5e-5,
+                                    .library = "strings and cans"};
   return repeats > 0 && state->ranks > 1 ? DECODE_OK : DECODE_UNSUPPORTED;
 }
 
@@ -328,6 +332,26 @@ static void test_ranks(void **state) {
   end(&scene);
 }
 
+static void test_exchange(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene, "twins:2,0");
+  char table[4096] = "";
+  const struct listing_request request = {.backends = backends,
+                                          .devices = scene.devices,
+                                          .device_count = scene.count,
+                                          .meters = &nowhere,
+                                          .calibrate = true};
+  FILE *out = fmemopen(table, sizeof table - 1, "w");
+  assert_int_equal(listing_print(&request, out, &scene.fixture.arena, &scene.fixture.diagnostics),
+                   0);
+  fclose(out);
+  assert_int_equal(machine.devices_of_ranks, 20);
+  if (!strstr(table, "all-reduce among 2 devices: 32 KiB 50 us, 2048 KiB 50 us (strings and cans)"))
+    fail_msg("no all-reduce in\n%s", table);
+  end(&scene);
+}
+
 static void test_indivisible(void **state) {
   (void)state;
   struct scene scene;
@@ -401,6 +425,7 @@ int main(void) {
       cmocka_unit_test(test_known),       cmocka_unit_test(test_lost),
       cmocka_unit_test(test_table),       cmocka_unit_test(test_ranks),
       cmocka_unit_test(test_indivisible), cmocka_unit_test(test_ranks_table),
+      cmocka_unit_test(test_exchange),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
