@@ -20,6 +20,7 @@
 //   void wgmma_begin(sum), wgmma_wait(sum)  before the first instruction, and before the sums or
 //   A's
 //       registers are touched again
+//   void wgmma_registers_set()  after A's registers were set, while other instructions go on
 //   wgmma_instruction<COLUMNS>::bf16<TILE>(sum, a, b): sum[..][TILE][..] += a b, 16 elements, a and
 //       b described; ::bf16_registers<TILE>(sum, a, b): a[0], a[1]: rows g and g + 8 of the warp's
 //       16 with g = lane / 4, elements 2t and 2t + 1 with t = lane % 4; a[2], a[3]: 8 elements on
@@ -101,6 +102,9 @@ template <int A, int B> DEVICE void wgmma_hold(float (&sum)[A][B][4]) {
 }
 template <int A, int B> DEVICE void wgmma_begin(float (&sum)[A][B][4]) {
   wgmma_hold(sum);
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+DEVICE void wgmma_registers_set(void) {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 template <int A, int B> DEVICE void wgmma_wait(float (&sum)[A][B][4]) {

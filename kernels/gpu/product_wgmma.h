@@ -174,7 +174,7 @@ template <> struct wgmma_multiply<e4m3_bf16> {
   DEVICE void half(const char *a, const char *b, int b_bytes, typename KIND::sums &sum, int half) {
     uint32_t rows[4][4];
     wgmma_convert(a + TILE * WGMMA_TILE_BYTES, half, rows);
-    wgmma_begin(sum);
+    wgmma_registers_set();
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       const uint64_t columns = wgmma_matrix(b + half * b_bytes) + (uint64_t)(k * WGMMA_NEXT);
@@ -183,6 +183,7 @@ template <> struct wgmma_multiply<e4m3_bf16> {
   }
   template <class KIND>
   DEVICE void step(const char *a, const char *b, int b_bytes, typename KIND::sums &sum) {
+    wgmma_begin(sum);
     half<KIND, 0>(a, b, b_bytes, sum, 0);
     half<KIND, 0>(a, b, b_bytes, sum, 1);
     half<KIND, 1>(a, b, b_bytes, sum, 0);
@@ -249,6 +250,7 @@ template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a)
   const struct product_arguments &p = a.product;
   const struct wgmma_share ring = wgmma_share_of<KIND>(a, shared);
   if (thread_index() == 0) {
+#pragma unroll 1
     for (int stage = 0; stage < ring.stages; stage++) {
       barrier_make(ring.full + stage, 1);
       barrier_make(ring.empty + stage, WGMMA_GROUPS * 4);

@@ -187,6 +187,7 @@ DEVICE void wgmma_execute(const struct wgmma_thread *warp, int issued) {
 template <int A, int B> DEVICE void wgmma_begin(float (&)[A][B][4]) {
   wgmma_threads_of_block()[thread_index()].begun = true;
 }
+DEVICE void wgmma_registers_set(void) {}
 template <int A, int B> DEVICE void wgmma_wait(float (&)[A][B][4]) {
   struct wgmma_thread *warp = wgmma_threads_of_block() + thread_index() - lane_index();
   struct wgmma_thread *mine = &warp[lane_index()];
