@@ -27,6 +27,7 @@ LOAD_WEIGHTS = r'LDG\.E\.NA\.LTC\d+B\.128\.CONSTANT'
 SASS = {'80', '90a'}  # that nvdisasm of CUDA 12.4 and later knows
 # Instructions of SASS whose number in all kernels together is printed.
 SHOWN = {'weights LDG.128': r'LDG\..*\.128\.CONSTANT$', 'LDGSTS.128': r'LDGSTS\..*\.128$', 'HMMA': r'HMMA\b',
+         'HGMMA': r'HGMMA\b', 'QGMMA': r'QGMMA\b', 'UTMALDG': r'UTMALDG\b',
          'local': r'(LDL|STL)\b'}
 MATRIX_UNITS = ['gfx90a', 'gfx942', 'gfx950']
 HIP = MATRIX_UNITS + ['gfx1100', 'gfx1201']
@@ -37,13 +38,15 @@ ENDS = ['norm_store', 'round_add', 'norm_swiglu']
 VECTOR = [f'vector_{p}_{e}_{b}' for p in PAIRS for e in ENDS for b in (1, 2, 4)]
 MATRIX = [f'matrix_{p}_{e}_{c}' for p in PAIRS for e in ('store', 'add', 'swiglu')
           for c in (16, 32, 64)]
+WGMMA = [f'wgmma_{p}_{e}_{c}' for p in PAIRS for e in ('store', 'add', 'swiglu')
+         for c in (16, 32, 64, 128) if p == 'bf16_bf16' or c < 128]
 ATTENTION = [f'attention_{kv}_{d}' for kv in ('bf16', 'e4m3') for d in (64, 128, 256)]
 READ = [f'read_{v}' for v in range(3)]
 TILE = [f'{k}_{p}' for k in ('rate', 'tile_check') for p in PAIRS]
-SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3') for p in ('norm', 'round')] +
+SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3', 'paired') for p in ('norm', 'round')] +
          ['embed_bf16', 'embed_e4m3', 'sample', 'sample_key', 'fill_bf16', 'fill_e4m3', 'fill_f32',
           'fill_value'])
-EVERY = set(VECTOR + MATRIX + ATTENTION + READ + TILE + SMALL)
+EVERY = set(VECTOR + MATRIX + WGMMA + ATTENTION + READ + TILE + SMALL)
 STREAMING = set(VECTOR + MATRIX + ATTENTION + READ)
 # Without a matrix unit heads of 256 take more registers than there are.
 OPTIONAL = {t: {'attention_bf16_256', 'attention_e4m3_256'} for t in ('gfx1100', 'gfx1201')}
@@ -113,6 +116,7 @@ def by_kernel(text, start):
 
 def check_names(target, names):
     missing = EVERY - set(names) - OPTIONAL.get(target, set())
+    missing -= set(WGMMA) if not target.endswith('90a') else set()
     check(target, not missing, 'no kernel ' + ', '.join(sorted(missing)))
     check(target, set(names) <= EVERY, 'unknown kernel ' + ', '.join(sorted(set(names) - EVERY)))
 
@@ -157,6 +161,7 @@ def check_loads(subject, name, body):
     other = sorted(set(cached) - set(streams))
     check(subject, not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
     check(subject, streams or name not in STREAMING, 'no 16-byte loads of load_weights')
+    check(subject, not (name in WGMMA and streams), 'weights loaded past the copy engine')
     check(subject, not re.search(r'\b(ld|st)\.local\b|\.local \.align', body), 'uses local memory')
 
 
@@ -173,6 +178,9 @@ def check_cuda(architecture, overlap, ptx, cubin):
         if overlap and name in VECTOR + MATRIX:
             before = body.split('griddepcontrol.wait')[0]
             check(subject, 'ld.global.nc.' in before, 'fetches no weights before it waits')
+        if overlap and name in WGMMA:
+            before = body.split('griddepcontrol.wait')[0]
+            check(subject, 'cp.async.bulk.tensor.2d' in before, 'fetches no weights before it waits')
         if name in MATRIX + ATTENTION + TILE:
             check(subject, 'mma.sync.' in body, 'no matrix instruction')
         used, limit = registers.get(name, 0), register_limit('cuda', name)
@@ -208,6 +216,9 @@ def sass_parts(name):
     parts = [LOAD_WEIGHTS + '$'] if name in STREAMING else []
     if name in MATRIX:
         parts += [r'LDGSTS\.\S*\.128$', r'LDS\.128$']
+    if name in WGMMA:
+        kind = r'QGMMA\.64x{}x32\.F32\.E4M3\.E4M3' if 'e4m3_e4m3' in name else r'HGMMA\.64x{}x16\.F32\.BF16'
+        parts += [kind.format(name.rsplit('_', 1)[1]), r'UTMALDG\.2D', r'SYNCS\.PHASECHK']
     if name in MATRIX + ATTENTION + TILE:
         parts.append(r'HMMA\.16816\.F32' + ('' if 'e4m3_e4m3' in name else r'\.BF16'))
     return parts
@@ -377,6 +388,7 @@ def hip_image(target, folder):
     return image
 
 
+# product_wgmma is sm_90a's alone.
 SHARED_STAGES = ('product_vector', 'product_matrix', 'attention', 'round', 'embedding', 'sample', 'fill', 'read',
                  'rate', 'tile_check')
 

@@ -46,7 +46,7 @@ static int unload(void **state) {
 }
 
 static void right_kernels_are_right_on_every_schedule(void **state) {
-  static const char *const kernels[] = {"sum", "sum_by_warps", "last_arriver"};
+  static const char *const kernels[] = {"sum", "sum_by_warps", "sum_by_copies", "last_arriver"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -85,6 +85,24 @@ static void a_missing_wait_is_noticed(void **state) {
   }
 }
 
+// A copy that is not waited for is late by most schedules; a stage that is filled too early is
+// told.
+static void a_missing_wait_for_copies_is_noticed(void **state) {
+  static const char *const kernels[] = {"copies_without_full", "copies_without_empty"};
+  (void)state;
+  for (size_t library = 0; library < LIBRARIES; library++) {
+    for (size_t k = 0; k < 2; k++) {
+      int wrong = 0;
+      for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        wrong += !checks[library](kernels[k], seed).right;
+      }
+      print_message("%s: %s is wrong by %d of %d schedules\n", libraries[library], kernels[k],
+                    wrong, SEEDS);
+      assert_true(wrong >= SEEDS / 4);
+    }
+  }
+}
+
 static const struct {
   const char *kernel, *words[3]; // which must be in the message
 } faults[] = {
@@ -97,6 +115,7 @@ static const struct {
     {"read_too_early", {"load_published_float before wait_for_previous"}},
     {"never_waits", {"has not called wait_for_previous"}},
     {"unaligned_words", {"load_weights", "no multiple of 16"}},
+    {"copies_without_barriers", {"a barrier is used that was not made"}},
     {"shared_words_overrun", {"store_shared", "of shared memory"}},
     {CHECK_NO_KERNEL, {"no such kernel"}},
     {CHECK_ARGUMENTS, {"arguments are of another size"}},
@@ -173,6 +192,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(right_kernels_are_right_on_every_schedule),
       cmocka_unit_test(a_missing_wait_is_noticed),
+      cmocka_unit_test(a_missing_wait_for_copies_is_noticed),
       cmocka_unit_test(faults_are_told_in_words),
       cmocka_unit_test(a_message_says_where),
       cmocka_unit_test(leaving_shared_memory_is_noticed),

@@ -307,6 +307,30 @@ static void every_size_of_device(void **unused) {
   unsetenv("EMULATOR_SHARED");
 }
 
+// On sm_90's matrix unit: warpgroups side by side in the rows and in the columns. Of 16 columns to
+// each, and of as many as there can be: the emulator has no others.
+static void every_batch_by_wgmma(void **unused) {
+  static const struct {
+    int batch;
+    size_t mix;
+  } cases[] = {{5, 0}, {6, 2}, {33, 9}, {34, 5}, {65, 1}};
+  struct decode_shape shape = odd_shape;
+  (void)unused;
+  unsigned which = 0;
+  for (size_t p = 0; p < PLUGINS; p++) {
+    which |= strcmp(plugins[p].name, "emulatormma") == 0 ? one(p) : 0;
+  }
+  setenv("PERTOKEN_GPU_TUNING", "matrix=wgmma", 1);
+  set_number("EMULATOR_SHARED", 232448);
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    shape.ffn_hidden = c % 2 ? 101 : 1100;
+    check_next(cases[c].batch > 32 ? &tiny_shape : &shape, &mixes[cases[c].mix], cases[c].batch, 3,
+               which);
+  }
+  unsetenv("EMULATOR_SHARED");
+  unsetenv("PERTOKEN_GPU_TUNING");
+}
+
 static void run_logits(const struct plugin *plugin, const struct decode_request *r, int seed,
                        float *logits) {
   set_number("EMULATOR_SEED", seed);
@@ -645,6 +669,7 @@ int main(void) {
       cmocka_unit_test(every_size_of_batch),
       cmocka_unit_test(long_rows),
       cmocka_unit_test(every_size_of_device),
+      cmocka_unit_test(every_batch_by_wgmma),
       cmocka_unit_test(schedules_agree),
       cmocka_unit_test(rows_are_independent),
       cmocka_unit_test(what_a_step_has_not_written_does_not_matter),

@@ -18,14 +18,21 @@
 static const struct gpu_device h200 = {.described = {.name = "H200", .units = 132},
                                        .warp = 32,
                                        .shared_bytes = 232448,
-                                       .overlap = true};
+                                       .overlap = true,
+                                       .wgmma = true};
+static const struct gpu_device h200_wgmma = {.described = {.name = "H200 by wgmma", .units = 132},
+                                             .warp = 32,
+                                             .shared_bytes = 232448,
+                                             .overlap = true,
+                                             .wgmma = true,
+                                             .tuning = {.matrix = MATRIX_WGMMA}};
 static const struct gpu_device mi300x = {.described = {.name = "MI300X", .units = 304},
                                          .warp = 64,
                                          .shared_bytes = 65536,
                                          .any_chunk = true};
 static const struct gpu_device small = {
     .described = {.name = "small", .units = 3}, .warp = 32, .shared_bytes = 49152};
-static const struct gpu_device *const devices[] = {&h200, &mi300x, &small};
+static const struct gpu_device *const devices[] = {&h200, &mi300x, &small, &h200_wgmma};
 #define DEVICES (sizeof devices / sizeof devices[0])
 
 static const struct decode_shape llama_8b = {32,     4096,  32,   8, 128, 14336,
@@ -120,9 +127,52 @@ static enum plan_region region_at(const struct plan *plan, const void *at) {
   return REGIONS;
 }
 
+static const struct product_arguments *product_of(const struct gpu_launch *launch) {
+  const struct wgmma_arguments *wgmma = launch->arguments;
+  return begins(launch, "wgmma") ? &wgmma->product : launch->arguments;
+}
+
+static void check_map(const struct tensor_map *map, const void *from, int rows, size_t row_bytes,
+                      int box_rows) {
+  assert_ptr_equal(map->matrix.from, from);
+  assert_int_equal(map->matrix.rows, rows);
+  assert_int_equal(map->matrix.row_bytes, row_bytes);
+  assert_int_equal(map->matrix.row_bytes % 16, 0);
+  assert_int_equal((uintptr_t)from % 16, 0);
+  assert_int_equal(map->matrix.box_rows, box_rows);
+}
+
+// Of wgmma: what the maps are of, and that the stages are what shared memory has room for. Gives
+// the rows that a block covers, of gate and up together.
+static size_t check_wgmma(const struct plan *plan, const struct gpu_launch *launch,
+                          size_t activation_row) {
+  const struct wgmma_arguments *w = launch->arguments;
+  const struct product_arguments *a = &w->product;
+  const size_t element = weight_bytes(launch->kernel), row = (size_t)a->stride * element;
+  const size_t activation = strstr(launch->kernel, "_e4m3_e4m3") ? 1 : 2;
+  const int columns = atoi(strrchr(launch->kernel, '_') + 1);
+  assert_int_equal(launch->map_count, a->second ? 3 : 2);
+  assert_ptr_equal(launch->maps, w);
+  check_map(&launch->maps[0], a->weights, a->rows, row, 64);
+  check_map(&launch->maps[1], a->activations, a->batch_padded, activation_row, a->batch_padded);
+  if (a->second)
+    check_map(&launch->maps[2], a->second, a->rows, row, 64);
+  assert_true(columns == 16 || columns == 32 || columns == 64 || (columns == 128 && element == 2));
+  assert_true(a->batch_padded == columns || a->batch_padded == 2 * columns);
+  assert_true((a->splits - 1) * 128 < a->stride * (int)element); // a whole step for each
+  assert_in_range(w->stages, 3, 6);
+  const size_t stage = wgmma_stage_bytes(a->batch_padded, columns, element, activation);
+  const size_t more = wgmma_shared_bytes(stage, w->stages + 1);
+  assert_int_equal(stage % 1024, 0);
+  assert_int_equal(launch->shared_bytes, wgmma_shared_bytes(stage, w->stages));
+  assert_true(w->stages == 6 || more + 16 > plan->device.shared_bytes);
+  assert_int_equal(launch->block, 288);
+  return a->batch_padded == columns ? 256 : 128;
+}
+
 static void check_product(const struct plan *plan, const struct gpu_launch *launch) {
-  const struct product_arguments *a = launch->arguments;
-  const bool matrix = begins(launch, "matrix");
+  const struct product_arguments *a = product_of(launch);
+  const bool wgmma = begins(launch, "wgmma"), matrix = wgmma || begins(launch, "matrix");
   const size_t rows = (size_t)a->rows, element = weight_bytes(launch->kernel);
   const size_t bytes = rows * (size_t)a->stride * element;
   const enum plan_region weights = region_at(plan, a->weights);
@@ -141,31 +191,33 @@ static void check_product(const struct plan *plan, const struct gpu_launch *laun
     assert_true(a->input && launch->grid[0] >= 1 && a->batch <= plan->vector_rows);
     return;
   }
+  const size_t activation = strstr(launch->kernel, "_e4m3_e4m3") ? 1 : 2;
+  const size_t padded = wgmma && activation > element ? 128 : ROW_ALIGNMENT;
+  const size_t activation_row = gpu_round_up((size_t)a->stride, padded) * activation;
   const size_t groups = (size_t)a->batch_padded / (size_t)atoi(strrchr(launch->kernel, '_') + 1);
-  const size_t covered = MATRIX_ROWS * MATRIX_WARPS / groups / (a->second ? 2 : 1);
+  const size_t all_rows =
+      wgmma ? check_wgmma(plan, launch, activation_row) : MATRIX_ROWS * MATRIX_WARPS / groups;
+  const size_t covered = all_rows / (a->second ? 2 : 1);
   assert_true(groups == 1 || groups == 2 || groups == 4);
   assert_true(launch->grid[0] * covered >= rows && (launch->grid[0] - 1) * covered < rows);
   assert_int_equal(launch->grid[1], a->splits);
   assert_in_range(a->splits, 1, 8);
-  assert_true((a->splits - 1) * MATRIX_CHUNK < a->stride); // a whole chunk for each
-  assert_true(a->chunk == MATRIX_CHUNK || plan->device.any_chunk);
-  assert_true(a->chunk > 0 && MATRIX_CHUNK % a->chunk == 0);
-  assert_true(a->chunk >= matrix_least_chunk(element)); // a step of the tile
+  assert_true(wgmma || (a->splits - 1) * MATRIX_CHUNK < a->stride); // a whole chunk for each
+  assert_true(wgmma || a->chunk == MATRIX_CHUNK || plan->device.any_chunk);
+  assert_true(wgmma || (a->chunk > 0 && MATRIX_CHUNK % a->chunk == 0));
+  assert_true(wgmma || a->chunk >= matrix_least_chunk(element)); // a step of the tile
   expect_within(plan, REGION_COUNTERS, a->counters, launch->grid[0] * sizeof(unsigned));
   if (a->splits > 1)
     expect_within(plan, REGION_PARTIALS, a->partials,
                   (size_t)a->splits * (a->second ? 2 : 1) * (size_t)a->batch_padded * rows *
                       sizeof(float));
-  const size_t activation = strstr(launch->kernel, "_e4m3_e4m3") ? 1 : 2;
-  expect_within(plan, REGION_ACTIVATIONS, a->activations,
-                (size_t)a->batch_padded * (size_t)a->stride * activation);
+  expect_within(plan, REGION_ACTIVATIONS, a->activations, (size_t)a->batch_padded * activation_row);
   // The rows of the batch that come in are those that go out.
   const size_t in =
       (size_t)((const char *)a->activations - base) - plan->region[REGION_ACTIVATIONS].offset;
   const size_t out =
       (size_t)((const char *)a->output - base) - plan->region[region_at(plan, a->output)].offset;
-  assert_int_equal(in / ((size_t)a->stride * activation),
-                   out / ((size_t)a->output_stride * sizeof(float)));
+  assert_int_equal(in / activation_row, out / ((size_t)a->output_stride * sizeof(float)));
 }
 
 static void check_attention(const struct plan *plan, const struct gpu_launch *launch) {
@@ -195,8 +247,10 @@ static void check_step(const struct plan *plan) {
   struct gpu_launch *launches = gpu_plan_step(plan, base, &count, &what);
   assert_non_null(launches);
   for (size_t i = 0; i < count; i++) {
-    if (begins(&launches[i], "vector") || begins(&launches[i], "matrix")) {
-      const struct product_arguments *a = launches[i].arguments;
+    assert_true(begins(&launches[i], "wgmma") || launches[i].map_count == 0);
+    if (begins(&launches[i], "vector") || begins(&launches[i], "matrix") ||
+        begins(&launches[i], "wgmma")) {
+      const struct product_arguments *a = product_of(&launches[i]);
       check_product(plan, &launches[i]);
       products += (size_t)a->batch * (size_t)a->rows;
     }
@@ -435,6 +489,28 @@ static void test_chunk_of_h200(void **state) {
     }
 }
 
+// The largest batches, and how many stages their weights are ahead.
+static void test_stages_of_wgmma(void **state) {
+  (void)state;
+  static const struct {
+    size_t mix;
+    int batch, columns, slice, stages;
+  } cases[] = {{0, 5, 16, 16, 6},     {0, 64, 64, 64, 5},   {0, 128, 128, 128, 4},
+               {0, 256, 128, 256, 4}, {1, 16, 16, 16, 6},   {1, 64, 64, 64, 4},
+               {1, 128, 64, 128, 4},  {1, 256, 64, 128, 4}, {3, 64, 64, 64, 5},
+               {3, 128, 64, 128, 6},  {3, 256, 64, 128, 6}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request =
+        request_of(&llama_70b, &mixes[cases[i].mix], cases[i].batch, 4096);
+    const struct plan plan = plan_of(&request, &h200_wgmma);
+    const struct plan_product *down = &plan.product[PRODUCT_DOWN];
+    if (!down->wgmma || down->warp_columns != cases[i].columns || down->slice != cases[i].slice ||
+        down->stages != cases[i].stages)
+      fail_msg("case %zu: %d columns, slices of %d, %d stages", i, down->warp_columns, down->slice,
+               down->stages);
+  }
+}
+
 // About as many blocks as the device holds, when there are few of them without splits.
 static void test_splits_fill_the_device(void **state) {
   (void)state;
@@ -499,6 +575,12 @@ static void test_devices_refused(void **state) {
   struct gpu_device device = h200;
   device.warp = 16;
   expect_refused(&request, &device, "warp");
+  device = h200_wgmma;
+  device.wgmma = false;
+  expect_refused(&request, &device, "matrix=wgmma is for sm_90");
+  device.wgmma = true;
+  device.shared_bytes = 65536;
+  expect_refused(&request, &device, "products take more shared memory");
   device = h200;
   device.shared_bytes = 8192;
   expect_refused(&request, &device, "attention with heads this wide");
@@ -529,6 +611,7 @@ int main(void) {
       cmocka_unit_test(test_slices_of_mi300x),
       cmocka_unit_test(test_chunk_of_h200),
       cmocka_unit_test(test_splits_fill_the_device),
+      cmocka_unit_test(test_stages_of_wgmma),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_devices_refused),
       cmocka_unit_test(test_overflow),

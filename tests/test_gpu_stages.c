@@ -25,6 +25,7 @@ static struct plugin {
   int warp;
   bool fnuz;      // E4M3 as gfx942 holds it
   bool any_chunk; // driver.h
+  bool wgmma;     // has those kernels
   void *library;
   emulator_launch_function *launch;
 } plugins[] = {
@@ -32,7 +33,7 @@ static struct plugin {
     {.name = "emulator32", .warp = 32, .any_chunk = true},
     {.name = "emulator64", .warp = 64, .any_chunk = true},
 #endif
-    {.name = "emulatormma", .warp = 32},
+    {.name = "emulatormma", .warp = 32, .wgmma = true},
     {.name = "emulator64fnuz", .warp = 64, .fnuz = true, .any_chunk = true},
 };
 #define PLUGINS (sizeof plugins / sizeof plugins[0])
@@ -150,6 +151,7 @@ struct product {
   enum element weights, activations;
   enum end end;
   int rows, columns, batch, batch_padded;
+  int stages; // of wgmma; 0: the other matrix products
 };
 
 // Whole numbers, so that every order of summing gives the same. A 7 in each vector makes its scale
@@ -307,42 +309,97 @@ static void vector_products_are_exact(void **unused) {
 }
 
 // `chunk` at most; where the kernels take but one length, MATRIX_CHUNK.
-static void check_matrix(const struct product *p, int columns, int splits, int chunk) {
-  char kernel[64];
-  struct product_arguments a = make_arguments(p);
+// Does the product take its activations as "paired"?
+static bool is_paired(const struct product *p) {
+  return p->stages > 0 && p->weights != p->activations;
+}
+
+static void set_activations(const struct product *p, int stride, struct product_arguments *a) {
   const size_t element = element_bytes(p->activations), padded = (size_t)p->batch_padded;
-  void *activations = take(padded * (size_t)a.stride * element);
+  void *activations = take(padded * (size_t)stride * element);
   float *scales = take(padded * sizeof *scales);
-  memset(activations, 0, padded * (size_t)a.stride * element);
+  memset(activations, 0, padded * (size_t)stride * element);
   for (int b = 0; b < p->batch_padded; b++) {
     scales[b] = b < p->batch ? ldexpf(1, b % 3 - 2) : 1;
     const float scale = p->activations == ELEMENT_E4M3 ? scales[b] : 1;
     for (int c = 0; c < p->columns && b < p->batch; c++) {
-      put(p->plugin, p->activations, activations, (size_t)b * (size_t)a.stride + (size_t)c,
+      const int at = is_paired(p) ? 2 * wgmma_paired_word(c / 2) + c % 2 : c;
+      put(p->plugin, p->activations, activations, size(b * stride + at),
           activation_at(p, b, c) / scale);
     }
   }
+  a->activations = activations;
+  a->activation_scales = p->activations == ELEMENT_E4M3 ? scales : NULL;
+}
+
+static void set_splits(const struct product *p, int splits, size_t blocks,
+                       struct product_arguments *a) {
+  const int gates = p->end == SWIGLU ? 2 : 1;
+  a->splits = splits;
+  a->partials = take(size(splits * gates * p->batch_padded * p->rows) * sizeof(float));
+  a->counters = take(blocks * sizeof *a->counters);
+  memset(a->counters, 0, blocks * sizeof *a->counters);
+}
+
+static void check_product(const struct product *p, const char *kernel, size_t blocks,
+                          const struct product_arguments *a) {
+  check_output(p, kernel, a->output, a->output_stride);
+  for (size_t i = 0; i < blocks; i++) {
+    assert_int_equal(a->counters[i], 0);
+  }
+  give_back();
+}
+
+static void check_matrix(const struct product *p, int columns, int splits, int chunk) {
+  char kernel[64];
+  struct product_arguments a = make_arguments(p);
   const int gates = p->end == SWIGLU ? 2 : 1, groups = p->batch_padded / columns;
   const int block_rows = MATRIX_ROWS * MATRIX_WARPS / groups / gates;
   const size_t blocks = size((p->rows + block_rows - 1) / block_rows);
-  a.activations = activations;
-  a.activation_scales = p->activations == ELEMENT_E4M3 ? scales : NULL;
   const int least =
       p->plugin->any_chunk ? matrix_least_chunk(element_bytes(p->weights)) : MATRIX_CHUNK;
-  a.splits = splits;
+  set_activations(p, a.stride, &a);
+  set_splits(p, splits, blocks, &a);
   a.chunk = chunk > least ? chunk : least;
-  a.partials = take(size(splits * gates * p->batch_padded * p->rows) * sizeof(float));
-  a.counters = take(blocks * sizeof *a.counters);
-  memset(a.counters, 0, blocks * sizeof *a.counters);
   snprintf(kernel, sizeof kernel, "matrix_%s_%s_%s_%d", element_names[p->weights],
            element_names[p->activations], end_names[p->end], columns);
   run(p->plugin, kernel, (unsigned)blocks, (unsigned)splits, 1, MATRIX_WARPS * p->plugin->warp,
-      matrix_shared_bytes(p->batch_padded, a.chunk, element), &a, sizeof a);
-  check_output(p, kernel, a.output, a.output_stride);
-  for (size_t i = 0; i < blocks; i++) {
-    assert_int_equal(a.counters[i], 0);
-  }
-  give_back();
+      matrix_shared_bytes(p->batch_padded, a.chunk, element_bytes(p->activations)), &a, sizeof a);
+  check_product(p, kernel, blocks, &a);
+}
+
+// As the emulator's driver makes them.
+static struct tensor_map make_map(const void *from, size_t row_bytes, int rows, int box_rows) {
+  struct tensor_map map = {.matrix = {from, row_bytes, (uint32_t)rows, (uint32_t)box_rows}};
+  map.encoded[15] = EMULATOR_TENSOR_MAP;
+  return map;
+}
+
+static void check_wgmma(const struct product *p, int columns, int splits) {
+  char kernel[64];
+  struct product_arguments a = make_arguments(p);
+  const size_t weight = element_bytes(p->weights), activation = element_bytes(p->activations);
+  const int gates = p->end == SWIGLU ? 2 : 1;
+  const int block_rows = wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates;
+  const size_t blocks = size((p->rows + block_rows - 1) / block_rows);
+  const size_t row = (size_t)a.stride * weight;
+  const int stride =
+      is_paired(p) ? (int)gpu_round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
+  set_activations(p, stride, &a);
+  set_splits(p, splits, blocks, &a);
+  const struct wgmma_arguments arguments = {
+      .weights = make_map(a.weights, row, p->rows, WGMMA_ROWS),
+      .second = make_map(a.second, row, p->rows, WGMMA_ROWS),
+      .activations =
+          make_map(a.activations, (size_t)stride * activation, p->batch_padded, p->batch_padded),
+      .product = a,
+      .stages = p->stages};
+  snprintf(kernel, sizeof kernel, "wgmma_%s_%s_%s_%d", element_names[p->weights],
+           element_names[p->activations], end_names[p->end], columns);
+  const size_t stage = wgmma_stage_bytes(p->batch_padded, columns, weight, activation);
+  run(p->plugin, kernel, (unsigned)blocks, (unsigned)splits, 1, WGMMA_THREADS,
+      wgmma_shared_bytes(stage, p->stages), &arguments, sizeof arguments);
+  check_product(p, kernel, blocks, &a);
 }
 
 static void matrix_products_are_exact(void **unused) {
@@ -367,6 +424,32 @@ static void matrix_products_are_exact(void **unused) {
                                 .batch = shapes[s].batch,
                                 .batch_padded = shapes[s].warp_columns * shapes[s].groups};
       check_matrix(&p, shapes[s].warp_columns, shapes[s].splits, shapes[s].chunk);
+    }
+  }
+}
+
+// Rows that fill no tile, steps that are no whole ones, more steps than stages and fewer. `wide`:
+// columns as many as a warpgroup takes, else 16.
+static void wgmma_products_are_exact(void **unused) {
+  static const struct {
+    int rows, columns, batch, wide, groups, splits, stages;
+  } shapes[] = {{1, 1, 1, 0, 1, 1, 3},      {37, 65, 7, 0, 1, 1, 6},   {300, 600, 16, 0, 1, 3, 3},
+                {70, 1000, 17, 0, 2, 1, 3}, {40, 700, 50, 1, 1, 1, 4}, {65, 520, 120, 1, 2, 2, 3}};
+  (void)unused;
+  for (size_t i = 0; i < PLUGINS * KINDS; i++) {
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0] && plugins[i / KINDS].wgmma; s++) {
+      const enum element weights = kinds[i % KINDS][0];
+      const int columns = shapes[s].wide ? wgmma_most_columns(element_bytes(weights)) : 16;
+      const struct product p = {.plugin = &plugins[i / KINDS],
+                                .weights = weights,
+                                .activations = kinds[i % KINDS][1],
+                                .end = (enum end)((i + s) % 3),
+                                .rows = shapes[s].rows,
+                                .columns = shapes[s].columns,
+                                .batch = shapes[s].batch,
+                                .batch_padded = columns * shapes[s].groups,
+                                .stages = shapes[s].stages};
+      check_wgmma(&p, columns, shapes[s].splits);
     }
   }
 }
@@ -899,6 +982,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(vector_products_are_exact),
       cmocka_unit_test(matrix_products_are_exact),
+      cmocka_unit_test(wgmma_products_are_exact),
       cmocka_unit_test(tiles_lie_as_they_say),
       cmocka_unit_test(rounding_is_the_hosts),
       cmocka_unit_test(embedding_is_exact),

@@ -18,8 +18,10 @@ static const struct decode_request llama_8b = {
     .seed = 1};
 
 static struct plan plan_of(int batch, const char *tuning) {
-  struct gpu_device h200 = {
-      .described = {.name = "H200", .units = 132}, .warp = 32, .shared_bytes = 232448};
+  struct gpu_device h200 = {.described = {.name = "H200", .units = 132},
+                            .warp = 32,
+                            .shared_bytes = 232448,
+                            .wgmma = true};
   struct decode_request request = llama_8b;
   struct plan plan;
   const char *why = "";
@@ -41,6 +43,7 @@ static void test_read_and_written(void **state) {
       {" step=launches  vector_batch=1 ", "vector_batch=1 step=launches"},
       {"attention_splits=128 matrix_splits=8", "matrix_splits=8 attention_splits=128"},
       {"vector_blocks=2 vector_blocks=3", "vector_blocks=3"},
+      {"matrix=wgmma", "matrix=wgmma"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct gpu_tuning tuning;
@@ -63,6 +66,7 @@ static void test_refused(void **state) {
       {"vector_blocks=2x", "'2x'"},
       {"vector_blocks=-1", "'-1'"},
       {"step=1", "unknown step '1'; known: graph, launches"},
+      {"matrix=mma", "unknown matrix 'mma'; known: registers, wgmma"},
       {"step=graph attention_splits=129", "'129'"},
       {"step=99999999999999999999", "'99999999999999999999'"},
   };
@@ -85,6 +89,10 @@ static void test_plans_follow(void **state) {
   assert_false(plan_of(3, "vector_batch=2").vector);
   assert_int_equal(plan_of(1, "attention_splits=5").attention_splits, 5);
   assert_int_equal(plan_of(64, "matrix_splits=3").product[PRODUCT_QKV].splits, 3);
+  assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
+  assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);
+  assert_true(plan_of(4, "matrix=wgmma").vector);
+  assert_int_equal(plan_of(64, "matrix=wgmma matrix_splits=2").product[PRODUCT_WO].splits, 2);
   // 4096 positions are 64 blocks.
   assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
 }

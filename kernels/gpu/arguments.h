@@ -23,6 +23,7 @@
 #ifndef PERTOKEN_GPU_ARGUMENTS_H
 #define PERTOKEN_GPU_ARGUMENTS_H
 
+#include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -102,9 +103,79 @@ static inline int matrix_least_chunk(size_t weight_bytes) {
   return (int)(64 / weight_bytes);
 }
 
+// A matrix in device memory as the copy engine of sm_90 brings it into shared memory: boxes of
+// box_rows (at most 256) rows by WGMMA_STEP_BYTES bytes, what lies beyond the matrix as zeros.
+// launches.c says which matrix; gpu_driver.tensor_map (driver.h) makes what the kernel takes of it,
+// in place. `from` and row_bytes are multiples of 16.
+struct tensor_map {
+  union {
+    struct {
+      const void *from;
+      uint64_t row_bytes;
+      uint32_t rows, box_rows;
+    } matrix;
+    alignas(64) uint64_t encoded[16];
+  };
+};
+
+// wgmma_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32, 64 or with BF16 weights 128 per
+// warpgroup: what matrix_* computes, on the matrix unit of sm_90a (product_wgmma.h). Grid (blocks
+// of rows, splits), block WGMMA_THREADS. The warpgroups of a block lie side by side in the rows, or
+// with batch_padded = 2 COLUMNS in the columns; each covers WGMMA_TILES tiles of WGMMA_ROWS rows,
+// with swiglu one of the gate and the same rows of the up. Block y takes the y-th share of the
+// steps, of WGMMA_STEP_BYTES of a row of weights each. E4M3 x BF16 takes activations in the order
+// of wgmma_paired_word, their rows padded to whole steps.
+struct wgmma_arguments {
+  struct tensor_map weights, activations, second; // second only with swiglu
+  struct product_arguments product;               // all but `activations`
+  int stages;                                     // of shared memory, WGMMA_LEAST_STAGES or more
+};
+
+enum {
+  WGMMA_GROUPS = 2,                        // warpgroups of 4 warps that multiply
+  WGMMA_THREADS = WGMMA_GROUPS * 128 + 32, // and a warp that brings what they multiply
+  WGMMA_TILES = 2,
+  WGMMA_ROWS = 64,
+  WGMMA_STEP_BYTES = 128, // of a row, the width of the widest swizzle
+  WGMMA_LEAST_STAGES = 3,
+  WGMMA_MOST_STAGES = 6,
+  WGMMA_ALIGNMENT = 1024 // of a stage: where the swizzle's pattern begins
+};
+
+// Most columns of the batch per warpgroup.
+static inline int wgmma_most_columns(size_t weight_bytes) {
+  return weight_bytes == 2 ? 128 : 64;
+}
+
+// Tiles of weights in a stage.
+static inline int wgmma_tiles(int batch_padded, int columns) {
+  return WGMMA_GROUPS * WGMMA_TILES / (batch_padded / columns);
+}
+
+static inline size_t wgmma_stage_bytes(int batch_padded, int columns, size_t weight_bytes,
+                                       size_t activation_bytes) {
+  const size_t a = (size_t)wgmma_tiles(batch_padded, columns) * WGMMA_ROWS;
+  const size_t b = (size_t)batch_padded * (activation_bytes / weight_bytes);
+  return (a + b) * WGMMA_STEP_BYTES;
+}
+
+// With two barriers of 8 bytes for each stage, and room to align the first.
+static inline size_t wgmma_shared_bytes(size_t stage_bytes, int stages) {
+  return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)WGMMA_MOST_STAGES * 2 * 8;
+}
+
+// Where the pair of elements 2 word, 2 word + 1 of a row of activations lies, in pairs: so that the
+// 16 bytes of E4M3 weights that a lane reads at a time are those that the matrix unit wants of it.
+// With word = 64 block + 8 (2 t + h) + 2 s + j: t the lane's place among the four of a row, s the
+// instruction of half h of the step, j which half of its 16 elements.
+static inline int wgmma_paired_word(int word) {
+  const int chunk = word / 8 % 8;
+  return word / 64 * 64 + chunk % 2 * 32 + word / 2 % 4 * 8 + word % 2 * 4 + chunk / 2;
+}
+
 // round_ACTIVATIONS_PROLOGUE (norm or round): grid (batch_padded), block SMALL_THREADS: one row
 // each; rows from `batch` on are written as zeros with scale 1. What the vector product does for
-// itself.
+// itself. ACTIVATIONS "paired": BF16 in the order of wgmma_paired_word, stride a multiple of 128.
 struct round_arguments {
   const float *input, *norm; // [batch][columns]; [columns] with norm
   float epsilon;

@@ -2,6 +2,7 @@
 // with, carries it out.
 #include "kernels/gpu/stage_times.h"
 #include "kernels/gpu/state.h"
+#include "kernels/gpu/wgmma_check.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -170,11 +171,29 @@ static enum decode_status check_tile(struct gpu_context *context, const struct p
   return status;
 }
 
+static enum decode_status check_wgmma(struct gpu_context *context, const struct plan *plan,
+                                      enum product_name name) {
+  const struct plan_product *product = &plan->product[name];
+  for (int p = 0; p < (int)name; p++) {
+    const struct plan_product *before = &plan->product[p];
+    if (before->weights == product->weights && before->activations == product->activations &&
+        before->slice == product->slice)
+      return DECODE_OK; // the same kernel
+  }
+  bool passes;
+  const enum decode_status status = told(wgmma_check(context, product, &passes));
+  if (status == DECODE_OK && !passes)
+    return refuse(DECODE_FAILED, "wgmma's layout is not what was assumed");
+  return status;
+}
+
 // Attention multiplies keys and values by BF16.
 static enum decode_status check_tiles(struct gpu_context *context, const struct plan *plan) {
   enum decode_status status = check_tile(context, plan, plan->request.types.kv, ELEMENT_BF16);
   for (int p = 0; !plan->vector && p < PRODUCTS && status == DECODE_OK; p++)
-    status = check_tile(context, plan, plan->product[p].weights, plan->product[p].activations);
+    status = plan->product[p].wgmma ? check_wgmma(context, plan, (enum product_name)p)
+                                    : check_tile(context, plan, plan->product[p].weights,
+                                                 plan->product[p].activations);
   return status;
 }
 
@@ -253,9 +272,11 @@ enum decode_status state_make_step(struct decode_state *state) {
   struct gpu_launch *launches = gpu_plan_step(&state->plan, state->base, &count, NULL);
   if (!launches)
     return refuse(DECODE_NO_MEMORY, "the host is out of memory");
-  const enum decode_status status =
-      told(gpu_driver.graph_make(state->context, launches, count,
-                                 state->plan.device.tuning.step != STEP_LAUNCHES, &state->step));
+  enum decode_status status = told(wgmma_maps(state->context, launches, count));
+  if (status == DECODE_OK)
+    status =
+        told(gpu_driver.graph_make(state->context, launches, count,
+                                   state->plan.device.tuning.step != STEP_LAUNCHES, &state->step));
   free(launches);
   return status;
 }

@@ -23,6 +23,7 @@ struct gpu_device {
   size_t shared_bytes; // that one block may take
   bool any_chunk;      // matrix kernels take shorter chunks than MATRIX_CHUNK: arguments.h
   bool overlap;        // programmatic dependent launch
+  bool wgmma;          // the matrix unit and copy engine of sm_90a
   struct gpu_tuning tuning;
 };
 
@@ -32,8 +33,11 @@ struct gpu_launch {
   size_t shared_bytes;
   const void *arguments; // copied by the call
   size_t argument_bytes;
+  struct tensor_map *maps; // the first of the arguments, as tensor_map is to make them
+  int map_count;
 };
 
+struct tensor_map;  // arguments.h
 struct gpu_context; // a device opened, its code loaded, its queue
 struct gpu_graph;   // launches to be repeated
 
@@ -53,6 +57,9 @@ struct gpu_driver {
                                  size_t bytes); // after all that is queued
   enum decode_status (*launch)(struct gpu_context *, const struct gpu_launch *);
   enum decode_status (*wait)(struct gpu_context *);
+
+  // Makes of a matrix what a kernel takes, in place: arguments.h. DECODE_UNSUPPORTED without wgmma.
+  enum decode_status (*tensor_map)(struct gpu_context *, struct tensor_map *);
 
   // `recorded` as one graph of the runtime's, where it has them; else launched one by one.
   enum decode_status (*graph_make)(struct gpu_context *, const struct gpu_launch *, size_t count,

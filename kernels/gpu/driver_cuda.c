@@ -2,7 +2,10 @@
 // alone, and that is found out by asking.
 #include "kernels/gpu/runtime.h"
 
+#include "kernels/gpu/arguments.h"
+
 #include <ctype.h>
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +175,29 @@ static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *st
   return (int)cudaLaunchKernelExC(&config, kernel, arguments);
 }
 
+// The driver's own function, asked for by name, so that nothing is linked with the driver. Bytes as
+// they lie, 128 to a row of the box, with the swizzle that matrix_wgmma.h describes; fetched into
+// L2 256 at a time.
+static int tensor_map(struct tensor_map *map) {
+  __typeof__(&cuTensorMapEncodeTiled) encode = NULL;
+  enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t code = cudaGetDriverEntryPointByVersion(
+      "cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found);
+  if (code != cudaSuccess || found != cudaDriverEntryPointSuccess || !encode)
+    return code != cudaSuccess ? (int)code : (int)cudaErrorNotSupported;
+  const cuuint64_t sizes[] = {map->matrix.row_bytes, map->matrix.rows};
+  const cuuint64_t strides[] = {map->matrix.row_bytes};
+  const cuuint32_t box[] = {WGMMA_STEP_BYTES, map->matrix.box_rows}, steps[] = {1, 1};
+  CUtensorMap encoded;
+  const CUresult result =
+      encode(&encoded, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, (void *)(uintptr_t)map->matrix.from, sizes,
+             strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS)
+    memcpy(map->encoded, &encoded, sizeof map->encoded);
+  return (int)result;
+}
+
 // A slice of a device that was divided by MIG bears it in its name ("NVIDIA H200 MIG 1g.18gb"), and
 // is chosen by a name of its own (NVIDIA Multi-Instance GPU User Guide).
 static const char *slice_of(const struct cudaDeviceProp *properties) {
@@ -219,6 +245,7 @@ static int describe(int device, struct gpu_device *out) {
   out->warp = properties.warpSize;
   out->shared_bytes = properties.sharedMemPerBlockOptin;
   out->overlap = properties.major >= 9;
+  out->wgmma = properties.major == 9 && properties.minor == 0;
   return 0;
 }
 
@@ -258,6 +285,7 @@ static const struct gpu_runtime runtime = {
     .kernel_find = kernel_find,
     .kernel_shared = kernel_shared,
     .kernel_launch = kernel_launch,
+    .tensor_map = tensor_map,
     .describe = describe,
 };
 

@@ -365,6 +365,15 @@ static enum decode_status launch(struct gpu_context *context, const struct gpu_l
   return status == DECODE_OK ? queue(context, one) : status;
 }
 
+static enum decode_status tensor_map(struct gpu_context *context, struct tensor_map *map) {
+  const enum decode_status status = ready(context);
+  if (status != DECODE_OK)
+    return status;
+  if (!context->runtime->tensor_map)
+    return fail(DECODE_UNSUPPORTED, "the device has no tensor maps");
+  return check(context, "making a tensor map", context->runtime->tensor_map(map));
+}
+
 // ---- graphs
 
 static void graph_free(struct gpu_context *context, struct gpu_graph *graph) {
@@ -665,6 +674,7 @@ const struct gpu_driver gpu_driver = {
     .copy_out = copy_out,
     .launch = launch,
     .wait = wait_for,
+    .tensor_map = tensor_map,
     .graph_make = graph_make,
     .graph_run = graph_run,
     .graph_free = graph_free,

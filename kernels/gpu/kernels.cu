@@ -11,6 +11,9 @@
 #include "kernels/gpu/round.h"
 #include "kernels/gpu/sample.h"
 #include "kernels/gpu/tile_check.h"
+#if defined(TILE_WGMMA)
+#include "kernels/gpu/product_wgmma.h"
+#endif
 
 #define ELEMENT_bf16  ELEMENT_BF16
 #define ELEMENT_e4m3  ELEMENT_E4M3
@@ -45,6 +48,12 @@ ROUND(bf16, norm)
 ROUND(bf16, round)
 ROUND(e4m3, norm)
 ROUND(e4m3, round)
+KERNEL_BOUNDS(round_paired_norm, round_arguments, SMALL_THREADS, 2) {
+  round_vector<ELEMENT_BF16, ROUND_NORM, true>(a);
+}
+KERNEL_BOUNDS(round_paired_round, round_arguments, SMALL_THREADS, 2) {
+  round_vector<ELEMENT_BF16, ROUND_ALONE, true>(a);
+}
 
 #define EMBED(head)                                                                                \
   KERNEL_BOUNDS(embed_##head, embed_arguments, SMALL_THREADS, 2) {                                 \

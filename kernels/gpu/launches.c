@@ -22,6 +22,7 @@ static size_t element_bytes(enum element element) {
 
 union arguments {
   struct product_arguments product;
+  struct wgmma_arguments wgmma;
   struct round_arguments round;
   struct embed_arguments embed;
   struct attention_arguments attention;
@@ -70,6 +71,7 @@ static void add(struct list *list, const char *stage, const struct gpu_launch *l
   list->arguments[i] = *arguments;
   list->launches[i] = *launch;
   list->launches[i].arguments = &list->arguments[i];
+  list->launches[i].maps = &list->arguments[i].wgmma.weights;
   list->what[i] = list->stages[i];
   if (list->layer < 0)
     snprintf(list->stages[i], STAGE_BYTES, "%s", stage);
@@ -80,12 +82,14 @@ static void add(struct list *list, const char *stage, const struct gpu_launch *l
 static struct gpu_launch *make(struct list *list, void (*emit)(struct list *), size_t *count) {
   emit(list);
   const size_t n = list->count;
-  struct gpu_launch *launches = malloc(n * (sizeof *list->launches + sizeof *list->arguments +
-                                            sizeof *list->what + sizeof *list->stages));
+  const size_t alignment = _Alignof(union arguments);
+  const size_t before = gpu_round_up(n * sizeof *list->launches, alignment);
+  const size_t behind = n * (sizeof *list->arguments + sizeof *list->what + sizeof *list->stages);
+  struct gpu_launch *launches = aligned_alloc(alignment, gpu_round_up(before + behind, alignment));
   if (!launches)
     return NULL;
   list->launches = launches;
-  list->arguments = (union arguments *)(void *)(launches + n);
+  list->arguments = (union arguments *)(void *)((char *)launches + before);
   list->what = (const char **)(void *)(list->arguments + n);
   list->stages = (char(*)[STAGE_BYTES])(void *)(list->what + n);
   list->count = 0;
@@ -275,7 +279,7 @@ static void round_input(struct list *list, enum product_name name) {
       .norm = operands->norm != NO_REGION ? at(list, operands->norm) : NULL,
       .epsilon = plan->request.shape.norm_epsilon,
       .columns = product->columns,
-      .stride = product->stride,
+      .stride = product->activation_stride,
       .batch = plan->request.batch,
       .output = shared_at(list, REGION_ACTIVATIONS),
       .scales = shared_at(list, REGION_ACTIVATION_SCALES),
@@ -284,9 +288,36 @@ static void round_input(struct list *list, enum product_name name) {
                               .block = SMALL_THREADS,
                               .shared_bytes = SMALL_SHARED,
                               .argument_bytes = sizeof arguments};
-  snprintf(launch.kernel, sizeof launch.kernel, "round_%s_%s", element_names[product->activations],
-           operands->prologue);
+  const bool paired = product->wgmma && product->weights != product->activations;
+  snprintf(launch.kernel, sizeof launch.kernel, "round_%s_%s",
+           paired ? "paired" : element_names[product->activations], operands->prologue);
   add(list, "round", &launch, &(union arguments){.round = arguments});
+}
+
+// The three are of memory of the plan.
+static void wgmma_slice(struct list *list, enum product_name name,
+                        const struct product_arguments *slice) {
+  const struct plan_product *product = &list->plan->product[name];
+  const uint32_t rows = (uint32_t)product->rows, columns = (uint32_t)product->slice;
+  const size_t weight = element_bytes(product->weights);
+  const uint64_t row = (uint64_t)product->stride * weight;
+  const uint64_t activations =
+      (uint64_t)product->activation_stride * element_bytes(product->activations);
+  const union arguments arguments = {
+      .wgmma = {.weights.matrix = {slice->weights, row, rows, WGMMA_ROWS},
+                .second.matrix = {slice->second, row, rows, WGMMA_ROWS},
+                .activations.matrix = {slice->activations, activations, columns, columns},
+                .product = *slice,
+                .stages = product->stages}};
+  struct gpu_launch launch = {.grid = {(unsigned)product->blocks, (unsigned)product->splits, 1},
+                              .block = WGMMA_THREADS,
+                              .shared_bytes = product->shared_bytes,
+                              .argument_bytes = sizeof arguments.wgmma,
+                              .map_count = product->gated ? 3 : 2};
+  snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_%s_%d",
+           element_names[product->weights], element_names[product->activations],
+           operands_of[name].epilogue, product->warp_columns);
+  add(list, operands_of[name].stage, &launch, &arguments);
 }
 
 // The rows of the batch from `first` on.
@@ -295,7 +326,7 @@ static void matrix_slice(struct list *list, enum product_name name, int first) {
   const struct plan_product *product = &plan->product[name];
   struct product_arguments arguments = product_arguments(list, name);
   const int rest = plan->request.batch - first;
-  const size_t row = (size_t)product->stride * element_bytes(product->activations);
+  const size_t row = (size_t)product->activation_stride * element_bytes(product->activations);
   arguments.activations = (const char *)shared_at(list, REGION_ACTIVATIONS) + (size_t)first * row;
   if (product->activations == ELEMENT_E4M3)
     arguments.activation_scales = (const float *)shared_at(list, REGION_ACTIVATION_SCALES) + first;
@@ -306,6 +337,10 @@ static void matrix_slice(struct list *list, enum product_name name, int first) {
   arguments.partials = shared_at(list, REGION_PARTIALS);
   arguments.counters = shared_at(list, REGION_COUNTERS);
   arguments.output += (size_t)first * (size_t)product->rows;
+  if (product->wgmma) {
+    wgmma_slice(list, name, &arguments);
+    return;
+  }
   struct gpu_launch launch = {.grid = {(unsigned)product->blocks, (unsigned)product->splits, 1},
                               .block = MATRIX_WARPS * (unsigned)plan->device.warp,
                               .shared_bytes = product->shared_bytes,

@@ -35,6 +35,11 @@ enum { TILE_ROWS = 16, TILE_COLUMNS = WARP / 4, TILE_ACCUMULATORS = 4, TILE_STEP
 #define TILE_MFMA
 #endif
 
+// Beside mma.sync, the matrix unit of sm_90a as a whole (matrix_wgmma.h).
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || (defined(PERTOKEN_EMULATOR) && defined(TILE_MMA))
+#define TILE_WGMMA
+#endif
+
 #if defined(TILE_MMA)
 #include "kernels/gpu/matrix_tile_mma.h"
 #elif defined(TILE_MFMA)

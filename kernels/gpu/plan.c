@@ -123,6 +123,8 @@ static const char *device_unknown(const struct plan *plan) {
     return "the device's warp is neither 32 nor 64 wide";
   if (attention_shared_bytes(plan->head_dim_padded) + STATIC_SHARED > plan->device.shared_bytes)
     return "attention with heads this wide takes more shared memory than the device has";
+  if (plan->device.tuning.matrix == MATRIX_WGMMA && !plan->device.wgmma)
+    return "matrix=wgmma is for sm_90 (H100, H200) alone";
   if (plan->request.shape.kv_heads > MOST_GRID_Y / plan->head_groups)
     return "there are more kv heads than a grid takes";
   return NULL;
@@ -210,21 +212,68 @@ static bool choose_slice(const struct plan *plan, struct plan_product *product) 
   return false;
 }
 
+// Its columns lie in at most WGMMA_GROUPS warpgroups side by side. As many stages as fit.
+static bool choose_stages(const struct plan *plan, struct plan_product *product) {
+  const size_t weight = element_bytes(product->weights);
+  const size_t activation = element_bytes(product->activations);
+  for (int slice = plan->batch_padded; slice >= SMALLEST_SLICE; slice /= 2) {
+    const int columns = least(slice, wgmma_most_columns(weight));
+    if (slice > WGMMA_GROUPS * columns)
+      continue;
+    const size_t stage = wgmma_stage_bytes(slice, columns, weight, activation);
+    int stages = WGMMA_MOST_STAGES;
+    while (stages > 0 &&
+           wgmma_shared_bytes(stage, stages) + STATIC_SHARED > plan->device.shared_bytes)
+      stages--;
+    product->slice = slice;
+    product->warp_columns = columns;
+    product->stages = stages;
+    product->shared_bytes = wgmma_shared_bytes(stage, stages);
+    if (stages >= WGMMA_LEAST_STAGES)
+      return true;
+  }
+  return false;
+}
+
+static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
+  if (!choose_stages(plan, product))
+    return false;
+  const size_t weight = element_bytes(product->weights);
+  const int tiles = wgmma_tiles(product->slice, product->warp_columns);
+  product->wgmma = true;
+  product->blocks = ceiling(product->rows, tiles * WGMMA_ROWS / (product->gated ? 2 : 1));
+  if (weight < element_bytes(product->activations)) // whole steps
+    product->activation_stride = (int)gpu_round_up((size_t)product->stride, WGMMA_STEP_BYTES);
+  const int steps = ceiling(product->stride * (int)weight, WGMMA_STEP_BYTES);
+  const int own =
+      best_splits(product->blocks, steps, room_for(plan, product->shared_bytes, 1), MOST_SPLITS);
+  product->splits = least(chosen(plan->device.tuning.matrix_splits, own), steps);
+  return true;
+}
+
+static bool share_registers(const struct plan *plan, struct plan_product *product) {
+  if (!choose_slice(plan, product))
+    return false;
+  const int slice = product->slice;
+  product->warp_columns = least(slice, MATRIX_COLUMNS);
+  const int groups = slice > MATRIX_COLUMNS ? slice / MATRIX_COLUMNS : 1;
+  const int rows = MATRIX_ROWS * MATRIX_WARPS / groups / (product->gated ? 2 : 1);
+  product->blocks = ceiling(product->rows, rows);
+  const int chunks = ceiling(product->stride, MATRIX_CHUNK);
+  const int most = slice > SMALLEST_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
+  const int own = best_splits(product->blocks, chunks, room_for(plan, product->shared_bytes, most),
+                              MOST_SPLITS);
+  product->splits = least(chosen(plan->device.tuning.matrix_splits, own), chunks);
+  return true;
+}
+
 static bool share_matrix(struct plan *plan) {
+  const bool wgmma = plan->device.tuning.matrix == MATRIX_WGMMA;
   for (int p = 0; p < PRODUCTS; p++) {
     struct plan_product *product = &plan->product[p];
-    if (!choose_slice(plan, product))
+    product->activation_stride = product->stride;
+    if (!(wgmma ? share_wgmma(plan, product) : share_registers(plan, product)))
       return false;
-    const int slice = product->slice;
-    product->warp_columns = least(slice, MATRIX_COLUMNS);
-    const int groups = slice > MATRIX_COLUMNS ? slice / MATRIX_COLUMNS : 1;
-    const int rows = MATRIX_ROWS * MATRIX_WARPS / groups / (product->gated ? 2 : 1);
-    product->blocks = ceiling(product->rows, rows);
-    const int chunks = ceiling(product->stride, MATRIX_CHUNK);
-    const int most = slice > SMALLEST_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
-    const int own = best_splits(product->blocks, chunks,
-                                room_for(plan, product->shared_bytes, most), MOST_SPLITS);
-    product->splits = least(chosen(plan->device.tuning.matrix_splits, own), chunks);
   }
   return true;
 }
@@ -339,7 +388,7 @@ static size_t counter_bytes(const struct plan *plan) {
 static size_t activation_bytes(const struct plan *plan) {
   size_t bytes = 0;
   for (int p = 0; !plan->vector && p < PRODUCTS; p++)
-    bytes = larger(bytes, (size_t)plan->batch_padded * (size_t)plan->product[p].stride *
+    bytes = larger(bytes, (size_t)plan->batch_padded * (size_t)plan->product[p].activation_stride *
                               element_bytes(plan->product[p].activations));
   return bytes;
 }

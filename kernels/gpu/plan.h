@@ -68,6 +68,9 @@ struct plan_product {
   // too small even for the least chunk of their activations, each of its warps `warp_columns` of
   // them. Every slice reads the weights again.
   int slice, warp_columns, splits, chunk;
+  bool wgmma;            // by a warpgroup's columns, in so many stages of shared memory
+  int stages;            // of wgmma
+  int activation_stride; // of rounded activations
 };
 
 struct plan {

@@ -214,17 +214,19 @@ struct matrix_place {
   int stream, row, column; // 0, or with swiglu 1: the second
 };
 
-template <class KIND>
-DEVICE struct matrix_place matrix_place_of(const struct matrix_share &share, int index) {
-  struct matrix_place at;
-  at.i = index % TILE_ACCUMULATORS;
-  at.n = index / TILE_ACCUMULATORS % KIND::TILES;
-  at.tile = index / TILE_ACCUMULATORS / KIND::TILES;
-  at.stream = KIND::STREAMS == 2 ? at.n : 0;
-  at.row = share.row + (at.n - at.stream) * TILE_ROWS + tile_row(lane_index(), at.i);
-  at.column = share.column + at.tile * TILE_COLUMNS + tile_column(lane_index(), at.i);
-  return at;
-}
+// By the tile's layout; product_wgmma.h has another.
+template <class KIND> struct matrix_layout {
+  DEVICE struct matrix_place place(const struct matrix_share &share, int index) {
+    struct matrix_place at;
+    at.i = index % TILE_ACCUMULATORS;
+    at.n = index / TILE_ACCUMULATORS % KIND::TILES;
+    at.tile = index / TILE_ACCUMULATORS / KIND::TILES;
+    at.stream = KIND::STREAMS == 2 ? at.n : 0;
+    at.row = share.row + (at.n - at.stream) * TILE_ROWS + tile_row(lane_index(), at.i);
+    at.column = share.column + at.tile * TILE_COLUMNS + tile_column(lane_index(), at.i);
+    return at;
+  }
+};
 
 template <class KIND>
 DEVICE size_t matrix_partial(const struct product_arguments &a, int split,
@@ -241,7 +243,7 @@ DEVICE bool matrix_merge(const struct product_arguments &a, const struct matrix_
   constexpr int COUNT = KIND::COLUMN_TILES * KIND::TILES * TILE_ACCUMULATORS;
 #pragma unroll
   for (int index = 0; index < COUNT; index++) {
-    const struct matrix_place at = matrix_place_of<KIND>(share, index);
+    const struct matrix_place at = matrix_layout<KIND>::place(share, index);
     if (at.row < a.rows) {
       publish(a.partials + matrix_partial<KIND>(a, block_index(1), at), sum[at.tile][at.n][at.i]);
       sum[at.tile][at.n][at.i] = 0;
@@ -253,7 +255,7 @@ DEVICE bool matrix_merge(const struct product_arguments &a, const struct matrix_
   for (int split = 0; split < a.splits; split++) {
 #pragma unroll
     for (int index = 0; index < COUNT; index++) {
-      const struct matrix_place at = matrix_place_of<KIND>(share, index);
+      const struct matrix_place at = matrix_layout<KIND>::place(share, index);
       if (at.row < a.rows) {
         sum[at.tile][at.n][at.i] +=
             load_published_float(a.partials + matrix_partial<KIND>(a, split, at));
@@ -286,7 +288,7 @@ DEVICE void matrix_finish(const struct product_arguments &a, const struct matrix
                           float (&sum)[KIND::COLUMN_TILES][KIND::TILES][TILE_ACCUMULATORS]) {
 #pragma unroll
   for (int index = 0; index < KIND::COLUMN_TILES * KIND::TILES * TILE_ACCUMULATORS; index++) {
-    const struct matrix_place at = matrix_place_of<KIND>(share, index);
+    const struct matrix_place at = matrix_layout<KIND>::place(share, index);
     if (at.stream == 0 && at.row < a.rows && at.column < a.batch) {
       float *output = a.output + (size_t)at.column * (size_t)a.output_stride + at.row;
       float v = sum[at.tile][at.n][at.i] * matrix_factor<KIND>(a, 0, at.row, at.column);

@@ -7,6 +7,8 @@
 // norm) * inverse, in this order, so that the largest can be taken before the inverse of the root
 // is known: rounding is monotone.
 //
+// Paired, pairs of elements are written in the order of wgmma_paired_word (arguments.h).
+//
 // The block's shared memory must have room for ROOM_BYTES.
 #ifndef PERTOKEN_GPU_ROUND_H
 #define PERTOKEN_GPU_ROUND_H
@@ -277,8 +279,14 @@ DEVICE void round_group(const struct vectors &v, int b, int first,
   }
 }
 
+// wgmma_paired_word of arguments.h, which is the host's.
+DEVICE int paired_word(int word) {
+  const int chunk = word / 8 % 8;
+  return word / 64 * 64 + chunk % 2 * 32 + word / 2 % 4 * 8 + word % 2 * 4 + chunk / 2;
+}
+
 // Rounds a group of a row of round_* into the words of the output.
-template <enum rounding ROUND, enum element TO>
+template <enum rounding ROUND, enum element TO, bool PAIRED>
 DEVICE void round_row_group(const struct vectors &v, int first, int stride,
                             const struct quad (&weight)[GROUP<ROUND>], const float *room,
                             int *output) {
@@ -290,7 +298,8 @@ DEVICE void round_row_group(const struct vectors &v, int first, int stride,
 #pragma unroll
     for (int word = 0; word < QUAD_WORDS<TO>; word++) {
       if (at < stride) {
-        publish_int(output + at / 4 * QUAD_WORDS<TO> + word, (int)out[i][word]);
+        const int place = at / 4 * QUAD_WORDS<TO> + word;
+        publish_int(output + (PAIRED ? paired_word(place) : place), (int)out[i][word]);
       }
     }
   }
@@ -306,7 +315,7 @@ template <enum element TO> DEVICE void round_padding(const struct round_argument
 }
 
 // The body of round_*.
-template <enum element TO, enum rounding ROUND>
+template <enum element TO, enum rounding ROUND, bool PAIRED = false>
 DEVICE void round_vector(const struct round_arguments &a) {
   constexpr int STEP = GROUP<ROUND> * SMALL_THREADS * 4;
   SHARED(float, room);
@@ -327,14 +336,14 @@ DEVICE void round_vector(const struct round_arguments &a) {
   }
 #pragma unroll
   for (int i = 0; i < NORM_AHEAD<ROUND>; i++) {
-    round_row_group<ROUND, TO>(v, i * STEP, a.stride, ahead.group[i], room, output);
+    round_row_group<ROUND, TO, PAIRED>(v, i * STEP, a.stride, ahead.group[i], room, output);
   }
   for (int first = NORM_AHEAD<ROUND> * STEP; first < a.stride; first += STEP) {
     struct quad weight[GROUP<ROUND>];
     if (ROUND == ROUND_NORM) {
       load_group<true, SMALL_THREADS>(v.norm, first, v.columns, weight);
     }
-    round_row_group<ROUND, TO>(v, first, a.stride, weight, room, output);
+    round_row_group<ROUND, TO, PAIRED>(v, first, a.stride, weight, room, output);
   }
   if (TO == ELEMENT_E4M3 && thread_index() == 0) {
     publish(a.scales + row, room_factors(room, 0).scale);

@@ -1,4 +1,5 @@
 #include "kernels/gpu/stage_times.h"
+#include "kernels/gpu/wgmma_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,9 @@ enum decode_status gpu_stage_times(struct gpu_context *context, const struct pla
   step.launches = gpu_plan_step(plan, base, &step.count, &step.what);
   struct gpu_launch *chosen = calloc(step.count + 2 * FEWEST_LAUNCHES, sizeof *chosen);
   enum decode_status status = step.launches && chosen ? DECODE_OK : DECODE_NO_MEMORY;
+  if (status == DECODE_OK) {
+    status = wgmma_maps(context, step.launches, step.count);
+  }
   *count = 0;
   for (size_t i = 0; i < step.count && status == DECODE_OK && *count < GPU_STAGES; i++) {
     if (is_known(&step, i)) {

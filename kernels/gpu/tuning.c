@@ -15,6 +15,7 @@ static const struct choice {
     {"vector_batch", offsetof(struct gpu_tuning, vector_batch), 4, {NULL}},
     {"matrix_splits", offsetof(struct gpu_tuning, matrix_splits), 8, {NULL}},
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
+    {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
     {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches"}},
 };
 #define CHOICES (sizeof choices / sizeof choices[0])

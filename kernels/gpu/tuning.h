@@ -15,11 +15,17 @@ enum gpu_tuning_step {
   STEP_LAUNCHES,  // each launch by itself
 };
 
+enum gpu_tuning_matrix {
+  MATRIX_REGISTERS = 1, // weights into registers: the default
+  MATRIX_WGMMA,         // weights into shared memory, for sm_90's wgmma
+};
+
 struct gpu_tuning {
   int vector_blocks;    // 1 to 4: blocks of a vector product per multiprocessor
   int vector_batch;     // 1 to 4: the largest batch that the vector kernels take
   int matrix_splits;    // 1 to 8: of every matrix product, as far as its columns can be split
   int attention_splits; // 1 to 128: of the context, as far as it can be split
+  int matrix;           // enum gpu_tuning_matrix
   int step;             // enum gpu_tuning_step
 };
 

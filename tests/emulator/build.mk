@@ -21,7 +21,7 @@ EMULATOR_RACES := $(if $(SANITIZE),,-fsanitize=thread --param tsan-instrument-fu
 
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib
-EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend ranks crew plan launches tuning stage_times weights share)
+EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend ranks crew plan launches tuning stage_times wgmma_check weights share)
 # With sanitizers the kernels compile for most of a minute: one of each width has to do.
 EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,$(if $(SANITIZE),,32 64) mma 64fnuz)
 CHECKS    := $(patsubst %,$(EMULATOR_LIB)/checks%.so,32 64 64fnuz)
@@ -51,10 +51,10 @@ $(EMULATOR_OBJ)/$(1)/kernels.o: kernels/gpu/kernels.cu tests/emulator/build.mk
 	@echo "  compile $$< ($(1))"
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -x c++ -o $$@ $$<
 
-$(EMULATOR_LIB)/emulator$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator fiber races \
-                                   driver_emulator kernels) $(EMULATOR_HOST)
-$(EMULATOR_LIB)/checks$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator fiber races \
-                                 check_kernels) $(EMULATOR_OBJ)/host/weights.o
+$(EMULATOR_LIB)/emulator$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
+                                   races driver_emulator kernels) $(EMULATOR_HOST)
+$(EMULATOR_LIB)/checks$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
+                                 races check_kernels) $(EMULATOR_OBJ)/host/weights.o
 -include $(wildcard $(EMULATOR_OBJ)/$(1)/*.d)
 endef
 $(foreach v,32 mma 64 64fnuz,$(eval $(call emulator_variant,$(v))))

@@ -1,4 +1,5 @@
 #include "kernels/gpu/platform.h"
+#include "tests/emulator/copies.h"
 
 extern "C" {
 #include "kernels/weights.h"
@@ -12,7 +13,10 @@ enum {
   BLOCKS = 7,
   ROUNDS = 3,
   ROUND_SUM = 1 + 2 + 3,
-  SHARED_BYTES = THREADS * 4
+  SHARED_BYTES = THREADS * 4,
+  COPY_ROW = 128,
+  COPY_ALIGNMENT = 1024,
+  COPY_SHARED = 3 * COPY_ALIGNMENT + 64
 };
 
 struct check_arguments {
@@ -100,6 +104,70 @@ KERNEL(sum_by_warps, check_arguments) {
 }
 KERNEL(sum_without_warp_wait, check_arguments) {
   sum_warps<false>(a);
+}
+
+// The same through copies: each round brings the block's input anew into one of two stages. The
+// first thread brings, the first two at once; all take part. REMOVED 1 does not wait until a stage
+// is full, 2 not until it is empty, 3 makes no barriers.
+template <int REMOVED> DEVICE void sum_copies(const struct check_arguments &a, EMULATOR_HERE) {
+  SHARED(char, shared);
+  const int place = block_index(0) * block_threads() + thread_index();
+  const int box_rows = block_threads() * 4 / COPY_ROW;
+  char *ring = shared + (COPY_ALIGNMENT - (uintptr_t)shared % COPY_ALIGNMENT) % COPY_ALIGNMENT;
+  uint64_t *full = reinterpret_cast<uint64_t *>(ring + 2 * COPY_ALIGNMENT), *empty = full + 2;
+  const struct copies_box box = {reinterpret_cast<const unsigned char *>(a.input),
+                                 COPY_ROW,
+                                 BLOCKS * box_rows,
+                                 box_rows,
+                                 0,
+                                 block_index(0) * box_rows};
+  for (int stage = 0; stage < 2 && thread_index() == 0 && REMOVED != 3; stage++) {
+    copies_barrier_make(full + stage, 1);
+    copies_barrier_make(empty + stage, THREADS / WARP);
+  }
+  block_wait();
+  wait_for_previous();
+  float total = 0;
+  for (int round = -2; round < ROUNDS; round++) {
+    const int next = round < 0 ? round + 2 : round + 1; // to be brought
+    if (thread_index() == 0 && next < ROUNDS && round != 0) {
+      if (round > 0 && REMOVED != 2) {
+        copies_wait_phase(empty + next % 2, 0, {"barrier_wait", file, line});
+      }
+      copies_arrive(full + next % 2, box_rows * COPY_ROW);
+      copies_begin(ring + next % 2 * COPY_ALIGNMENT, &box, full + next % 2);
+    }
+    if (round < 0) {
+      continue;
+    }
+    if (REMOVED != 1) {
+      copies_wait_phase(full + round % 2, round / 2, {"barrier_wait", file, line});
+    }
+    for (int i = 0; i < THREADS; i++) { // rows of eight 16-byte pieces, exchanged
+      const int row = i * 4 / COPY_ROW, byte = (i * 4 % COPY_ROW) ^ row % 8 * 16;
+      float value;
+      memcpy(&value, ring + round % 2 * COPY_ALIGNMENT + row * COPY_ROW + byte, sizeof value);
+      total += value * (float)(round + 1);
+    }
+    warp_wait();
+    if (lane_index() == 0) {
+      copies_arrive(empty + round % 2, 0);
+    }
+    warp_wait();
+  }
+  publish(a.output + place, total);
+}
+KERNEL(sum_by_copies, check_arguments) {
+  sum_copies<0>(a);
+}
+KERNEL(copies_without_full, check_arguments) {
+  sum_copies<1>(a);
+}
+KERNEL(copies_without_empty, check_arguments) {
+  sum_copies<2>(a);
+}
+KERNEL(copies_without_barriers, check_arguments) {
+  sum_copies<3>(a);
 }
 
 // The last block adds up what the others have published; or a block that only thinks it is last.
@@ -292,6 +360,9 @@ struct emulator_launch launch_of(const char *kernel, const struct check_argument
                                  uint64_t seed) {
   struct emulator_launch l = {kernel,    {BLOCKS, 1, 1},    THREADS, SHARED_BYTES,
                               arguments, sizeof *arguments, seed};
+  if (strstr(kernel, "copies")) {
+    l.shared_bytes = COPY_SHARED;
+  }
   if (!strcmp(kernel, CHECK_ARGUMENTS)) {
     l.kernel = "sum";
     l.argument_bytes -= 8;

@@ -10,7 +10,8 @@
 //   EMULATOR_FAIL_LAUNCH  n: the n-th launch of a context, from 1, loses the device
 //   EMULATOR_FAIL_DEVICE  only this device's launches fail
 //   EMULATOR_FAIL_JOIN    1: contexts cannot be joined
-//   EMULATOR_MISS_REDUCE  n: this device (EMULATOR_FAIL_DEVICE) does not come to its n-th all-reduce
+//   EMULATOR_MISS_REDUCE  n: this device (EMULATOR_FAIL_DEVICE) does not come to its n-th
+//   all-reduce
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ extern "C" {
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/driver.h"
 }
+#include "kernels/gpu/arguments.h"
 #include "tests/emulator/emulator.h"
 
 struct allocation {
@@ -110,6 +112,9 @@ enum decode_status describe(int device, struct gpu_device *out) {
   out->any_chunk = true;
 #endif
   out->overlap = true;
+#if defined(TILE_MMA)
+  out->wgmma = true;
+#endif
   return DECODE_OK;
 }
 
@@ -304,8 +309,7 @@ enum decode_status all_reduce(struct gpu_context *context, const struct gpu_laun
   }
   struct all_reduce_arguments brought;
   memcpy(&brought, l->arguments, sizeof brought);
-  if (is_failing(context->device) &&
-      ++context->reduces == setting("EMULATOR_MISS_REDUCE", 0)) {
+  if (is_failing(context->device) && ++context->reduces == setting("EMULATOR_MISS_REDUCE", 0)) {
     return lose(context, "the all-reduce failed");
   }
   return meet(context, &brought, strcmp(l->kernel, ALL_REDUCE_SUM) ? reduce_max : reduce_sum);
@@ -381,6 +385,17 @@ enum decode_status launch(struct gpu_context *context, const struct gpu_launch *
                                       context->seed * 1000003 + context->launches};
   const char *why = emulator_launch_kernel(&one);
   return why ? lose(context, why) : DECODE_OK;
+}
+
+// As cuTensorMapEncodeTiled has it (CUDA driver API).
+enum decode_status make_tensor_map(struct gpu_context *context, struct tensor_map *map) {
+  const auto &m = map->matrix;
+  if (reinterpret_cast<uintptr_t>(m.from) % 16 || m.row_bytes % 16 || !m.rows || !m.box_rows ||
+      m.box_rows > 256 || check_range(context, m.from, m.rows * m.row_bytes) != DECODE_OK) {
+    return lose(context, "a tensor map of what cannot be one");
+  }
+  map->encoded[15] = EMULATOR_TENSOR_MAP;
+  return usable(context);
 }
 
 enum decode_status wait(struct gpu_context *context) {
@@ -465,8 +480,8 @@ EMULATOR_EXPORT void *emulator_memory(void) {
 }
 
 EMULATOR_EXPORT const struct gpu_driver gpu_driver = {
-    "emulator", "emulator", device_count, describe,   open_device, close_device, allocate,
-    release,    set,        copy_in,      copy_out,   launch,      wait,         graph_make,
-    graph_run,  graph_free, join,         look,       part,        joined_by,    timer_start,
-    timer_stop, error,
+    "emulator",  "emulator", device_count, describe, open_device, close_device, allocate,
+    release,     set,        copy_in,      copy_out, launch,      wait,         make_tensor_map,
+    graph_make,  graph_run,  graph_free,   join,     look,        part,         joined_by,
+    timer_start, timer_stop, error,
 };

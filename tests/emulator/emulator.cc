@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/emulator/copies.h"
 #include "tests/emulator/fiber.h"
 #include "tests/emulator/races.h"
 
@@ -23,14 +24,15 @@ struct emulator_thread *emulator_self;
 
 namespace {
 
-enum state { RUNNABLE, AT_WARP, AT_BLOCK, GONE };
+enum state { RUNNABLE, AT_WARP, AT_BLOCK, PARKED, GONE };
 
 struct thread {
   struct emulator_thread known; // first: emulator_self points here
   struct fiber fiber;
   enum state state;
   struct emulator_site site; // of the wait that it is in
-  uint8_t waits;             // warp_waits that it has been through, modulo 2^8
+  const void *parked_on;
+  uint8_t waits; // warp_waits that it has been through, modulo 2^8
 };
 
 // Lanes are bits.
@@ -160,6 +162,15 @@ struct thread *choose(struct machine *m) {
   return &block->thread[block->current * WARP + lane];
 }
 
+// The next thread to run, after delivering copies for as long as nothing else can go on.
+struct thread *choose_or_deliver(struct machine *m) {
+  struct thread *next = choose(m);
+  while (!next && copies_deliver_one()) {
+    next = choose(m);
+  }
+  return next;
+}
+
 struct thread *self(void) {
   return reinterpret_cast<struct thread *>(emulator_self);
 }
@@ -248,6 +259,18 @@ bool note_partial(const struct block *block, enum state state, int group, const 
   return false;
 }
 
+// A thread that is parked for ever, or else any.
+void note_stuck(const struct block *block) {
+  char text[128];
+  const struct thread *t = &block->thread[0];
+  for (int i = 0; i < block->known.threads; i++) {
+    if (block->thread[i].state == PARKED) {
+      t = &block->thread[i];
+    }
+  }
+  note(t, "deadlock: the thread %s", doing(t, text, sizeof text));
+}
+
 // Nothing can run: true if all are gone, else notes the wait that cannot end.
 bool finished(const struct machine *m) {
   const struct block *stuck = nullptr;
@@ -263,7 +286,7 @@ bool finished(const struct machine *m) {
     }
   }
   if (stuck) {
-    note(&stuck->thread[0], "deadlock");
+    note_stuck(stuck);
   }
   return !stuck;
 }
@@ -271,7 +294,7 @@ bool finished(const struct machine *m) {
 // Gives way to whatever is to run next.
 void give_way(struct thread *t, bool over) {
   struct machine *m = the_machine;
-  struct thread *next = choose(m);
+  struct thread *next = choose_or_deliver(m);
   if (!next) {
     finished(m);
     back_to_host();
@@ -321,6 +344,10 @@ void check_guards(const struct block *block) {
     abort();
   }
   check_guards(block);
+  if (copies_under_way(&block->known)) {
+    note(t, "its block ends with copies to its shared memory under way");
+    back_to_host();
+  }
   if (!block->waited) {
     note(t, "its block has not called wait_for_previous");
     back_to_host();
@@ -384,7 +411,7 @@ void run_to_end(struct machine *m) {
         bring_in(m, &m->block[b]);
       }
     }
-    struct thread *next = choose(m);
+    struct thread *next = choose_or_deliver(m);
     if (!next) {
       finished(m);
       return;
@@ -489,6 +516,7 @@ void run(struct machine *m, const struct emulator_launch *launch) {
   const struct emulator_kernel *kernel = find(launch->kernel);
   const char *why = refused(launch, kernel);
   m->failure[0] = '\0';
+  copies_forget();
   if (why) {
     snprintf(m->failure, sizeof m->failure, "kernel %.64s: %s", launch->kernel, why);
     return;
@@ -573,6 +601,31 @@ void emulator_block_wait(struct emulator_site site) {
 void emulator_warp_wait(struct emulator_site site) {
   emulator_exchange(0, 0, site);
   self()->waits++;
+}
+
+void emulator_park(const void *on, struct emulator_site site) {
+  struct thread *t = self();
+  t->state = PARKED;
+  t->site = site;
+  t->parked_on = on;
+  give_way(t, false);
+}
+
+void emulator_wake(const struct emulator_block *known, const void *on) {
+  struct block *block =
+      reinterpret_cast<struct block *>(const_cast<struct emulator_block *>(known));
+  for (int i = 0; i < known->threads; i++) {
+    struct thread *t = &block->thread[i];
+    if (t->state == PARKED && t->parked_on == on) {
+      t->state = RUNNABLE;
+      block->warp[i / WARP].runnable |= UINT64_C(1) << i % WARP;
+      block->runnable |= UINT32_C(1) << i / WARP;
+    }
+  }
+}
+
+uint64_t emulator_draw(void) {
+  return draw(&the_machine->schedule);
 }
 
 void emulator_access_near(const void *p, size_t bytes, bool write) {

@@ -72,6 +72,11 @@ static inline void emulator_access(const void *p, size_t bytes, bool write) {
   }
 }
 bool emulator_arrive_last(unsigned *counter, unsigned blocks, struct emulator_site site);
+// Waits until emulator_wake(on) in the same block. When nothing else can run, a copy under way is
+// delivered (copies.h).
+void emulator_park(const void *on, struct emulator_site site);
+void emulator_wake(const struct emulator_block *block, const void *on);
+uint64_t emulator_draw(void); // from the schedule's seed
 [[noreturn]] void emulator_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // A kernel, found by its name. `most_threads` of a block, 0 for no limit of its own.

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// In the last word of a tensor map that the driver has made (kernels/gpu/arguments.h).
+#define EMULATOR_TENSOR_MAP UINT64_C(0x7E4503A9)
+
 struct emulator_launch {
   const char *kernel; // as named in KERNEL()
   unsigned grid[3], block;

@@ -26,14 +26,14 @@ enum { WARP = EMULATOR_WARP, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = WARP == 64 };
 #endif
 
 #define EMULATOR_DEFINE_KERNEL(name, T, threads)                                                   \
-  static void name(const struct T a);                                                              \
+  static void name(const struct T &a);                                                             \
   static void name##_entry(const void *arguments) {                                                \
     struct T copy;                                                                                 \
     memcpy(&copy, arguments, sizeof copy);                                                         \
     name(copy);                                                                                    \
   }                                                                                                \
   static struct emulator_kernel name##_kernel(#name, name##_entry, sizeof(struct T), threads);     \
-  static void name([[maybe_unused]] const struct T a)
+  static void name([[maybe_unused]] const struct T &a)
 
 #define KERNEL(name, T)                         EMULATOR_DEFINE_KERNEL(name, T, 0)
 #define KERNEL_BOUNDS(name, T, threads, blocks) EMULATOR_DEFINE_KERNEL(name, T, threads)
