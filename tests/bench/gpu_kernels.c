@@ -625,7 +625,7 @@ static int open_device(struct ladder *ladder, const char *name) {
   ladder->stage_times = find_stage_times(device->backend);
   const uint64_t room = ladder->tiny ? UINT64_C(1) << 16 : READ_BYTES;
   const enum decode_status status =
-      calibrate(device->backend, device->index, 0, 0, room, &ladder->calibration);
+      calibrate(device->backend, device->index, 0, 0, room, &stopped, &ladder->calibration);
   if (status != DECODE_OK) {
     fprintf(stderr, "%s: %s\n", name, device_failure(device->backend, status, ladder->arena));
     return 3;
