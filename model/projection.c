@@ -24,6 +24,8 @@ static const char *not_measured(const struct recorded *recorded) {
     return "measured itself is not this workload, but a part of it or others beside it, in";
   if (from->shard.of > 1)
     return "a rank's share was measured in";
+  if (from->tensor_parallel.devices > 1) // what they exchange is not read from memory
+    return "several devices together were measured in";
   if (from->flags.cache_resident)
     return "a cache held the model in";
   if (from->flags.bandwidth_void || !(from->read_bandwidth > 0) ||

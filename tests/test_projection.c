@@ -135,6 +135,7 @@ static void test_refused(void **state) {
   REFUSED(result->slice_count = 2, "not this workload, but a part of it");
   REFUSED(result->whole_model = false, "no record has a whole-model result");
   REFUSED(result->shard.of = 2, "a rank's share was measured");
+  REFUSED(result->tensor_parallel.devices = 2, "several devices together were measured");
   REFUSED(result->flags.cache_resident = true, "a cache held the model");
   REFUSED(result->flags.bandwidth_void = true, "no valid read bandwidth");
   REFUSED(result->read_bandwidth_share = NAN, "no valid read bandwidth");

@@ -232,6 +232,11 @@ static bool is_part(const struct plan *plan, enum product_name name) {
   return plan->rank > 0 && operands_of[name].output == REGION_X;
 }
 
+// Of a matrix product.
+static const char *epilogue_of(const struct plan *plan, enum product_name name) {
+  return is_part(plan, name) ? "store" : operands_of[name].epilogue;
+}
+
 // What vector and matrix kernels have in common.
 static struct product_arguments product_arguments(const struct list *list, enum product_name name) {
   const struct plan_product *product = &list->plan->product[name];
@@ -316,7 +321,7 @@ static void wgmma_slice(struct list *list, enum product_name name,
                               .map_count = product->gated ? 3 : 2};
   snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_%s_%d",
            element_names[product->weights], element_names[product->activations],
-           operands_of[name].epilogue, product->warp_columns);
+           epilogue_of(list->plan, name), product->warp_columns);
   add(list, operands_of[name].stage, &launch, &arguments);
 }
 
@@ -347,7 +352,7 @@ static void matrix_slice(struct list *list, enum product_name name, int first) {
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "matrix_%s_%s_%s_%d",
            element_names[product->weights], element_names[product->activations],
-           is_part(plan, name) ? "store" : operands_of[name].epilogue, product->warp_columns);
+           epilogue_of(plan, name), product->warp_columns);
   add(list, operands_of[name].stage, &launch, &(union arguments){.product = arguments});
 }
 
