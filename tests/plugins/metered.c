@@ -15,7 +15,7 @@
 static const char address[] = "0000:17:00.0";
 static const double step_s = 0.001, bytes_per_s = 4.5e12;
 static const double idle_w = 90, load_w = 420, warming_w = 80; // warming: less of it at first
-static const double tick_s = 0.02;
+static const double tick_s = 0.02, rest_ms = 2000; // a busy machine's pauses are no rest
 
 struct decode_state {
   struct decode_request request;
@@ -44,11 +44,11 @@ static void *draw(void *argument) {
   for (;;) {
     wait_s(tick_s);
     const double at_s = now_s();
-    if (1e3 * at_s - (double)atomic_load(&last_step_ms) > 200)
+    if (1e3 * at_s - (double)atomic_load(&last_step_ms) > rest_ms)
       began_s = at_s;
     const double busy_s = at_s - began_s;
-    const double watts =
-        busy_s > 0 ? load_w - warming_w * exp(-busy_s) + 6 * sin(9 * at_s) : idle_w + sin(3 * at_s);
+    const double watts = busy_s > 0 ? load_w - warming_w * exp(-busy_s / 2) + 6 * sin(9 * at_s)
+                                    : idle_w + sin(3 * at_s);
     joules += watts * (at_s - before_s);
     before_s = at_s;
     gpu->power_w = watts;
