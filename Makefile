@@ -90,6 +90,8 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
+.SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/bench/*.c))
+
 # The loop by hand that programs are compared with, as good as the compiler makes it here.
 $(BUILD)/obj/tests/bench/simulation.o: COMPILE += -O3 -march=native -ffp-contract=fast -fno-math-errno
 
