@@ -145,7 +145,8 @@ void write_evidence(struct book *book) {
            TEXT_HEADER_INDENTED);
   for (size_t o = 0; o < scenario->option_count; o++)
     write_figures(&writer, &book->options[o]);
-  struct watts_table *tables = arena_array(book->arena, scenario->option_count, sizeof *tables);
+  struct watts_table *tables = book->watts =
+      arena_array(book->arena, scenario->option_count, sizeof *tables);
   for (size_t o = 0; o < scenario->option_count; o++)
     writer.row = watts_write(book, &book->options[o], writer.row, &tables[o]);
   // Texts come last: there may be more or fewer of them, and nothing live moves for that.

@@ -217,8 +217,15 @@ static void add_line(const struct writer *writer, lxw_chart *chart, int first, i
   chart_series_set_marker_type(series, LXW_CHART_MARKER_NONE);
 }
 
-static void insert_chart(const struct writer *writer, const struct watts_table *table, int idle,
-                         int load) {
+static void set_axes(lxw_chart *chart) {
+  const struct chart_axes axes = {"seconds since the window began", "General", "W", "#,##0"};
+  chart_set_axes(chart, &axes);
+  chart_axis_set_min(chart->x_axis, 0);
+  chart_axis_set_min(chart->y_axis, 0);
+  chart_show_blanks_as(chart, LXW_CHART_BLANKS_AS_GAP);
+}
+
+static void insert_chart(const struct writer *writer, const struct watts_table *table, int idle) {
   struct book *book = writer->book;
   const struct measurement_readings *readings = &table->option->option->record->readings;
   const struct look idle_look = {"idle", low_colour(), 2, LXW_CHART_LINE_DASH_SOLID};
@@ -231,21 +238,18 @@ static void insert_chart(const struct writer *writer, const struct watts_table *
       arena_printf(book->arena, "Measured watts over time, %s", table->option->option->id));
   if (readings->idle.count)
     add_line(writer, chart, idle, idle + (int)readings->idle.count - 1, COLUMN_WATTS, &idle_look);
-  add_line(writer, chart, load, load + (int)readings->load.count - 1, COLUMN_WATTS, &load_look);
+  add_line(writer, chart, table->load, table->load + (int)readings->load.count - 1, COLUMN_WATTS,
+           &load_look);
   add_line(writer, chart, table->lines, table->lines + 1, COLUMN_WATTS, &mean_look);
   if (table->has_tdp)
     add_line(writer, chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp_look);
-  const struct chart_axes axes = {"seconds since the window began", "General", "W", "#,##0"};
-  chart_set_axes(chart, &axes);
-  chart_axis_set_min(chart->x_axis, 0);
-  chart_axis_set_min(chart->y_axis, 0);
-  chart_show_blanks_as(chart, LXW_CHART_BLANKS_AS_GAP);
+  set_axes(chart);
   chart_place_sized(book, writer->sheet, chart, table->chart, CHART_PIXELS, CHART_HIGH,
                     "Lines: the meter's readings while idle and under load, their mean under load "
                     "and the datasheet's TDP");
 }
 
-int watts_write_readings(struct book *book, const struct watts_table *table, int row) {
+int watts_write_readings(struct book *book, struct watts_table *table, int row) {
   static const char *const headings[] = {"Window", "Seconds", "W", ""};
   struct writer writer = {.book = book, .sheet = book->evidence, .row = row};
   const struct option *option = table->option->option;
@@ -255,7 +259,28 @@ int watts_write_readings(struct book *book, const struct watts_table *table, int
               arena_printf(book->arena, "%s: readings of the meter", option->id));
   put_numbers_header(&writer, headings, 4);
   const int idle = write_window(&writer, "idle", &option->record->readings.idle);
-  const int load = write_window(&writer, "under load", &option->record->readings.load);
-  insert_chart(&writer, table, idle, load);
+  table->load = write_window(&writer, "under load", &option->record->readings.load);
+  insert_chart(&writer, table, idle);
   return writer.row + 1;
+}
+
+lxw_chart *watts_overview(struct book *book) {
+  lxw_chart *chart =
+      chart_begin(book, LXW_CHART_SCATTER_STRAIGHT, "Measured watts over time, beside the TDP");
+  const struct writer writer = {.book = book, .sheet = book->evidence};
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    const struct watts_table *table = &book->watts[o];
+    if (!has_readings(table->option->option))
+      continue;
+    const struct option *option = table->option->option;
+    const struct look load = {option->id, option_colour(o), 2, LXW_CHART_LINE_DASH_SOLID};
+    const struct look tdp = {arena_printf(book->arena, "%s: TDP (datasheet)", option->id),
+                             option_colour(o), 2, LXW_CHART_LINE_DASH_DASH};
+    add_line(&writer, chart, table->load,
+             table->load + (int)option->record->readings.load.count - 1, COLUMN_WATTS, &load);
+    if (table->has_tdp)
+      add_line(&writer, chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp);
+  }
+  set_axes(chart);
+  return chart;
 }

@@ -1,6 +1,7 @@
 // The charts of Outputs, two side by side, in rows that are kept free for them.
 #include "reports/curves.h"
 #include "reports/outputs.h"
+#include "reports/watts.h"
 #include "reports/workbook_charts.h"
 
 #include <string.h>
@@ -216,6 +217,17 @@ static void insert_batches(const struct outputs *outputs, int row, int slot) {
               "Lines: cost per million output tokens at the batches that the evidence has");
 }
 
+// ---- watts, where there are records with readings
+
+static bool has_watts(const struct outputs *outputs) {
+  return watts_shown(outputs->book);
+}
+
+static void insert_watts(const struct outputs *outputs, int row, int slot) {
+  chart_place(outputs->book, outputs->sheet, watts_overview(outputs->book), row, slot,
+              "Lines: each meter's readings under load, and the datasheet's TDP; see Evidence");
+}
+
 // ---- all of them
 
 // A chart and whether there is something to show; they fill the places in this order.
@@ -223,8 +235,12 @@ static const struct panel {
   bool (*is_there)(const struct outputs *);
   void (*insert)(const struct outputs *, int row, int slot);
 } panels[] = {
-    {has_categories, insert_categories},     {has_cash, insert_cumulative}, {has_cash, insert_cash},
-    {has_utilizations, insert_utilizations}, {has_batches, insert_batches},
+    {has_categories, insert_categories},
+    {has_cash, insert_cumulative},
+    {has_cash, insert_cash},
+    {has_utilizations, insert_utilizations},
+    {has_batches, insert_batches},
+    {has_watts, insert_watts},
 };
 
 int outputs_chart_rows(const struct outputs *outputs) {

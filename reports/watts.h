@@ -1,6 +1,7 @@
 // watts: what the meter of an option's record read while idle and under load, on the sheet
 // Evidence: how it was measured, a chart beside the datasheet's TDP, and every reading as a result
-// that does not move. Nothing is drawn where a record has no readings.
+// that does not move. Outputs has one chart of all options. Nothing is drawn where a record has no
+// readings.
 #ifndef PERTOKEN_WATTS_H
 #define PERTOKEN_WATTS_H
 
@@ -11,6 +12,7 @@ struct watts_table {
   const struct option_sheet *option;
   int lines;    // of the chart's lines: two rows of seconds, the mean and the TDP
   int chart;    // first of the rows that are kept free for it
+  int load;     // first of the readings under load
   double end_s; // of the longer window
   bool has_tdp;
 };
@@ -27,6 +29,9 @@ int watts_write(struct book *book, const struct option_sheet *sheet, int row,
                 struct watts_table *table);
 
 // The readings from that row on, and the chart of them. Returns the row behind the readings.
-int watts_write_readings(struct book *book, const struct watts_table *table, int row);
+int watts_write_readings(struct book *book, struct watts_table *table, int row);
+
+// The readings under load of every option that has them, beside the TDP; after Evidence.
+lxw_chart *watts_overview(struct book *book);
 
 #endif

@@ -162,9 +162,9 @@ static int write_sheets(struct book *book) {
   if (book->decisions_sheet)
     write_decisions(book);
   write_checks(book);
+  write_evidence(book);
   write_outputs_state(book);
   write_cover(book);
-  write_evidence(book);
   write_log(book);
   write_inputs(book);
   if (book->simulation)

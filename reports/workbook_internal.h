@@ -73,6 +73,7 @@ struct book {
   struct input_area area;
   struct simulation_rows simulation_rows;
   struct cost_curves *curves;    // shown there, too
+  struct watts_table *watts;     // on Evidence, by option
   struct outputs *outputs_table; // what was written on Outputs
   struct name *case_name, *case_index, *checks_ok;
   struct output_rows rows;

@@ -216,6 +216,23 @@ def test_chart(machine):
     expect(ends['TDP (datasheet)'][0] == 0, 'the line begins at 0')
 
 
+def test_overview(machine):
+    """On Outputs, where the options are compared: what was read, beside what the datasheet says."""
+    book = machine.book('compared', machine.record)
+    outputs, result = book.sheets['Outputs'], machine.record['results'][0]
+    charts = [found for found in check_charts.charts_of(book, outputs) if 'watts' in found[0].title]
+    expect(len(charts) == 1, f'{len(charts)} charts of watts')
+    check_charts.check_chart(book, outputs, *charts[0])
+    drawn = {series.name: check_charts.values(book, series.y) for series in charts[0][0].series}
+    expect(set(drawn) == {'metered', 'metered: TDP (datasheet)'}, drawn)
+    wanted = result['readings']['load']['power_w']
+    expect(len(wanted) == len(drawn['metered']) and all(map(near, drawn['metered'], wanted)), drawn['metered'])
+    expect(drawn['metered: TDP (datasheet)'] == [TDP_W, TDP_W], drawn)
+    unmeasured = machine.book('compared-none', edited(machine.record, without_meter))
+    expect(not any('watts' in found[0].title
+                   for found in check_charts.charts_of(unmeasured, unmeasured.sheets['Outputs'])), 'drawn')
+
+
 def test_gap(machine):
     def gap(result):
         for i in range(20, 25):
@@ -299,7 +316,7 @@ def test_recalculation(machine):
 
 
 TESTS = [test_record, test_hand_edited_readings, test_explain,
-         test_throughput_typed_over, test_sheet, test_chart, test_gap,
+         test_throughput_typed_over, test_sheet, test_chart, test_overview, test_gap,
          test_not_measured, test_older_record, test_rules, test_recalculation]
 
 
