@@ -147,9 +147,10 @@ static inline int wgmma_most_columns(size_t weight_bytes) {
   return weight_bytes == 2 ? 128 : 64;
 }
 
-// Tiles of weights in a stage.
+// Tiles of weights in a stage: of every warpgroup, or of all of them where the batch takes two side
+// by side.
 static inline int wgmma_tiles(int batch_padded, int columns) {
-  return WGMMA_GROUPS * WGMMA_TILES / (batch_padded / columns);
+  return batch_padded > columns ? WGMMA_TILES : WGMMA_GROUPS * WGMMA_TILES;
 }
 
 static inline size_t wgmma_stage_bytes(int batch_padded, int columns, size_t weight_bytes,

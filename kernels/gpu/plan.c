@@ -150,7 +150,7 @@ static int best_splits(int blocks, int parts, int room, int most) {
 
 // Blocks that the device runs at a time.
 static int room_for(const struct plan *plan, size_t shared_bytes, int most) {
-  const size_t fit = plan->device.shared_bytes / shared_bytes;
+  const size_t fit = plan->device.shared_bytes / larger(shared_bytes, 1);
   const int blocks = fit < (size_t)most ? (int)larger(fit, 1) : most;
   return blocks * (plan->device.described.units > 0 ? plan->device.described.units : 1);
 }
