@@ -42,6 +42,8 @@ WGMMA = [f'wgmma_{p}_{e}_{c}' for p in PAIRS for e in ('store', 'add', 'swiglu')
          for c in (16, 32, 64, 128) if p == 'bf16_bf16' or c < 128]
 ATTENTION = [f'attention_{kv}_{d}' for kv in ('bf16', 'e4m3') for d in (64, 128, 256)]
 READ = [f'read_{v}' for v in range(3)]
+PERSISTENT_FOR = ('80', '90a', '100')  # build.mk
+PERSISTENT = {f'persistent_{w}_{kv}_1' for w in ('bf16', 'e4m3') for kv in ('bf16', 'e4m3')}
 TILE = [f'{k}_{p}' for k in ('rate', 'tile_check') for p in PAIRS]
 SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3', 'paired') for p in ('norm', 'round')] +
          ['embed_bf16', 'embed_e4m3', 'sample', 'sample_key', 'fill_bf16', 'fill_e4m3', 'fill_f32',
@@ -188,6 +190,29 @@ def check_cuda(architecture, overlap, ptx, cubin):
         check(subject, frames.get(name) == 0, f'{frames.get(name)} bytes of stack or spills')
 
 
+# What arrive and wait of a grid are (PTX ISA, red, ld, memory consistency model).
+GRID_WAIT = ('red.release.gpu.global.add.u32', 'ld.acquire.gpu.global.u32')
+
+
+def check_persistent(architecture, ptx, cubin):
+    """One image, whose kernels call functions of their own: registers are of both."""
+    text, subject = ptx.read_text(), f'sm_{architecture} persistent'
+    names = set(re.findall(r'^\.(?:visible )?\.?entry (\w+)\(', text, re.M))
+    check(subject, names == PERSISTENT, 'other kernels: ' + ', '.join(sorted(names ^ PERSISTENT)))
+    check_loads(subject, 'vector', text)
+    for instruction in GRID_WAIT:
+        check(subject, instruction in text, f'no {instruction}')
+    check(subject, 'griddepcontrol' not in text, 'waits for other launches')
+    registers, _ = cubin_facts(cubin)
+    for name in sorted(names):
+        used = registers.get(name, 0)
+        check(f'{subject} {name}', 0 < used <= 128, f'{used} registers of at most 128')
+    if disassembler() and architecture in SASS:
+        cached = {i for i in instructions(run(disassembler(), '-c', cubin)) if re.match(r'LDG\b.*\.CONSTANT', i)}
+        other = sorted(i for i in cached if not re.fullmatch(LOAD_WEIGHTS, i))
+        check(subject, cached and not other, 'cached loads that are not of load_weights: ' + ', '.join(other))
+
+
 # ---- SASS: the instructions that the GPU is given
 
 def disassembler():
@@ -242,14 +267,14 @@ def check_sass(architecture, cubin):
         ((w, sum(n for i, n in total.items() if re.match(p, i))) for w, p in SHOWN.items())))
 
 
-def cuda_images(architecture, folder):
-    images = built(f'cuda_{architecture}.ptx', f'cuda_{architecture}.cubin')
+def cuda_images(architecture, folder, built_as='cuda', source_name='kernels'):
+    images = built(f'{built_as}_{architecture}.ptx', f'{built_as}_{architecture}.cubin')
     if not wanted(architecture, nvcc(), images):
         return None
     if not images:
-        images = [folder / 'kernels.ptx', folder / 'kernels.cubin']
+        images = [folder / f'{source_name}.ptx', folder / f'{source_name}.cubin']
         for form, image in zip(('-ptx', '-cubin'), images):
-            source = ['kernels/gpu/kernels.cu'] if form == '-ptx' else [images[0]]
+            source = [f'kernels/gpu/{source_name}.cu'] if form == '-ptx' else [images[0]]
             run(nvcc(), '-std=c++17', '-O3', form, f'-arch=sm_{architecture}', '-I.', '-o', image,
                 *source)
     return images
@@ -390,7 +415,7 @@ def hip_image(target, folder):
 
 # product_wgmma is sm_90a's alone.
 SHARED_STAGES = ('product_vector', 'product_matrix', 'attention', 'round', 'embedding', 'sample', 'fill', 'read',
-                 'rate', 'tile_check')
+                 'rate', 'tile_check', 'persistent')
 
 
 def check_stages():
@@ -413,6 +438,9 @@ def main():
             if images:
                 check_cuda(architecture, overlap, *images)
                 check_sass(architecture, images[1])
+            images = architecture in PERSISTENT_FOR and cuda_images(architecture, folder, 'persistent', 'persistent')
+            if images:
+                check_persistent(architecture, *images)
         for target in HIP:
             image = hip_image(target, folder)
             if image:

@@ -46,7 +46,8 @@ static int unload(void **state) {
 }
 
 static void right_kernels_are_right_on_every_schedule(void **state) {
-  static const char *const kernels[] = {"sum", "sum_by_warps", "sum_by_copies", "last_arriver"};
+  static const char *const kernels[] = {"sum", "sum_by_warps", "sum_by_copies", "last_arriver",
+                                        "grid_sum"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -66,7 +67,8 @@ static void right_kernels_are_right_on_every_schedule(void **state) {
 static void a_missing_wait_is_noticed(void **state) {
   static const char *const kernels[] = {"sum_without_barrier_1", "sum_without_barrier_2",
                                         "sum_without_barrier_3", "sum_without_barrier_4",
-                                        "sum_without_warp_wait", "last_by_number"};
+                                        "sum_without_warp_wait", "last_by_number",
+                                        "grid_sum_of_too_few"};
   (void)state;
   for (size_t library = 0; library < LIBRARIES; library++) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -114,6 +116,9 @@ static const struct {
     {"last_of_too_few", {"arrive_last finds"}},
     {"read_too_early", {"load_published_float before wait_for_previous"}},
     {"never_waits", {"has not called wait_for_previous"}},
+    {"grid_sum_of_too_many", {"is for the whole block", "thread 0 is at grid_wait"}},
+    {"grid_arrives_twice", {"grid_arrive with no wait since the last"}},
+    {"grid_read_too_early", {"load_published_float before wait_for_previous"}},
     {"unaligned_words", {"load_weights", "no multiple of 16"}},
     {"copies_without_barriers", {"a barrier is used that was not made"}},
     {"shared_words_overrun", {"store_shared", "of shared memory"}},
@@ -121,6 +126,8 @@ static const struct {
     {CHECK_ARGUMENTS, {"arguments are of another size"}},
     {CHECK_BLOCK, {"no multiple of the warp"}},
     {CHECK_GRID, {"grid is empty"}},
+    {CHECK_RESIDENT, {"more blocks than are resident at a time"}},
+    {CHECK_ALONE, {"grid_wait in a launch that is not cooperative"}},
 };
 
 static void faults_are_told_in_words(void **state) {

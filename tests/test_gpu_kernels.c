@@ -522,6 +522,32 @@ static void stages_are_timed(void **unused) {
   }
 }
 
+// A whole step in one launch: devices on which some blocks have nothing to do in a stage, whole and
+// split contexts, every mix that there is.
+static void persistent_steps(void **unused) {
+  static const struct decode_shape shape = {2, 72, 3, 1, 80, 101, 203, 1e-5f, 1e4f, 0, 0};
+  static const size_t chosen[] = {0, 1, 2, 4}; // of the mixes: activations and head in bf16
+  static const int units[] = {1, 4, 2, 3}, contexts[] = {65, 200, 1, 129};
+  (void)unused;
+  setenv("PERTOKEN_GPU_TUNING", "step=persistent", 1);
+  for (size_t p = 0; p < PLUGINS; p++) {
+    for (size_t i = 0; i < (SANITIZED ? 2 : 4); i++) {
+      const struct decode_request r =
+          request_of(&shape, &mixes[chosen[i]], 1, contexts[(i + p) % 4]);
+      set_number("EMULATOR_UNITS", units[(i + p / 2) % 4]);
+      set_number("EMULATOR_SEED", (long long)(10 * p + i));
+      check_request(&r, one(p), 2);
+    }
+  }
+  unsetenv("EMULATOR_UNITS");
+  const struct decode_request two = request_of(&shape, &mixes[0], 2, 65);
+  enum decode_status status = DECODE_OK;
+  assert_null(plugins[0].backend->create(0, &two, &status));
+  assert_int_equal(status, DECODE_UNSUPPORTED);
+  assert_non_null(strstr(plugins[0].backend->error(), "step=persistent takes one device, batch 1"));
+  unsetenv("PERTOKEN_GPU_TUNING");
+}
+
 // A request that is known, but for one number.
 static const struct {
   const char *words;
@@ -676,6 +702,7 @@ int main(void) {
       cmocka_unit_test(what_a_step_has_not_written_does_not_matter),
       cmocka_unit_test(tokens_are_fed_back),
       cmocka_unit_test(stages_are_timed),
+      cmocka_unit_test(persistent_steps),
       cmocka_unit_test(refused_in_words),
       cmocka_unit_test(no_device_and_no_memory),
       cmocka_unit_test(a_device_is_lost),

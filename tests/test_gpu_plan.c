@@ -420,6 +420,39 @@ static void test_70b_fits_one_h200(void **state) {
   assert_in_range(plan.bytes, UINT64_C(110000000000), UINT64_C(135000000000));
 }
 
+// ---- a step in one launch
+
+// As many blocks as the device has units, each stage as its own launch has it.
+static void test_persistent(void **state) {
+  (void)state;
+  static const int kinds[] = {PERSISTENT_EMBED, PERSISTENT_STORE,  PERSISTENT_ATTENTION,
+                              PERSISTENT_ADD,   PERSISTENT_SWIGLU, PERSISTENT_ADD};
+  struct gpu_device device = h200;
+  device.cooperative = true;
+  device.tuning.step = STEP_PERSISTENT;
+  const struct decode_request request = request_of(&llama_8b, &mixes[1], 1, 512);
+  const struct plan plan = plan_of(&request, &device);
+  const struct persistent_stage *stages = NULL;
+  size_t count = 0;
+  assert_true(plan.persistent);
+  struct gpu_launch *launch = gpu_plan_persistent(&plan, NULL, &stages, &count);
+  assert_non_null(launch);
+  assert_true(launch->cooperative);
+  assert_int_equal(launch->grid[0], 132);
+  assert_int_equal(count, 3 + 5 * llama_8b.layers);
+  assert_true(count * sizeof *stages <= plan.region[REGION_STAGES].layer_bytes);
+  for (size_t i = 0; i < count; i++) {
+    const int head = mixes[1].weights == mixes[1].head ? PERSISTENT_STORE : PERSISTENT_HEAD;
+    const int inside = kinds[i == 0 ? 0 : 1 + (i - 1) % 5];
+    assert_int_equal(stages[i].kind, i + 1 == count   ? PERSISTENT_SAMPLE
+                                     : i + 2 == count ? head
+                                                      : inside);
+    assert_in_range(stages[i].blocks, 1, 132);
+    assert_int_equal(stages[i].blocks % (stages[i].grid[0] * stages[i].grid[1]), 0);
+  }
+  free(launch);
+}
+
 // ---- choices
 
 static void test_choices(void **state) {
@@ -588,6 +621,17 @@ static void test_devices_refused(void **state) {
   expect_refused(&request, &small, "attention with heads this wide");
   const struct plan plan = plan_of(&request, &mi300x); // 64 KiB
   assert_true(attention_shared_bytes(plan.head_dim_padded) + 16 <= mi300x.shared_bytes);
+  request = request_of(&llama_8b, &mixes[0], 1, 10);
+  device = h200;
+  device.tuning.step = STEP_PERSISTENT;
+  expect_refused(&request, &device, "no cooperative launches");
+  device.cooperative = true;
+  request.batch = 2;
+  expect_refused(&request, &device, "step=persistent takes one device, batch 1");
+  request.batch = 1;
+  assert_true(plan_of(&request, &device).persistent);
+  request.ranks = 2;
+  expect_refused(&request, &device, "step=persistent takes one device, batch 1");
 }
 
 static void test_overflow(void **state) {
@@ -607,6 +651,7 @@ int main(void) {
       cmocka_unit_test(test_cost_as_on_the_cpu),
       cmocka_unit_test(test_cost_by_hand),
       cmocka_unit_test(test_70b_fits_one_h200),
+      cmocka_unit_test(test_persistent),
       cmocka_unit_test(test_choices),
       cmocka_unit_test(test_slices_of_mi300x),
       cmocka_unit_test(test_chunk_of_h200),

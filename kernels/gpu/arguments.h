@@ -259,6 +259,37 @@ struct all_reduce_arguments {
   uint64_t count;
 };
 
+// persistent_WEIGHTS_KV_BATCH, WEIGHTS bf16 or e4m3, KV too, BATCH 1: a whole step in one launch,
+// with activations and head in BF16 and heads of 65 to 128. Grid (as many blocks as are resident at
+// a time), block VECTOR_THREADS. The blocks take each stage in turn, as what its own kernel does;
+// between two they wait for each other at `arrived`, which is zero before and after. A stage's grid
+// is dealt out to the blocks.
+enum persistent_kind {
+  PERSISTENT_EMBED,
+  PERSISTENT_STORE,
+  PERSISTENT_ATTENTION,
+  PERSISTENT_ADD,
+  PERSISTENT_SWIGLU,
+  PERSISTENT_HEAD, // store, with a head in BF16 beside weights of another type
+  PERSISTENT_SAMPLE
+};
+struct persistent_stage {
+  int kind, blocks;
+  int grid[2]; // axis 2: blocks / grid[0] / grid[1]
+  union {
+    struct product_arguments product;
+    struct embed_arguments embed;
+    struct attention_arguments attention;
+    struct sample_arguments sample;
+    unsigned char bytes[176]; // a multiple of 16
+  } arguments;
+};
+struct persistent_arguments {
+  const struct persistent_stage *stages;
+  unsigned *arrived; // [1]
+  int count;
+};
+
 // fill_ELEMENT: the values of weights.h. Grid (any), block SMALL_THREADS; elements dealt out in
 // strides of the grid. ELEMENT is bf16, e4m3 or f32 (norms: 1 + q * scale).
 //   FILL_MATRIX  destination [rows][stride], index = row * columns + column

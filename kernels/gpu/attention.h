@@ -43,9 +43,20 @@ template <class ELEMENTS_, int HEADDIM_> struct attention_kind {
   // Bytes from column to column in shared memory: neighbours lie in different banks.
   static constexpr int QUERY_BYTES = HEADDIM * 2 + 16, WEIGHT_BYTES = VALUE_BLOCK * 2 + 16;
   static constexpr int PARTIAL = HEADDIM + 2; // floats: largest, sum, weighted values
+  static constexpr bool FOLLOWED = false;     // are there more warps than ATTENTION_WARPS?
   // Of a warp's results, what lies in shared memory at a time: attention_shared_bytes.
   static constexpr int ROUNDS = TILE_COLUMNS == 16 && HEADDIM > ATTENTION_MERGED ? 2 : 1;
   static constexpr int MERGED = HEADDIM / ROUNDS, HELD = MERGED + 2;
+};
+
+// In a block of more warps, which follow without units of their own, and with fewer registers.
+template <class ELEMENTS, int HEADDIM, int BATCH_>
+struct attention_narrow : attention_kind<ELEMENTS, HEADDIM> {
+  typedef attention_kind<ELEMENTS, HEADDIM> WIDER;
+  static constexpr int BATCH = BATCH_ < WIDER::BATCH ? BATCH_ : WIDER::BATCH;
+  static constexpr int SCORES = BATCH < WIDER::KEY_TILES ? BATCH : WIDER::KEY_TILES;
+  static constexpr int BATCHES = WIDER::TILES / BATCH;
+  static constexpr bool FOLLOWED = true;
 };
 
 // What a block works on.
@@ -72,6 +83,9 @@ DEVICE struct attention_share attention_share_of(const struct attention_argument
   const int end = blocks * (split + 1) / a.splits * per_block;
   s.unit = blocks * split / a.splits * per_block + warp_index();
   s.end = end < units ? end : units;
+  if constexpr (KIND::FOLLOWED) {
+    s.unit = warp_index() < ATTENTION_WARPS ? s.unit : s.end;
+  }
 
   const size_t positions = (size_t)(s.row * a.kv_heads + s.kv_head) * (size_t)a.context_padded;
   s.keys = static_cast<const char *>(a.keys) + positions * (size_t)(a.head_stride * KIND::BYTES);
@@ -370,6 +384,11 @@ DEVICE void attention_units(const struct attention_arguments &a, const struct at
 // A warp's results as partials in shared memory, [TILE_COLUMNS][HELD], those of one round.
 template <class KIND, int ROUND>
 DEVICE void attention_leave(struct attention_state<KIND> &state, float *partial) {
+  if constexpr (KIND::FOLLOWED) {
+    if (warp_index() >= ATTENTION_WARPS) {
+      return;
+    }
+  }
 #pragma unroll
   for (int c = 0; c < TILE_LANE_COLUMNS; c++) {
     const float total = attention_rows_sum(state.total[c]);
@@ -508,17 +527,5 @@ template <class KIND> DEVICE void attention(const struct attention_arguments &a)
                         buffer, state);
   attention_merge<KIND>(a, s, state, partials);
 }
-
-#define ATTENTION_KERNEL(name, elements, headdim)                                                  \
-  KERNEL_BOUNDS(attention_##name##_##headdim, attention_arguments, ATTENTION_WARPS *WARP,          \
-                (attention_kind<elements, headdim>::BLOCKS)) {                                     \
-    attention<attention_kind<elements, headdim>>(a);                                               \
-  }
-ATTENTION_KERNEL(bf16, bf16_bf16, 64)
-ATTENTION_KERNEL(bf16, bf16_bf16, 128)
-ATTENTION_KERNEL(e4m3, e4m3_bf16, 64)
-ATTENTION_KERNEL(e4m3, e4m3_bf16, 128)
-IF_LARGE_SHARED(ATTENTION_KERNEL(bf16, bf16_bf16, 256))
-IF_LARGE_SHARED(ATTENTION_KERNEL(e4m3, e4m3_bf16, 256))
 
 #endif

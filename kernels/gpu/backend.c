@@ -267,7 +267,23 @@ static enum decode_status fill(struct decode_state *state) {
   return status;
 }
 
+static enum decode_status make_persistent(struct decode_state *state) {
+  const struct persistent_stage *stages = NULL;
+  size_t count = 0;
+  struct gpu_launch *launch = gpu_plan_persistent(&state->plan, state->base, &stages, &count);
+  if (!launch)
+    return refuse(DECODE_NO_MEMORY, "the host is out of memory");
+  enum decode_status status = told(
+      gpu_driver.copy_in(state->context, at(state, REGION_STAGES), stages, count * sizeof *stages));
+  if (status == DECODE_OK)
+    status = told(gpu_driver.graph_make(state->context, launch, 1, false, &state->step));
+  free(launch);
+  return status;
+}
+
 enum decode_status state_make_step(struct decode_state *state) {
+  if (state->plan.persistent)
+    return make_persistent(state);
   size_t count = 0;
   struct gpu_launch *launches = gpu_plan_step(&state->plan, state->base, &count, NULL);
   if (!launches)

@@ -6,6 +6,8 @@
 # GPU=no leaves them out. Without sanitizers only: tests/emulator runs the same sources with them.
 
 CUDA_ARCHITECTURES := 80 90a 100 120
+# Later ones translate the PTX of the last.
+PERSISTENT_ARCHITECTURES := 80 90a 100
 HIP_ARCHITECTURES  := gfx90a gfx942 gfx1100 gfx1201
 
 GPU_BUILD := $(BUILD)/gpu
@@ -49,23 +51,27 @@ GPU_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
 
 # ---- the kernels
 
-$(GPU_BUILD)/cuda_%.ptx: kernels/gpu/kernels.cu kernels/gpu/build.mk
-	@mkdir -p $(@D)
-	@echo "  compile $< (compute_$*)"
-	$(Q)$(NVCC) -std=c++17 -O3 -ptx -arch=compute_$* -I. -MD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+# cuda_code NAME SOURCE ARCHITECTURES: the images of one source, and all of them together
+define cuda_code
+$(GPU_BUILD)/$(1)_%.ptx: kernels/gpu/$(2) kernels/gpu/build.mk
+	@mkdir -p $$(@D)
+	@echo "  compile $$< (compute_$$*)"
+	$(Q)$(NVCC) -std=c++17 -O3 -ptx -arch=compute_$$* -I. -MD -MP -MF $$(@:.ptx=.d) -MT $$@ -o $$@ $$<
 
-$(GPU_BUILD)/cuda_%.cubin: $(GPU_BUILD)/cuda_%.ptx
-	@echo "  assemble $@"
-	$(Q)$(CUDA_ROOT)/bin/ptxas -O3 -arch=sm_$* -o $@ $<
+$(GPU_BUILD)/$(1)_%.cubin: $(GPU_BUILD)/$(1)_%.ptx
+	@echo "  assemble $$@"
+	$(Q)$(CUDA_ROOT)/bin/ptxas -O3 -arch=sm_$$* -o $$@ $$<
 
-CUDA_CUBINS := $(patsubst %,$(GPU_BUILD)/cuda_%.cubin,$(CUDA_ARCHITECTURES))
-CUDA_LATEST := $(lastword $(CUDA_ARCHITECTURES))
-.SECONDARY: $(CUDA_CUBINS:.cubin=.ptx) $(GPU_BUILD)/cuda.code $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code)
+$(GPU_BUILD)/$(1).code: $(3:%=$(GPU_BUILD)/$(1)_%.cubin)
+	$(Q)$(CUDA_ROOT)/bin/fatbinary --64 --create=$$@ \
+	  $(foreach a,$(3),--image3=kind=elf$(comma)sm=$(a)$(comma)file=$(GPU_BUILD)/$(1)_$(a).cubin) \
+	  --image3=kind=ptx,sm=$(lastword $(3)),file=$(GPU_BUILD)/$(1)_$(lastword $(3)).ptx
 
-$(GPU_BUILD)/cuda.code: $(CUDA_CUBINS)
-	$(Q)$(CUDA_ROOT)/bin/fatbinary --64 --create=$@ \
-	  $(foreach a,$(CUDA_ARCHITECTURES),--image3=kind=elf$(comma)sm=$(a)$(comma)file=$(GPU_BUILD)/cuda_$(a).cubin) \
-	  --image3=kind=ptx,sm=$(CUDA_LATEST),file=$(GPU_BUILD)/cuda_$(CUDA_LATEST).ptx
+.SECONDARY: $(3:%=$(GPU_BUILD)/$(1)_%.ptx) $(3:%=$(GPU_BUILD)/$(1)_%.cubin) $(GPU_BUILD)/$(1).code
+endef
+$(eval $(call cuda_code,cuda,kernels.cu,$(CUDA_ARCHITECTURES)))
+$(eval $(call cuda_code,persistent,persistent.cu,$(PERSISTENT_ARCHITECTURES)))
+.SECONDARY: $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code)
 
 # clang 22 passes over -MF for a device alone, but not its own option for it.
 $(GPU_BUILD)/gfx%.code: kernels/gpu/kernels.cu kernels/gpu/build.mk
@@ -94,7 +100,8 @@ $(GPU_BUILD)/host/weights.o $(GPU_BUILD)/host/share.o: $(GPU_BUILD)/host/%.o: ke
 $(GPU_BUILD)/host/driver_cuda.o: INCLUDES += -isystem $(CUDA_ROOT)/include
 $(GPU_BUILD)/host/driver_runtime.o: $(wildcard kernels/gpu/* kernels/*.h) # for their hash
 
-$(PLUGIN_FOLDER)/cuda.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_cuda.o $(GPU_BUILD)/cuda.code.o
+$(PLUGIN_FOLDER)/cuda.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_cuda.o $(GPU_BUILD)/cuda.code.o \
+                          $(GPU_BUILD)/persistent.code.o
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(GPU_LINK) -o $@ $^ -L$(CUDA_ROOT)/lib64 -L$(CUDA_ROOT)/lib \

@@ -24,6 +24,7 @@ struct gpu_device {
   bool any_chunk;      // matrix kernels take shorter chunks than MATRIX_CHUNK: arguments.h
   bool overlap;        // programmatic dependent launch
   bool wgmma;          // the matrix unit and copy engine of sm_90a
+  bool cooperative;    // launches whose blocks wait for each other, and kernels for them
   struct gpu_tuning tuning;
 };
 
@@ -35,6 +36,7 @@ struct gpu_launch {
   size_t argument_bytes;
   struct tensor_map *maps; // the first of the arguments, as tensor_map is to make them
   int map_count;
+  bool cooperative; // all blocks are resident at a time, or the launch fails
 };
 
 struct tensor_map;  // arguments.h

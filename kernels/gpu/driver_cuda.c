@@ -18,8 +18,8 @@
 
 const char gpu_runtime_name[] = "cuda";
 
-// The fat binary of kernels.cu (build.mk).
-extern const unsigned char gpu_code_cuda[];
+// The fat binaries of kernels.cu and persistent.cu (build.mk).
+extern const unsigned char gpu_code_cuda[], gpu_code_persistent[];
 
 static int device_set(int device) {
   return (int)cudaSetDevice(device);
@@ -129,25 +129,49 @@ static int error_clear(void) {
   return (int)cudaGetLastError();
 }
 
+// The kernels of persistent.cu are code of their own, which is loaded when one is asked for.
+struct code {
+  cudaLibrary_t stages, persistent;
+};
+
+static cudaError_t load_library(cudaLibrary_t *out, const void *image) {
+  return cudaLibraryLoadData(out, image, NULL, NULL, 0, NULL, NULL, 0);
+}
+
 static int code_load(int device, void **code) {
   (void)device; // the library finds the code that fits each device
-  cudaLibrary_t library = NULL;
-  const cudaError_t error =
-      cudaLibraryLoadData(&library, gpu_code_cuda, NULL, NULL, 0, NULL, NULL, 0);
-  *code = library;
+  struct code *loaded = calloc(1, sizeof *loaded);
+  if (!loaded)
+    return RUNTIME_OUT_OF_MEMORY;
+  const cudaError_t error = load_library(&loaded->stages, gpu_code_cuda);
+  if (error == cudaSuccess)
+    *code = loaded;
+  else
+    free(loaded);
   return (int)error;
 }
 
 static int code_unload(void *code) {
-  return (int)cudaLibraryUnload(code);
+  struct code *loaded = code;
+  cudaError_t error = cudaLibraryUnload(loaded->stages);
+  if (loaded->persistent && error == cudaSuccess)
+    error = cudaLibraryUnload(loaded->persistent);
+  free(loaded);
+  return (int)error;
 }
 
 // Asking for the attributes loads the kernel now, rather than at its first launch, which may be one
 // that is recorded.
 static int kernel_find(void **kernel, void *code, const char *name) {
+  struct code *loaded = code;
+  const bool persistent = strncmp(name, "persistent_", strlen("persistent_")) == 0;
   cudaKernel_t found = NULL;
   struct cudaFuncAttributes attributes;
-  cudaError_t error = cudaLibraryGetKernel(&found, code, name);
+  cudaError_t error = cudaSuccess;
+  if (persistent && !loaded->persistent)
+    error = load_library(&loaded->persistent, gpu_code_persistent);
+  if (error == cudaSuccess)
+    error = cudaLibraryGetKernel(&found, persistent ? loaded->persistent : loaded->stages, name);
   if (error == cudaSuccess)
     error = cudaFuncGetAttributes(&attributes, found);
   *kernel = found;
@@ -162,13 +186,15 @@ static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *st
                          bool overlap) {
   cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
                                    .val.programmaticStreamSerializationAllowed = 1};
+  if (launch->cooperative)
+    attribute = (cudaLaunchAttribute){.id = cudaLaunchAttributeCooperative, .val.cooperative = 1};
   const cudaLaunchConfig_t config = {
       .gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]},
       .blockDim = {launch->block, 1, 1},
       .dynamicSmemBytes = launch->shared_bytes,
       .stream = stream,
       .attrs = &attribute,
-      .numAttrs = overlap ? 1 : 0,
+      .numAttrs = overlap || launch->cooperative ? 1 : 0,
   };
   // The interface takes pointers to what it only reads.
   void *arguments[] = {(void *)(uintptr_t)launch->arguments};
@@ -246,7 +272,10 @@ static int describe(int device, struct gpu_device *out) {
   out->shared_bytes = properties.sharedMemPerBlockOptin;
   out->overlap = properties.major >= 9;
   out->wgmma = properties.major == 9 && properties.minor == 0;
-  return 0;
+  int cooperative = 0;
+  code = cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device);
+  out->cooperative = cooperative != 0;
+  return (int)code;
 }
 
 static const struct gpu_runtime runtime = {

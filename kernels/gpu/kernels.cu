@@ -1,7 +1,7 @@
 // kernels: every kernel of arguments.h under its name, from the templates of the stages; those on
 // the matrix tile are named in their own headers. One source for nvcc, clang -x hip and the
 // emulator's g++ -x c++.
-#include "kernels/gpu/attention.h"
+#include "kernels/gpu/attention_kernels.h"
 #include "kernels/gpu/embedding.h"
 #include "kernels/gpu/fill.h"
 #include "kernels/gpu/product_matrix.h"

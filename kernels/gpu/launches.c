@@ -500,6 +500,69 @@ struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *co
   return launches;
 }
 
+// ---- a step in one launch
+
+static enum persistent_kind persistent_kind(const struct plan *plan, const char *kernel,
+                                            const char *what) {
+  static const struct {
+    const char *part; // of a kernel's name
+    enum persistent_kind kind;
+  } kinds[] = {{"embed_", PERSISTENT_EMBED},
+               {"attention_", PERSISTENT_ATTENTION},
+               {"_norm_store_", PERSISTENT_STORE},
+               {"_round_add_", PERSISTENT_ADD},
+               {"_norm_swiglu_", PERSISTENT_SWIGLU}};
+  if (strcmp(what, "head") == 0 && plan->request.types.weights != plan->request.types.head)
+    return PERSISTENT_HEAD;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (strstr(kernel, kinds[i].part))
+      return kinds[i].kind;
+  return PERSISTENT_SAMPLE;
+}
+
+_Static_assert(sizeof(struct persistent_stage) % 16 == 0, "copied in pieces of 16 bytes");
+
+struct gpu_launch *gpu_plan_persistent(const struct plan *plan, void *base,
+                                       const struct persistent_stage **stages, size_t *count) {
+  struct whole {
+    struct gpu_launch launch;
+    struct persistent_arguments arguments;
+    struct persistent_stage stages[];
+  } *whole = NULL;
+  const char *const *what = NULL;
+  struct gpu_launch *steps = gpu_plan_step(plan, base, count, &what);
+  if (steps)
+    whole = calloc(1, sizeof *whole + *count * sizeof whole->stages[0]);
+  if (!whole) {
+    free(steps);
+    return NULL;
+  }
+  const struct list list = {.plan = plan, .base = base};
+  whole->arguments = (struct persistent_arguments){shared_at(&list, REGION_STAGES),
+                                                   shared_at(&list, REGION_ARRIVED), (int)*count};
+  whole->launch = (struct gpu_launch){.grid = {(unsigned)plan->device.described.units, 1, 1},
+                                      .block = VECTOR_THREADS,
+                                      .arguments = &whole->arguments,
+                                      .argument_bytes = sizeof whole->arguments,
+                                      .cooperative = true};
+  snprintf(whole->launch.kernel, sizeof whole->launch.kernel, "persistent_%s_%s_1",
+           element_names[plan->request.types.weights], element_names[plan->request.types.kv]);
+  for (size_t i = 0; i < *count; i++) {
+    const struct gpu_launch *from = &steps[i];
+    struct persistent_stage *to = &whole->stages[i];
+    to->kind = (int)persistent_kind(plan, from->kernel, what[i]);
+    to->blocks = (int)(from->grid[0] * from->grid[1] * from->grid[2]);
+    to->grid[0] = (int)from->grid[0];
+    to->grid[1] = (int)from->grid[1];
+    memcpy(&to->arguments, from->arguments, from->argument_bytes);
+    if (from->shared_bytes > whole->launch.shared_bytes)
+      whole->launch.shared_bytes = from->shared_bytes;
+  }
+  free(steps);
+  *stages = whole->stages;
+  return &whole->launch;
+}
+
 uint64_t gpu_plan_stage_bytes(const struct plan *plan, const char *stage) {
   for (int p = 0; p < PRODUCTS; p++)
     if (strcmp(operands_of[p].stage, stage) == 0)

@@ -130,6 +130,21 @@ static const char *device_unknown(const struct plan *plan) {
   return NULL;
 }
 
+// Why a step cannot be one launch; NULL when it can, or is not asked to be.
+static const char *persistent_unknown(const struct plan *plan) {
+  const struct decode_types *types = &plan->request.types;
+  if (plan->device.tuning.step != STEP_PERSISTENT)
+    return NULL;
+  if (!plan->device.cooperative)
+    return "step=persistent: this device or its runtime has no cooperative launches here";
+  if (!plan->vector || plan->ranks > 1 || plan->request.batch != 1 ||
+      types->activations != ELEMENT_BF16 || types->head != ELEMENT_BF16 ||
+      plan->head_dim_padded != 128)
+    return "step=persistent takes one device, batch 1, heads of 65 to 128, activations and head in "
+           "bf16";
+  return NULL;
+}
+
 // ---- how the work is shared out
 
 // In how many splits of `parts` equal parts `blocks` blocks end soonest, when `room` of them run at
@@ -284,7 +299,8 @@ static int attention_rows(const struct plan *plan) {
 
 static void share_attention(struct plan *plan) {
   const int blocks = plan->context_padded / VALUE_BLOCK;
-  const int room = room_for(plan, attention_shared_bytes(plan->head_dim_padded), ATTENTION_BLOCKS);
+  const int room = room_for(plan, attention_shared_bytes(plan->head_dim_padded),
+                            plan->persistent ? 1 : ATTENTION_BLOCKS);
   const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;
   const int own = best_splits(attention_rows(plan), blocks, room, most);
   plan->attention_splits = least(chosen(plan->device.tuning.attention_splits, own), most);
@@ -393,6 +409,11 @@ static size_t activation_bytes(const struct plan *plan) {
   return bytes;
 }
 
+// Embedding, five of a layer, head, sampling.
+static size_t stage_count(const struct plan *plan) {
+  return 3 + 5 * (size_t)plan->request.shape.layers;
+}
+
 static void place_step(struct layout *layout) {
   const struct plan *plan = layout->plan;
   const struct decode_shape *shape = &plan->request.shape;
@@ -416,6 +437,8 @@ static void place_step(struct layout *layout) {
       {REGION_BEST_INDEX, SAMPLE_BLOCKS * batch * sizeof(int)},
       {REGION_KEYS_OF_TOKENS, plan->ranks > 1 ? batch * sizeof(uint64_t) : 0},
       {REGION_BELL, sizeof weights_bell},
+      {REGION_STAGES, plan->persistent ? stage_count(plan) * sizeof(struct persistent_stage) : 0},
+      {REGION_ARRIVED, plan->persistent ? sizeof(unsigned) : 0},
   };
   for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
     place(layout, rest[i].region, rest[i].bytes, 1);
@@ -443,6 +466,10 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
     *why = "products take more shared memory than the device has";
     return DECODE_UNSUPPORTED;
   }
+  *why = persistent_unknown(out);
+  if (*why)
+    return DECODE_UNSUPPORTED;
+  out->persistent = device->tuning.step == STEP_PERSISTENT;
   share_attention(out);
   struct layout layout = {.plan = out};
   place_model(&layout);

@@ -38,6 +38,8 @@ enum plan_region {
   REGION_BEST_INDEX,
   REGION_KEYS_OF_TOKENS, // of several ranks
   REGION_BELL,
+  REGION_STAGES,  // of a persistent step
+  REGION_ARRIVED, // its counter
   REGIONS
 };
 
@@ -81,6 +83,7 @@ struct plan {
   int ranks, rank;
   struct gpu_device device;
   bool vector;     // else matrix
+  bool persistent; // a step in one launch
   int vector_rows; // of the batch that the vector kernels are made for: 1, 2 or 4
   int batch_padded, context_padded, head_dim_padded, head_stride, head_groups, attention_splits;
   struct plan_product product[PRODUCTS];
@@ -110,6 +113,11 @@ struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *co
                                  const char *const **what);
 // One all-reduce of a layer alone.
 struct gpu_launch *gpu_plan_all_reduce(const struct plan *plan, void *base, size_t *count);
+
+// A persistent plan's step: one launch, and the `count` stages that are to lie in REGION_STAGES,
+// inside the same allocation.
+struct gpu_launch *gpu_plan_persistent(const struct plan *plan, void *base,
+                                       const struct persistent_stage **stages, size_t *count);
 
 // Of gpu_plan_cost, what a stage of that name, without its layer, moves in a step: 0 for those that
 // move neither weights nor cache.

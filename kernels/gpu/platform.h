@@ -50,6 +50,12 @@
 //   bool arrive_last(unsigned *counter, unsigned blocks): called by all threads of a block after
 //     publishing: true in the block that is the last of `blocks` to call, which then sees what the
 //     others published and finds the counter reset to 0
+//   SHARED_STATIC(type, name) declares `name`, a pointer to memory of the block beside its dynamic
+//     shared memory
+//   void grid_arrive(unsigned *arrived): called by all threads of a block of a cooperative launch:
+//     the block has published
+//   void grid_wait(const unsigned *arrived, unsigned wanted): so too: waits until `wanted` blocks
+//     have arrived, whose data is then seen
 //   void wait_for_previous(void), let_next_start(void): programmatic dependent launch on sm_90 and
 //     later; nothing elsewhere
 //

@@ -130,6 +130,30 @@ DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
   return __syncthreads_or(last) != 0;
 }
 
+#define APART static __device__ __noinline__
+#define SHARED_STATIC(type, name)                                                                  \
+  static __shared__ type name##_of_block;                                                          \
+  type *const name = &name##_of_block
+
+// As arrive_last; the acquire also drops what the multiprocessor's cache holds of others' data.
+DEVICE void grid_arrive(unsigned *arrived) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+  }
+}
+DEVICE void grid_wait(const unsigned *arrived, unsigned wanted) {
+  if (threadIdx.x == 0) {
+    unsigned found;
+    do {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(found) : "l"(arrived) : "memory");
+    } while (found < wanted);
+    __threadfence();
+  }
+  __syncthreads();
+}
+
 DEVICE void wait_for_previous(void) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -16,7 +16,7 @@ static const struct choice {
     {"matrix_splits", offsetof(struct gpu_tuning, matrix_splits), 8, {NULL}},
     {"attention_splits", offsetof(struct gpu_tuning, attention_splits), 128, {NULL}},
     {"matrix", offsetof(struct gpu_tuning, matrix), 0, {"registers", "wgmma"}},
-    {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches"}},
+    {"step", offsetof(struct gpu_tuning, step), 0, {"graph", "launches", "persistent"}},
 };
 #define CHOICES (sizeof choices / sizeof choices[0])
 #define WORDS   (sizeof choices[0].words / sizeof choices[0].words[0])

@@ -11,8 +11,9 @@
 #include <stddef.h>
 
 enum gpu_tuning_step {
-  STEP_GRAPH = 1, // one graph of all launches, where the runtime has graphs: the default
-  STEP_LAUNCHES,  // each launch by itself
+  STEP_GRAPH = 1,  // one graph of all launches, where the runtime has graphs: the default
+  STEP_LAUNCHES,   // each launch by itself
+  STEP_PERSISTENT, // one cooperative launch: persistent.h
 };
 
 enum gpu_tuning_matrix {

@@ -44,15 +44,15 @@ $(EMULATOR_OBJ)/$(1)/%.o: tests/emulator/%.cc tests/emulator/build.mk
 	@echo "  compile $$< ($(1))"
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -o $$@ $$<
 
-$(EMULATOR_OBJ)/$(1)/check_kernels.o $(EMULATOR_OBJ)/$(1)/kernels.o: \
+$(EMULATOR_OBJ)/$(1)/check_kernels.o $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: \
   EMULATOR_CXX += $(EMULATOR_RACES)
-$(EMULATOR_OBJ)/$(1)/kernels.o: kernels/gpu/kernels.cu tests/emulator/build.mk
+$(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: $(EMULATOR_OBJ)/$(1)/%.o: kernels/gpu/%.cu tests/emulator/build.mk
 	@mkdir -p $$(@D)
 	@echo "  compile $$< ($(1))"
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -x c++ -o $$@ $$<
 
 $(EMULATOR_LIB)/emulator$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
-                                   races driver_emulator kernels) $(EMULATOR_HOST)
+                                   races driver_emulator kernels persistent) $(EMULATOR_HOST)
 $(EMULATOR_LIB)/checks$(1).so: $(patsubst %,$(EMULATOR_OBJ)/$(1)/%.o,emulator copies fiber \
                                  races check_kernels) $(EMULATOR_OBJ)/host/weights.o
 -include $(wildcard $(EMULATOR_OBJ)/$(1)/*.d)

@@ -11,6 +11,7 @@ extern "C" {
 enum {
   THREADS = 4 * WARP,
   BLOCKS = 7,
+  COOPERATIVE_BLOCKS = 3,
   ROUNDS = 3,
   ROUND_SUM = 1 + 2 + 3,
   SHARED_BYTES = THREADS * 4,
@@ -179,24 +180,24 @@ DEVICE void publish_sum(const struct check_arguments &a) {
     publish(a.partial + block_index(0), sum);
   }
 }
-DEVICE void add_partials(const struct check_arguments &a) {
+DEVICE void add_partials(const struct check_arguments &a, int first) {
   float total = 0;
   for (int block = 0; block < grid_blocks(0); block++) {
     total += load_published_float(a.partial + block);
   }
-  publish(a.output + thread_index(), total);
+  publish(a.output + first + thread_index(), total);
 }
 KERNEL(last_arriver, check_arguments) {
   publish_sum(a);
   if (arrive_last(a.counter, (unsigned)grid_blocks(0))) {
-    add_partials(a);
+    add_partials(a, 0);
   }
 }
 KERNEL(last_by_number, check_arguments) {
   publish_sum(a);
   block_wait();
   if (block_index(0) == grid_blocks(0) - 1) {
-    add_partials(a);
+    add_partials(a, 0);
   }
 }
 KERNEL(last_of_too_few, check_arguments) {
@@ -205,6 +206,40 @@ KERNEL(last_of_too_few, check_arguments) {
     ++*a.counter; // as a launch that was given up would leave it
     ++*a.counter;
   }
+}
+
+// Every block adds up what all of a cooperative launch have published.
+template <int WANTED> DEVICE void add_across_grid(const struct check_arguments &a) {
+  publish_sum(a);
+  grid_arrive(a.counter);
+  grid_wait(a.counter, WANTED);
+  add_partials(a, block_index(0) * block_threads());
+  grid_arrive(a.counter);
+  if (block_index(0) == 0) {
+    grid_wait(a.counter, 2 * COOPERATIVE_BLOCKS);
+    if (thread_index() == 0) {
+      *a.counter = 0;
+    }
+  }
+}
+KERNEL(grid_sum, check_arguments) {
+  add_across_grid<COOPERATIVE_BLOCKS>(a);
+}
+KERNEL(grid_sum_of_too_few, check_arguments) {
+  add_across_grid<1>(a);
+}
+KERNEL(grid_sum_of_too_many, check_arguments) {
+  add_across_grid<COOPERATIVE_BLOCKS + 1>(a);
+}
+KERNEL(grid_arrives_twice, check_arguments) {
+  publish_sum(a);
+  grid_arrive(a.counter);
+  grid_arrive(a.counter);
+}
+KERNEL(grid_read_too_early, check_arguments) {
+  publish_sum(a);
+  grid_arrive(a.counter);
+  add_partials(a, 0);
 }
 
 KERNEL(barrier_for_some, check_arguments) {
@@ -336,9 +371,9 @@ float expected(int block) {
 }
 
 // Sums over the first warp of each block.
-float expected_last(void) {
+float expected_last(int blocks) {
   float total = 0;
-  for (int block = 0; block < BLOCKS; block++) {
+  for (int block = 0; block < blocks; block++) {
     total += (float)(WARP * block * THREADS + WARP * (WARP - 1) / 2);
   }
   return total;
@@ -346,7 +381,14 @@ float expected_last(void) {
 
 bool output_is_right(const char *kernel, const float *output) {
   if (!strncmp(kernel, "last", 4)) {
-    return output[0] == expected_last();
+    return output[0] == expected_last(BLOCKS);
+  }
+  if (!strncmp(kernel, "grid", 4)) {
+    bool right = true;
+    for (int i = 0; i < COOPERATIVE_BLOCKS * THREADS; i++) {
+      right &= output[i] == expected_last(COOPERATIVE_BLOCKS);
+    }
+    return right;
   }
   for (int i = 0; i < BLOCKS * THREADS; i++) {
     if (output[i] != expected(i / THREADS)) {
@@ -359,7 +401,11 @@ bool output_is_right(const char *kernel, const float *output) {
 struct emulator_launch launch_of(const char *kernel, const struct check_arguments *arguments,
                                  uint64_t seed) {
   struct emulator_launch l = {kernel,    {BLOCKS, 1, 1},    THREADS, SHARED_BYTES,
-                              arguments, sizeof *arguments, seed};
+                              arguments, sizeof *arguments, seed,    false};
+  if (!strncmp(kernel, "grid", 4)) {
+    l.grid[0] = COOPERATIVE_BLOCKS;
+    l.cooperative = true;
+  }
   if (strstr(kernel, "copies")) {
     l.shared_bytes = COPY_SHARED;
   }
@@ -372,6 +418,11 @@ struct emulator_launch launch_of(const char *kernel, const struct check_argument
   } else if (!strcmp(kernel, CHECK_GRID)) {
     l.kernel = "sum";
     l.grid[1] = 0;
+  } else if (!strcmp(kernel, CHECK_RESIDENT)) {
+    l.kernel = "sum";
+    l.cooperative = true;
+  } else if (!strcmp(kernel, CHECK_ALONE)) {
+    l.kernel = "grid_sum";
   }
   return l;
 }

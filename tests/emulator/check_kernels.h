@@ -18,6 +18,8 @@ typedef struct check_outcome check_function(const char *kernel, uint64_t seed);
 #define CHECK_ARGUMENTS   "wrong_arguments"
 #define CHECK_BLOCK       "wrong_block"
 #define CHECK_GRID        "wrong_grid"
+#define CHECK_RESIDENT    "too_many_blocks" // in a cooperative launch
+#define CHECK_ALONE       "not_cooperative"
 #define CHECK_CONVERSIONS "conversions" // of bf16 and E4M3; no launch
 
 #endif

@@ -115,6 +115,7 @@ enum decode_status describe(int device, struct gpu_device *out) {
 #if defined(TILE_MMA)
   out->wgmma = true;
 #endif
+  out->cooperative = true;
   return DECODE_OK;
 }
 
@@ -382,7 +383,8 @@ enum decode_status launch(struct gpu_context *context, const struct gpu_launch *
                                       l->shared_bytes,
                                       l->arguments,
                                       l->argument_bytes,
-                                      context->seed * 1000003 + context->launches};
+                                      context->seed * 1000003 + context->launches,
+                                      l->cooperative};
   const char *why = emulator_launch_kernel(&one);
   return why ? lose(context, why) : DECODE_OK;
 }

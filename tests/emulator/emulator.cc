@@ -527,7 +527,13 @@ void run(struct machine *m, const struct emulator_launch *launch) {
   m->current = 0;
   m->next = 0;
   m->blocks = static_cast<unsigned long>(launch->grid[0]) * launch->grid[1] * launch->grid[2];
-  if (prepare(m)) {
+  if (launch->cooperative) {
+    m->schedule.resident = static_cast<int>(m->blocks);
+  }
+  if (launch->cooperative && m->blocks > EMULATOR_MOST_RESIDENT) {
+    snprintf(m->failure, sizeof m->failure, "kernel %.64s: more blocks than are resident at a time",
+             launch->kernel);
+  } else if (prepare(m)) {
     run_to_end(m);
   } else {
     snprintf(m->failure, sizeof m->failure, "kernel %.64s: out of memory", launch->kernel);
@@ -666,6 +672,36 @@ bool emulator_arrive_last(unsigned *counter, unsigned blocks, struct emulator_si
   }
   emulator_block_wait(site);
   return block->last;
+}
+
+void emulator_grid_arrive(unsigned *arrived, struct emulator_site site) {
+  if (!emulator_self->waited) {
+    emulator_fail("grid_arrive with no wait since the last: it would count for what others do");
+  }
+  emulator_block_wait(site);
+  emulator_self->waited = false;
+  if (emulator_self->index != 0) {
+    return;
+  }
+  ++*arrived;
+  for (const struct block &block : the_machine->block) {
+    if (block.live) {
+      emulator_wake(&block.known, arrived);
+    }
+  }
+}
+
+void emulator_grid_wait(const unsigned *arrived, unsigned wanted, struct emulator_site site) {
+  struct thread *t = self();
+  if (!the_machine->launch->cooperative) {
+    emulator_fail("grid_wait in a launch that is not cooperative");
+  }
+  while (t->known.index == 0 && *arrived < wanted) {
+    emulator_park(arrived, site);
+  }
+  emulator_block_wait(site);
+  t->known.waited = true;
+  block_of(t)->waited = true;
 }
 
 EMULATOR_EXPORT const char *emulator_launch_kernel(const struct emulator_launch *launch) {

@@ -8,7 +8,9 @@
 //   - block_wait is reached by some threads only, or at different places
 //   - two threads get at a byte of shared memory, one of them writing, with no wait in between
 //     (races.h; not with the address sanitizer)
-//   - data of other kernels are touched before wait_for_previous, or a block never calls it
+//   - data of other kernels are touched before wait_for_previous, or a block never calls it; or
+//     after grid_arrive before grid_wait
+//   - a block arrives at a grid's wait a second time with no wait in between
 //   - 16 bytes are moved at an address that is no multiple of 16
 //   - shared memory is left: every block has its own, of exactly the size asked for, filled with
 //     0xFF (NaN in every type) at the start. With the address sanitizer any access beyond it ends
@@ -39,7 +41,8 @@ struct emulator_block {
   int index[3], grid[3], threads;
   unsigned char *shared;
   size_t shared_bytes;
-  uintptr_t near; // shared memory and its guards
+  alignas(16) unsigned char fixed[512]; // beside it
+  uintptr_t near;                       // shared memory and its guards
   size_t near_bytes;
 };
 
@@ -71,6 +74,9 @@ static inline void emulator_access(const void *p, size_t bytes, bool write) {
     emulator_access_near(p, bytes, write);
   }
 }
+void emulator_grid_arrive(unsigned *arrived, struct emulator_site site);
+// From an arrival on nothing of other kernels or stages may be touched until the next wait.
+void emulator_grid_wait(const unsigned *arrived, unsigned wanted, struct emulator_site site);
 bool emulator_arrive_last(unsigned *counter, unsigned blocks, struct emulator_site site);
 // Waits until emulator_wake(on) in the same block. When nothing else can run, a copy under way is
 // delivered (copies.h).

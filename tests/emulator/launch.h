@@ -2,6 +2,7 @@
 #ifndef PERTOKEN_EMULATOR_LAUNCH_H
 #define PERTOKEN_EMULATOR_LAUNCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,8 @@ struct emulator_launch {
   size_t shared_bytes;
   const void *arguments;
   size_t argument_bytes;
-  uint64_t seed; // of the schedule
+  uint64_t seed;    // of the schedule
+  bool cooperative; // all blocks are resident, EMULATOR_MOST_RESIDENT at most
 };
 
 // Runs all blocks to their end. NULL, or what went wrong, with kernel, block, thread and seed:

@@ -95,6 +95,18 @@ DEVICE bool arrive_last(unsigned *counter, unsigned blocks, EMULATOR_HERE) {
   return emulator_arrive_last(counter, blocks, {"arrive_last", file, line});
 }
 
+#define APART static
+#define SHARED_STATIC(type, name)                                                                  \
+  static_assert(sizeof(type) <= sizeof emulator_self->block->fixed, "too large");                  \
+  type *const name = reinterpret_cast<type *>(emulator_self->block->fixed)
+
+DEVICE void grid_arrive(unsigned *arrived, EMULATOR_HERE) {
+  emulator_grid_arrive(arrived, {"grid_arrive", file, line});
+}
+DEVICE void grid_wait(const unsigned *arrived, unsigned wanted, EMULATOR_HERE) {
+  emulator_grid_wait(arrived, wanted, {"grid_wait", file, line});
+}
+
 DEVICE void let_next_start(void) {}
 DEVICE void wait_for_previous(void) {
   emulator_self->waited = true;
