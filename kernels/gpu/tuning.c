@@ -40,13 +40,13 @@ static bool refuse(const struct choice *choice, const char *text, size_t length,
                    size_t why_size) {
   char known[128];
   size_t used = 0;
-  const bool worded = choice && choice->words[0];
-  for (size_t i = 0; i < (worded ? WORDS : CHOICES) && used < sizeof known; i++) {
-    const char *name = worded ? choice->words[i] : choices[i].name;
+  const char *const *words = choice && choice->words[0] ? choice->words : NULL;
+  for (size_t i = 0; i < (words ? WORDS : CHOICES) && used < sizeof known; i++) {
+    const char *name = words ? words[i] : choices[i].name;
     if (name)
       used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", name);
   }
-  if (choice && !worded)
+  if (choice && !words)
     snprintf(known, sizeof known, "1 to %d", choice->most);
   snprintf(why, why_size, "PERTOKEN_GPU_TUNING: unknown %s '%.*s'; known: %s",
            choice ? choice->name : "choice", (int)length, text, known);
