@@ -369,13 +369,15 @@ static int execute(const struct launch *launch) {
   if (!strcmp(launch->kernel, FAKE_RCCL_KERNEL))
     return state() ? state() : fake_rccl_execute(launch->arguments);
   const uint64_t number = count_launch();
-  const struct emulator_launch one = {launch->kernel,
-                                      {launch->grid[0], launch->grid[1], launch->grid[2]},
-                                      launch->block,
-                                      launch->shared_bytes,
-                                      launch->arguments,
-                                      launch->argument_bytes,
-                                      number};
+  const struct emulator_launch one = {
+      .kernel = launch->kernel,
+      .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+      .block = launch->block,
+      .shared_bytes = launch->shared_bytes,
+      .arguments = launch->arguments,
+      .argument_bytes = launch->argument_bytes,
+      .seed = number,
+  };
   const char *why = emulate ? emulate(&one) : "no emulator64fnuz.so beside the fake";
   if (why)
     fprintf(stderr, "fake HIP: %s\n", why);
