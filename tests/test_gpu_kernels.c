@@ -535,7 +535,7 @@ static void persistent_steps(void **unused) {
       const struct decode_request r =
           request_of(&shape, &mixes[chosen[i]], 1, contexts[(i + p) % 4]);
       set_number("EMULATOR_UNITS", units[(i + p / 2) % 4]);
-      set_number("EMULATOR_SEED", (long long)(10 * p + i));
+      set_number("EMULATOR_SEED", 10 * (long long)p + (long long)i);
       check_request(&r, one(p), 2);
     }
   }
