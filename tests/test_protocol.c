@@ -2,13 +2,13 @@
 // with the oracle, so that it passes its verification, unless it is told to compute wrong.
 #include "tests/support/fixture.h"
 
-#include "kernels/reference.h"
 #include "probe/environment.h"
 #include "probe/precision.h"
 #include "probe/protocol.h"
 #include "probe/recheck.h"
 #include "probe/verification.h"
 #include "probe/verify.h"
+#include "tests/support/oracle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,8 +92,7 @@ static void fake_destroy(struct decode_state *state) {
 }
 
 static enum decode_status fake_run(struct decode_state *state, int steps) {
-  reference_step(state->reference);
-  reference_set_tokens(state->reference, reference_tokens(state->reference));
+  oracle_step(state->reference);
   machine.runs++;
   const double slower = 1 + machine.jitter * (machine.runs % 2) + machine.drift * machine.runs;
   machine.now_s +=
@@ -104,15 +103,12 @@ static enum decode_status fake_run(struct decode_state *state, int steps) {
 }
 
 static enum decode_status fake_tokens(struct decode_state *state, int *out) {
-  memcpy(out, reference_tokens(state->reference), (size_t)state->request.batch * sizeof *out);
+  oracle_tokens(state->reference, &state->request, out);
   return DECODE_OK;
 }
 
 static enum decode_status fake_logits(struct decode_state *state, float *out) {
-  const double *logits = reference_logits(state->reference);
-  const size_t count = (size_t)state->request.batch * (size_t)state->request.shape.vocab;
-  for (size_t i = 0; i < count; i++)
-    out[i] = (float)logits[i] * (machine.wrong ? 1.1f : 1);
+  oracle_logits(state->reference, &state->request, machine.wrong ? 1.1f : 1, out);
   return DECODE_OK;
 }
 

@@ -2,13 +2,13 @@
 // power supply: three alone decode faster than together.
 #include "tests/support/fixture.h"
 
-#include "kernels/reference.h"
 #include "probe/device.h"
 #include "probe/listing.h"
 #include "probe/recheck.h"
 #include "probe/result_table.h"
 #include "probe/session.h"
 #include "probe/together.h"
+#include "tests/support/oracle.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -77,8 +77,7 @@ static enum decode_status run(struct decode_state *state, int steps) {
   const int running = atomic_fetch_add(&machine.running, 1) + 1;
   if (running > atomic_load(&machine.most_running))
     atomic_store(&machine.most_running, running);
-  reference_step(state->reference);
-  reference_set_tokens(state->reference, reference_tokens(state->reference));
+  oracle_step(state->reference);
   const bool crowded = atomic_load(&machine.states) == DEVICES;
   const double slower = crowded ? 1 + slowed_by_each * (DEVICES - 1) : 1;
   const double wait_ns = steps * slower * (double)step_ns[state->device] / state->ranks;
@@ -89,14 +88,12 @@ static enum decode_status run(struct decode_state *state, int steps) {
 }
 
 static enum decode_status tokens(struct decode_state *state, int *out) {
-  memcpy(out, reference_tokens(state->reference), (size_t)state->request.batch * sizeof *out);
+  oracle_tokens(state->reference, &state->request, out);
   return DECODE_OK;
 }
 
 static enum decode_status logits(struct decode_state *state, float *out) {
-  const size_t n = (size_t)state->request.batch * (size_t)state->request.shape.vocab;
-  for (size_t i = 0; i < n; i++)
-    out[i] = (float)reference_logits(state->reference)[i];
+  oracle_logits(state->reference, &state->request, 1, out);
   return DECODE_OK;
 }
 

@@ -18,7 +18,7 @@ $(BUILD)/tests/test_device: | $(TEST_PLUGINS)
 # A GPU with a meter, by itself in a folder: tests/check_watts.py starts the probe on it.
 METERED := $(BUILD)/tests/metered/metered.so
 
-$(METERED): tests/plugins/metered.c $(wildcard kernels/*.c kernels/*.h) tests/fake/fake_nvml.h \
+$(METERED): tests/plugins/metered.c tests/support/oracle.c $(wildcard kernels/*.c kernels/*.h) tests/fake/fake_nvml.h \
   tests/plugins/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< ($(@F))"

@@ -1,8 +1,8 @@
 // A GPU of the tests with an energy meter, for the probe as its users start it: it decodes with the
 // oracle, a step a millisecond, and draws through the fake libnvidia-ml what a load draws. The name
 // is a real one's so that the catalogue knows it; nothing else of it is.
-#include "kernels/reference.h"
 #include "tests/fake/fake_nvml.h"
+#include "tests/support/oracle.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -116,23 +116,19 @@ static void destroy(struct decode_state *state) {
 }
 
 static enum decode_status run(struct decode_state *state, int steps) {
-  reference_step(state->reference);
-  reference_set_tokens(state->reference, reference_tokens(state->reference));
+  oracle_step(state->reference);
   wait_s(steps * step_s);
   atomic_store(&last_step_ms, (long)(1e3 * now_s()));
   return DECODE_OK;
 }
 
 static enum decode_status tokens(struct decode_state *state, int *out) {
-  memcpy(out, reference_tokens(state->reference), (size_t)state->request.batch * sizeof *out);
+  oracle_tokens(state->reference, &state->request, out);
   return DECODE_OK;
 }
 
 static enum decode_status logits(struct decode_state *state, float *out) {
-  const double *exact = reference_logits(state->reference);
-  const size_t count = (size_t)state->request.batch * (size_t)state->request.shape.vocab;
-  for (size_t i = 0; i < count; i++)
-    out[i] = (float)exact[i] * (getenv("PERTOKEN_TEST_WRONG") ? 1.1F : 1);
+  oracle_logits(state->reference, &state->request, getenv("PERTOKEN_TEST_WRONG") ? 1.1F : 1, out);
   return DECODE_OK;
 }
 
