@@ -12,7 +12,7 @@
 #include "kernels/cpu/dispatch.h"
 
 #define MOST_SAMPLES 200
-#define READ_BYTES   (UINT64_C(2) << 30)
+#define READ_BYTES   (UINT64_C(4) << 30)
 
 static const struct model {
   const char *name;
