@@ -25,11 +25,16 @@ static bool is_yes(const struct reader *reader, const struct ini_key *key) {
   return false;
 }
 
-static double limit(const struct reader *reader, const struct ini_key *key) {
+// In the declaration's unit; 0 after an error, of the unit or of this.
+static double quantity(const struct reader *reader, const char *text, struct place place) {
   double value = 0;
-  quantity_parse(key->value, key->value_place, &reader->declaration->unit, &value,
-                 reader->diagnostics);
+  if (reader->declaration->unit.text)
+    quantity_parse(text, place, &reader->declaration->unit, &value, reader->diagnostics);
   return value;
+}
+
+static double limit(const struct reader *reader, const struct ini_key *key) {
+  return quantity(reader, key->value, key->value_place);
 }
 
 static void read_label(struct reader *reader, const struct ini_key *key) {
@@ -71,6 +76,8 @@ static void read_formula(struct reader *reader, const struct ini_key *key) {
 }
 
 static void read_or_formula(struct reader *reader, const struct ini_key *key) {
+  if (!reader->declaration->alternatives[0].text)
+    diagnostics_error(reader->diagnostics, key->place, "or_formula without a formula before it");
   read_formula_into(reader, key, 1);
 }
 
@@ -82,7 +89,10 @@ static void read_needs_into(struct reader *reader, const struct ini_key *key, in
     if (found == -1)
       diagnostics_error(reader->diagnostics, key->value_place,
                         "'%s' must be declared before it is needed", word);
-    else if (found >= 0 && alternative->need_count < MAX_NEEDS)
+    else if (found >= 0 && alternative->need_count == MAX_NEEDS)
+      diagnostics_error(reader->diagnostics, key->value_place, "at most %d names can be needed",
+                        MAX_NEEDS);
+    else if (found >= 0)
       alternative->needs[alternative->need_count++] = found;
   }
 }
@@ -108,8 +118,7 @@ static void read_choices(struct reader *reader, const struct ini_key *key) {
     *colon = 0;
     struct choice *choice = &declaration->choices[declaration->choice_count++];
     choice->name = word;
-    quantity_parse(colon + 1, key->value_place, &declaration->unit, &choice->value,
-                   reader->diagnostics);
+    choice->value = quantity(reader, colon + 1, key->value_place);
   }
 }
 
@@ -151,7 +160,10 @@ static void read_in_rent(struct reader *reader, const struct ini_key *key) {
 }
 
 static void read_scope(struct reader *reader, const struct ini_key *key) {
-  reader->declaration->per_option = !strcmp(key->value, "option");
+  reader->declaration->per_option = true;
+  if (strcmp(key->value, "option") != 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "expected option, not '%s'",
+                      key->value);
 }
 
 static int declared(const struct reader *reader, const struct ini_key *key) {

@@ -42,6 +42,16 @@ static void add_items(const struct reading *reading, struct model *model) {
       model_add_own(model, &reading->text->sections[i], reading->diagnostics);
 }
 
+// What the engine itself looks up by name. Without them no key of the scenario would mean anything.
+static int check_relied_on(const struct model *model, struct diagnostics *diagnostics) {
+  static const char *const names[] = {"cost_per_mtok", "levelised_cost_per_mtok", "horizon",
+                                      "throughput"};
+  int missing = 0;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    missing += model_require(model, names[i], diagnostics) < 0;
+  return missing ? -1 : 0;
+}
+
 int scenario_model_read(struct reading *reading) {
   const struct source *source =
       reading->request->model_path
@@ -51,7 +61,7 @@ int scenario_model_read(struct reading *reading) {
   struct model *model = source && currency
                             ? model_read_in(source, currency, reading->arena, reading->diagnostics)
                             : NULL;
-  if (!model)
+  if (!model || check_relied_on(model, reading->diagnostics))
     return -1;
   size_t errors = reading->diagnostics->errors;
   add_items(reading, model);
@@ -59,9 +69,5 @@ int scenario_model_read(struct reading *reading) {
   read_period(reading, model);
   if (reading->diagnostics->errors == errors)
     model_check(model, reading->diagnostics);
-  static const char *const relied_on[] = {"cost_per_mtok", "levelised_cost_per_mtok", "horizon",
-                                          "throughput"};
-  for (size_t i = 0; i < sizeof relied_on / sizeof relied_on[0]; i++)
-    model_require(model, relied_on[i], reading->diagnostics);
   return 0;
 }

@@ -24,7 +24,8 @@ double wall_parse(const char *text) {
   char *end;
   const double watts = strtod(at, &end);
   end += strspn(end, " ");
-  return end == at || strncmp(end, "Watts", strlen("Watts")) != 0 || !(watts > 0) ? NAN : watts;
+  const bool told = end != at && strncmp(end, "Watts", strlen("Watts")) == 0;
+  return told && watts > 0 && isfinite(watts) ? watts : NAN;
 }
 
 double wall_parse_redfish(const char *text) {

@@ -86,6 +86,16 @@ static const struct {
      "'prize' must be declared before it is needed"},
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\nrequired = maybe\n", "expected yes or no"},
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\ndefault = 3\n", "has no unit"},
+    {"[input y]\nlabel = Y\nunit = USDD\ngroup = g\nmin = 3 USD\nchoices = a:1\n",
+     "unknown unit 'USDD'"},
+    {"[input y]\nlabel = Y\ngroup = g\nmax = 3 USD\n", "[input y] needs 'unit'"},
+    {"[input y]\nlabel = Y\nunit = USD\ngroup = g\nor_formula = 3 USD\n",
+     "or_formula without a formula"},
+    {"[input y]\nlabel = Y\nunit = USD\ngroup = g\ndefault = 3 USD\nscope = all\n",
+     "expected option, not 'all'"},
+    {"[item x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n"
+     "needs = price price price price price\n",
+     "at most 4 names can be needed"},
 };
 
 static void test_malformed(void **state) {

@@ -161,6 +161,7 @@ static void test_wall_parse(void **state) {
                                       "Instantaneous power reading:",
                                       "Instantaneous power reading: many Watts",
                                       "Instantaneous power reading: 0 Watts",
+                                      "Instantaneous power reading: inf Watts",
                                       "Instantaneous power reading: 812 mW",
                                       "DCMI request failed because: Invalid command (c1)"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistr.h>
 
 bool fuzz_begin(struct fuzz *fuzz, const uint8_t *data, size_t size) {
@@ -33,4 +34,21 @@ void fuzz_end(struct fuzz *fuzz) {
   for (size_t i = 0; i < fuzz->diagnostics.count; i++)
     check_place(&fuzz->diagnostics.list[i]);
   arena_free(&fuzz->arena);
+}
+
+struct fuzz_file fuzz_file(struct arena *arena) {
+  const int fd = memfd_create("fuzz", 0);
+  struct fuzz_file file = {fdopen(fd, "w"), arena_printf(arena, "/proc/self/fd/%d", fd)};
+  assert(file.stream);
+  return file;
+}
+
+struct fuzz_file fuzz_file_of(const void *data, size_t size, struct arena *arena) {
+  struct fuzz_file file = fuzz_file(arena);
+  assert(fwrite(data, 1, size, file.stream) == size && fflush(file.stream) == 0);
+  return file;
+}
+
+void fuzz_file_close(struct fuzz_file *file) {
+  fclose(file->stream);
 }

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct fuzz {
   struct arena arena;
@@ -19,6 +20,16 @@ bool fuzz_begin(struct fuzz *fuzz, const uint8_t *data, size_t size);
 
 // Prints the diagnostics to nowhere, checks their places, frees the arena.
 void fuzz_end(struct fuzz *fuzz);
+
+// A file in memory, for readers that take a path.
+struct fuzz_file {
+  FILE *stream; // open for writing
+  const char *path;
+};
+
+struct fuzz_file fuzz_file(struct arena *arena);
+struct fuzz_file fuzz_file_of(const void *data, size_t size, struct arena *arena);
+void fuzz_file_close(struct fuzz_file *file);
 
 // libFuzzer's entry points.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

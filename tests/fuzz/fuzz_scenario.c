@@ -5,8 +5,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 // A result that is shown must be a number.
 static void check_option(const struct scenario *scenario, const struct option *option) {
@@ -35,10 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz fuzz;
   if (!fuzz_begin(&fuzz, data, size))
     return -1;
-  int file = memfd_create("scenario", 0);
-  assert(file >= 0 && write(file, data, size) == (ssize_t)size);
-  read_scenario(&fuzz, arena_printf(&fuzz.arena, "/proc/self/fd/%d", file));
-  close(file);
+  struct fuzz_file file = fuzz_file_of(data, size, &fuzz.arena);
+  read_scenario(&fuzz, file.path);
+  fuzz_file_close(&file);
   fuzz_end(&fuzz);
   return 0;
 }

@@ -13,7 +13,7 @@ declare -A packages=(
   [gpu]="clang-19 lld-19 llvm-19"
   [bench]="python3-numpy python3-xlsxwriter python3-openpyxl libopenmpi-dev openmpi-bin"
   [gallery]="chromium fonts-dejavu-core"
-  [fuzz]="clang"
+  [fuzz]="clang libomp-dev"
   [lint]="clang-format clang-tidy cppcheck"
 )
 
