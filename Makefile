@@ -159,7 +159,7 @@ bench: ## measure speed
 	tests/bench/kernels $(BUILD)/bench/cpu_kernels
 	tests/bench/llama_cpp
 
-gallery: ## take the README's pictures anew, from real output
+gallery: ## take the pictures of README.md and docs/ anew, from real output
 	@$(SETUP) build test gallery
 	@$(MAKE) $(PARALLEL) $(BUILD)/pertoken
 	tests/support/gallery

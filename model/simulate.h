@@ -130,4 +130,8 @@ struct simulation {
 const struct simulation *simulation_result(const struct simulation_part *part, struct arena *arena,
                                            struct diagnostics *diagnostics);
 
+// What stands instead of a simulation where no option draws any input: no draw was made, and every
+// percentile is the value itself.
+const struct simulation *simulation_certain(const struct scenario *scenario, struct arena *arena);
+
 #endif

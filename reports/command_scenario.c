@@ -18,15 +18,21 @@ static const char *workbook_path(const struct run *run) {
   return arena_printf(run->arena, "%.*s.xlsx", (int)length, name);
 }
 
-// The simulation of a scenario with ranges. Returns 0, with NULL where nothing is drawn, or -1.
+// The simulation of a scenario with ranges, in a case that leaves none of them one without draws: a
+// workbook has the same sheets in every case. Returns 0, with NULL where there are no ranges, or
+// -1.
 static int simulate_report(struct run *run, const struct scenario *scenario,
                            const struct simulation **out) {
   struct simulate_request request;
   *out = NULL;
-  if (!sampler_draws_any(scenario, NULL) && !draw_options_given(run))
+  if (!scenario->range_count && !draw_options_given(run))
     return 0;
   if (draw_options_read(run, USUAL_DRAWS, &request))
     return -1;
+  if (scenario->range_count && !sampler_draws_any(scenario, NULL)) {
+    *out = simulation_certain(scenario, run->arena);
+    return 0;
+  }
   request.scenario = scenario;
   const struct simulation_part *part = simulate(&request, run->arena, run->diagnostics);
   *out = part ? simulation_result(part, run->arena, run->diagnostics) : NULL;

@@ -37,6 +37,8 @@ static const char *seed_text(const struct book *book) {
   const struct simulation *simulation = book->simulation;
   if (!simulation)
     return "none: no simulation in this workbook";
+  if (!simulation->done)
+    return "none: nothing to draw in this case";
   return arena_printf(book->arena, "%" PRIu64 ", of %" PRIu64 " draws by method %s",
                       simulation->seed, simulation->draws, draw_method_names[simulation->method]);
 }

@@ -197,6 +197,7 @@ struct words {
   const char *costs, *ids; // all options', absolute
   const char *currency;
   struct name *decimals;
+  int next; // row of the next best option's id
 };
 
 static double cost_of(const struct outputs *outputs, size_t option) {
@@ -230,11 +231,11 @@ static double second_cost(const struct outputs *outputs) {
   return lowest;
 }
 
-static const char *id_of_cost(const struct outputs *outputs, double cost) {
+static const struct option *option_of_cost(const struct outputs *outputs, double cost) {
   size_t o = 0;
   while (o + 1 < outputs->scenario->option_count && cost_of(outputs, o) != cost)
     o++;
-  return outputs->scenario->options[o].id;
+  return &outputs->scenario->options[o];
 }
 
 // Of the sentence, unless `part` is -1.
@@ -295,7 +296,7 @@ static void write_cost_part(struct words *words) {
            arena_printf(book->arena, "=%s&FIXED(MIN(%s),%s,1)&\" %s per million output tokens\"",
                         who, words->costs, words->decimals->text, words->currency),
            arena_printf(book->arena, "%s %s %s %s per million output tokens",
-                        id_of_cost(outputs, lowest), ranked ? "costs least:" : "costs",
+                        option_of_cost(outputs, lowest)->id, ranked ? "costs least:" : "costs",
                         number_text(lowest, COST_DECIMALS, book->arena), words->currency));
 }
 
@@ -372,33 +373,83 @@ static void write_margin_part(struct words *words, int others) {
   const double lowest = lowest_cost(outputs), second = second_cost(outputs);
   put_part(words, -1, "The answer, next best option", "answer_next",
            arena_printf(arena, "=INDEX(%s,1,MATCH(MIN(%s),%s,0))", words->ids, rest, words->costs),
-           id_of_cost(outputs, second));
-  const char *next = cell_address(outputs->row - 1, COLUMN_VALUE, ADDRESS_ABSOLUTE, arena);
+           option_of_cost(outputs, second)->id);
+  words->next = outputs->row - 1;
+  const char *next = cell_address(words->next, COLUMN_VALUE, ADDRESS_ABSOLUTE, arena);
   put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
            arena_printf(arena, "=\", \"&FIXED((1-MIN(%s)/MIN(%s))*100,1,1)&\" %% less than \"&%s",
                         words->costs, rest, next),
            arena_printf(arena, ", %s %% less than %s",
                         number_text((1 - lowest / second) * 100, 1, arena),
-                        id_of_cost(outputs, second)));
+                        option_of_cost(outputs, second)->id));
 }
 
-// "; weakest grade that matters: claim."
-static void write_grade_part(struct words *words) {
+// "; weakest evidence that matters: claim."
+static void put_grade_part(struct words *words, const char *formula, enum grade grade) {
   static const char before[] = "; weakest evidence that matters: ";
+  struct arena *arena = words->outputs->book->arena;
+  put_part(words, PART_GRADE, "The answer, how well founded", "answer_grade",
+           arena_printf(arena, "=\"%s\"&%s&\".\"", before, formula),
+           arena_printf(arena, "%s%s.", before, grade_name(grade)));
+}
+
+// All grades, of which a formula finds the weaker of two by their places: their cells, absolute.
+static const char *write_grade_order(struct words *words) {
   struct outputs *outputs = words->outputs;
   struct book *book = outputs->book;
-  const struct option *cheapest = cheapest_option(outputs->scenario);
-  const char *grades = outputs_all_options(outputs, outputs->grade);
-  const char *formula =
-      book->rows.cheapest >= 0
-          ? arena_printf(
-                book->arena, "=\"%s\"&INDEX(%s,1,MATCH(%s,%s,0))&\".\"", before, grades,
-                cell_address(book->rows.cheapest, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena),
-                words->ids)
-          : arena_printf(book->arena, "=\"%s\"&%s&\".\"", before,
-                         cell_address(outputs->grade, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena));
-  put_part(words, PART_GRADE, "The answer, how well founded", "answer_grade", formula,
-           arena_printf(book->arena, "%s%s.", before, grade_name(cheapest->headline_grade)));
+  const int row = outputs_labels(outputs, "Grades, the strongest first", "answer_grades", "-");
+  for (int grade = 0; grade < GRADES; grade++)
+    put_text(book, outputs->sheet, row, COLUMN_VALUE + grade, grade_name((enum grade)grade),
+             TEXT_RIGHT);
+  return arena_printf(book->arena, "%s:%s",
+                      cell_address(row, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena),
+                      cell_address(row, COLUMN_VALUE + GRADES - 1, ADDRESS_ABSOLUTE, book->arena));
+}
+
+// Where the grade of the option that a cell names stands among all grades, as a formula's part.
+static const char *write_grade_of(struct words *words, const char *label, const char *key,
+                                  const char *named, const char *order,
+                                  const struct option *option) {
+  struct outputs *outputs = words->outputs;
+  struct arena *arena = outputs->book->arena;
+  put_part(words, -1, label, key,
+           arena_printf(arena, "=INDEX(%s,1,MATCH(%s,%s,0))",
+                        outputs_all_options(outputs, outputs->grade), named, words->ids),
+           grade_name(option->headline_grade));
+  return arena_printf(arena, "MATCH(%s,%s,0)",
+                      cell_address(outputs->row - 1, COLUMN_VALUE, ADDRESS_ABSOLUTE, arena), order);
+}
+
+// What two options are compared by is as good as the weaker of both.
+static void write_compared_grade(struct words *words) {
+  struct outputs *outputs = words->outputs;
+  struct book *book = outputs->book;
+  const struct option *best = cheapest_option(outputs->scenario);
+  const struct option *next = option_of_cost(outputs, second_cost(outputs));
+  const char *order = write_grade_order(words);
+  const char *first = write_grade_of(
+      words, "The answer, grade of the cheapest", "answer_grade_cheapest",
+      cell_address(book->rows.cheapest, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena), order, best);
+  const char *second = write_grade_of(
+      words, "The answer, grade of the next best", "answer_grade_next",
+      cell_address(words->next, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena), order, next);
+  const enum grade weaker =
+      best->headline_grade > next->headline_grade ? best->headline_grade : next->headline_grade;
+  put_part(words, -1, "The answer, the weaker of both", "answer_grade_weaker",
+           arena_printf(book->arena, "=INDEX(%s,1,MAX(%s,%s))", order, first, second),
+           grade_name(weaker));
+  put_grade_part(words, cell_address(outputs->row - 1, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena),
+                 weaker);
+}
+
+static void write_grade_part(struct words *words) {
+  struct outputs *outputs = words->outputs;
+  struct book *book = outputs->book;
+  if (book->rows.cheapest >= 0)
+    write_compared_grade(words);
+  else
+    put_grade_part(words, cell_address(outputs->grade, COLUMN_VALUE, ADDRESS_ABSOLUTE, book->arena),
+                   outputs->scenario->options[0].headline_grade);
 }
 
 void write_words(struct outputs *outputs) {

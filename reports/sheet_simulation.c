@@ -107,8 +107,10 @@ static void write_run(struct writer *writer) {
   put_entry(writer, "Draws", "done", whole.text);
   put_figure(writer, writer->row - 1, COLUMN_VALUE, (double)simulation->done, &whole, CELL_RESULT);
   put_entry(writer, "Method and seed", "method", "-");
-  put_answer(writer, arena_printf(arena, "%s, seed %" PRIu64, draw_method_names[simulation->method],
-                                  simulation->seed));
+  put_answer(writer, simulation->done
+                         ? arena_printf(arena, "%s, seed %" PRIu64,
+                                        draw_method_names[simulation->method], simulation->seed)
+                         : "-");
   put_entry(writer, "Largest error of the percentiles, as a share of the draws", "rank_error",
             percent.text);
   put_figure(writer, writer->row - 1, COLUMN_VALUE, rank_error(simulation), &percent, CELL_RESULT);
@@ -539,10 +541,33 @@ static void set_widths(const struct writer *writer) {
 }
 
 static const char *note_text(const struct simulation *simulation, struct arena *arena) {
+  if (!simulation->done)
+    return arena_printf(
+        arena,
+        "Nothing is uncertain here: in case %s every ranged input has one value, and "
+        "pertoken drew nothing. These figures do not move with Inputs.",
+        simulation->case_name);
   return arena_printf(arena,
                       "What pertoken drew when it wrote this workbook, with %zu ranged inputs or "
                       "groups of correlated ones. These figures do not move with Inputs.",
                       simulation->group_count);
+}
+
+// How often which values were drawn, what from, and the charts of it. The last row to be printed.
+static int write_draws(struct writer *writer) {
+  const struct simulation *simulation = writer->simulation;
+  const int charts = writer->row;
+  int pairs = 1;
+  for (size_t i = 0; i < simulation->outcome_count; i++)
+    pairs += simulation->outcomes[i].kind == OUTCOME_SAVING &&
+             is_shown(writer, &simulation->outcomes[i]);
+  const int influences = writer->row = charts + pairs * PAIR_ROWS;
+  write_all_influences(writer);
+  write_histograms(writer, writer->row);
+  insert_charts(writer, charts);
+  lxw_row_t breaks[] = {(lxw_row_t)charts, (lxw_row_t)influences, 0};
+  worksheet_set_h_pagebreaks(writer->sheet, breaks);
+  return writer->bars_row - 5; // without the bars
 }
 
 void write_simulation(struct book *book) {
@@ -560,19 +585,9 @@ void write_simulation(struct book *book) {
   write_run(&writer);
   write_costs(&writer);
   write_savings(&writer);
-  const int charts = writer.row;
-  int pairs = 1;
-  for (size_t i = 0; i < simulation->outcome_count; i++)
-    pairs += simulation->outcomes[i].kind == OUTCOME_SAVING &&
-             is_shown(&writer, &simulation->outcomes[i]);
-  const int influences = writer.row = charts + pairs * PAIR_ROWS;
-  write_all_influences(&writer);
-  write_histograms(&writer, writer.row);
-  insert_charts(&writer, charts);
+  const int last = simulation->done ? write_draws(&writer) : writer.row - 2;
   set_widths(&writer);
-  lxw_row_t breaks[] = {(lxw_row_t)charts, (lxw_row_t)influences, 0};
-  worksheet_set_h_pagebreaks(writer.sheet, breaks);
-  end_sheet(writer.sheet, writer.bars_row - 5, last_column(simulation)); // without the bars
+  end_sheet(writer.sheet, last, last_column(simulation));
 }
 
 // How many live inputs differ from the run's, and whether that, or the case, makes it stale.

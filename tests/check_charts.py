@@ -6,7 +6,8 @@ text for who cannot see them; their series refer to numbers; an option has one c
 and the categories add up to the cost per token. Then scenarios of this script's own: cumulative
 costs that cross, where they cross; costs at other utilizations and batches, against `pertoken
 compare` with that utilization or throughput. And the answer's sentence on the Cover: what it says,
-and what Gnumeric makes of it once an input is typed over.
+that its grade is the weaker one of the two options it compares, and what Gnumeric makes of it once an
+input is typed over.
 """
 import re
 import sys
@@ -14,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import compare  # noqa: E402
 import gnumeric  # noqa: E402
 import harness  # noqa: E402
 import layout  # noqa: E402
@@ -64,6 +66,41 @@ electricity_price = 0.10 USD/kWh
 accelerator = h100-sxm5-80
 list_price = 25000 USD
 evidence = tp0933
+"""
+
+GRADED = """\
+[scenario]
+title = A quoted price, a claimed one, an assumed one
+date = 2026-11-20
+baseline = quoted
+
+[workload]
+model = llama-2-70b
+precision = fp8
+
+[common]
+accelerators = 64
+utilization = 60 %
+pue = 1.3
+electricity_price = 0.08 USD/kWh
+load_power = 300 W
+
+[option quoted]
+accelerator = h200-sxm-141
+evidence = tp0022
+list_price = 20000 USD
+list_price.quote = Q-1 2026-11-01
+
+[option claimed]
+accelerator = h200-sxm-141
+evidence = tp0022
+list_price = 21000 USD
+list_price.source = a sales talk
+
+[option assumed]
+accelerator = h200-sxm-141
+evidence = tp0022
+list_price = 22000 USD
 """
 
 
@@ -210,6 +247,21 @@ def check_example(scenario, folder):
     expect(len({tuple(found) for found in colours.values()}) == len(colours), f'shared: {colours}')
     check_categories(book)
     check_cover(book)
+    check_grade(book, scenario)
+
+
+def check_grade(book, scenario):
+    """The sentence's grade is the weaker one of the options it names, as compare grades them."""
+    sentence = answer(book, lambda sheet, *place: book.sheets[sheet].value(*place))
+    named = re.match(r'(\w+) costs (?:least: )?.*?(?:less than (\w+))?; weakest evidence that matters: '
+                     r'(\w+)\.$', str(sentence))
+    options = run_json('compare', scenario, *harness.places(scenario))['options']
+    grades = {option['id']: option['grade'] for option in options}
+    if not named:
+        expect(any(option['decode_only'] for option in options), f'no grade: {sentence}')
+        return
+    weaker = max((grades[name] for name in named.groups()[:2] if name), key=compare.GRADES.index)
+    expect(named[3] == weaker, f'{sentence} of {grades}')
 
 
 def report(text, folder, *arguments):
@@ -277,6 +329,16 @@ def answer(book, value):
     return value('Cover', *place)
 
 
+def typed_over(book, path, key, value, folder):
+    """The sentence that Gnumeric shows once an input has another value."""
+    inputs, part = layout.Inputs(book), book.sheets['Inputs'].part
+    row = next(entry.row for entry in inputs.rows if entry.key == key)
+    typed = {xlsx.address(row, inputs.cases['base']): value}
+    changed = Path(folder, 'typed.xlsx')
+    xlsx.patch(path, changed, lambda name, xml: xlsx.set_cells(xml, typed if name == part else {}))
+    return answer(book, gnumeric.recalculate(changed, Path(folder, 'recalculated.xlsx')))
+
+
 def check_answer(folder):
     """The sentence says what simulate and compare say; typed over, it moves and drops the interval."""
     scenario = ROOT / 'examples' / 'uncertainty.ini'
@@ -288,17 +350,24 @@ def check_answer(folder):
     expect(f' (P5 to P95: {low} to {high}), ' in sentence, sentence)
     expect(re.fullmatch(r'mi325x costs least: .*, 14.3 % less than h200; weakest evidence that '
                         r'matters: claim\.', sentence), sentence)
-    inputs = layout.Inputs(book)
-    row = next(entry.row for entry in inputs.rows if entry.key == 'mi325x.list_price')
-    typed = {xlsx.address(row, inputs.cases['base']): 60000.0}
-    changed = Path(folder, 'typed.xlsx')
-    part = book.sheets['Inputs'].part
-    xlsx.patch(path, changed, lambda name, xml: xlsx.set_cells(xml, typed if name == part else {}))
-    now = answer(book, gnumeric.recalculate(changed, Path(folder, 'recalculated.xlsx')))
+    now = typed_over(book, path, 'mi325x.list_price', 60000.0, folder)
     Path(folder, 'own.ini').write_text(f'[scenario]\ninherits = {scenario}\n')
     cheapest = f'{round(cost(folder, "h200", "mi325x.list_price=60000 USD"), 4):.15g}'
     expect(now.startswith(f'h200 costs least: {cheapest} USD per million output tokens (P5 to P95: '
                           'simulate anew), '), now)
+
+
+def check_answer_grade(folder):
+    """Three options of three grades: the sentence has that of the weaker of the two it compares."""
+    book, path = report(GRADED, folder), Path(folder, 'own.xlsx')
+    check_grade(book, Path(folder, 'own.ini'))
+    typed = {'claimed.list_price': (30000.0, 'quoted', 'assumed', 'assumed'),
+             'assumed.list_price': (30000.0, 'quoted', 'claimed', 'claim'),
+             'quoted.list_price': (30000.0, 'claimed', 'assumed', 'assumed')}
+    for key, (price, best, next_best, grade) in typed.items():
+        now = typed_over(book, path, key, price, folder)
+        expect(re.fullmatch(rf'{best} costs least: .* less than {next_best}; weakest evidence that '
+                            rf'matters: {grade}\.', now), f'{key} = {price}: {now}')
 
 
 def in_folder(test, *arguments):
@@ -312,7 +381,7 @@ def main():
     count = Count()
     for scenario in harness.EXAMPLES:
         count.test(scenario.name, in_folder, check_example, scenario)
-    for test in (check_crossing, check_utilization, check_batches, check_answer):
+    for test in (check_crossing, check_utilization, check_batches, check_answer, check_answer_grade):
         count.test(test.__name__, in_folder, test)
     count.finish()
 

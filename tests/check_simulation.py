@@ -16,11 +16,14 @@ import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
-from support import program
-from support.program import Count, DONE, PERTOKEN, ROOT, expect
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / 'workbook'))
+import xlsx  # noqa: E402
+from support import program  # noqa: E402
+from support.program import Count, DONE, PERTOKEN, ROOT, expect  # noqa: E402
 
 EXAMPLE = 'examples/uncertainty.ini'
 RANKS = PERTOKEN.parent / 'lib/pertoken/mpi/ranks.so'
@@ -186,6 +189,25 @@ def check_discrete(folder):
     check('atoms of shards', outcome(merged, 'cost', 'a') == result, merged)
 
 
+def check_certain(folder):
+    """A case that leaves nothing uncertain keeps the sheet, which says so; there is nothing to draw."""
+    path = scenario(folder, '[range]\na.rental_rate = uniform(1, 3) USD/gpu/h\n'
+                            '[case fixed]\na.rental_rate = 2.5 USD/gpu/h\n')
+    target = path.with_suffix('.xlsx')
+    for arguments in (['--case', 'fixed'], ['--case', 'fixed', '--draws', '100'],
+                      ['--set', 'a.rental_rate=2.5 USD/gpu/h']):
+        done = run('report', path, '-q', '-o', target, *arguments)
+        expect(done.returncode == DONE, done.stderr)
+        sheet = xlsx.read(target).sheets['Simulation']
+        rows = {sheet.text(row, 2): row for row in range(1, 25)}
+        ends = [sheet.value(rows[key], 4) for key in ('P5', 'P95')]
+        check('nothing drawn', sheet.value(rows['done'], 4) == 0, arguments)
+        check('ends', all(abs(end / cost(2.5, 1000) - 1) < 1e-14 for end in ends), ends)
+        check('words', sheet.text(2, 1).startswith('Nothing is uncertain here'), sheet.text(2, 1))
+    done = run('simulate', path, '--case', 'fixed')
+    check('nothing to draw', done.returncode == 2 and 'nothing to draw' in done.stderr, done.stderr)
+
+
 def check_sameness(folder):
     """To the last bit: threads, and shards in any order."""
     one = simulated(EXAMPLE, '--draws', 20000, threads=1)
@@ -343,6 +365,7 @@ def main():
         check_numbers(folder)
         check_measured(folder)
         check_discrete(folder)
+        check_certain(folder)
         check_sameness(folder)
         check_wrong(folder)
         check_solve(folder)

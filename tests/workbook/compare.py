@@ -5,6 +5,7 @@ import layout
 import simulated
 import xlsx
 
+GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
 RELATIVE = 1e-9
 ABSOLUTE = 1e-9
 
@@ -142,9 +143,11 @@ def relative_difference(expected, got, absolute):
 
 
 def ungraded(text):
-    """The answer without what typing does not change: its grade, and the interval of the run."""
+    """The answer without what typing does not change: grades, and the interval of the run."""
     if not isinstance(text, str):
         return text
+    if text in GRADES:
+        return '(grade)'
     text = re.sub(r'(weakest evidence that matters: )\w+', r'\1', text)
     return re.sub(r'\(P5 to P95: [^)]*\)?|^ to [0-9.]+$', '(interval)', text)
 
