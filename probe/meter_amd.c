@@ -1,8 +1,13 @@
 #include "probe/meter_amd.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+// One call into a library at a time: asked by several threads at once, AMD SMI has given a device
+// the counter of another (ROCm/amdsmi issue 115).
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
 const char *const amd_reasons[AMD_REASONS + 1] = {
     "processor hot",         "power limit",        "socket temperature",
@@ -33,7 +38,10 @@ int amd_look(struct amd *amd, size_t index, struct amd_look *look) {
                             .memory_clock_hz = NAN,
                             .core_temperature_c = NAN,
                             .memory_temperature_c = NAN};
-  return amd->source->look(amd, index, look);
+  pthread_mutex_lock(&asking);
+  const int result = amd->source->look(amd, index, look);
+  pthread_mutex_unlock(&asking);
+  return result;
 }
 
 int amd_find(const struct amd *amd, const struct meter_address *address) {
@@ -67,16 +75,39 @@ static int before(const struct amd *amd, int index) {
   return found;
 }
 
+static bool gives_nothing(const struct amd_look *look) {
+  return !look->has_counter && isnan(look->watts);
+}
+
 static bool reads_zero(const struct amd_look *look) {
   return look->has_counter ? look->counter == 0 : look->watts == 0;
 }
 
+// Another partition of the device's socket that gives what itself does not; -1: none.
+static int sibling(struct amd *amd, int index) {
+  const char *why = amd->why;
+  for (size_t i = 0; i < amd->count; i++) {
+    struct amd_look look;
+    if ((int)i != index &&
+        meter_address_shares_socket(&amd->addresses[i], &amd->addresses[index]) &&
+        !amd_look(amd, i, &look) && !gives_nothing(&look) && !reads_zero(&look))
+      return (int)i;
+  }
+  amd->why = why;
+  return -1;
+}
+
 int amd_metered(struct amd *amd, int index) {
   struct amd_look look;
-  if (amd_look(amd, (size_t)index, &look))
-    return -1;
-  if (!reads_zero(&look))
+  const bool failed = amd_look(amd, (size_t)index, &look) != 0;
+  const bool is_second = !failed && reads_zero(&look);
+  if (!failed && !is_second && !gives_nothing(&look))
     return index;
+  const int other = sibling(amd, index);
+  if (other >= 0 || failed)
+    return other;
+  if (!is_second)
+    return index; // refused for what it is
   const char *own = meter_address_text(&amd->addresses[index], amd->arena);
   const int first = before(amd, index);
   if (first >= 0 && amd_look(amd, (size_t)first, &look))
@@ -87,6 +118,14 @@ int amd_metered(struct amd *amd, int index) {
                           "%s: %s reads 0 as a second die does, and no first die stands before it",
                           amd->source->name, own);
   return -1;
+}
+
+void amd_look_at_counter(uint64_t counter, float resolution_uj, struct amd_look *look) {
+  static const double firmware_uj = 1e6 / 65536, called_uj = 15.3;
+  const bool is_called = fabs((double)resolution_uj - called_uj) < 0.01;
+  look->has_counter = resolution_uj > 0 && counter != UINT64_MAX;
+  look->counter = counter;
+  look->resolution_j = 1e-6 * (is_called ? firmware_uj : (double)resolution_uj);
 }
 
 // A counter that starts again from 0 has passed 2^32 or was reset; only the first is a wrap, and
@@ -215,7 +254,7 @@ static enum meter_status add_device(struct meter *meter, const char *pci, const 
     return METER_ABSENT;
   }
   const size_t partitions = amd_partitions(amd, index);
-  if (metered != index)
+  if (!meter_address_shares_socket(&amd->addresses[metered], &amd->addresses[index]))
     *note =
         arena_printf(meter->arena, "; %s is a second die: its first, %s, counts for both of them",
                      pci, meter_address_text(&amd->addresses[metered], meter->arena));

@@ -5,6 +5,7 @@
 #include "probe/meter_library.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { AMDSMI_DONE = 0, AMDSMI_NO_PERM = 10 }; // amdsmi_status_t
@@ -65,6 +66,28 @@ static enum meter_status refuse(struct amd *amd, int status) {
   return status == AMDSMI_NO_PERM ? METER_FORBIDDEN : METER_ABSENT;
 }
 
+// The library's shutting down is for the whole process, however often it was started
+// (amdsmi_shut_down in amd_smi.cc): the last who uses it does it.
+static struct {
+  pthread_mutex_t mutex;
+  unsigned count;
+} users = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static int start(const struct functions *call) {
+  pthread_mutex_lock(&users.mutex);
+  const int status = call->init(init_gpus);
+  users.count += status == AMDSMI_DONE;
+  pthread_mutex_unlock(&users.mutex);
+  return status;
+}
+
+static void stop(const struct functions *call) {
+  pthread_mutex_lock(&users.mutex);
+  if (--users.count == 0)
+    call->shut_down();
+  pthread_mutex_unlock(&users.mutex);
+}
+
 static int add_processors(struct amd *amd, socket_handle one) {
   struct library *library = amd->own;
   const struct functions *call = &library->call;
@@ -91,7 +114,7 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
     amd->why = arena_printf(amd->arena, "amd-smi: %s", why);
     return METER_ABSENT;
   }
-  int status = library->call.init(init_gpus);
+  int status = start(&library->call);
   if (status != AMDSMI_DONE)
     return refuse(amd, status);
   socket_handle sockets[AMD_MOST_DEVICES];
@@ -101,20 +124,20 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
     status = add_processors(amd, sockets[i]);
   if (status == AMDSMI_DONE)
     return METER_OK;
-  library->call.shut_down();
-  return refuse(amd, status);
+  const enum meter_status refused = refuse(amd, status);
+  stop(&library->call);
+  return refused;
 }
 
 static int smi_look(struct amd *amd, size_t index, struct amd_look *look) {
   const struct library *library = amd->own;
   union amd_metrics_room room;
   float resolution_uj = 0;
-  uint64_t time_ns;
+  uint64_t counter = 0, time_ns;
   memset(&room, 0xff, sizeof room);
-  const int energy =
-      library->call.energy(library->list[index], &look->counter, &resolution_uj, &time_ns);
-  look->has_counter = energy == AMDSMI_DONE && resolution_uj > 0;
-  look->resolution_j = 1e-6 * (double)resolution_uj;
+  const int energy = library->call.energy(library->list[index], &counter, &resolution_uj, &time_ns);
+  if (energy == AMDSMI_DONE)
+    amd_look_at_counter(counter, resolution_uj, look);
   const int metrics = library->call.metrics(library->list[index], &room);
   if (metrics == AMDSMI_DONE)
     amd_look_at_metrics(&room.head, look);
@@ -148,7 +171,7 @@ static void smi_state(struct amd *amd, size_t index, struct amd_state *state) {
 
 static void smi_close(struct amd *amd) {
   const struct library *library = amd->own;
-  library->call.shut_down();
+  stop(&library->call);
 }
 
 const struct amd_source amd_smi = {

@@ -103,11 +103,11 @@ static int smi_look(struct amd *amd, size_t index, struct amd_look *look) {
   const uint32_t device = (uint32_t)index;
   union amd_metrics_room room;
   float resolution_uj = 0;
-  uint64_t time_ns;
+  uint64_t counter = 0, time_ns;
   memset(&room, 0xff, sizeof room);
-  const int status = call->energy(device, &look->counter, &resolution_uj, &time_ns);
-  look->has_counter = status == RSMI_DONE && resolution_uj > 0;
-  look->resolution_j = 1e-6 * (double)resolution_uj;
+  const int status = call->energy(device, &counter, &resolution_uj, &time_ns);
+  if (status == RSMI_DONE)
+    amd_look_at_counter(counter, resolution_uj, look);
   if (call->metrics && call->metrics(device, &room) == RSMI_DONE)
     amd_look_at_metrics(&room.head, look);
   if (isnan(look->watts))

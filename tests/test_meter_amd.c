@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #define UNTOLD UINT16_MAX
-static const double resolution_j = 15.259e-6;
+static const double resolution_j = 1.0 / 65536; // the firmware's; the libraries call it 15.3 uJ
 
 struct machine {
   struct fixture fixture;
@@ -38,7 +38,7 @@ static void fake_sleep(void *context, double seconds) {
   if (machine->counter_end)
     machine->counter = fmod(machine->counter, (double)machine->counter_end);
   for (unsigned i = 0; i < machine->amd->count; i++)
-    if (machine->amd->list[i].energy)
+    if (machine->amd->list[i].energy && machine->amd->list[i].energy != UINT64_MAX)
       machine->amd->list[i].energy = (uint64_t)machine->counter;
 }
 
@@ -46,7 +46,7 @@ static struct fake_accelerator accelerator(unsigned bus, unsigned function) {
   return (struct fake_accelerator){.bus = bus,
                                    .function = function,
                                    .energy = 1,
-                                   .resolution_uj = (float)(1e6 * resolution_j),
+                                   .resolution_uj = 15.3F,
                                    .current_w = 700,
                                    .average_w = UNTOLD,
                                    .core_mhz = {2100, 2100, 2000, 2000, UNTOLD, UNTOLD, 0, 0},
@@ -132,7 +132,7 @@ static void test_accumulator(void **state) {
     assert_int_equal(open_kind(&machine, cases[i].kind, &meter, first, 1), METER_OK);
     assert_string_equal(meter.name, cases[i].name);
     const struct energy_use use = measure(&machine, &meter, 6);
-    expect_near(use.power_w, 700, 1e-6, "15.259 uJ a count");
+    expect_near(use.power_w, 700, 1e-6, "2^-16 J a count");
     expect_near(use.sampled_power_w, 700, 1e-9, "socket power");
     assert_false(use.inconsistent);
     meter_close(&meter);
@@ -205,6 +205,52 @@ static void test_partitions(void **state) {
     meter_close(&meter);
     end(&machine);
   }
+}
+
+// A partition that gives no readings of its own is covered by its socket's, not by another socket.
+static void test_silent_partition(void **state) {
+  (void)state;
+  static const char *const last[] = {"0000:c1:00.1"}, *const alone[] = {"0000:c5:00.0"};
+  for (int fails = 0; fails <= 1; fails++) {
+    struct machine machine;
+    struct meter meter;
+    start(&machine);
+    machine.amd->count = 3;
+    machine.amd->list[1] = accelerator(0xc1, 1);
+    machine.amd->list[2] = accelerator(0xc5, 0);
+    for (unsigned i = 1; i <= 2; i++) {
+      machine.amd->list[i].energy = UINT64_MAX;
+      machine.amd->list[i].current_w = UNTOLD;
+      machine.amd->list[i].code = fails ? 2 : 0;
+    }
+    machine.amd->list[0].energy = 1;
+    assert_int_equal(open_kind(&machine, &meter_amdsmi, &meter, last, 1), METER_OK);
+    expect_text(meter.name, "energy accumulator, beside it current socket power; the watts of a "
+                            "socket, shared by its 2 partitions");
+    struct meter_reading reading;
+    assert_int_equal(meter_read(&meter, &reading), METER_OK);
+    expect_near(reading.watts, 700, 1e-12, "the socket's");
+    meter_close(&meter);
+    assert_int_equal(open_kind(&machine, &meter_amdsmi, &meter, alone, 1), METER_ABSENT);
+    expect_text(meter.name, fails ? "amd-smi: failed (2)"
+                                  : "0000:c5:00.0 gives neither its energy nor its power");
+    end(&machine);
+  }
+}
+
+// The library is started once for the process: who closes first must not end it for the other.
+static void test_two_users(void **state) {
+  (void)state;
+  struct machine machine;
+  struct meter meter, other;
+  struct meter_reading reading;
+  start(&machine);
+  assert_int_equal(open_kind(&machine, &meter_amdsmi, &meter, first, 1), METER_OK);
+  assert_int_equal(open_kind(&machine, &meter_amdsmi, &other, first, 1), METER_OK);
+  meter_close(&other);
+  assert_int_equal(meter_read(&meter, &reading), METER_OK);
+  meter_close(&meter);
+  end(&machine);
 }
 
 static void test_two_sockets(void **state) {
@@ -583,6 +629,8 @@ int main(void) {
       cmocka_unit_test(test_generations),
       cmocka_unit_test(test_disagreement),
       cmocka_unit_test(test_partitions),
+      cmocka_unit_test(test_silent_partition),
+      cmocka_unit_test(test_two_users),
       cmocka_unit_test(test_two_sockets),
       cmocka_unit_test(test_second_dies),
       cmocka_unit_test(test_second_die_without_first),

@@ -1,24 +1,29 @@
 // A libamd_smi whose accelerators a test sets through the symbol FAKE_AMD. Each is a socket of its
-// own, as partitions are that differ in the function.
+// own, as partitions are that differ in the function. As in AMD's own, starting it again does
+// nothing and the first shutting down is for everybody (amd_smi.cc of ROCm 5.7 to 6.3).
 #include "tests/fake/amd.h"
 
 #include <stdio.h>
 
 struct fake_amd fake_amd_machine;
 
-enum { SUCCESS = 0, NOT_SUPPORTED = 2 };
+enum { SUCCESS = 0, NOT_SUPPORTED = 2, NOT_INIT = 32 };
 
 int amdsmi_init(uint64_t flags) {
   if (flags != 2)
     return 1;
   if (fake_amd_machine.init_code == SUCCESS)
-    fake_amd_machine.inits++;
+    fake_amd_machine.inits = 1;
   return fake_amd_machine.init_code;
 }
 
 int amdsmi_shut_down(void) {
-  fake_amd_machine.inits--;
+  fake_amd_machine.inits = 0;
   return SUCCESS;
+}
+
+static int code_of(const struct fake_accelerator *one) {
+  return fake_amd_machine.inits ? one->code : NOT_INIT;
 }
 
 int amdsmi_status_code_to_string(int status, const char **text) {
@@ -50,13 +55,13 @@ int amdsmi_get_energy_count(const struct fake_accelerator *one, uint64_t *count,
   *count = one->energy;
   *resolution_uj = one->resolution_uj;
   *time_ns = 0;
-  return one->without_energy ? NOT_SUPPORTED : one->code;
+  return one->without_energy ? NOT_SUPPORTED : code_of(one);
 }
 #endif
 
 int amdsmi_get_gpu_metrics_info(const struct fake_accelerator *one, unsigned char *metrics) {
-  if (one->without_metrics || one->code)
-    return one->code ? one->code : NOT_SUPPORTED;
+  if (one->without_metrics || code_of(one))
+    return code_of(one) ? code_of(one) : NOT_SUPPORTED;
   fill_metrics(one, metrics);
   return SUCCESS;
 }
@@ -64,21 +69,21 @@ int amdsmi_get_gpu_metrics_info(const struct fake_accelerator *one, unsigned cha
 int amdsmi_get_gpu_compute_partition(const struct fake_accelerator *one, char *text,
                                      uint32_t length) {
   snprintf(text, length, "%s", fake_amd_machine.compute_partition);
-  return one->code;
+  return code_of(one);
 }
 
 int amdsmi_get_gpu_memory_partition(const struct fake_accelerator *one, char *text,
                                     uint32_t length) {
   snprintf(text, length, "NPS1");
-  return one->code;
+  return code_of(one);
 }
 
 int amdsmi_get_gpu_ecc_enabled(const struct fake_accelerator *one, uint64_t *blocks) {
   *blocks = 1;
-  return one->code;
+  return code_of(one);
 }
 
 int amdsmi_get_gpu_process_list(const struct fake_accelerator *one, uint32_t *count, void *list) {
   *count = list ? fake_amd_machine.processes : 0;
-  return one->code;
+  return code_of(one);
 }
