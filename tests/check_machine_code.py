@@ -379,9 +379,13 @@ def check_hip_code(target, name, body):
 def check_hip(target, image):
     if not llvm('llvm-readelf') or not llvm('llvm-objdump'):
         sys.exit('llvm-readelf and llvm-objdump are missing beside clang: see tests/support/setup.sh')
-    facts = note_facts(run(llvm('llvm-readelf'), '--notes', image))
+    notes = run(llvm('llvm-readelf'), '--notes', image)
+    facts = note_facts(notes)
     code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
     check_names(target, facts)
+    # HIP before 6.1 does not know hidden_dynamic_lds_size, and passes such a kernel no arguments.
+    hidden = set(re.findall(r'\.value_kind: +(hidden_\w+)', notes))
+    check(target, not hidden, 'hidden arguments: ' + ', '.join(sorted(hidden)))
     for name, values in facts.items():
         subject = f'{target} {name}'
         check_hip_code(target, name, code.get(name, ''))

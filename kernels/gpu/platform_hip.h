@@ -63,8 +63,20 @@ DEVICE int thread_index_anew(void) {
   asm volatile("" : "+v"(index));
   return index;
 }
+// The packet of the launch, hsa_kernel_dispatch_packet_t (HSA Runtime specification 1.2, 2.7.1):
+// counts in threads. Read by hand: __builtin_amdgcn_workgroup_size_x takes one of code object 5's
+// hidden arguments, whose description names what HIP does not know before 6.1 (and then it passes
+// no arguments at all).
+struct hip_dispatch {
+  uint16_t header, setup, workgroup_size[3], reserved;
+  uint32_t grid_size[3];
+};
+typedef __attribute__((address_space(4))) const struct hip_dispatch hip_packet; // constant memory
+DEVICE hip_packet *hip_launched(void) {
+  return (hip_packet *)__builtin_amdgcn_dispatch_ptr();
+}
 DEVICE int block_threads(void) {
-  return (int)__builtin_amdgcn_workgroup_size_x();
+  return (int)hip_launched()->workgroup_size[0];
 }
 DEVICE int block_index(int axis) {
   return (int)(axis == 0   ? __builtin_amdgcn_workgroup_id_x()
@@ -73,9 +85,8 @@ DEVICE int block_index(int axis) {
 }
 // Grids are counted in threads; every launch is of whole blocks, one thread deep in y and z.
 DEVICE int grid_blocks(int axis) {
-  return (int)(axis == 0   ? __builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x()
-               : axis == 1 ? __builtin_amdgcn_grid_size_y()
-                           : __builtin_amdgcn_grid_size_z());
+  const uint32_t threads = hip_launched()->grid_size[axis];
+  return (int)(axis == 0 ? threads / (uint32_t)block_threads() : threads);
 }
 DEVICE int lane_index(void) {
   return (int)(__builtin_amdgcn_workitem_id_x() % WARP);
