@@ -9,10 +9,12 @@
 #include <cmocka.h>
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernels/reference.h"
@@ -512,6 +514,40 @@ static void collective_libraries(void **unused) {
   assert_int_equal(rmdir(records), 0);
 }
 
+static void link_to(const char *target, const char *folder, const char *name) {
+  char path[600];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  assert_int_equal(symlink(target, path), 0);
+}
+
+// With no variable of ours: the HIP under ROCM_PATH, and the RCCL that lies beside it, which here
+// lacks a function.
+static void found_under_rocm(void **unused) {
+  (void)unused;
+  need_plugin();
+  char rocm[] = "/tmp/pertoken-XXXXXX", folder[64], real[PATH_MAX], command[9000], output[8192];
+  assert_non_null(mkdtemp(rocm));
+  snprintf(folder, sizeof folder, "%s/lib", rocm);
+  assert_int_equal(mkdir(folder, 0777), 0);
+  const char *path = getenv("PERTOKEN_HIP_LIBRARY");
+  assert_non_null(realpath(path, real));
+  link_to(real, folder, "libamdhip64.so.7");
+  strcpy(strrchr(real, '/'), "/fake_hip_old.so");
+  link_to(real, folder, "librccl.so.1");
+  snprintf(command, sizeof command,
+           "env -u PERTOKEN_HIP_LIBRARY -u PERTOKEN_RCCL_LIBRARY ROCM_PATH=%s FAKE_HIP_DEVICES=3 "
+           "PERTOKEN_PLUGINS=build/lib/pertoken %.*s/../../pertoken-probe run --data data "
+           "--model smollm-135m --device hip:all --tensor-parallel 3 -q -o %s 2>&1; s=$?; "
+           "rm -rf %s; exit $s",
+           rocm, (int)(strrchr(path, '/') - path), path, rocm, rocm);
+  FILE *program = popen(command, "r");
+  assert_non_null(program);
+  output[fread(output, 1, sizeof output - 1, program)] = 0;
+  assert_int_equal(pclose(program), 3 << 8);
+  if (!strstr(output, "this RCCL has no ncclGetVersion"))
+    fail_msg("the RCCL beside HIP is not found: '%s'", output);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(same_as_the_oracle, begin),
@@ -532,6 +568,7 @@ int main(void) {
       cmocka_unit_test_setup(a_rank_is_lost, begin),
       cmocka_unit_test_setup(libraries, begin),
       cmocka_unit_test_setup(collective_libraries, begin),
+      cmocka_unit_test_setup(found_under_rocm, begin),
   };
   return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -28,6 +28,15 @@ static const struct {
     {offsetof(struct gpu_collectives, error_string), "ncclGetErrorString"},
 };
 
+static void *open_beside(const char *other, const char *name) {
+  char path[512];
+  const char *slash = other ? strrchr(other, '/') : NULL;
+  if (!slash)
+    return NULL;
+  snprintf(path, sizeof path, "%.*s/%s", (int)(slash - other), other, name);
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 // Kept: such a library has threads of its own.
 static void *open_library(const struct gpu_collectives_source *source) {
   const char *given = getenv(source->variable);
@@ -37,11 +46,11 @@ static void *open_library(const struct gpu_collectives_source *source) {
       snprintf(loaded.why, sizeof loaded.why, "%s: %s", source->variable, dlerror());
     return library;
   }
-  for (size_t i = 0; source->names[i]; i++) {
-    void *library = dlopen(source->names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library)
-      return library;
-  }
+  void *library = open_beside(source->beside, source->names[0]);
+  for (size_t i = 0; source->names[i] && !library; i++)
+    library = dlopen(source->names[i], RTLD_NOW | RTLD_LOCAL);
+  if (library)
+    return library;
   snprintf(loaded.why, sizeof loaded.why,
            "several devices add up their parts of a model through %s, and %s is not there; %s, or "
            "say where it is in %s",

@@ -34,6 +34,7 @@ struct gpu_collectives {
 // Where it is looked for.
 struct gpu_collectives_source {
   const char *kind;     // "NCCL"
+  const char *beside;   // another library, in whose folder it is looked for first; or NULL
   const char *names[4]; // of libraries, ends with NULL
   const char *variable; // of the environment, that names another
   const char *install;  // what to do when none is there

@@ -248,9 +248,32 @@ static int describe(int device, struct gpu_device *out) {
 
 // ---- finding the library
 
-static void *open_library(void) {
+static void *open_in(const char *folder, const char *name) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/lib/%s", folder, name);
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+// The newest first. ROCm's packages install under /opt/rocm and tell the loader nothing of it, so
+// that a distribution's older library may be all that is found by name; a ROCM_PATH that is set is
+// meant.
+static void *search_library(void) {
   static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
-                                      "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"};
+                                      "libamdhip64.so"};
+  const char *rocm = getenv("ROCM_PATH");
+  const bool meant = rocm && *rocm;
+  void *library = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && !library && meant; i++)
+    library = open_in(rocm, names[i]);
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && !library; i++) {
+    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      library = open_in("/opt/rocm", names[i]);
+  }
+  return library;
+}
+
+static void *open_library(void) {
   const char *given = getenv("PERTOKEN_HIP_LIBRARY");
   if (given && *given) {
     void *library = dlopen(given, RTLD_NOW | RTLD_LOCAL);
@@ -258,14 +281,12 @@ static void *open_library(void) {
       snprintf(hip.why, sizeof hip.why, "PERTOKEN_HIP_LIBRARY: %s", dlerror());
     return library;
   }
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library)
-      return library;
-  }
-  snprintf(hip.why, sizeof hip.why,
-           "no AMD driver: libamdhip64.so is not there; install ROCm's HIP runtime");
-  return NULL;
+  void *library = search_library();
+  if (!library)
+    snprintf(hip.why, sizeof hip.why,
+             "no AMD driver: libamdhip64.so is not there; install ROCm's HIP runtime, or say where "
+             "ROCm is in ROCM_PATH");
+  return library;
 }
 
 static int find_symbols(void *library) {
@@ -290,8 +311,13 @@ static void load(void) {
     return;
   hip.runtime.vendor = "AMD";
   hip.runtime.install = "load the amdgpu kernel module, and join the groups render and video";
+  // RCCL is built for one version of HIP: the one beside it.
+  Dl_info hip_itself;
+  if (!dladdr(dlsym(library, "hipMalloc"), &hip_itself))
+    hip_itself.dli_fname = NULL;
   hip.runtime.collectives = (struct gpu_collectives_source){
       .kind = "RCCL",
+      .beside = hip_itself.dli_fname,
       .names = {"librccl.so.1", "librccl.so", "/opt/rocm/lib/librccl.so.1"},
       .variable = "PERTOKEN_RCCL_LIBRARY",
       .install = "install rccl (Debian: librccl1) from ROCm's repository"};
