@@ -2,7 +2,7 @@
 # needed for the rest:
 #   $(BUILD)/lib/pertoken/cuda.so   nvcc of CUDA 12.8 or later: in $(CUDA_PATH), PATH or
 #                                   /usr/local/cuda
-#   $(BUILD)/lib/pertoken/hip.so    clang 19 or later with lld; no ROCm
+#   $(BUILD)/lib/pertoken/hip.so    clang 19 or later with lld; no ROCm, but its clang will do
 # GPU=no leaves them out. Without sanitizers only: tests/emulator runs the same sources with them.
 
 CUDA_ARCHITECTURES := 80 90a 100 120
@@ -20,7 +20,13 @@ CUDA_ROOTS := $(CUDA_PATH) $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..)
 CUDA_HEADER := $(firstword $(shell grep -ls cudaLibraryLoadData \
                                    $(addsuffix /include/cuda_runtime_api.h,$(CUDA_ROOTS))))
 CUDA_ROOT := $(patsubst %/include/cuda_runtime_api.h,%,$(CUDA_HEADER))
-GPU_CLANG := $(firstword $(foreach v,23 22 21 20 19,$(shell command -v clang-$(v) 2>/dev/null)))
+# The newest of the distribution's, else that of ROCm (in $(ROCM_PATH) or /opt/rocm; 19 since 6.4).
+GPU_CLANGS = $(foreach v,23 22 21 20 19,$(shell command -v clang-$(v) 2>/dev/null)) \
+             $(wildcard $(addsuffix /llvm/bin/clang,$(ROCM_PATH) /opt/rocm)) \
+             $(shell command -v clang 2>/dev/null)
+GPU_CLANG := $(firstword $(shell for c in $(GPU_CLANGS); do v=$$($$c -dumpversion); \
+                 test "$${v%%.*}" -ge 19 && $$c --target=amdgcn-amd-amdhsa -nogpulib \
+                   --print-supported-cpus 2>&1 | grep -qw gfx942 && echo $$c; done 2>/dev/null))
 ifneq ($(GPU_CLANG),)
 ifneq ($(shell $(GPU_CLANG) --target=amdgcn-amd-amdhsa -nogpulib --print-supported-cpus 2>&1 | grep -w gfx950),)
 HIP_ARCHITECTURES += gfx950
@@ -37,7 +43,7 @@ LADDER := $(if $(PLUGINS),$(BUILD)/bench/gpu_kernels)
 
 ifeq ($(VARIANT)$(GPU),)
 GPU_WITHOUT := $(strip $(if $(HAS_CUDA),,cuda (needs nvcc of CUDA 12.8)) \
-                       $(if $(GPU_CLANG),,hip (needs clang 19 and lld)) \
+                       $(if $(GPU_CLANG),,hip (needs clang 19 and lld, or ROCm 6.4's)) \
                        $(if $(filter gfx950,$(HIP_ARCHITECTURES)),,gfx950 (needs clang 20)))
 GPU_WORDS = $(if $(GPU_WITHOUT),@echo "  built without $(GPU_WITHOUT)")
 endif
