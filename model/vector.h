@@ -15,7 +15,11 @@ enum { VECTOR_BLOCK = 256, VECTOR_ALIGNMENT = 64 };
 // The sanitizers and the clones' resolvers, which run before anything else, do not go together.
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&                        \
     !defined(__SANITIZE_ADDRESS__)
+#if __GNUC__ >= 12
 #define VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else // Ubuntu 22.04's gcc 11 clones for no level of the architecture
+#define VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
 #else
 #define VECTOR_CLONES
 #endif
