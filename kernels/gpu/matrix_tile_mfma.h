@@ -2,8 +2,10 @@
 // gfx950, by waves of 64: 16 x 16.
 //
 // What lies where is that of AMD's matrix instruction calculator (ROCm/amd_matrix_instruction_
-// calculator, --register-layout) and of "AMD Instinct MI300 Instruction Set Architecture", chapter
-// 7. With q = lane / 16 and k the index within the instruction:
+// calculator, --register-layout; CDNA 2 and 3) and of "AMD Instinct MI300 Instruction Set
+// Architecture", chapter 7; of gfx950's own instruction that of AMD's composable_kernel
+// (xdlops_gemm.hpp, mfma_f32_16x16x32bf16). With q = lane / 16 and k the index within the
+// instruction:
 //   A  row lane % 16, k = Eq .. Eq + E - 1, E elements together: 4 of BF16 (16x16x16), 8 of E4M3
 //      (16x16x32) or of BF16 on gfx950 (16x16x32)
 //   B  column lane % 16, the same k

@@ -7,8 +7,9 @@
 // is to hold. Which element lies where is written down here a second time, from
 //   mma   PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type" and "Matrix
 //         Fragments for mma.m16n8k32" (9.7.14.5 in version 8.7)
-//   mfma  AMD's matrix instruction calculator, --matrix-layout for v_mfma_f32_16x16x16_bf16,
-//         v_mfma_f32_16x16x32_fp8_fp8 and v_mfma_f32_16x16x32_bf16
+//   mfma  AMD's matrix instruction calculator, --matrix-layout for v_mfma_f32_16x16x16_bf16 and
+//         v_mfma_f32_16x16x32_fp8_fp8; it does not know gfx950's v_mfma_f32_16x16x32_bf16, whose
+//         layout AMD's composable_kernel has (xdlops_gemm.hpp)
 // What it cannot show: how the units round sums within an instruction, and whether they flush
 // subnormals.
 #ifndef PERTOKEN_MATRIX_INSTRUCTION_H
