@@ -39,6 +39,7 @@ struct setup {
   int slot_count;
   const int *items; // of the program
   size_t item_count;
+  const bool *wanted;      // [option][item]: only some options may have what a claim is of
   int set_of[CLAIMS_MOST]; // the conditions of each claim; 0: none
   int set_count;
   double scales[CLAIMS_MOST];
@@ -191,6 +192,19 @@ static void find_items(struct setup *setup) {
     }
 }
 
+static void find_wanted(struct setup *setup) {
+  const struct claims *claims = setup->claims;
+  bool *wanted = arena_array(setup->arena, claims->scenario->option_count * setup->item_count + 1,
+                             sizeof *wanted);
+  setup->wanted = wanted;
+  for (int c = 0; c < claims->count; c++)
+    for (int t = 0; t < claims->list[c].quantity.term_count; t++) {
+      const struct claim_term *term = &claims->list[c].quantity.terms[t];
+      if (term->declaration >= 0)
+        wanted[term->option * setup->item_count + item_of(setup, term->declaration)] = true;
+    }
+}
+
 // Room for the longest horizon of a free range or a condition.
 static int periods_of(const struct setup *setup) {
   const struct scenario *scenario = setup->claims->scenario;
@@ -221,7 +235,8 @@ static int build_program(struct setup *setup, struct diagnostics *diagnostics) {
                                     .variables = variables,
                                     .variable_count = setup->slot_count,
                                     .items = setup->items,
-                                    .item_count = setup->item_count};
+                                    .item_count = setup->item_count,
+                                    .wanted = setup->wanted};
   setup->program = program_build(&request, setup->arena, diagnostics);
   setup->workspace = setup->program ? program_workspace_new(setup->program) : NULL;
   return setup->program ? 0 : -1;
@@ -677,6 +692,7 @@ const struct audit *audit_claims(const struct scenario *scenario, struct arena *
   if (choose_frees(audit, scenario, arena, diagnostics) || find_slots(setup, diagnostics))
     return NULL;
   find_items(setup);
+  find_wanted(setup);
   if (build_program(setup, diagnostics))
     return NULL;
   const int failed = evaluate_as_stated(setup, audit, diagnostics);

@@ -142,6 +142,10 @@ static int translate_option(struct expressions *expressions, const struct progra
   for (size_t i = 0; i < cells; i++)
     translation.known[i] = -1;
   for (size_t i = 0; i < request->item_count; i++) {
+    if (request->wanted && !request->wanted[which * request->item_count + i]) {
+      results[i] = expression_constant(expressions, 0);
+      continue;
+    }
     if (!option_has(option, request->items[i])) {
       diagnostics_error(diagnostics, option->place, "option '%s' has no '%s'", option->id,
                         scenario->model->declarations[request->items[i]].name);

@@ -21,14 +21,15 @@ struct program_request {
                         // or -1 for its value in the selected case;
                         // of no effect where the option computes it
   int variable_count;
-  const int *items; // scalars wanted of every option
+  const int *items; // scalars
   size_t item_count;
+  const bool *wanted; // [option_count][item_count]; NULL: every item of every option
 };
 
 struct program;
 
-// The scenario must outlive the call, not the program. An item that an option does not have is an
-// error. NULL after errors.
+// The scenario must outlive the call, not the program. A wanted item that an option does not have
+// is an error. NULL after errors.
 struct program *program_build(const struct program_request *request, struct arena *arena,
                               struct diagnostics *diagnostics);
 
@@ -42,7 +43,7 @@ double *program_variable(const struct program *program, double *workspace, int v
 // Computes the wanted items of VECTOR_BLOCK draws, in base units.
 void program_run(const struct program *program, double *workspace);
 
-// An item (its place in the request) of an option, after program_run.
+// An item (its place in the request) of an option, after program_run; 0 where it is not wanted.
 const double *program_result(const struct program *program, const double *workspace, size_t option,
                              size_t item);
 

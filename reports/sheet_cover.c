@@ -276,7 +276,8 @@ static void write_legend(struct writer *writer, int last) {
   const char *const notes[] = {
       "Sign: costs are positive; negative amounts (credits) stand in parentheses; zero money is -.",
       arena_printf(book->arena,
-                   "Nominal %s before income tax; recoverable VAT excluded; a year has 8760 hours.",
+                   "Nominal %s before income tax; recoverable VAT excluded; a year has 8760 hours; "
+                   "T is 10^12.",
                    book->scenario->model->currency),
       "Sheets are protected without a password: Review, Unprotect Sheet.",
   };

@@ -91,7 +91,7 @@ lxw_chart_series *chart_add_bars(lxw_chart *chart, const struct chart_range *bar
                                  lxw_color_t colour) {
   lxw_chart_series *series = add_series(chart, bars, values, name);
   lxw_chart_fill fill = {.color = colour};
-  lxw_chart_line edge = {.color = LXW_COLOR_WHITE, .width = 0.5F};
+  lxw_chart_line edge = {.none = LXW_TRUE}; // an edge would hide what is thinner than it
   chart_series_set_fill(series, &fill);
   chart_series_set_line(series, &edge);
   return series;

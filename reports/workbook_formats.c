@@ -28,7 +28,7 @@ static const char *const codes[NUMBER_FORMATS] = {
     [NUMBER_TENTHS] = "#,##0.0_);(#,##0.0);0_)",
     [NUMBER_HUNDREDTHS] = "#,##0.00_);(#,##0.00);0_)",
     [NUMBER_PLAIN] = "[=0]0_);[=1]0_);#,##0.0000_)",
-    [NUMBER_TOKENS] = "[>=1000000000]0.0000E+00_);[<0](#,##0);#,##0_)",
+    [NUMBER_TOKENS] = "[>=1000000000]#,##0.0000,,,,\" T\"_);[<0](#,##0);#,##0_)",
     [NUMBER_ANY] = "#,##0.0000_);(#,##0.0000);0_)",
     [NUMBER_EXPONENT] = "0.00E+00_)",
     [NUMBER_TEXT] = "@",

@@ -314,6 +314,24 @@ def check_bad_input():
               done.stdout)
 
 
+def check_lacking():
+    """A claim of what another option lacks: here what is paid after tax, which only b has."""
+    claim = '[claim after]\nsays = b.after_tax_total = 150000 USD .. 250000 USD\n'
+    free = '[free]\nb.discount = 0 .. 50 %\n'
+    head = HEAD.replace('30000 USD\n', '30000 USD\nthroughput = 4000 token/s\n')
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'claim.ini'
+        for extra in ('', free):
+            path.write_text(head + 'tax_rate = 25 %\n' + claim + CLAIM + extra, encoding='utf-8')
+            done = run('audit', path, '-q')
+            check(f'an item that a lacks {extra!r}', done.returncode in (0, 1) and 'after' in done.stdout,
+                  (done.returncode, done.stderr))
+        path.write_text(head + 'tax_rate = 25 %\n' + claim.replace('b.after', 'a.after'), encoding='utf-8')
+        done = run('audit', path)
+        check('of a itself', done.returncode == 2 and "option 'a' has no 'after_tax_total'" in done.stderr
+              and ':19:8' in done.stderr, done.stderr)
+
+
 def check_time():
     """Three claims on four free quantities; the processor's time, which a busy machine leaves."""
     text = (HEAD + CLAIM +
@@ -340,6 +358,7 @@ def main():
     check_table()
     check_table_follows_the_catalogue()
     check_bad_input()
+    check_lacking()
     check_time()
     count.finish()
 

@@ -234,9 +234,13 @@ static void compare_with_evaluator(struct scenario_fixture *fixture, int percent
       .scenario = fixture->scenario, .arena = &fixture->fixture.arena, .periods = 9};
   choose_variables(&comparison, percent);
   choose_items(&comparison);
-  struct program_request request = {fixture->scenario,    comparison.periods,
-                                    comparison.variables, comparison.variable_count,
-                                    comparison.items,     comparison.item_count};
+  struct program_request request = {fixture->scenario,
+                                    comparison.periods,
+                                    comparison.variables,
+                                    comparison.variable_count,
+                                    comparison.items,
+                                    comparison.item_count,
+                                    NULL};
   struct program *program =
       program_build(&request, &fixture->fixture.arena, &fixture->fixture.diagnostics);
   assert_non_null(program);
@@ -286,7 +290,7 @@ static void test_size(void **state) {
   for (size_t i = 0; i < count; i++)
     variables[i] = -1;
   struct program_request request = {
-      fixture.scenario, fixture.scenario->periods, variables, 0, &item, 1};
+      fixture.scenario, fixture.scenario->periods, variables, 0, &item, 1, NULL};
   struct program *program = program_build(&request, arena, &fixture.fixture.diagnostics);
   assert_int_equal(program_steps(program), 0);
   variables[pue] = variables[fixture.scenario->model->count + pue] = 0;
@@ -306,9 +310,43 @@ static void test_missing_item(void **state) {
   int *variables = arena_array(arena, count, sizeof *variables);
   memset(variables, -1, count * sizeof *variables);
   int item = model_find(fixture.scenario->model, "coverage");
-  struct program_request request = {fixture.scenario, 8, variables, 0, &item, 1};
+  struct program_request request = {fixture.scenario, 8, variables, 0, &item, 1, NULL};
   assert_null(program_build(&request, arena, &fixture.fixture.diagnostics));
   expect_error(&fixture.fixture, "coverage", "option 'h200' has no 'coverage'");
+  scenario_fixture_end(&fixture);
+}
+
+// What one option has, of that one alone.
+static void test_wanted(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  scenario_fixture_start(&fixture,
+                         "[scenario]\ntitle = T\ndate = 2026-11-01\n[common]\naccelerators = 8\n"
+                         "pue = 1\nelectricity_price = 0.1 USD/kWh\nutilization = 70 %\n"
+                         "throughput = 4000 token/s\nlist_price = 30000 USD\n[option a]\n"
+                         "accelerator = h200-sxm-141\n[option b]\naccelerator = h200-sxm-141\n"
+                         "tax_rate = 25 %\n",
+                         NULL, NULL);
+  expect_error(&fixture.fixture, "the scenario", "");
+  struct arena *arena = &fixture.fixture.arena;
+  const struct scenario *scenario = fixture.scenario;
+  int *variables = arena_array(arena, 2 * (size_t)scenario->model->count, sizeof *variables);
+  memset(variables, -1, 2 * (size_t)scenario->model->count * sizeof *variables);
+  const int item = model_find(scenario->model, "after_tax_total");
+  const bool wanted[] = {false, true};
+  struct program_request request = {scenario, scenario->periods, variables, 0, &item, 1, wanted};
+  struct program *program = program_build(&request, arena, &fixture.fixture.diagnostics);
+  assert_non_null(program);
+  double *workspace = program_workspace_new(program);
+  program_run(program, workspace);
+  assert_true(program_result(program, workspace, 0, 0)[0] == 0);
+  const double expected = option_value(scenario, &scenario->options[1], item, 0);
+  assert_true(expected > 0);
+  assert_true(fabs(program_result(program, workspace, 1, 0)[0] / expected - 1) < 1e-12);
+  program_workspace_free(workspace);
+  request.wanted = NULL;
+  assert_null(program_build(&request, arena, &fixture.fixture.diagnostics));
+  expect_error(&fixture.fixture, "both", "option 'a' has no 'after_tax_total'");
   scenario_fixture_end(&fixture);
 }
 
@@ -317,6 +355,7 @@ int main(void) {
       cmocka_unit_test(test_same_as_evaluator),
       cmocka_unit_test(test_size),
       cmocka_unit_test(test_missing_item),
+      cmocka_unit_test(test_wanted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
