@@ -42,14 +42,14 @@ const struct measurement_beside measurement_beside_unknown = {
     .wall_power_w = NAN,
 };
 
-const struct measurement_telemetry measurement_telemetry_unknown = {
-    .source = "",
-    .window_s = NAN,
-    .core_clock_hz = RANGE_UNKNOWN,
-    .memory_clock_hz = RANGE_UNKNOWN,
-    .core_temperature_c = RANGE_UNKNOWN,
-    .memory_temperature_c = RANGE_UNKNOWN,
-};
+#define TELEMETRY_UNKNOWN                                                                          \
+  {                                                                                                \
+    .source = "", .window_s = NAN, .core_clock_hz = RANGE_UNKNOWN,                                 \
+    .memory_clock_hz = RANGE_UNKNOWN, .core_temperature_c = RANGE_UNKNOWN,                         \
+    .memory_temperature_c = RANGE_UNKNOWN,                                                         \
+  }
+
+const struct measurement_telemetry measurement_telemetry_unknown = TELEMETRY_UNKNOWN;
 
 const struct measurement_together measurement_together_unknown = {
     .devices = 0,
@@ -60,6 +60,7 @@ const struct measurement_together measurement_together_unknown = {
     .load_power_w = NAN,
     .host_load_power_w = NAN,
     .window_s = NAN,
+    .telemetry = TELEMETRY_UNKNOWN,
 };
 
 const struct measurement_shard measurement_whole_model = {

@@ -20,8 +20,9 @@
 
 // 2 adds what stands beside the device's own watts, telemetry and the device's state; 3 what the
 // device does while others beside it run the same; 4 the meter's readings over time; 5 several
-// devices that hold one model together. Older records are read, with these unknown.
-#define MEASUREMENT_SCHEMA 5
+// devices that hold one model together; 6 telemetry of each of several devices. Older records are
+// read, with these unknown.
+#define MEASUREMENT_SCHEMA 6
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -33,7 +34,8 @@ struct measurement_device {
   int units; // cores or multiprocessors
 };
 
-// How the device was set up, by its management library. "" and NAN where it does not tell.
+// How the device was set up, by its management library. "" and NAN where it does not tell. In the
+// environment of several that hold a model together: the first, and the processes on all of them.
 struct measurement_device_state {
   const char *driver, *vbios; // versions
   const char *ecc;            // "enabled", "disabled"
@@ -147,13 +149,14 @@ struct measurement_readings {
 // The same workload on several devices of the machine at once, each with a model of its own. NAN
 // where not measured.
 struct measurement_together {
-  int devices;               // that ran; 0: only this one was measured
-  double tokens_per_s;       // of this device meanwhile
-  double slowest, fastest;   // tokens per second of a device
-  double total_tokens_per_s; // of all
-  double load_power_w;       // of all devices; what some share counted once
-  double host_load_power_w;  // beside them, of the CPU's meter
-  double window_s;           // of time that all ran in
+  int devices;                            // that ran; 0: only this one was measured
+  double tokens_per_s;                    // of this device meanwhile
+  double slowest, fastest;                // tokens per second of a device
+  double total_tokens_per_s;              // of all
+  double load_power_w;                    // of all devices; what some share counted once
+  double host_load_power_w;               // beside them, of the CPU's meter
+  double window_s;                        // of time that all ran in
+  struct measurement_telemetry telemetry; // of this device meanwhile
 };
 
 // One rank's share of a model that several devices hold together, each a part of every matrix
@@ -171,11 +174,14 @@ struct measurement_shard {
 struct measurement_member {
   int index; // of the device within the backend when it was measured
   const char *name, *uuid, *pci;
+  struct measurement_device_state state;
+  struct measurement_telemetry telemetry; // under the load of all
 };
 
 // A model that several devices held together, all of them measured, as they exchanged what
 // measurement_shard says of shares. tokens_per_s and all that is metered are of all of them; bytes,
-// operations, memory and read bandwidth are of the first, and each has as much.
+// operations, memory and read bandwidth are of the first, and each has as much. Each one's clocks,
+// temperatures and throttling stand with the member; the result's own telemetry is unknown.
 struct measurement_tensor_parallel {
   int devices;                              // 0: the result is of one device
   const struct measurement_member *members; // [devices]

@@ -136,23 +136,30 @@ static const struct field readings_fields[] = {OBJECT(measurement_readings, idle
                                                OBJECT(measurement_readings, load, window_fields),
                                                END};
 
-static const struct field together_fields[] = {INT(measurement_together, devices, 0),
-                                               MAYBE(measurement_together, tokens_per_s, 0),
-                                               MAYBE(measurement_together, slowest, 0),
-                                               MAYBE(measurement_together, fastest, 0),
-                                               MAYBE(measurement_together, total_tokens_per_s, 0),
-                                               MAYBE(measurement_together, load_power_w, 0),
-                                               MAYBE(measurement_together, host_load_power_w, 0),
-                                               MAYBE(measurement_together, window_s, 0),
-                                               END};
+static const struct field together_fields[] = {
+    INT(measurement_together, devices, 0),
+    MAYBE(measurement_together, tokens_per_s, 0),
+    MAYBE(measurement_together, slowest, 0),
+    MAYBE(measurement_together, fastest, 0),
+    MAYBE(measurement_together, total_tokens_per_s, 0),
+    MAYBE(measurement_together, load_power_w, 0),
+    MAYBE(measurement_together, host_load_power_w, 0),
+    MAYBE(measurement_together, window_s, 0),
+    OBJECT_SINCE(measurement_together, telemetry, telemetry_fields, 6),
+    END};
 
 static const struct field shard_fields[] = {
     INT(measurement_shard, of, 0), MAYBE(measurement_shard, step_seconds, 0),
     MAYBE(measurement_shard, all_reduce_s, 0), TEXT(measurement_shard, source), END};
 
 static const struct field member_fields[] = {
-    INT(measurement_member, index, 0), TEXT(measurement_member, name),
-    TEXT(measurement_member, uuid), TEXT(measurement_member, pci), END};
+    INT(measurement_member, index, 0),
+    TEXT(measurement_member, name),
+    TEXT(measurement_member, uuid),
+    TEXT(measurement_member, pci),
+    OBJECT_SINCE(measurement_member, state, device_state_fields, 6),
+    OBJECT_SINCE(measurement_member, telemetry, telemetry_fields, 6),
+    END};
 
 static const struct field tensor_parallel_fields[] = {
     INT(measurement_tensor_parallel, devices, 0),

@@ -19,7 +19,6 @@ struct energy_load energy_load_unknown(void) {
   return (struct energy_load){
       .use = energy_unknown,
       .host_use = energy_unknown,
-      .telemetry = measurement_telemetry_unknown,
       .wall = {"", NAN},
       .soak_s = NAN,
   };
@@ -39,7 +38,9 @@ static bool is_there(const struct meter *meter) {
 }
 
 static bool has_anything_to_watch(const struct protocol *protocol) {
-  const bool has_telemetry = protocol->telemetry && protocol->telemetry->kind;
+  bool has_telemetry = false;
+  for (size_t i = 0; i < protocol->telemetry_count; i++)
+    has_telemetry |= protocol->telemetry[i].kind != NULL;
   const bool is_asked =
       protocol->wall && isnan(protocol->wall->typed_w) && wall_can_be_asked(protocol->wall);
   return is_there(protocol->meter) || is_there(protocol->host) || has_telemetry || is_asked;
@@ -91,6 +92,7 @@ static enum decode_status meter_load(const struct load *load, struct energy_load
       .meter = protocol->meter,
       .host = protocol->host,
       .telemetry = protocol->telemetry,
+      .telemetry_count = protocol->telemetry_count,
       .seconds = protocol->energy_s,
       .on_thread = protocol->on_thread,
       .arena = protocol->arena,
@@ -105,8 +107,7 @@ static enum decode_status meter_load(const struct load *load, struct energy_load
     out->wall = wall_answer(&wall, wall_limit_s, protocol->arena);
   out->use = watch.use;
   out->host_use = watch.host_use;
-  if (protocol->telemetry)
-    out->telemetry = telemetry_sum(protocol->telemetry);
+  out->telemetry = telemetry_sums(protocol->telemetry, protocol->telemetry_count, protocol->arena);
   return status;
 }
 
@@ -114,8 +115,8 @@ enum decode_status energy_load_run(const struct protocol *protocol, struct decod
                                    double step_s, const char *label, struct energy_load *out) {
   const struct load load = {protocol, state, steps_for(step_s), label};
   *out = energy_load_unknown();
-  if (protocol->telemetry)
-    out->telemetry.source = protocol->telemetry->name;
+  out->telemetry =
+      telemetry_unwatched(protocol->telemetry, protocol->telemetry_count, protocol->arena);
   if (protocol->wall && !isnan(protocol->wall->typed_w))
     out->wall = wall_typed(protocol->wall, protocol->arena);
   if (!has_anything_to_watch(protocol))

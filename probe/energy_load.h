@@ -8,7 +8,7 @@
 
 struct energy_load {
   struct energy_use use, host_use; // of the device's meter and, beside it, of the host's
-  struct measurement_telemetry telemetry;
+  const struct measurement_telemetry *telemetry; // [protocol->telemetry_count]
   struct wall_reading wall;
   double soak_s; // of load before the window
 };

@@ -7,15 +7,19 @@ static bool has_kind(const struct meter *meter) {
   return meter && meter->kind;
 }
 
+static void look_at_all(const struct energy_watch *watch) {
+  for (size_t i = 0; i < watch->telemetry_count; i++)
+    telemetry_look(&watch->telemetry[i]);
+}
+
 static void begin(struct energy_watch *watch) {
   watch->has_host_window = has_kind(watch->host) &&
                            energy_start(&watch->host_window, watch->host, watch->arena) == METER_OK;
   watch->has_window = has_kind(watch->meter) &&
                       energy_start(&watch->window, watch->meter, watch->arena) == METER_OK;
-  if (watch->telemetry) {
-    telemetry_restart(watch->telemetry);
-    telemetry_look(watch->telemetry);
-  }
+  for (size_t i = 0; i < watch->telemetry_count; i++)
+    telemetry_restart(&watch->telemetry[i]);
+  look_at_all(watch);
   const double now_s = clock_now(watch->clock);
   watch->next_look_s = now_s + look_every_s;
   watch->end_s = now_s + watch->seconds;
@@ -28,8 +32,8 @@ static void look(struct energy_watch *watch) {
     atomic_store(&watch->is_over, true);
   if (watch->has_host_window && energy_sample(&watch->host_window) != METER_OK)
     watch->has_host_window = false;
-  if (watch->telemetry && now_s >= watch->next_look_s) {
-    telemetry_look(watch->telemetry);
+  if (now_s >= watch->next_look_s) {
+    look_at_all(watch);
     watch->next_look_s = now_s + look_every_s;
   }
   if (now_s >= watch->end_s)
@@ -37,8 +41,7 @@ static void look(struct energy_watch *watch) {
 }
 
 static void end(struct energy_watch *watch) {
-  if (watch->telemetry)
-    telemetry_look(watch->telemetry);
+  look_at_all(watch);
   if (watch->has_window)
     watch->use = energy_stop(&watch->window);
   if (watch->has_host_window)

@@ -17,7 +17,8 @@ struct energy_watch {
   // Set by the caller.
   const struct clock *clock;
   struct meter *meter, *host;  // each may be NULL or without a kind
-  struct telemetry *telemetry; // or NULL
+  struct telemetry *telemetry; // [telemetry_count]
+  size_t telemetry_count;
   double seconds;
   bool on_thread;
   struct arena *arena;

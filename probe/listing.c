@@ -91,11 +91,12 @@ static json_t *json_of_device(const struct listed_device *listed) {
   for (size_t i = 0; i < RATES; i++)
     json_object_set_new(rates, rate_kinds[i].name, number_or_null(listed->rates[i]));
   return json_pack(
-      "{s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:i, s:o, s:o, s:s?}", "backend",
-      listed->device.backend->name, "index", listed->device.index, "name", device->name, "uuid",
-      device->uuid, "pci", device->pci, "runtime", device->runtime, "memory_bytes",
-      (json_int_t)device->memory_bytes, "memory_free_bytes", (json_int_t)device->memory_free_bytes,
-      "cache_bytes", (json_int_t)device->cache_bytes, "units", device->units, "read_bandwidth",
+      "{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:i, s:o, s:o, s:s?}", "backend",
+      listed->device.backend->name, "build", listed->device.backend->build, "index",
+      listed->device.index, "name", device->name, "uuid", device->uuid, "pci", device->pci,
+      "runtime", device->runtime, "memory_bytes", (json_int_t)device->memory_bytes,
+      "memory_free_bytes", (json_int_t)device->memory_free_bytes, "cache_bytes",
+      (json_int_t)device->cache_bytes, "units", device->units, "read_bandwidth",
       number_or_null(listed->read_bandwidth), "operations_per_s", rates, "meter", listed->meter);
 }
 

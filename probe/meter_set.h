@@ -7,8 +7,9 @@
 #include "probe/telemetry.h"
 
 struct meter_set {
-  struct meter device, host; // of a CPU, the first is the machine's and the second is none
-  struct telemetry telemetry;
+  struct meter device, host;   // of a CPU, the first is the machine's and the second is none
+  struct telemetry *telemetry; // [telemetry_count], of each device, in their order
+  size_t telemetry_count;
   const char *const *devices; // PCI addresses of what `device` meters
 };
 
@@ -17,8 +18,7 @@ void meter_set_open(struct meter_set *set, const struct device *device,
                     const struct meter_roots *roots, const struct clock *clock,
                     struct arena *arena);
 
-// The same for several devices of one vendor: what they share is counted once. No telemetry, which
-// is of one device.
+// The same for several devices of one vendor: watts that they share are counted once.
 void meter_set_open_all(struct meter_set *set, const struct device *const *devices, size_t count,
                         const struct meter_roots *roots, const struct clock *clock,
                         struct arena *arena);

@@ -281,9 +281,17 @@ static const char *tell_meter(const struct protocol *protocol, const struct mete
   return arena_printf(protocol->arena, "lost: %s", meter->why);
 }
 
+// Of one device; unknown where none was looked at.
+static struct measurement_telemetry telemetry_of(const struct protocol *protocol,
+                                                 const struct energy_load *load, size_t i) {
+  return load->telemetry && i < protocol->telemetry_count ? load->telemetry[i]
+                                                          : measurement_telemetry_unknown;
+}
+
 static void tell_beside(const struct protocol *protocol, const struct energy_load *load,
                         struct measurement *out) {
-  out->telemetry = load->telemetry;
+  out->telemetry = protocol->telemetry_count == 1 ? telemetry_of(protocol, load, 0)
+                                                  : measurement_telemetry_unknown;
   out->beside = measurement_beside_unknown;
   out->beside.soak_s = load->soak_s;
   out->beside.module_power_w = load->use.module_power_w;
@@ -353,22 +361,36 @@ static void tell_exchanges(struct measurement *out) {
   out->p95_s += shift_s;
 }
 
-static struct measurement_tensor_parallel tell_ranks(const struct workload *workload,
-                                                     const struct decode_all_reduce *all_reduce,
-                                                     struct arena *arena) {
+static struct measurement_member tell_member(const struct protocol *protocol,
+                                             const struct workload *workload,
+                                             const struct energy_load *load, size_t i) {
+  const struct measurement_device device = device_record(&workload->ranks[i], protocol->arena);
+  return (struct measurement_member){
+      .index = device.index,
+      .name = device.name,
+      .uuid = device.uuid,
+      .pci = device.pci,
+      .state = i < protocol->telemetry_count ? protocol->telemetry[i].state
+                                             : measurement_device_state_unknown,
+      .telemetry = telemetry_of(protocol, load, i),
+  };
+}
+
+static struct measurement_tensor_parallel tell_ranks(const struct protocol *protocol,
+                                                     const struct workload *workload,
+                                                     const struct depth *depth) {
   const size_t count = workload->rank_count > 1 ? (size_t)workload->rank_count : 0;
   if (count == 0)
     return measurement_one_device;
-  struct measurement_member *members = arena_array(arena, count, sizeof *members);
-  for (size_t i = 0; i < count; i++) {
-    const struct measurement_device device = device_record(&workload->ranks[i], arena);
-    members[i] = (struct measurement_member){device.index, device.name, device.uuid, device.pci};
-  }
+  const struct decode_all_reduce *all_reduce = &depth->all_reduce;
+  struct measurement_member *members = arena_array(protocol->arena, count, sizeof *members);
+  for (size_t i = 0; i < count; i++)
+    members[i] = tell_member(protocol, workload, &depth->load, i);
   return (struct measurement_tensor_parallel){
       .devices = workload->rank_count,
       .members = members,
       .member_count = count,
-      .library = arena_copy(arena, all_reduce->library),
+      .library = arena_copy(protocol->arena, all_reduce->library),
       .all_reduce_s = all_reduce->seconds,
       .all_reduce_bytes = all_reduce->bytes,
   };
@@ -391,7 +413,7 @@ static void tell(const struct protocol *protocol, const struct workload *workloa
     tell_extrapolation(depths, out);
   }
   tell_exchanges(out);
-  out->tensor_parallel = tell_ranks(workload, &last->all_reduce, protocol->arena);
+  out->tensor_parallel = tell_ranks(protocol, workload, last);
   tell_energy(protocol, last, out);
   tell_flags(protocol, depths, count, out);
 }

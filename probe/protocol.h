@@ -32,7 +32,8 @@ struct protocol {
   // Beside it; each may be NULL.
   struct meter *host;
   double host_idle_power_w;
-  struct telemetry *telemetry;
+  struct telemetry *telemetry; // [telemetry_count], of the device, or of each of several
+  size_t telemetry_count;
   const struct wall_options *wall;
   // From which session and recheck open the three above and the meter for the device that they
   // find, NULL: they are used as given.

@@ -170,6 +170,7 @@ static struct protocol protocol_for(const struct protocol *protocol,
   again.idle_readings = (struct measurement_window){0};
   again.host = NULL;
   again.telemetry = NULL;
+  again.telemetry_count = 0;
   again.wall = NULL;
   if (isnan(recorded->load_power_w)) {
     again.meter = none;

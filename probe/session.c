@@ -159,6 +159,18 @@ static void warn_if_busy(const struct session *session) {
                         record->environment.load_average, record->device.units);
 }
 
+// The first device's, and the processes on all of them.
+static struct measurement_device_state state_of(const struct protocol *protocol) {
+  struct measurement_device_state state = protocol->telemetry[0].state;
+  for (size_t i = 1; i < protocol->telemetry_count; i++) {
+    const double others = protocol->telemetry[i].state.other_processes;
+    if (!isnan(others))
+      state.other_processes =
+          isnan(state.other_processes) ? others : state.other_processes + others;
+  }
+  return state;
+}
+
 // The record that an earlier run left, or a new one.
 static int open_record(struct session *session) {
   const struct protocol *protocol = &session->protocol;
@@ -187,8 +199,8 @@ static int open_record(struct session *session) {
   session->record->device = here;
   session->record->environment =
       environment_read(session->options->threads, device->backend->build, protocol->arena);
-  if (protocol->telemetry)
-    session->record->environment.device_state = protocol->telemetry->state;
+  if (protocol->telemetry_count)
+    session->record->environment.device_state = state_of(protocol);
   warn_if_busy(session);
   return 0;
 }
@@ -286,11 +298,13 @@ int session_run(struct session *session, const struct measurement_shape *model) 
     meter_set_open(&set, protocol->device, protocol->roots, protocol->clock, protocol->arena);
   protocol->meter = &set.device;
   protocol->host = &set.host;
-  protocol->telemetry = &set.telemetry;
+  protocol->telemetry = set.telemetry;
+  protocol->telemetry_count = set.telemetry_count;
   const int result = run_plan(session, &plan);
   meter_set_close(&set);
   protocol->meter = protocol->host = NULL;
   protocol->telemetry = NULL;
+  protocol->telemetry_count = 0;
   return result;
 }
 
@@ -329,6 +343,7 @@ static int keep_together(const struct session *sessions, size_t count,
         .load_power_w = together->load_power_w,
         .host_load_power_w = together->host_load_power_w,
         .window_s = together->window_s,
+        .telemetry = together->telemetry[i],
     };
     if (measurement_write(sessions[i].record, sessions[i].path, sessions[i].protocol.arena,
                           sessions[i].protocol.diagnostics))
@@ -376,6 +391,8 @@ int session_run_together(struct session *sessions, size_t count,
   meter_set_open_all(&set, devices, count, protocol.roots, protocol.clock, protocol.arena);
   protocol.meter = &set.device;
   protocol.host = &set.host;
+  protocol.telemetry = set.telemetry;
+  protocol.telemetry_count = set.telemetry_count;
   const int result = measure_together(sessions, count, &protocol, &plan);
   meter_set_close(&set);
   folder_close(&folder);

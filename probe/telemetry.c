@@ -124,6 +124,24 @@ struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry) {
   return sum;
 }
 
+struct measurement_telemetry *telemetry_sums(const struct telemetry *telemetry, size_t count,
+                                             struct arena *arena) {
+  struct measurement_telemetry *sums = arena_array(arena, count, sizeof *sums);
+  for (size_t i = 0; i < count; i++)
+    sums[i] = telemetry_sum(&telemetry[i]);
+  return sums;
+}
+
+struct measurement_telemetry *telemetry_unwatched(const struct telemetry *telemetry, size_t count,
+                                                  struct arena *arena) {
+  struct measurement_telemetry *sums = arena_array(arena, count, sizeof *sums);
+  for (size_t i = 0; i < count; i++) {
+    sums[i] = measurement_telemetry_unknown;
+    sums[i].source = telemetry[i].name;
+  }
+  return sums;
+}
+
 void telemetry_close(struct telemetry *telemetry) {
   if (telemetry->kind)
     telemetry->kind->close(telemetry);

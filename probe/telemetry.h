@@ -60,6 +60,12 @@ void telemetry_look(struct telemetry *telemetry);
 // Over the looks since the restart.
 struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry);
 
+// The same of each of several; and of those that no one has looked at, who would tell.
+struct measurement_telemetry *telemetry_sums(const struct telemetry *telemetry, size_t count,
+                                             struct arena *arena);
+struct measurement_telemetry *telemetry_unwatched(const struct telemetry *telemetry, size_t count,
+                                                  struct arena *arena);
+
 void telemetry_close(struct telemetry *telemetry);
 
 #endif

@@ -159,6 +159,8 @@ static void watch(const struct crew *crew, struct together *out, double *start_s
   struct energy_watch watch = {.clock = protocol->clock,
                                .meter = protocol->meter,
                                .host = protocol->host,
+                               .telemetry = protocol->telemetry,
+                               .telemetry_count = protocol->telemetry_count,
                                .seconds = protocol->energy_s,
                                .arena = protocol->arena};
   const bool watched = !energy_watch_start(&watch);
@@ -170,11 +172,14 @@ static void watch(const struct crew *crew, struct together *out, double *start_s
     *end_s = clock_now(protocol->clock);
   } while (!*protocol->stop && (!over || *end_s - *start_s < protocol->energy_s));
   out->load_power_w = out->host_load_power_w = NAN;
+  out->telemetry =
+      telemetry_unwatched(protocol->telemetry, protocol->telemetry_count, protocol->arena);
   if (!watched)
     return;
   energy_watch_stop(&watch);
   out->load_power_w = watch.use.power_w;
   out->host_load_power_w = watch.host_use.power_w;
+  out->telemetry = telemetry_sums(protocol->telemetry, protocol->telemetry_count, protocol->arena);
 }
 
 static void tell(const struct crew *crew, double start_s, double end_s, struct together *out) {

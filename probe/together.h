@@ -14,11 +14,12 @@ struct together {
   double total, slowest, fastest;
   double load_power_w, host_load_power_w; // NAN when not measured
   double window_s;
+  const struct measurement_telemetry *telemetry; // [count], of each device
 };
 
-// protocol: clock, meter (of all the devices), host, energy_s, stop, progress, arena and
-// diagnostics count. step_s [count]: about what a step takes on each. The devices may be of several
-// backends.
+// protocol: clock, meter (of all the devices), host, telemetry (of each of them), energy_s, stop,
+// progress, arena and diagnostics count. step_s [count]: about what a step takes on each. The
+// devices may be of several backends.
 enum protocol_outcome together_measure(const struct protocol *protocol,
                                        const struct device *devices, size_t count,
                                        const struct workload *workload, const double *step_s,

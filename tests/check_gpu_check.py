@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""Rehearses tests/gpu/check without a GPU: order, budget, going on after a kill, table, bundle.
+"""Rehearses tests/gpu/check without a GPU: order, budget, going on after a kill, several GPUs, building
+for the GPUs that are there, table, bundle.
 
 A stand-in for the probe answers at once and writes records of a known content; its GPU is one by name
 only. The true probe is used once, on this machine's processor, with the argument `full`. The peer is
 rehearsed where PyTorch is installed.
 """
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -15,6 +17,10 @@ import tempfile
 import time
 
 from support.program import Count, DONE, PROBE, ROOT, SKIPPED, Skip, expect, run
+
+sys.path.insert(0, str(ROOT / 'tests' / 'gpu'))
+import building  # noqa: E402
+import running  # noqa: E402
 
 CHECK = ROOT / 'tests' / 'gpu' / 'check'
 PEER = ROOT / 'tests' / 'gpu' / 'peer_pytorch.py'
@@ -35,22 +41,44 @@ note(' '.join(words))
 def value(option, default=''):
     return words[words.index(option) + 1] if option in words else default
 
+def named():
+    """The indices that --device names: 0 and 1 of cuda:0,1."""
+    return [int(index) for index in value('--device', 'cuda:0').partition(':')[2].split(',')]
+
+def device_of(index):
+    return {'backend': 'cuda', 'build': 'kernels', 'index': index, 'name': plan['device'],
+            'uuid': f'GPU-{index}', 'pci': '', 'read_bandwidth': None, 'operations_per_s': {}}
+
 def listed():
-    device = {'backend': 'cuda', 'index': 0, 'name': plan['device'], 'uuid': 'GPU-0', 'pci': '',
-              'read_bandwidth': None, 'operations_per_s': {}}
+    devices = [device_of(index) for index in range(plan['gpus'])]
+    shown = {'schema': 1, 'absent': [{'name': 'hip', 'why': 'no library'}], 'meters': []}
     if '--calibrate' in words:
-        device['read_bandwidth'] = plan['bandwidth'].pop(0)
+        devices = [devices[index] for index in named()]
+        for device in devices:
+            device['read_bandwidth'] = plan['bandwidth'][0] * (1 + 0.01 * device['index'])
+        plan['bandwidth'].pop(0)
         (here / 'plan.json').write_text(json.dumps(plan))
-    processor = {**device, 'backend': 'cpu', 'name': 'A processor'}
-    absent = [{'name': 'hip', 'why': 'no library'}]
-    print(json.dumps({'schema': 1, 'devices': [processor, device], 'absent': absent, 'meters': []}))
+        if len(devices) > 1:
+            sizes = [] if plan['no_exchange'] else [{'bytes': 32768, 'seconds': 8e-6}]
+            shown['all_reduce'] = {'sizes': sizes, 'library': 'NCCL 2', 'why': plan['no_exchange']}
+    processor = {**device_of(0), 'backend': 'cpu', 'name': 'A processor'}
+    print(json.dumps({**shown, 'devices': [processor, *devices]}))
+
+def group_of(result):
+    """What several devices, or one for its share, did."""
+    ranks, of, count = int(value('--tensor-parallel', '0')), int(value('--shard', '1/0')[2:]), len(named())
+    each = 0 if ranks else count if count > 1 else 0
+    return {**result, 'whole_model': not of, 'tokens_per_s': 100.0 * max(ranks, 1),
+            'tensor_parallel': {'devices': ranks, 'all_reduce_s': 9e-6 if ranks else None},
+            'shard': {'of': of}, 'together': {'devices': each, 'total_tokens_per_s': 97.0 * count,
+            'slowest': 96.0, 'fastest': 98.0, 'load_power_w': 390.0 * count}}
 
 def result_of(batch, context):
     name = f"{value('--model')} {value('--precision')} {batch} {context}"
     depths = [int(depth) for depth in value('--layers', '80').split(',')]
     share, layers = plan['shares'].get(name, 0.5), max(depths)
     seconds = 1e-5 * context * layers
-    return {'model': {'id': value('--model')}, 'precision': value('--precision'), 'batch': batch,
+    return group_of({'model': {'id': value('--model')}, 'precision': value('--precision'), 'batch': batch,
             'context': context, 'types': {'weights': 'e4m3', 'head': 'bf16',
             'activations': {'weights': 'e4m3'}.get(value('--activations'), 'bf16'),
             'kv': {'bf16': 'bf16', 'fp8': 'e4m3'}[value('--kv', 'bf16')]},
@@ -59,26 +87,29 @@ def result_of(batch, context):
             'read_bandwidth_share': share, 'tokens_per_s': 100.0, 'load_power_w': plan['load_w'],
             'sampled_power_w': 404.0, 'idle_power_w': 80.0, 'joules_per_token': 4.0,
             'energy_meter': 'none: a stand-in', 'finished': time.strftime('%Y-%m-%dT%H:%M:%SZ'),
-            'verification': {'max_error': 1e-3, 'tolerance': 1e-2}}
+            'verification': {'max_error': 1e-3, 'tolerance': 1e-2}})
 
 def run():
     time.sleep(plan['seconds'])
-    if value('--layers', '80') in plan['too_deep'] and value('--batch') == '64' and '70b' in value('--model'):
+    if value('--layers', '80') in plan['too_deep'] and value('--batch') in ('2', '64') \
+            and '--shard' not in words and ('70b' in value('--model') or '--tensor-parallel' in words):
         sys.exit('error: it needs 120.00 GB (1 bytes) and 79.00 GB (1 bytes) are free; --layers 8,16,24 '
                  'measures slices of it and extrapolates')
     folder = pathlib.Path(value('-o'))
-    path = folder / f"{value('--model')}.json"
-    results = json.loads(path.read_text())['results'] if path.exists() else []
-    for batch in map(int, value('--batch').split(',')):
-        for context in map(int, value('--context').split(',')):
-            results.append(result_of(batch, context))
-    path.write_text(json.dumps({'results': results}))
+    together = '--tensor-parallel' not in words and len(named()) > 1
+    for index in named() if together else named()[:1]:
+        path = folder / f"{value('--model')}{f'-{index}' if together else ''}.json"
+        results = json.loads(path.read_text())['results'] if path.exists() else []
+        for batch in map(int, value('--batch').split(',')):
+            for context in map(int, value('--context').split(',')):
+                results.append(result_of(batch, context))
+        path.write_text(json.dumps({'results': results}))
     note('wrote')
 
 if words[0] == '--version':
     print('stand-in')
 elif '--help' in words:
-    print('no options')
+    print('--device')
 elif words[0] == 'list':
     listed()
 elif words[0] == 'run':
@@ -112,8 +143,8 @@ print(json.dumps({'precision': variant, 'tokens_per_s': speed,
                   'types': {'weights': 'e4m3', 'activations': activations}}))
 '''
 
-PLAN = {'device': 'NVIDIA H200', 'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.05,
-        'load_w': 400.0, 'check_status': 0, 'too_deep': [], 'shares': {
+PLAN = {'device': 'NVIDIA H200', 'gpus': 1, 'no_exchange': '',
+        'bandwidth': [4.5e12, 4.47e12, 4.47e12, 4.47e12], 'seconds': 0.02, 'load_w': 400.0, 'check_status': 0, 'too_deep': [], 'shares': {
             'llama-3.1-8b bf16 1 512': 0.95, 'llama-3.1-8b fp8 1 512': 0.84,
             'llama-2-70b fp8 1 512': 0.90}}
 
@@ -165,6 +196,10 @@ class Rehearsal:
     def table(self):
         return (self.out / 'table.txt').read_text()
 
+    def not_done(self):
+        """The table's last section, in one line."""
+        return ' '.join(self.table().partition('\nNot done\n')[2].split())
+
 
 def row(text, start):
     return next((line for line in text.splitlines() if line.strip().startswith(start)), '')
@@ -178,13 +213,21 @@ def expect_row(text, start, *words):
 def test_whole(folder):
     """One call with time enough: the order, the table and the bundle; a second runs nothing twice."""
     rehearsal = Rehearsal(folder)
-    rehearsal.check(DONE)
+    said = rehearsal.check(DONE)
     names = list(rehearsal.state())
     firsts = [next(i for i, name in enumerate(names) if name.startswith(kind)) for kind in (
-        'environment', 'bandwidth-before', 'verify', 'sanitizer', 'record 8b-fp8', 'ladder', 'peer',
+        'environment', 'bandwidth-before', 'record 8b-fp8-batch1-', 'verify', 'sanitizer',
+        'record 8b-bf16', 'all-reduce', 'tensor-parallel', 'together', 'ladder', 'peer', 'share',
         'attention', 'grid', 'recheck')]
     expect(firsts == sorted(firsts), f'order: {names}')
+    expect('record 8b-fp8-batch1-context512: done: 100.0 token/s, 4.20 us/layer, 0.840 R, 400 W [' in said,
+           said)
     table = rehearsal.table()
+    expect_row(table, 'GPU check of', '8 are not for this machine')
+    expect_row(table, 'The first record: ', ' s after the check was called')
+    expect('tensor-parallel (70b-fp8-batch64-context4096-kvfp8 2, ' in rehearsal.not_done()
+           and ' 8): skipped: one GPU here' in rehearsal.not_done(), table)
+    expect_row(table, 'llama-2-70b fp8, batch 64, a share of 1/8', ' - ', ' 4.20 ', ' 400 ', '0.500 R')
     expect_row(table, 'Read bandwidth R', '4.500 TB/s before', '4.470 after', '-0.67 %')
     expect_row(table, 'An H200 must read 4.45 TB/s', ': met')
     expect_row(table, '8B bf16, batch 1', '0.90', '0.94', '0.950', '4.20', 'stretch met')
@@ -196,7 +239,8 @@ def test_whole(folder):
     expect('The peer is missing' in table and 'ladder: missing: none is not built' in table, table)
     with tarfile.open(rehearsal.out / 'gpu-check.tar.gz') as bundle:
         inside = bundle.getnames()
-    for name in ('table.txt', 'environment.json', 'records/llama-2-70b.json', 'logs/records.log'):
+    for name in ('table.txt', 'environment.json', 'records/llama-2-70b.json', 'logs/records.log',
+                 'logs/check.log'):
         expect(f'gpu-check/{name}' in inside, f'{name} in {inside}')
     before = rehearsal.calls('run')
     rehearsal.check(DONE)
@@ -221,7 +265,7 @@ def test_kill(folder):
         finished = [n for n, step in rehearsal.state().items() if step['status'] == 'done']
         expect(len(begun) == 3, f'the check ran on: {begun}')
         expect(len(rehearsal.calls('wrote')) == 2, 'the program that the check had started ran on')
-        expect(sum(name.startswith('verify') for name in finished) == 2, finished)
+        expect(finished[-2].startswith('record') and finished[-1].startswith('verify'), finished)
         rehearsal.plan(seconds=0)
         rehearsal.check(UNFINISHED, 60)
         expect(rehearsal.calls('run')[3] == begun[2], 'the step that was killed did not run again')
@@ -229,10 +273,10 @@ def test_kill(folder):
 
 def test_budget(folder):
     """It ends by itself in time, with a table, and says what to do."""
-    rehearsal = Rehearsal(folder, seconds=1)
+    rehearsal = Rehearsal(folder, seconds=0.4)
     began = time.monotonic()
-    said = rehearsal.check(UNFINISHED, 27)
-    expect(time.monotonic() - began < 27, f'it took {time.monotonic() - began:.0f} s')
+    said = rehearsal.check(UNFINISHED, 39)
+    expect(time.monotonic() - began < 39, f'it took {time.monotonic() - began:.0f} s')
     expect('call again to go on' in said and 'not run' in rehearsal.table(), said)
     expect_row(rehearsal.table(), 'Read bandwidth R', 'after')
 
@@ -281,6 +325,103 @@ def test_other_devices(folder):
            'hip: no library' in said, said)
 
 
+def test_several(folder):
+    """Four equal GPUs: one model on two and on four of them, and one on each at once."""
+    rehearsal = Rehearsal(folder, gpus=4)
+    rehearsal.check(DONE)
+    table = rehearsal.table()
+    expect_row(table, '4 GPUs read 4.470 to 4.604 TB/s each')
+    expect_row(table, 'An all-reduce among them: 32 KiB 8.0 us (NCCL 2)')
+    expect_row(table, 'llama-2-70b fp8, batch 64, on 2 together', ' 200.0 ', ' 4.20 ', ' 400 ', ' 2 ',
+               'all-reduce 9.0 us')
+    expect_row(table, 'llama-2-70b fp8, batch 1, on 4 together', ' 400.0 ')
+    expect_row(table, 'llama-3.1-8b fp8, batch 64, each of 4 at once', ' 388.0 ', ' 1560 ',
+               '97.0 % of one by one, 2.0 % apart')
+    expect(' 8): skipped: 4 equal GPUs here' in rehearsal.not_done(), table)
+    expect('share of' not in table and '2 are not for this machine' in table, table)
+    runs = rehearsal.calls('run')
+    for words in ('--device cuda:0,1 ', '--device cuda:0,1,2,3 '):
+        expect(any(words in call and '--tensor-parallel' in call for call in runs), runs)
+    expect(len(rehearsal.calls('check')) == 5, 'records of several GPUs are checked again too')
+
+
+def test_without_exchange(folder):
+    """Without NCCL there is no model on several, nor where memory is too small or one GPU is named."""
+    for name, changes, arguments, words in (
+            ('nccl', {'no_exchange': 'no libnccl.so.2'}, (),
+             'all-reduce: missing: no libnccl.so.2 tensor-parallel (70b-fp8-batch2-context96-kvfp8 2): '
+             'missing: no libnccl.so.2'),
+            ('small', {'too_deep': ['80']}, (),
+             'tensor-parallel (70b-fp8-batch2-context96-kvfp8 2): skipped: error: it needs 120.00 GB'),
+            ('named', {}, ('--device', 'cuda:1'),
+             'all-reduce: skipped: --device cuda:1 names one GPU')):
+        rehearsal = Rehearsal(folder, gpus=2, **changes)
+        rehearsal.out = folder / name
+        rehearsal.check(DONE, 600, '--tiny', *arguments)
+        expect(words in rehearsal.not_done(), rehearsal.table())
+        is_together = 'each of 2 at once' in rehearsal.table()
+        expect(is_together == (name != 'named'), rehearsal.table())
+
+
+def stand_in(path, text):
+    path.write_text(f'#!/bin/sh\n{text}\n')
+    path.chmod(0o755)
+
+
+def built_for(folder, *settings):
+    """(plugins, CUDA's, the persistent kernels' and HIP's architectures) of make GPU=here there."""
+    done = run('-C', ROOT, '-pnq', 'GPU=here', 'NVCC=nvcc', 'HAS_CUDA=yes', 'GPU_CLANG=clang', *settings,
+               'no-target', program='make', environment={'PATH': f'{folder}:{os.environ["PATH"]}'})
+    found = dict(line.split(' := ', 1) for line in done.stdout.splitlines() if ' := ' in line)
+    return [found[name].split() for name in ('PLUGINS', 'CUDA_ARCHITECTURES', 'PERSISTENT_ARCHITECTURES',
+                                             'HIP_ARCHITECTURES')]
+
+
+def test_architectures(folder):
+    """Only what the GPUs here need is built; what is not known gets all."""
+    every = [['80', '90a', '100', '120'], ['80', '90a', '100'], ['gfx90a', 'gfx942', 'gfx1100', 'gfx1201']]
+    for capabilities, cuda, persistent in (
+            ('9.0', ['90a'], ['90a']), ('8.6', ['80'], ['80']), ('12.0', ['120'], ['100']),
+            ('8.0\n9.0', ['80', '90a'], ['80', '90a']), ('7.5', every[0], every[1])):
+        stand_in(folder / 'nvidia-smi', f"printf '{capabilities}\\n'")
+        plugins, *found = built_for(folder, f'KFD={folder}')
+        expect(len(plugins) == 1 and plugins[0].endswith('cuda.so'), plugins)
+        expect(found == [cuda, persistent, every[2]], f'{capabilities}: {found}')
+    stand_in(folder / 'nvidia-smi', 'echo no devices were found; exit 6')
+    for versions, hip in (((0, 90402), ['gfx942']), ((90010, 110000), ['gfx90a', 'gfx1100']),
+                          ((100306, 0), every[2])):
+        for number, version in enumerate(versions):
+            (folder / str(number)).mkdir(exist_ok=True)
+            (folder / str(number) / 'properties').write_text(f'simd_count 4\ngfx_target_version {version}\n')
+        plugins, *found = built_for(folder, f'KFD={folder}')
+        expect(any(plugin.endswith('hip.so') for plugin in plugins) and found[2] == hip, f'{plugins} {found}')
+
+
+def test_building(folder):
+    """Packages are asked for when a build fails; without a network what is there goes on."""
+    log, said = folder / 'log', []
+    make, set_up = folder / 'make', folder / 'setup'
+    path, setup_script = os.environ['PATH'], building.SET_UP
+    os.environ['PATH'], building.SET_UP = f'{folder}:{path}', set_up
+    try:
+        for make_does, set_up_does, status, words in (
+                ('echo "$@" >made', 'echo setup: called', running.DONE, ''),
+                (f'test -e {folder}/installed', f'touch {folder}/installed', running.DONE, 'failed after'),
+                ('exit 2', 'echo setup: apt-get failed. Please install; exit 1', running.FAILED,
+                 'setup: apt-get failed. Please install'),
+                ('exec sleep 60', 'exit 1', running.FAILED, '')):
+            stand_in(make, f'cd {folder}; {make_does}')
+            stand_in(set_up, set_up_does)
+            said.clear()
+            budget = running.Budget(0.5 if 'sleep' in make_does else 60, 0)
+            outcome = building.build(budget, log, said.append)
+            expect(outcome.status == status, f'{make_does}: {outcome.status} {outcome.words}')
+            expect(words in ' '.join(said) and bool(words) == bool(said), said)
+    finally:
+        os.environ['PATH'], building.SET_UP = path, setup_script
+    expect('GPU=here gpu-programs' in (folder / 'made').read_text(), 'what is built')
+
+
 def test_missing_probe(folder):
     rehearsal = Rehearsal(folder)
     rehearsal.probe.unlink()
@@ -319,8 +460,8 @@ def test_true_probe(folder):
     expect(list((folder / 'out' / 'records' / 'verify').glob('tiny-cpu-*.json')), table)
 
 
-QUICK = [test_whole, test_kill, test_budget, test_failures, test_other_devices,
-         test_missing_probe, test_peer]
+QUICK = [test_whole, test_kill, test_budget, test_failures, test_other_devices, test_several,
+         test_without_exchange, test_architectures, test_building, test_missing_probe, test_peer]
 
 
 def in_folder(test):

@@ -69,6 +69,7 @@ static struct energy_watch make_watch(struct fixture *fixture, struct meter *met
   return (struct energy_watch){.clock = &machine_clock,
                                .meter = meter,
                                .telemetry = telemetry,
+                               .telemetry_count = 1,
                                .seconds = seconds,
                                .on_thread = true,
                                .arena = &fixture->arena};

@@ -35,14 +35,27 @@ static const double samples[] = {0.1, 0.1 + 1e-17, 1.0 / 3, 0.125};
 static const struct measurement_throttle throttles[] = {{"software power cap", 0.4},
                                                         {"hardware slowdown", 5.5}};
 
-static const struct measurement_member members[] = {{0, "NVIDIA H200", "GPU-0", "0000:17:00.0"},
-                                                    {3, "NVIDIA H200", "GPU-3", "0000:2a:00.0"}};
+#define WATCHED                                                                                    \
+  {                                                                                                \
+    .source = "nvml", .looks = 22, .window_s = 5.5, .core_clock_hz = {1.7e9, 1.9e9, 1.98e9},       \
+    .memory_clock_hz = {NAN, NAN, NAN}, .core_temperature_c = {-3, 61, 64},                        \
+    .memory_temperature_c = {70, 70, 70}, .throttles = throttles, .throttle_count = 2              \
+  }
+
+static const struct measurement_member members[] = {
+    {0,
+     "NVIDIA H200",
+     "GPU-0",
+     "0000:17:00.0",
+     {"580.95.05", "96", "enabled", "whole", 700, 700, 0},
+     WATCHED},
+    {3, "NVIDIA H200", "GPU-3", "0000:2a:00.0", {"", "", "", "", 650, NAN, NAN}, WATCHED}};
 
 static const struct measurement example = {
     .model = {"tinyllama-1.1b", 22, 2048, 32, 4, 64, 5632, 32000, 1e-5, 10000},
     .precision = "bf16",
     .types = {"bf16", "bf16", "bf16", "bf16", "f32"},
-    .together = {8, 9.5, 9.25, 10, 78, 3200, NAN, 5.5},
+    .together = {8, 9.5, 9.25, 10, 78, 3200, NAN, 5.5, WATCHED},
     .shard = {0, NAN, NAN, ""},
     .tensor_parallel = {2, members, 2, "NCCL 2.28.9", 12.5e-6, 32768},
     .batch = 4,
@@ -77,15 +90,7 @@ static const struct measurement example = {
     .energy_window_s = NAN,
     .power_slope_w_per_s = NAN,
     .beside = {NAN, NAN, "rapl-powercap, 1 CPU package", 25, 30.5, "typed: PDU A3", 512},
-    .telemetry = {.source = "nvml",
-                  .looks = 22,
-                  .window_s = 5.5,
-                  .core_clock_hz = {1.7e9, 1.9e9, 1.98e9},
-                  .memory_clock_hz = {NAN, NAN, NAN},
-                  .core_temperature_c = {-3, 61, 64},
-                  .memory_temperature_c = {70, 70, 70},
-                  .throttles = throttles,
-                  .throttle_count = 2},
+    .telemetry = WATCHED,
     .grade = GRADE_MEASURED,
     .verification = {"two layers", 1e-3, 1e-2, "ab"},
     .seed = INT64_MAX,
@@ -307,10 +312,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 6}", "a record of schema 6, this version reads 1 to 5");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 5");
+  refuse(&work, "{\"schema\": 7}", "a record of schema 7, this version reads 1 to 6");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 6");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 5}", "the record has no digest");
+  refuse(&work, "{\"schema\": 6}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -425,6 +430,44 @@ static void test_flags_in_words(void **state) {
   arena_free(&arena);
 }
 
+// Members and what runs together had no telemetry of their own before schema 6.
+static void test_members_of_old(void **state) {
+  (void)state;
+  struct place_of_work work;
+  start(&work);
+  struct arena *arena = &work.fixture.arena;
+  measurement_write(make_record(arena, 1), work.path, arena, &work.fixture.diagnostics);
+  struct measurement_record *read = measurement_read(work.path, arena, &work.fixture.diagnostics);
+  expect_error(&work.fixture, "members", "");
+  const struct measurement_member *kept = &read->results[0].tensor_parallel.members[0];
+  assert_string_equal(kept->state.driver, "580.95.05");
+  expect_near(kept->telemetry.core_clock_hz.median, 1.9e9, 1e-12, "a member's clock");
+  assert_int_equal(kept->telemetry.throttle_count, 2);
+  expect_near(kept[1].state.power_limit_w, 650, 1e-12, "another's limit");
+  expect_near(read->results[0].together.telemetry.core_clock_hz.min, 1.7e9, 1e-12, "together");
+  json_t *record = json_load_file(work.path, 0, NULL);
+  json_t *result = json_array_get(json_object_get(record, "results"), 0);
+  json_t *tensor_parallel = json_object_get(result, "tensor_parallel");
+  json_object_set_new(record, "schema", json_integer(5));
+  for (size_t i = 0; i < 2; i++) {
+    json_t *old = json_array_get(json_object_get(tensor_parallel, "members"), i);
+    json_object_del(old, "state");
+    json_object_del(old, "telemetry");
+  }
+  json_object_del(json_object_get(result, "together"), "telemetry");
+  json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
+  json_dump_file(record, work.path, 0);
+  json_decref(record);
+  read = measurement_read(work.path, arena, &work.fixture.diagnostics);
+  expect_error(&work.fixture, "schema 5", "");
+  kept = &read->results[0].tensor_parallel.members[0];
+  assert_string_equal(kept[1].uuid, "GPU-3");
+  assert_string_equal(kept->telemetry.source, "");
+  assert_true(isnan(kept->telemetry.window_s) && isnan(kept->state.power_limit_w));
+  assert_true(isnan(read->results[0].together.telemetry.core_clock_hz.median));
+  end(&work);
+}
+
 // A record as the first version wrote it: without what came since.
 static void test_old_schema(void **state) {
   (void)state;
@@ -468,7 +511,7 @@ static void test_old_schema(void **state) {
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 5"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 6"));
   end(&work);
 }
 
@@ -553,6 +596,7 @@ int main(void) {
       cmocka_unit_test(test_directory),
       cmocka_unit_test(test_failing_disk),
       cmocka_unit_test(test_old_record_stays),
+      cmocka_unit_test(test_members_of_old),
       cmocka_unit_test(test_old_schema),
       cmocka_unit_test(test_flags_in_words),
       cmocka_unit_test(test_round_trip_of_telemetry),

@@ -4,7 +4,9 @@
 #include "tests/fake/load.h"
 
 #include "probe/energy.h"
+#include "probe/energy_watch.h"
 #include "probe/meter_amd.h"
+#include "probe/meter_set.h"
 #include "probe/telemetry.h"
 
 #include <math.h>
@@ -562,6 +564,54 @@ static void test_telemetry(void **state) {
   end(&machine);
 }
 
+// Of several each tells of itself: clocks, heat, settings and what held it back.
+static void test_telemetry_of_several(void **state) {
+  (void)state;
+  struct machine machine;
+  struct meter_set set;
+  start(&machine);
+  machine.roots.powercap = machine.roots.events = "/nonexistent";
+  machine.amd->count = 2;
+  machine.amd->list[1] = accelerator(0xd1, 0);
+  struct fake_accelerator *hot = &machine.amd->list[1];
+  hot->core_c = 97;
+  hot->memory_mhz = 900;
+  hot->cycles = hot->power_residency = 0;
+  const struct decode_backend backend = {.name = "hip"};
+  const struct device devices[] = {{&backend, 0, {.pci = "0000:c1:00.0"}},
+                                   {&backend, 1, {.pci = "0000:d1:00.0"}}};
+  const struct device *const all[] = {&devices[1], &devices[0]};
+  meter_set_open_all(&set, all, 2, &machine.roots, &machine.clock, &machine.fixture.arena);
+  struct energy_watch watch = {.clock = &machine.clock,
+                               .meter = &set.device,
+                               .host = &set.host,
+                               .telemetry = set.telemetry,
+                               .telemetry_count = set.telemetry_count,
+                               .seconds = 6,
+                               .arena = &machine.fixture.arena};
+  assert_int_equal(energy_watch_start(&watch), 0);
+  do {
+    fake_sleep(&machine, 0.1);
+    hot->cycles += 100;
+    hot->power_residency += 40;
+  } while (!energy_watch_is_over(&watch));
+  energy_watch_stop(&watch);
+  expect_near(watch.use.power_w, 2 * 700, 1e-3, "watts of both");
+  assert_int_equal(set.telemetry_count, 2);
+  const struct measurement_telemetry *sums =
+      telemetry_sums(set.telemetry, set.telemetry_count, &machine.fixture.arena);
+  expect_near(sums[0].core_temperature_c.max, 97, 1e-12, "the hot one");
+  expect_near(sums[1].core_temperature_c.max, 66, 1e-12, "the other");
+  expect_near(sums[0].memory_clock_hz.median, 900e6, 1e-12, "its memory");
+  expect_near(sums[1].memory_clock_hz.median, 1300e6, 1e-12, "the other's");
+  assert_int_equal(sums[0].throttle_count, 1);
+  assert_string_equal(sums[0].throttles[0].reason, "power limit");
+  expect_near(sums[0].throttles[0].seconds, 0.4 * sums[0].window_s, 0.02, "of its time");
+  assert_int_equal(sums[1].throttle_count, 0);
+  meter_set_close(&set);
+  end(&machine);
+}
+
 // Before MI300 there are bits, each with a place in amdgpu_smu.h.
 static void test_throttle_bits(void **state) {
   (void)state;
@@ -642,6 +692,7 @@ int main(void) {
       cmocka_unit_test(test_hwmon),
       cmocka_unit_test(test_fallbacks),
       cmocka_unit_test(test_telemetry),
+      cmocka_unit_test(test_telemetry_of_several),
       cmocka_unit_test(test_throttle_bits),
       cmocka_unit_test(test_telemetry_of_sysfs),
   };

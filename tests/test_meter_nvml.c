@@ -415,8 +415,8 @@ static void test_set_of_a_gpu(void **state) {
   struct device device = {&backend, 1, {.pci = "0000:65:00.0"}};
   meter_set_open(&set, &device, &machine.roots, &machine.clock, &machine.fixture.arena);
   assert_string_equal(set.device.kind->name, "nvml");
-  assert_string_equal(set.telemetry.name, "nvml");
-  assert_string_equal(set.telemetry.device, "0000:65:00.0");
+  assert_string_equal(set.telemetry[0].name, "nvml");
+  assert_string_equal(set.telemetry[0].device, "0000:65:00.0");
   assert_null(set.host.kind);
   expect_text(set.host.name, "none: rapl-powercap: /nonexistent");
   meter_set_close(&set);
@@ -424,7 +424,7 @@ static void test_set_of_a_gpu(void **state) {
   device.described.pci[0] = 0;
   meter_set_open(&set, &device, &machine.roots, &machine.clock, &machine.fixture.arena);
   expect_text(set.device.name, "none: a device without a PCI address");
-  expect_text(set.telemetry.name, "none: a device without a PCI address");
+  expect_text(set.telemetry[0].name, "none: a device without a PCI address");
   meter_set_close(&set);
   end(&machine);
 }
@@ -442,7 +442,7 @@ static void test_set_of_a_cpu(void **state) {
   expect_text(set.device.name, "none: rapl-powercap: /nonexistent");
   assert_null(set.host.kind);
   assert_string_equal(set.host.name, "");
-  expect_text(set.telemetry.name, "none: the kernel shows neither");
+  expect_text(set.telemetry[0].name, "none: the kernel shows neither");
   meter_set_close(&set);
   end(&machine);
 }

@@ -1,6 +1,6 @@
-// Several devices at once, on a backend whose devices take as long as the test says and share a
-// power supply: three alone decode faster than together.
-#include "tests/support/fixture.h"
+// Several devices at once, on the tests' three that are slower together than alone (twins.h).
+#include "tests/fake/load.h"
+#include "tests/support/twins.h"
 
 #include "probe/device.h"
 #include "probe/listing.h"
@@ -8,138 +8,34 @@
 #include "probe/result_table.h"
 #include "probe/session.h"
 #include "probe/together.h"
-#include "tests/support/oracle.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { DEVICES = 3, STEP_NS = 2000000 };
-
-// Nanoseconds of a step on each device alone; what one more running device adds to all.
-static const long step_ns[DEVICES] = {STEP_NS, STEP_NS, STEP_NS + STEP_NS / 2};
-static const double slowed_by_each = 0.25;
-
-static struct {
-  atomic_int running, most_running, states;
-  int devices_of_ranks; // 20: devices 2 and 0
-  int lost;             // the device that fails once others run beside it, -1: none
-} machine;
-
-struct decode_state {
-  int device, ranks;
-  struct decode_request request;
-  struct reference *reference;
-};
-
-static int count(void) {
-  return DEVICES;
-}
-
-static enum decode_status describe(int device, struct decode_device *out) {
-  *out = (struct decode_device){.name = "a twin",
-                                .runtime = "test",
-                                .memory_bytes = 1 << 30,
-                                .memory_free_bytes = 1 << 30,
-                                .units = 1};
-  snprintf(out->uuid, sizeof out->uuid, "twin-%d", device);
-  return device >= 0 && device < DEVICES ? DECODE_OK : DECODE_NO_DEVICE;
-}
-
-static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
-  (void)request;
-  *out = (struct decode_cost){1000000, 1000, 2000000, 1000000};
-  return request->types.weights == ELEMENT_BF16 ? DECODE_OK : DECODE_UNSUPPORTED;
-}
-
-static struct decode_state *create(int device, const struct decode_request *request,
-                                   enum decode_status *status) {
-  struct decode_state *state = calloc(1, sizeof *state);
-  const int ranks = request->ranks > 1 ? request->ranks : 1;
-  *state = (struct decode_state){device, ranks, *request, reference_create(request, status)};
-  machine.devices_of_ranks = 0;
-  for (int i = 0; ranks > 1 && i < ranks; i++)
-    machine.devices_of_ranks = 10 * machine.devices_of_ranks + request->devices[i];
-  atomic_fetch_add(&machine.states, 1);
-  return state;
-}
-
-static void destroy(struct decode_state *state) {
-  reference_destroy(state->reference);
-  free(state);
-  atomic_fetch_sub(&machine.states, 1);
-}
-
-static enum decode_status run(struct decode_state *state, int steps) {
-  const int running = atomic_fetch_add(&machine.running, 1) + 1;
-  if (running > atomic_load(&machine.most_running))
-    atomic_store(&machine.most_running, running);
-  oracle_step(state->reference);
-  const bool crowded = atomic_load(&machine.states) == DEVICES;
-  const double slower = crowded ? 1 + slowed_by_each * (DEVICES - 1) : 1;
-  const double wait_ns = steps * slower * (double)step_ns[state->device] / state->ranks;
-  const struct timespec wait = {(time_t)(wait_ns / 1e9), (long)fmod(wait_ns, 1e9)};
-  nanosleep(&wait, NULL);
-  atomic_fetch_sub(&machine.running, 1);
-  return crowded && state->device == machine.lost ? DECODE_FAILED : DECODE_OK;
-}
-
-static enum decode_status tokens(struct decode_state *state, int *out) {
-  oracle_tokens(state->reference, &state->request, out);
-  return DECODE_OK;
-}
-
-static enum decode_status logits(struct decode_state *state, float *out) {
-  oracle_logits(state->reference, &state->request, 1, out);
-  return DECODE_OK;
-}
-
-static enum decode_status set_tokens(struct decode_state *state, const int *in) {
-  return reference_set_tokens(state->reference, in) ? DECODE_FAILED : DECODE_OK;
-}
-
-static enum decode_status all_reduce(struct decode_state *state, int repeats,
-                                     struct decode_all_reduce *out) {
-  *out = (struct decode_all_reduce){.bytes = (uint64_t)state->request.batch *
-                                             (uint64_t)state->request.shape.hidden * 4,
-                                    .seconds = 5e-5,
-                                    .library = "strings and cans"};
-  return repeats > 0 && state->ranks > 1 ? DECODE_OK : DECODE_UNSUPPORTED;
-}
-
-static enum decode_status read_memory(int device, uint64_t bytes, int threads, int variant,
-                                      double *seconds) {
-  (void)device, (void)threads;
-  *seconds = (double)bytes / 1e12;
-  return variant ? DECODE_UNSUPPORTED : DECODE_OK;
-}
-
-static enum decode_status matrix_rate(int device, const struct decode_types *types, int threads,
-                                      double *rate) {
-  (void)device, (void)types, (void)threads, (void)rate;
-  return DECODE_UNSUPPORTED;
-}
-
-static void calibration_end(void) {}
-
-static const char *error(void) {
-  return machine.lost >= 0 ? "it fell off the bus" : "";
-}
-
-static const struct decode_backend backend = {
-    DECODE_ABI, "twins",     "test",      count,           describe, cost,
-    create,     destroy,     run,         tokens,          logits,   set_tokens,
-    all_reduce, read_memory, matrix_rate, calibration_end, error};
-
-static const struct decode_backend *const backends[] = {&backend, NULL};
+static const struct decode_backend *const backends[] = {&twins_backend, NULL};
 static const struct measurement_shape tiny = {"tiny", 2, 32, 4, 2, 8, 48, 64, 1e-5, 10000};
 static volatile sig_atomic_t stop;
 static const struct meter_roots nowhere = {"/nowhere", "/nowhere", "/nowhere", "/nowhere",
                                            "/nowhere", "/nowhere", "/nowhere", "/nowhere",
                                            "/nowhere", "/nowhere"};
+
+// Of each GPU under the fake libnvidia-ml; the second is held down by its heat.
+static const struct fake_gpu gpus[TWINS] = {
+    {.pci = "", .core_mhz = 1980, .memory_mhz = 3201, .core_c = 61, .memory_c = 70},
+    {.pci = "",
+     .core_mhz = 1410,
+     .memory_mhz = 3201,
+     .core_c = 84,
+     .memory_c = 95,
+     .reasons = 0x20},
+    {.pci = "",
+     .core_mhz = 1935,
+     .memory_mhz = 3200,
+     .core_c = 66,
+     .memory_c = 74,
+     .processes = 3}};
 
 struct scene {
   struct fixture fixture;
@@ -147,16 +43,17 @@ struct scene {
   char folder[32];
   struct device *devices;
   size_t count;
-  struct session sessions[DEVICES];
+  struct session sessions[TWINS];
+  struct meter_roots roots;
 };
 
 static void start(struct scene *scene, const char *name) {
   *scene = (struct scene){.folder = "/tmp/pertoken-XXXXXX"};
   fixture_start(&scene->fixture);
-  memset(&machine, 0, sizeof machine);
-  machine.lost = -1;
+  twins_reset();
   stop = 0;
   assert_non_null(mkdtemp(scene->folder));
+  scene->roots = nowhere;
   scene->options = (struct probe_options){.precisions = {"bf16"},
                                           .precision_count = 1,
                                           .batches = {{2}, 1},
@@ -172,13 +69,45 @@ static void start(struct scene *scene, const char *name) {
   for (size_t i = 0; i < scene->count; i++)
     scene->sessions[i] = (struct session){.options = &scene->options,
                                           .protocol = {.device = &scene->devices[i],
-                                                       .clock = &machine_clock,
-                                                       .roots = &nowhere,
+                                                       .clock = &twins_clock,
+                                                       .roots = &scene->roots,
                                                        .time_s = scene->options.time_s,
                                                        .energy_s = scene->options.energy_s,
                                                        .stop = &stop,
                                                        .arena = arena,
                                                        .diagnostics = &scene->fixture.diagnostics}};
+}
+
+// With a meter and telemetry for each device, which the library opens by their PCI addresses.
+static void start_metered(struct scene *scene, const char *name) {
+  start(scene, name);
+  for (size_t i = 0; i < scene->count; i++)
+    scene->sessions[i].protocol.energy_s = PROTOCOL_ENERGY_S;
+  scene->roots.nvml = fake_library("libnvidia-ml.so", &scene->fixture.arena);
+  twins.nvml = fake_symbol(scene->roots.nvml, FAKE_NVML);
+  *twins.nvml = (struct fake_nvml){.count = TWINS};
+  for (int i = 0; i < TWINS; i++) {
+    twins.nvml->gpus[i] = gpus[i];
+    twins.nvml->gpus[i].pci = twins_pci[i];
+  }
+  for (size_t i = 0; i < scene->count; i++)
+    twins_backend.describe(scene->devices[i].index, &scene->devices[i].described);
+}
+
+// What gpus[] says, looked at for at least a second.
+static void expect_gpu(const struct measurement_telemetry *telemetry, int index) {
+  const struct fake_gpu *gpu = &gpus[index];
+  assert_string_equal(telemetry->source, "nvml");
+  assert_true(telemetry->looks >= 4 && telemetry->window_s >= 1);
+  expect_near(telemetry->core_clock_hz.median, 1e6 * gpu->core_mhz, 1e-12, "core clock");
+  expect_near(telemetry->memory_clock_hz.min, 1e6 * gpu->memory_mhz, 1e-12, "memory clock");
+  expect_near(telemetry->core_temperature_c.max, gpu->core_c, 1e-12, "core");
+  expect_near(telemetry->memory_temperature_c.max, gpu->memory_c, 1e-12, "memory");
+  assert_int_equal(telemetry->throttle_count, gpu->reasons ? 1 : 0);
+  if (gpu->reasons) {
+    assert_string_equal(telemetry->throttles[0].reason, "software thermal slowdown");
+    expect_near(telemetry->throttles[0].seconds, telemetry->window_s, 1e-9, "all the time");
+  }
 }
 
 static void measure_alone(struct scene *scene) {
@@ -189,7 +118,7 @@ static void measure_alone(struct scene *scene) {
 }
 
 static void end(struct scene *scene) {
-  assert_int_equal(machine.states, 0);
+  assert_int_equal(twins.states, 0);
   for (size_t i = 0; i < scene->count; i++)
     if (scene->sessions[i].path)
       unlink(scene->sessions[i].path);
@@ -230,37 +159,56 @@ static void test_names(void **state) {
   }
 }
 
-// Alone 1000, 1000 and 667 rows a second and device; together each takes half as long again. A
-// sleep is never shorter than asked for, on a busy machine longer.
+// Alone 1000, 1000 and 667 rows a second and device; together each takes half as long again.
 static void test_together(void **state) {
   (void)state;
   struct scene scene;
   start(&scene, "twins:all");
   measure_alone(&scene);
-  assert_int_equal(machine.most_running, 1);
+  assert_int_equal(twins.most_running, 1);
   assert_int_equal(session_run_together(scene.sessions, scene.count, &tiny), 0);
   expect_error(&scene.fixture, "together", "");
-  assert_int_equal(machine.most_running, DEVICES);
-  double total = 0, slowest = INFINITY;
+  assert_int_equal(twins.most_running, TWINS);
+  double total = 0;
   for (size_t i = 0; i < scene.count; i++) {
     const struct measurement_record *read =
         measurement_read(scene.sessions[i].path, &scene.fixture.arena, &scene.fixture.diagnostics);
     expect_error(&scene.fixture, "the record", "");
     const struct measurement *result = &read->results[0];
-    const double most = 2e9 / (double)step_ns[i] / 1.5;
-    assert_int_equal(result->together.devices, DEVICES);
-    assert_true(result->together.tokens_per_s < 1.01 * most);
-    assert_true(result->together.tokens_per_s > 0.5 * most);
-    assert_true(result->together.tokens_per_s < 0.9 * result->tokens_per_s);
-    assert_true(result->together.window_s >= 1);
+    const double alone = 2 / twins_step_s[i];
+    expect_near(result->tokens_per_s, alone, 1e-9, "alone");
+    assert_int_equal(result->together.devices, TWINS);
+    expect_near(result->together.tokens_per_s, alone / TWINS_SLOWED, 1e-9, "together");
+    expect_near(result->together.slowest, 2 / twins_step_s[2] / TWINS_SLOWED, 1e-9, "slowest");
+    expect_near(result->together.fastest, 2 / twins_step_s[0] / TWINS_SLOWED, 1e-9, "fastest");
+    expect_near(result->together.window_s, 1, 0.1, "window");
     assert_true(isnan(result->together.load_power_w));
+    assert_string_equal(result->together.telemetry.source, "none: a device without a PCI address");
     total += result->together.tokens_per_s;
-    slowest = fmin(slowest, result->together.tokens_per_s);
-    expect_near(result->together.slowest, result->together.devices ? slowest : 0,
-                i + 1 == scene.count ? 1e-12 : 1, "slowest");
   }
   expect_near(scene.sessions[0].record->results[0].together.total_tokens_per_s, total, 1e-12,
               "the sum");
+  end(&scene);
+}
+
+// Clocks, temperatures and throttling of each while all ran stand in its own record.
+static void test_telemetry(void **state) {
+  (void)state;
+  struct scene scene;
+  start_metered(&scene, "twins:2,0,1");
+  measure_alone(&scene);
+  assert_int_equal(session_run_together(scene.sessions, scene.count, &tiny), 0);
+  expect_error(&scene.fixture, "together", "");
+  for (size_t i = 0; i < scene.count; i++) {
+    const struct measurement_record *read =
+        measurement_read(scene.sessions[i].path, &scene.fixture.arena, &scene.fixture.diagnostics);
+    expect_error(&scene.fixture, "the record", "");
+    const struct measurement_together *together = &read->results[0].together;
+    expect_gpu(&together->telemetry, scene.devices[i].index);
+    expect_gpu(&read->results[0].telemetry, scene.devices[i].index);
+    expect_near(together->load_power_w, TWINS * TWINS_LOAD_W, 1e-3, "watts of all");
+  }
+  assert_int_equal(twins.nvml->inits, 0);
   end(&scene);
 }
 
@@ -271,10 +219,10 @@ static void test_known(void **state) {
   start(&scene, "twins:0,1");
   measure_alone(&scene);
   assert_int_equal(session_run_together(scene.sessions, scene.count, &tiny), 0);
-  atomic_store(&machine.most_running, 0);
+  twins.most_running = 0;
   measure_alone(&scene);
   assert_int_equal(session_run_together(scene.sessions, scene.count, &tiny), 0);
-  assert_int_equal(machine.most_running, 0);
+  assert_int_equal(twins.most_running, 0);
   assert_int_equal(scene.sessions[1].record->results[0].together.devices, 2);
   end(&scene);
 }
@@ -284,7 +232,7 @@ static void test_lost(void **state) {
   struct scene scene;
   start(&scene, "twins:all");
   measure_alone(&scene);
-  machine.lost = 1;
+  twins.lost = 1;
   assert_int_equal(session_run_together(scene.sessions, scene.count, &tiny), -1);
   expect_error(&scene.fixture, "a device is lost",
                "tiny bf16, batch 2, context 8 on 3 devices at once: twins:1: the device failed: it "
@@ -304,7 +252,7 @@ static void test_ranks(void **state) {
   session->rank_count = scene.count;
   assert_int_equal(session_run(session, &tiny), 0);
   expect_error(&scene.fixture, "ranks", "");
-  assert_int_equal(machine.devices_of_ranks, 10);
+  assert_int_equal(twins.devices_of_ranks, 10);
   const struct measurement_record *read =
       measurement_read(session->path, &scene.fixture.arena, &scene.fixture.diagnostics);
   expect_error(&scene.fixture, "the record", "");
@@ -315,17 +263,45 @@ static void test_ranks(void **state) {
   assert_int_equal(result->tensor_parallel.members[1].index, 0);
   assert_string_equal(result->tensor_parallel.library, "strings and cans");
   expect_near(result->tensor_parallel.all_reduce_s, 5e-5, 1e-12, "an all-reduce");
-  assert_true(result->tokens_per_s < 1.01 * 2 * 2e9 / STEP_NS);
+  expect_near(result->tokens_per_s, 2 * 2 / twins_step_s[1], 1e-9, "two share each step");
   const struct probe_options options = {.record = session->path, .tolerance = 0.9};
   char printed[2048] = "";
   FILE *out = fmemopen(printed, sizeof printed - 1, "w");
-  machine.devices_of_ranks = 0;
+  twins.devices_of_ranks = 0;
   const enum recheck_outcome outcome = recheck(&session->protocol, &options, backends, out);
   fclose(out);
   expect_error(&scene.fixture, "recheck", "");
   if (outcome != RECHECK_AGREES)
     fail_msg("outcome %d:\n%s", (int)outcome, printed);
-  assert_int_equal(machine.devices_of_ranks, 10);
+  assert_int_equal(twins.devices_of_ranks, 10);
+  end(&scene);
+}
+
+// One record for both, with each member's own clocks, temperatures and settings.
+static void test_ranks_telemetry(void **state) {
+  (void)state;
+  struct scene scene;
+  start_metered(&scene, "twins:1,2");
+  struct session *session = &scene.sessions[0];
+  session->ranks = scene.devices;
+  session->rank_count = scene.count;
+  assert_int_equal(session_run(session, &tiny), 0);
+  expect_error(&scene.fixture, "ranks", "");
+  const struct measurement_record *read =
+      measurement_read(session->path, &scene.fixture.arena, &scene.fixture.diagnostics);
+  expect_error(&scene.fixture, "the record", "");
+  const struct measurement *result = &read->results[0];
+  assert_int_equal(result->tensor_parallel.member_count, 2);
+  for (int i = 0; i < 2; i++) {
+    const struct measurement_member *member = &result->tensor_parallel.members[i];
+    expect_gpu(&member->telemetry, i + 1);
+    assert_string_equal(member->pci, twins_pci[i + 1]);
+    assert_string_equal(member->state.driver, "580.95.05");
+    expect_near(member->state.other_processes, i ? 2 : 0, 1e-12, "others on it");
+  }
+  assert_string_equal(result->telemetry.source, "");
+  expect_near(read->environment.device_state.other_processes, 2, 1e-12, "others on both");
+  expect_near(result->load_power_w, 2 * TWINS_LOAD_W, 1e-3, "watts of both");
   end(&scene);
 }
 
@@ -343,7 +319,7 @@ static void test_exchange(void **state) {
   assert_int_equal(listing_print(&request, out, &scene.fixture.arena, &scene.fixture.diagnostics),
                    0);
   fclose(out);
-  assert_int_equal(machine.devices_of_ranks, 20);
+  assert_int_equal(twins.devices_of_ranks, 20);
   if (!strstr(table, "all-reduce among 2 devices: 32 KiB 50 us, 2048 KiB 50 us (strings and cans)"))
     fail_msg("no all-reduce in\n%s", table);
   end(&scene);
@@ -401,7 +377,14 @@ static void test_table(void **state) {
   char text[2048] = "";
   FILE *out = fmemopen(text, sizeof text - 1, "w");
   for (size_t i = 0; i < 2; i++) {
-    results[i].together = (struct measurement_together){2, 855, 855, 950, 1805, 650, NAN, 5};
+    results[i].together = (struct measurement_together){.devices = 2,
+                                                        .tokens_per_s = 855,
+                                                        .slowest = 855,
+                                                        .fastest = 950,
+                                                        .total_tokens_per_s = 1805,
+                                                        .load_power_w = 650,
+                                                        .host_load_power_w = NAN,
+                                                        .window_s = 5};
     records[i].results = &results[i];
     records[i].count = 1;
   }
@@ -418,11 +401,12 @@ static void test_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),       cmocka_unit_test(test_together),
-      cmocka_unit_test(test_known),       cmocka_unit_test(test_lost),
-      cmocka_unit_test(test_table),       cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_indivisible), cmocka_unit_test(test_ranks_table),
-      cmocka_unit_test(test_exchange),
+      cmocka_unit_test(test_names),           cmocka_unit_test(test_together),
+      cmocka_unit_test(test_known),           cmocka_unit_test(test_lost),
+      cmocka_unit_test(test_table),           cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_indivisible),     cmocka_unit_test(test_ranks_table),
+      cmocka_unit_test(test_exchange),        cmocka_unit_test(test_telemetry),
+      cmocka_unit_test(test_ranks_telemetry),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

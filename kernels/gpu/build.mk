@@ -3,7 +3,8 @@
 #   $(BUILD)/lib/pertoken/cuda.so   nvcc of CUDA 12.8 or later: in $(CUDA_PATH), PATH or
 #                                   /usr/local/cuda
 #   $(BUILD)/lib/pertoken/hip.so    clang 19 or later with lld; no ROCm, but its clang will do
-# GPU=no leaves them out. Without sanitizers only: tests/emulator runs the same sources with them.
+# GPU=no leaves them out; GPU=here builds what the GPUs in this machine need, in a fraction of the
+# time. Without sanitizers only: tests/emulator runs the same sources with them.
 
 CUDA_ARCHITECTURES := 80 90a 100 120
 # Later ones translate the PTX of the last.
@@ -13,7 +14,7 @@ HIP_ARCHITECTURES  := gfx90a gfx942 gfx1100 gfx1201
 GPU_BUILD := $(BUILD)/gpu
 PLUGIN_FOLDER := $(BUILD)/lib/pertoken
 
-ifeq ($(VARIANT)$(GPU),)
+ifeq ($(VARIANT)$(GPU:here=),)
 NVCC := $(firstword $(wildcard $(addsuffix /bin/nvcc,$(CUDA_PATH))) \
                     $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_ROOTS := $(CUDA_PATH) $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..)) /usr/local/cuda
@@ -36,7 +37,29 @@ endif
 
 comma    := ,
 HAS_CUDA := $(and $(NVCC),$(CUDA_ROOT))
-PLUGINS  := $(if $(HAS_CUDA),$(PLUGIN_FOLDER)/cuda.so) $(if $(GPU_CLANG),$(PLUGIN_FOLDER)/hip.so)
+BUILD_CUDA := $(HAS_CUDA)
+BUILD_HIP  := $(GPU_CLANG)
+
+# Code for X.0 runs on every later X.Y, and X.0a on X.0 (CUDA C++ Programming Guide, Compute
+# capabilities). A gfx_target_version of 90010 is gfx90a: two decimal digits for each hexadecimal
+# one (Linux, drivers/gpu/drm/amd/amdkfd/kfd_topology.c). What is not known gets all.
+ifeq ($(GPU),here)
+KFD ?= /sys/class/kfd/kfd/topology/nodes
+NVIDIA_HERE := $(sort $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
+                              sed -n 's/^\([0-9]*\)\.[0-9]*$$/\1/p'))
+AMD_HERE := $(sort $(shell awk '$$1 == "gfx_target_version" && $$2 { \
+  printf "gfx%d%x%x\n", $$2 / 10000, $$2 / 100 % 100, $$2 % 100 }' $(KFD)/*/properties 2>/dev/null))
+CUDA_ARCHITECTURES := $(or $(filter $(NVIDIA_HERE:%=%0) $(NVIDIA_HERE:%=%0a),$(CUDA_ARCHITECTURES)), \
+                           $(CUDA_ARCHITECTURES))
+PERSISTENT_ARCHITECTURES := $(or $(filter $(CUDA_ARCHITECTURES),$(PERSISTENT_ARCHITECTURES)), \
+                                 $(lastword $(PERSISTENT_ARCHITECTURES)))
+HIP_ARCHITECTURES := $(or $(filter $(AMD_HERE),$(HIP_ARCHITECTURES)),$(HIP_ARCHITECTURES))
+BUILD_CUDA := $(and $(HAS_CUDA),$(NVIDIA_HERE)$(wildcard /dev/nvidiactl))
+BUILD_HIP  := $(and $(GPU_CLANG),$(AMD_HERE)$(wildcard /dev/kfd))
+endif
+
+PLUGINS  := $(strip $(if $(BUILD_CUDA),$(PLUGIN_FOLDER)/cuda.so) \
+                    $(if $(BUILD_HIP),$(PLUGIN_FOLDER)/hip.so))
 
 # The ladder of their variants, for whoever carries the binaries to a GPU: tests/gpu/check.
 LADDER := $(if $(PLUGINS),$(BUILD)/bench/gpu_kernels)

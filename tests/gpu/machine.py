@@ -57,8 +57,9 @@ def ask_tools(log):
 
 
 def listed(probe, calibrate, device, limit_s, log):
-    """What the probe shows: devices, meters, absent backends; `words` say why it shows nothing."""
-    nothing = {'devices': [], 'meters': [], 'absent': [], 'words': ''}
+    """What the probe shows: devices, meters, absent backends; of several devices that are calibrated
+    what an all-reduce takes; `words` say why it shows nothing."""
+    nothing = {'devices': [], 'meters': [], 'absent': [], 'all_reduce': None, 'words': ''}
     command = [probe, 'list', '--format', 'json']
     if calibrate:
         command.append('--calibrate')

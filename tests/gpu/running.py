@@ -8,6 +8,7 @@ import subprocess
 import time
 
 DONE, FAILED, MISSING, PENDING = 'done', 'failed', 'missing', 'pending'
+LEFT_OUT = 'skipped'  # what this machine is not for
 GRACE_S = 10  # from an interrupt, after which a program has written what it finished, to a kill
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 libc = ctypes.CDLL(None)
@@ -28,7 +29,11 @@ class Budget:
     """Seconds that are left to this call: for its steps, and in all."""
 
     def __init__(self, seconds, reserve_s):
-        self.end, self.reserve_s = time.monotonic() + seconds, reserve_s
+        self.start, self.reserve_s = time.monotonic(), reserve_s
+        self.end = self.start + seconds
+
+    def spent(self):
+        return time.monotonic() - self.start
 
     def left(self):
         return self.rest() - self.reserve_s
@@ -66,9 +71,11 @@ class State:
     def data(self, name):
         return self.steps.get(name, {}).get('data', {})
 
-    def keep(self, name, outcome, seconds):
+    def keep(self, name, outcome, seconds, since_start):
+        """since_start: seconds from the check's call to the end of the step."""
         self.steps[name] = {'status': outcome.status, 'words': outcome.words,
-                            'seconds': round(seconds, 1), 'data': outcome.data,
+                            'seconds': round(seconds, 1), 'since_start': round(since_start, 1),
+                            'data': outcome.data,
                             'finished': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
         self.save()
 

@@ -1,4 +1,4 @@
-"""steps: the plan of a check, and how each step is run."""
+"""steps: how each step of a check is run. Their order: order.py."""
 import csv
 import json
 import pathlib
@@ -10,6 +10,7 @@ from typing import Callable
 
 import machine
 import running
+import table
 import workloads
 from running import DONE, FAILED, MISSING, PENDING, Outcome
 
@@ -30,11 +31,12 @@ PEER_VARIANTS = {'bf16': (('bf16', ('bf16',)), ('bf16', ('bf16', '--compile'))),
 class Context:
     """What all steps share."""
 
-    def __init__(self, arguments, state, budget, device, meters):
+    def __init__(self, arguments, state, budget, device, shown):
         self.out, self.probe, self.ladder = arguments.out, arguments.probe, arguments.ladder
         self.peer_python, self.tiny = arguments.peer_python, arguments.tiny
-        self.state, self.budget, self.device, self.meters = state, budget, device, meters
-        self.name = machine.name_of(device)
+        self.state, self.budget, self.device, self.meters = state, budget, device, shown['meters']
+        self.name, self.devices = machine.name_of(device), shown['devices']
+        self.wanted = arguments.device
         self.data = self.out / 'data'
         self.measured = False  # by this call
         write_data(self.data)
@@ -101,7 +103,7 @@ def measure_drift(context):
         return
     start = time.monotonic()
     outcome = read_bandwidth(context, context.budget.rest() - 1)
-    context.state.keep('bandwidth-after', outcome, time.monotonic() - start)
+    context.state.keep('bandwidth-after', outcome, time.monotonic() - start, context.budget.spent())
 
 
 # ---- runs of the probe
@@ -113,8 +115,8 @@ def out_of_time(context, limit_s):
     return Outcome(FAILED, f'stopped after {limit_s:.0f} s')
 
 
-def run_command(context, workload, seconds, folder, model='', layers=''):
-    command = [context.probe, 'run', '-q', '--device', context.name, '--data', context.data,
+def run_command(context, workload, seconds, folder, model='', layers='', device=''):
+    command = [context.probe, 'run', '-q', '--device', device or context.name, '--data', context.data,
                '--model', model or context.model(workload.model), '--precision', workload.precision,
                '--batch', ','.join(map(str, workload.batch)),
                '--context', ','.join(map(str, workload.context)), '--kv', workload.kv,
@@ -137,6 +139,19 @@ def probed(context, name, command, limit_s, folder):
     return Outcome(DONE, '')
 
 
+def found_words(context, workload, where):
+    """What a run of one batch and context found."""
+    if len(workload.batch) * len(workload.context) > 1:
+        return ''
+    result = table.find(table.results_in(where), context, workload, workload.context[0])
+    if not result:
+        return 'no result was written'
+    tokens = f'{result["tokens_per_s"]:.1f} token/s, ' if result['whole_model'] else ''
+    return (f'{tokens}{1e6 * result["layer_seconds"]:.2f} us/layer'
+            + table.words_of(result['read_bandwidth_share'], ', {:.3f} R')
+            + table.words_of(result['load_power_w'], ', {:.0f} W'))
+
+
 def measuring(workload, folder, seconds):
     """What the device cannot hold whole is measured in the slices that the probe suggests."""
     def run(context, limit_s):
@@ -145,11 +160,13 @@ def measuring(workload, folder, seconds):
         outcome = probed(context, name, run_command(context, workload, seconds, where), limit_s, where)
         fitting = SLICES.search(outcome.words) if outcome.status == FAILED else None
         if not fitting:
-            return outcome
+            words = outcome.words or found_words(context, workload, where)
+            return Outcome(outcome.status, words)
         layers = fitting[1].split(',')[-1] if workload.layers else fitting[1]
         command = run_command(context, workload, seconds, where, layers=layers)
         outcome = probed(context, name, command, end - time.monotonic(), where)
-        return Outcome(outcome.status, outcome.words or f'slices of {layers} layers')
+        return Outcome(outcome.status, outcome.words or f'slices of {layers} layers: '
+                       + found_words(context, workload, where))
     return run
 
 
@@ -171,7 +188,8 @@ def sanitizing(tool):
 def rechecking(context, limit_s):
     """Measures every record again; all must be within tolerance."""
     differ, context.measured = [], True
-    records = sorted((context.out / 'records').glob('*.json'))
+    folder = context.out / 'records'
+    records = [*sorted(folder.glob('*.json')), *sorted((folder / workloads.RANKS_FOLDER).glob('*/*.json'))]
     for record in records:
         start = time.monotonic()
         done = running.run([context.probe, 'check', record, '-q', '--time', 3], limit_s,
@@ -267,30 +285,3 @@ def comparing(workload, number):
                 return failure
         return Outcome(DONE, '', peer=found, ours=ours)
     return run
-
-
-# ---- the plan
-
-def measured_steps(kind, needs_s, limit_s, list_of, folder, seconds):
-    return [Step(f'{kind} {workload.name()}', needs_s, limit_s, measuring(workload, folder, seconds))
-            for workload in list_of]
-
-
-def plan(context):
-    """Most valuable first. In a rehearsal a few of each kind."""
-    tiny, some, peers = context.tiny, context.some, context.peers()
-    short = 0.1 if tiny else 0.5
-    return [
-        Step('environment', 5, 300, environment),
-        Step('bandwidth-before', 5, 120, read_bandwidth),
-        *measured_steps('verify', 5 if tiny else 20, 180, some(workloads.VERIFIED, 1), 'verify', short),
-        *(Step(f'sanitizer {tool}', 5 if tiny else 20, 60, sanitizing(tool)) for tool in SANITIZERS),
-        *measured_steps('record', 5 if tiny else 60, 400, some(workloads.RECORDS, 2), '',
-                        0.2 if tiny else 10),
-        Step('ladder', 5 if tiny else 60, 300, ladder),
-        *(Step(f'peer {workload.name()} {number}', 5 if tiny else 60, 300, comparing(workload, number))
-          for number in range(1, PEER_ROUNDS + 1) for workload in peers),
-        *measured_steps('attention', 90, 400, some(workloads.ATTENTION, 0), 'attention', 5),
-        *measured_steps('grid', 90, 600, some(workloads.GRID, 0), 'grid', 2),
-        Step('recheck', 5 if tiny else 60, 600, rechecking),
-    ]

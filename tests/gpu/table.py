@@ -4,18 +4,28 @@ import statistics
 import textwrap
 
 import workloads
-from running import DONE
+from running import DONE, LEFT_OUT
 
 WIDTH = 96
 ROW = '{:<52} {:>6} {:>7} {:>9} {:>9}  {}'
+GROUP_ROW = '{:<52} {:>9} {:>9} {:>7} {:>9}  {}'
 POWER_ROW = '{:<52} {:>6} {:>7} {:>9} {:>9}'
 H200 = 'NVIDIA H200'
+NOT_RUN = {'status': 'not run', 'words': ''}
+
+
+def results_in(folder):
+    return [result for path in sorted(folder.glob('*.json'))
+            for result in json.loads(path.read_text())['results']]
 
 
 def results_of(context, folder=''):
-    """All results of the records in a folder."""
-    records = sorted((context.out / 'records' / folder).glob('*.json'))
-    return [result for path in records for result in json.loads(path.read_text())['results']]
+    """All results of the records in a folder of the check's."""
+    return results_in(context.out / 'records' / folder)
+
+
+def words_of(value, form):
+    return '' if value is None else form.format(value)
 
 
 def is_of(context, result, workload, batch, context_length):
@@ -90,6 +100,62 @@ def bandwidth_rows(context):
         if name.startswith(start):
             yield (f'{before / published:.3f} of the {1e-12 * published:.2f} TB/s that are published for it '
                    f'({source})')
+
+
+# ---- several GPUs
+
+def all_reduce_words(exchange):
+    sizes = ', '.join(f'{size["bytes"] / 1024:.0f} KiB {1e6 * size["seconds"]:.1f} us'
+                      for size in exchange['sizes'])
+    return f'{sizes} ({exchange["library"]})'
+
+
+def exchange_rows(data):
+    bandwidths = [value for value in data.get('bandwidths', []) if value]
+    if len(bandwidths) > 1:
+        yield (f'{len(bandwidths)} GPUs read {1e-12 * min(bandwidths):.3f} to '
+               f'{1e-12 * max(bandwidths):.3f} TB/s each')
+    if data.get('sizes'):
+        yield f'An all-reduce among them: {all_reduce_words(data)}'
+
+
+def group_row(result, what, tokens_per_s, load_w, words):
+    name = f'{result["model"]["id"]} {result["precision"]}, batch {result["batch"]}, {what}'
+    joules = load_w / tokens_per_s if load_w and tokens_per_s else None
+    return GROUP_ROW.format(name, number(tokens_per_s, '.1f'),
+                            f'{1e6 * result["layer_seconds"]:.2f}' if what[0] != 'e' else '-',
+                            number(load_w, '.0f'), number(joules, '.3g'), words)
+
+
+def rank_row(result):
+    ranks = result['tensor_parallel']
+    return group_row(result, f'on {ranks["devices"]} together', result['tokens_per_s'],
+                     result['load_power_w'],
+                     words_of(ranks['all_reduce_s'] and 1e6 * ranks['all_reduce_s'], 'all-reduce {:.1f} us'))
+
+
+def share_row(result):
+    return group_row(result, f'a share of 1/{result["shard"]["of"]}', None, result['load_power_w'],
+                     words_of(result['read_bandwidth_share'], '{:.3f} R'))
+
+
+def together_row(results):
+    """Of the results of each device, of which every one holds what all of them did at once."""
+    both, alone = results[0]['together'], sum(result['tokens_per_s'] for result in results)
+    total = both['total_tokens_per_s']
+    apart = 100 * (1 - both['slowest'] / both['fastest'])
+    return group_row(results[0], f'each of {both["devices"]} at once', total, both['load_power_w'],
+                     f'{100 * total / alone:.1f} % of one by one, {apart:.1f} % apart')
+
+
+def group_rows(context):
+    folders = sorted((context.out / 'records' / workloads.RANKS_FOLDER).glob('*'))
+    together = [r for r in results_of(context, 'together') if r['together']['devices']]
+    rows = [*(rank_row(result) for folder in folders for result in results_in(folder)),
+            *([together_row(together)] if together else []),
+            *(share_row(result) for result in results_of(context, 'share'))]
+    head = [GROUP_ROW.format('', 'token/s', 'us/layer', 'load W', 'J/token', '')] if rows else []
+    return sentences(exchange_rows(context.state.data('all-reduce'))) + head + rows
 
 
 # ---- the ladder and the peer
@@ -174,13 +240,24 @@ def step_rows(context, plan):
     """The steps that are not done, those of one kind and reason together."""
     groups = {}
     for step in plan:
-        kept = context.state.steps.get(step.name, {'status': 'not run', 'words': ''})
+        kept = context.state.steps.get(step.name, NOT_RUN)
         if kept['status'] != DONE:
             kind, _, what = step.name.partition(' ')
             groups.setdefault((kind, kept['status'], kept['words']), []).append(what)
     for (kind, status, words), names in groups.items():
         which = f' ({", ".join(names)})' if any(names) else ''
         yield f'{kind}{which}: {status}{": " if words else ""}{words}'
+
+
+def time_rows(context, plan):
+    """What was built for this check, and when the first record stood."""
+    built = context.state.steps.get('build')
+    if built:
+        yield from sentences([f'The programs: {built["words"]}'])
+    first = next((context.state.steps[step.name] for step in plan if step.name.startswith('record ')
+                  and context.state.status(step.name) == DONE), None)
+    if first:
+        yield f'The first record: {first["since_start"]:.0f} s after the check was called'
 
 
 def sentences(rows):
@@ -192,9 +269,10 @@ def section(title, lines):
 
 
 def make(context, plan):
-    done = sum(context.state.status(step.name) == DONE for step in plan)
-    name = context.device['name']
-    head = [f'GPU check of {name}: {done} of {len(plan)} steps done']
+    statuses = [context.state.status(step.name) for step in plan]
+    name, out = context.device['name'], statuses.count(LEFT_OUT)
+    head = [f'GPU check of {name}: {statuses.count(DONE)} of {len(plan) - out} steps done'
+            + (f', {out} are not for this machine' if out else ''), *time_rows(context, plan)]
     if context.tiny:
         head.append('A rehearsal on a small shape: these are no figures of the device.')
     elif name != H200:
@@ -204,6 +282,7 @@ def make(context, plan):
         *section('Share of R', [ROW.format('', *(('must', 'stretch') if name == H200 else ('', '')),
                                            'measured', 'us/layer', '')]
                  + [target_row(context, target) for target in workloads.TARGETS]),
+        *section('Several GPUs', group_rows(context)),
         *section('Ladder: the fastest variant of each workload (logs/ladder.log has all)',
                  ladder_rows(context)),
         *section('Our token/s over those of PyTorch with CUDA graphs, median of interleaved pairs',

@@ -41,6 +41,13 @@ RECORDS = [
 # Attention alone as the difference of two contexts; half the layers, so that both caches fit.
 ATTENTION = [Workload('70b', 'fp8', (64,), (512, 4096), kv, 40) for kv in ('bf16', 'fp8')]
 
+# On several equal GPUs: one model of them all, and one of each at once. On one: its share of eight.
+RANKS = (2, 4, 8)
+RANKS_FOLDER = 'tensor-parallel'  # of the records
+TENSOR_PARALLEL = [one('70b', 'fp8', 64, 4096, 'fp8'), one('70b', 'fp8', 1, 512)]
+TOGETHER = one('8b', 'fp8', 64, 512)
+SHARE_OF, TINY_SHARE_OF = 8, 2
+
 # The peer's cache is bf16: scaled_dot_product_attention takes no fp8 keys.
 PEERS = [one('8b', 'bf16', 1, 512), one('8b', 'fp8', 1, 512), one('8b', 'bf16', 64, 512),
          one('8b', 'fp8', 64, 512), one('70b', 'fp8', 1, 512), one('8b', 'bf16', 8, 512),

@@ -1,0 +1,57 @@
+"""building: the programs that a check needs, made for the GPUs in this machine alone."""
+import os
+import pathlib
+import time
+
+import running
+from running import DONE, FAILED, Outcome
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PLUGINS = ROOT / 'build' / 'lib' / 'pertoken'
+SET_UP = ROOT / 'tests' / 'support' / 'setup.sh'
+SET_UP_LIMIT_S = 120  # without a network the package manager may wait for one
+SOURCES = ('kernels', 'probe', 'model')
+SUFFIXES = ('.c', '.h', '.cu', '.S')
+
+
+def is_new_enough(probe):
+    """Built after the newest of its sources; a folder of binaries alone has none to be older than."""
+    plugins = list(PLUGINS.glob('*.so'))
+    if not probe.exists() or not plugins:
+        return False
+    sources = [path for name in SOURCES for path in (ROOT / name).rglob('*') if path.suffix in SUFFIXES]
+    return not sources or min(path.stat().st_mtime for path in (probe, *plugins)) >= max(
+        path.stat().st_mtime for path in sources)
+
+
+def make(budget, log):
+    """What can be built, is: a GPU's kernels need no library that the probe may lack."""
+    jobs = len(os.sched_getaffinity(0))
+    command = ['make', '-C', ROOT, '--keep-going', f'-j{jobs}', 'GPU=here', 'gpu-programs']
+    return running.run(command, budget.left(), log)
+
+
+def said_of(set_up):
+    """Why there was no set-up, and what to install by hand."""
+    if set_up.status is None:
+        return f'setup: nothing came of it in {set_up.seconds:.0f} s'
+    return set_up.output[max(set_up.output.rfind('setup: '), 0):].strip()
+
+
+def build(budget, log, say):
+    """The outcome. Packages are asked for only when the build fails without them."""
+    start = time.monotonic()
+    made = make(budget, log)
+    if made.status not in (0, None):
+        say(f'building: failed after {made.seconds:.0f} s; setting up what may be missing')
+        set_up = running.run([SET_UP, 'build'], min(budget.left(), SET_UP_LIMIT_S), log)
+        if set_up.status == 0:
+            made = make(budget, log)
+        else:
+            say(said_of(set_up))
+    seconds = time.monotonic() - start
+    if made.status == 0:
+        return Outcome(DONE, f'built in {seconds:.0f} s', seconds=seconds)
+    why = 'stopped by the budget' if made.status is None else f'see {log}'
+    return Outcome(FAILED, f'the build failed ({why}): programs that are here already may be older '
+                           'than their sources', seconds=seconds)
