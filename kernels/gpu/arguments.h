@@ -18,8 +18,9 @@
 // (platform.h, e4m3_held).
 //
 // A kernel's name is made of its parts, in the order given beside its struct; elements are "bf16"
-// and "e4m3". Every kernel first calls let_next_start() and, after whatever it can fetch beforehand
-// (weights only: nothing that another kernel writes), wait_for_previous().
+// and "e4m3". Every kernel first calls let_next_start(), a vector product when `start_before` says
+// so, and, after whatever it can fetch beforehand (weights only: nothing that another kernel
+// writes), wait_for_previous().
 #ifndef PERTOKEN_GPU_ARGUMENTS_H
 #define PERTOKEN_GPU_ARGUMENTS_H
 
@@ -59,6 +60,9 @@ static inline size_t gpu_round_up(size_t value, size_t multiple) {
 //   norm    round(input / sqrt(mean(input^2) + epsilon) * norm)
 //   round   round(input)
 // The combinations that exist: norm_store, round_add, norm_swiglu.
+// Before it waits, a warp has asked for `ahead` windows of its weights (product_vector.h), the
+// first into registers, the others into L2. The next kernel may start when the block's first warp
+// has loaded all of its weights but those of its last `start_before` rows; with `rows`, at once.
 //
 // matrix_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32 or 64 per warp: grid (blocks of rows,
 // splits), block MATRIX_WARPS warps of the device's width. `activations` are rounded beforehand (by
@@ -83,8 +87,9 @@ struct product_arguments {
   unsigned *counters; // [blocks of rows], zero before and after
   float *output;      // [batch][output_stride]
   int output_stride;
-  int chunk;            // matrix
-  int without_residual; // of one rank among several, whose parts are added up: another brings it
+  int chunk;               // matrix
+  int without_residual;    // of one rank among several, whose parts are added up: another brings it
+  int ahead, start_before; // vector
 };
 
 // Shared memory of a vector product: the rounded activations, and room for the block's sums.
