@@ -95,6 +95,7 @@ static void test_plans_follow(void **state) {
   assert_int_equal(plan_of(1, "carveout=shared").carveout, 100);
   assert_int_equal(plan_of(1, "carveout=driver").carveout, 0);
   assert_int_equal(plan_of(1, "attention_splits=5").attention_splits, 5);
+  assert_int_equal(plan_of(64, "matrix_ahead=3").product[PRODUCT_WO].ahead, 3);
   assert_int_equal(plan_of(64, "matrix_splits=3").product[PRODUCT_QKV].splits, 3);
   assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);

@@ -301,7 +301,7 @@ static void round_input(struct list *list, enum product_name name) {
       .scales = shared_at(list, REGION_ACTIVATION_SCALES),
   };
   struct gpu_launch launch = {.grid = {(unsigned)plan->batch_padded, 1, 1},
-                              .block = SMALL_THREADS,
+                              .block = ROUND_THREADS,
                               .shared_bytes = SMALL_SHARED,
                               .argument_bytes = sizeof arguments};
   const bool paired = product->wgmma && product->weights != product->activations;
@@ -350,6 +350,7 @@ static void matrix_slice(struct list *list, enum product_name name, int first) {
   arguments.batch_padded = product->slice;
   arguments.splits = product->splits;
   arguments.chunk = product->chunk;
+  arguments.ahead = product->ahead;
   arguments.partials = shared_at(list, REGION_PARTIALS);
   arguments.counters = shared_at(list, REGION_COUNTERS);
   arguments.output += (size_t)first * (size_t)product->rows;

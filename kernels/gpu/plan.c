@@ -27,8 +27,9 @@
 #define VECTOR_BLOCKS      1
 #define VECTOR_BATCH_SHORT 2 // with weights in E4M3, which are to be converted: more take too long
 #define VECTOR_AHEAD       2 // windows: twice 64 KiB of a multiprocessor
-#define AHEAD_OF_WO        4 // after attention, which for a short context reads next to nothing
-#define SHORT_CACHE        4 // of a layer: less than this part of the L2 cache
+#define MATRIX_AHEAD       512 // bytes of each row, of all blocks of a multiprocessor
+#define AHEAD_OF_WO        4   // after attention, which for a short context reads next to nothing
+#define SHORT_CACHE        4   // of a layer: less than this part of the L2 cache
 
 // Percent of 228 KB, with which sm_90 gives 164: three blocks of attention, or two of it and one of
 // a vector product. Kernels that want different amounts do not run on a multiprocessor at a time,
@@ -308,7 +309,9 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   product->blocks = ceiling(product->rows, rows);
   const int chunks = ceiling(product->stride, MATRIX_CHUNK);
   const int most = slice > SMALLEST_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
-  const int merging = merging_of(product, MATRIX_CHUNK * (int)element_bytes(product->weights));
+  const int chunk_bytes = MATRIX_CHUNK * (int)element_bytes(product->weights);
+  product->ahead = chosen(plan->device.tuning.matrix_ahead, MATRIX_AHEAD / chunk_bytes / most);
+  const int merging = merging_of(product, chunk_bytes);
   const int own = best_splits(product->blocks, chunks, merging,
                               room_for(plan, product->shared_bytes, most), MOST_SPLITS);
   product->splits = least(chosen(plan->device.tuning.matrix_splits, own), chunks);

@@ -66,7 +66,7 @@ struct plan_product {
   enum element weights, activations;
   size_t shared_bytes;
   int blocks; // of the grid: vector, all; matrix, of rows
-  int ahead;  // vector: arguments.h
+  int ahead;  // arguments.h
   // Matrix kernels: a launch takes `slice` rows of the batch, all of them unless shared memory is
   // too small even for the least chunk of their activations, each of its warps `warp_columns` of
   // them. Every slice reads the weights again.

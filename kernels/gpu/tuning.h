@@ -38,6 +38,7 @@ struct gpu_tuning {
   int vector_batch;     // 1 to 4: the largest batch that the vector kernels take
   int vector_ahead;     // 1 to 16: windows of a vector product's warp asked for before its wait
   int vector_start;     // enum gpu_tuning_start: when the kernel after a vector product may start
+  int matrix_ahead;     // 1 to 16: pieces of each row of a matrix product asked for before its wait
   int matrix_splits;    // 1 to 8: of every matrix product, as far as its columns can be split
   int attention_splits; // 1 to 128: of the context, as far as it can be split
   int matrix;           // enum gpu_tuning_matrix
