@@ -51,6 +51,7 @@ enum decode_status calibrate(const struct decode_backend *backend, int device, i
       (struct calibration){.backend = backend, .device = device, .threads = threads, .stop = stop};
   out->bytes = room < CALIBRATION_BYTES ? room : CALIBRATION_BYTES;
   const enum decode_status status = time_variants(out);
+  out->buffer_bytes_per_s = out->bytes_per_s;
   if (status != DECODE_OK || footprint <= out->bytes || footprint > room)
     return status;
   struct calibration large = *out;

@@ -14,6 +14,7 @@ struct calibration {
   uint64_t bytes; // of the buffer
   int variant;    // the best of the backend's read kernels
   double bytes_per_s;
+  double buffer_bytes_per_s;         // over the buffer alone: what calibration_repeat compares with
   const volatile sig_atomic_t *stop; // or NULL
 };
 

@@ -329,7 +329,7 @@ static void tell_flags(const struct protocol *protocol, const struct depth *dept
   for (size_t i = 0; i < count; i++) {
     const struct depth *depth = &depths[i];
     const struct sampling *sampling = &depth->sampling;
-    const double ratio = depth->bandwidth_after / depth->calibration.bytes_per_s;
+    const double ratio = depth->bandwidth_after / depth->calibration.buffer_bytes_per_s;
     const uint64_t bytes = depth->cost.weight_bytes + depth->cost.kv_bytes;
     out->flags.noisy = out->flags.noisy ||
                        is_noisy(sampling->samples, sampling->count, noisy_share, sampling->sorted);

@@ -220,9 +220,12 @@ def disassembler():
     return tool(*filter(None, [os.environ.get('NVDISASM')]), 'nvdisasm', *beside)
 
 
+INSTRUCTION = r'^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)'
+
+
 def instructions(code):
     """Every instruction with its modifiers and how often it stands there."""
-    return collections.Counter(re.findall(r'^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)', code, re.M))
+    return collections.Counter(re.findall(INSTRUCTION, code, re.M))
 
 
 def check_sass_kernel(subject, name, found, wanted_parts):
@@ -249,6 +252,17 @@ def sass_parts(name):
     return parts
 
 
+# What is fetched before a kernel waits for the one before it, as the GPU is given it: in PTX the order
+# may be right, and ptxas changes it.
+FETCHED = re.compile(r'LDG\.E\.NA\..*\.CONSTANT$|UTMALDG')
+
+
+def check_sass_order(subject, name, code):
+    order = [i for i in re.findall(INSTRUCTION, code, re.M) if i == 'ACQBULK' or FETCHED.match(i)]
+    if name in VECTOR + MATRIX + WGMMA + ATTENTION and 'ACQBULK' in order:
+        check(subject, order[0] != 'ACQBULK', 'waits before it fetches')
+
+
 def check_sass(architecture, cubin):
     if architecture not in SASS:
         return
@@ -261,6 +275,7 @@ def check_sass(architecture, cubin):
     for name, code in kernels.items():
         found = instructions(code)
         check_sass_kernel(f'SASS of sm_{architecture} {name}', name, found, sass_parts(name))
+        check_sass_order(f'SASS of sm_{architecture} {name}', name, code)
         total += found
     print(f'SASS of sm_{architecture}, {len(kernels)} kernels: ' + ', '.join(
         f'{count} {word}' for word, count in

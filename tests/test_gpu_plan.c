@@ -480,6 +480,49 @@ static void test_choices(void **state) {
   }
 }
 
+// Weights that are to be converted leave the vector units less time: arithmetic of the kernels' own
+// instructions, beside what memory gives in the meantime.
+static void test_vectors_by_type(void **state) {
+  (void)state;
+  for (size_t m = 0; m < MIXES; m++)
+    for (int batch = 1; batch <= 5; batch++) {
+      const struct decode_request request = request_of(&llama_8b, &mixes[m], batch, 512);
+      const struct plan plan = plan_of(&request, &h200);
+      assert_int_equal(plan.vector, batch <= (mixes[m].weights == ELEMENT_E4M3 ? 2 : 4));
+    }
+}
+
+// Two blocks of attention with BF16 keys fit a multiprocessor's registers, three with E4M3: so many
+// splits that the last round of them is nearly full.
+static void test_attention_fills_rounds(void **state) {
+  (void)state;
+  for (size_t m = 0; m < MIXES; m++)
+    for (int batch = 16; batch <= 256; batch *= 2) {
+      const struct decode_request request = request_of(&llama_70b, &mixes[m], batch, 4096);
+      const struct plan plan = plan_of(&request, &h200);
+      const int room = 132 * (mixes[m].kv == ELEMENT_E4M3 ? 3 : 2), rows = 8 * batch;
+      const int rounds = (rows * plan.attention_splits + room - 1) / room;
+      const int blocks = (64 + plan.attention_splits - 1) / plan.attention_splits;
+      if (rows * 64 * 10 < 9 * rounds * blocks * room)
+        fail_msg("mix %zu, batch %d: %d splits, %d rounds of %d blocks", m, batch,
+                 plan.attention_splits, rounds, blocks);
+    }
+}
+
+// What splits write and read again counts: where there are blocks enough, they are not split to
+// fill the last round.
+static void test_splits_cost(void **state) {
+  (void)state;
+  for (size_t m = 0; m < MIXES; m++) {
+    const struct decode_request request = request_of(&llama_70b, &mixes[m], 64, 4096);
+    const struct plan plan = plan_of(&request, &h200);
+    assert_int_equal(plan.product[PRODUCT_GATE_UP].blocks, 224);
+    assert_int_equal(plan.product[PRODUCT_GATE_UP].splits, 1);
+    assert_int_equal(plan.product[PRODUCT_DOWN].blocks, 32);
+    assert_in_range(plan.product[PRODUCT_DOWN].splits, 3, 4);
+  }
+}
+
 // MI300X's 64 KiB, of which kernels take 16 bytes for themselves, hold the activations of 256 rows
 // in all mixes but one.
 static void test_slices_of_mi300x(void **state) {
@@ -656,6 +699,9 @@ int main(void) {
       cmocka_unit_test(test_slices_of_mi300x),
       cmocka_unit_test(test_chunk_of_h200),
       cmocka_unit_test(test_splits_fill_the_device),
+      cmocka_unit_test(test_vectors_by_type),
+      cmocka_unit_test(test_attention_fills_rounds),
+      cmocka_unit_test(test_splits_cost),
       cmocka_unit_test(test_stages_of_wgmma),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_devices_refused),

@@ -275,6 +275,8 @@ static void check_vector(const struct product *p, unsigned blocks) {
   }
   a.input = input;
   a.norm = p->end == ADD ? NULL : norm;
+  a.ahead = 1 + p->columns % 5; // no sum depends on these
+  a.start_before = p->batch % 2 ? 0 : p->rows;
   const int vectors = p->batch > 2 ? VECTOR_BATCH : p->batch;
   snprintf(kernel, sizeof kernel, "vector_%s_%s_%s_%s_%d", element_names[p->weights],
            element_names[p->activations], p->end == ADD ? "round" : "norm", end_names[p->end],
@@ -360,6 +362,7 @@ static void check_matrix(const struct product *p, int columns, int splits, int c
       p->plugin->any_chunk ? matrix_least_chunk(element_bytes(p->weights)) : MATRIX_CHUNK;
   set_activations(p, a.stride, &a);
   set_splits(p, splits, blocks, &a);
+  a.ahead = p->columns % 4; // no sum depends on it
   a.chunk = chunk > least ? chunk : least;
   snprintf(kernel, sizeof kernel, "matrix_%s_%s_%s_%d", element_names[p->weights],
            element_names[p->activations], end_names[p->end], columns);
@@ -519,7 +522,7 @@ static void check_rounding(const struct plugin *plugin, enum element to, bool wi
       input, with_norm ? norm : NULL, 0, columns, stride, BATCH, output, scales};
   char kernel[64];
   snprintf(kernel, sizeof kernel, "round_%s_%s", element_names[to], with_norm ? "norm" : "round");
-  run(plugin, kernel, PADDED, 1, 1, SMALL_THREADS, 1024, &a, sizeof a);
+  run(plugin, kernel, PADDED, 1, 1, ROUND_THREADS, 1024, &a, sizeof a);
   for (int b = 0; b < PADDED; b++) {
     float largest = 0;
     for (int c = 0; c < columns && b < BATCH; c++) {

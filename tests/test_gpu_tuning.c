@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/gpu/plan.h"
@@ -44,6 +45,8 @@ static void test_read_and_written(void **state) {
       {"attention_splits=128 matrix_splits=8", "matrix_splits=8 attention_splits=128"},
       {"vector_blocks=2 vector_blocks=3", "vector_blocks=3"},
       {"matrix=wgmma", "matrix=wgmma"},
+      {"carveout=driver vector_start=row vector_ahead=16",
+       "vector_ahead=16 vector_start=row carveout=driver"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct gpu_tuning tuning;
@@ -87,7 +90,12 @@ static void test_plans_follow(void **state) {
                    2 * own.product[PRODUCT_HEAD].blocks);
   assert_true(plan_of(3, "").vector);
   assert_false(plan_of(3, "vector_batch=2").vector);
+  assert_int_equal(plan_of(1, "vector_ahead=7").product[PRODUCT_DOWN].ahead, 7);
+  assert_int_equal(own.carveout, plan_of(1, "carveout=even").carveout);
+  assert_int_equal(plan_of(1, "carveout=shared").carveout, 100);
+  assert_int_equal(plan_of(1, "carveout=driver").carveout, 0);
   assert_int_equal(plan_of(1, "attention_splits=5").attention_splits, 5);
+  assert_int_equal(plan_of(64, "matrix_ahead=3").product[PRODUCT_WO].ahead, 3);
   assert_int_equal(plan_of(64, "matrix_splits=3").product[PRODUCT_QKV].splits, 3);
   assert_false(plan_of(64, "matrix=registers").product[PRODUCT_QKV].wgmma);
   assert_true(plan_of(64, "matrix=wgmma").product[PRODUCT_QKV].wgmma);
@@ -97,11 +105,38 @@ static void test_plans_follow(void **state) {
   assert_int_equal(plan_of(1, "attention_splits=100").attention_splits, 64);
 }
 
+// When the kernel after a vector product may start, and what a step's launches ask for beside.
+static void test_launches_follow(void **state) {
+  (void)state;
+  static const struct {
+    const char *tuning;
+    int rows_before; // -1: all of them
+  } cases[] = {
+      {"", 0}, {"vector_start=late", 0}, {"vector_start=row", 16}, {"vector_start=early", -1}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct plan plan = plan_of(1, cases[i].tuning);
+    size_t count = 0, vectors = 0;
+    struct gpu_launch *launches = gpu_plan_step(&plan, NULL, &count, NULL);
+    for (size_t k = 0; k < count; k++) {
+      const struct product_arguments *a = launches[k].arguments;
+      assert_int_equal(launches[k].carveout, plan.carveout);
+      if (strncmp(launches[k].kernel, "vector", 6) != 0)
+        continue;
+      vectors++;
+      assert_in_range(a->ahead, 1, 16);
+      assert_int_equal(a->start_before, cases[i].rows_before < 0 ? a->rows : cases[i].rows_before);
+    }
+    assert_int_equal(vectors, 4 * 32 + 1);
+    free(launches);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_read_and_written),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_plans_follow),
+      cmocka_unit_test(test_launches_follow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // with the oracle, so that it passes its verification, unless it is told to compute wrong.
 #include "tests/support/fixture.h"
 
+#include "probe/calibration.h"
 #include "probe/environment.h"
 #include "probe/precision.h"
 #include "probe/protocol.h"
@@ -23,6 +24,7 @@ static struct {
   double jitter;          // share that every second sample takes longer
   double drift;           // share that each call takes longer than the one before
   double read_drift;      // same of reads
+  double large_gain;      // share that reads of more than CALIBRATION_BYTES are faster by
   uint64_t memory_bytes, cache_bytes;
   bool wrong, fails;
   int states, buffers, runs; // alive; alive; so far
@@ -128,7 +130,8 @@ static enum decode_status fake_read(int device, uint64_t bytes, int threads, int
   if (machine.reads == machine.stop_after_reads)
     stop = SIGINT;
   *seconds = (double)bytes / machine.bytes_per_s / speeds[variant] *
-             (1 + machine.read_drift * machine.now_s);
+             (1 + machine.read_drift * machine.now_s) /
+             (1 + (bytes > CALIBRATION_BYTES ? machine.large_gain : 0));
   machine.now_s += *seconds;
   return DECODE_OK;
 }
@@ -311,6 +314,25 @@ static void test_memory_drift(void **state) {
   machine.read_drift = 0.1;
   const struct measurement result = measured(&scene);
   assert_true(result.flags.drift);
+  end(&scene);
+}
+
+// Before and after are compared over as many bytes: reads of the whole footprint are faster or
+// slower than those of the buffer, which is no drift.
+static void test_footprint_is_no_drift(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  machine.large_gain = 0.05;
+  struct calibration calibration;
+  double after = 0;
+  assert_int_equal(calibrate(&fake_backend, 0, 1, 3 * CALIBRATION_BYTES, 4 * CALIBRATION_BYTES,
+                             NULL, &calibration),
+                   DECODE_OK);
+  assert_int_equal(calibration_repeat(&calibration, &after), DECODE_OK);
+  expect_near(calibration.bytes_per_s, 1.05 * machine.bytes_per_s, 1e-9, "the footprint's speed");
+  expect_near(calibration.buffer_bytes_per_s, after, 1e-9, "the buffer's speed");
+  fake_calibration_end();
   end(&scene);
 }
 
@@ -846,19 +868,33 @@ static void test_device_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_steady),         cmocka_unit_test(test_shard),
-      cmocka_unit_test(test_jitter),         cmocka_unit_test(test_drift),
-      cmocka_unit_test(test_memory_drift),   cmocka_unit_test(test_void),
-      cmocka_unit_test(test_cache_resident), cmocka_unit_test(test_slices),
-      cmocka_unit_test(test_part),           cmocka_unit_test(test_wrong_kernel),
-      cmocka_unit_test(test_verify_only),    cmocka_unit_test(test_failing_device),
-      cmocka_unit_test(test_stop),           cmocka_unit_test(test_stop_reading),
-      cmocka_unit_test(test_too_large),      cmocka_unit_test(test_precisions),
-      cmocka_unit_test(test_verify_request), cmocka_unit_test(test_device_names),
-      cmocka_unit_test(test_power),          cmocka_unit_test(test_meter_lost),
-      cmocka_unit_test(test_power_beside),   cmocka_unit_test(test_host_alone),
-      cmocka_unit_test(test_soak),           cmocka_unit_test(test_slices_metered_once),
-      cmocka_unit_test(test_recheck_watts),  cmocka_unit_test(test_recheck_without_watts),
+      cmocka_unit_test(test_steady),
+      cmocka_unit_test(test_shard),
+      cmocka_unit_test(test_jitter),
+      cmocka_unit_test(test_drift),
+      cmocka_unit_test(test_footprint_is_no_drift),
+      cmocka_unit_test(test_memory_drift),
+      cmocka_unit_test(test_void),
+      cmocka_unit_test(test_cache_resident),
+      cmocka_unit_test(test_slices),
+      cmocka_unit_test(test_part),
+      cmocka_unit_test(test_wrong_kernel),
+      cmocka_unit_test(test_verify_only),
+      cmocka_unit_test(test_failing_device),
+      cmocka_unit_test(test_stop),
+      cmocka_unit_test(test_stop_reading),
+      cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_precisions),
+      cmocka_unit_test(test_verify_request),
+      cmocka_unit_test(test_device_names),
+      cmocka_unit_test(test_power),
+      cmocka_unit_test(test_meter_lost),
+      cmocka_unit_test(test_power_beside),
+      cmocka_unit_test(test_host_alone),
+      cmocka_unit_test(test_soak),
+      cmocka_unit_test(test_slices_metered_once),
+      cmocka_unit_test(test_recheck_watts),
+      cmocka_unit_test(test_recheck_without_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

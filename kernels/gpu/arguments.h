@@ -18,8 +18,9 @@
 // (platform.h, e4m3_held).
 //
 // A kernel's name is made of its parts, in the order given beside its struct; elements are "bf16"
-// and "e4m3". Every kernel first calls let_next_start() and, after whatever it can fetch beforehand
-// (weights only: nothing that another kernel writes), wait_for_previous().
+// and "e4m3". Every kernel first calls let_next_start(), a vector product when `start_before` says
+// so, and, after whatever it can fetch beforehand (weights only: nothing that another kernel
+// writes), wait_for_previous().
 #ifndef PERTOKEN_GPU_ARGUMENTS_H
 #define PERTOKEN_GPU_ARGUMENTS_H
 
@@ -40,6 +41,7 @@ enum {
   ATTENTION_WARPS = 4,
   ATTENTION_MERGED = 128, // elements of a head for which there is room when 16 columns are merged
   ATTENTION_SPLITS = 128, // at most: what the merge has room for
+  ROUND_THREADS = 512,    // of a block that rounds a row: what it takes adds to every product
   SMALL_THREADS = 256,    // of a block of every other kernel
   SAMPLE_BLOCKS = 64      // per row of the batch
 };
@@ -59,6 +61,9 @@ static inline size_t gpu_round_up(size_t value, size_t multiple) {
 //   norm    round(input / sqrt(mean(input^2) + epsilon) * norm)
 //   round   round(input)
 // The combinations that exist: norm_store, round_add, norm_swiglu.
+// Before it waits, a warp has asked for `ahead` windows of its weights (product_vector.h), the
+// first into registers, the others into L2. The next kernel may start when the block's first warp
+// has loaded all of its weights but those of its last `start_before` rows; with `rows`, at once.
 //
 // matrix_WEIGHTS_ACTIVATIONS_EPILOGUE_COLUMNS, COLUMNS 16, 32 or 64 per warp: grid (blocks of rows,
 // splits), block MATRIX_WARPS warps of the device's width. `activations` are rounded beforehand (by
@@ -67,9 +72,10 @@ static inline size_t gpu_round_up(size_t value, size_t multiple) {
 // MATRIX_ROWS are rows of the gate, half the same rows of the up. Block y takes the y-th share of
 // the columns, in whole chunks; with splits > 1 the sums go to `partials`, and the last block to
 // arrive at counters[block x] adds them up in the order of the splits and resets the counter.
-// `chunk`, the elements of a row of activations in shared memory at a time, is MATRIX_CHUNK, or
-// where the device takes any (gpu_device) a smaller power of two, down to a step of the tile:
-// matrix_least_chunk.
+// Before it waits, a warp has asked for `ahead` times MATRIX_CHUNK elements of each of its rows
+// into L2, beside the first of them in registers. `chunk`, the elements of a row of activations in
+// shared memory at a time, is MATRIX_CHUNK, or where the device takes any (gpu_device) a smaller
+// power of two, down to a step of the tile: matrix_least_chunk.
 struct product_arguments {
   const void *weights, *second;        // [rows][stride]; second: up, else NULL
   const float *scales, *second_scales; // [rows] for E4M3, else NULL
@@ -85,6 +91,8 @@ struct product_arguments {
   int output_stride;
   int chunk;            // matrix
   int without_residual; // of one rank among several, whose parts are added up: another brings it
+  int ahead;            // vector and matrix, each in its own measure
+  int start_before;     // vector
 };
 
 // Shared memory of a vector product: the rounded activations, and room for the block's sums.
@@ -174,7 +182,7 @@ static inline int wgmma_paired_word(int word) {
   return word / 64 * 64 + chunk % 2 * 32 + word / 2 % 4 * 8 + word % 2 * 4 + chunk / 2;
 }
 
-// round_ACTIVATIONS_PROLOGUE (norm or round): grid (batch_padded), block SMALL_THREADS: one row
+// round_ACTIVATIONS_PROLOGUE (norm or round): grid (batch_padded), block ROUND_THREADS: one row
 // each; rows from `batch` on are written as zeros with scale 1. What the vector product does for
 // itself. ACTIVATIONS "paired": BF16 in the order of wgmma_paired_word, stride a multiple of 128.
 struct round_arguments {

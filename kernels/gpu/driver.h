@@ -37,6 +37,7 @@ struct gpu_launch {
   struct tensor_map *maps; // the first of the arguments, as tensor_map is to make them
   int map_count;
   bool cooperative; // all blocks are resident at a time, or the launch fails
+  int carveout;     // percent of a multiprocessor's shared memory asked for; 0: the driver's choice
 };
 
 struct tensor_map;  // arguments.h

@@ -182,6 +182,11 @@ static int kernel_shared(void *kernel, size_t bytes) {
   return (int)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
 
+static int kernel_carveout(void *kernel, int percent) {
+  return (int)cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   percent > 0 ? percent : cudaSharedmemCarveoutDefault);
+}
+
 static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *stream,
                          bool overlap) {
   cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
@@ -313,6 +318,7 @@ static const struct gpu_runtime runtime = {
     .code_unload = code_unload,
     .kernel_find = kernel_find,
     .kernel_shared = kernel_shared,
+    .kernel_carveout = kernel_carveout,
     .kernel_launch = kernel_launch,
     .tensor_map = tensor_map,
     .describe = describe,

@@ -15,7 +15,7 @@
 #endif
 
 #define MOST_QUEUED  200         // launches: a longer queue stalls whoever fills it
-#define SMALL_SHARED (48 * 1024) // what a kernel may take unasked
+#define SMALL_SHARED (47 * 1024) // what a kernel may take unasked: 48 KiB, with what is its own
 #define ABORT_S      30          // at most, once no graph is left
 #define NAME_BYTES   sizeof(((struct gpu_launch *)0)->kernel)
 
@@ -23,6 +23,7 @@ struct kernel {
   char name[NAME_BYTES];
   void *handle;
   size_t shared_bytes; // allowed so far
+  int carveout;        // asked for so far
 };
 
 struct gpu_context {
@@ -337,21 +338,33 @@ static enum decode_status queue_all_reduce(struct gpu_context *context,
                                        context->communicator, context->stream));
 }
 
+// A kernel is told but once what its launches want of shared memory.
+static enum decode_status allow_shared(struct gpu_context *context, struct kernel *kernel,
+                                       const struct gpu_launch *launch) {
+  const struct gpu_runtime *runtime = context->runtime;
+  enum decode_status status = DECODE_OK;
+  char what[128];
+  snprintf(what, sizeof what, "%zu bytes of shared memory for %s", launch->shared_bytes,
+           launch->kernel);
+  if (launch->shared_bytes > SMALL_SHARED && launch->shared_bytes > kernel->shared_bytes) {
+    status = check(context, what, runtime->kernel_shared(kernel->handle, launch->shared_bytes));
+    kernel->shared_bytes = launch->shared_bytes;
+  }
+  if (status == DECODE_OK && runtime->kernel_carveout && launch->carveout != kernel->carveout) {
+    status = check(context, what, runtime->kernel_carveout(kernel->handle, launch->carveout));
+    kernel->carveout = launch->carveout;
+  }
+  return status;
+}
+
 static enum decode_status queue(struct gpu_context *context, const struct gpu_launch *launch) {
   struct kernel *kernel;
   char what[96];
   if (is_all_reduce(launch))
     return queue_all_reduce(context, launch);
   enum decode_status status = find_kernel(context, launch->kernel, &kernel);
-  if (status != DECODE_OK)
-    return status;
-  if (launch->shared_bytes > SMALL_SHARED && launch->shared_bytes > kernel->shared_bytes) {
-    snprintf(what, sizeof what, "%zu bytes of shared memory for %s", launch->shared_bytes,
-             launch->kernel);
-    status =
-        check(context, what, context->runtime->kernel_shared(kernel->handle, launch->shared_bytes));
-    kernel->shared_bytes = launch->shared_bytes;
-  }
+  if (status == DECODE_OK)
+    status = allow_shared(context, kernel, launch);
   if (status != DECODE_OK)
     return status;
   snprintf(what, sizeof what, "launching %s", launch->kernel);

@@ -41,17 +41,17 @@ VECTOR_BATCHES(e4m3, bf16)
 VECTOR_BATCHES(e4m3, e4m3)
 
 #define ROUND(x, round)                                                                            \
-  KERNEL_BOUNDS(round_##x##_##round, round_arguments, SMALL_THREADS, 2) {                          \
+  KERNEL_BOUNDS(round_##x##_##round, round_arguments, ROUND_THREADS, 2) {                          \
     round_vector<ELEMENT_##x, ROUND_##round>(a);                                                   \
   }
 ROUND(bf16, norm)
 ROUND(bf16, round)
 ROUND(e4m3, norm)
 ROUND(e4m3, round)
-KERNEL_BOUNDS(round_paired_norm, round_arguments, SMALL_THREADS, 2) {
+KERNEL_BOUNDS(round_paired_norm, round_arguments, ROUND_THREADS, 2) {
   round_vector<ELEMENT_BF16, ROUND_NORM, true>(a);
 }
-KERNEL_BOUNDS(round_paired_round, round_arguments, SMALL_THREADS, 2) {
+KERNEL_BOUNDS(round_paired_round, round_arguments, ROUND_THREADS, 2) {
   round_vector<ELEMENT_BF16, ROUND_ALONE, true>(a);
 }
 

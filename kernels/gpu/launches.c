@@ -72,6 +72,7 @@ static void add(struct list *list, const char *stage, const struct gpu_launch *l
   list->launches[i] = *launch;
   list->launches[i].arguments = &list->arguments[i];
   list->launches[i].maps = &list->arguments[i].wgmma.weights;
+  list->launches[i].carveout = list->plan->carveout;
   list->what[i] = list->stages[i];
   if (list->layer < 0)
     snprintf(list->stages[i], STAGE_BYTES, "%s", stage);
@@ -257,6 +258,14 @@ static struct product_arguments product_arguments(const struct list *list, enum 
   };
 }
 
+static int start_before(const struct plan *plan, const struct plan_product *product) {
+  switch (plan->device.tuning.vector_start) {
+  case START_EARLY: return product->rows;
+  case START_ROW: return VECTOR_THREADS / plan->device.warp; // to a warp's next row
+  default: return 0;
+  }
+}
+
 static void vector_product(struct list *list, enum product_name name) {
   const struct plan *plan = list->plan;
   const struct plan_product *product = &plan->product[name];
@@ -265,6 +274,8 @@ static void vector_product(struct list *list, enum product_name name) {
   arguments.input = shared_at(list, operands->input);
   arguments.norm = operands->norm != NO_REGION ? at(list, operands->norm) : NULL;
   arguments.epsilon = plan->request.shape.norm_epsilon;
+  arguments.ahead = product->ahead;
+  arguments.start_before = start_before(plan, product);
   struct gpu_launch launch = {.grid = {(unsigned)product->blocks, 1, 1},
                               .block = VECTOR_THREADS,
                               .shared_bytes = product->shared_bytes,
@@ -290,7 +301,7 @@ static void round_input(struct list *list, enum product_name name) {
       .scales = shared_at(list, REGION_ACTIVATION_SCALES),
   };
   struct gpu_launch launch = {.grid = {(unsigned)plan->batch_padded, 1, 1},
-                              .block = SMALL_THREADS,
+                              .block = ROUND_THREADS,
                               .shared_bytes = SMALL_SHARED,
                               .argument_bytes = sizeof arguments};
   const bool paired = product->wgmma && product->weights != product->activations;
@@ -339,6 +350,7 @@ static void matrix_slice(struct list *list, enum product_name name, int first) {
   arguments.batch_padded = product->slice;
   arguments.splits = product->splits;
   arguments.chunk = product->chunk;
+  arguments.ahead = product->ahead;
   arguments.partials = shared_at(list, REGION_PARTIALS);
   arguments.counters = shared_at(list, REGION_COUNTERS);
   arguments.output += (size_t)first * (size_t)product->rows;
@@ -542,6 +554,7 @@ struct gpu_launch *gpu_plan_persistent(const struct plan *plan, void *base,
                                                    shared_at(&list, REGION_ARRIVED), (int)*count};
   whole->launch = (struct gpu_launch){.grid = {(unsigned)plan->device.described.units, 1, 1},
                                       .block = VECTOR_THREADS,
+                                      .carveout = plan->carveout,
                                       .arguments = &whole->arguments,
                                       .argument_bytes = sizeof whole->arguments,
                                       .cooperative = true};

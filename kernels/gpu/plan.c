@@ -19,12 +19,24 @@
 #define STATIC_SHARED    16 // bytes that a kernel takes beside those of its launch, in arrive_last
 
 // Blocks of a multiprocessor at a time, as far as shared memory goes: what the kernels are compiled
-// for.
-#define NARROW_BLOCKS    2 // matrix, 16 columns to a warp
-#define WIDE_BLOCKS      1
-#define ATTENTION_BLOCKS 3
-#define VECTOR_BLOCKS    1
-#define MOST_SPLITS      8 // of a matrix product: their sums are written and read again
+// for, and of attention what their registers come to.
+#define NARROW_BLOCKS      2 // matrix, 16 columns to a warp
+#define WIDE_BLOCKS        1
+#define ATTENTION_LIGHT    3
+#define ATTENTION_HEAVY    2
+#define VECTOR_BLOCKS      1
+#define VECTOR_BATCH_SHORT 2 // with weights in E4M3, which are to be converted: more take too long
+#define VECTOR_AHEAD       2 // windows: twice 64 KiB of a multiprocessor
+#define MATRIX_AHEAD       512 // bytes of each row, of all blocks of a multiprocessor
+#define AHEAD_OF_WO        4   // after attention, which for a short context reads next to nothing
+#define SHORT_CACHE        4   // of a layer: less than this part of the L2 cache
+
+// Percent of 228 KB, with which sm_90 gives 164: three blocks of attention, or two of it and one of
+// a vector product. Kernels that want different amounts do not run on a multiprocessor at a time,
+// and those that want little are advised to ask for what the others do (CUDA C++ Programming Guide,
+// compute capability 7.x, shared memory).
+#define EVEN_CARVEOUT 72
+#define MOST_SPLITS   8 // of a matrix product: their sums are written and read again
 
 static size_t element_bytes(enum element element) {
   static const size_t bytes[] = {
@@ -148,19 +160,26 @@ static const char *persistent_unknown(const struct plan *plan) {
 // ---- how the work is shared out
 
 // In how many splits of `parts` equal parts `blocks` blocks end soonest, when `room` of them run at
-// a time. Beginning a block takes as long as a part.
-static int best_splits(int blocks, int parts, int room, int most) {
+// a time. Beginning a block takes as long as a part; to write a split's sums and read them again,
+// as long as `merging` parts.
+static int best_splits(int blocks, int parts, int merging, int room, int most) {
   int best = 1;
   int64_t best_time = INT64_MAX;
   for (int splits = 1; splits <= least(parts, most); splits++) {
     const int64_t rounds = ((int64_t)blocks * splits + room - 1) / room;
-    const int64_t time = rounds * (ceiling(parts, splits) + 1);
+    const int64_t time = rounds * (ceiling(parts, splits) + 1 + (splits > 1 ? merging : 0));
     if (time >= best_time)
       continue;
     best = splits;
     best_time = time;
   }
   return best;
+}
+
+// Of a matrix product whose parts are `bytes` of a row of weights: for each row a float per column,
+// twice.
+static int merging_of(const struct plan_product *product, int bytes) {
+  return ceiling(2 * (int)sizeof(float) * product->slice, bytes);
 }
 
 // Blocks that the device runs at a time.
@@ -194,6 +213,18 @@ static void name_products(struct plan *plan) {
   name_product(plan, PRODUCT_HEAD, shape->vocab, shape->hidden);
 }
 
+// In windows. Where attention has the caches to itself for a while, more of what follows fits them.
+static int ahead_of(const struct plan *plan, enum product_name which) {
+  const uint64_t layer = gpu_plan_cache_bytes(plan) / (uint64_t)plan->request.shape.layers;
+  const bool is_short = layer < plan->device.described.cache_bytes / SHORT_CACHE;
+  const int own = which == PRODUCT_WO && is_short ? AHEAD_OF_WO : VECTOR_AHEAD;
+  return chosen(plan->device.tuning.vector_ahead, own);
+}
+
+static int carveout_of(enum gpu_tuning_carveout tuned) {
+  return tuned == CARVEOUT_DRIVER ? 0 : tuned == CARVEOUT_SHARED ? 100 : EVEN_CARVEOUT;
+}
+
 // False when the activations do not fit into shared memory.
 static bool share_vector(struct plan *plan) {
   const int warps = VECTOR_THREADS / plan->device.warp;
@@ -207,6 +238,7 @@ static bool share_vector(struct plan *plan) {
       return false;
     product->blocks =
         least(ceiling(product->rows, warps), room_for(plan, product->shared_bytes, most));
+    product->ahead = ahead_of(plan, (enum product_name)p);
   }
   return true;
 }
@@ -260,8 +292,9 @@ static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   if (weight < element_bytes(product->activations)) // whole steps
     product->activation_stride = (int)gpu_round_up((size_t)product->stride, WGMMA_STEP_BYTES);
   const int steps = ceiling(product->stride * (int)weight, WGMMA_STEP_BYTES);
-  const int own =
-      best_splits(product->blocks, steps, room_for(plan, product->shared_bytes, 1), MOST_SPLITS);
+  const int merging = merging_of(product, WGMMA_STEP_BYTES);
+  const int own = best_splits(product->blocks, steps, merging,
+                              room_for(plan, product->shared_bytes, 1), MOST_SPLITS);
   product->splits = least(chosen(plan->device.tuning.matrix_splits, own), steps);
   return true;
 }
@@ -276,8 +309,11 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   product->blocks = ceiling(product->rows, rows);
   const int chunks = ceiling(product->stride, MATRIX_CHUNK);
   const int most = slice > SMALLEST_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
-  const int own = best_splits(product->blocks, chunks, room_for(plan, product->shared_bytes, most),
-                              MOST_SPLITS);
+  const int chunk_bytes = MATRIX_CHUNK * (int)element_bytes(product->weights);
+  product->ahead = chosen(plan->device.tuning.matrix_ahead, MATRIX_AHEAD / chunk_bytes / most);
+  const int merging = merging_of(product, chunk_bytes);
+  const int own = best_splits(product->blocks, chunks, merging,
+                              room_for(plan, product->shared_bytes, most), MOST_SPLITS);
   product->splits = least(chosen(plan->device.tuning.matrix_splits, own), chunks);
   return true;
 }
@@ -297,12 +333,18 @@ static int attention_rows(const struct plan *plan) {
   return plan->request.batch * plan->request.shape.kv_heads * plan->head_groups;
 }
 
+static int attention_blocks(const struct plan *plan) {
+  const bool is_light = plan->head_dim_padded <= 64 ||
+                        (plan->head_dim_padded <= 128 && plan->request.types.kv == ELEMENT_E4M3);
+  return is_light ? ATTENTION_LIGHT : ATTENTION_HEAVY;
+}
+
 static void share_attention(struct plan *plan) {
   const int blocks = plan->context_padded / VALUE_BLOCK;
   const int room = room_for(plan, attention_shared_bytes(plan->head_dim_padded),
-                            plan->persistent ? 1 : ATTENTION_BLOCKS);
+                            plan->persistent ? 1 : attention_blocks(plan));
   const int most = blocks < ATTENTION_SPLITS ? blocks : ATTENTION_SPLITS;
-  const int own = best_splits(attention_rows(plan), blocks, room, most);
+  const int own = best_splits(attention_rows(plan), blocks, 0, room, most);
   plan->attention_splits = least(chosen(plan->device.tuning.attention_splits, own), most);
 }
 
@@ -460,8 +502,8 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
   if (*why)
     return DECODE_UNSUPPORTED;
   name_products(out);
-  out->vector =
-      request->batch <= chosen(device->tuning.vector_batch, VECTOR_BATCH) && share_vector(out);
+  const int vectors = request->types.weights == ELEMENT_E4M3 ? VECTOR_BATCH_SHORT : VECTOR_BATCH;
+  out->vector = request->batch <= chosen(device->tuning.vector_batch, vectors) && share_vector(out);
   if (!out->vector && !share_matrix(out)) {
     *why = "products take more shared memory than the device has";
     return DECODE_UNSUPPORTED;
@@ -470,6 +512,7 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
   if (*why)
     return DECODE_UNSUPPORTED;
   out->persistent = device->tuning.step == STEP_PERSISTENT;
+  out->carveout = carveout_of((enum gpu_tuning_carveout)device->tuning.carveout);
   share_attention(out);
   struct layout layout = {.plan = out};
   place_model(&layout);

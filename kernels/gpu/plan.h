@@ -66,6 +66,7 @@ struct plan_product {
   enum element weights, activations;
   size_t shared_bytes;
   int blocks; // of the grid: vector, all; matrix, of rows
+  int ahead;  // arguments.h
   // Matrix kernels: a launch takes `slice` rows of the batch, all of them unless shared memory is
   // too small even for the least chunk of their activations, each of its warps `warp_columns` of
   // them. Every slice reads the weights again.
@@ -85,6 +86,7 @@ struct plan {
   bool vector;     // else matrix
   bool persistent; // a step in one launch
   int vector_rows; // of the batch that the vector kernels are made for: 1, 2 or 4
+  int carveout;    // driver.h
   int batch_padded, context_padded, head_dim_padded, head_stride, head_groups, attention_splits;
   struct plan_product product[PRODUCTS];
   struct plan_extent region[REGIONS];

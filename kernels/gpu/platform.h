@@ -35,6 +35,8 @@
 // struct words4 { uint32_t word[4]; } is aligned to 16. Memory:
 //   struct words4 load_weights(const void *): 16 bytes that no kernel of the step writes; read
 //     once, kept out of the nearest cache
+//   void ask_for_weights(const void *, int bytes): so many, a multiple of 16, of what load_weights
+//     will read, to come as near as L2 meanwhile; nothing where there is no such instruction
 //   struct words4 load_published(const void *): 16 bytes that another kernel, or this block, wrote
 //   float load_published_float(const float *), int load_published_int(const int *)
 //   void publish(float *, float), publish_int(int *, int), publish_words(void *, struct words4)

@@ -69,6 +69,16 @@ DEVICE struct words4 load_weights(const void *p) {
   return v;
 }
 
+// PTX ISA, cp.async.bulk.prefetch.
+DEVICE void ask_for_weights(const void *p, int bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(p), "r"(bytes) : "memory");
+#else
+  (void)p;
+  (void)bytes;
+#endif
+}
+
 // In assembly, so that no compiler makes a non-coherent load of them.
 DEVICE struct words4 load_published(const void *p) {
   struct words4 v;

@@ -182,6 +182,25 @@ DEVICE void matrix_chunk_sum(const struct product_arguments &a, const struct mat
   }
 }
 
+// Into L2, what `ahead` says beyond the steps in registers: a lane for each row. The branch is also
+// what keeps those loads before wait_for_previous: within one run of instructions ptxas moves them
+// behind it.
+template <class KIND>
+DEVICE void matrix_ask(const struct product_arguments &a, const struct matrix_share &share) {
+  const int step = KIND::ELEMENTS::STEP, begun = KIND::DEPTH * step;
+  const int second = KIND::STREAMS == 2 ? lane_index() / TILE_ROWS : 0;
+  const int row = share.row + lane_index() - second * TILE_ROWS;
+  const int wanted = a.ahead * MATRIX_CHUNK, left = share.steps * step - begun;
+  const int count = wanted < left ? wanted : left;
+  if (lane_index() >= MATRIX_ROWS || row >= a.rows || count <= 0) {
+    return;
+  }
+  const size_t at = (size_t)row * (size_t)a.stride + (size_t)(share.first + begun);
+  ask_for_weights(static_cast<const char *>(second ? a.second : a.weights) +
+                      at * KIND::ELEMENTS::A_BYTES,
+                  count * KIND::ELEMENTS::A_BYTES);
+}
+
 // The sums of the share, [column tiles][row tiles][accumulators].
 template <class KIND>
 DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_share &share,
@@ -195,6 +214,7 @@ DEVICE void matrix_sum(const struct product_arguments &a, const struct matrix_sh
       matrix_fetch<KIND>(stream, COUNTED_LOADS && i >= share.steps ? share.steps - 1 : i, ring[i]);
     }
   }
+  matrix_ask<KIND>(a, share);
   wait_for_previous();
   matrix_bring<KIND>(a, share, 0, shared);
 

@@ -8,6 +8,12 @@
 // first window is under way before wait_for_previous, and while the block makes its rounded
 // activations. With swiglu half of the loads are of the gate, half of the same row of the up.
 //
+// Memory would rest from the last weights of one kernel until the next has its activations: some 3
+// us, for which an H200 wants 100 KB to a multiprocessor under way, more than a window. So more are
+// asked for into L2. And it is the loads under way at the kernel's end that count: what the next
+// one asks for too early is there too early, at the cost of this one's own. So that one is let
+// start with this one's last loads, not before.
+//
 // In shared memory an activation lies as its weights do, so that a warp reads 16 bytes a lane side
 // by side. Only BF16 beside E4M3 takes two such reads a lane, 32 bytes apart from lane to lane, of
 // which eight lanes would meet in four of the eight groups of banks: there the two halves of 32
@@ -65,6 +71,24 @@ DEVICE struct vector_place vector_next(const struct vector_share &share, struct 
     return {at.row, chunk};
   }
   return {at.row + VECTOR_ROW_STEP, 0};
+}
+
+// Into L2, what `ahead` says beyond the first window, a lane for each window.
+template <class KIND>
+DEVICE void vector_ask(const struct product_arguments &a, const struct vector_share &share) {
+  constexpr int WINDOW = KIND::LOADS * WARP;
+  const int index = lane_index() + 1, windows = (share.chunks + WINDOW - 1) / WINDOW;
+  const int row = share.first + index / windows * VECTOR_ROW_STEP;
+  if (index >= a.ahead || row >= share.end) {
+    return;
+  }
+  const int chunk = index % windows * WINDOW, left = share.chunks - chunk;
+  const size_t at = ((size_t)row * (size_t)share.chunks + (size_t)chunk) * 16;
+#pragma unroll
+  for (int s = 0; s < KIND::STREAMS; s++) {
+    ask_for_weights(static_cast<const unsigned char *>(s ? a.second : a.weights) + at,
+                    16 * (left < WINDOW ? left : WINDOW));
+  }
 }
 
 // A window's loads of one lane, counted from the row's end: the first is `left` chunks before it,
@@ -308,6 +332,9 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
   int left = share.chunks - lane_index();
   do {
     at = vector_next<KIND>(share, at);
+    if (warp_index() == 0 && at.row >= share.end - a.start_before) {
+      let_next_start();
+    }
     const struct vector_window<KIND> next = vector_window_at<KIND>(a, share, at);
     vector_step<KIND>(share, left, next, activations, vector_bytes, loaded, sum);
     if (at.chunk == 0) {
@@ -323,7 +350,9 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
 // The body of vector_*.
 template <class KIND> DEVICE void vector_product(const struct product_arguments &a) {
   SHARED(unsigned char, shared);
-  let_next_start();
+  if (a.start_before >= a.rows) {
+    let_next_start();
+  }
   const struct vector_share share = vector_share_of<KIND>(a);
   struct words4 loaded[KIND::STREAMS][KIND::LOADS];
   const struct vector_window<KIND> first =
@@ -337,6 +366,7 @@ template <class KIND> DEVICE void vector_product(const struct product_arguments 
   }
   struct norm_ahead<KIND::ROUND> ahead;
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
+  vector_ask<KIND>(a, share);
   wait_for_previous();
   norm_after_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
 

@@ -291,10 +291,10 @@ DEVICE void round_row_group(const struct vectors &v, int first, int stride,
                             const struct quad (&weight)[GROUP<ROUND>], const float *room,
                             int *output) {
   uint32_t out[GROUP<ROUND>][QUAD_WORDS<TO>];
-  round_group<ROUND, TO, SMALL_THREADS>(v, 0, first, weight, room, out);
+  round_group<ROUND, TO, ROUND_THREADS>(v, 0, first, weight, room, out);
 #pragma unroll
   for (int i = 0; i < GROUP<ROUND>; i++) {
-    const int at = quad_at<SMALL_THREADS>(first, i);
+    const int at = quad_at<ROUND_THREADS>(first, i);
 #pragma unroll
     for (int word = 0; word < QUAD_WORDS<TO>; word++) {
       if (at < stride) {
@@ -306,7 +306,7 @@ DEVICE void round_row_group(const struct vectors &v, int first, int stride,
 }
 
 template <enum element TO> DEVICE void round_padding(const struct round_arguments &a, int *output) {
-  for (int word = thread_index(); word < a.stride / 4 * QUAD_WORDS<TO>; word += SMALL_THREADS) {
+  for (int word = thread_index(); word < a.stride / 4 * QUAD_WORDS<TO>; word += ROUND_THREADS) {
     publish_int(output + word, 0);
   }
   if (TO == ELEMENT_E4M3 && thread_index() == 0) {
@@ -317,13 +317,13 @@ template <enum element TO> DEVICE void round_padding(const struct round_argument
 // The body of round_*.
 template <enum element TO, enum rounding ROUND, bool PAIRED = false>
 DEVICE void round_vector(const struct round_arguments &a) {
-  constexpr int STEP = GROUP<ROUND> * SMALL_THREADS * 4;
+  constexpr int STEP = GROUP<ROUND> * ROUND_THREADS * 4;
   SHARED(float, room);
   let_next_start();
   struct norm_ahead<ROUND> ahead;
-  norm_before_wait<ROUND, SMALL_THREADS>(a.norm, a.columns, &ahead);
+  norm_before_wait<ROUND, ROUND_THREADS>(a.norm, a.columns, &ahead);
   wait_for_previous();
-  norm_after_wait<ROUND, SMALL_THREADS>(a.norm, a.columns, &ahead);
+  norm_after_wait<ROUND, ROUND_THREADS>(a.norm, a.columns, &ahead);
   const size_t row = (size_t)block_index(0);
   int *output = static_cast<int *>(a.output) + row * (size_t)(a.stride / 4 * QUAD_WORDS<TO>);
   if (block_index(0) >= a.batch) {
@@ -332,7 +332,7 @@ DEVICE void round_vector(const struct round_arguments &a) {
   }
   const struct vectors v = {a.input + row * (size_t)a.columns, a.norm, a.epsilon, a.columns, 1};
   if (ROUND == ROUND_NORM || TO == ELEMENT_E4M3) {
-    find_factors<ROUND, TO, SMALL_THREADS>(v, ahead, room);
+    find_factors<ROUND, TO, ROUND_THREADS>(v, ahead, room);
   }
 #pragma unroll
   for (int i = 0; i < NORM_AHEAD<ROUND>; i++) {
@@ -341,7 +341,7 @@ DEVICE void round_vector(const struct round_arguments &a) {
   for (int first = NORM_AHEAD<ROUND> * STEP; first < a.stride; first += STEP) {
     struct quad weight[GROUP<ROUND>];
     if (ROUND == ROUND_NORM) {
-      load_group<true, SMALL_THREADS>(v.norm, first, v.columns, weight);
+      load_group<true, ROUND_THREADS>(v.norm, first, v.columns, weight);
     }
     round_row_group<ROUND, TO, PAIRED>(v, first, a.stride, weight, room, output);
   }

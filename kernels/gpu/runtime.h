@@ -47,7 +47,8 @@ struct gpu_runtime {
   int (*code_load)(int device, void **code);
   int (*code_unload)(void *code);
   int (*kernel_find)(void **kernel, void *code, const char *name);
-  int (*kernel_shared)(void *kernel, size_t bytes); // more than 48 KiB are to be allowed first
+  int (*kernel_shared)(void *kernel, size_t bytes);  // more than 48 KiB are to be allowed first
+  int (*kernel_carveout)(void *kernel, int percent); // NULL without
   int (*kernel_launch)(void *kernel, const struct gpu_launch *, void *stream, bool overlap);
   int (*tensor_map)(struct tensor_map *);              // NULL without
   int (*describe)(int device, struct gpu_device *out); // all but the memory

@@ -16,6 +16,18 @@ enum gpu_tuning_step {
   STEP_PERSISTENT, // one cooperative launch: persistent.h
 };
 
+enum gpu_tuning_start {
+  START_LATE = 1, // with the last loads of a vector product: the default
+  START_ROW,      // with the last row of its warps
+  START_EARLY,    // at once
+};
+
+enum gpu_tuning_carveout {
+  CARVEOUT_EVEN = 1, // as much shared memory to every kernel of a step: the default
+  CARVEOUT_SHARED,   // all there is
+  CARVEOUT_DRIVER,   // what the driver makes of each kernel
+};
+
 enum gpu_tuning_matrix {
   MATRIX_REGISTERS = 1, // weights into registers: the default
   MATRIX_WGMMA,         // weights into shared memory, for sm_90's wgmma
@@ -24,9 +36,13 @@ enum gpu_tuning_matrix {
 struct gpu_tuning {
   int vector_blocks;    // 1 to 4: blocks of a vector product per multiprocessor
   int vector_batch;     // 1 to 4: the largest batch that the vector kernels take
+  int vector_ahead;     // 1 to 16: windows of a vector product's warp asked for before its wait
+  int vector_start;     // enum gpu_tuning_start: when the kernel after a vector product may start
+  int matrix_ahead;     // 1 to 16: pieces of each row of a matrix product asked for before its wait
   int matrix_splits;    // 1 to 8: of every matrix product, as far as its columns can be split
   int attention_splits; // 1 to 128: of the context, as far as it can be split
   int matrix;           // enum gpu_tuning_matrix
+  int carveout;         // enum gpu_tuning_carveout
   int step;             // enum gpu_tuning_step
 };
 

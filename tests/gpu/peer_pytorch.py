@@ -9,8 +9,8 @@ A dense Llama as kernels/decode.h describes it: one token per row and step, the 
 the context held and its last slot rewritten, random weights. Products with weights are F.linear
 (cuBLASLt) in bf16; torch._scaled_mm with fp8 weights and activations, one scale per row where the
 device has that, else per tensor; or F.linear on fp8 weights converted to bf16 in every step
-(fp8-w8a16), which --compile fuses, as it does the norms and the gate. Embedding, head and cache are bf16. Attention is
-scaled_dot_product_attention, grouped either by enable_gqa or by taking the heads of a group as
+(fp8-w8a16), which --compile fuses, as it does the norms, the gate, rope and the rounding to fp8.
+Embedding, head and cache are bf16. Attention is scaled_dot_product_attention, grouped either by enable_gqa or by taking the heads of a group as
 queries, whichever is faster here. The residual stream is bf16, as is usual in PyTorch; ours is float.
 
 What compares with what: bf16 with our bf16; fp8-w8a8 with our fp8 of e4m3 activations; fp8-w8a16 with
@@ -70,15 +70,12 @@ def e4m3_rounded(x):
     return (torch.round(x / step) * step).clamp(-E4M3_MAX, E4M3_MAX)
 
 
-def quantised(x, device):
-    """(values, scales) with one scale per row: max|x| / largest."""
+def quantised(x, kind):
+    """(values, scales) with one scale per row: max|x| / largest. `kind` is None without such a type."""
     wide = x.float()
-    if not HAS_FP8:
-        scale = wide.abs().amax(dim=-1, keepdim=True).clamp(min=1e-30) / E4M3_MAX
-        return e4m3_rounded(wide / scale), scale
-    kind = e4m3_type(device)
-    scale = wide.abs().amax(dim=-1, keepdim=True).clamp(min=1e-30) / torch.finfo(kind).max
-    return (wide / scale).to(kind), scale
+    most = torch.finfo(kind).max if kind else E4M3_MAX
+    scale = wide.abs().amax(dim=-1, keepdim=True).clamp(min=1e-30) / most
+    return (wide / scale).to(kind) if kind else e4m3_rounded(wide / scale), scale
 
 
 # ---- what --compile fuses
@@ -98,15 +95,28 @@ def gated(both):
     return F.silu(gate) * up
 
 
+def rotated(x, cosine, sine):
+    a, b = x.float().chunk(2, dim=-1)
+    return torch.cat((a * cosine - b * sine, a * sine + b * cosine), dim=-1).to(x.dtype)
+
+
 class Fused:
     """The functions above, as they are or compiled."""
-    dequantised, normed, gated = map(staticmethod, (dequantised, normed, gated))
+    FUNCTIONS = dequantised, normed, gated, rotated, quantised
+    dequantised, normed, gated, rotated, quantised = map(staticmethod, FUNCTIONS)
 
     @classmethod
-    def compile(cls):
+    def compile(cls, of_one_row):
+        """A function is compiled once for each shape, up to a limit that is 8 unless raised; what is beyond
+        it runs as it is. A product of one row converts its weights on the way, in one kernel, only with
+        coordinate descent (torch/_inductor/decomposition.py, mm): without, they are written out as bf16."""
         if not hasattr(torch, 'compile'):
             skip(f'PyTorch {torch.__version__} has no torch.compile')
-        for function in (dequantised, normed, gated):
+        from torch._dynamo import config as limits
+        from torch._inductor import config as tuning
+        limits.cache_size_limit = 64
+        tuning.coordinate_descent_tuning = of_one_row
+        for function in cls.FUNCTIONS:
             setattr(cls, function.__name__, staticmethod(torch.compile(function, dynamic=False)))
 
 
@@ -119,7 +129,8 @@ class Linear:
         if precision == 'bf16':
             self.weights = weights.to(torch.bfloat16)
             return
-        self.weights, self.scales = quantised(weights, maker.device)
+        self.kind = e4m3_type(maker.device) if HAS_FP8 else None
+        self.weights, self.scales = quantised(weights, self.kind)
         self.scaling = 'row'
         if precision == 'fp8-w8a8' and HAS_FP8 and maker.device.type == 'cuda':
             self.choose_scaling()
@@ -153,7 +164,7 @@ class Linear:
 
     def rounded(self, x):
         if self.scaling == 'row':
-            return quantised(x, self.device)
+            return Fused.quantised(x, self.kind)
         scale = x.abs().max().float().clamp(min=1e-30) / torch.finfo(self.weights.dtype).max
         return (x.float() / scale).to(self.weights.dtype), scale
 
@@ -201,9 +212,7 @@ class Model:
         self.logits = None
 
     def rotated(self, x):
-        a, b = x.float().chunk(2, dim=-1)
-        return torch.cat((a * self.cosine - b * self.sine, a * self.sine + b * self.cosine),
-                         dim=-1).to(x.dtype)
+        return Fused.rotated(x, self.cosine, self.sine)
 
     def attend(self, queries, layer):
         """queries [batch][heads][head_dim]; the heads of one group are rows that read the same keys."""
@@ -297,11 +306,11 @@ def relative_error(model):
     return ((found - expected).norm(dim=-1) / expected.norm(dim=-1)).max().item()
 
 
-def verify(precision, device):
+def verify(precision, rows, device):
     """The worst error over every way of grouping the heads."""
     worst = 0.0
     for attention in attentions(device):
-        model = Model(SMALL, precision, 3, 65, device)
+        model = Model(SMALL, precision, rows, 65, device)
         model.attention = attention
         error = relative_error(model)
         if not error <= TOLERANCES[precision]:
@@ -434,17 +443,21 @@ def find_device(options):
             skip(f'PyTorch {torch.__version__} sees no GPU')
         if options.precision != 'bf16' and not HAS_FP8:
             skip(f'PyTorch {torch.__version__} has no fp8')
-    return torch.device(options.device)
+    device = torch.device(options.device)
+    if device.index is not None:
+        torch.cuda.set_device(device)  # what is captured runs on the current one
+    return device
 
 
 def main():
     options = read_options()
     device = find_device(options)
+    batches = [int(batch) for batch in options.batch.split(',')]
     if options.compile:
-        Fused.compile()
+        Fused.compile(options.precision == 'fp8-w8a16' and max(batches) == 1)
     with torch.no_grad():
-        error = verify(options.precision, device)
-        for batch in map(int, options.batch.split(',')):
+        error = verify(options.precision, 1 if max(batches) == 1 else 3, device)
+        for batch in batches:
             result = measure(options, read_shape(options), batch, device, error)
             print(json.dumps(result), flush=True)
             if not result['logits_finite']:
