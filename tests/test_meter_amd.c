@@ -576,7 +576,8 @@ static void test_telemetry_of_several(void **state) {
   struct fake_accelerator *hot = &machine.amd->list[1];
   hot->core_c = 97;
   hot->memory_mhz = 900;
-  hot->cycles = hot->power_residency = 0;
+  hot->cycles = 1000;
+  hot->power_residency = 0;
   const struct decode_backend backend = {.name = "hip"};
   const struct device devices[] = {{&backend, 0, {.pci = "0000:c1:00.0"}},
                                    {&backend, 1, {.pci = "0000:d1:00.0"}}};
