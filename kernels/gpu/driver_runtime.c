@@ -422,9 +422,13 @@ static enum decode_status prepare_kernels(struct gpu_context *context,
                                           const struct gpu_graph *graph) {
   enum decode_status status = DECODE_OK;
   struct kernel *kernel;
-  for (size_t i = 0; i < graph->count && status == DECODE_OK; i++)
-    if (!is_all_reduce(&graph->launches[i]))
-      status = find_kernel(context, graph->launches[i].kernel, &kernel);
+  for (size_t i = 0; i < graph->count && status == DECODE_OK; i++) {
+    if (is_all_reduce(&graph->launches[i]))
+      continue;
+    status = find_kernel(context, graph->launches[i].kernel, &kernel);
+    if (status == DECODE_OK)
+      status = allow_shared(context, kernel, &graph->launches[i]);
+  }
   return status;
 }
 
