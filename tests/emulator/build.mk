@@ -66,5 +66,5 @@ $(EMULATORS) $(CHECKS): tests/emulator/exports.map
 	$(Q)$(EMULATOR_LINK) -o $@ $(filter %.o,$^)
 
 $(BUILD)/tests/test_emulator: | $(CHECKS)
-$(BUILD)/tests/test_gpu_kernels $(BUILD)/tests/test_gpu_stages $(BUILD)/tests/test_tensor_parallel: \
+$(patsubst %,$(BUILD)/tests/test_%,gpu_kernels gpu_products gpu_tokens gpu_cache tensor_parallel): \
   | $(EMULATORS)

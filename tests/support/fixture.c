@@ -31,6 +31,11 @@ void expect_error(struct fixture *fixture, const char *input, const char *fragme
              *errors ? errors : "no error");
 }
 
+void expect_fragment(const char *text, const char *fragment) {
+  if (!strstr(text, fragment))
+    fail_msg("expected '%s' in '%s'", fragment, text);
+}
+
 void expect_near(double got, double expected, double relative, const char *what) {
   if (!(fabs(got - expected) <= relative * fabs(expected)))
     fail_msg("%s: expected %.17g, got %.17g", what, expected, got);

@@ -27,6 +27,9 @@ const char *fixture_errors(struct fixture *fixture);
 // input.
 void expect_error(struct fixture *fixture, const char *input, const char *fragment);
 
+// Fails unless `fragment` stands in the text.
+void expect_fragment(const char *text, const char *fragment);
+
 void expect_near(double got, double expected, double relative, const char *what);
 
 #endif

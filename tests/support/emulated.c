@@ -1,0 +1,116 @@
+#include "tests/support/emulated.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/reference.h"
+#include "tests/support/library.h"
+
+struct emulated emulated[EMULATED] = {
+#if !defined(__SANITIZE_ADDRESS__)
+    {.name = "emulator32", .warp = 32, .any_chunk = true},
+    {.name = "emulator64", .warp = 64, .any_chunk = true},
+#endif
+    {.name = "emulatormma", .warp = 32, .wgmma = true},
+    {.name = "emulator64fnuz", .warp = 64, .fnuz = true, .any_chunk = true},
+};
+
+const char *const element_names[] = {"f32", "bf16", "e4m3", "int8"};
+
+const enum element weight_kinds[WEIGHT_KINDS][2] = {
+    {ELEMENT_BF16, ELEMENT_BF16}, {ELEMENT_E4M3, ELEMENT_BF16}, {ELEMENT_E4M3, ELEMENT_E4M3}};
+
+int emulated_load(void **unused) {
+  (void)unused;
+  for (struct emulated *p = emulated; p < emulated + EMULATED; p++) {
+    p->library = library_open(p->name);
+    *(void **)&p->launch = library_symbol(p->library, "emulator_launch_kernel");
+    if (!p->launch) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+int emulated_unload(void **unused) {
+  (void)unused;
+  for (size_t p = 0; p < EMULATED; p++) {
+    if (emulated[p].library) {
+      dlclose(emulated[p].library);
+    }
+  }
+  return 0;
+}
+
+// ---- memory
+
+static void *taken[32];
+static size_t taken_count;
+
+void *emulated_take(size_t bytes) {
+  assert_true(taken_count < sizeof taken / sizeof taken[0]);
+  void *memory = malloc(bytes);
+  assert_non_null(memory);
+  memset(memory, 0xFF, bytes);
+  return taken[taken_count++] = memory;
+}
+
+void emulated_give_back(void) {
+  while (taken_count) {
+    free(taken[--taken_count]);
+  }
+}
+
+size_t element_bytes(enum element element) {
+  return element == ELEMENT_F32 ? 4 : element == ELEMENT_BF16 ? 2 : 1;
+}
+
+uint8_t element_held(const struct emulated *plugin, uint8_t code) {
+  if (!plugin->fnuz) {
+    return code;
+  }
+  return (code & 0x7F) == 0x7F ? 0x80 : code == 0x80 ? 0 : code;
+}
+
+void element_put(const struct emulated *plugin, enum element element, void *array, size_t i,
+                 float value) {
+  if (element == ELEMENT_F32) {
+    ((float *)array)[i] = value;
+  } else if (element == ELEMENT_BF16) {
+    ((uint16_t *)array)[i] = bf16_from_float(value);
+  } else {
+    ((uint8_t *)array)[i] = element_held(plugin, e4m3_from_float(value));
+  }
+}
+
+float element_get(const struct emulated *plugin, enum element element, const void *array,
+                  size_t i) {
+  if (element == ELEMENT_F32) {
+    return ((const float *)array)[i];
+  }
+  if (element == ELEMENT_BF16) {
+    return float_from_bf16(((const uint16_t *)array)[i]);
+  }
+  const uint8_t code = ((const uint8_t *)array)[i];
+  return plugin->fnuz && code == 0x80 ? NAN : float_from_e4m3(code);
+}
+
+void emulated_run(const struct emulated *plugin, const char *kernel, unsigned x, unsigned y,
+                  unsigned z, int block, size_t shared_bytes, const void *arguments,
+                  size_t argument_bytes) {
+  static uint64_t seed;
+  seed++;
+  const struct emulator_launch launch = {.kernel = kernel,
+                                         .grid = {x, y, z},
+                                         .block = (unsigned)block,
+                                         .shared_bytes = shared_bytes,
+                                         .arguments = arguments,
+                                         .argument_bytes = argument_bytes,
+                                         .seed = seed};
+  const char *error = plugin->launch(&launch);
+  if (error) {
+    fail_msg("%s: %s", plugin->name, error);
+  }
+}

@@ -1,0 +1,197 @@
+#include "tests/support/stand_in.h"
+
+#include "probe/calibration.h"
+#include "tests/support/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stand_in stand_in;
+
+volatile sig_atomic_t stand_in_stop;
+
+struct decode_state {
+  struct decode_request request;
+  struct reference *reference;
+};
+
+static double fake_now(void *context) {
+  (void)context;
+  return stand_in.now_s;
+}
+
+static void fake_sleep(void *context, double seconds) {
+  (void)context;
+  stand_in.now_s += seconds;
+}
+
+const struct clock stand_in_clock = {fake_now, fake_sleep, NULL};
+
+static int fake_count(void) {
+  return 1;
+}
+
+static enum decode_status fake_describe(int device, struct decode_device *out) {
+  if (device != 0)
+    return DECODE_NO_DEVICE;
+  *out = (struct decode_device){.name = "fake",
+                                .runtime = "test",
+                                .memory_bytes = stand_in.memory_bytes,
+                                .memory_free_bytes = stand_in.memory_bytes,
+                                .cache_bytes = stand_in.cache_bytes,
+                                .units = 1};
+  return DECODE_OK;
+}
+
+// A gigabyte a layer, whatever the shape.
+static enum decode_status fake_cost(const struct decode_request *request, struct decode_cost *out) {
+  if (request->types.weights == ELEMENT_E4M3)
+    return DECODE_UNSUPPORTED;
+  const uint64_t bytes = UINT64_C(1000000000) * (uint64_t)request->shape.layers;
+  *out = (struct decode_cost){bytes, 1000, 2 * bytes, bytes};
+  return DECODE_OK;
+}
+
+static struct decode_state *fake_create(int device, const struct decode_request *request,
+                                        enum decode_status *status) {
+  (void)device;
+  struct decode_state *state = calloc(1, sizeof *state);
+  state->request = *request;
+  state->reference = reference_create(request, status);
+  stand_in.states++;
+  return state;
+}
+
+static void fake_destroy(struct decode_state *state) {
+  reference_destroy(state->reference);
+  free(state);
+  stand_in.states--;
+}
+
+static enum decode_status fake_run(struct decode_state *state, int steps) {
+  oracle_step(state->reference);
+  stand_in.runs++;
+  const double slower = 1 + stand_in.jitter * (stand_in.runs % 2) + stand_in.drift * stand_in.runs;
+  stand_in.now_s +=
+      steps * slower * (stand_in.step_s + stand_in.layer_s * state->request.shape.layers);
+  if (stand_in.stop_after && stand_in.runs >= stand_in.stop_after)
+    stand_in_stop = SIGINT;
+  return stand_in.fails ? DECODE_FAILED : DECODE_OK;
+}
+
+static enum decode_status fake_tokens(struct decode_state *state, int *out) {
+  oracle_tokens(state->reference, &state->request, out);
+  return DECODE_OK;
+}
+
+static enum decode_status fake_logits(struct decode_state *state, float *out) {
+  oracle_logits(state->reference, &state->request, stand_in.wrong ? 1.1f : 1, out);
+  return DECODE_OK;
+}
+
+static enum decode_status fake_set_tokens(struct decode_state *state, const int *in) {
+  return reference_set_tokens(state->reference, in) ? DECODE_FAILED : DECODE_OK;
+}
+
+// Three read kernels, the second the best.
+static enum decode_status fake_read(int device, uint64_t bytes, int threads, int variant,
+                                    double *seconds) {
+  static const double speeds[] = {0.8, 1, 0.9};
+  (void)device, (void)threads;
+  if (variant >= 3)
+    return DECODE_UNSUPPORTED;
+  stand_in.buffers = 1;
+  stand_in.reads++;
+  if (stand_in.reads == stand_in.stop_after_reads)
+    stand_in_stop = SIGINT;
+  *seconds = (double)bytes / stand_in.bytes_per_s / speeds[variant] *
+             (1 + stand_in.read_drift * stand_in.now_s) /
+             (1 + (bytes > CALIBRATION_BYTES ? stand_in.large_gain : 0));
+  stand_in.now_s += *seconds;
+  return DECODE_OK;
+}
+
+static enum decode_status fake_rate(int device, const struct decode_types *types, int threads,
+                                    double *rate) {
+  (void)device, (void)types, (void)threads, (void)rate;
+  return DECODE_UNSUPPORTED;
+}
+
+static void fake_calibration_end(void) {
+  stand_in.buffers = 0;
+}
+
+static const char *fake_error(void) {
+  return stand_in.fails ? "the fan fell off" : "";
+}
+
+const struct decode_backend stand_in_backend = {
+    .abi = DECODE_ABI,
+    .name = "fake",
+    .build = "test",
+    .device_count = fake_count,
+    .describe = fake_describe,
+    .cost = fake_cost,
+    .create = fake_create,
+    .destroy = fake_destroy,
+    .run = fake_run,
+    .tokens = fake_tokens,
+    .logits = fake_logits,
+    .set_tokens = fake_set_tokens,
+    .read_memory = fake_read,
+    .matrix_rate = fake_rate,
+    .calibration_end = fake_calibration_end,
+    .error = fake_error,
+};
+
+void scene_start(struct scene *scene) {
+  memset(&stand_in, 0, sizeof stand_in);
+  stand_in.step_s = 0.002;
+  stand_in.layer_s = 0.001;
+  stand_in.bytes_per_s = 1e12;
+  stand_in.memory_bytes = UINT64_C(64) << 30;
+  stand_in.cache_bytes = 100000000;
+  stand_in_stop = 0;
+  *scene = (struct scene){.meter = {.name = "none: a test", .why = ""}};
+  fixture_start(&scene->fixture);
+  assert_int_equal(device_find("fake", (const struct decode_backend *[]){&stand_in_backend, NULL},
+                               &scene->device, &scene->fixture.diagnostics),
+                   0);
+  scene->protocol = (struct protocol){
+      .device = &scene->device,
+      .clock = &stand_in_clock,
+      .meter = &scene->meter,
+      .idle_power_w = NAN,
+      .time_s = 5,
+      .energy_s = PROTOCOL_ENERGY_S,
+      .stop = &stand_in_stop,
+      .arena = &scene->fixture.arena,
+      .diagnostics = &scene->fixture.diagnostics,
+  };
+  scene->workload = (struct workload){
+      .model = {"tiny", 8, 32, 4, 2, 8, 48, 64, 1e-5, 10000},
+      .precision = "bf16",
+      .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+      .batch = 3,
+      .context = 12,
+      .seed = 7,
+      .layers = {8},
+      .layer_count = 1,
+  };
+}
+
+void scene_end(struct scene *scene) {
+  assert_int_equal(stand_in.states, 0);
+  assert_int_equal(stand_in.buffers, 0);
+  fixture_end(&scene->fixture);
+}
+
+struct measurement scene_measured(struct scene *scene) {
+  struct measurement result;
+  const enum protocol_outcome outcome =
+      protocol_measure(&scene->protocol, &scene->workload, &result);
+  expect_error(&scene->fixture, "measuring", "");
+  assert_int_equal(outcome, PROTOCOL_DONE);
+  return result;
+}

@@ -1,0 +1,52 @@
+// stand_in: a device for tests whose speed is known and whose time is the test's own. It computes
+// with the oracle, so that it passes its verification, unless it is told to compute wrong.
+#ifndef PERTOKEN_TESTS_STAND_IN_H
+#define PERTOKEN_TESTS_STAND_IN_H
+
+#include "tests/support/fixture.h"
+
+#include "probe/protocol.h"
+
+#include <signal.h>
+
+// What the test sets, and what the backend has done.
+struct stand_in {
+  double now_s;
+  double step_s, layer_s; // of a step: fixed part, and for each layer
+  double bytes_per_s;     // of reads
+  double jitter;          // share that every second sample takes longer
+  double drift;           // share that each call takes longer than the one before
+  double read_drift;      // same of reads
+  double large_gain;      // share that reads of more than CALIBRATION_BYTES are faster by
+  uint64_t memory_bytes, cache_bytes;
+  bool wrong, fails;
+  int states, buffers, runs; // alive; alive; so far
+  int reads;                 // so far
+  int stop_after;            // runs, 0: never
+  int stop_after_reads;
+};
+extern struct stand_in stand_in;
+extern volatile sig_atomic_t stand_in_stop;
+extern const struct clock stand_in_clock;
+extern const struct decode_backend stand_in_backend; // "fake"
+
+// A workload on it, and the protocol that measures it.
+struct scene {
+  struct fixture fixture;
+  struct device device;
+  struct meter meter, host;
+  struct protocol protocol;
+  struct workload workload;
+};
+
+// 10 ms a step for a model of 8 layers, 8 GB of weights at 1 TB/s: 80 % of the read bandwidth. No
+// meter.
+void scene_start(struct scene *scene);
+
+// All that was created is gone.
+void scene_end(struct scene *scene);
+
+// Without an error.
+struct measurement scene_measured(struct scene *scene);
+
+#endif

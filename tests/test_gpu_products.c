@@ -1,0 +1,400 @@
+// The GPU's products by themselves, of vectors and on the matrix tile, run by the host emulator: of
+// whole numbers they must come out exactly. So must the rows of an embedding.
+#include "tests/support/emulated.h"
+
+#include <math.h>
+#include <string.h>
+
+enum end { STORE, ADD, SWIGLU };
+static const char *const end_names[] = {"store", "add", "swiglu"};
+
+struct product {
+  const struct emulated *plugin;
+  enum element weights, activations;
+  enum end end;
+  int rows, columns, batch, batch_padded;
+  int stages; // of wgmma; 0: the other matrix products
+};
+
+// Whole numbers, so that every order of summing gives the same. A 7 in each vector makes its scale
+// in E4M3 a power of two.
+static float weight_at(int matrix, int row, int column) {
+  return (float)((row * 7 + column * 5 + row * column + matrix * 3) % 7 - 3);
+}
+static float input_at(int vector, int column) {
+  return (float)(column == vector % 2 ? 7 : (vector * 11 + column * 3 + vector * column) % 15 - 7);
+}
+static float norm_at(int column) {
+  return (float)(column == 0 ? 7 : column * 5 % 7 + 1);
+}
+static float sign_at(int vector, int column) {
+  return (vector * 5 + column * 3 + vector * column / 2) % 2 ? -1.0f : 1.0f;
+}
+static float row_scale(int matrix, int row) {
+  return ldexpf(1, (row + matrix) % 4 - 6);
+}
+static float residual_at(int vector, int row) {
+  return (float)(vector * 3 - row);
+}
+
+// What vector `vector` of the activations is worth.
+static float activation_at(const struct product *p, int vector, int column) {
+  return p->end == ADD ? input_at(vector, column) : sign_at(vector, column) * norm_at(column);
+}
+
+static double expected_sum(const struct product *p, int matrix, int vector, int row) {
+  double sum = 0;
+  for (int c = 0; c < p->columns; c++) {
+    sum += (double)weight_at(matrix, row, c) * (double)activation_at(p, vector, c);
+  }
+  return p->weights == ELEMENT_E4M3 ? sum * (double)row_scale(matrix, row) : sum;
+}
+
+static void check_output(const struct product *p, const char *kernel, const float *output,
+                         int stride) {
+  for (int b = 0; b < p->batch; b++) {
+    for (int row = 0; row < p->rows; row++) {
+      const double sum = expected_sum(p, 0, b, row);
+      const double got = (double)output[b * stride + row];
+      double expected = sum, slack = 0;
+      if (p->end == ADD) {
+        expected += (double)residual_at(b, row);
+      } else if (p->end == SWIGLU) {
+        expected = sum / (1 + exp(-sum)) * expected_sum(p, 1, b, row);
+        slack = 1e-5 * fabs(expected) + 1e-20;
+      }
+      if (!(fabs(got - expected) <= slack)) {
+        fail_msg("%s, %s, %d x %d, batch %d: vector %d, row %d: %g, not %g", p->plugin->name,
+                 kernel, p->rows, p->columns, p->batch, b, row, got, expected);
+      }
+    }
+    for (int row = p->rows; b + 1 < p->batch && row < stride; row++) {
+      assert_true(isnan(output[b * stride + row]));
+    }
+  }
+}
+
+static const void *make_weights(const struct product *p, int matrix, int stride) {
+  void *weights = emulated_take((size_t)p->rows * (size_t)stride * element_bytes(p->weights));
+  for (int row = 0; row < p->rows; row++) {
+    for (int c = 0; c < stride; c++) {
+      element_put(p->plugin, p->weights, weights, (size_t)row * (size_t)stride + (size_t)c,
+                  c < p->columns ? weight_at(matrix, row, c) : 0);
+    }
+  }
+  return weights;
+}
+
+static const float *make_scales(const struct product *p, int matrix) {
+  if (p->weights != ELEMENT_E4M3) {
+    return NULL;
+  }
+  float *scales = emulated_take((size_t)p->rows * sizeof *scales);
+  for (int row = 0; row < p->rows; row++) {
+    scales[row] = row_scale(matrix, row);
+  }
+  return scales;
+}
+
+static float *make_output(const struct product *p, int stride) {
+  float *output = emulated_take(size((p->batch - 1) * stride + p->rows) * sizeof *output);
+  for (int b = 0; b < p->batch && p->end == ADD; b++) {
+    for (int row = 0; row < p->rows; row++) {
+      output[b * stride + row] = residual_at(b, row);
+    }
+  }
+  return output;
+}
+
+// What vector and matrix products have in common.
+static struct product_arguments make_arguments(const struct product *p) {
+  const int stride = (int)gpu_round_up((size_t)p->columns, ROW_ALIGNMENT);
+  const bool gated = p->end == SWIGLU;
+  return (struct product_arguments){.weights = make_weights(p, 0, stride),
+                                    .second = gated ? make_weights(p, 1, stride) : NULL,
+                                    .scales = make_scales(p, 0),
+                                    .second_scales = gated ? make_scales(p, 1) : NULL,
+                                    .rows = p->rows,
+                                    .columns = p->columns,
+                                    .stride = stride,
+                                    .batch = p->batch,
+                                    .batch_padded = p->batch_padded,
+                                    .splits = 1,
+                                    .output_stride = p->rows + 3,
+                                    .output = make_output(p, p->rows + 3)};
+}
+
+static void check_vector(const struct product *p, unsigned blocks) {
+  char kernel[64];
+  struct product_arguments a = make_arguments(p);
+  float *input = emulated_take(size(p->batch * p->columns) * sizeof *input);
+  float *norm = emulated_take((size_t)p->columns * sizeof *norm);
+  for (int c = 0; c < p->columns; c++) {
+    norm[c] = norm_at(c);
+    for (int b = 0; b < p->batch; b++) {
+      input[b * p->columns + c] = p->end == ADD ? input_at(b, c) : sign_at(b, c);
+    }
+  }
+  a.input = input;
+  a.norm = p->end == ADD ? NULL : norm;
+  a.ahead = 1 + p->columns % 5; // no sum depends on these
+  a.start_before = p->batch % 2 ? 0 : p->rows;
+  const int vectors = p->batch > 2 ? VECTOR_BATCH : p->batch;
+  snprintf(kernel, sizeof kernel, "vector_%s_%s_%s_%s_%d", element_names[p->weights],
+           element_names[p->activations], p->end == ADD ? "round" : "norm", end_names[p->end],
+           vectors);
+  emulated_run(p->plugin, kernel, blocks, 1, 1, VECTOR_THREADS,
+               vector_shared_bytes(a.stride, vectors, element_bytes(p->activations)), &a, sizeof a);
+  check_output(p, kernel, a.output, a.output_stride);
+  emulated_give_back();
+}
+
+static void vector_products_are_exact(void **unused) {
+  static const struct {
+    int rows, columns;
+    unsigned blocks;
+  } shapes[] = {{1, 1, 1},     {3, 64, 2},   {40, 65, 1}, {37, 130, 3},
+                {17, 1000, 2}, {3, 4300, 1}, {2, 8704, 1}};
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+      for (int batch = 1; batch <= VECTOR_BATCH; batch++) {
+        const struct product p = {.plugin = &emulated[i / WEIGHT_KINDS],
+                                  .weights = weight_kinds[i % WEIGHT_KINDS][0],
+                                  .activations = weight_kinds[i % WEIGHT_KINDS][1],
+                                  .end = (enum end)((i + s + (size_t)batch) % 3),
+                                  .rows = shapes[s].rows,
+                                  .columns = shapes[s].columns,
+                                  .batch = batch};
+        check_vector(&p, shapes[s].blocks);
+      }
+    }
+  }
+}
+
+// Does the product take its activations as "paired"?
+static bool is_paired(const struct product *p) {
+  return p->stages > 0 && p->weights != p->activations;
+}
+
+static void set_activations(const struct product *p, int stride, struct product_arguments *a) {
+  const size_t element = element_bytes(p->activations), padded = (size_t)p->batch_padded;
+  void *activations = emulated_take(padded * (size_t)stride * element);
+  float *scales = emulated_take(padded * sizeof *scales);
+  memset(activations, 0, padded * (size_t)stride * element);
+  for (int b = 0; b < p->batch_padded; b++) {
+    scales[b] = b < p->batch ? ldexpf(1, b % 3 - 2) : 1;
+    const float scale = p->activations == ELEMENT_E4M3 ? scales[b] : 1;
+    for (int c = 0; c < p->columns && b < p->batch; c++) {
+      const int at = is_paired(p) ? 2 * wgmma_paired_word(c / 2) + c % 2 : c;
+      element_put(p->plugin, p->activations, activations, size(b * stride + at),
+                  activation_at(p, b, c) / scale);
+    }
+  }
+  a->activations = activations;
+  a->activation_scales = p->activations == ELEMENT_E4M3 ? scales : NULL;
+}
+
+static void set_splits(const struct product *p, int splits, size_t blocks,
+                       struct product_arguments *a) {
+  const int gates = p->end == SWIGLU ? 2 : 1;
+  a->splits = splits;
+  a->partials = emulated_take(size(splits * gates * p->batch_padded * p->rows) * sizeof(float));
+  a->counters = emulated_take(blocks * sizeof *a->counters);
+  memset(a->counters, 0, blocks * sizeof *a->counters);
+}
+
+static void check_product(const struct product *p, const char *kernel, size_t blocks,
+                          const struct product_arguments *a) {
+  check_output(p, kernel, a->output, a->output_stride);
+  for (size_t i = 0; i < blocks; i++) {
+    assert_int_equal(a->counters[i], 0);
+  }
+  emulated_give_back();
+}
+
+// `chunk` at most; where the kernels take but one length, MATRIX_CHUNK.
+static void check_matrix(const struct product *p, int columns, int splits, int chunk) {
+  char kernel[64];
+  struct product_arguments a = make_arguments(p);
+  const int gates = p->end == SWIGLU ? 2 : 1, groups = p->batch_padded / columns;
+  const int block_rows = MATRIX_ROWS * MATRIX_WARPS / groups / gates;
+  const size_t blocks = size((p->rows + block_rows - 1) / block_rows);
+  const int least =
+      p->plugin->any_chunk ? matrix_least_chunk(element_bytes(p->weights)) : MATRIX_CHUNK;
+  set_activations(p, a.stride, &a);
+  set_splits(p, splits, blocks, &a);
+  a.ahead = p->columns % 4; // no sum depends on it
+  a.chunk = chunk > least ? chunk : least;
+  snprintf(kernel, sizeof kernel, "matrix_%s_%s_%s_%d", element_names[p->weights],
+           element_names[p->activations], end_names[p->end], columns);
+  emulated_run(
+      p->plugin, kernel, (unsigned)blocks, (unsigned)splits, 1, MATRIX_WARPS * p->plugin->warp,
+      matrix_shared_bytes(p->batch_padded, a.chunk, element_bytes(p->activations)), &a, sizeof a);
+  check_product(p, kernel, blocks, &a);
+}
+
+// As the emulator's driver makes them.
+static struct tensor_map make_map(const void *from, size_t row_bytes, int rows, int box_rows) {
+  struct tensor_map map = {.matrix = {from, row_bytes, (uint32_t)rows, (uint32_t)box_rows}};
+  map.encoded[15] = EMULATOR_TENSOR_MAP;
+  return map;
+}
+
+static void check_wgmma(const struct product *p, int columns, int splits) {
+  char kernel[64];
+  struct product_arguments a = make_arguments(p);
+  const size_t weight = element_bytes(p->weights), activation = element_bytes(p->activations);
+  const int gates = p->end == SWIGLU ? 2 : 1;
+  const int block_rows = wgmma_tiles(p->batch_padded, columns) * WGMMA_ROWS / gates;
+  const size_t blocks = size((p->rows + block_rows - 1) / block_rows);
+  const size_t row = (size_t)a.stride * weight;
+  const int stride =
+      is_paired(p) ? (int)gpu_round_up((size_t)a.stride, WGMMA_STEP_BYTES) : a.stride;
+  set_activations(p, stride, &a);
+  set_splits(p, splits, blocks, &a);
+  const struct wgmma_arguments arguments = {
+      .weights = make_map(a.weights, row, p->rows, WGMMA_ROWS),
+      .second = make_map(a.second, row, p->rows, WGMMA_ROWS),
+      .activations =
+          make_map(a.activations, (size_t)stride * activation, p->batch_padded, p->batch_padded),
+      .product = a,
+      .stages = p->stages};
+  snprintf(kernel, sizeof kernel, "wgmma_%s_%s_%s_%d", element_names[p->weights],
+           element_names[p->activations], end_names[p->end], columns);
+  const size_t stage = wgmma_stage_bytes(p->batch_padded, columns, weight, activation);
+  emulated_run(p->plugin, kernel, (unsigned)blocks, (unsigned)splits, 1, WGMMA_THREADS,
+               wgmma_shared_bytes(stage, p->stages), &arguments, sizeof arguments);
+  check_product(p, kernel, blocks, &a);
+}
+
+static void matrix_products_are_exact(void **unused) {
+  static const struct {
+    int rows, columns, batch, warp_columns, groups, splits, chunk;
+  } shapes[] = {
+      {1, 1, 1, 16, 1, 1, 256},      {37, 65, 7, 16, 1, 1, 64},     {300, 100, 16, 16, 1, 1, 256},
+      {33, 600, 5, 16, 1, 3, 256},   {130, 300, 30, 32, 1, 2, 256}, {65, 520, 17, 16, 2, 2, 32},
+      {40, 257, 64, 64, 1, 1, 256},  {200, 40, 50, 16, 4, 1, 256},  {40, 300, 100, 32, 4, 2, 64},
+      {70, 520, 120, 64, 2, 3, 256}, {20, 70, 250, 64, 4, 1, 256},  {9, 1100, 3, 16, 1, 5, 128},
+      {33, 601, 64, 64, 1, 2, 128},  {20, 325, 128, 64, 2, 1, 64},  {20, 710, 250, 64, 4, 2, 32},
+      {70, 1000, 30, 32, 1, 1, 128}, {70, 1000, 30, 32, 1, 2, 32}};
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+      const struct product p = {.plugin = &emulated[i / WEIGHT_KINDS],
+                                .weights = weight_kinds[i % WEIGHT_KINDS][0],
+                                .activations = weight_kinds[i % WEIGHT_KINDS][1],
+                                .end = (enum end)((i + s) % 3),
+                                .rows = shapes[s].rows,
+                                .columns = shapes[s].columns,
+                                .batch = shapes[s].batch,
+                                .batch_padded = shapes[s].warp_columns * shapes[s].groups};
+      check_matrix(&p, shapes[s].warp_columns, shapes[s].splits, shapes[s].chunk);
+    }
+  }
+}
+
+// Rows that fill no tile, steps that are no whole ones, more steps than stages and fewer. `wide`:
+// columns as many as a warpgroup takes, else 16.
+static void wgmma_products_are_exact(void **unused) {
+  static const struct {
+    int rows, columns, batch, wide, groups, splits, stages;
+  } shapes[] = {{1, 1, 1, 0, 1, 1, 3},      {37, 65, 7, 0, 1, 1, 6},   {300, 600, 16, 0, 1, 3, 3},
+                {70, 1000, 17, 0, 2, 1, 3}, {40, 700, 50, 1, 1, 1, 4}, {65, 520, 120, 1, 2, 2, 3}};
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0] && emulated[i / WEIGHT_KINDS].wgmma;
+         s++) {
+      const enum element weights = weight_kinds[i % WEIGHT_KINDS][0];
+      const int columns = shapes[s].wide ? wgmma_most_columns(element_bytes(weights)) : 16;
+      const struct product p = {.plugin = &emulated[i / WEIGHT_KINDS],
+                                .weights = weights,
+                                .activations = weight_kinds[i % WEIGHT_KINDS][1],
+                                .end = (enum end)((i + s) % 3),
+                                .rows = shapes[s].rows,
+                                .columns = shapes[s].columns,
+                                .batch = shapes[s].batch,
+                                .batch_padded = columns * shapes[s].groups,
+                                .stages = shapes[s].stages};
+      check_wgmma(&p, columns, shapes[s].splits);
+    }
+  }
+}
+
+static void tiles_lie_as_they_say(void **unused) {
+  enum { ELEMENTS = 64 };
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS; i++) {
+    const struct emulated *plugin = &emulated[i / WEIGHT_KINDS];
+    const enum element weights = weight_kinds[i % WEIGHT_KINDS][0],
+                       activations = weight_kinds[i % WEIGHT_KINDS][1];
+    const int tile_columns = plugin->warp / 4, step = weights == ELEMENT_BF16 ? 32 : 64;
+    char kernel[64];
+    void *a = emulated_take(16 * ELEMENTS * element_bytes(weights));
+    void *b = emulated_take((size_t)tile_columns * ELEMENTS * element_bytes(activations));
+    float *c = emulated_take(16 * 16 * sizeof *c);
+    for (int k = 0; k < 16 * ELEMENTS; k++) {
+      element_put(plugin, weights, a, (size_t)k, weight_at(0, k / ELEMENTS, k % ELEMENTS));
+    }
+    for (int k = 0; k < tile_columns * ELEMENTS; k++) {
+      element_put(plugin, activations, b, (size_t)k, input_at(k / ELEMENTS, k % ELEMENTS));
+    }
+    const struct tile_check_arguments arguments = {a, b, c};
+    snprintf(kernel, sizeof kernel, "tile_check_%s_%s", element_names[weights],
+             element_names[activations]);
+    emulated_run(plugin, kernel, 1, 1, 1, plugin->warp, 2304, &arguments, sizeof arguments);
+    for (int row = 0; row < 16; row++) {
+      for (int column = 0; column < 16; column++) {
+        float sum = 0;
+        for (int k = 0; k < step && column < tile_columns; k++) {
+          sum += weight_at(0, row, k) * input_at(column, k);
+        }
+        assert_true(c[row * 16 + column] == sum);
+      }
+    }
+    emulated_give_back();
+  }
+}
+
+static void embedding_is_exact(void **unused) {
+  enum { VOCAB = 5, BATCH = 4 };
+  static const int hidden[] = {1, 7, 64, 65, 4500};
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * 2 * 5; i++) {
+    const struct emulated *plugin = &emulated[i / 10];
+    const enum element type = i % 2 ? ELEMENT_E4M3 : ELEMENT_BF16;
+    const int h = hidden[i / 2 % 5];
+    const struct product like = {
+        .plugin = plugin, .weights = type, .rows = VOCAB, .columns = h, .batch = BATCH};
+    const int stride = (int)gpu_round_up((size_t)h, ROW_ALIGNMENT);
+    int *tokens = emulated_take(BATCH * sizeof *tokens);
+    for (int b = 0; b < BATCH; b++) {
+      tokens[b] = (b * 3 + 1) % VOCAB;
+    }
+    const struct embed_arguments a = {
+        .embedding = make_weights(&like, 0, stride),
+        .scales = make_scales(&like, 0),
+        .tokens = tokens,
+        .hidden = h,
+        .stride = stride,
+        .x = emulated_take(size(BATCH * h) * sizeof(float)),
+    };
+    emulated_run(plugin, type == ELEMENT_E4M3 ? "embed_e4m3" : "embed_bf16", BATCH, 1, 1,
+                 SMALL_THREADS, 0, &a, sizeof a);
+    for (int k = 0; k < BATCH * h; k++) {
+      const int token = tokens[k / h];
+      const float scale = type == ELEMENT_E4M3 ? row_scale(0, token) : 1;
+      assert_true(a.x[k] == weight_at(0, token, k % h) * scale);
+    }
+    emulated_give_back();
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(vector_products_are_exact), cmocka_unit_test(matrix_products_are_exact),
+      cmocka_unit_test(wgmma_products_are_exact),  cmocka_unit_test(tiles_lie_as_they_say),
+      cmocka_unit_test(embedding_is_exact),
+  };
+  return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
+}

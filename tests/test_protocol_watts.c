@@ -1,0 +1,287 @@
+// The protocol under a meter, on a device whose watts are known: idle, load, soak, what stands
+// beside them, and records that are measured again.
+#include "tests/support/stand_in.h"
+
+#include "probe/environment.h"
+#include "probe/recheck.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a meter shows; the device's first, the host's second.
+static struct watts {
+  double power_w, last_s, joules, lost_s;
+  double settling_w; // above power_w at first, falling by half every 20 s of load
+} watts[2];
+
+static struct watts *watts_of(const struct meter *meter) {
+  return &watts[strcmp(meter->kind->name, "fake") != 0];
+}
+
+static enum meter_status watts_open(struct meter *meter, const struct meter_roots *roots) {
+  (void)roots;
+  meter->name = arena_printf(meter->arena, "%s meter", meter->kind->name);
+  watts_of(meter)->last_s = stand_in.now_s;
+  watts_of(meter)->joules = 0;
+  return METER_OK;
+}
+
+static enum meter_status watts_read(struct meter *meter, struct meter_reading *reading) {
+  struct watts *own = watts_of(meter);
+  if (reading->time_s >= own->lost_s) {
+    meter->why = "unplugged";
+    return METER_LOST;
+  }
+  const double elapsed_s = reading->time_s - own->last_s;
+  own->joules += (own->power_w - own->settling_w) * elapsed_s;
+  own->settling_w *= exp2(-elapsed_s / 20);
+  own->last_s = reading->time_s;
+  reading->joules = own->joules;
+  return METER_OK;
+}
+
+static void watts_close(struct meter *meter) {
+  (void)meter;
+}
+
+static const struct meter_kind fake_meter = {
+    .name = "fake", .open = watts_open, .read = watts_read, .close = watts_close};
+static const struct meter_kind host_meter = {
+    .name = "host", .open = watts_open, .read = watts_read, .close = watts_close};
+
+static void open_meter(struct scene *scene, const struct meter_kind *kind, struct meter *meter) {
+  assert_int_equal(
+      meter_open_kind(meter, kind, &machine_meters, &stand_in_clock, &scene->fixture.arena),
+      METER_OK);
+}
+
+static void start_with_meter(struct scene *scene) {
+  scene_start(scene);
+  memset(watts, 0, sizeof watts);
+  watts[0].lost_s = watts[1].lost_s = INFINITY;
+  watts[0].power_w = 40;
+  watts[1].power_w = 25;
+  open_meter(scene, &fake_meter, &scene->meter);
+  open_meter(scene, &host_meter, &scene->host);
+}
+
+static void idle_then_load(struct scene *scene) {
+  protocol_idle(&scene->protocol);
+  watts[0].power_w = 120;
+  watts[1].power_w = 30;
+}
+
+static void expect_readings(const struct measurement_window *window, double power_w,
+                            double seconds) {
+  assert_in_range(window->count, 40, 60); // ten a second
+  assert_false(window->sensed || measurement_has_gap(window));
+  expect_near(measurement_window_seconds(window), seconds, 0.05, "all of the window");
+  for (size_t i = 0; i < window->count; i++)
+    expect_near(window->power_w[i], power_w, 1e-6, "a reading");
+}
+
+// 120 W at 300 token/s.
+static void test_power(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  idle_then_load(&scene);
+  const struct measurement result = scene_measured(&scene);
+  expect_near(result.idle_power_w, 40, 1e-6, "idle");
+  expect_near(result.load_power_w, 120, 1e-6, "load");
+  expect_near(result.sampled_power_w, 120, 1e-6, "trapezoid");
+  expect_near(result.joules_per_token, 0.4, 1e-6, "per token");
+  assert_true(result.energy_window_s >= 5);
+  assert_string_equal(result.energy_meter, "fake meter");
+  assert_false(result.flags.sampling_inconsistent || result.flags.thermal_unsettled);
+  expect_readings(&result.readings.idle, 40, 5.5);
+  expect_readings(&result.readings.load, 120, result.energy_window_s);
+  assert_string_equal(result.beside.host_meter, "");
+  assert_true(isnan(result.beside.host_load_power_w) && isnan(result.beside.wall_power_w));
+  assert_string_equal(result.telemetry.source, "");
+  scene_end(&scene);
+}
+
+// The host's watts and the wall's stand beside the device's and never in them.
+static void test_power_beside(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  const struct wall_options wall = {512, "PDU A3", NULL};
+  scene.protocol.host = &scene.host;
+  scene.protocol.wall = &wall;
+  idle_then_load(&scene);
+  const struct measurement result = scene_measured(&scene);
+  expect_near(result.idle_power_w, 40, 1e-6, "idle");
+  expect_near(result.load_power_w, 120, 1e-6, "the device's own");
+  expect_near(result.joules_per_token, 0.4, 1e-6, "of the device's own");
+  assert_string_equal(result.beside.host_meter, "host meter");
+  expect_near(result.beside.host_idle_power_w, 25, 1e-6, "the host idle");
+  expect_near(result.beside.host_load_power_w, 30, 1e-6, "the host under load");
+  assert_string_equal(result.beside.wall_meter, "typed: PDU A3");
+  expect_near(result.beside.wall_power_w, 512, 0, "the wall");
+  assert_true(isnan(result.beside.module_power_w));
+  scene_end(&scene);
+}
+
+static void test_host_alone(void **state) {
+  (void)state;
+  struct scene scene;
+  struct meter none = {.name = "none: no meter", .why = ""};
+  start_with_meter(&scene);
+  scene.protocol.meter = &none;
+  scene.protocol.host = &scene.host;
+  idle_then_load(&scene);
+  const struct measurement result = scene_measured(&scene);
+  assert_true(isnan(result.load_power_w) && isnan(result.joules_per_token));
+  assert_string_equal(result.energy_meter, "none: no meter");
+  expect_near(result.beside.host_load_power_w, 30, 1e-6, "never in the device's place");
+  scene_end(&scene);
+}
+
+// A device that draws 20 W less until it is warm: cold, its power still rises; soaked, it is
+// steady.
+static void test_soak(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  idle_then_load(&scene);
+  watts[0].settling_w = 20;
+  const struct measurement cold = scene_measured(&scene);
+  assert_true(cold.flags.thermal_unsettled);
+  assert_true(cold.power_slope_w_per_s > 0.3 && cold.load_power_w < 110);
+  expect_near(cold.beside.soak_s, 0, 0, "no soak");
+  assert_int_equal(cold.grade, GRADE_MEASURED);
+  watts[0].settling_w = 20;
+  scene.protocol.soak_s = 240;
+  scene.protocol.energy_s = 60;
+  const double before_s = stand_in.now_s;
+  const struct measurement soaked = scene_measured(&scene);
+  assert_false(soaked.flags.thermal_unsettled);
+  expect_near(soaked.load_power_w, 120, 0.001, "settled");
+  expect_near(soaked.energy_window_s, 60, 0.01, "the window after the soak");
+  expect_near(soaked.beside.soak_s, 240, 0.01, "soaked");
+  assert_true(stand_in.now_s - before_s > 300);
+  scene_end(&scene);
+}
+
+// Of slices the deepest alone is metered.
+static void test_slices_metered_once(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  idle_then_load(&scene);
+  scene.workload.layers[0] = 2;
+  scene.workload.layers[1] = 6;
+  scene.workload.layer_count = 2;
+  scene.protocol.soak_s = 1000;
+  const double before_s = stand_in.now_s;
+  const struct measurement result = scene_measured(&scene);
+  expect_near(result.load_power_w, 120, 1e-6, "load");
+  assert_true(stand_in.now_s - before_s < 1100);
+  scene_end(&scene);
+}
+
+static void test_meter_lost(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  idle_then_load(&scene);
+  watts[0].lost_s = stand_in.now_s + 2;
+  const struct measurement result = scene_measured(&scene);
+  expect_near(result.tokens_per_s, 300, 1e-9, "speed stays");
+  assert_true(isnan(result.load_power_w) && isnan(result.joules_per_token));
+  assert_string_equal(result.energy_meter, "lost: unplugged");
+  assert_int_equal(result.readings.load.count, 0);
+  assert_true(result.readings.idle.count > 0);
+  scene_end(&scene);
+}
+
+// ---- a record checked again
+
+static const char *checked(struct scene *scene, const struct measurement *recorded,
+                           enum recheck_outcome expected) {
+  static char printed[4096];
+  struct arena *arena = &scene->fixture.arena;
+  char path[] = "/tmp/pertoken-recheck-XXXXXX";
+  const int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  struct measurement result = *recorded;
+  struct measurement_record record = {
+      .device = device_record(&scene->device, arena),
+      .environment = environment_read(0, "test", arena),
+      .started = "",
+      .finished = "",
+      .results = &result,
+      .count = 1,
+  };
+  assert_int_equal(measurement_write(&record, path, arena, &scene->fixture.diagnostics), 0);
+  const struct probe_options options = {.record = path, .tolerance = 0.04};
+  FILE *out = fmemopen(printed, sizeof printed, "w");
+  const enum recheck_outcome outcome = recheck(
+      &scene->protocol, &options, (const struct decode_backend *[]){&stand_in_backend, NULL}, out);
+  fclose(out);
+  unlink(path);
+  expect_error(&scene->fixture, "recheck", "");
+  if (outcome != expected)
+    fail_msg("outcome %d, expected %d:\n%s", outcome, expected, printed);
+  return printed;
+}
+
+// Watts are measured again where the record has some, within 5 %.
+static void test_recheck_watts(void **state) {
+  (void)state;
+  static const struct {
+    double power_w;
+    enum recheck_outcome outcome;
+    const char *says;
+  } cases[] = {
+      {120, RECHECK_AGREES, "within 5 %"},
+      {125, RECHECK_AGREES, "+4.17 %  within 5 %"},
+      {130, RECHECK_DIFFERS, "+8.33 %  OUT OF 5 %"},
+      {110, RECHECK_DIFFERS, "-8.33 %  OUT OF 5 %"},
+  };
+  struct scene scene;
+  start_with_meter(&scene);
+  idle_then_load(&scene);
+  const struct measurement recorded = scene_measured(&scene);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    watts[0].power_w = cases[i].power_w;
+    expect_fragment(checked(&scene, &recorded, cases[i].outcome), cases[i].says);
+  }
+  watts[0].power_w = 120;
+  stand_in.step_s *= 2; // slower, at the same watts
+  expect_fragment(checked(&scene, &recorded, RECHECK_DIFFERS), "OUT OF TOLERANCE");
+  scene_end(&scene);
+}
+
+static void test_recheck_without_watts(void **state) {
+  (void)state;
+  struct scene scene;
+  start_with_meter(&scene);
+  idle_then_load(&scene);
+  struct measurement recorded = scene_measured(&scene);
+  const double runs_s = stand_in.now_s;
+  struct meter none = {.name = "none: a test", .why = ""};
+  scene.protocol.meter = &none;
+  expect_fragment(checked(&scene, &recorded, RECHECK_AGREES),
+                  "watts were not compared: none: a test");
+  scene.protocol.meter = &scene.meter;
+  recorded.load_power_w = NAN;
+  recorded.readings.load.count = recorded.readings.load.power_count = 0;
+  expect_fragment(checked(&scene, &recorded, RECHECK_AGREES),
+                  "watts were not compared: the record has none");
+  assert_true(stand_in.now_s - runs_s < 10); // nothing was loaded for watts
+  scene_end(&scene);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_power),         cmocka_unit_test(test_meter_lost),
+      cmocka_unit_test(test_power_beside),  cmocka_unit_test(test_host_alone),
+      cmocka_unit_test(test_soak),          cmocka_unit_test(test_slices_metered_once),
+      cmocka_unit_test(test_recheck_watts), cmocka_unit_test(test_recheck_without_watts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+// What is verified before it is measured: a device that computes wrong is found, in the precisions
+// that it has and at shapes that the oracle can follow.
+#include "tests/support/stand_in.h"
+
+#include "probe/precision.h"
+#include "probe/verification.h"
+#include "probe/verify.h"
+
+static void test_wrong_kernel(void **state) {
+  (void)state;
+  struct scene scene;
+  struct measurement result;
+  scene_start(&scene);
+  stand_in.wrong = true;
+  assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_FAILED);
+  expect_error(&scene.fixture, "wrong", "computes something else than the oracle: error 0.1");
+  assert_true(scene.fixture.diagnostics.machine_failed);
+  assert_true(stand_in.runs == 1);
+  scene_end(&scene);
+}
+
+// What --verify-only says: one layer and two of every workload, whatever the first gave.
+static const struct {
+  bool wrong, fails;
+  int stop_after;
+  size_t contexts;
+  enum verification_outcome outcome;
+  const char *says, *error;
+} verification_cases[] = {
+    {false, false, 0, 1, VERIFICATION_AGREES, "\n2 comparisons within tolerance\n", ""},
+    {false, false, 0, 2, VERIFICATION_AGREES, "\n4 comparisons within tolerance\n", ""},
+    {true, false, 0, 2, VERIFICATION_DIFFERS, "\n4 of 4 comparisons out of tolerance\n", ""},
+    {true, false, 0, 1, VERIFICATION_DIFFERS, "1e-02  WRONG\n", ""},
+    {false, false, 3, 2, VERIFICATION_STOPPED, "  ok\n", ""},
+    {false, true, 0, 2, VERIFICATION_FAILED, "tolerance\n",
+     "tiny bf16, batch 3, context 12: cannot be verified: the device failed: the fan fell off"},
+};
+
+static void test_verify_only(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof verification_cases / sizeof verification_cases[0]; i++) {
+    struct scene scene;
+    char printed[4096] = "";
+    scene_start(&scene);
+    stand_in.wrong = verification_cases[i].wrong;
+    stand_in.fails = verification_cases[i].fails;
+    stand_in.stop_after = verification_cases[i].stop_after;
+    const struct probe_options options = {.kv = "bf16",
+                                          .precisions = {"bf16"},
+                                          .precision_count = 1,
+                                          .batches = {{3}, 1},
+                                          .contexts = {{12, 5}, verification_cases[i].contexts},
+                                          .seed = 7};
+    const struct session session = {.options = &options, .protocol = scene.protocol};
+    FILE *out = fmemopen(printed, sizeof printed, "w");
+    const enum verification_outcome outcome =
+        verification_run(&session, &scene.workload.model, out);
+    fclose(out);
+    expect_error(&scene.fixture, "verify only", verification_cases[i].error);
+    if (outcome != verification_cases[i].outcome)
+      fail_msg("case %zu: outcome %d\n%s", i, outcome, printed);
+    expect_fragment(printed, verification_cases[i].says);
+    assert_int_equal(scene.fixture.diagnostics.machine_failed, verification_cases[i].fails);
+    assert_true(stand_in.now_s < 1); // nothing was timed
+    scene_end(&scene);
+  }
+}
+
+static void test_precisions(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  const struct {
+    const char *weights, *kv, *head;
+    enum decode_status status;
+    struct measurement_types types;
+  } cases[] = {
+      {"bf16", "bf16", "bf16", DECODE_OK, {"bf16", "bf16", "bf16", "bf16", "f32"}},
+      {"int8", "fp8", "weights", DECODE_OK, {"int8", "int8", "e4m3", "int8", "f32"}},
+      {"int8", "bf16", "bf16", DECODE_OK, {"int8", "int8", "bf16", "bf16", "f32"}},
+      {"fp8", "bf16", "bf16", DECODE_UNSUPPORTED, {"", "", "", "", ""}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct precision_request wanted = {
+        .weights = cases[i].weights, .kv = cases[i].kv, .head = cases[i].head};
+    struct decode_request request = workload_request(&scene.workload, 8);
+    assert_int_equal(precision_choose(&stand_in_backend, &wanted, &request), cases[i].status);
+    if (cases[i].status != DECODE_OK)
+      continue;
+    const struct measurement_types types = precision_texts(&request.types);
+    assert_string_equal(types.weights, cases[i].types.weights);
+    assert_string_equal(types.activations, cases[i].types.activations);
+    assert_string_equal(types.kv, cases[i].types.kv);
+    assert_string_equal(types.head, cases[i].types.head);
+  }
+  scene_end(&scene);
+}
+
+// What stands in for large models is full width and leaves the oracle seconds of work.
+static void test_verify_request(void **state) {
+  (void)state;
+  const struct {
+    struct decode_shape shape;
+    int batch, layers, vocab, rows;
+  } cases[] = {
+      {{22, 2048, 32, 4, 64, 5632, 32000, 1e-5f, 1e4f, 0, 0}, 1, 2, 32000, 1},
+      {{32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 1e4f, 0, 0}, 1, 2, 128256, 1},
+      {{32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 1e4f, 0, 0}, 16, 2, 8192, 16},
+      {{80, 8192, 64, 8, 128, 28672, 32000, 1e-5f, 1e4f, 0, 0}, 64, 1, 8192, 4},
+      {{1, 2048, 32, 4, 64, 5632, 32000, 1e-5f, 1e4f, 0, 0}, 1, 1, 32000, 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct decode_request request = {
+        .shape = cases[i].shape, .batch = cases[i].batch, .context = 4096};
+    const struct decode_request small = verify_request(&request);
+    assert_int_equal(small.shape.hidden, cases[i].shape.hidden);
+    assert_int_equal(small.shape.ffn_hidden, cases[i].shape.ffn_hidden);
+    assert_int_equal(small.shape.layers, cases[i].layers);
+    assert_int_equal(small.shape.vocab, cases[i].vocab);
+    assert_int_equal(small.batch, cases[i].rows);
+    assert_int_equal(small.context, 1024);
+  }
+}
+
+static void test_device_names(void **state) {
+  (void)state;
+  struct scene scene;
+  struct device device;
+  scene_start(&scene);
+  const struct decode_backend *backends[] = {&stand_in_backend, NULL};
+  struct diagnostics *diagnostics = &scene.fixture.diagnostics;
+  assert_int_equal(device_find("fake:0", backends, &device, diagnostics), 0);
+  const struct {
+    const char *name, *error;
+  } wrong[] = {{"fakr", "unknown device 'fakr'; did you mean 'fake'?"},
+               {"gpu7", "unknown device 'gpu7', expected one of: fake"},
+               {"fake:1", "no device 'fake:1': fake has 1, counted from 0"},
+               {"fake:x", "no device 'fake:x'"},
+               {"fake:", "no device 'fake:'"},
+               {"", "unknown device ''"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    assert_int_equal(device_find(wrong[i].name, backends, &device, diagnostics), -1);
+    expect_error(&scene.fixture, wrong[i].name, wrong[i].error);
+  }
+  scene_end(&scene);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_wrong_kernel), cmocka_unit_test(test_verify_only),
+      cmocka_unit_test(test_precisions),   cmocka_unit_test(test_verify_request),
+      cmocka_unit_test(test_device_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
