@@ -4,7 +4,7 @@ import pathlib
 import time
 
 import running
-from running import DONE, FAILED, Outcome
+from running import DONE, FAILED, PENDING, Outcome
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PLUGINS = ROOT / 'build' / 'lib' / 'pertoken'
@@ -52,6 +52,7 @@ def build(budget, log, say):
     seconds = time.monotonic() - start
     if made.status == 0:
         return Outcome(DONE, f'built in {seconds:.0f} s', seconds=seconds)
-    why = 'stopped by the budget' if made.status is None else f'see {log}'
-    return Outcome(FAILED, f'the build failed ({why}): programs that are here already may be older '
-                           'than their sources', seconds=seconds)
+    if made.status is None:
+        return Outcome(PENDING, 'stopped by the budget; call again to go on', seconds=seconds)
+    return Outcome(FAILED, f'it failed (see {log}): programs that are here already may be older than '
+                           'their sources', seconds=seconds)
