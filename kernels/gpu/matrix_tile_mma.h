@@ -48,8 +48,8 @@ MMA_INSTRUCTION(mma_bf16, "m16n8k16.row.col.f32.bf16.bf16.f32")
 MMA_INSTRUCTION(mma_e4m3, "m16n8k32.row.col.f32.e4m3.e4m3.f32")
 #else
 MMA_INSTRUCTION(mma_f16, "m16n8k16.row.col.f32.f16.f16.f32")
-DEVICE uint32_t e4m3_pair_f16(uint32_t w) {
-  return cuda_e4m3_halves(w);
+DEVICE uint32_t e4m3_pair_f16(uint32_t w, int half) {
+  return cuda_e4m3_halves(w, half);
 }
 #endif
 #endif
@@ -106,8 +106,8 @@ DEVICE void tile_multiply_e4m3_bf16(const tile_a (&a)[N], const void *b, int b_s
         const int now = 2 * half + i, other = 2 - 2 * half + i;
         const uint32_t u = second_first ? upper.word[other] : upper.word[now];
         const uint32_t l = second_first ? lower.word[other] : lower.word[now];
-        mma_bf16(sum[n], e4m3_pair_bf16(u), e4m3_pair_bf16(l), e4m3_pair_bf16(u >> 16),
-                 e4m3_pair_bf16(l >> 16), w.word[2 * i], w.word[2 * i + 1]);
+        mma_bf16(sum[n], e4m3_pair_bf16(u), e4m3_pair_bf16(l), e4m3_pair_bf16(u, 1),
+                 e4m3_pair_bf16(l, 1), w.word[2 * i], w.word[2 * i + 1]);
       }
     }
   }
@@ -138,12 +138,12 @@ DEVICE void tile_multiply_e4m3_e4m3(const tile_a (&a)[N], const void *b, int b_s
   const struct words4 w = load_shared(tile_lane_column(b, b_stride_bytes) + byte);
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    const uint32_t low = e4m3_pair_f16(w.word[i]), high = e4m3_pair_f16(w.word[i] >> 16);
+    const uint32_t low = e4m3_pair_f16(w.word[i], 0), high = e4m3_pair_f16(w.word[i], 1);
 #pragma unroll
     for (int n = 0; n < N; n++) {
       const uint32_t u = a[n].part[0].word[i], l = a[n].part[1].word[i];
-      mma_f16(sum[n], e4m3_pair_f16(u), e4m3_pair_f16(l), e4m3_pair_f16(u >> 16),
-              e4m3_pair_f16(l >> 16), low, high);
+      mma_f16(sum[n], e4m3_pair_f16(u, 0), e4m3_pair_f16(l, 0), e4m3_pair_f16(u, 1),
+              e4m3_pair_f16(l, 1), low, high);
     }
   }
 }

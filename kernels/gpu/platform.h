@@ -67,9 +67,11 @@
 //   uint32_t bf16_pair(float low, float high): to nearest even, low in the low half
 //   float bf16_low(uint32_t), bf16_high(uint32_t)
 //   uint8_t e4m3_from(float): nearest even, saturating at +-448, as held
-//   void e4m3_pair(uint32_t w, float *low, float *high): the two held codes in w's low 16 bits, as
-//     real values
-//   uint32_t e4m3_pair_bf16(uint32_t w): the same as a pair of bf16, times 1 / E4M3_BF16_SCALE
+//   void e4m3_pair(uint32_t w, float *low, float *high, int half = 0): the two held codes in w's
+//   low
+//     16 bits, or with half 1 its high ones, as real values
+//   uint32_t e4m3_pair_bf16(uint32_t w, int half = 0): the same as a pair of bf16, times
+//     1 / E4M3_BF16_SCALE
 //   uint8_t e4m3_held(uint8_t ocp): an OCP code as this device holds it: itself, or on gfx942,
 //     whose format is FNUZ (bias 8, 0x80 is NaN), the code of half the value
 //   E4M3_BF16_SCALE, E4M3_PRODUCT_SCALE: powers of two that a sum of products is multiplied by: of

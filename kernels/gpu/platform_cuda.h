@@ -233,25 +233,34 @@ DEVICE uint8_t e4m3_from(float value) {
 // Two E4M3 as two halves, which hold them all. Without an instruction: moved to where a half's
 // exponent and fraction stand, they are worth 2^-8 (biases 7 and 15); NaN becomes a number there,
 // which no weight is.
-DEVICE uint32_t cuda_e4m3_halves(uint32_t w) {
+// The instruction takes either half of a register: a shift beforehand would be one more.
+DEVICE uint32_t cuda_e4m3_halves(uint32_t w, int half) {
   uint32_t halves;
 #if __CUDA_ARCH__ >= 890
-  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)w));
-#else
-  const uint32_t spread = __byte_perm(w, 0, 0x1404); // each code in the upper byte of its half
+  if (half) {
+    asm("{ .reg .b16 l, h; mov.b32 {l, h}, %1; cvt.rn.f16x2.e4m3x2 %0, h; }"
+        : "=r"(halves)
+        : "r"(w));
+  } else {
+    asm("{ .reg .b16 l, h; mov.b32 {l, h}, %1; cvt.rn.f16x2.e4m3x2 %0, l; }"
+        : "=r"(halves)
+        : "r"(w));
+  }
+#else // each code in the upper byte of its half
+  const uint32_t spread = half ? __byte_perm(w, 0, 0x3424) : __byte_perm(w, 0, 0x1404);
   const uint32_t moved = (spread & 0x80008000u) | (spread & 0x7F007F00u) >> 1;
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(halves) : "r"(moved), "r"(0x5C005C00u)); // 2^8, twice
 #endif
   return halves;
 }
-DEVICE void e4m3_pair(uint32_t w, float *low, float *high) {
+DEVICE void e4m3_pair(uint32_t w, float *low, float *high, int half = 0) {
   asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }"
       : "=f"(*low), "=f"(*high)
-      : "r"(cuda_e4m3_halves(w)));
+      : "r"(cuda_e4m3_halves(w, half)));
 }
-DEVICE uint32_t e4m3_pair_bf16(uint32_t w) {
+DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {
   float low, high;
-  e4m3_pair(w, &low, &high);
+  e4m3_pair(w, &low, &high, half);
   return bf16_pair(low, high);
 }
 

@@ -280,14 +280,14 @@ DEVICE hip_pair hip_e4m3_floats(uint32_t w) {
   return hip_pair{float_of(low), float_of(high)} * 0x1p120f;
 #endif
 }
-DEVICE void e4m3_pair(uint32_t w, float *low, float *high) {
-  const hip_pair v = hip_e4m3_floats(w) * HIP_E4M3_WORTH;
+DEVICE void e4m3_pair(uint32_t w, float *low, float *high, int half = 0) {
+  const hip_pair v = hip_e4m3_floats(w >> 16 * half) * HIP_E4M3_WORTH;
   *low = v.x;
   *high = v.y;
 }
 // BF16 holds them all: cutting is exact.
-DEVICE uint32_t e4m3_pair_bf16(uint32_t w) {
-  const hip_pair v = hip_e4m3_floats(w);
+DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {
+  const hip_pair v = hip_e4m3_floats(w >> 16 * half);
   return hip_high_halves(bits_of(v.x), bits_of(v.y));
 }
 

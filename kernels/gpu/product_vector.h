@@ -136,7 +136,7 @@ template <enum element TYPE> DEVICE void unpack(const struct words4 &v, int i, f
     out[0] = bf16_low(v.word[i % 4]);
     out[1] = bf16_high(v.word[i % 4]);
   } else {
-    e4m3_pair(v.word[i / 2] >> 16 * (i % 2), &out[0], &out[1]);
+    e4m3_pair(v.word[i / 2], &out[0], &out[1], i % 2);
   }
 }
 

@@ -163,8 +163,8 @@ DEVICE void wgmma_convert(const char *tile, int half, uint32_t (&out)[4][4]) {
   for (int i = 0; i < 4; i++) {
     out[i][0] = e4m3_pair_bf16(upper.word[i]);
     out[i][1] = e4m3_pair_bf16(lower.word[i]);
-    out[i][2] = e4m3_pair_bf16(upper.word[i] >> 16);
-    out[i][3] = e4m3_pair_bf16(lower.word[i] >> 16);
+    out[i][2] = e4m3_pair_bf16(upper.word[i], 1);
+    out[i][3] = e4m3_pair_bf16(lower.word[i], 1);
   }
 }
 

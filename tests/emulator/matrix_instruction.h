@@ -155,8 +155,9 @@ DEVICE uint32_t instruction_half_of(uint32_t code) {
   const uint32_t bits = bits_of(magnitude * 0x1p-112f) >> 13;
   return bits | (code & 0x80) << 8;
 }
-DEVICE uint32_t e4m3_pair_f16(uint32_t w) {
-  return instruction_half_of(w & 0xFF) | instruction_half_of(w >> 8 & 0xFF) << 16;
+DEVICE uint32_t e4m3_pair_f16(uint32_t w, int half) {
+  const uint32_t codes = w >> 16 * half;
+  return instruction_half_of(codes & 0xFF) | instruction_half_of(codes >> 8 & 0xFF) << 16;
 }
 #endif
 

@@ -264,13 +264,13 @@ DEVICE float emulator_e4m3(uint32_t held) {
   const float magnitude = float_of((held & 0x7F) << 20) * 0x1p120f; // biases 7 and 127
   return held & 0x80 ? -magnitude : magnitude;
 }
-DEVICE void e4m3_pair(uint32_t w, float *low, float *high) {
-  *low = emulator_e4m3(w & 0xFF);
-  *high = emulator_e4m3(w >> 8 & 0xFF);
+DEVICE void e4m3_pair(uint32_t w, float *low, float *high, int half = 0) {
+  *low = emulator_e4m3(w >> 16 * half & 0xFF);
+  *high = emulator_e4m3(w >> (16 * half + 8) & 0xFF);
 }
-DEVICE uint32_t e4m3_pair_bf16(uint32_t w) {
+DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {
   float low, high;
-  e4m3_pair(w, &low, &high);
+  e4m3_pair(w, &low, &high, half);
   return bf16_pair(low / E4M3_BF16_SCALE, high / E4M3_BF16_SCALE);
 }
 
