@@ -42,8 +42,7 @@ enum { CODES = sizeof codes / sizeof codes[0] };
 // ---- HIP's functions
 
 enum {
-  ATTRIBUTE_ECC = 0, // hipDeviceAttribute_t
-  ATTRIBUTE_L2_BYTES = 19,
+  ATTRIBUTE_L2_BYTES = 19, // hipDeviceAttribute_t
   ATTRIBUTE_UNITS = 63,
   ATTRIBUTE_SHARED_BYTES = 74,
   ATTRIBUTE_WARP = 87,
@@ -204,17 +203,17 @@ static void describe_uuid(int device, char *out, size_t size) {
   snprintf(out, size, "GPU-%.16s", (const char *)bytes);
 }
 
+// Nothing of ECC: HIP calls it off whatever the device has (rocdevice.cpp of ROCm 5 to 7), and the
+// meters tell it.
 static void describe_runtime(int device, const struct gpu_device *gpu, char *out, size_t size) {
-  int version = 0, ecc = 0;
+  int version = 0;
   char module[32], partition[48];
   hip.runtime_version(&version); // major * 10000000 + minor * 100000 + patch
-  hip.attribute(&ecc, ATTRIBUTE_ECC, device);
   runtime_module_version("amdgpu", module, sizeof module);
   describe_partition(device, gpu->described.pci, partition, sizeof partition);
-  snprintf(out, size, "HIP %d.%d%s%s, %s, ECC %s%s", version / 10000000, version / 100000 % 100,
+  snprintf(out, size, "HIP %d.%d%s%s, %s%s", version / 10000000, version / 100000 % 100,
            *module ? ", amdgpu " : "", module,
-           *gpu->architecture ? gpu->architecture : "unknown architecture", ecc ? "on" : "off",
-           partition);
+           *gpu->architecture ? gpu->architecture : "unknown architecture", partition);
 }
 
 static int describe(int device, struct gpu_device *out) {
