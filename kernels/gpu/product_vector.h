@@ -335,7 +335,7 @@ template <class KIND> DEVICE void vector_product(const struct product_arguments 
       loaded[s][i] = vector_load<KIND>(first, s, i);
     }
   }
-  struct norm_ahead<KIND::ROUND> ahead;
+  struct norm_ahead<KIND::ROUND> ahead = {}; // on every path: persistent.h
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   wait_for_previous();
   norm_after_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
