@@ -48,24 +48,35 @@ static bool is_wanted(const struct precision_request *wanted, enum element weigh
   return activations == (strcmp(wanted->activations, "bf16") ? weights : ELEMENT_BF16);
 }
 
+static enum decode_status ask(const struct decode_backend *backend,
+                              const struct precision_request *wanted, size_t which, size_t i,
+                              struct decode_request *request) {
+  struct decode_cost cost;
+  request->types = (struct decode_types){
+      .weights = precisions[which].weights,
+      .activations = precisions[which].activations[i],
+      .kv = strcmp(wanted->kv, "fp8") ? ELEMENT_BF16 : ELEMENT_E4M3,
+      .head = strcmp(wanted->head, "bf16") ? precisions[which].weights : ELEMENT_BF16,
+      .accumulation = ELEMENT_F32,
+  };
+  return backend->cost(request, &cost);
+}
+
 enum decode_status precision_choose(const struct decode_backend *backend,
                                     const struct precision_request *wanted,
                                     struct decode_request *request) {
-  const size_t which = find(wanted->weights);
-  struct decode_cost cost;
+  const size_t which = find(wanted->weights), count = 3;
   enum decode_status status = DECODE_UNSUPPORTED;
-  for (size_t i = 0; i < 3 && status == DECODE_UNSUPPORTED; i++) {
+  size_t first = count;
+  for (size_t i = 0; i < count && status == DECODE_UNSUPPORTED; i++) {
     if (!is_wanted(wanted, precisions[which].weights, precisions[which].activations[i]))
       continue;
-    request->types = (struct decode_types){
-        .weights = precisions[which].weights,
-        .activations = precisions[which].activations[i],
-        .kv = strcmp(wanted->kv, "fp8") ? ELEMENT_BF16 : ELEMENT_E4M3,
-        .head = strcmp(wanted->head, "bf16") ? precisions[which].weights : ELEMENT_BF16,
-        .accumulation = ELEMENT_F32,
-    };
-    status = backend->cost(request, &cost);
+    first = first < count ? first : i;
+    status = ask(backend, wanted, which, i, request);
   }
+  // Why the best is none says more than why the last is.
+  if (status == DECODE_UNSUPPORTED && first < count)
+    status = ask(backend, wanted, which, first, request);
   return status;
 }
 

@@ -43,7 +43,7 @@ WGMMA = [f'wgmma_{p}_{e}_{c}' for p in PAIRS for e in ('store', 'add', 'swiglu')
 ATTENTION = [f'attention_{kv}_{d}' for kv in ('bf16', 'e4m3') for d in (64, 128, 256)]
 READ = [f'read_{v}' for v in range(3)]
 PERSISTENT_FOR = ('80', '90a', '100')  # build.mk
-PERSISTENT = {f'persistent_{w}_{kv}_1' for w in ('bf16', 'e4m3') for kv in ('bf16', 'e4m3')}
+PERSISTENT = {f'persistent_{batch}' for batch in (1, 2, 4)}
 TILE = [f'{k}_{p}' for k in ('rate', 'tile_check') for p in PAIRS]
 SMALL = ([f'round_{x}_{p}' for x in ('bf16', 'e4m3', 'paired') for p in ('norm', 'round')] +
          ['embed_bf16', 'embed_e4m3', 'sample', 'sample_key', 'fill_bf16', 'fill_e4m3', 'fill_f32',
@@ -131,10 +131,8 @@ def register_limit(family, name):
 
 # ---- CUDA: PTX says which instructions, the cubin how many registers and how much stack
 
-def cubin_facts(image):
-    """Registers and bytes of stack, spills included, of each kernel, from its .nv.info."""
-    registers_of, frame_of = 0x2f, 0x11  # EIATTR_REGCOUNT, EIATTR_FRAME_SIZE: index, then value
-    data = image.read_bytes()
+def cubin_sections(data):
+    """The section headers, and a function for the text at a place of one."""
     offset, = struct.unpack_from('<Q', data, 0x28)
     size, count, names = struct.unpack_from('<HHH', data, 0x3a)
     sections = [struct.unpack_from('<IIQQQQIIQQ', data, offset + i * size) for i in range(count)]
@@ -143,6 +141,20 @@ def cubin_facts(image):
         start = sections[table][4] + at
         return data[start:data.index(b'\0', start)].decode()
 
+    return sections, names, text
+
+
+def shared_bytes(image, kernel):
+    """Of shared memory that the kernel declares."""
+    sections, names, text = cubin_sections(image.read_bytes())
+    return sum(s[5] for s in sections if text(names, s[0]) == f'.nv.shared.{kernel}')
+
+
+def cubin_facts(image):
+    """Registers and bytes of stack, spills included, of each kernel, from its .nv.info."""
+    registers_of, frame_of = 0x2f, 0x11  # EIATTR_REGCOUNT, EIATTR_FRAME_SIZE: index, then value
+    data = image.read_bytes()
+    sections, names, text = cubin_sections(data)
     symbols = next(s for s in sections if s[1] == 2)
     symbol = [text(symbols[6], struct.unpack_from('<I', data, symbols[4] + at)[0])
               for at in range(0, symbols[5], 24)]
@@ -190,6 +202,19 @@ def check_cuda(architecture, overlap, ptx, cubin):
         check(subject, frames.get(name) == 0, f'{frames.get(name)} bytes of stack or spills')
 
 
+# Stack and spills in the persistent kernels, bytes at most: their attention keeps two batches of keys
+# or values under way in the 128 registers that 512 threads leave (ptxas 13.0).
+PERSISTENT_STACK = {'80': 16, '90a': 16, '100': 0}
+# Of the shared memory that a cubin declares, what is the system's own (CUDA C++ Programming Guide,
+# technical specifications: 1 KB of a block from sm_80 on).
+RESERVED_SHARED = {'90a': 1024, '100': 1024}
+
+
+def persistent_shared():
+    text = (TREE / 'kernels/gpu/arguments.h').read_text()
+    return int(re.search(r'PERSISTENT_SHARED = (\d+)', text).group(1))
+
+
 # What arrive and wait of a grid are (PTX ISA, red, ld, memory consistency model).
 GRID_WAIT = ('red.release.gpu.global.add.u32', 'ld.acquire.gpu.global.u32')
 
@@ -203,10 +228,15 @@ def check_persistent(architecture, ptx, cubin):
     for instruction in GRID_WAIT:
         check(subject, instruction in text, f'no {instruction}')
     check(subject, 'griddepcontrol' not in text, 'waits for other launches')
-    registers, _ = cubin_facts(cubin)
+    registers, frames = cubin_facts(cubin)
     for name in sorted(names):
         used = registers.get(name, 0)
         check(f'{subject} {name}', 0 < used <= 128, f'{used} registers of at most 128')
+        check(f'{subject} {name}', frames.get(name, 1e9) <= PERSISTENT_STACK[architecture],
+              f'{frames.get(name)} bytes of stack or spills of at most {PERSISTENT_STACK[architecture]}')
+        shared = shared_bytes(cubin, name) - RESERVED_SHARED.get(architecture, 0)
+        check(f'{subject} {name}', 0 < shared <= persistent_shared(),
+              f'{shared} bytes of shared memory beside the launch\'s, of at most {persistent_shared()}')
     if disassembler() and architecture in SASS:
         cached = {i for i in instructions(run(disassembler(), '-c', cubin)) if re.match(r'LDG\b.*\.CONSTANT', i)}
         other = sorted(i for i in cached if not re.fullmatch(LOAD_WEIGHTS, i))
@@ -374,10 +404,13 @@ def check_under_way(target, name, body):
           f'{left} loads stay under way, {have:.0f} bytes to a compute unit of {UNDER_WAY[target]:.0f}')
 
 
+# A nontemporal load is `nt` on gfx940 and later, `glc slc` on gfx90a, `slc` on gfx11.
+STREAM = r'\bglobal_load_(?:dwordx4|b128)\b.*(?:\bnt\b|\bslc\b|TH_LOAD_NT)'
+
+
 def check_hip_code(target, name, body):
     subject = f'{target} {name}'
-    # A nontemporal load is `nt` on gfx940 and later, `glc slc` on gfx90a, `slc` on gfx11.
-    streams = re.findall(r'\bglobal_load_(?:dwordx4|b128)\b.*(?:\bnt\b|\bslc\b|TH_LOAD_NT)', body)
+    streams = re.findall(STREAM, body)
     check(subject, streams or name not in STREAMING, 'no 16-byte nontemporal loads')
     check(subject, 'scratch_' not in body, 'uses scratch memory')
     if target in UNDER_WAY and name in VECTOR + MATRIX + ATTENTION and name[-4:] != '_256':
@@ -389,6 +422,72 @@ def check_hip_code(target, name, body):
     if target in ('gfx942', 'gfx950') and 'atomic_inc' in body:
         fences = all(re.search(f, body) for f in (r'buffer_wbl2 sc1', r'buffer_inv sc1'))
         check(subject, fences, 'blocks meet without fences between the dies')
+
+
+# What arrive and wait of a grid are: LLVM, "User Guide for AMDGPU Backend", Memory Model gfx90a and
+# gfx942: releases and acquires of agent scope. Between the dies of gfx942 and gfx950 the L2s are
+# written back and lose what others may have written; the counter is added to and read past them.
+AGENT_SCOPE = {'gfx90a': (r'global_atomic_add\b', r'global_load_dword\b.*\bglc\b', r'buffer_wbinvl1_vol'),
+               'gfx942': (r'global_atomic_add\b', r'global_load_dword\b.*\bsc1\b', r'buffer_wbl2 sc1',
+                          r'buffer_inv sc1')}
+AGENT_SCOPE['gfx950'] = AGENT_SCOPE['gfx942']
+
+
+def check_order(subject, code):
+    """Around every addition to the grid's counter: written back and awaited before it; and after every
+    wait for the counter, before the block goes on, the caches dropped."""
+    texts = [text for _, text in code]
+    for i, text in enumerate(texts):
+        if re.match(r'global_atomic_add\b', text):
+            before = texts[max(0, i - 40):i]
+            fence = [k for k, t in enumerate(before) if 'buffer_wbl2 sc1' in t]
+            check(subject, fence and any(re.match(r's_waitcnt.*vmcnt\(0\)', t) for t in before[fence[-1]:]) and
+                  any(t.startswith('s_barrier') for t in before[fence[-1]:]), 'arrives before its data')
+        if re.match(r'global_load_dword\b.*\bsc1\b', text):
+            after = texts[i:i + 40]
+            barrier = next((k for k, t in enumerate(after) if t.startswith('s_barrier')), len(after))
+            check(subject, any('buffer_inv sc1' in t for t in after[:barrier]), 'goes on with what the caches hold')
+
+
+def check_scalar_loads(subject, code):
+    """Scalar loads, whose cache no fence touches, are of what the kernel was started with, or of an
+    address that constant_of_launch has made (platform_hip.h), never of what other blocks wrote."""
+    written, other = {}, set()
+    for _, text in code:
+        load = re.match(r's_load_\S+ \S+ s\[(\d+):', text)
+        if load and not written.get(int(load.group(1)), 'v_readfirstlane').startswith('v_readfirstlane'):
+            other.add(text)
+        to = re.match(r'\S+ s(\d+),|\S+ s\[(\d+):(\d+)\]', text)
+        if to:
+            first, last = (to.group(1), to.group(1)) if to.group(1) else (to.group(2), to.group(3))
+            written.update({register: text for register in range(int(first), int(last) + 1)})
+    check(subject, not other, 'scalar loads of anything: ' + ', '.join(sorted(other)))
+
+
+def check_persistent_hip(target, image):
+    """Kernels that hold all stages of a step."""
+    facts = note_facts(run(llvm('llvm-readelf'), '--notes', image))
+    code = by_kernel(run(llvm('llvm-objdump'), '-d', image), r'^[0-9a-f]+ <(\w+)>:')
+    check(f'{target} persistent', set(facts) == PERSISTENT, 'other kernels: ' + ', '.join(set(facts) ^ PERSISTENT))
+    for name, values in facts.items():
+        subject, body = f'{target} {name}', code.get(name, '')
+        check(subject, re.search(STREAM, body), 'no 16-byte nontemporal loads')
+        check(subject, 'scratch_' not in body and 'v_mfma_' in body, 'uses scratch memory, or no matrix instruction')
+        for instruction in AGENT_SCOPE[target]:
+            check(subject, re.search(instruction, body), f'no {instruction}')
+        check(subject, 'flat_' not in body, 'accesses to memory that could be shared memory')
+        check_scalar_loads(subject, instructions_of(body))
+        if target != 'gfx90a':
+            check_order(subject, instructions_of(body))
+        used, shared = values.get('vgpr_count', 0), values.get('group_segment_fixed_size', 1e9)
+        check(subject, 0 < used <= 256, f'{used} vector registers of at most 256')
+        check(subject, shared <= persistent_shared(), f'{shared} bytes of shared memory beside the launch\'s')
+        check_no_spills(subject, values)
+
+
+def check_no_spills(subject, values):
+    for fact in ('vgpr_spill_count', 'sgpr_spill_count', 'private_segment_fixed_size'):
+        check(subject, values.get(fact) == 0, f'{fact} {values.get(fact)}')
 
 
 def check_hip(target, image):
@@ -407,8 +506,7 @@ def check_hip(target, image):
         limit = register_limit(target[:4], name)
         used = values.get('vgpr_count', 0)
         check(subject, 0 < used <= limit, f'{used} vector registers of at most {limit}')
-        for fact in ('vgpr_spill_count', 'sgpr_spill_count', 'private_segment_fixed_size'):
-            check(subject, values.get(fact) == 0, f'{fact} {values.get(fact)}')
+        check_no_spills(subject, values)
 
 
 def hip_compiler(target):
@@ -419,16 +517,16 @@ def hip_compiler(target):
     return clang if known and re.search(rf'\b{target}\b', known) else None
 
 
-def hip_image(target, folder):
-    clang, images = hip_compiler(target), built(f'{target}.code')
+def hip_image(target, folder, built_as='', source_name='kernels', *options):
+    clang, images = hip_compiler(target), built(f'{built_as}{target}.code')
     if not wanted(target, clang, images):
         return None
     if images:
         return images[0]
-    image = folder / 'kernels.hsaco'
+    image = folder / f'{source_name}.hsaco'
     run(clang, '-x', 'hip', f'--offload-arch={target}', '-nogpulib', '-nogpuinc', '-std=c++17',
         '-O3', '-mcode-object-version=5', '--cuda-device-only', '--no-gpu-bundle-output', '-I.',
-        '-o', image, 'kernels/gpu/kernels.cu')
+        *options, '-o', image, f'kernels/gpu/{source_name}.cu')
     return image
 
 
@@ -464,6 +562,10 @@ def main():
             image = hip_image(target, folder)
             if image:
                 check_hip(target, image)
+            image = target in MATRIX_UNITS and hip_image(target, folder, 'persistent_', 'persistent',
+                                                         '-mllvm', '-disable-machine-licm')  # build.mk
+            if image:
+                check_persistent_hip(target, image)
     if count.passed + count.failed == before:
         count.skip('machine code', 'neither images of the GPUs in build/gpu, nor nvcc or clang-19 to make them')
     count.finish()

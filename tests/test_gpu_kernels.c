@@ -523,7 +523,7 @@ static void stages_are_timed(void **unused) {
 }
 
 // A whole step in one launch: devices on which some blocks have nothing to do in a stage, whole and
-// split contexts, every mix that there is.
+// split contexts, every mix and batch that there is.
 static void persistent_steps(void **unused) {
   static const struct decode_shape shape = {2, 72, 3, 1, 80, 101, 203, 1e-5f, 1e4f, 0, 0};
   static const size_t chosen[] = {0, 1, 2, 4}; // of the mixes: activations and head in bf16
@@ -531,18 +531,19 @@ static void persistent_steps(void **unused) {
   (void)unused;
   setenv("PERTOKEN_GPU_TUNING", "step=persistent", 1);
   for (size_t p = 0; p < PLUGINS; p++) {
-    for (size_t i = 0; i < (SANITIZED ? 2 : 4); i++) {
+    for (size_t i = 0; i < (SANITIZED ? 3 : 5); i++) {
+      const int batch = i < 2 ? 1 : (int)(2 + (i + p) % 3);
       const struct decode_request r =
-          request_of(&shape, &mixes[chosen[i]], 1, contexts[(i + p) % 4]);
+          request_of(&shape, &mixes[chosen[(i + p) % 4]], batch, contexts[(i + p) % 4]);
       set_number("EMULATOR_UNITS", units[(i + p / 2) % 4]);
       set_number("EMULATOR_SEED", 10 * (long long)p + (long long)i);
       check_request(&r, one(p), 2);
     }
   }
   unsetenv("EMULATOR_UNITS");
-  const struct decode_request two = request_of(&shape, &mixes[0], 2, 65);
+  const struct decode_request five = request_of(&shape, &mixes[0], 5, 65);
   enum decode_status status = DECODE_OK;
-  assert_null(plugins[0].backend->create(0, &two, &status));
+  assert_null(plugins[0].backend->create(0, &five, &status));
   assert_int_equal(status, DECODE_UNSUPPORTED);
   assert_non_null(strstr(plugins[0].backend->error(), "step=persistent takes one device, batch 1"));
   unsetenv("PERTOKEN_GPU_TUNING");

@@ -425,32 +425,38 @@ static void test_70b_fits_one_h200(void **state) {
 // As many blocks as the device has units, each stage as its own launch has it.
 static void test_persistent(void **state) {
   (void)state;
-  static const int kinds[] = {PERSISTENT_EMBED, PERSISTENT_STORE,  PERSISTENT_ATTENTION,
-                              PERSISTENT_ADD,   PERSISTENT_SWIGLU, PERSISTENT_ADD};
+  static const int kinds[] = {PERSISTENT_EMBED,          PERSISTENT_STORE_E4M3,
+                              PERSISTENT_ATTENTION_E4M3, PERSISTENT_ADD_E4M3,
+                              PERSISTENT_SWIGLU_E4M3,    PERSISTENT_ADD_E4M3};
+  static const char *const kernels[] = {"persistent_1", "persistent_2", "persistent_4",
+                                        "persistent_4"};
   struct gpu_device device = h200;
   device.cooperative = true;
   device.tuning.step = STEP_PERSISTENT;
-  const struct decode_request request = request_of(&llama_8b, &mixes[1], 1, 512);
-  const struct plan plan = plan_of(&request, &device);
-  const struct persistent_stage *stages = NULL;
-  size_t count = 0;
-  assert_true(plan.persistent);
-  struct gpu_launch *launch = gpu_plan_persistent(&plan, NULL, &stages, &count);
-  assert_non_null(launch);
-  assert_true(launch->cooperative);
-  assert_int_equal(launch->grid[0], 132);
-  assert_int_equal(count, 3 + 5 * llama_8b.layers);
-  assert_true(count * sizeof *stages <= plan.region[REGION_STAGES].layer_bytes);
-  for (size_t i = 0; i < count; i++) {
-    const int head = mixes[1].weights == mixes[1].head ? PERSISTENT_STORE : PERSISTENT_HEAD;
-    const int inside = kinds[i == 0 ? 0 : 1 + (i - 1) % 5];
-    assert_int_equal(stages[i].kind, i + 1 == count   ? PERSISTENT_SAMPLE
-                                     : i + 2 == count ? head
-                                                      : inside);
-    assert_in_range(stages[i].blocks, 1, 132);
-    assert_int_equal(stages[i].blocks % (stages[i].grid[0] * stages[i].grid[1]), 0);
+  for (int batch = 1; batch <= 4; batch++) {
+    const struct decode_request request = request_of(&llama_8b, &mixes[1], batch, 512);
+    const struct plan plan = plan_of(&request, &device);
+    const struct persistent_stage *stages = NULL;
+    size_t count = 0;
+    assert_true(plan.persistent);
+    struct gpu_launch *launch = gpu_plan_persistent(&plan, NULL, &stages, &count);
+    assert_non_null(launch);
+    assert_string_equal(launch->kernel, kernels[batch - 1]);
+    assert_true(launch->cooperative);
+    assert_true(launch->shared_bytes + PERSISTENT_SHARED <= device.shared_bytes);
+    assert_int_equal(launch->grid[0], 132);
+    assert_int_equal(count, 3 + 5 * llama_8b.layers);
+    assert_true(count * sizeof *stages <= plan.region[REGION_STAGES].layer_bytes);
+    for (size_t i = 0; i < count; i++) {
+      const int inside = kinds[i == 0 ? 0 : 1 + (i - 1) % 5];
+      assert_int_equal(stages[i].kind, i + 1 == count   ? PERSISTENT_SAMPLE
+                                       : i + 2 == count ? PERSISTENT_STORE_BF16
+                                                        : inside);
+      assert_in_range(stages[i].blocks, 1, batch * 132);
+      assert_int_equal(stages[i].blocks % (stages[i].grid[0] * stages[i].grid[1]), 0);
+    }
+    free(launch);
   }
-  free(launch);
 }
 
 // ---- choices
@@ -645,6 +651,24 @@ static void test_refusals(void **state) {
 #undef REFUSED
 }
 
+// What a block of the whole step takes beside its launch's shared memory counts: one byte too few,
+// and the products go to the matrix kernels, which are no part of such a step.
+static void test_persistent_shared(void **state) {
+  (void)state;
+  struct gpu_device device = h200;
+  const struct decode_request request = request_of(&llama_8b, &mixes[1], 4, 512);
+  const size_t needed = vector_shared_bytes(llama_8b.ffn_hidden, 4, 2);
+  device.cooperative = true;
+  device.shared_bytes = needed;
+  assert_true(plan_of(&request, &device).vector);
+  device.tuning.step = STEP_PERSISTENT;
+  expect_refused(&request, &device, "step=persistent: this batch's activations do not fit");
+  device.shared_bytes = needed + PERSISTENT_SHARED - 1;
+  expect_refused(&request, &device, "step=persistent: this batch's activations do not fit");
+  device.shared_bytes++;
+  assert_true(plan_of(&request, &device).persistent);
+}
+
 static void test_devices_refused(void **state) {
   (void)state;
   struct decode_request request = request_of(&odd, &mixes[0], 5, 10);
@@ -667,9 +691,9 @@ static void test_devices_refused(void **state) {
   request = request_of(&llama_8b, &mixes[0], 1, 10);
   device = h200;
   device.tuning.step = STEP_PERSISTENT;
-  expect_refused(&request, &device, "no cooperative launches");
+  expect_refused(&request, &device, "needs cooperative launches");
   device.cooperative = true;
-  request.batch = 2;
+  request.batch = 5;
   expect_refused(&request, &device, "step=persistent takes one device, batch 1");
   request.batch = 1;
   assert_true(plan_of(&request, &device).persistent);
@@ -695,6 +719,7 @@ int main(void) {
       cmocka_unit_test(test_cost_by_hand),
       cmocka_unit_test(test_70b_fits_one_h200),
       cmocka_unit_test(test_persistent),
+      cmocka_unit_test(test_persistent_shared),
       cmocka_unit_test(test_choices),
       cmocka_unit_test(test_slices_of_mi300x),
       cmocka_unit_test(test_chunk_of_h200),

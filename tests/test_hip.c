@@ -28,6 +28,8 @@ static const struct decode_shape shape = {2, 72, 6, 2, 40, 101, VOCAB, 1e-5f, 1e
 // Four devices can share it; its vocabulary is smaller than VOCAB.
 static const struct decode_shape shared = {1, 72, 12, 4, 20, 108, 100, 1e-5f, 1e4f, 0, 0};
 static const int all_devices[] = {2, 0, 1, 3};
+// Its step can be one launch.
+static const struct decode_shape wide_heads = {1, 72, 3, 1, 80, 101, VOCAB, 1e-5f, 1e4f, 0, 0};
 
 // Weights, activations, KV, head, accumulation.
 static const struct decode_types bf16 = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16,
@@ -36,10 +38,10 @@ static const struct decode_types e4m3 = {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M
                                          ELEMENT_F32};
 
 static const char *const variables[] = {
-    "FAKE_HIP_DEVICES",    "FAKE_HIP_PARTITIONS", "FAKE_HIP_ARCHITECTURE", "FAKE_HIP_MACHINE",
-    "FAKE_HIP_MEMORY",     "FAKE_HIP_NO_CAPTURE", "FAKE_HIP_FAIL_LAUNCH",  "FAKE_HIP_FAIL_DEVICE",
-    "FAKE_RCCL_FAIL_INIT", "FAKE_RCCL_RANK",      "FAKE_RCCL_FAIL_REDUCE", "FAKE_RCCL_HANG",
-    "FAKE_RCCL_NO_CAPTURE"};
+    "FAKE_HIP_DEVICES",     "FAKE_HIP_PARTITIONS",  "FAKE_HIP_ARCHITECTURE", "FAKE_HIP_MACHINE",
+    "FAKE_HIP_MEMORY",      "FAKE_HIP_NO_CAPTURE",  "FAKE_HIP_FAIL_LAUNCH",  "FAKE_HIP_FAIL_DEVICE",
+    "FAKE_RCCL_FAIL_INIT",  "FAKE_RCCL_RANK",       "FAKE_RCCL_FAIL_REDUCE", "FAKE_RCCL_HANG",
+    "FAKE_RCCL_NO_CAPTURE", "FAKE_HIP_COOPERATIVE", "FAKE_HIP_RESIDENT",     "PERTOKEN_GPU_TUNING"};
 
 static struct {
   void *runtime, *plugin;
@@ -328,6 +330,74 @@ static void tokens_are_checked(void **unused) {
   hip.backend->destroy(state);
 }
 
+// ---- a step in one launch
+
+static struct decode_request persistent_of(int batch) {
+  struct decode_request request = request_of(&bf16, batch);
+  request.shape = wide_heads;
+  setenv("PERTOKEN_GPU_TUNING", "step=persistent", 1);
+  return request;
+}
+
+static void persistent_steps(void **unused) {
+  (void)unused;
+  need_plugin();
+  float logits[MOST_BATCH * VOCAB];
+  for (int batch = 1; batch < 4; batch++) {
+    const struct decode_request request = persistent_of(batch);
+    check_steps(&request, logits);
+    assert_int_equal(hip.alive(), 0);
+  }
+}
+
+// A device, or a runtime, without cooperative launches: refused in words; the graph serves.
+static void no_cooperative_launches(void **unused) {
+  (void)unused;
+  need_plugin();
+  static const struct {
+    const char *variable, *value;
+  } cases[] = {{"FAKE_HIP_COOPERATIVE", "0"}, {"FAKE_HIP_ARCHITECTURE", ""}};
+  float logits[VOCAB];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    enum decode_status status = DECODE_OK;
+    const struct decode_request request = persistent_of(1);
+    setenv(cases[i].variable, cases[i].value, 1);
+    assert_null(hip.backend->create(0, &request, &status));
+    assert_int_equal(status, DECODE_UNSUPPORTED);
+    expect_words("needs cooperative launches");
+    expect_words("leave it out, and the step is a graph");
+    assert_int_equal(hip.alive(), 0);
+    unsetenv("PERTOKEN_GPU_TUNING");
+    check_steps(&request, logits);
+    unsetenv(cases[i].variable);
+  }
+}
+
+// Refused when it is launched, or failed.
+static void a_cooperative_launch_fails(void **unused) {
+  (void)unused;
+  need_plugin();
+  const struct decode_request request = persistent_of(1);
+  set_number("FAKE_HIP_RESIDENT", 2);
+  struct decode_state *state = make(&request);
+  assert_int_equal(hip.backend->run(state, 1), DECODE_UNSUPPORTED);
+  expect_words("hipErrorCooperativeLaunchTooLarge");
+  assert_int_equal(hip.backend->run(state, 1), DECODE_FAILED);
+  hip.backend->destroy(state);
+  assert_int_equal(hip.alive(), 0);
+  unsetenv("FAKE_HIP_RESIDENT");
+  int failed = 0;
+  enum decode_status status = DECODE_FAILED;
+  for (long launch = 1; launch < 100 && status != DECODE_OK; launch++) {
+    hip.reset();
+    set_number("FAKE_HIP_FAIL_LAUNCH", launch);
+    status = use(&request);
+    failed += status != DECODE_OK;
+    assert_int_equal(hip.alive(), 0);
+  }
+  assert_in_range(failed, 10, 98);
+}
+
 // ---- several devices that hold one model together
 
 static struct decode_request ranks_of(const struct decode_types *types, int batch, int ranks) {
@@ -483,6 +553,26 @@ static void libraries(void **unused) {
   }
 }
 
+// HIP 5.2 has no cooperative launches of a module's kernels.
+static void old_library(void **unused) {
+  (void)unused;
+  need_plugin();
+  const char *path = getenv("PERTOKEN_HIP_LIBRARY");
+  const int folder = (int)(strrchr(path, '/') - path);
+  char command[9000], output[8192];
+  snprintf(command, sizeof command,
+           "PERTOKEN_PLUGINS=build/lib/pertoken PERTOKEN_HIP_LIBRARY=%.*s/fake_hip_old.so "
+           "PERTOKEN_GPU_TUNING=step=persistent %.*s/../../pertoken-probe run --data data "
+           "--model smollm-135m --device hip --verify-only -q 2>&1",
+           folder, path, folder, path);
+  FILE *program = popen(command, "r");
+  assert_non_null(program);
+  output[fread(output, 1, sizeof output - 1, program)] = 0;
+  assert_true(pclose(program) != 0);
+  if (!strstr(output, "hipModuleLaunchCooperativeKernel) does not have here"))
+    fail_msg("'%s'", output);
+}
+
 // The same with an RCCL that is not there, or lacks a function.
 static void collective_libraries(void **unused) {
   (void)unused;
@@ -561,6 +651,9 @@ int main(void) {
       cmocka_unit_test_setup(a_failing_launch, begin),
       cmocka_unit_test_setup(calibration, begin),
       cmocka_unit_test_setup(tokens_are_checked, begin),
+      cmocka_unit_test_setup(persistent_steps, begin),
+      cmocka_unit_test_setup(no_cooperative_launches, begin),
+      cmocka_unit_test_setup(a_cooperative_launch_fails, begin),
       cmocka_unit_test_setup(ranks_are_the_oracle, begin),
       cmocka_unit_test_setup(ranks_without_graphs, begin),
       cmocka_unit_test_setup(ranks_are_timed, begin),
@@ -568,6 +661,7 @@ int main(void) {
       cmocka_unit_test_setup(an_all_reduce_fails, begin),
       cmocka_unit_test_setup(a_rank_is_lost, begin),
       cmocka_unit_test_setup(libraries, begin),
+      cmocka_unit_test_setup(old_library, begin),
       cmocka_unit_test_setup(collective_libraries, begin),
       cmocka_unit_test_setup(found_under_rocm, begin),
   };

@@ -267,20 +267,25 @@ struct all_reduce_arguments {
   uint64_t count;
 };
 
-// persistent_WEIGHTS_KV_BATCH, WEIGHTS bf16 or e4m3, KV too, BATCH 1: a whole step in one launch,
-// with activations and head in BF16 and heads of 65 to 128. Grid (as many blocks as are resident at
-// a time), block VECTOR_THREADS. The blocks take each stage in turn, as what its own kernel does;
-// between two they wait for each other at `arrived`, which is zero before and after. A stage's grid
-// is dealt out to the blocks.
+// persistent_BATCH, BATCH 1, 2 or 4: a whole step in one launch, of as many rows of the batch at
+// most, with activations and head in BF16 and heads of 65 to 128. Grid (as many blocks as are
+// resident at a time), block VECTOR_THREADS. The blocks take each stage in turn, as what its own
+// kernel does; between two they wait for each other at `arrived`, which is zero before and after. A
+// stage's grid is dealt out to the blocks. Beside the shared memory of its launch a block takes
+// PERSISTENT_SHARED bytes at most.
 enum persistent_kind {
   PERSISTENT_EMBED,
-  PERSISTENT_STORE,
-  PERSISTENT_ATTENTION,
-  PERSISTENT_ADD,
-  PERSISTENT_SWIGLU,
-  PERSISTENT_HEAD, // store, with a head in BF16 beside weights of another type
+  PERSISTENT_STORE_BF16, // a product, by the element of its weights
+  PERSISTENT_STORE_E4M3,
+  PERSISTENT_ADD_BF16,
+  PERSISTENT_ADD_E4M3,
+  PERSISTENT_SWIGLU_BF16,
+  PERSISTENT_SWIGLU_E4M3,
+  PERSISTENT_ATTENTION_BF16, // by the element of the cache
+  PERSISTENT_ATTENTION_E4M3,
   PERSISTENT_SAMPLE
 };
+enum { PERSISTENT_SHARED = 288 };
 struct persistent_stage {
   int kind, blocks;
   int grid[2]; // axis 2: blocks / grid[0] / grid[1]

@@ -216,6 +216,17 @@ DEVICE void attention_fetch_first(const struct attention_arguments &a,
   }
 }
 
+template <class KIND>
+DEVICE void attention_clear_buffer(struct tile_a (&buffer)[KIND::BUFFERS][KIND::BATCH]) {
+#pragma unroll
+  for (int i = 0; i < KIND::BUFFERS; i++) {
+#pragma unroll
+    for (int k = 0; k < KIND::BATCH; k++) {
+      buffer[i][k] = {};
+    }
+  }
+}
+
 // What a warp has come to, each lane for its own accumulators and columns.
 template <class KIND> struct attention_state {
   float score[KIND::KEY_TILES / KIND::SCORES][KIND::SCORES][TILE_ACCUMULATORS];
@@ -509,6 +520,9 @@ template <class KIND> DEVICE void attention(const struct attention_arguments &a)
   const struct attention_share s = attention_share_of<KIND>(a);
   const bool any = s.unit < s.end, fresh = attention_is_fresh<KIND>(a, s.unit);
   struct tile_a buffer[KIND::BUFFERS][KIND::BATCH];
+  if constexpr (KIND::FOLLOWED) { // or it would be kept while the step's other stages run
+    attention_clear_buffer<KIND>(buffer);
+  }
   if (any && !fresh) {
     attention_fetch_first<KIND, false>(a, s, buffer);
   }
@@ -525,7 +539,8 @@ template <class KIND> DEVICE void attention(const struct attention_arguments &a)
   attention_begin<KIND>(state);
   attention_units<KIND>(a, s, shared, weights + warp_index() * TILE_COLUMNS * KIND::WEIGHT_BYTES,
                         buffer, state);
-  attention_merge<KIND>(a, s, state, partials);
+  // Found anew, where registers are too few to keep it.
+  attention_merge<KIND>(a, KIND::FOLLOWED ? attention_share_of<KIND>(a) : s, state, partials);
 }
 
 #endif

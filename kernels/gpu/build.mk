@@ -10,6 +10,7 @@ CUDA_ARCHITECTURES := 80 90a 100 120
 # Later ones translate the PTX of the last.
 PERSISTENT_ARCHITECTURES := 80 90a 100
 HIP_ARCHITECTURES  := gfx90a gfx942 gfx1100 gfx1201
+HIP_PERSISTENT     := gfx90a gfx942
 
 GPU_BUILD := $(BUILD)/gpu
 PLUGIN_FOLDER := $(BUILD)/lib/pertoken
@@ -31,6 +32,7 @@ GPU_CLANG := $(firstword $(shell for c in $(GPU_CLANGS); do v=$$($$c -dumpversio
 ifneq ($(GPU_CLANG),)
 ifneq ($(shell $(GPU_CLANG) --target=amdgcn-amd-amdhsa -nogpulib --print-supported-cpus 2>&1 | grep -w gfx950),)
 HIP_ARCHITECTURES += gfx950
+HIP_PERSISTENT += gfx950
 endif
 endif
 endif
@@ -100,15 +102,25 @@ $(GPU_BUILD)/$(1).code: $(3:%=$(GPU_BUILD)/$(1)_%.cubin)
 endef
 $(eval $(call cuda_code,cuda,kernels.cu,$(CUDA_ARCHITECTURES)))
 $(eval $(call cuda_code,persistent,persistent.cu,$(PERSISTENT_ARCHITECTURES)))
-.SECONDARY: $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code)
+.SECONDARY: $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code) \
+            $(HIP_PERSISTENT:%=$(GPU_BUILD)/persistent_%.code)
 
 # clang 22 passes over -MF for a device alone, but not its own option for it.
+HIP_COMPILE = $(GPU_CLANG) -x hip --offload-arch=gfx$* -nogpulib -nogpuinc -std=c++17 -O3 \
+	  -mcode-object-version=5 --cuda-device-only --no-gpu-bundle-output -I. \
+	  $(addprefix -Xclang ,-dependency-file $(@:.code=.d) -MT $@ -MP) -o $@ $<
+
 $(GPU_BUILD)/gfx%.code: kernels/gpu/kernels.cu kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (gfx$*)"
-	$(Q)$(GPU_CLANG) -x hip --offload-arch=gfx$* -nogpulib -nogpuinc -std=c++17 -O3 \
-	  -mcode-object-version=5 --cuda-device-only --no-gpu-bundle-output -I. \
-	  $(addprefix -Xclang ,-dependency-file $(@:.code=.d) -MT $@ -MP) -o $@ $<
+	$(Q)$(HIP_COMPILE)
+
+# Constants that were moved out of the loop over the stages would take more scalar registers than
+# there are.
+$(GPU_BUILD)/persistent_gfx%.code: kernels/gpu/persistent.cu kernels/gpu/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< (gfx$*)"
+	$(Q)$(HIP_COMPILE) -mllvm -disable-machine-licm
 
 $(GPU_BUILD)/%.code.o: $(GPU_BUILD)/%.code kernels/gpu/code.S
 	$(Q)$(CC) -c -DSYMBOL=gpu_code_$* -DFILE='"$<"' -o $@ kernels/gpu/code.S
@@ -137,7 +149,8 @@ $(PLUGIN_FOLDER)/cuda.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_cuda.o $(GPU_BUIL
 	  -lcudart_static -lpthread -ldl -lrt -lm
 
 $(PLUGIN_FOLDER)/hip.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_hip.o \
-                         $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code.o)
+                         $(HIP_ARCHITECTURES:%=$(GPU_BUILD)/%.code.o) \
+                         $(HIP_PERSISTENT:%=$(GPU_BUILD)/persistent_%.code.o)
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(GPU_LINK) -o $@ $^ -lpthread -ldl -lm

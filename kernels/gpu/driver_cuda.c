@@ -153,11 +153,11 @@ static int code_load(int device, void **code) {
 
 static int code_unload(void *code) {
   struct code *loaded = code;
-  cudaError_t error = cudaLibraryUnload(loaded->stages);
-  if (loaded->persistent && error == cudaSuccess)
-    error = cudaLibraryUnload(loaded->persistent);
+  const cudaError_t error = cudaLibraryUnload(loaded->stages);
+  const cudaError_t other =
+      loaded->persistent ? cudaLibraryUnload(loaded->persistent) : cudaSuccess;
   free(loaded);
-  return (int)error;
+  return (int)(error ? error : other);
 }
 
 // Asking for the attributes loads the kernel now, rather than at its first launch, which may be one

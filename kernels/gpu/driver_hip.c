@@ -23,6 +23,9 @@ CODE(gfx942);
 CODE(gfx950);
 CODE(gfx1100);
 CODE(gfx1201);
+CODE(persistent_gfx90a);
+CODE(persistent_gfx942);
+CODE(persistent_gfx950);
 
 // The last-level cache in MB, where it is not the L2 that HIP tells of: Infinity Cache (AMD's CDNA
 // 3 and CDNA 4 architecture white papers; for gfx1100 and gfx1201 the largest of the cards, Radeon
@@ -31,10 +34,13 @@ static const struct code {
   const char *architecture;
   const unsigned char *object; // NULL when it was not built
   unsigned infinity_cache_mb;
+  const unsigned char *persistent; // the kernels of persistent.cu likewise
 } codes[] = {
-    {"gfx90a", gpu_code_gfx90a, 0},    {"gfx942", gpu_code_gfx942, 256},
-    {"gfx950", gpu_code_gfx950, 256},  {"gfx1100", gpu_code_gfx1100, 96},
-    {"gfx1201", gpu_code_gfx1201, 64},
+    {"gfx90a", gpu_code_gfx90a, 0, gpu_code_persistent_gfx90a},
+    {"gfx942", gpu_code_gfx942, 256, gpu_code_persistent_gfx942},
+    {"gfx950", gpu_code_gfx950, 256, gpu_code_persistent_gfx950},
+    {"gfx1100", gpu_code_gfx1100, 96, NULL},
+    {"gfx1201", gpu_code_gfx1201, 64, NULL},
 };
 
 enum { CODES = sizeof codes / sizeof codes[0] };
@@ -42,7 +48,8 @@ enum { CODES = sizeof codes / sizeof codes[0] };
 // ---- HIP's functions
 
 enum {
-  ATTRIBUTE_L2_BYTES = 19, // hipDeviceAttribute_t
+  ATTRIBUTE_COOPERATIVE = 10, // hipDeviceAttribute_t
+  ATTRIBUTE_L2_BYTES = 19,
   ATTRIBUTE_UNITS = 63,
   ATTRIBUTE_SHARED_BYTES = 74,
   ATTRIBUTE_WARP = 87,
@@ -66,8 +73,12 @@ static struct {
   int (*properties)(void *, int device);
   int (*runtime_version)(int *);
   int (*module_load)(void **, const void *);
+  int (*module_unload)(void *);
+  int (*module_kernel)(void **, void *module, const char *name);
   int (*module_launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                        void *, void **, void **);
+  int (*module_launch_cooperative)(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, unsigned, void *, void **);
   char why[400];
 } hip;
 
@@ -105,8 +116,8 @@ static const struct {
     REQUIRED(runtime.error_name, "hipGetErrorName"),
     REQUIRED(runtime.error_string, "hipGetErrorString"),
     REQUIRED(runtime.error_clear, "hipGetLastError"),
-    REQUIRED(runtime.code_unload, "hipModuleUnload"),
-    REQUIRED(runtime.kernel_find, "hipModuleGetFunction"),
+    REQUIRED(module_unload, "hipModuleUnload"),
+    REQUIRED(module_kernel, "hipModuleGetFunction"),
     REQUIRED(attribute, "hipDeviceGetAttribute"),
     REQUIRED(device_name, "hipDeviceGetName"),
     REQUIRED(pci_bus_id, "hipDeviceGetPCIBusId"),
@@ -114,6 +125,7 @@ static const struct {
     REQUIRED(module_load, "hipModuleLoadData"),
     REQUIRED(module_launch, "hipModuleLaunchKernel"),
     OPTIONAL(uuid, "hipDeviceGetUuid", NULL),
+    OPTIONAL(module_launch_cooperative, "hipModuleLaunchCooperativeKernel", NULL), // not in 5.2
     OPTIONAL(properties, "hipGetDevicePropertiesR0600", "hipGetDeviceProperties"),
 };
 
@@ -140,19 +152,58 @@ static const struct code *find_code(const char *architecture) {
   return NULL;
 }
 
+// The kernels of persistent.cu are code of their own, which is loaded when one is asked for.
+struct loaded {
+  void *stages, *persistent;
+  const unsigned char *persistent_object;
+};
+
 // The object of the device's architecture; each in turn where HIP does not tell it: all but the one
 // that fits are refused.
-static int code_load(int device, void **code) {
+static int load_stages(int device, struct loaded *out) {
   char architecture[16];
   find_architecture(device, architecture, sizeof architecture);
   const struct code *own = find_code(architecture);
+  out->persistent_object = own ? own->persistent : NULL;
   if (own)
-    return own->object ? hip.module_load(code, own->object) : RUNTIME_NO_CODE;
+    return own->object ? hip.module_load(&out->stages, own->object) : RUNTIME_NO_CODE;
   int error = RUNTIME_NO_CODE;
   for (size_t i = 0; i < CODES && error && !*architecture; i++)
     if (codes[i].object)
-      error = hip.module_load(code, codes[i].object);
+      error = hip.module_load(&out->stages, codes[i].object);
   return error;
+}
+
+static int code_load(int device, void **code) {
+  struct loaded *loaded = calloc(1, sizeof *loaded);
+  if (!loaded)
+    return RUNTIME_OUT_OF_MEMORY;
+  const int error = load_stages(device, loaded);
+  if (error == 0)
+    *code = loaded;
+  else
+    free(loaded);
+  return error;
+}
+
+static int code_unload(void *code) {
+  struct loaded *loaded = code;
+  const int error = hip.module_unload(loaded->stages);
+  const int other = loaded->persistent ? hip.module_unload(loaded->persistent) : 0;
+  free(loaded);
+  return error ? error : other;
+}
+
+static int kernel_find(void **kernel, void *code, const char *name) {
+  struct loaded *loaded = code;
+  const bool persistent = strncmp(name, "persistent_", strlen("persistent_")) == 0;
+  int error = 0;
+  if (persistent && !loaded->persistent)
+    error = loaded->persistent_object
+                ? hip.module_load(&loaded->persistent, loaded->persistent_object)
+                : RUNTIME_NO_CODE;
+  return error ? error
+               : hip.module_kernel(kernel, persistent ? loaded->persistent : loaded->stages, name);
 }
 
 static int kernel_shared(void *kernel, size_t bytes) {
@@ -160,9 +211,19 @@ static int kernel_shared(void *kernel, size_t bytes) {
   return 0;
 }
 
+// The cooperative form takes each argument by itself: a kernel has one.
+static int launch_cooperative(void *kernel, const struct gpu_launch *launch, void *stream) {
+  void *arguments[] = {(void *)(uintptr_t)launch->arguments};
+  return hip.module_launch_cooperative(kernel, launch->grid[0], launch->grid[1], launch->grid[2],
+                                       launch->block, 1, 1, (unsigned)launch->shared_bytes, stream,
+                                       arguments);
+}
+
 static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *stream,
                          bool overlap) {
   (void)overlap;
+  if (launch->cooperative)
+    return launch_cooperative(kernel, launch, stream);
   size_t bytes = launch->argument_bytes;
   void *arguments[] = {(void *)PARAM_BUFFER, (void *)(uintptr_t)launch->arguments,
                        (void *)PARAM_BYTES, &bytes, (void *)PARAM_END};
@@ -216,6 +277,13 @@ static void describe_runtime(int device, const struct gpu_device *gpu, char *out
            *gpu->architecture ? gpu->architecture : "unknown architecture", partition);
 }
 
+// A runtime that does not know the attribute has no such launches.
+static bool is_cooperative(int device, const struct code *own) {
+  int cooperative = 0;
+  return own && own->persistent && hip.module_launch_cooperative &&
+         hip.attribute(&cooperative, ATTRIBUTE_COOPERATIVE, device) == 0 && cooperative != 0;
+}
+
 static int describe(int device, struct gpu_device *out) {
   struct decode_device *described = &out->described;
   int shared = 0, l2 = 0;
@@ -240,6 +308,7 @@ static int describe(int device, struct gpu_device *out) {
   described->cache_bytes = (uint64_t)l2 > infinity_cache ? (uint64_t)l2 : infinity_cache;
   out->shared_bytes = (size_t)shared;
   out->any_chunk = own != NULL; // AMD's own kernels
+  out->cooperative = is_cooperative(device, own);
   describe_uuid(device, described->uuid, sizeof described->uuid);
   describe_runtime(device, out, described->runtime, sizeof described->runtime);
   return 0;
@@ -321,6 +390,8 @@ static void load(void) {
       .variable = "PERTOKEN_RCCL_LIBRARY",
       .install = "install rccl (Debian: librccl1) from ROCm's repository"};
   hip.runtime.code_load = code_load;
+  hip.runtime.code_unload = code_unload;
+  hip.runtime.kernel_find = kernel_find;
   hip.runtime.kernel_shared = kernel_shared;
   hip.runtime.kernel_launch = kernel_launch;
   hip.runtime.describe = describe;

@@ -514,20 +514,22 @@ struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *co
 
 // ---- a step in one launch
 
-static enum persistent_kind persistent_kind(const struct plan *plan, const char *kernel,
-                                            const char *what) {
+// By what the stage's own kernel is called.
+static enum persistent_kind persistent_kind(const char *kernel) {
   static const struct {
-    const char *part; // of a kernel's name
+    const char *begins;
     enum persistent_kind kind;
-  } kinds[] = {{"embed_", PERSISTENT_EMBED},
-               {"attention_", PERSISTENT_ATTENTION},
-               {"_norm_store_", PERSISTENT_STORE},
-               {"_round_add_", PERSISTENT_ADD},
-               {"_norm_swiglu_", PERSISTENT_SWIGLU}};
-  if (strcmp(what, "head") == 0 && plan->request.types.weights != plan->request.types.head)
-    return PERSISTENT_HEAD;
+  } kinds[] = {{"embed_bf16", PERSISTENT_EMBED},
+               {"vector_bf16_bf16_norm_store_", PERSISTENT_STORE_BF16},
+               {"vector_e4m3_bf16_norm_store_", PERSISTENT_STORE_E4M3},
+               {"vector_bf16_bf16_round_add_", PERSISTENT_ADD_BF16},
+               {"vector_e4m3_bf16_round_add_", PERSISTENT_ADD_E4M3},
+               {"vector_bf16_bf16_norm_swiglu_", PERSISTENT_SWIGLU_BF16},
+               {"vector_e4m3_bf16_norm_swiglu_", PERSISTENT_SWIGLU_E4M3},
+               {"attention_bf16_128", PERSISTENT_ATTENTION_BF16},
+               {"attention_e4m3_128", PERSISTENT_ATTENTION_E4M3}};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-    if (strstr(kernel, kinds[i].part))
+    if (strncmp(kernel, kinds[i].begins, strlen(kinds[i].begins)) == 0)
       return kinds[i].kind;
   return PERSISTENT_SAMPLE;
 }
@@ -541,8 +543,7 @@ struct gpu_launch *gpu_plan_persistent(const struct plan *plan, void *base,
     struct persistent_arguments arguments;
     struct persistent_stage stages[];
   } *whole = NULL;
-  const char *const *what = NULL;
-  struct gpu_launch *steps = gpu_plan_step(plan, base, count, &what);
+  struct gpu_launch *steps = gpu_plan_step(plan, base, count, NULL);
   if (steps)
     whole = calloc(1, sizeof *whole + *count * sizeof whole->stages[0]);
   if (!whole) {
@@ -558,12 +559,11 @@ struct gpu_launch *gpu_plan_persistent(const struct plan *plan, void *base,
                                       .arguments = &whole->arguments,
                                       .argument_bytes = sizeof whole->arguments,
                                       .cooperative = true};
-  snprintf(whole->launch.kernel, sizeof whole->launch.kernel, "persistent_%s_%s_1",
-           element_names[plan->request.types.weights], element_names[plan->request.types.kv]);
+  snprintf(whole->launch.kernel, sizeof whole->launch.kernel, "persistent_%d", plan->vector_rows);
   for (size_t i = 0; i < *count; i++) {
     const struct gpu_launch *from = &steps[i];
     struct persistent_stage *to = &whole->stages[i];
-    to->kind = (int)persistent_kind(plan, from->kernel, what[i]);
+    to->kind = (int)persistent_kind(from->kernel);
     to->blocks = (int)(from->grid[0] * from->grid[1] * from->grid[2]);
     to->grid[0] = (int)from->grid[0];
     to->grid[1] = (int)from->grid[1];

@@ -10,36 +10,76 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/platform.h"
 
-// What a block is at.
+// What a block is at. In shared memory, so that no registers hold it while a stage runs.
 struct persistent_place {
-  struct persistent_stage stage;
-  int index[3], blocks[3];
-  const unsigned *arrived;
-  unsigned wanted; // of them, before the stage begins
+  struct persistent_stage stage;       // a copy, unless it comes by scalar loads
+  const struct persistent_stage *from; // of which
+  struct persistent_arguments launch;
+  int own, grid;           // this block of the launch, and how many there are
+  unsigned wanted;         // arrivals before the stage begins
+  int number, block;       // the stage; the block of it that is taken
+  int index[3], blocks[3]; // which that is, of how many
+  int first;               // thread of a block: 0, which no compiler knows
 };
+static_assert(sizeof(struct persistent_place) + 16 <= PERSISTENT_SHARED, "and arrive_last's");
 
 DEVICE struct persistent_place *persistent_place(void) {
   SHARED_STATIC(struct persistent_place, place);
   return place;
 }
 
+DEVICE const struct persistent_stage &persistent_held(void) {
+  const struct persistent_place *place = persistent_place();
+  return SCALAR_LOADS ? *constant_of_launch(place->from) : place->stage;
+}
+
 DEVICE int persistent_block(void) {
-  return block_index(0);
+  return warp_alike(persistent_place()->own);
 }
 DEVICE int persistent_blocks(void) {
-  return grid_blocks(0);
+  return warp_alike(persistent_place()->grid);
+}
+
+DEVICE void persistent_begin(const struct persistent_arguments &a) {
+  struct persistent_place *place = persistent_place();
+  if (thread_index() == 0) {
+    place->launch = a;
+    place->own = block_index(0);
+    place->grid = grid_blocks(0);
+    place->first = thread_index_anew();
+  }
+  block_wait();
+}
+
+// Anew from stage to stage, so that nothing that follows from them is kept in registers through all
+// of them.
+DEVICE int stage_thread(void) {
+  return thread_index() + persistent_place()->first;
+}
+DEVICE int stage_threads(void) {
+  return VECTOR_THREADS;
+}
+DEVICE int stage_lane(void) {
+  return (int)((unsigned)stage_thread() % WARP);
+}
+DEVICE int stage_warp(void) {
+  return warp_alike((int)((unsigned)stage_thread() / WARP));
 }
 DEVICE int stage_index(int axis) {
-  return persistent_place()->index[axis];
+  return warp_alike(persistent_place()->index[axis]);
 }
 DEVICE int stage_blocks(int axis) {
-  return persistent_place()->blocks[axis];
+  return warp_alike(persistent_place()->blocks[axis]);
 }
 DEVICE void stage_wait(void) {
-  grid_wait(persistent_place()->arrived, persistent_place()->wanted);
+  grid_wait(persistent_place()->launch.arrived, persistent_place()->wanted);
 }
 DEVICE void stage_begins(void) {}
 
+#define thread_index      stage_thread
+#define block_threads     stage_threads
+#define lane_index        stage_lane
+#define warp_index        stage_warp
 #define block_index       stage_index
 #define grid_blocks       stage_blocks
 #define wait_for_previous stage_wait
@@ -50,58 +90,57 @@ DEVICE void stage_begins(void) {}
 #include "kernels/gpu/product_vector.h"
 #include "kernels/gpu/sample.h"
 
-// WEIGHTS, and the kind of attention.
-template <enum element WEIGHTS_, class ATTENTION_> struct persistent_step {
-  typedef ATTENTION_ ATTENTION;
-  template <enum rounding ROUND, enum vector_end END>
-  using product = vector_kind<WEIGHTS_, ELEMENT_BF16, ROUND, END, 1>;
-  using head = vector_kind<ELEMENT_BF16, ELEMENT_BF16, ROUND_NORM, VECTOR_STORE, 1>;
-};
-
-// A function each, so that the registers of one are not the other's.
-template <class KIND> APART void persistent_product(const struct product_arguments &a) {
-  vector_product<KIND>(a);
+// Attention alone is a function where those are cheap: it takes most registers.
+template <enum element WEIGHTS, enum rounding ROUND, enum vector_end END, int BATCH>
+DEVICE void persistent_product(void) {
+  vector_product<vector_kind<WEIGHTS, ELEMENT_BF16, ROUND, END, BATCH>>(
+      persistent_held().arguments.product);
 }
-template <class KIND> APART void persistent_attention(const struct attention_arguments &a) {
-  attention<KIND>(a);
+template <class ELEMENTS> APART void persistent_attention(void) {
+  attention<attention_narrow<ELEMENTS, 128, PERSISTENT_TILES>>(
+      persistent_held().arguments.attention);
 }
-APART void persistent_embed(const struct embed_arguments &a) {
-  embed_row<ELEMENT_BF16>(a);
+DEVICE void persistent_embed(void) {
+  embed_row<ELEMENT_BF16>(persistent_held().arguments.embed);
 }
-APART void persistent_sample(const struct sample_arguments &a) {
-  sample_row(a);
+DEVICE void persistent_sample(void) {
+  sample_row(persistent_held().arguments.sample);
 }
 
-template <class STEP> DEVICE void persistent_body(const struct persistent_stage &stage) {
-  switch (stage.kind) {
-  case PERSISTENT_EMBED: return persistent_embed(stage.arguments.embed);
-  case PERSISTENT_STORE:
-    return persistent_product<typename STEP::template product<ROUND_NORM, VECTOR_STORE>>(
-        stage.arguments.product);
-  case PERSISTENT_ATTENTION:
-    return persistent_attention<typename STEP::ATTENTION>(stage.arguments.attention);
-  case PERSISTENT_ADD:
-    return persistent_product<typename STEP::template product<ROUND_ALONE, VECTOR_ADD>>(
-        stage.arguments.product);
-  case PERSISTENT_SWIGLU:
-    return persistent_product<typename STEP::template product<ROUND_NORM, VECTOR_SWIGLU>>(
-        stage.arguments.product);
-  case PERSISTENT_HEAD: return persistent_product<typename STEP::head>(stage.arguments.product);
-  default: return persistent_sample(stage.arguments.sample);
+template <int BATCH> DEVICE void persistent_body(void) {
+  switch (persistent_held().kind) {
+  case PERSISTENT_EMBED: return persistent_embed();
+  case PERSISTENT_STORE_BF16:
+    return persistent_product<ELEMENT_BF16, ROUND_NORM, VECTOR_STORE, BATCH>();
+  case PERSISTENT_STORE_E4M3:
+    return persistent_product<ELEMENT_E4M3, ROUND_NORM, VECTOR_STORE, BATCH>();
+  case PERSISTENT_ADD_BF16:
+    return persistent_product<ELEMENT_BF16, ROUND_ALONE, VECTOR_ADD, BATCH>();
+  case PERSISTENT_ADD_E4M3:
+    return persistent_product<ELEMENT_E4M3, ROUND_ALONE, VECTOR_ADD, BATCH>();
+  case PERSISTENT_SWIGLU_BF16:
+    return persistent_product<ELEMENT_BF16, ROUND_NORM, VECTOR_SWIGLU, BATCH>();
+  case PERSISTENT_SWIGLU_E4M3:
+    return persistent_product<ELEMENT_E4M3, ROUND_NORM, VECTOR_SWIGLU, BATCH>();
+  case PERSISTENT_ATTENTION_BF16: return persistent_attention<bf16_bf16>();
+  case PERSISTENT_ATTENTION_E4M3: return persistent_attention<e4m3_bf16>();
+  default: return persistent_sample();
   }
 }
 
-// The stage's arguments to the block's own memory, and what is to be waited for.
-DEVICE void persistent_enter(const struct persistent_arguments &a, int number) {
+// A stage's arguments to where they are held, and what is to be waited for.
+DEVICE void persistent_enter(int number) {
   struct persistent_place *place = persistent_place();
-  const struct words4 *from = reinterpret_cast<const struct words4 *>(a.stages + number);
+  const struct persistent_stage *from = place->launch.stages + number;
   struct words4 *to = reinterpret_cast<struct words4 *>(&place->stage);
-  for (int i = thread_index(); i < (int)(sizeof place->stage / 16); i += block_threads()) {
-    to[i] = load_weights(from + i);
+  const int count = SCALAR_LOADS ? 0 : (int)(sizeof place->stage / 16);
+  for (int i = thread_index(); i < count; i += block_threads()) {
+    to[i] = load_weights(reinterpret_cast<const struct words4 *>(from) + i);
   }
   if (thread_index() == 0) {
-    place->arrived = a.arrived;
+    place->from = from;
     place->wanted = (unsigned)number * (unsigned)persistent_blocks();
+    place->number = number;
   }
   block_wait();
 }
@@ -109,39 +148,51 @@ DEVICE void persistent_enter(const struct persistent_arguments &a, int number) {
 // The next block of the stage that this one takes.
 DEVICE void persistent_move(int block) {
   struct persistent_place *place = persistent_place();
-  const int *grid = place->stage.grid;
+  const struct persistent_stage &stage = persistent_held();
   block_wait(); // the one before may be read still, and its shared memory
   if (thread_index() == 0) {
-    const int plane = grid[0] * grid[1];
-    place->index[0] = block % grid[0];
-    place->index[1] = block / grid[0] % grid[1];
+    const int plane = stage.grid[0] * stage.grid[1];
+    place->block = block;
+    place->index[0] = block % stage.grid[0];
+    place->index[1] = block / stage.grid[0] % stage.grid[1];
     place->index[2] = block / plane;
-    place->blocks[0] = grid[0];
-    place->blocks[1] = grid[1];
-    place->blocks[2] = place->stage.blocks / plane;
+    place->blocks[0] = stage.grid[0];
+    place->blocks[1] = stage.grid[1];
+    place->blocks[2] = stage.blocks / plane;
   }
   block_wait();
 }
 
-template <class STEP> DEVICE void persistent(const struct persistent_arguments &a) {
-  const struct persistent_stage &stage = persistent_place()->stage;
-#pragma unroll 1
-  for (int number = 0; number < a.count; number++) {
-    persistent_enter(a, number);
-#pragma unroll 1
-    for (int block = persistent_block(); block < stage.blocks; block += persistent_blocks()) {
-      persistent_move(block);
-      persistent_body<STEP>(stage);
-    }
-    if (persistent_block() >= stage.blocks) {
-      stage_wait(); // or one that has nothing to do would arrive for the stages of others
-    }
-    grid_arrive(a.arrived);
+// The block's share of a stage that has been entered.
+template <int BATCH> DEVICE void persistent_share(void) {
+  int block = persistent_block();
+  if (block >= persistent_held().blocks) {
+    stage_wait(); // or one that has nothing to do would arrive for the stages of others
+    return;
   }
+#pragma unroll 1
+  do {
+    persistent_move(block);
+    persistent_body<BATCH>();
+    block = warp_alike(persistent_place()->block) + persistent_blocks();
+  } while (block < persistent_held().blocks);
+}
+
+template <int BATCH> DEVICE void persistent(const struct persistent_arguments &a) {
+  struct persistent_place *place = persistent_place();
+  int number = 0;
+  persistent_begin(a);
+#pragma unroll 1
+  do {
+    persistent_enter(number);
+    persistent_share<BATCH>();
+    number = warp_alike(place->number) + 1; // before any thread enters the next
+    grid_arrive(place->launch.arrived);
+  } while (number < warp_alike(place->launch.count));
   if (persistent_block() == 0) { // all the others have passed their last wait
-    grid_wait(a.arrived, (unsigned)a.count * (unsigned)persistent_blocks());
+    grid_wait(place->launch.arrived, (unsigned)number * (unsigned)persistent_blocks());
     if (thread_index() == 0) {
-      publish_int(reinterpret_cast<int *>(a.arrived), 0);
+      publish_int(reinterpret_cast<int *>(place->launch.arrived), 0);
     }
   }
 }

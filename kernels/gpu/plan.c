@@ -142,18 +142,32 @@ static const char *device_unknown(const struct plan *plan) {
   return NULL;
 }
 
+// What a vector kernel's launch may give to a block: one that is a whole step holds a part itself.
+static size_t block_shared_bytes(const struct plan *plan) {
+  const size_t own = plan->device.tuning.step == STEP_PERSISTENT ? PERSISTENT_SHARED : 0;
+  return plan->device.shared_bytes > own ? plan->device.shared_bytes - own : 0;
+}
+
 // Why a step cannot be one launch; NULL when it can, or is not asked to be.
 static const char *persistent_unknown(const struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
   if (plan->device.tuning.step != STEP_PERSISTENT)
     return NULL;
   if (!plan->device.cooperative)
-    return "step=persistent: this device or its runtime has no cooperative launches here";
-  if (!plan->vector || plan->ranks > 1 || plan->request.batch != 1 ||
-      types->activations != ELEMENT_BF16 || types->head != ELEMENT_BF16 ||
-      plan->head_dim_padded != 128)
-    return "step=persistent takes one device, batch 1, heads of 65 to 128, activations and head in "
-           "bf16";
+    return "step=persistent needs cooperative launches, which this device or its runtime (on AMD "
+           "HIP "
+           "with hipModuleLaunchCooperativeKernel) does not have here: leave it out, and the step "
+           "is "
+           "a graph of launches";
+  if (plan->ranks > 1 || plan->request.batch > VECTOR_BATCH || types->activations != ELEMENT_BF16 ||
+      types->head != ELEMENT_BF16 || plan->head_dim_padded != 128)
+    return "step=persistent takes one device, batch 1 to 4, heads of 65 to 128, activations and "
+           "head "
+           "in bf16";
+  if (!plan->vector || attention_shared_bytes(plan->head_dim_padded) > block_shared_bytes(plan))
+    return "step=persistent: this batch's activations do not fit into the device's shared memory, "
+           "or "
+           "vector_batch leaves it to the matrix kernels";
   return NULL;
 }
 
@@ -234,7 +248,7 @@ static bool share_vector(struct plan *plan) {
     struct plan_product *product = &plan->product[p];
     product->shared_bytes = vector_shared_bytes(product->stride, plan->vector_rows,
                                                 element_bytes(product->activations));
-    if (product->shared_bytes > plan->device.shared_bytes)
+    if (product->shared_bytes > block_shared_bytes(plan))
       return false;
     product->blocks =
         least(ceiling(product->rows, warps), room_for(plan, product->shared_bytes, most));

@@ -4,10 +4,12 @@
 //
 // WARP: lanes that run together, 32 or 64; LOADS_IN_FLIGHT: of 16 bytes, that a lane of a vector
 // kernel has under way; COUNTED_LOADS: loads are waited for by their number in order, so that one
-// which only some paths begin makes all of them wait, and is better made twice than left out. All
-// are constants of the compilation.
+// which only some paths begin makes all of them wait, and is better made twice than left out;
+// SCALAR_LOADS: what all lanes of a warp read alike is best read from memory (constant_of_launch),
+// else from shared memory; PERSISTENT_TILES: of keys or values, that attention fetches together in a
+// block of VECTOR_THREADS. All are constants of the compilation.
 //
-// DEVICE stands before a function: inlined device code.
+// DEVICE stands before a function: inlined device code; APART: not inlined, where calls are cheap.
 // KERNEL(name, struct T) begins a kernel of one argument `a` of type const struct T:
 //   KERNEL(embed_bf16, embed_arguments) { ... a.hidden ... }
 // KERNEL_BOUNDS(name, T, threads, blocks): the same with the largest block, and how many of them
@@ -22,6 +24,7 @@
 // Where a thread is:
 //   int thread_index(void), block_threads(void), block_index(int axis), grid_blocks(int axis)
 //   int lane_index(void), warp_index(void): within the warp; of the warp within the block
+//   int warp_alike(int v): v, which is the same in all lanes of the warp
 //   int thread_index_anew(void): of which the compiler does not know that it is always the same,
 //     so that nothing that follows from it is kept in registers
 //
@@ -37,6 +40,8 @@
 //     once, kept out of the nearest cache
 //   void ask_for_weights(const void *, int bytes): so many, a multiple of 16, of what load_weights
 //     will read, to come as near as L2 meanwhile; nothing where there is no such instruction
+//   const T *constant_of_launch(const T *p): p, the same in all lanes of the warp, to what nothing in
+//     the launch writes
 //   struct words4 load_published(const void *): 16 bytes that another kernel, or this block, wrote
 //   float load_published_float(const float *), int load_published_int(const int *)
 //   void publish(float *, float), publish_int(int *, int), publish_words(void *, struct words4)

@@ -5,7 +5,11 @@
 
 // With 8 loads a block of 512 threads has 64 KiB under way, enough for an H200 (4.8 TB/s for about
 // a microsecond, over 132 multiprocessors, is 36 KiB) with one block to each.
-enum { WARP = 32, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 0 };
+enum { WARP = 32, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 0, SCALAR_LOADS = 0 };
+
+// With 4, keys in BF16 spill 20 of the 128 registers that a block of so many threads leaves (ptxas
+// 13.0, sm_80 and sm_90a).
+enum { PERSISTENT_TILES = 2 };
 
 #define IF_LARGE_SHARED(declaration) declaration
 
@@ -141,6 +145,12 @@ DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
 }
 
 #define APART static __device__ __noinline__
+DEVICE int warp_alike(int v) {
+  return v;
+}
+template <class T> DEVICE const T *constant_of_launch(const T *p) {
+  return p;
+}
 #define SHARED_STATIC(type, name)                                                                  \
   static __shared__ type name##_of_block;                                                          \
   type *const name = &name##_of_block

@@ -21,10 +21,10 @@
 // check_machine_code.py counts them in the disassembly. gfx11 and gfx12 (960 GB/s over 96) want
 // little, and have 64 KiB of shared memory.
 #if defined(__GFX9__)
-enum { WARP = 64, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 1 };
+enum { WARP = 64, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 1, SCALAR_LOADS = 1 };
 #define IF_LARGE_SHARED(declaration) declaration
 #else
-enum { WARP = 32, LOADS_IN_FLIGHT = 4, COUNTED_LOADS = 1 };
+enum { WARP = 32, LOADS_IN_FLIGHT = 4, COUNTED_LOADS = 1, SCALAR_LOADS = 1 };
 #define IF_LARGE_SHARED(declaration)
 #endif
 
@@ -132,8 +132,11 @@ DEVICE struct words4 hip_words(hip_words4 v) {
 DEVICE hip_words4 hip_vector(struct words4 v) {
   return hip_words4{v.word[0], v.word[1], v.word[2], v.word[3]};
 }
+// In the address space of global memory, for a pointer that was itself read from memory may be of
+// any: an access that could be to shared memory waits for all that is under way.
+#define HIP_GLOBAL(type, p) ((__attribute__((address_space(1))) type *)(p))
 DEVICE struct words4 load_weights(const void *p) {
-  return hip_words(__builtin_nontemporal_load(static_cast<const hip_words4 *>(p)));
+  return hip_words(__builtin_nontemporal_load(HIP_GLOBAL(const hip_words4, p)));
 }
 
 DEVICE void ask_for_weights(const void *, int) {}
@@ -141,28 +144,28 @@ DEVICE void ask_for_weights(const void *, int) {}
 // Plain accesses. Between kernels the end of the one and the start of the next order them; within
 // one the fences of arrive_last do, which the compiler moves no load across.
 DEVICE struct words4 load_published(const void *p) {
-  return hip_words(*static_cast<const hip_words4 *>(p));
+  return hip_words(*HIP_GLOBAL(const hip_words4, p));
 }
 DEVICE float load_published_float(const float *p) {
-  return *p;
+  return *HIP_GLOBAL(const float, p);
 }
 DEVICE int load_published_int(const int *p) {
-  return *p;
+  return *HIP_GLOBAL(const int, p);
 }
 DEVICE void publish(float *p, float v) {
-  *p = v;
+  *HIP_GLOBAL(float, p) = v;
 }
 DEVICE void publish_int(int *p, int v) {
-  *p = v;
+  *HIP_GLOBAL(int, p) = v;
 }
 DEVICE void publish_words(void *p, struct words4 v) {
-  *static_cast<hip_words4 *>(p) = hip_vector(v);
+  *HIP_GLOBAL(hip_words4, p) = hip_vector(v);
 }
 DEVICE void publish_bits16(uint16_t *p, uint16_t v) {
-  *p = v;
+  *HIP_GLOBAL(uint16_t, p) = v;
 }
 DEVICE void publish_bits8(uint8_t *p, uint8_t v) {
-  *p = v;
+  *HIP_GLOBAL(uint8_t, p) = v;
 }
 DEVICE struct words4 load_shared(const void *p) {
   return hip_words(*static_cast<const hip_words4 *>(p));
@@ -190,6 +193,52 @@ DEVICE bool arrive_last(unsigned *counter, unsigned blocks) {
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
   }
   return last;
+}
+
+// A call would have the wave keep registers in memory.
+#define APART DEVICE
+#define SHARED_STATIC(type, name)                                                                  \
+  __attribute__((shared)) static type name##_of_block;                                             \
+  type *const name = &name##_of_block
+enum { PERSISTENT_TILES = 8 };
+
+// In scalar registers, so that all that follows from it is.
+DEVICE int warp_alike(int v) {
+  return __builtin_amdgcn_readfirstlane(v);
+}
+
+// The constant address space is what scalar loads read (LLVM, "User Guide for AMDGPU Backend",
+// Address Spaces). Their cache is not kept coherent with stores, of which there are none here.
+template <class T> DEVICE const T *constant_of_launch(const T *p) {
+  typedef const __attribute__((address_space(4))) T *constant;
+  const uint64_t bits = (uint64_t)p;
+  const uint32_t low = (uint32_t)warp_alike((int)bits),
+                 high = (uint32_t)warp_alike((int)(bits >> 32));
+  return (const T *)(constant)((uint64_t)high << 32 | low);
+}
+
+// As arrive_last: every wave releases, so that the die's L2 is written back before the block counts
+// (a release by one wave does not await the stores of the others: llvm-project pull request
+// 161638); one acquires, after which the L2 and the compute unit's L1, which all of them read
+// through, have dropped what other dies may have written. A die of gfx90a has one L2: there the
+// same fences wait for stores, and drop the L1.
+DEVICE void grid_arrive(unsigned *arrived) {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+  block_wait();
+  if (thread_index() == 0) {
+    __scoped_atomic_fetch_add(HIP_GLOBAL(unsigned, arrived), 1u, __ATOMIC_RELAXED,
+                              __MEMORY_SCOPE_DEVICE);
+  }
+}
+DEVICE void grid_wait(const unsigned *arrived, unsigned wanted) {
+  if (thread_index() == 0) {
+    while (__scoped_atomic_load_n(HIP_GLOBAL(const unsigned, arrived), __ATOMIC_RELAXED,
+                                  __MEMORY_SCOPE_DEVICE) < wanted) {
+      __builtin_amdgcn_s_sleep(1);
+    }
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+  }
+  block_wait();
 }
 
 DEVICE void wait_for_previous(void) {}

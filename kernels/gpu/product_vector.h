@@ -364,7 +364,7 @@ template <class KIND> DEVICE void vector_product(const struct product_arguments 
       loaded[s][i] = vector_load<KIND>(first, s, i);
     }
   }
-  struct norm_ahead<KIND::ROUND> ahead;
+  struct norm_ahead<KIND::ROUND> ahead = {}; // on every path: persistent.h
   norm_before_wait<KIND::ROUND, VECTOR_THREADS>(a.norm, a.columns, &ahead);
   vector_ask<KIND>(a, share);
   wait_for_previous();

@@ -13,7 +13,7 @@
 enum gpu_tuning_step {
   STEP_GRAPH = 1,  // one graph of all launches, where the runtime has graphs: the default
   STEP_LAUNCHES,   // each launch by itself
-  STEP_PERSISTENT, // one cooperative launch: persistent.h
+  STEP_PERSISTENT, // one cooperative launch: persistent.h; refused where there are none
 };
 
 enum gpu_tuning_start {

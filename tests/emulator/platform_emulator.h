@@ -13,7 +13,13 @@
 #endif
 
 // As the platforms of that width have it.
-enum { WARP = EMULATOR_WARP, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = WARP == 64 };
+enum {
+  WARP = EMULATOR_WARP,
+  LOADS_IN_FLIGHT = 8,
+  COUNTED_LOADS = WARP == 64,
+  SCALAR_LOADS = WARP == 64,
+  PERSISTENT_TILES = WARP == 64 ? 8 : 2
+};
 
 #define IF_LARGE_SHARED(declaration) declaration
 
@@ -96,6 +102,12 @@ DEVICE bool arrive_last(unsigned *counter, unsigned blocks, EMULATOR_HERE) {
 }
 
 #define APART static
+DEVICE int warp_alike(int v) {
+  return v;
+}
+template <class T> DEVICE const T *constant_of_launch(const T *p) {
+  return p;
+}
 #define SHARED_STATIC(type, name)                                                                  \
   static_assert(sizeof(type) <= sizeof emulator_self->block->fixed, "too large");                  \
   type *const name = reinterpret_cast<type *>(emulator_self->block->fixed)

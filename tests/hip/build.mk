@@ -8,7 +8,8 @@ $(BUILD)/tests/lib/fake_hip_missing.so: FAKE_HIP_FLAGS := -DMISSING
 $(BUILD)/tests/lib/fake_hip.so: FAKE_RCCL := tests/hip/fake_rccl.c
 $(BUILD)/tests/lib/fake_hip.so: tests/hip/fake_rccl.c
 
-$(FAKE_HIP): tests/hip/fake_hip.c tests/hip/fake_hip.h tests/emulator/launch.h tests/hip/build.mk
+$(FAKE_HIP): tests/hip/fake_hip.c tests/hip/fake_hip.h tests/emulator/launch.h \
+  kernels/gpu/arguments.h tests/hip/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< ($(@F))"
 	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC $(FAKE_HIP_FLAGS) -o $@ $< $(FAKE_RCCL)

@@ -11,7 +11,10 @@
 //   FAKE_HIP_MEMORY        bytes, 1 GiB
 //   FAKE_HIP_NO_CAPTURE    1: streams cannot be recorded
 //   FAKE_HIP_FAIL_LAUNCH   n: the n-th launch, from 1, and all calls after it fail
-// MISSING leaves out a function that the driver needs, OLD names the properties as HIP 5 does.
+//   FAKE_HIP_COOPERATIVE   0: the device says that it has no cooperative launches
+//   FAKE_HIP_RESIDENT      3: the most blocks that a cooperative launch may have
+// MISSING leaves out a function that the driver needs, OLD those that HIP 5.2 does not have, and
+// names the properties as it does.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,6 +25,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/gpu/arguments.h"
 #include "tests/emulator/launch.h"
 #include "tests/hip/fake_hip.h"
 
@@ -34,6 +38,7 @@ enum {
   NO_BINARY = 209,
   NOT_FOUND = 500,
   LAUNCH_FAILURE = 719,
+  COOPERATIVE_TOO_LARGE = 720,
   NOT_SUPPORTED = 801,
 
   ELF_FLAGS = 48, // offset of e_flags in an ELF64 header; its lowest byte is EF_AMDGPU_MACH
@@ -53,6 +58,7 @@ struct launch {
   unsigned grid[3], block, shared_bytes;
   unsigned char arguments[MOST_ARGUMENT_BYTES];
   size_t argument_bytes;
+  bool cooperative;
 };
 
 struct graph {
@@ -142,9 +148,14 @@ int hipSetDevice(int device) {
 }
 
 int hipDeviceGetAttribute(int *out, int attribute, int device) {
-  static const struct {
+  const struct {
     int attribute, value;
-  } attributes[] = {{0, 1}, {19, L2_BYTES}, {63, UNITS}, {74, SHARED_BYTES}, {87, 64}};
+  } attributes[] = {{0, 1},
+                    {10, (int)setting("FAKE_HIP_COOPERATIVE", 1)},
+                    {19, L2_BYTES},
+                    {63, UNITS},
+                    {74, SHARED_BYTES},
+                    {87, 64}};
   for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
     if (attributes[i].attribute == attribute) {
       *out = attributes[i].value;
@@ -190,11 +201,12 @@ int hipRuntimeGetVersion(int *out) {
 }
 
 const char *hipGetErrorName(int code) {
-  return code == NO_DEVICE        ? "hipErrorNoDevice"
-         : code == OUT_OF_MEMORY  ? "hipErrorOutOfMemory"
-         : code == NO_BINARY      ? "hipErrorNoBinaryForGpu"
-         : code == LAUNCH_FAILURE ? "hipErrorLaunchFailure"
-                                  : "hipErrorOfTheFake";
+  return code == NO_DEVICE               ? "hipErrorNoDevice"
+         : code == OUT_OF_MEMORY         ? "hipErrorOutOfMemory"
+         : code == NO_BINARY             ? "hipErrorNoBinaryForGpu"
+         : code == LAUNCH_FAILURE        ? "hipErrorLaunchFailure"
+         : code == COOPERATIVE_TOO_LARGE ? "hipErrorCooperativeLaunchTooLarge"
+                                         : "hipErrorOfTheFake";
 }
 
 const char *hipGetErrorString(int code) {
@@ -377,6 +389,7 @@ static int execute(const struct launch *launch) {
       .arguments = launch->arguments,
       .argument_bytes = launch->argument_bytes,
       .seed = number,
+      .cooperative = launch->cooperative,
   };
   const char *why = emulate ? emulate(&one) : "no emulator64fnuz.so beside the fake";
   if (why)
@@ -398,6 +411,15 @@ static int record(struct graph *graph, const struct launch *launch) {
   return SUCCESS;
 }
 
+// Into the stream, unless it is recorded: then behind what has been.
+static int queue(struct launch *launch, const char *descriptor, void *stream) {
+  struct graph *recording = ((struct stream *)stream)->recording;
+  snprintf(launch->kernel, sizeof launch->kernel, "%.*s", (int)strlen(descriptor) - 3, descriptor);
+  if (state())
+    return state();
+  return recording ? record(recording, launch) : execute(launch);
+}
+
 // `extra` is HIP_LAUNCH_PARAM_BUFFER_POINTER, _SIZE, _END: 1, 2, 3.
 int hipModuleLaunchKernel(void *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                           unsigned block_x, unsigned block_y, unsigned block_z,
@@ -412,13 +434,30 @@ int hipModuleLaunchKernel(void *kernel, unsigned grid_x, unsigned grid_y, unsign
   if (launch.argument_bytes > sizeof launch.arguments)
     return INVALID_VALUE;
   memcpy(launch.arguments, extra[1], launch.argument_bytes);
-  snprintf(launch.kernel, sizeof launch.kernel, "%.*s", (int)strlen(kernel) - 3,
-           (const char *)kernel);
-  struct graph *recording = ((struct stream *)stream)->recording;
-  if (state())
-    return state();
-  return recording ? record(recording, &launch) : execute(&launch);
+  return queue(&launch, kernel, stream);
 }
+
+// The parameters' sizes are those in the code object's metadata, which the fake does not read: it
+// knows the only kernels that are launched so. Nor are such launches recorded here.
+#ifndef OLD
+int hipModuleLaunchCooperativeKernel(void *kernel, unsigned grid_x, unsigned grid_y,
+                                     unsigned grid_z, unsigned block_x, unsigned block_y,
+                                     unsigned block_z, unsigned shared_bytes, void *stream,
+                                     void **parameters) {
+  struct launch launch = {.grid = {grid_x, grid_y, grid_z},
+                          .block = block_x,
+                          .shared_bytes = shared_bytes,
+                          .argument_bytes = sizeof(struct persistent_arguments),
+                          .cooperative = true};
+  if (strncmp(kernel, "persistent_", strlen("persistent_")) != 0 || !parameters || block_y != 1 ||
+      block_z != 1 || shared_bytes > SHARED_BYTES || ((struct stream *)stream)->recording)
+    return INVALID_VALUE;
+  if (grid_x * grid_y * grid_z > setting("FAKE_HIP_RESIDENT", UNITS))
+    return COOPERATIVE_TOO_LARGE;
+  memcpy(launch.arguments, parameters[0], launch.argument_bytes);
+  return queue(&launch, kernel, stream);
+}
+#endif
 
 bool fake_hip_is_recording(const void *stream) {
   return ((const struct stream *)stream)->recording != NULL;
