@@ -660,6 +660,7 @@ static void test_persistent_shared(void **state) {
   const size_t needed = vector_shared_bytes(llama_8b.ffn_hidden, 4, 2);
   device.cooperative = true;
   device.shared_bytes = needed;
+  device.tuning.vector_batch = 4;
   assert_true(plan_of(&request, &device).vector);
   device.tuning.step = STEP_PERSISTENT;
   expect_refused(&request, &device, "step=persistent: this batch's activations do not fit");

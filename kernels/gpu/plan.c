@@ -500,6 +500,14 @@ static void place_step(struct layout *layout) {
     place(layout, rest[i].region, rest[i].bytes, 1);
 }
 
+// The largest that the vector kernels take. A step in one launch has no others.
+static int vector_batch(const struct plan *plan) {
+  const struct gpu_tuning *tuning = &plan->device.tuning;
+  const bool is_short =
+      plan->request.types.weights == ELEMENT_E4M3 && tuning->step != STEP_PERSISTENT;
+  return chosen(tuning->vector_batch, is_short ? VECTOR_BATCH_SHORT : VECTOR_BATCH);
+}
+
 enum decode_status gpu_plan_make(const struct decode_request *request,
                                  const struct gpu_device *device, struct plan *out,
                                  const char **why) {
@@ -516,8 +524,7 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
   if (*why)
     return DECODE_UNSUPPORTED;
   name_products(out);
-  const int vectors = request->types.weights == ELEMENT_E4M3 ? VECTOR_BATCH_SHORT : VECTOR_BATCH;
-  out->vector = request->batch <= chosen(device->tuning.vector_batch, vectors) && share_vector(out);
+  out->vector = request->batch <= vector_batch(out) && share_vector(out);
   if (!out->vector && !share_matrix(out)) {
     *why = "products take more shared memory than the device has";
     return DECODE_UNSUPPORTED;

@@ -103,7 +103,7 @@ static const struct work {
      4,
      512,
      {"vector_batch=4", "matrix_splits=2", "matrix_splits=4", "vector_batch=4 vector_blocks=2",
-      "vector_batch=4 step=persistent"}},
+      "step=persistent"}},
     {"8B fp8, batch 3", &llama_8b, ELEMENT_E4M3, ELEMENT_BF16, 3, 512, {"vector_batch=3"}},
     {"8B fp8, batch 2",
      &llama_8b,
