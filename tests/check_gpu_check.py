@@ -64,16 +64,23 @@ def listed():
     processor = {**device_of(0), 'backend': 'cpu', 'name': 'A processor'}
     print(json.dumps({**shown, 'devices': [processor, *devices]}))
 
-def group_of(result):
+def telemetry_of(index):
+    """The third GPU is hot and slow."""
+    hot = index == 2
+    return {'core_clock_hz': {'median': 1.41e9 if hot else 1.98e9}, 'core_temperature_c': {'max': 88 if hot else 61},
+            'throttles': [{'reason': 'thermal slowdown', 'seconds': 4.5}] if hot else []}
+
+def group_of(result, index):
     """What several devices, or one for its share, did."""
     ranks, of, count = int(value('--tensor-parallel', '0')), int(value('--shard', '1/0')[2:]), len(named())
     each = 0 if ranks else count if count > 1 else 0
     return {**result, 'whole_model': not of, 'tokens_per_s': 100.0 * max(ranks, 1),
-            'tensor_parallel': {'devices': ranks, 'all_reduce_s': 9e-6 if ranks else None},
+            'tensor_parallel': {'devices': ranks, 'all_reduce_s': 9e-6 if ranks else None,
+                                'members': [{'telemetry': telemetry_of(i)} for i in range(ranks)]},
             'shard': {'of': of}, 'together': {'devices': each, 'total_tokens_per_s': 97.0 * count,
-            'slowest': 96.0, 'fastest': 98.0, 'load_power_w': 390.0 * count}}
+            'slowest': 96.0, 'fastest': 98.0, 'load_power_w': 390.0 * count, 'telemetry': telemetry_of(index)}}
 
-def result_of(batch, context):
+def result_of(batch, context, index):
     name = f"{value('--model')} {value('--precision')} {batch} {context}"
     depths = [int(depth) for depth in value('--layers', '80').split(',')]
     share, layers = plan['shares'].get(name, 0.5), max(depths)
@@ -87,7 +94,7 @@ def result_of(batch, context):
             'read_bandwidth_share': share, 'tokens_per_s': 100.0, 'load_power_w': plan['load_w'],
             'sampled_power_w': 404.0, 'idle_power_w': 80.0, 'joules_per_token': 4.0,
             'energy_meter': 'none: a stand-in', 'finished': time.strftime('%Y-%m-%dT%H:%M:%SZ'),
-            'verification': {'max_error': 1e-3, 'tolerance': 1e-2}})
+            'verification': {'max_error': 1e-3, 'tolerance': 1e-2}}, index)
 
 def run():
     time.sleep(plan['seconds'])
@@ -102,7 +109,7 @@ def run():
         results = json.loads(path.read_text())['results'] if path.exists() else []
         for batch in map(int, value('--batch').split(',')):
             for context in map(int, value('--context').split(',')):
-                results.append(result_of(batch, context))
+                results.append(result_of(batch, context, index))
         path.write_text(json.dumps({'results': results}))
     note('wrote')
 
@@ -337,6 +344,9 @@ def test_several(folder):
     expect_row(table, 'llama-2-70b fp8, batch 1, on 4 together', ' 400.0 ')
     expect_row(table, 'llama-3.1-8b fp8, batch 64, each of 4 at once', ' 388.0 ', ' 1560 ',
                '97.0 % of one by one, 2.0 % apart')
+    expect('each of 4 at once: 1410 MHz slowest (the GPU at 2), 1980 MHz fastest (the GPU at 3), hottest 88 C '
+           '(at 2), thermal slowdown 4.5 s (at 2)' in ' '.join(table.split()), table)
+    expect_row(table, 'on 2 together, batch 64: 1980 MHz slowest (the GPU at 0)')
     expect(' 8): skipped: 4 equal GPUs here' in rehearsal.not_done(), table)
     expect('share of' not in table and '2 are not for this machine' in table, table)
     runs = rehearsal.calls('run')

@@ -148,14 +148,41 @@ def together_row(results):
                      f'{100 * total / alone:.1f} % of one by one, {apart:.1f} % apart')
 
 
+def spread_words(told):
+    """Of each GPU's telemetry: which ran slowest, which got hottest, and what held any of them back."""
+    clocks = [(telemetry['core_clock_hz']['median'], i) for i, telemetry in enumerate(told)
+              if telemetry['core_clock_hz']['median']]
+    heats = [(telemetry['core_temperature_c']['max'], i) for i, telemetry in enumerate(told)
+             if telemetry['core_temperature_c']['max']]
+    words = [f'{1e-6 * clock:.0f} MHz {which} (the GPU at {i})' for which, (clock, i) in
+             (('slowest', min(clocks)), ('fastest', max(clocks)))] if clocks else []
+    words += [f'hottest {heat:.0f} C (at {i})' for heat, i in [max(heats)]] if heats else []
+    return words + [f'{throttle["reason"]} {throttle["seconds"]:.1f} s (at {i})'
+                    for i, telemetry in enumerate(told) for throttle in telemetry['throttles']]
+
+
+def spread_rows(ranks, together):
+    """By their places in the record's members, or in the order of --device."""
+    groups = [(f'on {r["tensor_parallel"]["devices"]} together, batch {r["batch"]}',
+               [member['telemetry'] for member in r['tensor_parallel']['members']]) for r in ranks]
+    if together:
+        groups.append((f'each of {len(together)} at once', [r['together']['telemetry'] for r in together]))
+    for what, told in groups:
+        words = spread_words(told)
+        if words:
+            yield f'{what}: {", ".join(words)}'
+
+
 def group_rows(context):
     folders = sorted((context.out / 'records' / workloads.RANKS_FOLDER).glob('*'))
     together = [r for r in results_of(context, 'together') if r['together']['devices']]
-    rows = [*(rank_row(result) for folder in folders for result in results_in(folder)),
+    ranks = [result for folder in folders for result in results_in(folder)]
+    rows = [*(rank_row(result) for result in ranks),
             *([together_row(together)] if together else []),
             *(share_row(result) for result in results_of(context, 'share'))]
     head = [GROUP_ROW.format('', 'token/s', 'us/layer', 'load W', 'J/token', '')] if rows else []
-    return sentences(exchange_rows(context.state.data('all-reduce'))) + head + rows
+    return (sentences(exchange_rows(context.state.data('all-reduce'))) + head + rows
+            + sentences(spread_rows(ranks, together)))
 
 
 # ---- the ladder and the peer
