@@ -379,12 +379,12 @@ def stand_in(path, text):
 
 
 def built_for(folder, *settings):
-    """(plugins, CUDA's, the persistent kernels' and HIP's architectures) of make GPU=here there."""
+    """(plugins, CUDA's, its persistent kernels', HIP's and its) of make GPU=here there."""
     done = run('-C', ROOT, '-pnq', 'GPU=here', 'NVCC=nvcc', 'HAS_CUDA=yes', 'GPU_CLANG=clang', *settings,
                'no-target', program='make', environment={'PATH': f'{folder}:{os.environ["PATH"]}'})
     found = dict(line.split(' := ', 1) for line in done.stdout.splitlines() if ' := ' in line)
     return [found[name].split() for name in ('PLUGINS', 'CUDA_ARCHITECTURES', 'PERSISTENT_ARCHITECTURES',
-                                             'HIP_ARCHITECTURES')]
+                                             'HIP_ARCHITECTURES', 'HIP_PERSISTENT')]
 
 
 def test_architectures(folder):
@@ -396,7 +396,7 @@ def test_architectures(folder):
         stand_in(folder / 'nvidia-smi', f"printf '{capabilities}\\n'")
         plugins, *found = built_for(folder, f'KFD={folder}')
         expect(len(plugins) == 1 and plugins[0].endswith('cuda.so'), plugins)
-        expect(found == [cuda, persistent, every[2]], f'{capabilities}: {found}')
+        expect(found[:3] == [cuda, persistent, every[2]], f'{capabilities}: {found}')
     stand_in(folder / 'nvidia-smi', 'echo no devices were found; exit 6')
     for versions, hip in (((0, 90402), ['gfx942']), ((90010, 110000), ['gfx90a', 'gfx1100']),
                           ((100306, 0), every[2])):
@@ -405,6 +405,7 @@ def test_architectures(folder):
             (folder / str(number) / 'properties').write_text(f'simd_count 4\ngfx_target_version {version}\n')
         plugins, *found = built_for(folder, f'KFD={folder}')
         expect(any(plugin.endswith('hip.so') for plugin in plugins) and found[2] == hip, f'{plugins} {found}')
+        expect(found[3] == [one for one in hip if one in ('gfx90a', 'gfx942')], found)
 
 
 def test_building(folder):

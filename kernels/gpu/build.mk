@@ -56,6 +56,7 @@ CUDA_ARCHITECTURES := $(or $(filter $(NVIDIA_HERE:%=%0) $(NVIDIA_HERE:%=%0a),$(C
 PERSISTENT_ARCHITECTURES := $(or $(filter $(CUDA_ARCHITECTURES),$(PERSISTENT_ARCHITECTURES)), \
                                  $(lastword $(PERSISTENT_ARCHITECTURES)))
 HIP_ARCHITECTURES := $(or $(filter $(AMD_HERE),$(HIP_ARCHITECTURES)),$(HIP_ARCHITECTURES))
+HIP_PERSISTENT := $(filter $(HIP_ARCHITECTURES),$(HIP_PERSISTENT))
 BUILD_CUDA := $(and $(HAS_CUDA),$(NVIDIA_HERE)$(wildcard /dev/nvidiactl))
 BUILD_HIP  := $(and $(GPU_CLANG),$(AMD_HERE)$(wildcard /dev/kfd))
 endif
