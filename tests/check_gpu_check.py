@@ -380,7 +380,7 @@ def stand_in(path, text):
 
 def built_for(folder, *settings):
     """(plugins, CUDA's, its persistent kernels', HIP's and its) of make GPU=here there."""
-    done = run('-C', ROOT, '-pnq', 'GPU=here', 'NVCC=nvcc', 'HAS_CUDA=yes', 'GPU_CLANG=clang', *settings,
+    done = run('-C', ROOT, '-pnq', 'GPU=here', 'NVCC=nvcc', 'HAS_CUDA=yes', 'GPU_CLANG=no-clang', *settings,
                'no-target', program='make', environment={'PATH': f'{folder}:{os.environ["PATH"]}'})
     found = dict(line.split(' := ', 1) for line in done.stdout.splitlines() if ' := ' in line)
     return [found[name].split() for name in ('PLUGINS', 'CUDA_ARCHITECTURES', 'PERSISTENT_ARCHITECTURES',
