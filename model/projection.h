@@ -11,7 +11,9 @@
 // what the measured device reads of its own datasheet's; the middle is taken. f is the measured
 // device's, give or take PROJECTION_TUNING: records of two vendors' devices that are further apart
 // than that differ by this tool's tuning for them, not by their memory. low and high put the two
-// errors together at their worst.
+// errors together at their worst. Not in them: what of a step is no reading, the gaps between some
+// hundred kernels of some microseconds each, is in f as if it shrank with the bandwidth. Where a
+// step is short, batch 1 of a small model, the other accelerator can fall below `low` by that.
 //
 // Refused is what the rule does not cover: a record that is itself no measurement of the whole
 // model (slices, a rank's share, a cache that held it, an interpolation, a void read bandwidth); a
