@@ -73,21 +73,24 @@ DEVICE struct vector_place vector_next(const struct vector_share &share, struct 
   return {at.row + VECTOR_ROW_STEP, 0};
 }
 
-// Into L2, what `ahead` says beyond the first window, a lane for each window.
+// Into L2, what `ahead` says beyond the first window. The loop is also what keeps that one's loads
+// before wait_for_previous: within one run of instructions ptxas moves them behind it.
 template <class KIND>
 DEVICE void vector_ask(const struct product_arguments &a, const struct vector_share &share) {
-  constexpr int WINDOW = KIND::LOADS * WARP;
-  const int index = lane_index() + 1, windows = (share.chunks + WINDOW - 1) / WINDOW;
-  const int row = share.first + index / windows * VECTOR_ROW_STEP;
-  if (index >= a.ahead || row >= share.end) {
-    return;
-  }
-  const int chunk = index % windows * WINDOW, left = share.chunks - chunk;
-  const size_t at = ((size_t)row * (size_t)share.chunks + (size_t)chunk) * 16;
+  struct vector_place at = {share.first, 0};
+#pragma unroll 1
+  for (int i = lane_index() == 0 ? 1 : a.ahead; i < a.ahead; i++) {
+    at = vector_next<KIND>(share, at);
+    if (at.row >= share.end) {
+      return;
+    }
+    const int left = share.chunks - at.chunk, window = KIND::LOADS * WARP;
+    const size_t chunk = (size_t)at.row * (size_t)share.chunks + (size_t)at.chunk;
 #pragma unroll
-  for (int s = 0; s < KIND::STREAMS; s++) {
-    ask_for_weights(static_cast<const unsigned char *>(s ? a.second : a.weights) + at,
-                    16 * (left < WINDOW ? left : WINDOW));
+    for (int s = 0; s < KIND::STREAMS; s++) {
+      ask_for_weights(static_cast<const unsigned char *>(s ? a.second : a.weights) + chunk * 16,
+                      16 * (left < window ? left : window));
+    }
   }
 }
 
@@ -332,7 +335,7 @@ DEVICE void vector_rows(const struct product_arguments &a, const struct vector_s
   int left = share.chunks - lane_index();
   do {
     at = vector_next<KIND>(share, at);
-    if (warp_index() == 0 && at.row >= share.end - a.start_before) {
+    if (at.row + a.start_before >= share.end && thread_index_anew() < WARP) {
       let_next_start();
     }
     const struct vector_window<KIND> next = vector_window_at<KIND>(a, share, at);
