@@ -16,13 +16,14 @@ EMULATOR_CC  = $(COMPILE) -fPIC
 EMULATOR_LINK = g++ -shared $(SANITIZE) $(LDFLAGS) -Wl,-z,defs \
                 -Wl,--version-script=tests/emulator/exports.map
 
-# For the race detector of tests/emulator/races.h; there is no room for two sanitizers.
-EMULATOR_RACES := $(if $(SANITIZE),,-fsanitize=thread --param tsan-instrument-func-entry-exit=0)
+# For the race detector of tests/emulator/races.h; there is no room for two sanitizers. With those
+# the kernels compile for a minute each, less at -O1.
+EMULATOR_DEVICE := $(if $(SANITIZE),-O1,-fsanitize=thread --param tsan-instrument-func-entry-exit=0)
 
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib
 EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend ranks crew plan launches tuning stage_times wgmma_check weights share)
-# With sanitizers the kernels compile for most of a minute: one of each width has to do.
+# With sanitizers one of each width has to do.
 EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,$(if $(SANITIZE),,32 64) mma 64fnuz)
 CHECKS    := $(patsubst %,$(EMULATOR_LIB)/checks%.so,32 64 64fnuz)
 
@@ -45,7 +46,7 @@ $(EMULATOR_OBJ)/$(1)/%.o: tests/emulator/%.cc tests/emulator/build.mk
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -o $$@ $$<
 
 $(EMULATOR_OBJ)/$(1)/check_kernels.o $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: \
-  EMULATOR_CXX += $(EMULATOR_RACES)
+  EMULATOR_CXX += $(EMULATOR_DEVICE)
 $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: $(EMULATOR_OBJ)/$(1)/%.o: kernels/gpu/%.cu tests/emulator/build.mk
 	@mkdir -p $$(@D)
 	@echo "  compile $$< ($(1))"
