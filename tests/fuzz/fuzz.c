@@ -52,3 +52,15 @@ struct fuzz_file fuzz_file_of(const void *data, size_t size, struct arena *arena
 void fuzz_file_close(struct fuzz_file *file) {
   fclose(file->stream);
 }
+
+int fuzz_a_file(const uint8_t *data, size_t size,
+                void (*read)(struct fuzz *fuzz, const char *path)) {
+  struct fuzz fuzz;
+  if (!fuzz_begin(&fuzz, data, size))
+    return -1;
+  struct fuzz_file file = fuzz_file_of(data, size, &fuzz.arena);
+  read(&fuzz, file.path);
+  fuzz_file_close(&file);
+  fuzz_end(&fuzz);
+  return 0;
+}

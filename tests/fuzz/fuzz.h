@@ -31,6 +31,10 @@ struct fuzz_file fuzz_file(struct arena *arena);
 struct fuzz_file fuzz_file_of(const void *data, size_t size, struct arena *arena);
 void fuzz_file_close(struct fuzz_file *file);
 
+// A whole harness for a reader that takes a path; returns what LLVMFuzzerTestOneInput does.
+int fuzz_a_file(const uint8_t *data, size_t size,
+                void (*read)(struct fuzz *fuzz, const char *path));
+
 // libFuzzer's entry points.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

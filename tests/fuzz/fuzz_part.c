@@ -27,16 +27,13 @@ static void check_part(struct fuzz *fuzz, struct simulation_part *part) {
   fuzz_file_close(&file);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  struct fuzz fuzz;
-  if (!fuzz_begin(&fuzz, data, size))
-    return -1;
-  struct fuzz_file file = fuzz_file_of(data, size, &fuzz.arena);
-  struct simulation_part *part = simulation_part_read(file.path, &fuzz.arena, &fuzz.diagnostics);
-  assert((part != NULL) == (fuzz.diagnostics.errors == 0));
+static void read_part(struct fuzz *fuzz, const char *path) {
+  struct simulation_part *part = simulation_part_read(path, &fuzz->arena, &fuzz->diagnostics);
+  assert((part != NULL) == (fuzz->diagnostics.errors == 0));
   if (part)
-    check_part(&fuzz, part);
-  fuzz_file_close(&file);
-  fuzz_end(&fuzz);
-  return 0;
+    check_part(fuzz, part);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  return fuzz_a_file(data, size, read_part);
 }

@@ -30,12 +30,5 @@ static void read_scenario(struct fuzz *fuzz, const char *path) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  struct fuzz fuzz;
-  if (!fuzz_begin(&fuzz, data, size))
-    return -1;
-  struct fuzz_file file = fuzz_file_of(data, size, &fuzz.arena);
-  read_scenario(&fuzz, file.path);
-  fuzz_file_close(&file);
-  fuzz_end(&fuzz);
-  return 0;
+  return fuzz_a_file(data, size, read_scenario);
 }

@@ -143,12 +143,6 @@ static enum decode_status read_memory(int device, uint64_t bytes, int threads, i
   return variant ? DECODE_UNSUPPORTED : DECODE_OK;
 }
 
-static enum decode_status matrix_rate(int device, const struct decode_types *types, int threads,
-                                      double *rate) {
-  (void)device, (void)types, (void)threads, (void)rate;
-  return DECODE_UNSUPPORTED;
-}
-
 static void calibration_end(void) {}
 
 static const char *error(void) {
@@ -171,7 +165,7 @@ const struct decode_backend *pertoken_backend(void) {
                                                 .logits = logits,
                                                 .set_tokens = set_tokens,
                                                 .read_memory = read_memory,
-                                                .matrix_rate = matrix_rate,
+                                                .matrix_rate = oracle_matrix_rate,
                                                 .calibration_end = calibration_end,
                                                 .error = error};
   return &backend;

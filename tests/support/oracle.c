@@ -19,3 +19,9 @@ void oracle_logits(const struct reference *reference, const struct decode_reques
   for (size_t i = 0; i < count; i++)
     out[i] = (float)exact[i] * factor;
 }
+
+enum decode_status oracle_matrix_rate(int device, const struct decode_types *types, int threads,
+                                      double *operations_per_s) {
+  (void)device, (void)types, (void)threads, (void)operations_per_s;
+  return DECODE_UNSUPPORTED;
+}

@@ -14,4 +14,8 @@ void oracle_tokens(const struct reference *reference, const struct decode_reques
 void oracle_logits(const struct reference *reference, const struct decode_request *request,
                    float factor, float *out);
 
+// For backends without matrix units to time.
+enum decode_status oracle_matrix_rate(int device, const struct decode_types *types, int threads,
+                                      double *operations_per_s);
+
 #endif

@@ -112,12 +112,6 @@ static enum decode_status fake_read(int device, uint64_t bytes, int threads, int
   return DECODE_OK;
 }
 
-static enum decode_status fake_rate(int device, const struct decode_types *types, int threads,
-                                    double *rate) {
-  (void)device, (void)types, (void)threads, (void)rate;
-  return DECODE_UNSUPPORTED;
-}
-
 static void fake_calibration_end(void) {
   stand_in.buffers = 0;
 }
@@ -140,7 +134,7 @@ const struct decode_backend stand_in_backend = {
     .logits = fake_logits,
     .set_tokens = fake_set_tokens,
     .read_memory = fake_read,
-    .matrix_rate = fake_rate,
+    .matrix_rate = oracle_matrix_rate,
     .calibration_end = fake_calibration_end,
     .error = fake_error,
 };

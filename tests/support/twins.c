@@ -202,19 +202,15 @@ static enum decode_status read_memory(int device, uint64_t bytes, int threads, i
   return variant ? DECODE_UNSUPPORTED : DECODE_OK;
 }
 
-static enum decode_status matrix_rate(int device, const struct decode_types *types, int threads,
-                                      double *rate) {
-  (void)device, (void)types, (void)threads, (void)rate;
-  return DECODE_UNSUPPORTED;
-}
-
 static void calibration_end(void) {}
 
 static const char *error(void) {
   return twins.lost >= 0 ? "it fell off the bus" : "";
 }
 
-const struct decode_backend twins_backend = {
-    DECODE_ABI, "twins",     "test",      count,           describe, cost,
-    create,     destroy,     run,         tokens,          logits,   set_tokens,
-    all_reduce, read_memory, matrix_rate, calibration_end, error};
+const struct decode_backend twins_backend = {DECODE_ABI,      "twins",     "test",
+                                             count,           describe,    cost,
+                                             create,          destroy,     run,
+                                             tokens,          logits,      set_tokens,
+                                             all_reduce,      read_memory, oracle_matrix_rate,
+                                             calibration_end, error};
