@@ -384,7 +384,8 @@ enum decode_status launch(struct gpu_context *context, const struct gpu_launch *
                                       l->arguments,
                                       l->argument_bytes,
                                       context->seed * 1000003 + context->launches,
-                                      l->cooperative};
+                                      l->cooperative,
+                                      nullptr};
   const char *why = emulator_launch_kernel(&one);
   return why ? lose(context, why) : DECODE_OK;
 }

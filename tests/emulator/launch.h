@@ -17,6 +17,8 @@ struct emulator_launch {
   size_t argument_bytes;
   uint64_t seed;    // of the schedule
   bool cooperative; // all blocks are resident, EMULATOR_MOST_RESIDENT at most
+  const void
+      *image; // the code object that holds the kernel; not for the emulator, which has its own
 };
 
 // Runs all blocks to their end. NULL, or what went wrong, with kernel, block, thread and seed:

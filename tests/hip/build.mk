@@ -16,6 +16,16 @@ $(FAKE_HIP): tests/hip/fake_hip.c tests/hip/fake_hip.h tests/emulator/launch.h \
 
 $(BUILD)/tests/test_hip: | $(FAKE_HIP) $(BUILD)/tests/lib/emulator64fnuz.so
 
+# For tests/check_instructions.py, by themselves too: the launches' machine code, and what decodes.
+HIP_DECODE := tests/hip/decode.c kernels/reference.c kernels/weights.c kernels/share.c
+$(BUILD)/tests/lib/instructions.so: tests/hip/instructions.c kernels/weights.c
+$(BUILD)/tests/lib/hip_decode.so: $(HIP_DECODE)
+$(BUILD)/tests/lib/instructions.so $(BUILD)/tests/lib/hip_decode.so: tests/hip/build.mk \
+  tests/emulator/launch.h $(wildcard kernels/*.h)
+	@mkdir -p $(@D)
+	@echo "  compile $@"
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) -I. -shared -fPIC -o $@ $(filter %.c,$^) -lm
+
 ifneq ($(HAS_CUDA),)
 $(BUILD)/tests/lib/hip_on_cuda.so: tests/hip/hip_on_cuda.c $(GPU_BUILD)/cuda.code.o tests/hip/build.mk
 	@mkdir -p $(@D)

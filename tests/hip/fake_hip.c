@@ -8,11 +8,14 @@
 //   FAKE_HIP_PARTITIONS    1: the devices are so many partitions of one
 //   FAKE_HIP_ARCHITECTURE  as in hipDeviceProp_t, "gfx942:sramecc+:xnack-"; "" for none
 //   FAKE_HIP_MACHINE       of the code objects that fit, in hexadecimal: 4c, gfx942's
+//   FAKE_HIP_WARP          64
 //   FAKE_HIP_MEMORY        bytes, 1 GiB
 //   FAKE_HIP_NO_CAPTURE    1: streams cannot be recorded
 //   FAKE_HIP_FAIL_LAUNCH   n: the n-th launch, from 1, and all calls after it fail
 //   FAKE_HIP_COOPERATIVE   0: the device says that it has no cooperative launches
 //   FAKE_HIP_RESIDENT      3: the most blocks that a cooperative launch may have
+//   FAKE_HIP_EMULATOR      the library that computes launches: instructions.so, from the machine
+//   code
 // MISSING leaves out a function that the driver needs, OLD those that HIP 5.2 does not have, and
 // names the properties as it does.
 #include <dlfcn.h>
@@ -55,6 +58,7 @@ enum {
 
 struct launch {
   char kernel[64];
+  const unsigned char *image;
   unsigned grid[3], block, shared_bytes;
   unsigned char arguments[MOST_ARGUMENT_BYTES];
   size_t argument_bytes;
@@ -74,9 +78,16 @@ struct event {
   double time_s;
 };
 
+struct function {
+  struct function *next;
+  const unsigned char *image;
+  char kernel[64];
+};
+
 struct module {
   const unsigned char *image;
   size_t bytes;
+  struct function *functions; // that live as long
 };
 
 struct allocation {
@@ -155,7 +166,7 @@ int hipDeviceGetAttribute(int *out, int attribute, int device) {
                     {19, L2_BYTES},
                     {63, UNITS},
                     {74, SHARED_BYTES},
-                    {87, 64}};
+                    {87, (int)setting("FAKE_HIP_WARP", 64)}};
   for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
     if (attributes[i].attribute == attribute) {
       *out = attributes[i].value;
@@ -332,23 +343,33 @@ int hipModuleLoadData(void **out, const void *image) {
 }
 
 int hipModuleUnload(void *module) {
+  struct function *next, *function = ((struct module *)module)->functions;
+  for (; function; function = next) {
+    next = function->next;
+    free(function);
+  }
   return destroy(module);
 }
 
 // A kernel's descriptor is the symbol NAME.kd (LLVM, User Guide for AMDGPU Backend).
 int hipModuleGetFunction(void **out, void *module, const char *name) {
-  const struct module *in = module;
+  struct module *in = module;
   char descriptor[80] = "";
   const int length = snprintf(descriptor + 1, sizeof descriptor - 1, "%s.kd", name);
-  const void *found = memmem(in->image, in->bytes, descriptor, (size_t)length + 2);
-  const size_t plain = (size_t)length - 3;
   *out = NULL;
-  if (!found)
+  if (!memmem(in->image, in->bytes, descriptor, (size_t)length + 2))
     return NOT_FOUND;
-  // A kernel lives as long as its module: here, as the name that precedes ".kd" in it.
-  char *kernel = (char *)(uintptr_t)found + 1;
-  *out = kernel;
-  return plain < sizeof((struct launch *)0)->kernel ? state() : INVALID_VALUE;
+  struct function *function = calloc(1, sizeof *function);
+  if (!function || strlen(name) >= sizeof function->kernel) {
+    free(function);
+    return INVALID_VALUE;
+  }
+  strcpy(function->kernel, name);
+  function->image = in->image;
+  function->next = in->functions;
+  in->functions = function;
+  *out = function;
+  return state();
 }
 
 // ---- launches
@@ -363,7 +384,10 @@ static void find_emulator(void) {
   const char *slash = strrchr(own.dli_fname, '/');
   snprintf(path, sizeof path, "%.*s/emulator64fnuz.so", slash ? (int)(slash - own.dli_fname) : 1,
            slash ? own.dli_fname : ".");
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const char *other = getenv("FAKE_HIP_EMULATOR");
+  void *library = dlopen(other ? other : path, RTLD_NOW | (other ? RTLD_GLOBAL : RTLD_LOCAL));
+  if (!library)
+    fprintf(stderr, "fake HIP: %s\n", dlerror());
   void *symbol = library ? dlsym(library, "emulator_launch_kernel") : NULL;
   memcpy(&emulate, &symbol, sizeof emulate);
 }
@@ -390,8 +414,9 @@ static int execute(const struct launch *launch) {
       .argument_bytes = launch->argument_bytes,
       .seed = number,
       .cooperative = launch->cooperative,
+      .image = launch->image,
   };
-  const char *why = emulate ? emulate(&one) : "no emulator64fnuz.so beside the fake";
+  const char *why = emulate ? emulate(&one) : "nothing to compute with";
   if (why)
     fprintf(stderr, "fake HIP: %s\n", why);
   if (why || (number > 0 && number == setting("FAKE_HIP_FAIL_LAUNCH", 0)))
@@ -412,9 +437,10 @@ static int record(struct graph *graph, const struct launch *launch) {
 }
 
 // Into the stream, unless it is recorded: then behind what has been.
-static int queue(struct launch *launch, const char *descriptor, void *stream) {
+static int queue(struct launch *launch, const struct function *function, void *stream) {
   struct graph *recording = ((struct stream *)stream)->recording;
-  snprintf(launch->kernel, sizeof launch->kernel, "%.*s", (int)strlen(descriptor) - 3, descriptor);
+  strcpy(launch->kernel, function->kernel);
+  launch->image = function->image;
   if (state())
     return state();
   return recording ? record(recording, launch) : execute(launch);
@@ -440,7 +466,7 @@ int hipModuleLaunchKernel(void *kernel, unsigned grid_x, unsigned grid_y, unsign
 // The parameters' sizes are those in the code object's metadata, which the fake does not read: it
 // knows the only kernels that are launched so. Nor are such launches recorded here.
 #ifndef OLD
-int hipModuleLaunchCooperativeKernel(void *kernel, unsigned grid_x, unsigned grid_y,
+int hipModuleLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y,
                                      unsigned grid_z, unsigned block_x, unsigned block_y,
                                      unsigned block_z, unsigned shared_bytes, void *stream,
                                      void **parameters) {
@@ -449,13 +475,14 @@ int hipModuleLaunchCooperativeKernel(void *kernel, unsigned grid_x, unsigned gri
                           .shared_bytes = shared_bytes,
                           .argument_bytes = sizeof(struct persistent_arguments),
                           .cooperative = true};
+  const char *kernel = ((const struct function *)function)->kernel;
   if (strncmp(kernel, "persistent_", strlen("persistent_")) != 0 || !parameters || block_y != 1 ||
       block_z != 1 || shared_bytes > SHARED_BYTES || ((struct stream *)stream)->recording)
     return INVALID_VALUE;
   if (grid_x * grid_y * grid_z > setting("FAKE_HIP_RESIDENT", UNITS))
     return COOPERATIVE_TOO_LARGE;
   memcpy(launch.arguments, parameters[0], launch.argument_bytes);
-  return queue(&launch, kernel, stream);
+  return queue(&launch, function, stream);
 }
 #endif
 
