@@ -101,11 +101,14 @@ static const char *refuse_at(const char *kernel, uint64_t address, const char *w
   return state.why;
 }
 
+// For a signal: what the standard library formats is not allowed there.
 static void wild(int signal_number) {
-  char words[160];
-  const int length = snprintf(words, sizeof words, "%s: at %" PRIx64 ": an access outside memory\n",
-                              state.kernel, state.at);
-  if (write(STDERR_FILENO, words, (size_t)length) < 0)
+  char words[] = ": at ........: an access outside memory\n";
+  uint64_t at = state.at;
+  for (int i = 12; i > 4; i--, at /= 16)
+    words[i] = "0123456789abcdef"[at % 16];
+  if (write(STDERR_FILENO, state.kernel, strlen(state.kernel)) < 0 ||
+      write(STDERR_FILENO, words, sizeof words - 1) < 0)
     _exit(2);
   signal(signal_number, SIG_DFL);
 }
