@@ -46,12 +46,13 @@ PERSISTENT = [f'{weights} {kv} {batch} 70 3 1 80 72 101 203 step=persistent'
 # Left out, the result must be wrong: a multiply-add, an exponential, a barrier, the matrix unit.
 BROKEN = ['V_FMAC_F32_E32', 'V_EXP_F32_E32']
 BARRIERS = {'gfx1201': 'S_BARRIER_WAIT'}
-MFMA = ['V_MFMA_F32_16X16X16_BF16']
+MFMA = {'gfx90a': 'V_MFMA_F32_16X16X16_BF16', 'gfx942': 'V_MFMA_F32_16X16X16_BF16',
+        'gfx950': 'V_MFMA_F32_16X16X32_BF16'}
 ONLY_CUDA = {'round_paired_norm', 'round_paired_round'}
 
 
 def has_matrix_unit(architecture):
-    return architecture.startswith('gfx9')
+    return architecture in MFMA
 
 
 def decode(architecture, cases, *without, log=None):
@@ -88,8 +89,8 @@ def check_architecture(count, architecture):
         count.check(f'{architecture}: {case}', line.startswith('ok '), f'{line}\n{errors}')
     missing = kernels_of(architecture) - ran - ONLY_CUDA
     count.check(f'{architecture}: every kernel runs', ran and not missing, f'but not {sorted(missing)}')
-    broken = BROKEN + [BARRIERS.get(architecture, 'S_BARRIER')] + (MFMA if has_matrix_unit(architecture) else [])
-    for instruction in broken:
+    broken = BROKEN + [BARRIERS.get(architecture, 'S_BARRIER'), MFMA.get(architecture)]
+    for instruction in filter(None, broken):
         lines, errors = decode(architecture, [f'bf16 bf16 5 70 {SMALL}'], instruction)
         count.check(f'{architecture}: {instruction} left out is noticed', lines and lines[0].startswith('FAIL'),
                     f'{lines}\n{errors}')
