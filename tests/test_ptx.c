@@ -259,6 +259,7 @@ static const struct step {
     {"matrix=wgmma", E4M3_WEIGHTS, 33, 5},
     {"matrix=registers", E4M3_ALL, 9, 70},
     {"step=persistent", BF16_ALL, 1, 1},
+    {"step=persistent", E4M3_WEIGHTS, 4, 66},
 };
 #define STEPS (sizeof steps / sizeof steps[0])
 
@@ -293,6 +294,32 @@ static const char *step_error(const struct architecture *a, const struct step *s
   backend->destroy(state);
   reference_destroy(reference);
   return words[0] ? words : NULL;
+}
+
+// What measures a device's memory and its matrix unit.
+static void calibration_runs(void **unused) {
+  (void)unused;
+  for (size_t i = 0; i < (SANITIZED ? 1 : ARCHITECTURES); i++) {
+    const struct architecture *a = &architectures[i];
+    double seconds = 0, rate = 0;
+    int variant = 0;
+    decode_plugin *plugin;
+    *(void **)&plugin = library_symbol(a->handle, DECODE_PLUGIN);
+    const struct decode_backend *backend = plugin();
+    if (access(a->ptx, R_OK) != 0) {
+      continue;
+    }
+    while (backend->read_memory(0, 5 * 65536 + 100, 0, variant, &seconds) == DECODE_OK) {
+      variant++;
+    }
+    assert_int_equal(variant, 3);
+    backend->calibration_end();
+    for (size_t s = 0; s < 3; s++) {
+      if (backend->matrix_rate(0, &steps[s].types, 0, &rate) != DECODE_OK) {
+        fail_msg("%s: %s", a->name, backend->error());
+      }
+    }
+  }
 }
 
 // Copies a->ptx with `to`, as long as `from`, in its place everywhere. False: there is none.
@@ -379,6 +406,7 @@ int main(void) {
       cmocka_unit_test(instructions_are_the_documents),
       cmocka_unit_test(what_is_undefined_is_found),
       cmocka_unit_test(whole_steps_are_the_oracles),
+      cmocka_unit_test(calibration_runs),
       cmocka_unit_test(altered_kernels_are_noticed),
   };
   return cmocka_run_group_tests(tests, load, unload);
