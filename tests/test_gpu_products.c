@@ -321,6 +321,28 @@ static void wgmma_products_are_exact(void **unused) {
   }
 }
 
+// Every kernel there is of them: the emulator has those of the least and the most columns alone.
+static void wgmma_of_every_width_is_exact(void **unused) {
+  (void)unused;
+  for (size_t i = 0; i < EMULATED * WEIGHT_KINDS * 3; i++) {
+    const struct emulated *plugin = &emulated[i / 3 / WEIGHT_KINDS];
+    const enum element *kind = weight_kinds[i / 3 % WEIGHT_KINDS];
+    const int most = wgmma_most_columns(element_bytes(kind[0]));
+    for (int columns = 16; plugin->wgmma && plugin->ptx && columns <= most; columns *= 2) {
+      const struct product p = {.plugin = plugin,
+                                .weights = kind[0],
+                                .activations = kind[1],
+                                .end = (enum end)(i % 3),
+                                .rows = 150,
+                                .columns = 300,
+                                .batch = columns - 3,
+                                .batch_padded = columns,
+                                .stages = 3};
+      check_wgmma(&p, columns, 1);
+    }
+  }
+}
+
 static void tiles_lie_as_they_say(void **unused) {
   enum { ELEMENTS = 64 };
   (void)unused;
@@ -393,8 +415,8 @@ static void embedding_is_exact(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(vector_products_are_exact), cmocka_unit_test(matrix_products_are_exact),
-      cmocka_unit_test(wgmma_products_are_exact),  cmocka_unit_test(tiles_lie_as_they_say),
-      cmocka_unit_test(embedding_is_exact),
+      cmocka_unit_test(wgmma_products_are_exact),  cmocka_unit_test(wgmma_of_every_width_is_exact),
+      cmocka_unit_test(tiles_lie_as_they_say),     cmocka_unit_test(embedding_is_exact),
   };
   return cmocka_run_group_tests(tests, emulated_load, emulated_unload);
 }

@@ -10,8 +10,9 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/platform.h"
 
-// What a block is at. In shared memory, so that no registers hold it while a stage runs.
-struct persistent_place {
+// What a block is at. In shared memory, so that no registers hold it while a stage runs; aligned for
+// the pieces of 16 bytes that the stage is copied in.
+struct alignas(16) persistent_place {
   struct persistent_stage stage;       // a copy, unless it comes by scalar loads
   const struct persistent_stage *from; // of which
   struct persistent_arguments launch;

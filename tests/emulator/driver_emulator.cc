@@ -25,6 +25,9 @@ extern "C" {
 }
 #include "kernels/gpu/arguments.h"
 #include "tests/emulator/emulator.h"
+#if defined(EMULATOR_PTX)
+#include "tests/ptx/ptx.h"
+#endif
 
 struct allocation {
   unsigned char *memory;
@@ -112,7 +115,9 @@ enum decode_status describe(int device, struct gpu_device *out) {
   out->any_chunk = true;
 #endif
   out->overlap = true;
-#if defined(TILE_MMA)
+#if defined(EMULATOR_PTX)
+  ptx_describe(out);
+#elif defined(TILE_MMA)
   out->wgmma = true;
 #endif
   out->cooperative = true;

@@ -1,5 +1,5 @@
-// emulated: the GPU's kernels by themselves, run by the host emulators on memory of exactly the
-// size that arguments.h gives.
+// emulated: the GPU's kernels by themselves, run by the host emulators, and as nvcc's PTX where
+// that was made (tests/ptx), on memory of exactly the size that arguments.h gives.
 #ifndef PERTOKEN_TESTS_EMULATED_H
 #define PERTOKEN_TESTS_EMULATED_H
 
@@ -13,20 +13,18 @@
 struct emulated {
   const char *name;
   int warp;
-  bool fnuz;      // E4M3 as gfx942 holds it
-  bool any_chunk; // driver.h
-  bool wgmma;     // has those kernels
+  bool fnuz;       // E4M3 as gfx942 holds it
+  bool any_chunk;  // driver.h
+  bool wgmma;      // has those kernels
+  const char *ptx; // what it runs, which may not be there; NULL: the kernels' source
   void *library;
   emulator_launch_function *launch;
 };
 
-// Those that are built; with sanitizers one of each width.
-#if defined(__SANITIZE_ADDRESS__)
-#define EMULATED 2
-#else
-#define EMULATED 4
-#endif
-extern struct emulated emulated[EMULATED];
+// Those that are there: fewer with sanitizers.
+#define EMULATED emulated_count
+extern struct emulated emulated[];
+extern size_t emulated_count;
 
 // cmocka's set-up and tear-down of a group: opens and closes all.
 int emulated_load(void **unused);
