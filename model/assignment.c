@@ -87,6 +87,19 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
                         arena_printf(reading->arena, "[%s]", section->kind), workload);
 }
 
+static void refuse_selection(struct reading *reading, const char *name, const struct ini_key *key,
+                             bool is_set) {
+  const char *workload = selection_key_find(name) < SELECT_WORKLOAD
+                             ? ""
+                             : arena_printf(reading->arena, " or workload.%s", name);
+  if (is_set)
+    diagnostics_error(reading->diagnostics, key->place, "'%s' is no input: set OPTION.%s%s", name,
+                      name, workload);
+  else
+    diagnostics_error(reading->diagnostics, key->place,
+                      "a case changes inputs: '%s' belongs in the option or [workload]", name);
+}
+
 // KEY or OPTION.KEY, in a case or after --set.
 static void assign_prefixed(struct reading *reading, struct layer layer, enum origin for_option,
                             const struct ini_key *key, const char *where) {
@@ -104,8 +117,10 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
       return;
   }
   if (selection_key_find(name) >= 0)
+    refuse_selection(reading, name, key, for_option == ORIGIN_SET_OPTION);
+  else if (for_option == ORIGIN_SET_OPTION && is_head_key(name))
     diagnostics_error(reading->diagnostics, key->place,
-                      "a case changes inputs: '%s' belongs in the option or [workload]", name);
+                      "--set changes inputs: '%s' stands in the file's [scenario]", name);
   else if (point && layer.option < 0)
     scenario_unknown_option(reading->scenario, prefix, key->place, reading->diagnostics);
   else

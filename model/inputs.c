@@ -190,6 +190,61 @@ void inputs_check_attributes(const struct inputs *inputs, struct diagnostics *di
   }
 }
 
+static bool option_says(const struct inputs *inputs, size_t option, size_t which_case, int d) {
+  const int o = (int)option;
+  return said_at(inputs, (struct layer){ORIGIN_OPTION, o, 0}, d)->figure.origin != ORIGIN_NONE ||
+         said_at(inputs, (struct layer){ORIGIN_CASE_OPTION, o, which_case}, d)->figure.origin !=
+             ORIGIN_NONE ||
+         said_at(inputs, (struct layer){ORIGIN_SET_OPTION, o, 0}, d)->figure.origin != ORIGIN_NONE;
+}
+
+// Which options have a word of their own on an input in a case, as "h200.discount,
+// mi325x.discount"; their number in *count.
+static const char *own_words(const struct inputs *inputs, const struct scenario *scenario,
+                             size_t which_case, int d, size_t *count) {
+  const char *list = "";
+  *count = 0;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (option_says(inputs, o, which_case, d))
+      list = arena_printf(inputs->arena, "%s%s%s.%s", list, (*count)++ ? ", " : "",
+                          scenario->options[o].id, inputs->model->declarations[d].name);
+  return list;
+}
+
+static void check_setting_reach(const struct inputs *inputs, struct scenario *scenario, int d,
+                                struct diagnostics *diagnostics) {
+  const struct figure *figure = &said_at(inputs, (struct layer){ORIGIN_SET, -1, 0}, d)->figure;
+  const char *name = inputs->model->declarations[d].name;
+  size_t count = 0;
+  if (figure->origin == ORIGIN_NONE)
+    return;
+  const char *own = own_words(inputs, scenario, scenario->selected, d, &count);
+  if (count && count == scenario->option_count)
+    diagnostics_error(diagnostics, figure->place, "every option has a '%s' of its own: %s", name,
+                      own);
+  else if (count)
+    texts_add(&scenario->warnings, inputs->arena,
+              "--set %s does not reach an option that has its own: %s", name, own);
+}
+
+void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
+                        struct diagnostics *diagnostics) {
+  for (int d = 0; d < inputs->model->count; d++) {
+    check_setting_reach(inputs, scenario, d, diagnostics);
+    for (size_t c = 1; c < inputs->case_count; c++) {
+      size_t count = 0;
+      const struct layer layer = {ORIGIN_CASE, -1, c};
+      if (said_at(inputs, layer, d)->figure.origin == ORIGIN_NONE)
+        continue;
+      const char *own = own_words(inputs, scenario, c, d, &count);
+      if (count && count == scenario->option_count)
+        texts_add(&scenario->warnings, inputs->arena,
+                  "'%s' in case %s has no effect: every option has its own: %s",
+                  inputs->model->declarations[d].name, scenario->cases[c], own);
+    }
+  }
+}
+
 static void complete(struct figure *figure) {
   bool quoted = figure->grade == GRADE_QUOTED;
   if (!quoted)

@@ -27,6 +27,11 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
 // Reports a source, date or quote that belongs to no value.
 void inputs_check_attributes(const struct inputs *inputs, struct diagnostics *diagnostics);
 
+// Reports a word of --set that no option hears, because each has its own. Warns in
+// scenario->warnings of one that some do not hear, and of a case's that none does.
+void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
+                        struct diagnostics *diagnostics);
+
 // Fills figures[model->count] with what the option has in a case from its layers alone: ORIGIN_NONE
 // where nothing was said. Later layers win, the option level over the common one.
 void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,

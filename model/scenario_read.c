@@ -54,6 +54,7 @@ static void read_sections(struct reading *reading) {
       inputs_new(scenario->model, scenario->option_count, scenario->case_count, reading->arena);
   assign_all(reading);
   inputs_check_attributes(reading->inputs, reading->diagnostics);
+  inputs_check_reach(reading->inputs, scenario, reading->diagnostics);
   ranges_read(reading);
   frees_read(reading);
 }

@@ -161,6 +161,10 @@ def check_unknown_names(folder):
             (('compare', golden, '--case', 'daer'), "'dear'"),
             (('compare', golden, '--set', 'electricity_prise=1 USD/kWh'), "'electricity_price'"),
             (('compare', golden, '--set', 'h20.discount=1 %'), "'h200'"),
+            (('compare', golden, '--set', 'discount=1 %'), 'h200.discount, mi325x.discount'),
+            (('compare', golden, '--set', 'baseline=h200'), "the file's [scenario]"),
+            (('compare', golden, '--set', 'precision=fp8'), 'OPTION.precision or workload.precision'),
+            (('compare', golden, '--set', 'evidence=tp0022'), 'set OPTION.evidence'),
             (('explain', golden, 'h20.tco'), "'h200'"),
             (('explain', golden, 'h200.cost_per_mtk'), "'cost_per_mtok'"),
             (('explain', golden, 'tco'), 'OPTION.ITEM'),
@@ -385,7 +389,14 @@ def check_precedence(folder):
     equal(price('--case', 'dear'), ([0.14, 0.14], [14, 22]), '--case dear')
     equal(price('--case', 'dear', '--set', 'electricity_price=0.2 USD/kWh'), ([0.2, 0.2], [14, 22]), '--set KEY')
     equal(price('--set', 'common.electricity_price=0.2 USD/kWh'), ([0.2, 0.2], [14, 14]), '--set common.KEY')
-    equal(price('--case', 'dear', '--set', 'discount=30 %'), ([0.14, 0.14], [14, 22]), 'the option level wins')
+    refused = run('compare', folder.golden, '--case', 'dear', '--set', 'discount=30 %')
+    equal(refused.returncode, BAD_INPUT, 'a --set that every option overrides')
+    expect('h200.discount, mi325x.discount' in refused.stderr, refused.stderr)
+    expect('does not reach' not in run('compare', folder.golden, '--set', 'wacc=7 %/yr').stderr, '--set for all')
+    partly = run('compare', folder.golden, '--set', 'engineers=0 FTE').stderr
+    expect('--set engineers does not reach an option that has its own: mi325x.engineers' in partly, partly)
+    idle_case = folder.write('idle-case.ini', GOLDEN + '\n[case vain]\ndiscount = 30 %\n')
+    expect("'discount' in case vain has no effect" in run('compare', idle_case).stderr, 'a case without effect')
     equal(price('--case', 'dear', '--set', 'mi325x.discount=30 %'), ([0.14, 0.14], [14, 30]), '--set ID.KEY')
     equal(price('--set', 'h200.discount=1 %', '--set', 'h200.discount=2 %')[1], [2, 14], 'the last --set')
 
