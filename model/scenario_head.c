@@ -50,9 +50,12 @@ static void select_case(struct reading *reading) {
   scenario->selected = which < 0 ? 0 : (size_t)which;
   if (which >= 0)
     return;
-  const char *nearest = nearest_name(wanted, scenario->cases, scenario->case_count);
+  const char *nearest = nearest_name(wanted, scenario->cases, scenario->case_count), *list = "";
+  for (size_t c = 0; c < scenario->case_count && !nearest; c++)
+    list =
+        arena_printf(reading->arena, "%s%s%s", list, c ? ", " : ": there is ", scenario->cases[c]);
   diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
-                    "no [case %s]%s", wanted, did_you_mean(nearest, reading->arena));
+                    "no [case %s]%s%s", wanted, did_you_mean(nearest, reading->arena), list);
 }
 
 void head_read(struct reading *reading) {

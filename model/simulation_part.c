@@ -80,7 +80,8 @@ int simulation_merge(struct simulation_part *into, const struct simulation_part 
   }
   for (unsigned s = 0; s < frame->shards; s++)
     if (into->shards[s] && from->shards[s]) {
-      diagnostics_error(diagnostics, nowhere, "shard %u of %u is given twice", s, frame->shards);
+      diagnostics_error(diagnostics, nowhere, "shard %u of %u is given twice", s + 1,
+                        frame->shards);
       return -1;
     }
   for (unsigned s = 0; s < frame->shards; s++)
@@ -195,7 +196,8 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
   uint64_t done = part->tallies[0].done;
   if (!done) {
     diagnostics_error(diagnostics, (struct place){.source = NULL},
-                      "the simulation was stopped before its first draw");
+                      part->stopped ? "the simulation was stopped before its first draw"
+                                    : "these shards have none of the draws: give the others too");
     return NULL;
   }
   struct simulation *result = arena_alloc(arena, sizeof *result);

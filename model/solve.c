@@ -23,12 +23,12 @@ static int read_wanted(struct solve_answer *answer, const struct solve_question 
     return -1;
   }
   if (question->target) {
-    if (quantity_parse(question->target, nowhere, unit, &answer->wanted_cost, diagnostics))
+    const struct place place = source_text_start("--target", question->target, diagnostics->arena);
+    if (quantity_parse(question->target, place, unit, &answer->wanted_cost, diagnostics))
       return -1;
     if (answer->wanted_cost > 0)
       return 0;
-    diagnostics_error(diagnostics, nowhere, "a target must be above zero, not %s",
-                      question->target);
+    diagnostics_error(diagnostics, place, "a target must be above zero, not %s", question->target);
     return -1;
   }
   answer->matches = true;
@@ -57,12 +57,13 @@ static int read_between(struct solve_answer *answer, const char *text,
                         struct diagnostics *diagnostics) {
   const struct declaration *input = target_input(answer->scenario, answer->target);
   const struct limits limits = target_limits(answer->scenario, answer->target);
+  const struct place place = source_text_start("--between", text, diagnostics->arena);
   const char *rest = text;
   struct unit unit = input->unit;
   bool bad = read_bound(&rest, &answer->low) || *rest++ != ':' || read_bound(&rest, &answer->high);
   if (!bad) {
     rest += strspn(rest, " ");
-    if (*rest && unit_parse(rest, nowhere, &unit, diagnostics->arena, diagnostics))
+    if (*rest && unit_parse(rest, place, &unit, diagnostics->arena, diagnostics))
       return -1;
     bad = !dimension_equal(unit.dimension, input->unit.dimension);
   }
@@ -70,13 +71,14 @@ static int read_between(struct solve_answer *answer, const char *text,
   answer->high *= unit_factor(&unit);
   answer->reach = answer->high;
   if (bad || answer->low >= answer->high) {
-    diagnostics_error(diagnostics, nowhere, "expected LOW:HIGH in %s, not '%s'", input->unit.text,
-                      text);
+    diagnostics_error(diagnostics, place,
+                      "expected LOW:HIGH, the higher one last, and the unit once, as in '1:2 %s'",
+                      input->unit.text);
     return -1;
   }
   if (answer->low >= limits.low && answer->high <= limits.high)
     return 0;
-  diagnostics_error(diagnostics, nowhere, "'%s' leaves what '%s' may be", text, input->name);
+  diagnostics_error(diagnostics, place, "'%s' leaves what '%s' may be", text, input->name);
   return -1;
 }
 

@@ -152,6 +152,10 @@ const struct source *source_from_text(const char *name, const char *text, struct
   return source;
 }
 
+struct place source_text_start(const char *name, const char *text, struct arena *arena) {
+  return (struct place){source_from_text(name, text, arena), 1, 1};
+}
+
 bool source_line(const struct source *source, int line, const char **start, size_t *length) {
   const char *p = source->text, *end = source->text + source->size;
   for (int i = 1; i < line && p < end; i++) {

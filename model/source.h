@@ -35,6 +35,10 @@ const struct source *source_read(const char *path, struct arena *arena,
 // A source made of text in memory. The text is copied; it must be valid UTF-8.
 const struct source *source_from_text(const char *name, const char *text, struct arena *arena);
 
+// The beginning of a text in memory, such as the value of an option of the command line by the
+// option's name.
+struct place source_text_start(const char *name, const char *text, struct arena *arena);
+
 // The text of a line without its line end (LF or CRLF), as start and length; false if there is
 // none.
 bool source_line(const struct source *source, int line, const char **start, size_t *length);

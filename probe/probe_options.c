@@ -320,6 +320,9 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
 
 static void add_argument(const struct parsing *parsing, const char *text,
                          struct argp_state *state) {
+  if (parsing->options->soak_s > 0) // '--soak 300' is a soak and an argument
+    argp_error(state, "one argument too many: '%s'; a soak of that length is --soak=%s", text,
+               text);
   if (parsing->syntax->command != COMMAND_CHECK || parsing->options->record)
     argp_error(state, "one argument too many: '%s'", text);
   parsing->options->record = text;

@@ -8,6 +8,9 @@
 // benchmarks take.
 enum { USUAL_CONTEXT = 4096 };
 
+// Fewer are a slip, such as 70 for 70 billion: no language model is that small.
+#define FEWEST_PARAMETERS 1e6
+
 static int print_answers(struct run *run, const struct scenario *scenario,
                          const struct decisions *decisions) {
   struct output output;
@@ -56,10 +59,10 @@ static int read_whole(struct run *run, const char *name, const char *text, doubl
 
 static int read_parameters(struct run *run, double *out) {
   const char *text = run->options.parameters;
-  if (!text || (csv_number(text, out) && *out >= 1 && *out <= 1e15))
+  if (!text || (csv_number(text, out) && *out >= FEWEST_PARAMETERS && *out <= 1e15))
     return 0;
   diagnostics_error(run->diagnostics, (struct place){0},
-                    "--parameters wants a number such as 70e9, not '%s'", text);
+                    "--parameters wants a number such as 70e9 for 70 billion, not '%s'", text);
   return -1;
 }
 

@@ -15,15 +15,18 @@ static int print_grid(struct run *run, const struct scenario *scenario) {
   return output_close(&output, run->diagnostics);
 }
 
-static int print_tornado(struct run *run, const struct scenario *scenario) {
+static int read_swing(const struct run *run, double *share) {
+  *share = 0.2;
+  if (run->options.swing && run_read_share(run, "--swing", run->options.swing, share))
+    return -1;
+  if (*share > 0)
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0}, "--swing must be above 0 %%");
+  return -1;
+}
+
+static int print_tornado(struct run *run, const struct scenario *scenario, double share) {
   struct output output;
-  double share = 0.2;
-  if (run->options.swing && run_read_share(run, "--swing", run->options.swing, &share))
-    return -1;
-  if (share <= 0) {
-    diagnostics_error(run->diagnostics, (struct place){0}, "--swing must be above 0 %%");
-    return -1;
-  }
   const struct sensitivity *sensitivity =
       sensitivity_of(scenario, run->options.option, share, run->arena, run->diagnostics);
   if (!sensitivity || run_open_output(run, &output))
@@ -33,11 +36,14 @@ static int print_tornado(struct run *run, const struct scenario *scenario) {
 }
 
 int command_sensitivity(struct run *run) {
+  double share;
+  if (read_swing(run, &share))
+    return -1;
   const struct scenario *scenario = run_read_scenario(run, 0);
   if (!scenario)
     return -1;
   run_print_warnings(run, scenario);
-  return run->options.grid ? print_grid(run, scenario) : print_tornado(run, scenario);
+  return run->options.grid ? print_grid(run, scenario) : print_tornado(run, scenario, share);
 }
 
 enum { SOLVE_DRAWS = 16384 };

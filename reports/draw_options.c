@@ -20,6 +20,11 @@ static int read_shard(const struct run *run, const char *text, struct simulate_r
                       SIMULATE_MOST_SHARDS, text);
     return -1;
   }
+  if (run->options.format == FORMAT_CSV) {
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--shard prints a part for 'pertoken merge', which takes --format csv");
+    return -1;
+  }
   request->shard = (unsigned)number - 1;
   request->shards = (unsigned)shards;
   return 0;

@@ -212,7 +212,9 @@ struct options options_parse(const struct syntax *syntax, int argc, char **argv,
       .options = options_of(syntax, arena),
       .parser = parse_one,
       .args_doc = syntax->arguments,
-      .doc = arena_printf(arena, "%s.\vExample:\n  %s", syntax->summary, syntax->example),
+      .doc = arena_printf(arena, "%s%s\vExample:\n  %s", syntax->summary,
+                          syntax->summary[strlen(syntax->summary) - 1] == '?' ? "" : ".",
+                          syntax->example),
   };
   argv[0] = arena_printf(arena, "pertoken %s", syntax->name);
   argp_err_exit_status = 2;

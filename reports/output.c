@@ -44,9 +44,10 @@ static const char *target_of(const char *path, struct arena *arena) {
 
 int output_open(struct output *output, const char *path, struct arena *arena,
                 struct diagnostics *diagnostics) {
-  *output = (struct output){.stream = stdout, .path = path};
-  if (!path)
+  *output = (struct output){.stream = stdout};
+  if (!path || !strcmp(path, "-"))
     return 0;
+  output->path = path;
   if (is_special(path)) {
     output->stream = fopen(path, "w");
     return output->stream ? 0 : fail("write", path, diagnostics);

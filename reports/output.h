@@ -13,7 +13,7 @@ struct output {
                          // NULL for a device or pipe
 };
 
-// `path` NULL means the standard output. Returns 0 or -1.
+// `path` NULL or "-" means the standard output. Returns 0 or -1.
 int output_open(struct output *output, const char *path, struct arena *arena,
                 struct diagnostics *diagnostics);
 

@@ -78,14 +78,14 @@ int run_open_output(struct run *run, struct output *output) {
 }
 
 int run_read_share(const struct run *run, const char *name, const char *text, double *share) {
+  const struct place place = source_text_start(name, text, run->arena);
   struct unit percent;
-  if (unit_parse("%", (struct place){0}, &percent, run->arena, run->diagnostics) ||
-      quantity_parse(text, (struct place){0}, &percent, share, run->diagnostics))
+  if (unit_parse("%", place, &percent, run->arena, run->diagnostics) ||
+      quantity_parse(text, place, &percent, share, run->diagnostics))
     return -1;
   if (*share > -1 && *share <= 1)
     return 0;
-  diagnostics_error(run->diagnostics, (struct place){0}, "%s must lie within 100 %%, not %s", name,
-                    text);
+  diagnostics_error(run->diagnostics, place, "%s must lie within 100 %%, not %s", name, text);
   return -1;
 }
 

@@ -327,7 +327,7 @@ static void test_merge_refused(void **state) {
   request.seed = 21;
   struct simulation_part *other = shard_of(&fixture, request, 2, 3);
   assert_int_equal(simulation_merge(part, again, diagnostics), -1);
-  expect_error(&fixture.fixture, "twice", "shard 0 of 3 is given twice");
+  expect_error(&fixture.fixture, "twice", "shard 1 of 3 is given twice");
   assert_int_equal(simulation_merge(part, other, diagnostics), -1);
   expect_error(&fixture.fixture, "other", "these parts are of different runs");
   scenario_fixture_end(&fixture);

@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""Mistakes of the command line that people make: exit status 2, and a message that says what is wrong.
+
+    check_mistakes.py [NAME...]     every command, or those whose line contains a NAME
+
+check_bad_input.py does the same for what stands in files. PERTOKEN and PROBE name the programs.
+"""
+import pathlib
+import shlex
+import sys
+import tempfile
+
+from support.program import BAD_INPUT, Count, MACHINE_FAILED, PERTOKEN, PROBE, expect, run
+
+BASE = 'examples/mi325x-vs-h200.ini'
+RANGES = 'examples/uncertainty.ini'
+SOLVE = f'solve {BASE} --option mi325x --for discount'
+PROBE_RUN = 'run --model tinyllama-1.1b'
+
+# A command line, and what its error must say.
+MISTAKES = [
+    (f'diff {BASE}', 'expected A.ini B.ini'),
+    (f'diff {BASE} missing.ini', 'missing.ini: error: cannot be opened'),
+    ("compare ''", 'cannot be opened'),
+    ('compare .', 'expected a file, found a directory'),
+    ('compare /dev/null', 'expected a regular file'),
+    (f'compare {BASE} --case nope', 'no [case nope]: there is base, dear_power'),
+    (f'compare {BASE} --case dear_powr', "did you mean 'dear_power'"),
+    (f'compare {BASE} --data missing', 'missing'),
+    (f'compare {BASE} --measurements missing', "cannot read the directory 'missing'"),
+    (f'compare {BASE} --model {BASE}', 'unknown section [scenario] in a model'),
+    (f"compare {BASE} --set 'discount=22 %'", "a 'discount' of its own: h200.discount, mi325x.discount"),
+    (f'compare {BASE} --set mi325x.discount=15', "'15' has no unit: expected a quantity such as '5 %'"),
+    (f"compare {BASE} --set 'mi325x.discount=-15 %'", 'must be at least 0 %, not -15 %'),
+    (f"compare {BASE} --set 'mi325x.list_price=-1 USD'", 'must be at least 0 USD/gpu'),
+    (f"compare {BASE} --set 'horizon=0 yr'", 'must be above 0 yr'),
+    (f"compare {BASE} --set 'horizon=300 yr'", 'must be at most 30 yr'),
+    (f"compare {BASE} --set 'utilization=0 %'", 'must be above 0 %'),
+    (f"compare {BASE} --set 'wacc=8 %'", "wrong unit '%': expected a quantity such as '5 %/yr'"),
+    (f"compare {BASE} --set 'electricity_price=0,08 USD/kWh'", 'a point for decimals'),
+    (f"compare {BASE} --set 'electricity_price=0.08 USD/kwh'", "did you mean 'kWh'"),
+    (f"compare {BASE} --set 'electricity_price=0.08 EUR/kWh'", 'amounts are in USD here, not EUR'),
+    (f'compare {BASE} --set accelerators=1e300', 'has no finite value'),
+    (f'compare {BASE} --set h200.evidence=tp9999', "no row 'tp9999'"),
+    (f'compare {BASE} --set h200.evidence=tp0090', "is of 'mi325x-256', not of 'h200-sxm-141'"),
+    (f'explain {BASE} mi325x.net_prize', "did you mean 'net_price'"),
+    (f'sensitivity {BASE} --swing 15', "--swing:1:1: error: '15' has no unit"),
+    (f"sensitivity {BASE} --swing '200 %'", 'within 100 %'),
+    (f"sensitivity {BASE} --swing '0 %'", '--swing must be above 0 %'),
+    (f'sensitivity {BASE} --option h20', "did you mean 'h200'"),
+    (f'sensitivity {BASE} --grid pue=1:2', 'three numbers are wanted'),
+    (f'sensitivity {BASE} --grid pue=2:1:0.1', 'rise in steps above zero'),
+    (f'sensitivity {BASE} --grid pue=0.5:1.5:0.5', 'leaves what the input may be'),
+    (f'simulate {BASE}', 'there is no [range]'),
+    (f'simulate {RANGES} --draws 0', 'not 0'),
+    (f'simulate {RANGES} --draws 1e6', 'expected a whole number'),
+    (f'simulate {RANGES} --method sobl', 'sobol or random'),
+    (f'simulate {RANGES} --shard 5/4', 'I from 1 to N'),
+    (f'simulate {RANGES} --shard 1/4 --format csv', "'pertoken merge', which takes --format csv"),
+    ('merge missing.json', 'cannot be opened'),
+    (f'merge {BASE}', 'no part of a simulation'),
+    (f'solve {BASE} --option mi325x', '--option ID and --for INPUT'),
+    (f'{SOLVE} --target 0.30', "--target:1:1: error: '0.30' has no unit"),
+    (f"{SOLVE} --target '0 USD/Mtok'", 'above zero'),
+    (f"{SOLVE} --target '1 USD/Mtok' --match h200", 'exclude each other'),
+    (f"{SOLVE} --between '10 %:30 %'", "the unit once, as in '1:2 %'"),
+    (f"{SOLVE} --between '30:10 %'", 'the higher one last'),
+    (f"{SOLVE} --between '10:300 %'", "leaves what 'discount' may be"),
+    (f'{SOLVE} --match mi325x', 'cannot be matched with itself'),
+    (f'solve {BASE} --option mi325x --for tco', 'is computed: it is no input'),
+    ('fit --parameters 70', '70e9 for 70 billion'),
+    ('fit --parameters 70b', '70e9 for 70 billion'),
+    ('fit --context 4k', 'expected a whole number'),
+    ('fit --kv fp7', "unknown precision 'fp7'"),
+    ('fit --where modle=llama-2-70b', "did you mean 'model'"),
+    (f'rent {BASE}', 'needs an owned and a rented option'),
+    ('wait examples/wait.ini --for b20', 'did you mean [wait b200]'),
+    (f'audit {BASE}', 'needs a [claim NAME]'),
+    ('audit --table data/prices.csv', "a table of claims needs a column 'claim'"),
+    (f'route {BASE}', 'needs a [demand NAME]'),
+    ('catalog prices --where accelerator', 'COLUMN=VALUE or COLUMN~TEXT'),
+    (f'report {BASE} -o -', "is written to a file, and '-' is none"),
+    (f'report {BASE} -o /dev/full', 'is written to a file'),
+]
+
+PROBE_MISTAKES = [
+    ('run', 'expected --model ID'),
+    (f'{PROBE_RUN} --precision bf17', "did you mean 'bf16'"),
+    (f'{PROBE_RUN} --precision bf16,bf16', 'names bf16 twice'),
+    (f'{PROBE_RUN} --batch 0', 'whole numbers from 1'),
+    (f'{PROBE_RUN} --batch 1,,2', 'whole numbers from 1'),
+    (f'{PROBE_RUN} --context 4k', 'whole numbers from 1'),
+    (f'{PROBE_RUN} --layers 100', 'has 22 layers'),
+    (f'{PROBE_RUN} --layers 2,1', 'ascending'),
+    (f'{PROBE_RUN} --time -1', "such as '10 s'"),
+    (f'{PROBE_RUN} --soak 30', "--soak=30"),
+    (f'{PROBE_RUN} --wall-power 512', "'512' has no unit"),
+    (f'{PROBE_RUN} --redfish host', 'expected --redfish https://HOST'),
+    (f'{PROBE_RUN} --shard 2/2', 'expected --shard 1/N'),
+    (f'{PROBE_RUN} --data missing', "'missing'"),
+    ('run --model tinyllama-1.1', "did you mean 'tinyllama-1.1b'"),
+    ('check missing.json', 'cannot be opened'),
+    (f'check {BASE}', 'expected a whole measurement record'),
+    ('check missing.json --tolerance 4', "'4' has no unit"),
+    ('list --device gpu', "did you mean 'cpu'"),
+]
+
+
+def check_refused(line, message, program=PERTOKEN):
+    done = run(*shlex.split(line), program=program)
+    expect(done.returncode == BAD_INPUT, f'exit {done.returncode}: {done.stderr[-500:]}')
+    said = ' '.join(done.stderr.split())
+    expect(message in said, f'{message!r} is not said: {done.stderr[-1500:]}')
+    expect(not done.stdout, f'printed {done.stdout[:200]!r}')
+
+
+def check_target_refused(line):
+    done = run(*shlex.split(line))
+    expect(done.returncode == MACHINE_FAILED, f'exit {done.returncode}: {done.stderr[-500:]}')
+    expect('cannot write' in done.stderr and 'missing/' in done.stderr, done.stderr[-500:])
+
+
+def check_standard_output():
+    """-o - is the standard output, and makes no file of that name."""
+    plain = run('compare', BASE, '-q').stdout
+    with tempfile.TemporaryDirectory() as folder:
+        done = run('compare', pathlib.Path(BASE).resolve(), '-q', '-o', '-', cwd=folder)
+        left = list(pathlib.Path(folder).iterdir())
+    expect(done.stdout == plain, 'compare -o - prints something else')
+    expect(not left, f'files were left: {left}')
+
+
+def check_shards():
+    """Parts that hold no draws, and one given twice, by the number that --shard had."""
+    with tempfile.TemporaryDirectory() as folder:
+        part = pathlib.Path(folder) / 'part.json'
+        run('simulate', RANGES, '-q', '--draws', 64, '--shard', '1/2', '-o', part)
+        alone, twice = run('merge', part), run('merge', part, part)
+    expect(alone.returncode == BAD_INPUT and 'give the others too' in alone.stderr, alone.stderr)
+    expect(twice.returncode == BAD_INPUT and 'shard 1 of 2 is given twice' in twice.stderr, twice.stderr)
+
+
+def check_help():
+    """A summary that asks ends with its question mark."""
+    for command in ('simulate', 'wait', 'audit', 'compare'):
+        summary = run(command, '--help').stdout.splitlines()[1]
+        expect(summary.endswith(('?', '.')) and not summary.endswith('?.'), summary)
+
+
+def main():
+    count = Count()
+
+    wanted = [word for word in sys.argv[1:] if word != 'full']
+
+    def test(name, check, *arguments):
+        if not wanted or any(word in name for word in wanted):
+            count.test(name, check, *arguments)
+
+    for line, message in MISTAKES:
+        test(line, check_refused, line, message)
+    for line, message in PROBE_MISTAKES:
+        test(f'probe {line}', check_refused, line, message, PROBE)
+    for line in (f'compare {BASE} -o missing/x.csv', f'page {BASE} -o missing/x.html', f'report {BASE} -o missing/x.xlsx'):
+        test(line, check_target_refused, line)
+    test('-o -', check_standard_output)
+    test('shards', check_shards)
+    test('help', check_help)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()
