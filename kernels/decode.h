@@ -51,7 +51,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECODE_ABI 2
+#define DECODE_ABI 3
 
 enum element {
   ELEMENT_F32,
@@ -126,6 +126,12 @@ struct decode_all_reduce {
   char library[64]; // "NCCL 2.28.9"
 };
 
+// How the steps of a state are put on the device.
+struct decode_step_form {
+  char form[32];      // "recorded graph", "one launch", "single launches"
+  char fallback[256]; // why it is not what it was to be, and takes longer than need be; "" if it is
+};
+
 struct decode_state; // owned by the backend
 
 struct decode_backend {
@@ -175,6 +181,9 @@ struct decode_backend {
 
   // The last failure in words; "" if none.
   const char *(*error)(void);
+
+  // Of several ranks that of one that fell back, if any. NULL: the backend has but one way.
+  void (*step_form)(const struct decode_state *, struct decode_step_form *out);
 };
 
 // The embedded default.

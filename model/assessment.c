@@ -163,6 +163,10 @@ static void warn_of_record(struct reading *reading, struct option *option) {
   const char *list = measurement_flags_text(&option->record->flags, reading->arena);
   if (*list)
     texts_add(&option->warnings, reading->arena, "the measurement was not steady: %s", list);
+  const struct measurement_step_form *form = &option->record->step_form;
+  if (*form->fallback)
+    texts_add(&option->warnings, reading->arena,
+              "the measurement took longer than need be: %s, as %s", form->form, form->fallback);
 }
 
 static void warn_of_throughput(struct reading *reading, struct option *option) {

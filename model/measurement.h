@@ -20,9 +20,9 @@
 
 // 2 adds what stands beside the device's own watts, telemetry and the device's state; 3 what the
 // device does while others beside it run the same; 4 the meter's readings over time; 5 several
-// devices that hold one model together; 6 telemetry of each of several devices. Older records are
-// read, with these unknown.
-#define MEASUREMENT_SCHEMA 6
+// devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is put
+// on the device. Older records are read, with these unknown.
+#define MEASUREMENT_SCHEMA 7
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -81,6 +81,13 @@ struct measurement_slice {
   double step_seconds, ci95_low_s, ci95_high_s; // median and its 95 % interval
   const double *samples;                        // seconds per step
   size_t sample_count;
+};
+
+// How a step is put on a device that is told what to do: decode_step_form of kernels/decode.h. ""
+// where there is but one way, and in old records.
+struct measurement_step_form {
+  const char *form;     // "recorded graph", "one launch", "single launches"
+  const char *fallback; // why it is not what it was to be, and takes longer than need be
 };
 
 struct measurement_flags {
@@ -243,6 +250,7 @@ struct measurement {
   struct measurement_shard shard;
   struct measurement_tensor_parallel tensor_parallel;
 
+  struct measurement_step_form step_form;
   struct measurement_flags flags;
   enum grade grade; // measured; or projected: slices, cache-resident, not the whole model
   struct measurement_verification verification;

@@ -95,6 +95,9 @@ static const struct field slice_fields[] = {INT(measurement_slice, layers, 1),
                                             REALS(measurement_slice, samples, sample_count),
                                             END};
 
+static const struct field step_form_fields[] = {TEXT(measurement_step_form, form),
+                                                TEXT(measurement_step_form, fallback), END};
+
 static const struct field flags_fields[] = {
     BOOL(measurement_flags, cache_resident),    BOOL(measurement_flags, noisy),
     BOOL(measurement_flags, unconverged),       BOOL(measurement_flags, drift),
@@ -183,6 +186,7 @@ static const struct field result_fields[] = {
     BOOL(measurement, whole_model),
     INT(measurement, layers_measured, 1),
     GRADE(measurement, grade),
+    OBJECT_SINCE(measurement, step_form, step_form_fields, 7),
     OBJECT(measurement, flags, flags_fields),
     REAL(measurement, tokens_per_s, 0),
     REAL(measurement, ci95_low, 0),

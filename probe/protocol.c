@@ -29,6 +29,7 @@ struct depth {
   double bandwidth_after;
   struct energy_load load;
   struct decode_all_reduce all_reduce; // of several devices
+  struct decode_step_form form;
 };
 
 const char *workload_text(const struct workload *workload, struct arena *arena) {
@@ -199,6 +200,8 @@ static enum protocol_outcome measure_depth(const struct protocol *protocol,
   if (status == DECODE_OK && !*protocol->stop)
     depth->sampling.state = backend->create(protocol->device->index, &request, &status);
   say(protocol, label, "warming up");
+  if (depth->sampling.state && backend->step_form)
+    backend->step_form(depth->sampling.state, &depth->form);
   if (depth->sampling.state)
     status = measure_state(protocol, workload, depth, layers == deepest(workload));
   if (depth->sampling.state)
@@ -347,6 +350,19 @@ static void tell_flags(const struct protocol *protocol, const struct depth *dept
   out->grade = whole ? GRADE_MEASURED : GRADE_PROJECTED;
 }
 
+// Of the deepest, or of one that fell back.
+static void tell_step_form(const struct protocol *protocol, const struct workload *workload,
+                           const struct depth *depths, struct measurement *out) {
+  const struct decode_step_form *form = &depths[workload->layer_count - 1].form;
+  for (size_t i = 0; i < workload->layer_count && !*form->fallback; i++)
+    form = *depths[i].form.fallback ? &depths[i].form : form;
+  out->step_form.form = arena_copy(protocol->arena, form->form);
+  out->step_form.fallback = arena_copy(protocol->arena, form->fallback);
+  if (*form->fallback)
+    diagnostics_warning(protocol->diagnostics, nowhere, "%s: %s, slower than need be: %s",
+                        workload_text(workload, protocol->arena), form->form, form->fallback);
+}
+
 // The ranks' exchanges come on top of the share's own time: two a layer, one for the tokens.
 static void tell_exchanges(struct measurement *out) {
   const double shift_s = (2 * out->model.layers + 1) * out->shard.all_reduce_s;
@@ -416,6 +432,7 @@ static void tell(const struct protocol *protocol, const struct workload *workloa
   out->tensor_parallel = tell_ranks(protocol, workload, last);
   tell_energy(protocol, last, out);
   tell_flags(protocol, depths, count, out);
+  tell_step_form(protocol, workload, depths, out);
 }
 
 // ---- the whole
@@ -465,6 +482,7 @@ static struct measurement begin(const struct protocol *protocol, const struct wo
       .cost_formula = "counted from the shapes: every weight and scale once per step, the "
                       "embedding rows of the batch, keys and values of all positions read, one "
                       "written",
+      .step_form = {"", ""},
       .together = measurement_together_unknown,
       .seed = workload->seed,
       .started = environment_time(protocol->arena),

@@ -143,6 +143,18 @@ static bool print_watts(const struct measurement *recorded, const struct measure
   return agrees;
 }
 
+// Only where the record says how: older ones do not, and a CPU has but one way.
+static void print_step_form(const struct measurement *recorded, const struct measurement *now,
+                            FILE *out) {
+  if (!*recorded->step_form.form || !strcmp(recorded->step_form.form, now->step_form.form))
+    return;
+  fputs("  steps were put on the device as ", out);
+  print_safely(recorded->step_form.form, out);
+  fputs(", now as ", out);
+  print_safely(now->step_form.form, out);
+  putc('\n', out);
+}
+
 static void print_heading(const struct measurement_record *record, double tolerance, FILE *out) {
   print_safely(record->results[0].model.id, out);
   fputs(" on ", out);
@@ -199,6 +211,7 @@ static enum recheck_outcome recheck_one(const struct protocol *protocol, const s
     print_heading(recorded->record, tolerance, out);
   const bool tokens_agree = print_comparison(recorded, &now, tolerance, out);
   const bool watts_agree = print_watts(recorded, &now, out);
+  print_step_form(recorded, &now, out);
   fflush(out);
   return tokens_agree && watts_agree ? RECHECK_AGREES : RECHECK_DIFFERS;
 }

@@ -20,6 +20,7 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
        arena_printf(arena, "%d devices", result->tensor_parallel.devices)},
       {!result->whole_model && result->shard.of < 2, "not the whole model"},
       {result->slice_count > 0, "extrapolated"},
+      {*result->step_form.fallback != 0, result->step_form.form},
       {flags->cache_resident, "cache-resident"},
       {flags->noisy, "noisy"},
       {flags->unconverged, "wide interval"},

@@ -133,6 +133,17 @@ static void check_steps(const struct decode_request *request, float *logits) {
   reference_destroy(reference);
 }
 
+static void expect_step_form(const struct decode_request *request, const char *form,
+                             const char *fallback) {
+  struct decode_step_form found;
+  struct decode_state *state = make(request);
+  hip.backend->step_form(state, &found);
+  hip.backend->destroy(state);
+  assert_string_equal(found.form, form);
+  if (strncmp(found.fallback, fallback, strlen(fallback)) != 0 || !*found.fallback != !*fallback)
+    fail_msg("expected '%s' in '%s'", fallback, found.fallback);
+}
+
 static void same_as_the_oracle(void **unused) {
   (void)unused;
   need_plugin();
@@ -147,16 +158,18 @@ static void same_as_the_oracle(void **unused) {
     }
 }
 
-// Streams that cannot be recorded give the same bits, launch by launch; and more steps in one call
-// than a queue may hold end as well.
+// Streams that cannot be recorded give the same bits, launch by launch, and it is told; and more
+// steps in one call than a queue may hold end as well.
 static void without_graphs(void **unused) {
   (void)unused;
   need_plugin();
   const struct decode_request request = request_of(&bf16, 1);
   float recorded[VOCAB], launched[VOCAB];
   check_steps(&request, recorded);
+  expect_step_form(&request, "recorded graph", "");
   setenv("FAKE_HIP_NO_CAPTURE", "1", 1);
   check_steps(&request, launched);
+  expect_step_form(&request, "single launches", "the step could not be recorded: ");
   assert_memory_equal(recorded, launched, sizeof recorded);
   struct decode_state *state = make(&request);
   assert_int_equal(hip.backend->run(state, 25), DECODE_OK);
@@ -428,7 +441,8 @@ static void ranks_are_the_oracle(void **unused) {
   expect_nothing_left();
 }
 
-// Steps are recorded with their all-reduces; where that cannot be, they are the same bits.
+// Steps are recorded with their all-reduces; where that cannot be, they are the same bits, and it
+// is told.
 static void ranks_without_graphs(void **unused) {
   static const char *const unable[] = {"FAKE_HIP_NO_CAPTURE", "FAKE_RCCL_NO_CAPTURE"};
   float recorded[VOCAB], launched[VOCAB];
@@ -436,9 +450,11 @@ static void ranks_without_graphs(void **unused) {
   need_plugin();
   const struct decode_request request = ranks_of(&bf16, 1, 4);
   check_steps(&request, recorded);
+  expect_step_form(&request, "recorded graph", "");
   for (size_t i = 0; i < 2; i++) {
     setenv(unable[i], "1", 1);
     check_steps(&request, launched);
+    expect_step_form(&request, "single launches", "the step could not be recorded: ");
     unsetenv(unable[i]);
     assert_memory_equal(recorded, launched, (size_t)shared.vocab * sizeof *recorded);
     expect_nothing_left();

@@ -91,6 +91,7 @@ static const struct measurement example = {
     .power_slope_w_per_s = NAN,
     .beside = {NAN, NAN, "rapl-powercap, 1 CPU package", 25, 30.5, "typed: PDU A3", 512},
     .telemetry = WATCHED,
+    .step_form = {"single launches", "recording failed"},
     .grade = GRADE_MEASURED,
     .verification = {"two layers", 1e-3, 1e-2, "ab"},
     .seed = INT64_MAX,
@@ -144,6 +145,8 @@ static void test_round_trip(void **state) {
   assert_true(result->flags.noisy && !result->flags.drift);
   assert_int_equal(result->grade, GRADE_MEASURED);
   assert_string_equal(result->types.accumulation, "f32");
+  assert_string_equal(result->step_form.form, "single launches");
+  assert_string_equal(result->step_form.fallback, "recording failed");
   end(&work);
 }
 
@@ -312,10 +315,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 7}", "a record of schema 7, this version reads 1 to 6");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 6");
+  refuse(&work, "{\"schema\": 8}", "a record of schema 8, this version reads 1 to 7");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 7");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 6}", "the record has no digest");
+  refuse(&work, "{\"schema\": 7}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -455,6 +458,7 @@ static void test_members_of_old(void **state) {
     json_object_del(old, "telemetry");
   }
   json_object_del(json_object_get(result, "together"), "telemetry");
+  json_object_del(result, "step_form");
   json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   json_decref(record);
@@ -484,6 +488,7 @@ static void test_old_schema(void **state) {
   json_object_del(result, "together");
   json_object_del(result, "shard");
   json_object_del(result, "tensor_parallel");
+  json_object_del(result, "step_form");
   json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   assert_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
@@ -507,11 +512,13 @@ static void test_old_schema(void **state) {
   assert_int_equal(old->together.devices, 0);
   assert_int_equal(measurement_devices(old), 1);
   assert_string_equal(old->tensor_parallel.library, "");
+  assert_string_equal(old->step_form.form, "");
+  assert_string_equal(old->step_form.fallback, "");
   assert_true(isnan(old->together.total_tokens_per_s));
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 6"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 7"));
   end(&work);
 }
 

@@ -3,6 +3,7 @@
 #include "tests/support/stand_in.h"
 
 #include "probe/calibration.h"
+#include "probe/result_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,6 +83,24 @@ static void test_drift(void **state) {
   stand_in.drift = 0.002;
   const struct measurement result = scene_measured(&scene);
   assert_true(result.flags.noisy);
+  scene_end(&scene);
+}
+
+// A device that puts its steps on itself in a slower way than it was to: recorded, and shown.
+static void test_step_form(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  struct measurement result = scene_measured(&scene);
+  assert_string_equal(result.step_form.form, "recorded graph");
+  assert_string_equal(result.step_form.fallback, "");
+  assert_null(strstr(result_remarks(&result, &scene.fixture.arena), "launches"));
+  stand_in.fallback = "it cannot";
+  result = scene_measured(&scene);
+  assert_string_equal(result.step_form.form, "single launches");
+  assert_string_equal(result.step_form.fallback, "it cannot");
+  assert_non_null(strstr(result_remarks(&result, &scene.fixture.arena), "single launches"));
+  assert_int_equal(result.grade, GRADE_MEASURED);
   scene_end(&scene);
 }
 
@@ -237,6 +256,7 @@ int main(void) {
       cmocka_unit_test(test_jitter),
       cmocka_unit_test(test_drift),
       cmocka_unit_test(test_footprint_is_no_drift),
+      cmocka_unit_test(test_step_form),
       cmocka_unit_test(test_memory_drift),
       cmocka_unit_test(test_void),
       cmocka_unit_test(test_cache_resident),

@@ -256,6 +256,21 @@ static void test_recheck_watts(void **state) {
   scene_end(&scene);
 }
 
+// A step that is not put on the device as it was: said, whether or not the speed agrees.
+static void test_recheck_step_form(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  struct measurement recorded = scene_measured(&scene);
+  assert_null(strstr(checked(&scene, &recorded, RECHECK_AGREES), "put on the device"));
+  stand_in.fallback = "it cannot";
+  expect_fragment(checked(&scene, &recorded, RECHECK_AGREES),
+                  "steps were put on the device as recorded graph, now as single launches");
+  recorded.step_form.form = ""; // of an old record
+  assert_null(strstr(checked(&scene, &recorded, RECHECK_AGREES), "put on the device"));
+  scene_end(&scene);
+}
+
 static void test_recheck_without_watts(void **state) {
   (void)state;
   struct scene scene;
@@ -278,10 +293,15 @@ static void test_recheck_without_watts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_power),         cmocka_unit_test(test_meter_lost),
-      cmocka_unit_test(test_power_beside),  cmocka_unit_test(test_host_alone),
-      cmocka_unit_test(test_soak),          cmocka_unit_test(test_slices_metered_once),
-      cmocka_unit_test(test_recheck_watts), cmocka_unit_test(test_recheck_without_watts),
+      cmocka_unit_test(test_power),
+      cmocka_unit_test(test_meter_lost),
+      cmocka_unit_test(test_power_beside),
+      cmocka_unit_test(test_host_alone),
+      cmocka_unit_test(test_soak),
+      cmocka_unit_test(test_slices_metered_once),
+      cmocka_unit_test(test_recheck_watts),
+      cmocka_unit_test(test_recheck_step_form),
+      cmocka_unit_test(test_recheck_without_watts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -353,7 +353,8 @@ static void test_ranks_table(void **state) {
                                .load_power_w = 2000,
                                .energy_meter = "",
                                .grade = GRADE_MEASURED,
-                               .tensor_parallel = {4, NULL, 0, "NCCL 2.28.9", 20e-6, 2097152}};
+                               .tensor_parallel = {4, NULL, 0, "NCCL 2.28.9", 20e-6, 2097152},
+                               .step_form = {"", ""}};
   const struct measurement_record record = {
       .device = {.name = "GPU"}, .results = &result, .count = 1};
   result_table_print(&record, out);

@@ -297,6 +297,13 @@ enum decode_status state_make_step(struct decode_state *state) {
   return status;
 }
 
+void state_step_form(const struct decode_state *state, struct decode_step_form *out) {
+  if (state->ranks)
+    ranks_step_form(state->ranks, out);
+  else
+    gpu_driver.graph_form(state->step, out);
+}
+
 static enum decode_status take_memory(struct decode_state *state) {
   const size_t bytes = state->plan.bytes;
   const uint64_t total = state->plan.device.described.memory_bytes;
@@ -595,6 +602,7 @@ const struct decode_backend *pertoken_backend(void) {
       .matrix_rate = matrix_rate,
       .calibration_end = calibration_end,
       .error = state_error,
+      .step_form = state_step_form,
   };
   backend.name = gpu_driver.name;
   backend.build = gpu_driver.build;

@@ -64,11 +64,13 @@ struct gpu_driver {
   // Makes of a matrix what a kernel takes, in place: arguments.h. DECODE_UNSUPPORTED without wgmma.
   enum decode_status (*tensor_map)(struct gpu_context *, struct tensor_map *);
 
-  // `recorded` as one graph of the runtime's, where it has them; else launched one by one.
+  // `recorded` as one graph of the runtime's, where it can be; else launched one by one, which
+  // graph_form tells.
   enum decode_status (*graph_make)(struct gpu_context *, const struct gpu_launch *, size_t count,
                                    bool recorded, struct gpu_graph **out);
   enum decode_status (*graph_run)(struct gpu_context *, struct gpu_graph *, int times);
   void (*graph_free)(struct gpu_context *, struct gpu_graph *); // NULL is allowed
+  void (*graph_form)(const struct gpu_graph *, struct decode_step_form *out);
 
   // Joins contexts of different devices; called by one thread. DECODE_NO_DEVICE where there is no
   // library for it.

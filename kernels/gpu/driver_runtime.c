@@ -48,6 +48,7 @@ struct gpu_graph {
   void *executable;
   struct gpu_launch *launches;
   size_t count;
+  struct decode_step_form form;
 };
 
 static _Thread_local char last_error[512];
@@ -433,34 +434,53 @@ static enum decode_status prepare_kernels(struct gpu_context *context,
   return status;
 }
 
-static int record(struct gpu_context *context, struct gpu_graph *graph) {
+static bool refuse_recording(const struct gpu_runtime *runtime, int code, struct gpu_graph *graph) {
+  snprintf(graph->form.fallback, sizeof graph->form.fallback,
+           "the step could not be recorded: %.150s (%.60s)", runtime->error_string(code),
+           runtime->error_name(code));
+  return false;
+}
+
+// Where it fails, graph->form.fallback says why.
+static bool record(struct gpu_context *context, struct gpu_graph *graph) {
   const struct gpu_runtime *runtime = context->runtime;
   void *recorded = NULL;
   int code = runtime->capture_begin(context->stream, RUNTIME_CAPTURE_OF_THREAD);
   if (code)
-    return code;
+    return refuse_recording(runtime, code, graph);
   enum decode_status status = DECODE_OK;
   context->recording = true;
   for (size_t i = 0; i < graph->count && status == DECODE_OK; i++)
     status = queue(context, &graph->launches[i]);
   context->recording = false;
+  if (status != DECODE_OK)
+    snprintf(graph->form.fallback, sizeof graph->form.fallback,
+             "the step could not be recorded: %.200s", last_error);
   code = runtime->capture_end(context->stream, &recorded);
   if (code == 0 && status == DECODE_OK)
     code = runtime->graph_instantiate(&graph->executable, recorded, 0);
   if (recorded)
     runtime->graph_destroy(recorded);
-  return code;
+  if (code && status == DECODE_OK)
+    return refuse_recording(runtime, code, graph);
+  return status == DECODE_OK;
 }
 
 // A runtime that cannot record is none the worse for it but in speed.
 static enum decode_status record_if_possible(struct gpu_context *context, struct gpu_graph *graph) {
-  if (record(context, graph) == 0 && graph->executable)
+  if (record(context, graph)) {
+    snprintf(graph->form.form, sizeof graph->form.form, "recorded graph");
     return DECODE_OK;
+  }
   if (context->lost)
     return DECODE_FAILED;
   context->runtime->error_clear();
   graph->executable = NULL;
   return DECODE_OK;
+}
+
+static void graph_form(const struct gpu_graph *graph, struct decode_step_form *out) {
+  *out = graph->form;
 }
 
 static enum decode_status graph_make(struct gpu_context *context, const struct gpu_launch *launches,
@@ -477,6 +497,8 @@ static enum decode_status graph_make(struct gpu_context *context, const struct g
     return fail(DECODE_NO_MEMORY, "the host is out of memory");
   }
   graph->count = count;
+  snprintf(graph->form.form, sizeof graph->form.form,
+           count == 1 ? "one launch" : "single launches");
   status = prepare_kernels(context, graph);
   if (status == DECODE_OK && recorded)
     status = record_if_possible(context, graph);
@@ -696,6 +718,7 @@ const struct gpu_driver gpu_driver = {
     .graph_make = graph_make,
     .graph_run = graph_run,
     .graph_free = graph_free,
+    .graph_form = graph_form,
     .join = join,
     .look = look,
     .part = part,

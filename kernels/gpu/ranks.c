@@ -268,6 +268,14 @@ enum decode_status ranks_run(struct ranks *ranks, int steps) {
   return together(ranks, run);
 }
 
+void ranks_step_form(const struct ranks *ranks, struct decode_step_form *out) {
+  for (int i = 0; i < ranks->count; i++) {
+    state_step_form(&ranks->rank[i].state, out);
+    if (*out->fallback)
+      return;
+  }
+}
+
 enum decode_status ranks_all_reduce(struct ranks *ranks, int repeats,
                                     struct decode_all_reduce *out) {
   const struct decode_request *request = &ranks->plan.request;

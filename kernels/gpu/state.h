@@ -35,6 +35,7 @@ enum decode_status state_logits(struct decode_state *state, float *out); // of i
 enum decode_status state_check_tokens(const struct plan *plan, const int *tokens);
 enum decode_status state_copy_tokens(struct decode_state *state, const int *tokens);
 void state_free_step(struct decode_state *state);
+void state_step_form(const struct decode_state *state, struct decode_step_form *out);
 void state_close(struct decode_state *state); // all but the step
 
 // ---- several, ranks.c: what decode.h says
@@ -45,6 +46,7 @@ enum decode_status ranks_run(struct ranks *ranks, int steps);
 enum decode_status ranks_tokens(struct ranks *ranks, int *out);
 enum decode_status ranks_logits(struct ranks *ranks, float *out);
 enum decode_status ranks_set_tokens(struct ranks *ranks, const int *in);
+void ranks_step_form(const struct ranks *ranks, struct decode_step_form *out);
 enum decode_status ranks_all_reduce(struct ranks *ranks, int repeats,
                                     struct decode_all_reduce *out);
 

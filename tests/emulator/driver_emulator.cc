@@ -60,6 +60,7 @@ struct gpu_context {
 struct gpu_graph {
   struct gpu_launch *launches; // their arguments belong to the graph
   size_t count;
+  bool recorded;
 };
 
 namespace {
@@ -421,7 +422,7 @@ void graph_free(struct gpu_context *, struct gpu_graph *graph) {
 }
 
 enum decode_status graph_make(struct gpu_context *context, const struct gpu_launch *launches,
-                              size_t count, bool, struct gpu_graph **out) {
+                              size_t count, bool recorded, struct gpu_graph **out) {
   *out = nullptr;
   if (usable(context) != DECODE_OK) {
     return DECODE_FAILED;
@@ -445,8 +446,15 @@ enum decode_status graph_make(struct gpu_context *context, const struct gpu_laun
     graph_free(context, graph);
     return failed(DECODE_NO_MEMORY, "out of memory");
   }
+  graph->recorded = recorded;
   *out = graph;
   return DECODE_OK;
+}
+
+void graph_form(const struct gpu_graph *graph, struct decode_step_form *out) {
+  *out = {};
+  const char *single = graph->count == 1 ? "one launch" : "single launches";
+  snprintf(out->form, sizeof out->form, "%s", graph->recorded ? "recorded graph" : single);
 }
 
 enum decode_status graph_run(struct gpu_context *context, struct gpu_graph *graph, int times) {
@@ -488,8 +496,8 @@ EMULATOR_EXPORT void *emulator_memory(void) {
 }
 
 EMULATOR_EXPORT const struct gpu_driver gpu_driver = {
-    "emulator",  "emulator", device_count, describe, open_device, close_device, allocate,
-    release,     set,        copy_in,      copy_out, launch,      wait,         make_tensor_map,
-    graph_make,  graph_run,  graph_free,   join,     look,        part,         joined_by,
-    timer_start, timer_stop, error,
+    "emulator", "emulator",  device_count, describe,   open_device, close_device, allocate,
+    release,    set,         copy_in,      copy_out,   launch,      wait,         make_tensor_map,
+    graph_make, graph_run,   graph_free,   graph_form, join,        look,         part,
+    joined_by,  timer_start, timer_stop,   error,
 };

@@ -4,6 +4,7 @@
 #include "tests/support/oracle.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,13 @@ static const char *fake_error(void) {
   return stand_in.fails ? "the fan fell off" : "";
 }
 
+static void fake_step_form(const struct decode_state *state, struct decode_step_form *out) {
+  (void)state;
+  snprintf(out->form, sizeof out->form, "%s",
+           stand_in.fallback ? "single launches" : "recorded graph");
+  snprintf(out->fallback, sizeof out->fallback, "%s", stand_in.fallback ? stand_in.fallback : "");
+}
+
 const struct decode_backend stand_in_backend = {
     .abi = DECODE_ABI,
     .name = "fake",
@@ -137,6 +145,7 @@ const struct decode_backend stand_in_backend = {
     .matrix_rate = oracle_matrix_rate,
     .calibration_end = fake_calibration_end,
     .error = fake_error,
+    .step_form = fake_step_form,
 };
 
 void scene_start(struct scene *scene) {

@@ -20,6 +20,7 @@ struct stand_in {
   double large_gain;      // share that reads of more than CALIBRATION_BYTES are faster by
   uint64_t memory_bytes, cache_bytes;
   bool wrong, fails;
+  const char *fallback;      // of its recorded steps, which are then single launches; NULL: none
   int states, buffers, runs; // alive; alive; so far
   int reads;                 // so far
   int stop_after;            // runs, 0: never

@@ -213,4 +213,4 @@ const struct decode_backend twins_backend = {DECODE_ABI,      "twins",     "test
                                              create,          destroy,     run,
                                              tokens,          logits,      set_tokens,
                                              all_reduce,      read_memory, oracle_matrix_rate,
-                                             calibration_end, error};
+                                             calibration_end, error,       NULL};
