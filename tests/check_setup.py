@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Does setting up ask for what a system has, and does the build find a compiler for AMD's GPUs?
 
-setup.sh runs on stand-ins for Debian's package tools that note what they are asked for; nothing is
-installed.
+setup.sh runs on stand-ins for Debian's package tools that note what they are asked for, and where no
+tool of Debian's is; nothing is installed.
 """
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -38,6 +39,27 @@ CASES = [
     (['gpu'], {'HAS': 'clang-19 lld-19 llvm-19'}, 0, [], ['clang-19'], ''),
     (['gpu'], {'ROCM': '19.0.0git'}, 0, [], ['clang-19'], ''),
     (['gpu'], {'ROCM': '18.0.0git'}, 0, ['clang-19'], [], 'setup: installing clang-19 lld-19 llvm-19'),
+]
+
+# What it needs of the shell's programs, and a compiler that finds the headers it is told of.
+SHELL = ('bash', 'env', 'grep', 'id')
+FAKE_CC = 'case " $HEADERS " in *" $3 "*) exit 0;; esac; exit 1'
+HEADERS = ('gsl/gsl_rng.h csv.h xlsxwriter.h ini.h jansson.h uthash.h gcrypt.h unistr.h zlib.h Random123/philox.h '
+           'glpk.h')
+
+# Without apt-get: groups, the tools that are there, the headers, exit status, said, not said
+ELSEWHERE = [
+    (['build'], ['dnf', 'gcc', 'make', 'pkg-config'], HEADERS, 0, [], ['setup']),
+    (['build'], ['dnf', 'gcc', 'make', 'pkg-config'], 'zlib.h', 1,
+     ['sudo dnf install gsl-devel libcsv-devel libxlsxwriter-devel inih-devel jansson-devel', 'EPEL', 'Random123-devel'],
+     ['zlib', 'libgsl-dev', 'gcc', 'pkgconf']),
+    (['build'], ['dnf'], '', 1, ['sudo dnf install gcc make pkgconf-pkg-config gsl-devel'], ['left out']),
+    (['build'], ['zypper', 'gcc', 'make', 'pkg-config'], 'csv.h', 1,
+     ['sudo zypper install gsl-devel', 'libinih-devel libjansson-devel'], ['EPEL', 'libcsv']),
+    (['build', 'gpu'], ['dnf', 'gcc', 'make', 'pkg-config'], HEADERS, 0,
+     ['left out, for it can be built without: clang lld llvm'], ['sudo']),
+    (['build'], ['gcc', 'make', 'pkg-config'], HEADERS.replace('glpk.h', ''), 1,
+     ['under the names of your system:\n  libglpk-dev (glpk.h)\nThen'], ['sudo', 'libgsl']),
 ]
 
 # compilers in order, each a version and a target that it knows; the one that is taken
@@ -79,6 +101,20 @@ def check_setup(folder, groups, variables, status, asked_for, not_asked_for, sai
     check(subject, not set(not_asked_for) & set(installed), f'{installed} has some of {not_asked_for}')
 
 
+def check_elsewhere(folder, groups, tools, headers, status, said, not_said):
+    for name in SHELL:
+        (folder / name).symlink_to(shutil.which(name))
+    for name in tools:
+        write(folder / name, 'exit 9')
+    write(folder / 'cc', FAKE_CC)
+    environment = {'PATH': str(folder), 'HEADERS': headers, 'ROCM_PATH': str(folder)}
+    done = subprocess.run([shutil.which('bash'), SETUP, *groups], env=environment, capture_output=True, text=True)
+    subject, output = f'setup.sh {" ".join(groups)} with {tools} and {headers}', done.stdout + done.stderr
+    check(subject, done.returncode == status, f'exit {done.returncode}: {output}')
+    check(subject, all(words in output for words in said), f'{output} without some of {said}')
+    check(subject, not any(words in output for words in not_said), f'{output} with some of {not_said}')
+
+
 def check_compiler(folder, compilers, taken):
     paths = []
     for number, compiler in enumerate(compilers):
@@ -95,6 +131,9 @@ def main():
     for case in CASES:
         with tempfile.TemporaryDirectory() as folder:
             check_setup(pathlib.Path(folder), *case)
+    for case in ELSEWHERE:
+        with tempfile.TemporaryDirectory() as folder:
+            check_elsewhere(pathlib.Path(folder), *case)
     for case in COMPILERS:
         with tempfile.TemporaryDirectory() as folder:
             check_compiler(pathlib.Path(folder), *case)

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Does nothing, and needs no network, when none is.
+# Where there is no apt-get it installs nothing: what the build lacks is named as dnf's or zypper's
+# systems name it.
 #   setup.sh [build] [page] [test] [gpu] [bench] [gallery] [fuzz] [lint]
 # The groups wanted; build when none is named. What this system has no package of is named and left
 # out, as long as it can be built without: Ubuntu has no chromium, and before 24.04 no clang-19.
@@ -18,6 +20,29 @@ declare -A packages=(
   [lint]="clang-format clang-tidy cppcheck"
 )
 
+# What tells that a package is there where dpkg cannot: its header, or its program.
+declare -A evidence=(
+  [libgsl-dev]=gsl/gsl_rng.h [libcsv-dev]=csv.h [libxlsxwriter-dev]=xlsxwriter.h [libinih-dev]=ini.h
+  [libjansson-dev]=jansson.h [uthash-dev]=uthash.h [libgcrypt20-dev]=gcrypt.h
+  [libunistring-dev]=unistr.h [zlib1g-dev]=zlib.h [librandom123-dev]=Random123/philox.h
+  [libglpk-dev]=glpk.h [libcmocka-dev]=cmocka.h [libopenmpi-dev]=mpi.h [openmpi-bin]=mpirun
+  [libreoffice-calc]=soffice [gnumeric]=ssconvert [poppler-utils]=pdftoppm [clang-19]=clang
+  [lld-19]=ld.lld [llvm-19]=llvm-objcopy
+)
+
+# Names in Fedora, and in RHEL, Rocky and Alma with EPEL and CRB; in openSUSE.
+declare -A dnf_names=(
+  [pkg-config]=pkgconf-pkg-config [g++]=gcc-c++ [libgsl-dev]=gsl-devel [libcsv-dev]=libcsv-devel
+  [libxlsxwriter-dev]=libxlsxwriter-devel [libinih-dev]=inih-devel [libjansson-dev]=jansson-devel
+  [uthash-dev]=uthash-devel [libgcrypt20-dev]=libgcrypt-devel [libunistring-dev]=libunistring-devel
+  [zlib1g-dev]=zlib-devel [librandom123-dev]=Random123-devel [libglpk-dev]=glpk-devel
+  [libcmocka-dev]=libcmocka-devel [libopenmpi-dev]=openmpi-devel [openmpi-bin]=openmpi
+  [clang-19]=clang [lld-19]=lld [llvm-19]=llvm
+)
+declare -A zypper_names=(
+  [pkg-config]=pkg-config [libinih-dev]=libinih-devel [libjansson-dev]=libjansson-devel
+)
+
 # Debian's npm is hundreds of packages; any other does as well.
 if command -v npm >/dev/null; then packages[page]=''; fi
 
@@ -34,6 +59,42 @@ done
 
 [ ${#wanted[@]} -gt 0 ] || exit 0
 
+# is_there PACKAGE: as far as a compiler and the shell can tell.
+is_there() {
+  local sign=${evidence[$1]:-$1}
+  case $sign in
+    *.h) "${CC:-cc}" -E -include "$sign" -x c /dev/null >/dev/null 2>&1 ;;
+    *) command -v "$sign" >/dev/null ;;
+  esac
+}
+
+# without_apt: names what is missing, in the words of this system. Ends the script.
+without_apt() {
+  local package tool='' name names=() others=()
+  for tool in zypper dnf ''; do
+    if [ -z "$tool" ] || command -v "$tool" >/dev/null; then break; fi
+  done
+  for package in "${wanted[@]}"; do
+    if is_there "$package"; then continue; fi
+    name=${dnf_names[$package]:-$package}
+    if [ "$tool" = zypper ]; then name=${zypper_names[$package]:-$name}; fi
+    if [ -z "$tool" ]; then name="$package${evidence[$package]:+ (${evidence[$package]})}"; fi
+    if grep -qw -- "$package" <<<"${packages[build]}"; then names+=("$name"); else others+=("$name"); fi
+  done
+  if [ ${#others[@]} -gt 0 ]; then printf 'setup: left out, for it can be built without: %s\n' "${others[*]}"; fi
+  [ ${#names[@]} -gt 0 ] || exit 0
+  [ -n "$tool" ] || by_hand 'no apt-get here' "${names[@]}"
+  {
+    echo 'setup: no apt-get here. Please install what is missing:'
+    echo "  sudo $tool install ${names[*]}"
+    if [ "$tool" = dnf ]; then
+      echo 'On RHEL, Rocky and Alma some of these are in EPEL and CRB, which must be enabled first.'
+    fi
+    echo "Then 'make' builds without any set-up."
+  } >&2
+  exit 1
+}
+
 # by_hand WHY PACKAGE...
 by_hand() {
   printf 'setup: %s. Please install, under the names of your system:\n' "$1"
@@ -42,7 +103,7 @@ by_hand() {
   exit 1
 } >&2
 
-command -v apt-get >/dev/null || by_hand 'no apt-get here' "${wanted[@]}"
+command -v apt-get >/dev/null || without_apt
 
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
 missing=()
