@@ -225,7 +225,8 @@ void reference_attention(const struct decode_shape *shape, int context, const do
   }
 }
 
-void reference_swiglu(double *gate, const double *up, size_t count) {
+// gate = silu(gate) * up
+static void swiglu(double *gate, const double *up, size_t count) {
   for (size_t i = 0; i < count; i++)
     gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i];
 }
@@ -336,7 +337,7 @@ static void ffn_block(struct reference *r, int layer) {
   round_vectors(r, activations, r->input, r->hidden);
   matvec(r, TENSOR_GATE, layer, r->input, r->gate);
   matvec(r, TENSOR_UP, layer, r->input, r->up);
-  reference_swiglu(r->gate, r->up, r->batch * r->ffn);
+  swiglu(r->gate, r->up, r->batch * r->ffn);
   round_parts(r, activations, r->gate, r->ffn);
   matvec(r, TENSOR_DOWN, layer, r->gate, r->output);
   add_output(r);

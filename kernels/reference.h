@@ -47,8 +47,6 @@ void reference_rope(double *head, int head_dim, int position, double theta);
 // is room to work in.
 void reference_attention(const struct decode_shape *shape, int context, const double *query,
                          const float *keys, const float *values, double *scores, double *out);
-// gate = silu(gate) * up
-void reference_swiglu(double *gate, const double *up, size_t count);
 // Rounds x in place to what `type` can hold: F32 leaves it alone, INT8 and E4M3 with a scale of
 // their own for the vector. x, the scale and their quotient are floats here, as in a backend, so
 // that both send a quotient halfway between two steps the same way.

@@ -56,9 +56,6 @@ struct distribution {
   const struct distribution_table *table; // set by distribution_prepare, else NULL
 };
 
-// "pert", ...
-extern const char *const distribution_names[DISTRIBUTION_KINDS];
-
 // Reads a range of an input. Errors, with line and column: an unknown name (with the nearest known
 // one), a wrong number of parameters, LOW not below HIGH, a mode outside, a deviation or weight
 // that is not above zero, a factor not above 1, a value outside the input's limits, a wrong unit.

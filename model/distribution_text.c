@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const distribution_names[DISTRIBUTION_KINDS] = {
+// "pert", ...
+static const char *const distribution_names[DISTRIBUTION_KINDS] = {
     "uniform", "triangular", "pert", "normal", "lognormal", "discrete", "from measurement"};
 
 enum { MAX_PARAMETERS = 4, MAX_ATOMS = 32 };

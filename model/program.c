@@ -430,7 +430,3 @@ bool program_depends(const struct program *program, size_t option, size_t item, 
 size_t program_steps(const struct program *program) {
   return program->step_count;
 }
-
-size_t program_vectors(const struct program *program) {
-  return (size_t)program->vectors;
-}

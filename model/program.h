@@ -50,8 +50,7 @@ const double *program_result(const struct program *program, const double *worksp
 // Does the item depend on a variable?
 bool program_depends(const struct program *program, size_t option, size_t item, int variable);
 
-// Steps per block, and vectors in a workspace: what a run costs.
+// Steps per block: what a run costs.
 size_t program_steps(const struct program *program);
-size_t program_vectors(const struct program *program);
 
 #endif

@@ -228,8 +228,9 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
   return sampler->program ? sampler : NULL;
 }
 
-void sampler_uniforms(const struct sampler *sampler, enum sample_side side, unsigned replicate,
-                      uint64_t first, int variable, double *u) {
+// The share of each draw below which its input falls, before correlation.
+static void uniforms_of(const struct sampler *sampler, enum sample_side side, unsigned replicate,
+                        uint64_t first, int variable, double *u) {
   size_t row = (size_t)side * (sampler->replicates + 1) + replicate;
   draw_uniforms(&sampler->streams[row * (size_t)sampler->variable_count + (size_t)variable], first,
                 u);
@@ -264,7 +265,7 @@ static void draw_group(const struct sampler *sampler, const struct sample_group 
   double *vectors[group->count];
   for (int i = 0; i < group->count; i++) {
     vectors[i] = values + (size_t)group->variables[i] * VECTOR_BLOCK;
-    sampler_uniforms(sampler, side, replicate, first, group->variables[i], vectors[i]);
+    uniforms_of(sampler, side, replicate, first, group->variables[i], vectors[i]);
     if (group->count > 1)
       normal_quantiles(vectors[i], vectors[i]);
   }

@@ -63,8 +63,4 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
 void sampler_draw(const struct sampler *sampler, enum sample_side side, unsigned replicate,
                   uint64_t first, double *values);
 
-// The share of each draw below which its input falls, before correlation, for tests.
-void sampler_uniforms(const struct sampler *sampler, enum sample_side side, unsigned replicate,
-                      uint64_t first, int variable, double *u);
-
 #endif

@@ -224,6 +224,16 @@ struct target *targets_of(const struct scenario *scenario, size_t *count, struct
   return targets;
 }
 
+// Puts a column back to the selected case.
+static void reset(struct variation *variation, size_t column) {
+  const struct scenario *scenario = variation->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (int d = 0; d < scenario->model->count; d++)
+      if (scenario->options[o].graph->state[d] == GRAPH_INPUT)
+        evaluation_at(variation->evaluations[o], d, 0)[column] =
+            selected_figure(scenario, o, d)->value;
+}
+
 struct variation *variation_new(const struct scenario *scenario, size_t width,
                                 struct arena *arena) {
   struct variation *variation = arena_alloc(arena, sizeof *variation);
@@ -233,17 +243,8 @@ struct variation *variation_new(const struct scenario *scenario, size_t width,
     variation->evaluations[o] =
         evaluation_new(scenario->options[o].graph, scenario->periods, width, arena);
   for (size_t column = 0; column < width; column++)
-    variation_reset(variation, column);
+    reset(variation, column);
   return variation;
-}
-
-void variation_reset(struct variation *variation, size_t column) {
-  const struct scenario *scenario = variation->scenario;
-  for (size_t o = 0; o < scenario->option_count; o++)
-    for (int d = 0; d < scenario->model->count; d++)
-      if (scenario->options[o].graph->state[d] == GRAPH_INPUT)
-        evaluation_at(variation->evaluations[o], d, 0)[column] =
-            selected_figure(scenario, o, d)->value;
 }
 
 void variation_set(struct variation *variation, struct target target, size_t column, double value) {

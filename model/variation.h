@@ -55,9 +55,6 @@ struct variation {
 
 struct variation *variation_new(const struct scenario *scenario, size_t width, struct arena *arena);
 
-// Puts a column back to the selected case.
-void variation_reset(struct variation *variation, size_t column);
-
 // Sets the input in every option that the target moves. Whole numbers are the caller's affair.
 void variation_set(struct variation *variation, struct target target, size_t column, double value);
 

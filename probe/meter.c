@@ -19,8 +19,9 @@ const struct meter_roots machine_meters = {
 };
 
 const struct meter_kind *const meter_kinds[] = {&meter_powercap, &meter_perf, NULL};
-const struct meter_kind *const meter_device_kinds[] = {&meter_nvml, &meter_amdsmi, &meter_rocmsmi,
-                                                       &meter_hwmon, NULL};
+// Of devices, best first; ends with NULL.
+static const struct meter_kind *const device_kinds[] = {&meter_nvml, &meter_amdsmi, &meter_rocmsmi,
+                                                        &meter_hwmon, NULL};
 
 enum meter_status meter_open_device_kind(struct meter *meter, const struct meter_kind *kind,
                                          const char *const *devices, size_t count,
@@ -91,7 +92,7 @@ enum meter_status meter_open_devices(struct meter *meter, const char *const *dev
     return METER_ABSENT;
   }
   const unsigned vendor = count ? meter_address_vendor(roots->pci, devices[0], arena) : 0;
-  return open_first(meter, meter_device_kinds, vendor, devices, count, roots, clock, arena);
+  return open_first(meter, device_kinds, vendor, devices, count, roots, clock, arena);
 }
 
 // Trapezoid from the last reading to this one.

@@ -70,9 +70,8 @@ struct meter {
   } integral;
 };
 
-// Best first; the lists end with NULL. The first is of the machine's own, the second of devices'.
+// Of the machine's own, best first; the list ends with NULL.
 extern const struct meter_kind *const meter_kinds[];
-extern const struct meter_kind *const meter_device_kinds[];
 extern const struct meter_kind meter_powercap, meter_perf;
 extern const struct meter_kind meter_nvml, meter_amdsmi, meter_rocmsmi, meter_hwmon;
 

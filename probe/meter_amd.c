@@ -54,7 +54,8 @@ int amd_find(const struct amd *amd, const struct meter_address *address) {
   return -1;
 }
 
-size_t amd_partitions(const struct amd *amd, int index) {
+// How many devices are listed on the same socket, itself included.
+static size_t partitions_of(const struct amd *amd, int index) {
   size_t count = 0;
   for (size_t i = 0; i < amd->count; i++)
     count += meter_address_shares_socket(&amd->addresses[i], &amd->addresses[index]);
@@ -97,7 +98,9 @@ static int sibling(struct amd *amd, int index) {
   return -1;
 }
 
-int amd_metered(struct amd *amd, int index) {
+// Whose counter and watts cover the device: its own, those of another partition of its socket when
+// it gives none itself, or the first die's when it is a second. -1 with amd->why when no one's do.
+static int metered_by(struct amd *amd, int index) {
   struct amd_look look;
   const bool failed = amd_look(amd, (size_t)index, &look) != 0;
   const bool is_second = !failed && reads_zero(&look);
@@ -130,7 +133,8 @@ void amd_look_at_counter(uint64_t counter, float resolution_uj, struct amd_look 
 
 // A counter that starts again from 0 has passed 2^32 or was reset; only the first is a wrap, and
 // only a counter read often enough shows it.
-double amd_joules(const struct amd_look *look, uint64_t first, uint64_t *last, unsigned *turns) {
+static double joules_since(const struct amd_look *look, uint64_t first, uint64_t *last,
+                           unsigned *turns) {
   static const uint64_t turn = UINT64_C(1) << 32;
   if (look->counter < *last) {
     const bool wrapped = *last<turn && * last> turn - turn / 4 && look->counter < turn / 4;
@@ -248,12 +252,12 @@ static enum meter_status add_device(struct meter *meter, const char *pci, const 
     meter->why = arena_printf(meter->arena, "%s: no device at %s", amd->source->name, pci);
     return METER_ABSENT;
   }
-  const int metered = amd_metered(amd, index);
+  const int metered = metered_by(amd, index);
   if (metered < 0) {
     meter->why = amd->why;
     return METER_ABSENT;
   }
-  const size_t partitions = amd_partitions(amd, index);
+  const size_t partitions = partitions_of(amd, index);
   if (!meter_address_shares_socket(&amd->addresses[metered], &amd->addresses[index]))
     *note =
         arena_printf(meter->arena, "; %s is a second die: its first, %s, counts for both of them",
@@ -323,7 +327,7 @@ static enum meter_status read_sockets(struct meter *meter, struct meter_reading 
       return METER_LOST;
     }
     if (sockets->has_counter)
-      joules += amd_joules(&look, socket->first, &socket->last, &socket->turns);
+      joules += joules_since(&look, socket->first, &socket->last, &socket->turns);
     watts += look.watts;
   }
   if (sockets->has_counter && isnan(joules)) {

@@ -73,17 +73,6 @@ void amd_close(struct amd *amd);
 // The device at that address, or its socket's first where the partition is not listed; -1: none.
 int amd_find(const struct amd *amd, const struct meter_address *address);
 
-// Whose counter and watts cover the device: its own, those of another partition of its socket when
-// it gives none itself, or the first die's when it is a second. -1 with amd->why when no one's do.
-int amd_metered(struct amd *amd, int index);
-
-// How many devices are listed on the same socket, itself included.
-size_t amd_partitions(const struct amd *amd, int index);
-
-// The counter's joules since `first`, wraps of an old 32-bit one counted; NAN when it went
-// backwards otherwise. *last and *turns are kept between calls, from first and 0.
-double amd_joules(const struct amd_look *look, uint64_t first, uint64_t *last, unsigned *turns);
-
 // The counter as an SMI library gave it. Both libraries call its unit 15.3 uJ, whatever the device
 // (kEnergyCounterResolution in rocm_smi.cc): rounded from the firmware's 2^-16 J ("15.259uJ (2^-16)
 // units", smu_v13_0_6_ppt.c of the Linux kernel), which is taken instead. Without a unit, or with

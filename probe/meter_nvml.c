@@ -80,7 +80,8 @@ enum meter_status nvml_find(const struct nvml *nvml, const char *pci, nvml_devic
   return status_of(code);
 }
 
-bool nvml_is_split(const struct nvml *nvml, nvml_device device) {
+// Whether the device is split by MIG.
+static bool is_split(const struct nvml *nvml, nvml_device device) {
   unsigned current = 0, pending = 0;
   return nvml->mig_mode && nvml->mig_mode(device, &current, &pending) == NVML_DONE && current == 1;
 }
@@ -122,7 +123,7 @@ static double watts_of(const struct gpus *gpus, const struct gpu *gpu, enum nvml
 static enum meter_status try_gpu(struct meter *meter, struct gpu *gpu) {
   struct gpus *gpus = meter->state;
   int code = NVML_NOT_SUPPORTED;
-  if (nvml_is_split(&gpus->nvml, gpu->handle)) {
+  if (is_split(&gpus->nvml, gpu->handle)) {
     meter->why = arena_printf(meter->arena,
                               "nvml: %s is split by MIG: its watts are shared by the instances, "
                               "and none can be said to be one's own",

@@ -93,9 +93,6 @@ enum meter_status nvml_open(struct nvml *nvml, const struct meter_roots *roots, 
 enum meter_status nvml_find(const struct nvml *nvml, const char *pci, nvml_device *out,
                             struct arena *arena, const char **why);
 
-// Whether the device is split by MIG.
-bool nvml_is_split(const struct nvml *nvml, nvml_device device);
-
 // A field's value, NAN when the device does not give it.
 double nvml_read_field(const struct nvml *nvml, nvml_device device, enum nvml_field field,
                        enum nvml_scope scope);

@@ -9,7 +9,8 @@ static const char *const element_names[] = {[ELEMENT_F32] = "f32",
 
 enum { ELEMENTS = sizeof element_names / sizeof element_names[0] };
 
-const char *const precision_names[] = {"bf16", "int8", "fp8", NULL};
+// The names that --precision knows, ended with NULL.
+static const char *const precision_names[] = {"bf16", "int8", "fp8", NULL};
 
 static const struct {
   const char *name;

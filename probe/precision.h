@@ -14,9 +14,6 @@ struct precision_request {
   const char *activations; // bf16, or "weights": 8 bits beside 8-bit weights; NULL: best first
 };
 
-// The names that --precision knows, ended with NULL.
-extern const char *const precision_names[];
-
 // Unknown names are errors. Returns 0 or -1.
 int precision_check(const char *name, struct diagnostics *diagnostics);
 

@@ -136,7 +136,8 @@ static const char *record_path(const struct session *session,
                       device->backend->name, hash);
 }
 
-bool session_is_result_of(const struct measurement *result, const struct workload *workload) {
+// Whether a result is of that workload.
+static bool is_result_of(const struct measurement *result, const struct workload *workload) {
   struct decode_types types;
   return !strcmp(result->precision, workload->precision) && result->batch == workload->batch &&
          result->context == workload->context && precision_types(&result->types, &types) &&
@@ -220,7 +221,7 @@ static int keep(struct session *session, const struct measurement *result) {
 
 static bool is_finished(const struct session *session, const struct workload *workload) {
   for (size_t i = 0; i < session->record->count; i++)
-    if (session_is_result_of(&session->record->results[i], workload))
+    if (is_result_of(&session->record->results[i], workload))
       return true;
   return false;
 }
@@ -313,7 +314,7 @@ int session_run(struct session *session, const struct measurement_shape *model) 
 static struct measurement *result_of(const struct session *session,
                                      const struct workload *workload) {
   for (size_t i = 0; i < session->record->count; i++)
-    if (session_is_result_of(&session->record->results[i], workload))
+    if (is_result_of(&session->record->results[i], workload))
       return &session->record->results[i];
   return NULL;
 }

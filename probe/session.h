@@ -39,7 +39,4 @@ int session_run(struct session *session, const struct measurement_shape *model);
 int session_run_together(struct session *sessions, size_t count,
                          const struct measurement_shape *model);
 
-// Whether a result is of that workload.
-bool session_is_result_of(const struct measurement *result, const struct workload *workload);
-
 #endif

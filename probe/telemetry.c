@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct telemetry_kind *const telemetry_kinds[] = {&telemetry_nvml,    &telemetry_amdsmi,
-                                                        &telemetry_rocmsmi, &telemetry_amdgpu,
-                                                        &telemetry_cpu,     NULL};
+// Best first.
+static const struct telemetry_kind *const telemetry_kinds[] = {
+    &telemetry_nvml,   &telemetry_amdsmi, &telemetry_rocmsmi,
+    &telemetry_amdgpu, &telemetry_cpu,    NULL};
 
 static bool is_for(const struct telemetry_kind *kind, const char *device, unsigned vendor) {
   if (!*device || !kind->vendor)

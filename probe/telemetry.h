@@ -40,8 +40,6 @@ struct telemetry {
   size_t count, capacity;
 };
 
-// Best first; the list ends with NULL.
-extern const struct telemetry_kind *const telemetry_kinds[];
 extern const struct telemetry_kind telemetry_nvml, telemetry_amdsmi, telemetry_rocmsmi,
     telemetry_amdgpu, telemetry_cpu;
 

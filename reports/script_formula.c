@@ -101,15 +101,16 @@ static struct piece render(const struct rendering *r, const struct node *node) {
   }
 }
 
-const char *script_formula(const struct model *model, const struct node *formula,
-                           struct arena *arena) {
+// "v.list_price * (1 - v.discount)"; in a series `t` is the period.
+static const char *script_text(const struct model *model, const struct node *formula,
+                               struct arena *arena) {
   const struct rendering r = {model, arena};
   return render(&r, formula).text;
 }
 
 const char *script_item(const struct graph *graph, int declaration, struct arena *arena) {
   const struct declaration *item = &graph->model->declarations[declaration];
-  const char *formula = script_formula(graph->model, graph_formula(graph, declaration), arena);
+  const char *formula = script_text(graph->model, graph_formula(graph, declaration), arena);
   if (item->kind == DECLARATION_SERIES)
     return arena_printf(arena, "v.%s = [];\n  fill(v.%s, last, (t) => %s);", item->name, item->name,
                         formula);

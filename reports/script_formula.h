@@ -12,10 +12,6 @@
 
 #include "model/graph.h"
 
-// "v.list_price * (1 - v.discount)"; in a series `t` is the period.
-const char *script_formula(const struct model *model, const struct node *formula,
-                           struct arena *arena);
-
 // The statement that computes one item of a graph:
 //   "v.net_price = v.list_price * (1 - v.discount);"
 //   "v.cash = [];\n  fill(v.cash, last, (t) => v.opex[t] + v.residual[t]);"

@@ -63,8 +63,8 @@ void constants_begin(struct constants *constants, struct names *names, struct ar
   reserve(constants, "pt_tolerance", "Relative tolerance of the checks", check_tolerance, &plain);
 }
 
-struct name *constants_conversion(const struct constants *constants,
-                                  enum conversion_constant which) {
+static struct name *conversion_name(const struct constants *constants,
+                                    enum conversion_constant which) {
   return constants->list[which].name;
 }
 
@@ -101,7 +101,7 @@ const char *conversion_factors(struct conversion excess, const struct constants 
   for (int sign = 1; sign >= -1; sign -= 2)
     for (int c = 0; c < CONVERT_CONSTANTS; c++)
       for (int k = 0; k < sign * excess.power[c]; k++) {
-        const struct name *name = constants_conversion(constants, (enum conversion_constant)c);
+        const struct name *name = conversion_name(constants, (enum conversion_constant)c);
         text = arena_printf(arena, "%s%s%s", text, sign > 0 ? "*" : "/", name->text);
       }
   return text;
@@ -110,5 +110,5 @@ const char *conversion_factors(struct conversion excess, const struct constants 
 void conversion_use(struct conversion excess, const struct constants *constants) {
   for (int c = 0; c < CONVERT_CONSTANTS; c++)
     if (excess.power[c])
-      constants_conversion(constants, (enum conversion_constant)c)->used = true;
+      conversion_name(constants, (enum conversion_constant)c)->used = true;
 }

@@ -24,8 +24,6 @@ struct constants {
 // Reserves the names of all conversions, of the rounding and of the tolerance.
 void constants_begin(struct constants *constants, struct names *names, struct arena *arena);
 
-struct name *constants_conversion(const struct constants *constants,
-                                  enum conversion_constant which);
 struct name *constants_rounding(const struct constants *constants);
 struct name *constants_tolerance(const struct constants *constants);
 

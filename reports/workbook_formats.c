@@ -71,7 +71,8 @@ static const char *in_usd(const struct unit *unit, char buffer[UNIT_LENGTH]) {
   return buffer;
 }
 
-enum number_format number_format_of(const struct unit *unit) {
+// How numbers of a unit are shown: depends on the unit alone.
+static enum number_format number_format_of(const struct unit *unit) {
   static const struct dimension power = {{[BASE_W] = 1}}, hours = {{[BASE_H] = 1}};
   char buffer[UNIT_LENGTH];
   if (unit->percents)

@@ -73,9 +73,6 @@ struct formats {
   lxw_format *samples[CELL_ROLES];
 };
 
-// How numbers of a unit are shown: depends on the unit alone.
-enum number_format number_format_of(const struct unit *unit);
-
 lxw_format *formats_cell(struct formats *formats, enum cell_role role, const struct unit *unit);
 
 // A constant of formulas, with as many decimals as it has.
