@@ -1,4 +1,5 @@
 #include "model/assessment.h"
+#include "model/plausibility.h"
 #include "model/scenario_read.h"
 
 #include <math.h>
@@ -245,6 +246,7 @@ void assess(struct reading *reading) {
     warn_of_age(reading, option);
     warn_of_throughput(reading, option);
     warn_of_record(reading, option);
+    plausibility_warn(scenario, o, reading->arena);
   }
   warn_of_idle_power(reading);
   warn_of_horizons(reading);

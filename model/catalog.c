@@ -409,6 +409,21 @@ const struct table *catalog_table(struct catalog *catalog, enum catalog_table wh
   return catalog->tables[which];
 }
 
+const struct table *catalog_glance(struct catalog *catalog, enum catalog_table which) {
+  struct diagnostics unheard = {.arena = catalog->arena};
+  struct catalog quiet = *catalog;
+  quiet.diagnostics = &unheard;
+  const struct table *table = catalog_table(&quiet, which);
+  // What could not be read is to be reported to who needs it.
+  for (int t = 0; t < CATALOG_TABLES; t++) {
+    if (!quiet.tables[t])
+      continue;
+    catalog->tables[t] = quiet.tables[t];
+    catalog->tried[t] = true;
+  }
+  return table;
+}
+
 enum catalog_table catalog_table_named(const char *name) {
   int which = 0;
   while (which < CATALOG_TABLES && strcmp(name, catalog_table_names[which]) != 0)

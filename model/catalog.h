@@ -43,6 +43,9 @@ int catalog_open(struct catalog *catalog, const char *directory, struct arena *a
 // reference to nothing, a row without source or date.
 const struct table *catalog_table(struct catalog *catalog, enum catalog_table which);
 
+// The same where a table is of use but not needed: NULL after errors, which are not reported.
+const struct table *catalog_glance(struct catalog *catalog, enum catalog_table which);
+
 // The table of a name from the command line, or CATALOG_TABLES.
 enum catalog_table catalog_table_named(const char *name);
 

@@ -7,10 +7,11 @@ check_bad_input.py does the same for what stands in files. PERTOKEN and PROBE na
 """
 import pathlib
 import shlex
+import shutil
 import sys
 import tempfile
 
-from support.program import BAD_INPUT, Count, MACHINE_FAILED, PERTOKEN, PROBE, expect, run
+from support.program import BAD_INPUT, Count, DONE, MACHINE_FAILED, PERTOKEN, PROBE, ROOT, expect, run
 
 BASE = 'examples/mi325x-vs-h200.ini'
 RANGES = 'examples/uncertainty.ini'
@@ -83,6 +84,22 @@ MISTAKES = [
     (f'report {BASE} -o /dev/full', 'is written to a file'),
 ]
 
+# Slips of a unit or a digit, and what is warned of then; a figure that can be, and nothing.
+SLIPS = [
+    ('electricity_price=80 USD/kWh', 'electricity_price, 80 USD/kWh, is 207 times the highest published, '
+     '0.3862 USD/kWh (pw170)'),
+    ('electricity_price=0.001 USD/kWh', 'the lowest published'),
+    ('load_power=700 kW', 'load_power, 700000 W/gpu, is 1000 times the TDP, 700 W/gpu (h200-sxm-141)'),
+    ('load_power=0.7 W', 'load_power, 0.7 W/gpu, is 1/1000 of the TDP'),
+    ('h200.list_price=35 USD', 'list_price, 35 USD/gpu, is 1/843 of the lowest published, 29500 USD/gpu (pr007)'),
+    ('pue=12.5', 'pue, 12.5, is 7.5 times the highest published, 1.67 (pw098)'),
+    ('throughput=4e6 token/s', 'throughput, 4000000 token/s/gpu, is 891 times the highest published'),
+    ('load_power=750 W', None),
+    ('electricity_price=0 USD/kWh', None),
+    ('pue=2.2', None),
+    ('h200.throughput=40 token/s', None),
+]
+
 PROBE_MISTAKES = [
     ('run', 'expected --model ID'),
     (f'{PROBE_RUN} --precision bf17', "did you mean 'bf16'"),
@@ -112,6 +129,26 @@ def check_refused(line, message, program=PERTOKEN):
     said = ' '.join(done.stderr.split())
     expect(message in said, f'{message!r} is not said: {done.stderr[-1500:]}')
     expect(not done.stdout, f'printed {done.stdout[:200]!r}')
+
+
+def check_slip(setting, message):
+    done = run('compare', BASE, '--set', setting)
+    expect(done.returncode == DONE, done.stderr)
+    asked = [line for line in done.stderr.splitlines() if 'is its unit right?' in line]
+    if message:
+        expect(any('h200' in line and message in line for line in asked), f'{message!r} is not said: {done.stderr}')
+    else:
+        expect(not asked, asked)
+
+
+def check_other_tables():
+    """A table that is only looked at for comparing may be broken or missing."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = pathlib.Path(folder) / 'data'
+        shutil.copytree(ROOT / 'data', data)
+        (data / 'power.csv').write_text('no table')
+        done = run('compare', BASE, '-q', '--data', data)
+        expect(done.returncode == DONE and not done.stderr, done.stderr)
 
 
 def check_target_refused(line):
@@ -162,6 +199,9 @@ def main():
         test(f'probe {line}', check_refused, line, message, PROBE)
     for line in (f'compare {BASE} -o missing/x.csv', f'page {BASE} -o missing/x.html', f'report {BASE} -o missing/x.xlsx'):
         test(line, check_target_refused, line)
+    for setting, message in SLIPS:
+        test(f'--set {setting}', check_slip, setting, message)
+    test('other tables', check_other_tables)
     test('-o -', check_standard_output)
     test('shards', check_shards)
     test('help', check_help)
