@@ -1,10 +1,10 @@
 #include "model/measurement.h"
 
+#include "model/json_in.h"
 #include "model/measurement_fields.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -408,16 +408,11 @@ static struct measurement_record *read_record(struct reader *reader, const json_
 
 struct measurement_record *measurement_read(const char *path, struct arena *arena,
                                             struct diagnostics *diagnostics) {
-  const struct source *source = source_read(path, arena, diagnostics);
-  if (!source)
+  const struct source *source;
+  json_t *object = json_in_read(path, "expected a whole measurement record in JSON", &source, arena,
+                                diagnostics);
+  if (!object)
     return NULL;
-  json_error_t error;
-  json_t *object = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES, &error);
-  if (!object) {
-    diagnostics_error(diagnostics, (struct place){source, error.line, error.column},
-                      "expected a whole measurement record in JSON: %s", error.text);
-    return NULL;
-  }
   struct reader reader = {arena, diagnostics, {source, 0, 0}, 0};
   struct measurement_record *record = read_record(&reader, object);
   json_decref(object);

@@ -1,6 +1,7 @@
 #include "model/simulation_part.h"
 
-#include <jansson.h>
+#include "model/json_in.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -331,16 +332,10 @@ static struct simulation_part *read_part(struct reader *reader, const json_t *ob
 
 struct simulation_part *simulation_part_read(const char *path, struct arena *arena,
                                              struct diagnostics *diagnostics) {
-  const struct source *source = source_read(path, arena, diagnostics);
-  if (!source)
+  const struct source *source;
+  json_t *object = json_in_read(path, "no part of a simulation", &source, arena, diagnostics);
+  if (!object)
     return NULL;
-  json_error_t error;
-  json_t *object = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES, &error);
-  if (!object) {
-    diagnostics_error(diagnostics, (struct place){source, error.line > 0 ? error.line : 0, 1},
-                      "no part of a simulation: %s", error.text);
-    return NULL;
-  }
   struct reader reader = {.arena = arena};
   struct simulation_part *part = read_part(&reader, object);
   json_decref(object);

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import unicodedata
 
+from support.golden import GOLDEN as GOLDEN_EXAMPLE
 from support.program import (BAD_INPUT, Count, MACHINE_FAILED, PERTOKEN, ROOT, Skip, expect, on_terminal, run,
                              run_csv, run_json)
 
@@ -25,42 +26,9 @@ WITH_SCENARIO = ('report', 'compare', 'diff', 'explain')
 TABLE_WIDTH = 80
 GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
 
-GOLDEN = """\
-[scenario]
-title = Golden example, M\u00fcnchen
-date = 2026-11-01
-horizon = 3 yr
-baseline = h200
-
-[common]
-accelerators = 800
-accelerators_per_node = 8
-utilization = 70 %
-pue = 1.25
-electricity_price = 0.08 USD/kWh
-node_price = 60000 USD
-network_price = 4247 USD
-support = 4 %/yr
-host_power = 300 W
-wacc = 8 %/yr
-engineer_cost = 280000 USD/yr
-
-[option h200]
-accelerator = h200-sxm-141
-list_price = 35000 USD
-discount = 14 %
-load_power = 700 W
-throughput = 4202 token/s
-throughput.source = =HYPERLINK("x"), a claim
-
-[option mi325x]
-accelerator = mi325x-256
-list_price = 22000 USD
-discount = 14 %
-load_power = 1000 W
-throughput = 3951 token/s
-engineers = 2 FTE
-
+GOLDEN = GOLDEN_EXAMPLE.replace(
+    'title = Golden example', 'title = Golden example, M\u00fcnchen').replace(
+    'throughput = 4202 token/s', 'throughput = 4202 token/s\nthroughput.source = =HYPERLINK("x"), a claim') + """
 [case dear]
 electricity_price = 0.14 USD/kWh
 mi325x.discount = 22 %

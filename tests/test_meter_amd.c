@@ -434,17 +434,7 @@ static void test_disappears(void **state) {
 // ---- sysfs
 
 static void put(struct machine *machine, const char *file, const char *text) {
-  char *path = arena_printf(&machine->fixture.arena, "%s/%s", machine->tree, file);
-  for (char *slash = strchr(path + strlen(machine->tree) + 1, '/'); slash;
-       slash = strchr(slash + 1, '/')) {
-    *slash = 0;
-    mkdir(path, 0777);
-    *slash = '/';
-  }
-  FILE *stream = fopen(path, "w");
-  assert_non_null(stream);
-  fputs(text, stream);
-  fclose(stream);
+  fixture_write(&machine->fixture, machine->tree, file, text);
 }
 
 static void put_device(struct machine *machine, const char *pci, const char *vendor,

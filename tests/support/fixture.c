@@ -1,7 +1,9 @@
 #include "tests/support/fixture.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void fixture_start(struct fixture *fixture) {
   *fixture = (struct fixture){{NULL}, {0}};
@@ -21,6 +23,21 @@ const char *fixture_errors(struct fixture *fixture) {
                          diagnostic->place.column, diagnostic->message);
   }
   return all;
+}
+
+void fixture_write(struct fixture *fixture, const char *folder, const char *file,
+                   const char *text) {
+  char *path = arena_printf(&fixture->arena, "%s/%s", folder, file);
+  for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash;
+       slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    mkdir(path, 0777);
+    *slash = '/';
+  }
+  FILE *stream = fopen(path, "w");
+  assert_non_null(stream);
+  fputs(text, stream);
+  fclose(stream);
 }
 
 void expect_error(struct fixture *fixture, const char *input, const char *fragment) {

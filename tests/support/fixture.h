@@ -20,6 +20,9 @@ struct fixture {
 void fixture_start(struct fixture *fixture);
 void fixture_end(struct fixture *fixture);
 
+// Writes a file below a folder, with the folders in between.
+void fixture_write(struct fixture *fixture, const char *folder, const char *file, const char *text);
+
 // All errors so far, one a line: "line:column: message".
 const char *fixture_errors(struct fixture *fixture);
 
