@@ -47,6 +47,14 @@ accelerator = h200-sxm-141
 list_price = 8000 USD
 load_power = 1100 W
 """
+# What the options of a scenario have in common where that does not matter.
+SITE = """
+[common]
+accelerators = 8
+utilization = 60 %
+pue = 1.4
+electricity_price = 0.10 USD/kWh
+"""
 BATCHES = """\
 [scenario]
 title = A row that has neighbours
@@ -55,13 +63,7 @@ date = 2026-11-20
 [workload]
 model = llama-3.1-405b
 precision = fp8
-
-[common]
-accelerators = 8
-utilization = 60 %
-pue = 1.4
-electricity_price = 0.10 USD/kWh
-
+""" + SITE + """
 [option h100]
 accelerator = h100-sxm5-80
 list_price = 25000 USD
@@ -77,13 +79,7 @@ baseline = quoted
 [workload]
 model = llama-2-70b
 precision = fp8
-
-[common]
-accelerators = 64
-utilization = 60 %
-pue = 1.3
-electricity_price = 0.08 USD/kWh
-load_power = 300 W
+""" + SITE + """load_power = 300 W
 
 [option quoted]
 accelerator = h200-sxm-141

@@ -38,13 +38,7 @@ SCENARIO = """\
 title = Measured watts
 date = 2026-11-20
 baseline = metered
-
-[common]
-accelerators = 8
-accelerators_per_node = 8
-utilization = 60 %
-pue = 1.3
-electricity_price = 0.10 USD/kWh
+""" + check_charts.SITE + """accelerators_per_node = 8
 list_price = 30000 USD
 
 [option metered]
