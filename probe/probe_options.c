@@ -1,5 +1,6 @@
 #include "probe/probe_options.h"
 
+#include "model/text_option.h"
 #include "model/units.h"
 #include "probe/precision.h"
 
@@ -328,12 +329,24 @@ static void add_argument(const struct parsing *parsing, const char *text,
   parsing->options->record = text;
 }
 
+// Options whose text is kept as it is, each with its member.
+static const struct text_option text_options[] = {
+    {KEY_DEVICE, offsetof(struct probe_options, device)},
+    {KEY_MODEL, offsetof(struct probe_options, model)},
+    {KEY_WALL_NOTE, offsetof(struct probe_options, wall.note)},
+    {KEY_ALL_REDUCE_NOTE, offsetof(struct probe_options, shard.source)},
+    {KEY_DATA, offsetof(struct probe_options, data_directory)},
+    {'o', offsetof(struct probe_options, output_directory)},
+};
+
+enum { TEXT_OPTIONS = sizeof text_options / sizeof text_options[0] };
+
 static error_t parse_one(int key, char *text, struct argp_state *state) {
   const struct parsing *parsing = state->input;
   struct probe_options *options = parsing->options;
+  if (text_option_keep(text_options, TEXT_OPTIONS, key, text, options))
+    return 0;
   switch (key) {
-  case KEY_DEVICE: options->device = text; break;
-  case KEY_MODEL: options->model = text; break;
   case KEY_PRECISION: read_precisions(text, parsing, state); break;
   case KEY_BATCH: read_list(text, OPTIONS_MOST_BATCH, "batch", state, &options->batches); break;
   case KEY_CONTEXT:
@@ -349,7 +362,6 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_SOAK: read_soak(text, state, options); break;
   case KEY_WALL_POWER: options->wall.typed_w = read_watts(text, parsing, state); break;
   case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
-  case KEY_WALL_NOTE: options->wall.note = text; break;
   case KEY_TENSOR_PARALLEL:
     read_int(text, "", 2, DECODE_MOST_RANKS, "tensor-parallel", state, &options->tensor_parallel);
     break;
@@ -357,13 +369,10 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_ALL_REDUCE:
     options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);
     break;
-  case KEY_ALL_REDUCE_NOTE: options->shard.source = text; break;
   case KEY_THREADS:
     read_int(text, "", 0, OPTIONS_MOST_THREADS, "threads", state, &options->threads);
     break;
   case KEY_SEED: options->seed = read_seed(text, state); break;
-  case KEY_DATA: options->data_directory = text; break;
-  case 'o': options->output_directory = text; break;
   case KEY_FORMAT:
     options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
     break;

@@ -1,6 +1,7 @@
 #include "reports/options.h"
 
 #include "model/diagnostics.h"
+#include "model/text_option.h"
 
 #include <argp.h>
 #include <string.h>
@@ -146,36 +147,44 @@ static void add_argument(const struct parsing *parsing, const char *text,
   options->arguments[options->argument_count++] = text;
 }
 
+// Options whose text is kept as it is, each with its member.
+static const struct text_option text_options[] = {
+    {KEY_CASE, offsetof(struct options, case_name)},
+    {KEY_MODEL, offsetof(struct options, model_path)},
+    {KEY_DATA, offsetof(struct options, data_directory)},
+    {KEY_MEASUREMENTS, offsetof(struct options, measurements_directory)},
+    {KEY_OPTION, offsetof(struct options, option)},
+    {KEY_SWING, offsetof(struct options, swing)},
+    {KEY_GRID, offsetof(struct options, grid)},
+    {KEY_FOR, offsetof(struct options, input)},
+    {KEY_MATCH, offsetof(struct options, match)},
+    {KEY_TARGET, offsetof(struct options, target)},
+    {KEY_SAVING, offsetof(struct options, saving)},
+    {KEY_BETWEEN, offsetof(struct options, between)},
+    {KEY_DRAWS, offsetof(struct options, draws)},
+    {KEY_SEED, offsetof(struct options, seed)},
+    {KEY_METHOD, offsetof(struct options, method)},
+    {KEY_SHARD, offsetof(struct options, shard)},
+    {KEY_CONTEXT, offsetof(struct options, context)},
+    {KEY_KV, offsetof(struct options, kv)},
+    {KEY_ACCELERATORS, offsetof(struct options, accelerators)},
+    {KEY_PARAMETERS, offsetof(struct options, parameters)},
+    {KEY_TABLE, offsetof(struct options, table)},
+    {'o', offsetof(struct options, output_path)},
+};
+
+enum { TEXT_OPTIONS = sizeof text_options / sizeof text_options[0] };
+
 static error_t parse_one(int key, char *text, struct argp_state *state) {
   const struct parsing *parsing = state->input;
   struct options *options = parsing->options;
+  if (text_option_keep(text_options, TEXT_OPTIONS, key, text, options))
+    return 0;
   switch (key) {
   case KEY_SET: append(&options->settings, &options->setting_count, text, parsing->arena); break;
   case KEY_WHERE: append(&options->wheres, &options->where_count, text, parsing->arena); break;
-  case KEY_CASE: options->case_name = text; break;
   case KEY_MIXED: options->mixed = true; break;
-  case KEY_MODEL: options->model_path = text; break;
-  case KEY_DATA: options->data_directory = text; break;
-  case KEY_MEASUREMENTS: options->measurements_directory = text; break;
   case KEY_FORMAT: set_format(parsing, text, state); break;
-  case KEY_OPTION: options->option = text; break;
-  case KEY_SWING: options->swing = text; break;
-  case KEY_GRID: options->grid = text; break;
-  case KEY_FOR: options->input = text; break;
-  case KEY_MATCH: options->match = text; break;
-  case KEY_TARGET: options->target = text; break;
-  case KEY_SAVING: options->saving = text; break;
-  case KEY_BETWEEN: options->between = text; break;
-  case KEY_DRAWS: options->draws = text; break;
-  case KEY_SEED: options->seed = text; break;
-  case KEY_METHOD: options->method = text; break;
-  case KEY_SHARD: options->shard = text; break;
-  case KEY_CONTEXT: options->context = text; break;
-  case KEY_KV: options->kv = text; break;
-  case KEY_ACCELERATORS: options->accelerators = text; break;
-  case KEY_PARAMETERS: options->parameters = text; break;
-  case KEY_TABLE: options->table = text; break;
-  case 'o': options->output_path = text; break;
   case 'q': options->quiet = true; break;
   case 'v': options->verbose = true; break;
   case ARGP_KEY_ARG: add_argument(parsing, text, state); break;

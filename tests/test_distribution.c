@@ -238,51 +238,79 @@ static void test_quantiles(void **state) {
   }
 }
 
-// The exact bootstrap of the median, against one by resampling.
-static void test_measured(void **state) {
-  (void)state;
-  enum { SAMPLES = 15, RESAMPLES = 20000 };
-  struct fixture fixture;
-  fixture_start(&fixture);
-  static double resampled[RESAMPLES];
-  double steps[SAMPLES], u[VECTOR_BLOCK], x[VECTOR_BLOCK];
-  srandom(7);
-  for (int i = 0; i < SAMPLES; i++)
-    steps[i] = 0.05 + 0.01 * (double)random() / RAND_MAX;
-  double mean = 0, squares = 0;
-  for (int r = 0; r < RESAMPLES; r++) {
-    int below[SAMPLES] = {0}, count[SAMPLES] = {0};
-    for (int i = 0; i < SAMPLES; i++)
-      count[random() % SAMPLES]++;
-    for (int i = 0; i < SAMPLES; i++)
-      for (int j = 0; j < SAMPLES; j++)
-        below[i] += steps[j] < steps[i] ? count[j] : 0;
-    for (int i = 0; i < SAMPLES; i++)
-      if (count[i] && below[i] <= SAMPLES / 2 && below[i] + count[i] > SAMPLES / 2)
-        resampled[r] = 1 / steps[i];
-    mean += resampled[r] / RESAMPLES;
-  }
-  for (int r = 0; r < RESAMPLES; r++)
-    squares += (resampled[r] - mean) * (resampled[r] - mean) / RESAMPLES;
+enum { SAMPLES = 15, RESAMPLES = 20000 };
+
+// Of SAMPLES numbers that are all different.
+static double median_of(const double *numbers, const int *counts) {
   double median = 0;
   for (int i = 0; i < SAMPLES; i++) {
     int below = 0;
     for (int j = 0; j < SAMPLES; j++)
-      below += steps[j] < steps[i];
-    median = below == SAMPLES / 2 ? steps[i] : median;
+      below += numbers[j] < numbers[i] ? counts[j] : 0;
+    if (counts[i] && below <= SAMPLES / 2 && below + counts[i] > SAMPLES / 2)
+      median = numbers[i];
   }
+  return median;
+}
+
+// Mean and variance of the rate by the median of steps drawn again.
+static void resample(const double *steps, double *mean, double *variance) {
+  static double rates[RESAMPLES];
+  *mean = *variance = 0;
+  for (int r = 0; r < RESAMPLES; r++) {
+    int counts[SAMPLES] = {0};
+    for (int i = 0; i < SAMPLES; i++)
+      counts[random() % SAMPLES]++;
+    rates[r] = 1 / median_of(steps, counts);
+    *mean += rates[r] / RESAMPLES;
+  }
+  for (int r = 0; r < RESAMPLES; r++)
+    *variance += (rates[r] - *mean) * (rates[r] - *mean) / RESAMPLES;
+}
+
+static void make_steps(double *steps) {
+  srandom(7);
+  for (int i = 0; i < SAMPLES; i++)
+    steps[i] = 0.05 + 0.01 * (double)random() / RAND_MAX;
+}
+
+static double rate_of(const double *steps) {
+  int once[SAMPLES];
+  for (int i = 0; i < SAMPLES; i++)
+    once[i] = 1;
+  return 1 / median_of(steps, once);
+}
+
+// The exact bootstrap of the median, against one by resampling.
+static void test_measured(void **state) {
+  (void)state;
+  struct fixture fixture;
+  double steps[SAMPLES], mean, variance;
+  fixture_start(&fixture);
+  make_steps(steps);
+  resample(steps, &mean, &variance);
   struct distribution d = {.kind = DISTRIBUTION_MEASURED};
-  distribution_measure(&d, 1 / median, steps, SAMPLES, 0, &fixture.arena);
+  distribution_measure(&d, rate_of(steps), steps, SAMPLES, 0, &fixture.arena);
   expect_near(distribution_mean(&d), mean, 1e-3, "mean of the bootstrap");
-  expect_near(distribution_variance(&d), squares, 0.05, "variance of the bootstrap");
-  // With the spread between devices it is continuous; quantiles then invert the shares.
-  distribution_measure(&d, 1 / median, steps, SAMPLES, 0.02, &fixture.arena);
-  expect_near(distribution_variance(&d), squares + (squares + mean * mean) * 0.02 * 0.02 / 3, 0.05,
-              "variance with spread");
+  expect_near(distribution_variance(&d), variance, 0.05, "variance of the bootstrap");
+  distribution_measure(&d, rate_of(steps), steps, SAMPLES, 0.02, &fixture.arena);
+  expect_near(distribution_variance(&d), variance + (variance + mean * mean) * 0.02 * 0.02 / 3,
+              0.05, "variance with spread");
+  fixture_end(&fixture);
+}
+
+// With the spread between devices it is continuous; quantiles then invert the shares.
+static void test_measured_quantiles(void **state) {
+  (void)state;
+  struct fixture fixture;
+  double steps[SAMPLES], u[VECTOR_BLOCK], x[VECTOR_BLOCK], drawn = 0;
+  fixture_start(&fixture);
+  make_steps(steps);
+  struct distribution d = {.kind = DISTRIBUTION_MEASURED};
+  distribution_measure(&d, rate_of(steps), steps, SAMPLES, 0.02, &fixture.arena);
   for (int k = 0; k < VECTOR_BLOCK; k++)
     u[k] = (k + 0.5) / VECTOR_BLOCK;
   distribution_quantiles(&d, u, x);
-  double drawn = 0;
   for (int k = 0; k < VECTOR_BLOCK; k++) {
     assert_true(k == 0 || x[k] > x[k - 1]);
     assert_true(x[k] >= d.low && x[k] <= d.high);
@@ -312,9 +340,13 @@ static void test_elementary(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused),    cmocka_unit_test(test_moments),
-      cmocka_unit_test(test_normal),     cmocka_unit_test(test_pert),
-      cmocka_unit_test(test_quantiles),  cmocka_unit_test(test_measured),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_moments),
+      cmocka_unit_test(test_normal),
+      cmocka_unit_test(test_pert),
+      cmocka_unit_test(test_quantiles),
+      cmocka_unit_test(test_measured),
+      cmocka_unit_test(test_measured_quantiles),
       cmocka_unit_test(test_elementary),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
