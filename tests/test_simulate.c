@@ -1,5 +1,4 @@
-// Simulation: closed forms, correlation, coverage, convergence, and the same answer however the
-// work is shared out. Run in the repository's root.
+// Simulation: closed forms, correlation, coverage, convergence. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
 #include "model/simulate.h"
@@ -43,20 +42,6 @@ static void start(struct scenario_fixture *fixture, const char *formula, const c
   expect_error(&fixture->fixture, formula, "");
 }
 
-static const struct simulation *run(struct scenario_fixture *fixture,
-                                    const struct simulate_request *request) {
-  struct simulate_request copy = *request;
-  copy.scenario = fixture->scenario;
-  copy.threads = copy.threads ? copy.threads : 1;
-  struct simulation_part *part =
-      simulate(&copy, &fixture->fixture.arena, &fixture->fixture.diagnostics);
-  expect_error(&fixture->fixture, "simulate", "");
-  const struct simulation *simulation =
-      simulation_result(part, &fixture->fixture.arena, &fixture->fixture.diagnostics);
-  assert_non_null(simulation);
-  return simulation;
-}
-
 static void expect_within(double got, double expected, double margin, const char *what) {
   if (!(fabs(got - expected) <= margin))
     fail_msg("%s: expected %.9g within %.2g, got %.9g", what, expected, margin, got);
@@ -74,7 +59,7 @@ static void test_sum_of_normals(void **state) {
     start(&fixture, "a + 2 * b - c",
           "[range]\na = normal(10, 3)\nb = normal(20, 2)\nc = normal(5, 12)\n", "");
     struct simulate_request request = {.draws = 100000, .seed = 11, .method = method};
-    const struct simulation *simulation = run(&fixture, &request);
+    const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
     const struct outcome *outcome = &simulation->outcomes[0];
     double slack = method == DRAW_SOBOL ? 0.01 : 4 * 13 / sqrt(100000);
     expect_within(outcome->mean, 45, slack, "mean");
@@ -95,7 +80,7 @@ static void test_product_of_lognormals(void **state) {
   start(&fixture, "a * b / c",
         "[range]\na = lognormal(4, 1.3)\nb = lognormal(3, 1.2)\nc = lognormal(6, 1.1)\n", "");
   struct simulate_request request = {.draws = 100000, .seed = 12};
-  const struct outcome *outcome = run(&fixture, &request)->outcomes;
+  const struct outcome *outcome = scenario_fixture_simulate(&fixture, &request)->outcomes;
   double s = sqrt(pow(log(1.3), 2) + pow(log(1.2), 2) + pow(log(1.1), 2));
   for (int l = 0; l < SIMULATE_LEVELS; l++)
     expect_near(outcome->percentiles[l], 2 * exp(s * normal_levels[l]), 2e-3, "percentile");
@@ -109,7 +94,7 @@ static void test_pert_moments(void **state) {
   struct scenario_fixture fixture;
   start(&fixture, "a", "[range]\na = pert(2, 3, 8)\n", "");
   struct simulate_request request = {.draws = 65536, .seed = 13};
-  const struct outcome *outcome = run(&fixture, &request)->outcomes;
+  const struct outcome *outcome = scenario_fixture_simulate(&fixture, &request)->outcomes;
   double mean = (2 + 4 * 3 + 8) / 6.;
   expect_near(outcome->mean, mean, 1e-5, "mean");
   expect_near(outcome->deviation, sqrt((mean - 2) * (8 - mean) / 7), 1e-4, "deviation");
@@ -125,7 +110,7 @@ static void test_influence_of_a_product(void **state) {
   start(&fixture, "a * b + 0 * c",
         "[range]\na = uniform(0, 2)\nb = uniform(-1, 3)\nc = uniform(0, 1)\n", "");
   struct simulate_request request = {.draws = 50000, .seed = 14};
-  const struct simulation *simulation = run(&fixture, &request);
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   const struct influence *influences = simulation->outcomes[0].influences;
   double va = 4. / 12, vb = 16. / 12, all = va + vb + va * vb;
   expect_within(influences[0].first, va / all, 0.005, "first of a");
@@ -182,7 +167,7 @@ static void test_correlated_sum(void **state) {
         "[correlate]\na, b = 0.5\n",
         "");
   struct simulate_request request = {.draws = 65536, .seed = 16};
-  const struct simulation *simulation = run(&fixture, &request);
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   double r = 2 * sin(3.14159265358979324 * 0.5 / 6), variance = 2 + 2 * r + 4;
   expect_near(simulation->outcomes[0].deviation, sqrt(variance), 1e-3, "deviation");
   assert_int_equal(simulation->group_count, 2);
@@ -200,7 +185,7 @@ static void test_common_and_own(void **state) {
   static const char two[] = "[option y]\naccelerator = h200-sxm-141\nb = 3\n";
   start(&fixture, "a * b", "[range]\na = uniform(1, 9)\n", two);
   struct simulate_request request = {.draws = 4096, .seed = 17};
-  const struct simulation *simulation = run(&fixture, &request);
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   assert_int_equal(simulation->outcome_count, 3);
   const struct outcome *saving = &simulation->outcomes[2];
   assert_int_equal(saving->kind, OUTCOME_SAVING);
@@ -210,19 +195,19 @@ static void test_common_and_own(void **state) {
   assert_true(simulation->cheapest[0] == 1 && simulation->cheapest[1] == 0);
   scenario_fixture_end(&fixture);
   start(&fixture, "a * b", "[range]\nx.a = uniform(1, 9)\ny.a = uniform(1, 9)\n", two);
-  simulation = run(&fixture, &request);
+  simulation = scenario_fixture_simulate(&fixture, &request);
   // P(3 y < x) for x and y uniform on [1, 9].
   expect_within(simulation->cheapest[1], 6. * 2 / 2 / 64, 0.005, "y is cheapest");
   expect_within(simulation->cheapest[0] + simulation->cheapest[1], 1, 1e-12, "all");
   scenario_fixture_end(&fixture);
   // The option's own value stands where the range is of the common one, and the other way round.
   start(&fixture, "b", "[range]\nb = uniform(5, 9)\n", two);
-  simulation = run(&fixture, &request);
+  simulation = scenario_fixture_simulate(&fixture, &request);
   expect_near(simulation->outcomes[1].percentiles[0], 3, 1e-6, "y's own b");
   expect_within(simulation->outcomes[0].mean, 7, 0.01, "x's common b");
   scenario_fixture_end(&fixture);
   start(&fixture, "b", "[range]\nb = uniform(5, 9)\ny.b = uniform(50, 90)\n", two);
-  simulation = run(&fixture, &request);
+  simulation = scenario_fixture_simulate(&fixture, &request);
   expect_within(simulation->outcomes[1].mean, 70, 0.1, "y's own range");
   scenario_fixture_end(&fixture);
 }
@@ -233,140 +218,10 @@ static void test_integers(void **state) {
   struct scenario_fixture fixture;
   start(&fixture, "n * (1 + (n <> round(n, 0)))", "[range]\nn = normal(1, 1)\n", "");
   struct simulate_request request = {.draws = 65536, .seed = 18, .method = DRAW_RANDOM};
-  const struct outcome *outcome = run(&fixture, &request)->outcomes;
+  const struct outcome *outcome = scenario_fixture_simulate(&fixture, &request)->outcomes;
   assert_true(outcome->lowest == 0 && outcome->highest == round(outcome->highest));
   // Within the width of the sketch's bins.
   expect_within(outcome->percentiles[3], 1, 1e-4, "median");
-  scenario_fixture_end(&fixture);
-}
-
-static const char *part_text(const struct simulation_part *part, struct arena *arena) {
-  char *text;
-  size_t size;
-  FILE *file = open_memstream(&text, &size);
-  assert_int_equal(simulation_part_print(part, file), 0);
-  fclose(file);
-  const char *copy = arena_copy(arena, text);
-  free(text);
-  return copy;
-}
-
-static struct simulation_part *shard_of(struct scenario_fixture *fixture,
-                                        struct simulate_request request, unsigned shard,
-                                        unsigned shards) {
-  request.shard = shard;
-  request.shards = shards;
-  struct simulation_part *part =
-      simulate(&request, &fixture->fixture.arena, &fixture->fixture.diagnostics);
-  expect_error(&fixture->fixture, "shard", "");
-  // By way of a file, as it would be.
-  const char *path = scenario_fixture_path(fixture, "part.json");
-  FILE *file = fopen(path, "w");
-  assert_int_equal(simulation_part_print(part, file), 0);
-  fclose(file);
-  struct simulation_part *read =
-      simulation_part_read(path, &fixture->fixture.arena, &fixture->fixture.diagnostics);
-  expect_error(&fixture->fixture, "read part", "");
-  assert_string_equal(part_text(part, &fixture->fixture.arena),
-                      part_text(read, &fixture->fixture.arena));
-  return read;
-}
-
-// To the last bit.
-static void expect_same(const struct simulation *a, const struct simulation *b, const char *what) {
-  print_message("%s\n", what);
-  for (size_t o = 0; o < a->outcome_count; o++) {
-    struct outcome x = a->outcomes[o], y = b->outcomes[o];
-    assert_memory_equal(x.influences, y.influences, a->group_count * sizeof *x.influences);
-    x.influences = y.influences = NULL;
-    assert_memory_equal(&x, &y, sizeof x);
-  }
-  assert_memory_equal(a->cheapest, b->cheapest, a->option_count * sizeof *a->cheapest);
-  assert_true(a->done == b->done && !a->partial && !b->partial);
-}
-
-static void test_same_however_shared_out(void **state) {
-  (void)state;
-  static const uint64_t draws[] = {100, 777, 10011};
-  for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++)
-    for (size_t i = 0; i < sizeof draws / sizeof draws[0]; i++) {
-      struct scenario_fixture fixture;
-      scenario_fixture_open(&fixture, "examples/uncertainty.ini");
-      struct simulate_request request = {
-          .scenario = fixture.scenario, .draws = draws[i], .seed = 19, .method = method};
-      request.threads = 1;
-      const struct simulation *one = run(&fixture, &request);
-      assert_int_equal(one->done, draws[i]);
-      request.threads = 2;
-      expect_same(one, run(&fixture, &request), "2 threads");
-      request.threads = 16;
-      expect_same(one, run(&fixture, &request), "16 threads");
-      struct simulation_part *all = shard_of(&fixture, request, 5, 8);
-      for (unsigned s = 0; s < 8; s++)
-        if (s != 5)
-          assert_int_equal(simulation_merge(all, shard_of(&fixture, request, s, 8),
-                                            &fixture.fixture.diagnostics),
-                           0);
-      expect_same(one, simulation_result(all, &fixture.fixture.arena, &fixture.fixture.diagnostics),
-                  "8 shards");
-      scenario_fixture_end(&fixture);
-    }
-}
-
-static void test_merge_refused(void **state) {
-  (void)state;
-  struct scenario_fixture fixture;
-  scenario_fixture_open(&fixture, "examples/uncertainty.ini");
-  struct diagnostics *diagnostics = &fixture.fixture.diagnostics;
-  struct simulate_request request = {.scenario = fixture.scenario, .draws = 3000, .seed = 20};
-  struct simulation_part *part = shard_of(&fixture, request, 1, 3);
-  assert_int_equal(simulation_merge(part, shard_of(&fixture, request, 0, 3), diagnostics), 0);
-  const struct simulation *two = simulation_result(part, &fixture.fixture.arena, diagnostics);
-  assert_true(two->partial && two->done < 3000 && two->done > 1000);
-  struct simulation_part *again = shard_of(&fixture, request, 0, 3);
-  request.seed = 21;
-  struct simulation_part *other = shard_of(&fixture, request, 2, 3);
-  assert_int_equal(simulation_merge(part, again, diagnostics), -1);
-  expect_error(&fixture.fixture, "twice", "shard 1 of 3 is given twice");
-  assert_int_equal(simulation_merge(part, other, diagnostics), -1);
-  expect_error(&fixture.fixture, "other", "these parts are of different runs");
-  scenario_fixture_end(&fixture);
-}
-
-static void test_bad_parts(void **state) {
-  (void)state;
-  struct scenario_fixture fixture;
-  scenario_fixture_open(&fixture, "examples/uncertainty.ini");
-  struct arena *arena = &fixture.fixture.arena;
-  struct simulate_request request = {
-      .scenario = fixture.scenario, .draws = 300, .seed = 22, .shards = 2};
-  struct simulation_part *part = simulate(&request, arena, &fixture.fixture.diagnostics);
-  const char *good = part_text(part, arena), *path = scenario_fixture_path(&fixture, "part.json");
-  static const struct {
-    const char *from, *to, *error;
-  } cases[] = {
-      {"{\"", "[\"", "no part of a simulation"},
-      {"\"schema\":1", "\"schema\":2", "'schema' is missing or wrong"},
-      {"\"draws\":300", "\"draws\":0", "'draws' is missing or wrong"},
-      {"\"replicates\":2", "\"replicates\":9", "'replicates' is missing or wrong"},
-      {"\"groups\":", "\"grups\":", "'groups' is missing or wrong"},
-      {"\"baseline\":0", "\"baseline\":7", "'baseline' is missing or wrong"},
-      {"\"squares\":[", "\"squares\":[99,1,", "'squares' is missing or wrong"},
-      {"\"done\":256", "\"done\":255", "'counts' is missing or wrong"},
-      {"\"counts\":[", "\"counts\":[5,", "'counts' is missing or wrong"},
-      {"\"shards\":[0]", "\"shards\":[2]", "'shards' is missing or wrong"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const char *at = strstr(good, cases[i].from);
-    if (!at)
-      fail_msg("no %s in the part", cases[i].from);
-    FILE *file = fopen(path, "w");
-    fprintf(file, "%.*s%s%s", (int)(at - good), good, cases[i].to, at + strlen(cases[i].from));
-    fclose(file);
-    assert_null(simulation_part_read(path, arena, &fixture.fixture.diagnostics));
-    expect_error(&fixture.fixture, cases[i].to, cases[i].error);
-    fixture.fixture.diagnostics.count = fixture.fixture.diagnostics.errors = 0;
-  }
   scenario_fixture_end(&fixture);
 }
 
@@ -459,13 +314,13 @@ static void test_convergence(void **state) {
   static const uint64_t draws[] = {16384, 50000};
   double errors[2][3][2] = {{{0}}};
   struct simulate_request request = {.draws = 4000000, .seed = 424242};
-  const struct simulation *truth = run(&fixture, &request);
+  const struct simulation *truth = scenario_fixture_simulate(&fixture, &request);
   for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
       struct scenario_fixture each;
       scenario_fixture_open(&each, "examples/uncertainty.ini");
       request = (struct simulate_request){.draws = draws[method], .seed = seed, .method = method};
-      const struct simulation *simulation = run(&each, &request);
+      const struct simulation *simulation = scenario_fixture_simulate(&each, &request);
       for (size_t o = 0; o < 3; o++)
         for (int l = 0; l < 2; l++) {
           double off = simulation->outcomes[o].percentiles[3 + 2 * l] -
@@ -497,7 +352,7 @@ static void test_standard_error(void **state) {
             "[range]\na = uniform(0, 1)\nb = uniform(0, 1)\nc = uniform(0, 1)\nd = uniform(0, 1)\n",
             "");
       struct simulate_request request = {.draws = 2048, .seed = seed, .method = method};
-      const struct outcome *outcome = run(&fixture, &request)->outcomes;
+      const struct outcome *outcome = scenario_fixture_simulate(&fixture, &request)->outcomes;
       sum += outcome->mean;
       squares += outcome->mean * outcome->mean;
       said += outcome->standard_error * outcome->standard_error / SEEDS;
@@ -515,13 +370,13 @@ static void test_few_draws(void **state) {
   start(&fixture, "a ^ 9 + 0 * b + 0 * c",
         "[range]\na = uniform(1, 9)\nb = uniform(1, 9)\nc = uniform(1, 9)\n", "");
   struct simulate_request request = {.draws = 1000, .seed = 25};
-  const struct simulation *simulation = run(&fixture, &request);
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   assert_true(simulation->by_ranks);
   expect_within(simulation->outcomes[0].influences[0].first, 1, 1e-6, "a");
   expect_within(simulation->outcomes[0].influences[1].first, 0, 1e-6, "b");
   assert_true(isnan(simulation->outcomes[0].influences[0].total));
   request.draws = 2;
-  simulation = run(&fixture, &request);
+  simulation = scenario_fixture_simulate(&fixture, &request);
   assert_true(isnan(simulation->outcomes[0].influences[0].first));
   assert_int_equal(simulation->done, 2);
   scenario_fixture_end(&fixture);
@@ -539,7 +394,7 @@ static void test_case_makes_certain(void **state) {
   scenario_fixture_start(&fixture, text, NULL, "dear");
   expect_error(&fixture.fixture, "case", "");
   struct simulate_request request = {.draws = 2000, .seed = 26};
-  const struct simulation *simulation = run(&fixture, &request);
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   assert_int_equal(simulation->group_count, 1);
   assert_int_equal(simulation->note_count, 1);
   assert_string_equal(simulation->notes[0], "the range of 'electricity_price' has no effect: case "
@@ -559,7 +414,7 @@ static void test_horizon(void **state) {
   scenario_fixture_start(&fixture, text, NULL, NULL);
   expect_error(&fixture.fixture, "horizon", "");
   struct simulate_request request = {.draws = 4096, .seed = 27, .item = "tco"};
-  const struct simulation *simulation = run(&fixture, &request);
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   expect_near(simulation->outcomes[0].mean, 8 * 2 * 8760 * 6.75, 1e-3, "mean rent");
   expect_near(simulation->outcomes[0].highest, 8 * 2 * 8760 * 12.5, 1e-3, "highest rent");
   assert_string_equal(simulation->unit, "USD");
@@ -584,7 +439,7 @@ static void test_many_inputs(void **state) {
   scenario_fixture_start(&fixture, text, model, NULL);
   expect_error(&fixture.fixture, "many inputs", "");
   struct simulate_request request = {.draws = 2048, .seed = 28};
-  const struct simulation *simulation = run(&fixture, &request);
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   assert_int_equal(simulation->group_count, 90);
   assert_string_equal(simulation->notes[0], "Sobol's sequence serves the first 64 ranges; the 26 "
                                             "after them are drawn at random");
@@ -666,7 +521,7 @@ static void test_stop(void **state) {
                                      .stop = &stop_now,
                                      .progress = stop_after_first_round,
                                      .progress_data = &calls};
-  const struct simulation *simulation = run(&fixture, &request);
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
   assert_true(simulation->partial && calls == 1);
   assert_true(simulation->done > 1000 && simulation->done < simulation->draws);
   expect_within(simulation->outcomes[0].mean, 1.5, 0.01, "mean of what was drawn");
@@ -690,9 +545,6 @@ int main(void) {
       cmocka_unit_test(test_correlated_sum),
       cmocka_unit_test(test_common_and_own),
       cmocka_unit_test(test_integers),
-      cmocka_unit_test(test_same_however_shared_out),
-      cmocka_unit_test(test_merge_refused),
-      cmocka_unit_test(test_bad_parts),
       cmocka_unit_test(test_draws_belong_to_their_input),
       cmocka_unit_test(test_coverage),
       cmocka_unit_test(test_convergence),

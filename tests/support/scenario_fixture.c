@@ -50,3 +50,17 @@ void scenario_fixture_end(struct scenario_fixture *fixture) {
   rmdir(fixture->folder);
   fixture_end(&fixture->fixture);
 }
+
+const struct simulation *scenario_fixture_simulate(struct scenario_fixture *fixture,
+                                                   const struct simulate_request *request) {
+  struct simulate_request copy = *request;
+  copy.scenario = fixture->scenario;
+  copy.threads = copy.threads ? copy.threads : 1;
+  struct simulation_part *part =
+      simulate(&copy, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  expect_error(&fixture->fixture, "simulate", "");
+  const struct simulation *simulation =
+      simulation_result(part, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  assert_non_null(simulation);
+  return simulation;
+}

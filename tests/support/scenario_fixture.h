@@ -5,6 +5,7 @@
 #include "tests/support/fixture.h"
 
 #include "model/scenario.h"
+#include "model/simulate.h"
 
 struct scenario_fixture {
   struct fixture fixture;
@@ -22,5 +23,9 @@ void scenario_fixture_end(struct scenario_fixture *fixture);
 
 // The path of a file in the folder; it is removed with it.
 const char *scenario_fixture_path(struct scenario_fixture *fixture, const char *name);
+
+// Of the fixture's scenario, on one thread unless the request says how many; errors fail the test.
+const struct simulation *scenario_fixture_simulate(struct scenario_fixture *fixture,
+                                                   const struct simulate_request *request);
 
 #endif

@@ -1,0 +1,148 @@
+// Parts of a simulation: the same answer however the work is shared out, and files that are no
+// parts. Run in the repository's root.
+#include "tests/support/scenario_fixture.h"
+
+#include "model/simulate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *part_text(const struct simulation_part *part, struct arena *arena) {
+  char *text;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
+  assert_int_equal(simulation_part_print(part, file), 0);
+  fclose(file);
+  const char *copy = arena_copy(arena, text);
+  free(text);
+  return copy;
+}
+
+static struct simulation_part *shard_of(struct scenario_fixture *fixture,
+                                        struct simulate_request request, unsigned shard,
+                                        unsigned shards) {
+  request.shard = shard;
+  request.shards = shards;
+  struct simulation_part *part =
+      simulate(&request, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  expect_error(&fixture->fixture, "shard", "");
+  // By way of a file, as it would be.
+  const char *path = scenario_fixture_path(fixture, "part.json");
+  FILE *file = fopen(path, "w");
+  assert_int_equal(simulation_part_print(part, file), 0);
+  fclose(file);
+  struct simulation_part *read =
+      simulation_part_read(path, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  expect_error(&fixture->fixture, "read part", "");
+  assert_string_equal(part_text(part, &fixture->fixture.arena),
+                      part_text(read, &fixture->fixture.arena));
+  return read;
+}
+
+// To the last bit.
+static void expect_same(const struct simulation *a, const struct simulation *b, const char *what) {
+  print_message("%s\n", what);
+  for (size_t o = 0; o < a->outcome_count; o++) {
+    struct outcome x = a->outcomes[o], y = b->outcomes[o];
+    assert_memory_equal(x.influences, y.influences, a->group_count * sizeof *x.influences);
+    x.influences = y.influences = NULL;
+    assert_memory_equal(&x, &y, sizeof x);
+  }
+  assert_memory_equal(a->cheapest, b->cheapest, a->option_count * sizeof *a->cheapest);
+  assert_true(a->done == b->done && !a->partial && !b->partial);
+}
+
+static void test_same_however_shared_out(void **state) {
+  (void)state;
+  static const uint64_t draws[] = {100, 777, 10011};
+  for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++)
+    for (size_t i = 0; i < sizeof draws / sizeof draws[0]; i++) {
+      struct scenario_fixture fixture;
+      scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+      struct simulate_request request = {
+          .scenario = fixture.scenario, .draws = draws[i], .seed = 19, .method = method};
+      request.threads = 1;
+      const struct simulation *one = scenario_fixture_simulate(&fixture, &request);
+      assert_int_equal(one->done, draws[i]);
+      request.threads = 2;
+      expect_same(one, scenario_fixture_simulate(&fixture, &request), "2 threads");
+      request.threads = 16;
+      expect_same(one, scenario_fixture_simulate(&fixture, &request), "16 threads");
+      struct simulation_part *all = shard_of(&fixture, request, 5, 8);
+      for (unsigned s = 0; s < 8; s++)
+        if (s != 5)
+          assert_int_equal(simulation_merge(all, shard_of(&fixture, request, s, 8),
+                                            &fixture.fixture.diagnostics),
+                           0);
+      expect_same(one, simulation_result(all, &fixture.fixture.arena, &fixture.fixture.diagnostics),
+                  "8 shards");
+      scenario_fixture_end(&fixture);
+    }
+}
+
+static void test_merge_refused(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+  struct diagnostics *diagnostics = &fixture.fixture.diagnostics;
+  struct simulate_request request = {.scenario = fixture.scenario, .draws = 3000, .seed = 20};
+  struct simulation_part *part = shard_of(&fixture, request, 1, 3);
+  assert_int_equal(simulation_merge(part, shard_of(&fixture, request, 0, 3), diagnostics), 0);
+  const struct simulation *two = simulation_result(part, &fixture.fixture.arena, diagnostics);
+  assert_true(two->partial && two->done < 3000 && two->done > 1000);
+  struct simulation_part *again = shard_of(&fixture, request, 0, 3);
+  request.seed = 21;
+  struct simulation_part *other = shard_of(&fixture, request, 2, 3);
+  assert_int_equal(simulation_merge(part, again, diagnostics), -1);
+  expect_error(&fixture.fixture, "twice", "shard 1 of 3 is given twice");
+  assert_int_equal(simulation_merge(part, other, diagnostics), -1);
+  expect_error(&fixture.fixture, "other", "these parts are of different runs");
+  scenario_fixture_end(&fixture);
+}
+
+static void test_bad_parts(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+  struct arena *arena = &fixture.fixture.arena;
+  struct simulate_request request = {
+      .scenario = fixture.scenario, .draws = 300, .seed = 22, .shards = 2};
+  struct simulation_part *part = simulate(&request, arena, &fixture.fixture.diagnostics);
+  const char *good = part_text(part, arena), *path = scenario_fixture_path(&fixture, "part.json");
+  static const struct {
+    const char *from, *to, *error;
+  } cases[] = {
+      {"{\"", "[\"", "no part of a simulation"},
+      {"\"schema\":1", "\"schema\":2", "'schema' is missing or wrong"},
+      {"\"draws\":300", "\"draws\":0", "'draws' is missing or wrong"},
+      {"\"replicates\":2", "\"replicates\":9", "'replicates' is missing or wrong"},
+      {"\"groups\":", "\"grups\":", "'groups' is missing or wrong"},
+      {"\"baseline\":0", "\"baseline\":7", "'baseline' is missing or wrong"},
+      {"\"squares\":[", "\"squares\":[99,1,", "'squares' is missing or wrong"},
+      {"\"done\":256", "\"done\":255", "'counts' is missing or wrong"},
+      {"\"counts\":[", "\"counts\":[5,", "'counts' is missing or wrong"},
+      {"\"shards\":[0]", "\"shards\":[2]", "'shards' is missing or wrong"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *at = strstr(good, cases[i].from);
+    if (!at)
+      fail_msg("no %s in the part", cases[i].from);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "%.*s%s%s", (int)(at - good), good, cases[i].to, at + strlen(cases[i].from));
+    fclose(file);
+    assert_null(simulation_part_read(path, arena, &fixture.fixture.diagnostics));
+    expect_error(&fixture.fixture, cases[i].to, cases[i].error);
+    fixture.fixture.diagnostics.count = fixture.fixture.diagnostics.errors = 0;
+  }
+  scenario_fixture_end(&fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_same_however_shared_out),
+      cmocka_unit_test(test_merge_refused),
+      cmocka_unit_test(test_bad_parts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
