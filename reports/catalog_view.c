@@ -46,6 +46,8 @@ struct view {
   struct arena *arena;
   const size_t *rows; // those for which all conditions hold
   size_t row_count;
+  const struct where *conditions;
+  size_t condition_count;
 };
 
 // A column as the terminal shows it.
@@ -101,7 +103,34 @@ static int select_rows(struct view *view, const char *const *wheres, size_t coun
       rows[view->row_count++] = row;
   }
   view->rows = rows;
+  view->conditions = conditions;
+  view->condition_count = count;
   return 0;
+}
+
+static size_t count_rows(const struct table *table, const struct where *condition) {
+  size_t count = 0;
+  for (size_t row = 0; row < table->rows; row++)
+    count += where_holds(condition, cell_text(table, row, condition->column));
+  return count;
+}
+
+// Where no row is left: a value that no row has, and what rows there are that have it in part.
+static void explain_none(const struct view *view, FILE *out) {
+  for (size_t i = 0; i < view->condition_count; i++) {
+    const struct where *condition = &view->conditions[i];
+    struct where part = *condition;
+    part.contains = true;
+    if (count_rows(view->table, condition))
+      continue;
+    const char *name = column_name(view->table, condition->column);
+    const size_t count = condition->contains ? 0 : count_rows(view->table, &part);
+    fprintf(out, "No row has '%s' %s %s", condition->value, condition->contains ? "in" : "as",
+            name);
+    if (count)
+      fprintf(out, "; --where '%s~%s' finds it in %zu", name, condition->value, count);
+    putc('\n', out);
+  }
 }
 
 // The bytes of the character that a text begins with, and the columns that it takes. A control
@@ -230,6 +259,8 @@ static void print_table(const struct view *view, FILE *out) {
   }
   fprintf(out, "%zu of %zu rows; all columns with --format csv\n", view->row_count,
           view->table->rows);
+  if (!view->row_count)
+    explain_none(view, out);
 }
 
 // A number keeps the digits that it was published with, and its sign is no formula's.

@@ -177,6 +177,15 @@ def check_shards():
     expect(twice.returncode == BAD_INPUT and 'shard 1 of 2 is given twice' in twice.stderr, twice.stderr)
 
 
+def check_no_rows():
+    """A part of a name, for which --where has another sign."""
+    done = run('catalog', 'prices', '--where', 'accelerator=h200')
+    expect("No row has 'h200' as accelerator; --where 'accelerator~h200' finds it in " in done.stdout, done.stdout)
+    expect("No row has 'zzz' in accelerator\n" in run('catalog', 'prices', '--where', 'accelerator~zzz').stdout, 'none')
+    both = run('catalog', 'prices', '--where', 'accelerator~h200', '--where', 'currency=ZWL').stdout
+    expect("No row has 'ZWL' as currency\n" in both and 'accelerator' not in both.splitlines()[-1], both)
+
+
 def check_help():
     """A summary that asks ends with its question mark."""
     for command in ('simulate', 'wait', 'audit', 'compare'):
@@ -205,6 +214,7 @@ def main():
     test('-o -', check_standard_output)
     test('shards', check_shards)
     test('help', check_help)
+    test('no rows', check_no_rows)
     count.finish()
 
 
