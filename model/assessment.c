@@ -199,6 +199,13 @@ static void warn_of_idle_power(struct reading *reading) {
               "power under load");
 }
 
+static void warn_of_no_records(struct reading *reading) {
+  const char *directory = reading->request->measurements_directory;
+  if (directory && !reading->records->count)
+    texts_add(&reading->scenario->warnings, reading->arena, "there is no record in '%s'",
+              directory);
+}
+
 static void warn_of_horizons(struct reading *reading) {
   const struct scenario *scenario = reading->scenario;
   for (size_t o = 1; o < scenario->option_count; o++)
@@ -250,4 +257,5 @@ void assess(struct reading *reading) {
   }
   warn_of_idle_power(reading);
   warn_of_horizons(reading);
+  warn_of_no_records(reading);
 }

@@ -186,6 +186,12 @@ def check_no_rows():
     expect("No row has 'ZWL' as currency\n" in both and 'accelerator' not in both.splitlines()[-1], both)
 
 
+def check_no_records():
+    said = run('compare', BASE, '--measurements', 'examples').stderr
+    expect("warning: there is no record in 'examples'" in said, said)
+    expect('no record' not in run('compare', BASE, '--measurements', 'data/measured').stderr, 'where there is one')
+
+
 def check_help():
     """A summary that asks ends with its question mark."""
     for command in ('simulate', 'wait', 'audit', 'compare'):
@@ -215,6 +221,7 @@ def main():
     test('shards', check_shards)
     test('help', check_help)
     test('no rows', check_no_rows)
+    test('no records', check_no_records)
     count.finish()
 
 
