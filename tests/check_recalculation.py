@@ -68,28 +68,43 @@ class Example:
         self.inputs = layout.Inputs(self.book)
         self.shape = shape(self.path)
         self.verdicts = {verdict: [] for verdict in (TAKEN, REFUSED, RESHAPED)}
-        for entry in perturb.candidates(self.inputs):
-            self.verdicts[self.verdict(entry)].append(entry)
+        self.sort_out(perturb.candidates(self.inputs))
 
     def report(self, path, case, changes):
         sets = [f'--set={change.key}={change.text}' for change in changes]
         harness.report(self.scenario, path, [f'--case={case}', *sets])
 
-    def verdict(self, entry):
-        """What pertoken says to another value of an input that the workbook offers to type over."""
+    def sort_out(self, entries):
+        """The verdict on each entry: that on all at once where they are taken, else on both halves,
+        down to one alone. One that is taken in company only shows in the states that draw it: they
+        are drawn anew where pertoken refuses them, and fail where they have another shape.
+        """
+        verdict = self.verdict(entries) if entries else TAKEN
+        if verdict == TAKEN or len(entries) == 1:
+            self.verdicts[verdict] += entries
+        else:
+            middle = len(entries) // 2
+            self.sort_out(entries[:middle])
+            self.sort_out(entries[middle:])
+
+    def verdict(self, entries):
+        """What pertoken says to other values of inputs that the workbook offers to type over."""
+        path = self.folder / f'{entries[0].key}.xlsx'
         try:
-            state = self.state_of_one(entry)
+            self.report(path, 'base', [self.change_of_one(entry) for entry in entries])
         except harness.Refused:
             return REFUSED
-        return TAKEN if shape(state.path) == self.shape else RESHAPED
+        return TAKEN if shape(path) == self.shape else RESHAPED
+
+    def change_of_one(self, entry):
+        draws = random.Random(f'{SEED} {self.scenario.stem} {entry.key}')
+        return perturb.change(draws, self.book, self.inputs, entry, self.inputs.cases['base'])
 
     def state_of_one(self, entry):
-        """The state in which one input has another value."""
-        draws = random.Random(f'{SEED} {self.scenario.stem} {entry.key}')
-        change = perturb.change(draws, self.book, self.inputs, entry, self.inputs.cases['base'])
-        path = self.folder / f'{entry.key}.xlsx'
+        """The state in which one reshaping input has another value."""
+        change, path = self.change_of_one(entry), self.folder / f'{entry.key}.xlsx'
         self.report(path, 'base', [change])
-        return State(path, 'base', [change], reshaped=entry in self.verdicts[RESHAPED])
+        return State(path, 'base', [change], reshaped=True)
 
     def state(self, number):
         """A state by its number: the example as it is, a random one, one of a reshaping input."""

@@ -16,9 +16,9 @@ EMULATOR_CC  = $(COMPILE) -fPIC
 EMULATOR_LINK = g++ -shared $(SANITIZE) $(LDFLAGS) -Wl,-z,defs \
                 -Wl,--version-script=tests/emulator/exports.map
 
-# For the race detector of tests/emulator/races.h; there is no room for two sanitizers. With those
-# the kernels compile for a minute each, less at -O1.
-EMULATOR_DEVICE := $(if $(SANITIZE),-O1,-fsanitize=thread --param tsan-instrument-func-entry-exit=0)
+# For the race detector of tests/emulator/races.h; there is no room for two sanitizers. At -O1 and
+# without descriptions of variables the kernels compile in about half the time, and run no slower.
+EMULATOR_DEVICE := -O1 -g1 $(if $(SANITIZE),,-fsanitize=thread --param tsan-instrument-func-entry-exit=0)
 
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib

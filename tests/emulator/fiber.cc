@@ -16,24 +16,35 @@ enum : size_t { PAGE = 4096 };
 #if defined(__SANITIZE_ADDRESS__)
 enum : size_t { STACK = 256 * 1024 }; // its frames are several times as large
 
-__thread struct fiber *previous; // what was switched away from last
-
-void leave(struct fiber *from, const struct fiber *to, bool over) {
-  previous = from;
+void leave(struct fiber *from, struct fiber *to, bool over) {
+  to->previous = from;
   __sanitizer_start_switch_fiber(over ? nullptr : &from->fake_stack, to->stack, to->stack_bytes);
 }
 
 void arrive(struct fiber *self) {
-  __sanitizer_finish_switch_fiber(self->fake_stack, &previous->stack, &previous->stack_bytes);
+  __sanitizer_finish_switch_fiber(self->fake_stack, &self->previous->stack,
+                                  &self->previous->stack_bytes);
+}
+
+// The lowest that is in use of a fiber's stack while it is suspended: what its functions below had
+// marked around their variables they have cleared as they returned.
+const void *lowest_in_use(const struct fiber *fiber) {
+#if defined(__x86_64__)
+  return fiber->stack_pointer ? fiber->stack_pointer : fiber->stack;
+#else
+  return fiber->stack;
+#endif
 }
 
 void forget(const struct fiber *fiber) {
-  __asan_unpoison_memory_region(fiber->stack, fiber->stack_bytes);
+  const char *from = static_cast<const char *>(lowest_in_use(fiber));
+  const char *end = static_cast<const char *>(fiber->stack) + fiber->stack_bytes;
+  __asan_unpoison_memory_region(from, (size_t)(end - from));
 }
 #else
 enum : size_t { STACK = 64 * 1024 };
 
-void leave(struct fiber *, const struct fiber *, bool) {}
+void leave(struct fiber *, struct fiber *, bool) {}
 void arrive(struct fiber *) {}
 void forget(const struct fiber *) {}
 #endif
@@ -47,6 +58,7 @@ bool fiber_make(struct fiber *fiber) {
     return false;
   }
   mprotect(pages, PAGE, PROT_NONE);
+  *fiber = {};
   fiber->stack = static_cast<char *>(pages) + PAGE;
   fiber->stack_bytes = STACK;
   return true;

@@ -17,10 +17,11 @@ struct fiber {
 #endif
   const void *stack; // the lowest address; NULL for what the host itself runs on
   size_t stack_bytes;
-  void *fake_stack; // the address sanitizer's
+  void *fake_stack;       // the address sanitizer's
+  struct fiber *previous; // for it, what was switched away from to this
 };
 
-// Gives a zeroed fiber its stack, with an unreadable page below. False without memory.
+// Gives a fiber its stack, with an unreadable page below. False without memory.
 bool fiber_make(struct fiber *fiber);
 void fiber_free(struct fiber *fiber);
 
