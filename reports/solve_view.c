@@ -65,6 +65,15 @@ static bool is_flat(const struct solve_answer *answer) {
          fabs(answer->gap_low - answer->gap_base) < 1e-12;
 }
 
+// Where the search begins: where an input may be no 0, say, a hair above it stands in.
+static const char *low_text(const struct solve_answer *answer, struct arena *arena) {
+  const struct declaration *input = target_input(answer->scenario, answer->target);
+  const struct limits limits = target_limits(answer->scenario, answer->target);
+  if (input->has_min && input->min_exclusive && answer->low == limits.low)
+    return arena_printf(arena, "just above %s", with_unit(input->min, &input->unit, arena));
+  return with_unit(answer->low, &input->unit, arena);
+}
+
 static void print_none(const struct solve_answer *answer, const struct style *style) {
   struct arena *arena = style->arena;
   if (is_flat(answer)) {
@@ -76,14 +85,13 @@ static void print_none(const struct solve_answer *answer, const struct style *st
   const struct unit *unit = input_unit(answer);
   style_block(style, EMPHASIS_STRONG,
               arena_printf(arena, "No value of %s in [%s, %s] makes %s cost %s", answer->name,
-                           with_unit(answer->low, unit, arena),
-                           with_unit(answer->high, unit, arena), option_id(answer),
-                           wanted_text(answer, arena)));
-  const double ends[] = {answer->low, answer->high}, gaps[] = {answer->gap_low, answer->gap_high};
+                           low_text(answer, arena), with_unit(answer->high, unit, arena),
+                           option_id(answer), wanted_text(answer, arena)));
+  const char *const ends[] = {low_text(answer, arena), with_unit(answer->high, unit, arena)};
+  const double gaps[] = {answer->gap_low, answer->gap_high};
   for (size_t i = 0; i < 2; i++)
     style_paragraph(style, "",
-                    arena_printf(arena, "at %s it costs %s", with_unit(ends[i], unit, arena),
-                                 gap_text(gaps[i], arena)));
+                    arena_printf(arena, "at %s it costs %s", ends[i], gap_text(gaps[i], arena)));
 }
 
 static const char *share_text(double share, struct arena *arena) {
@@ -121,8 +129,7 @@ static void print_exceptions(const struct solve_answer *answer, const struct sol
       style_paragraph(style, "",
                       arena_printf(arena, "in %s %s [%s, %s]",
                                    share_text(exceptions[i].share, arena), exceptions[i].what,
-                                   with_unit(answer->low, unit, arena),
-                                   with_unit(answer->reach, unit, arena)));
+                                   low_text(answer, arena), with_unit(answer->reach, unit, arena)));
   if (spread->several > 0)
     style_paragraph(style, "",
                     arena_printf(arena, "in %s several values: the lowest counts",

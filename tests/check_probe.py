@@ -317,7 +317,7 @@ def test_run_and_resume(directory):
 
 
 def test_interrupt(directory):
-    arguments = (*RUN, '--batch', '1,2,3', '--context', '64', '-o', directory)
+    arguments = (*soon(directory), '--time', '2', '--batch', '1,2,3', '-o', directory)
     with subprocess.Popen([PROBE, *map(str, arguments)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as process:
         until = time.monotonic() + TIMEOUT_S

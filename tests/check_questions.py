@@ -113,6 +113,8 @@ def check_interval():
     text = run('solve', MAIN, '--option', 'mi325x', '--for', 'list_price', '--between',
                '1000:2000 USD', '-q').stdout
     check('says where it looked', '[1,000 USD/gpu, 2,000 USD/gpu]' in text, text)
+    text = run('solve', MAIN, '--option', 'mi325x', '--for', 'horizon', '-q').stdout
+    check('of what may not be 0', 'in [just above 0 yr, 7 yr]' in text and 'e-06' not in text, text)
 
 
 WRONG = [  # arguments after the scenario, what the message must say
