@@ -13,6 +13,7 @@
 //
 // INSTRUCTIONS_LOG in the environment is a file to which the names of the kernels are added that
 // came to their end.
+#include <elf.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -128,73 +129,79 @@ int instructions_begin(translate_function *translate, const uint32_t *scalars) {
 
 // ---- code objects
 
-static uint64_t number_at(const unsigned char *at, int bytes) {
-  uint64_t value = 0;
-  for (int i = bytes - 1; i >= 0; i--)
-    value = value << 8 | at[i];
-  return value;
+static const Elf64_Ehdr *header_of(const struct code *code) {
+  return code->image;
 }
 
-static void each_segment(const unsigned char *elf, struct code *into) {
-  const unsigned char *header = elf + number_at(elf + 32, 8);
-  const unsigned count = (unsigned)number_at(elf + 56, 2);
-  for (unsigned i = 0; i < count; i++, header += 56) {
-    const uint64_t offset = number_at(header + 8, 8), address = number_at(header + 16, 8);
-    if (number_at(header, 4) != 1)
+static const void *in_image(const struct code *code, uint64_t offset) {
+  return (const unsigned char *)code->image + offset;
+}
+
+// How much memory the segments take, or, where there is memory, brings them there.
+static void each_segment(struct code *code) {
+  const Elf64_Phdr *segment = in_image(code, header_of(code)->e_phoff);
+  for (int i = 0; i < header_of(code)->e_phnum; i++, segment++) {
+    const uint64_t end = segment->p_vaddr + segment->p_memsz;
+    if (segment->p_type != PT_LOAD)
       continue;
-    if (into->loaded)
-      memcpy(into->loaded + address, elf + offset, number_at(header + 32, 8));
-    else if (into->bytes < address + number_at(header + 40, 8))
-      into->bytes = address + number_at(header + 40, 8);
+    if (code->loaded)
+      memcpy(code->loaded + segment->p_vaddr, in_image(code, segment->p_offset), segment->p_filesz);
+    else if (code->bytes < end)
+      code->bytes = end;
   }
 }
 
 static struct code *find_code(const void *image) {
-  struct code *code = state.codes;
-  while (code < state.codes + MOST_CODES && code->image && code->image != image)
+  struct code *code = state.codes, *end = state.codes + MOST_CODES;
+  while (code < end && code->image && code->image != image)
     code++;
-  if (code == state.codes + MOST_CODES || code->image == image)
-    return code < state.codes + MOST_CODES ? code : NULL;
-  each_segment(image, code);
+  if (code == end || code->image == image)
+    return code < end ? code : NULL;
+  code->image = image;
+  each_segment(code);
   code->bytes += 64; // an instruction is read before its length is known
   code->instructions = calloc(code->bytes / 4 + 1, sizeof *code->instructions);
   code->loaded = aligned_alloc(PAGE, (code->bytes + PAGE - 1) / PAGE * PAGE);
   if (!code->loaded || !code->instructions)
     return NULL;
   memset(code->loaded, 0, code->bytes);
-  each_segment(image, code);
-  code->image = image;
+  each_segment(code);
   return code;
 }
 
-// The address of the symbol NAME.kd in the dynamic symbol table.
-static const struct descriptor *find_descriptor(const struct code *code, const char *kernel) {
-  const unsigned char *elf = code->image;
-  const unsigned char *section = elf + number_at(elf + 40, 8);
-  const unsigned count = (unsigned)number_at(elf + 60, 2);
-  for (unsigned i = 0; i < count; i++, section += 64) {
-    if (number_at(section + 4, 4) != 11)
-      continue;
-    const unsigned char *symbol = elf + number_at(section + 24, 8);
-    const unsigned char *last = symbol + number_at(section + 32, 8);
-    const unsigned char *names =
-        elf + number_at(elf + number_at(elf + 40, 8) + 64 * number_at(section + 40, 4) + 24, 8);
-    for (; symbol < last; symbol += 24) {
-      const char *name = (const char *)names + number_at(symbol, 4);
-      const size_t length = strlen(kernel);
-      if (!strncmp(name, kernel, length) && !strcmp(name + length, ".kd"))
-        return (const void *)(code->loaded + number_at(symbol + 8, 8));
-    }
+// At the symbol NAME.kd of a table of symbols; NULL where it is not there.
+static const struct descriptor *find_symbol(const struct code *code, const Elf64_Shdr *table,
+                                            const char *kernel) {
+  const Elf64_Shdr *sections = in_image(code, header_of(code)->e_shoff);
+  const char *names = in_image(code, sections[table->sh_link].sh_offset);
+  const Elf64_Sym *symbol = in_image(code, table->sh_offset);
+  const size_t length = strlen(kernel);
+  for (size_t i = 0; i < table->sh_size / sizeof *symbol; i++, symbol++) {
+    const char *name = names + symbol->st_name;
+    if (!strncmp(name, kernel, length) && !strcmp(name + length, ".kd"))
+      return (const void *)(code->loaded + symbol->st_value);
   }
   return NULL;
 }
 
+static const struct descriptor *find_descriptor(const struct code *code, const char *kernel) {
+  const Elf64_Shdr *section = in_image(code, header_of(code)->e_shoff);
+  const struct descriptor *found = NULL;
+  for (int i = 0; i < header_of(code)->e_shnum && !found; i++, section++)
+    if (section->sh_type == SHT_DYNSYM)
+      found = find_symbol(code, section, kernel);
+  return found;
+}
+
+// EF_AMDGPU_MACH of the code object's flags.
+enum machine { GFX1100 = 0x41, GFX942 = 0x4c, GFX1201 = 0x4e };
+
 static unsigned machine_of(const struct code *code) {
-  return ((const unsigned char *)code->image)[48];
+  return header_of(code)->e_flags & 0xFF;
 }
 
 static bool is_rdna(const struct code *code) {
-  return machine_of(code) == 0x41 || machine_of(code) == 0x4e;
+  return machine_of(code) == GFX1100 || machine_of(code) == GFX1201;
 }
 
 // ---- waves
@@ -231,11 +238,11 @@ static const char *set_up(struct wave *wave, const struct code *code,
                           const struct descriptor *descriptor, const struct packet *packet,
                           const void *arguments, const unsigned block[3], int first_thread,
                           int lanes) {
-  enum {
+  enum { // of the descriptor's properties and rsrc2; registers
     SCRATCH = 1 << 0,
     PACKET = 1 << 1,
     ARGUMENTS = 1 << 3,
-    OTHER_REGISTERS = 0x74,
+    OTHERS = 0x74, // queue, number of the launch, scratch's address and size
     BLOCK_X = 1 << 7,
     IN_TRAP = 108,
     NONE = 124
@@ -247,7 +254,7 @@ static const char *set_up(struct wave *wave, const struct code *code,
   memset(wave->accumulators, 0xFF, sizeof wave->accumulators);
   memcpy(wave->scalars, state.scalars, sizeof wave->scalars);
   memset(wave->scalars, 0xFF, 128 * sizeof *wave->scalars);
-  if (descriptor->properties & OTHER_REGISTERS || descriptor->preload)
+  if (descriptor->properties & OTHERS || descriptor->preload)
     return "wants registers that are not set here";
   if (descriptor->properties & SCRATCH)
     next += 4;
@@ -261,7 +268,7 @@ static const char *set_up(struct wave *wave, const struct code *code,
       wave->scalars[next++] = block[axis];
   if (is_rdna(code))
     wave->scalars[NONE] = 0;
-  if (machine_of(code) == 0x4e) {
+  if (machine_of(code) == GFX1201) {
     wave->scalars[IN_TRAP + 9] = block[0];
     wave->scalars[IN_TRAP + 7] = block[1] | block[2] << 16;
   }
@@ -394,7 +401,7 @@ static const char *step(struct wave *wave, struct code *code, const char *kernel
   const uint64_t counter = counter_of(wave);
   const uint64_t offset = counter - (uint64_t)(uintptr_t)code->loaded;
   const int lanes = is_rdna(code) ? 32 : 64;
-  const bool fnuz = machine_of(code) == 0x4c;
+  const bool fnuz = machine_of(code) == GFX942;
   if (offset >= code->bytes)
     return refuse(kernel, "runs out of its code");
   struct instruction *it = &code->instructions[offset / 4];
@@ -475,6 +482,7 @@ static const char *run_blocks(const struct emulator_launch *launch, struct code 
     for (int w = 0; w < waves && !why; w++) {
       struct wave *wave = &state.waves[b * waves + w];
       why = set_up(wave, code, descriptor, &packet, launch->arguments, block, w * lanes, lanes);
+      why = why ? refuse(launch->kernel, why) : NULL;
       wave->shared = shared;
       wave->shared_bytes = bytes;
     }
