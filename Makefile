@@ -129,7 +129,7 @@ MEASURED := examples/measured/this-machine.ini --measurements $(DEMO)/records --
 
 demo: ## set up, build, measure this machine, and make the example's table and workbook
 	@$(SETUP) build
-	@$(MAKE) $(PARALLEL) all
+	@$(MAKE) $(PARALLEL) GPU=$(or $(GPU),here) all
 	@mkdir -p $(DEMO)
 	@echo "Measuring how fast this machine decodes a small model (half a minute)"
 	@scenario="examples/mi325x-vs-h200.ini"; \
