@@ -116,8 +116,8 @@ struct rate {
   int threads;
 };
 
-// Bytes that are numbers of magnitude 1e-5 to 60 as every element: zeros would draw fewer watts, and
-// so run at higher clocks, than weights do.
+// Bytes that are numbers of magnitude 1e-5 to 60 as every element: zeros would draw fewer watts,
+// and so run at higher clocks, than weights do.
 static void fill_alike(uint8_t *bytes, size_t count) {
   uint32_t bits = 1;
   for (size_t i = 0; i < count; i++) {
