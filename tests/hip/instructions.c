@@ -316,7 +316,7 @@ static uint32_t as_bits(float value) {
   return bits;
 }
 
-// FNUZ is half of the same code in OCP's format, but for -0, which is its NaN, and OCP's NaN.
+// FNUZ has a bias of 8, no infinities, and its only NaN where -0 would be.
 static float decode_fp8(uint8_t code, bool fnuz) {
   if (!fnuz)
     return float_from_e4m3(code);
