@@ -192,10 +192,12 @@ void inputs_check_attributes(const struct inputs *inputs, struct diagnostics *di
 
 static bool option_says(const struct inputs *inputs, size_t option, size_t which_case, int d) {
   const int o = (int)option;
-  return said_at(inputs, (struct layer){ORIGIN_OPTION, o, 0}, d)->figure.origin != ORIGIN_NONE ||
-         said_at(inputs, (struct layer){ORIGIN_CASE_OPTION, o, which_case}, d)->figure.origin !=
-             ORIGIN_NONE ||
-         said_at(inputs, (struct layer){ORIGIN_SET_OPTION, o, 0}, d)->figure.origin != ORIGIN_NONE;
+  const struct layer own[] = {
+      {ORIGIN_OPTION, o, 0}, {ORIGIN_CASE_OPTION, o, which_case}, {ORIGIN_SET_OPTION, o, 0}};
+  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+    if (said_at(inputs, own[i], d)->figure.origin != ORIGIN_NONE)
+      return true;
+  return false;
 }
 
 // Which options have a word of their own on an input in a case, as "h200.discount,
