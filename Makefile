@@ -27,7 +27,7 @@ INCLUDES := -I. $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 # So does GLPK, which may be missing: then `pertoken audit` and `route` say so.
 HAS_GLPK := $(shell echo '\#include <glpk.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 LIBS     += $(if $(HAS_GLPK),-lglpk)
-$(patsubst %,$(BUILD)/obj/model/%.o,allocation search): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
+$(patsubst %,$(BUILD)/obj/model/optimise/%.o,allocation search): CPPFLAGS += $(if $(HAS_GLPK),-DHAVE_GLPK)
 
 SANITIZE_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE      := $(SANITIZE_$(VARIANT))
@@ -37,18 +37,19 @@ LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(LDFLAGS)
 
 # Everything but the two main() goes into one archive; a program takes from it what it calls.
 # What the GPUs' backends do without a GPU is in it for the tests; the rest of them are plugins.
-KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/%.c,crew plan launches tuning)
-SOURCES := $(wildcard model/*.c reports/*.c probe/*.c) $(KERNELS)
-MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/main.c probe/main.c))
-DEFAULT := $(BUILD)/obj/model/tco_ini
+KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/host/%.c,crew plan launches tuning)
+SOURCES := $(wildcard base/*.c model/*/*.c reports/*/*.c probe/*/*.c) $(KERNELS)
+MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/commands/main.c probe/commands/main.c))
+DEFAULT := $(BUILD)/obj/model/cost/tco_ini
 OBJECTS := $(filter-out $(MAINS),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
-PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/main.c),$(BUILD)/pertoken-probe)
+PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/commands/main.c),$(BUILD)/pertoken-probe)
 
 # The kernels' own sources, hashed: a record says which kernels it was measured with.
 KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch]) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
 # Loops over blocks of draws: vectorised, and never so that a result depends on the processor.
-BLOCKS := draw distribution instruction sampler simulate sketch solve_spread
+BLOCKS := chance/draw chance/distribution chance/quantile_sketch whatif/instruction simulate/sampler \
+  simulate/simulate questions/solve_spread
 $(BLOCKS:%=$(BUILD)/obj/model/%.o): COMPILE += -O3 -fopenmp -ffp-contract=off -fno-math-errno \
   -fno-trapping-math
 LIBRARY := $(BUILD)/libpertoken.a
@@ -62,7 +63,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests with-sanitizers setup demo test test-full bench gallery fuzz lint install clean help
 
-include $(wildcard kernels/gpu/build.mk reports/*/build.mk tests/*/build.mk)
+include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk)
 
 all: $(PROGRAMS) $(PLUGINS) $(MPI_PLUGIN) $(LADDER) ## build the programs, and GPU backends where their compiler is found
 	@:
@@ -73,10 +74,10 @@ tests: $(TESTS)
 
 $(LIBRARY): $(OBJECTS)
 	@echo "  archive $@"
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar qcs $@ $^
 
-$(BUILD)/pertoken: $(BUILD)/obj/reports/main.o
-$(BUILD)/pertoken-probe: $(BUILD)/obj/probe/main.o
+$(BUILD)/pertoken: $(BUILD)/obj/reports/commands/main.o
+$(BUILD)/pertoken-probe: $(BUILD)/obj/probe/commands/main.o
 $(PROGRAMS): $(LIBRARY)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
@@ -108,9 +109,9 @@ $(DEFAULT).o: $(DEFAULT).c
 	$(Q)$(COMPILE) -o $@ $<
 
 # The default cost model as characters: a string literal may not be that long in C11.
-$(DEFAULT).c: model/tco.ini Makefile
+$(DEFAULT).c: model/cost/tco.ini Makefile
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "model/graph.h"'; \
+	$(Q){ echo '#include "model/cost/graph.h"'; \
 	  echo 'const char model_default_text[] = {'; \
 	  od -An -v -tx1 $< | sed "s/ *\(..\)/'\\\\x\1',/g"; \
 	  echo '0};'; \
@@ -172,13 +173,12 @@ fuzz: ## fuzz the readers of input files for a while
 	@$(SETUP) build fuzz
 	tests/fuzz/run
 
-# Headers of kernels/gpu are C++ but for those that the host side reads. CUDA's are there or not.
+# The device's headers are C++. CUDA's are there or not.
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
-             $(wildcard $(foreach d,model reports kernels kernels/cpu probe tests tests/support \
-                                    tests/bench tests/fuzz tests/hip tests/plugins,\
-                          $(d)/*.c $(d)/*.h) kernels/gpu/*.c \
-                          $(if $(MPI_PLUGIN),reports/mpi/*.c)) \
-             $(patsubst %,kernels/gpu/%.h,arguments collectives crew driver plan runtime stage_times state tuning))
+             $(wildcard $(foreach d,base model/* reports/* kernels kernels/cpu kernels/gpu/host probe/* tests \
+                                    tests/support tests/bench tests/fuzz tests/hip tests/plugins,\
+                          $(d)/*.c $(d)/*.h) kernels/gpu/arguments.h \
+                          $(if $(MPI_PLUGIN),reports/ranks/mpi/*.c)))
 
 LINT_SYSTEM = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include) $(MPI_CFLAGS:-I%=-isystem %)
 

@@ -44,8 +44,8 @@
 // of the batch, finds the token. All is rounded as above but for one thing: with INT8 and E4M3
 // activations, the vector before wo and the one before down are as many vectors as there are ranks,
 // each rank's part with a scale of its own; a scale over all of it would take a further exchange.
-#ifndef PERTOKEN_DECODE_H
-#define PERTOKEN_DECODE_H
+#ifndef PERTOKEN_KERNELS_DECODE_H
+#define PERTOKEN_KERNELS_DECODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 // are rounded where decode.h says so; all sums, norms, exponentials and angles are double. Weights
 // are computed from the seed as they are read, so that a large model needs little memory: the cache
 // (4 bytes an element), logits, and the few tensors that a test has asked for.
-#ifndef PERTOKEN_REFERENCE_H
-#define PERTOKEN_REFERENCE_H
+#ifndef PERTOKEN_KERNELS_REFERENCE_H
+#define PERTOKEN_KERNELS_REFERENCE_H
 
 #include "kernels/decode.h"
 #include "kernels/weights.h"

@@ -8,8 +8,8 @@
 //   the MLP: rows of gate and up, columns of down
 //   the vocabulary: rows of head
 // and embedding and norms whole.
-#ifndef PERTOKEN_SHARE_H
-#define PERTOKEN_SHARE_H
+#ifndef PERTOKEN_KERNELS_SHARE_H
+#define PERTOKEN_KERNELS_SHARE_H
 
 #include "kernels/weights.h"
 

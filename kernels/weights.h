@@ -16,8 +16,8 @@
 // Every row of a tensor has the same scale; a backend still holds and reads one per row, as it
 // would of a trained model. All values of a tensor come from 256: tables indexed by the hash will
 // do.
-#ifndef PERTOKEN_WEIGHTS_H
-#define PERTOKEN_WEIGHTS_H
+#ifndef PERTOKEN_KERNELS_WEIGHTS_H
+#define PERTOKEN_KERNELS_WEIGHTS_H
 
 #include "kernels/decode.h"
 

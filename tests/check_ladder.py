@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Rehearses the ladder of GPU kernels (tests/bench/gpu_kernels.c) on the host emulator.
 
-Every choice of kernels/gpu/tuning.c must be tried by some workload; variants must be verified,
+Every choice of kernels/gpu/host/tuning.c must be tried by some workload; variants must be verified,
 timed and compared; one that computes something else, here by a plugin that is wrong with one tuning,
 must fail the ladder and not be timed.
 """

@@ -319,7 +319,7 @@ def cuda_images(architecture, folder, built_as='cuda', source_name='kernels'):
     if not images:
         images = [folder / f'{source_name}.ptx', folder / f'{source_name}.cubin']
         for form, image in zip(('-ptx', '-cubin'), images):
-            source = [f'kernels/gpu/{source_name}.cu'] if form == '-ptx' else [images[0]]
+            source = [f'kernels/gpu/device/{source_name}.cu'] if form == '-ptx' else [images[0]]
             run(nvcc(), '-std=c++17', '-O3', form, f'-arch=sm_{architecture}', '-I.', '-o', image,
                 *source)
     return images
@@ -526,7 +526,7 @@ def hip_image(target, folder, built_as='', source_name='kernels', *options):
     image = folder / f'{source_name}.hsaco'
     run(clang, '-x', 'hip', f'--offload-arch={target}', '-nogpulib', '-nogpuinc', '-std=c++17',
         '-O3', '-mcode-object-version=5', '--cuda-device-only', '--no-gpu-bundle-output', '-I.',
-        *options, '-o', image, f'kernels/gpu/{source_name}.cu')
+        *options, '-o', image, f'kernels/gpu/device/{source_name}.cu')
     return image
 
 
@@ -538,8 +538,8 @@ SHARED_STAGES = ('product_vector', 'product_matrix', 'attention', 'round', 'embe
 def check_stages():
     """What differs from device to device stands in platform_*.h and matrix_tile_*.h alone."""
     for name in SHARED_STAGES:
-        path = ROOT / 'kernels/gpu' / f'{name}.h'
-        guard = f'PERTOKEN_GPU_{name.upper()}_H'
+        path = ROOT / 'kernels/gpu/device' / f'{name}.h'
+        guard = f'PERTOKEN_KERNELS_GPU_DEVICE_{name.upper()}_H'
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if re.match(r'\s*#\s*(if|elif)', line):
                 check(path.name, line == f'#ifndef {guard}', f'line {number}: {line}')

@@ -17,11 +17,11 @@ import harness  # noqa: E402
 import xlsx  # noqa: E402
 from support.program import Count, ROOT, expect, skip_all  # noqa: E402
 
-RENDERER = 'reports/spreadsheet_formula.c'
+RENDERER = 'reports/spreadsheet/formula.c'
 OPERATOR, MUTATED = '((1+%s)^%s)', '((1-%s)^%s)'  # growth at a rate
 EXAMPLE = 'examples/mi325x-vs-h200.ini'
 FOLDER = ROOT / 'build' / 'mutant'
-SOURCES = ('Makefile', 'model', 'kernels', 'reports', 'data', 'examples')
+SOURCES = ('Makefile', 'base', 'model', 'kernels', 'reports', 'data', 'examples')
 
 
 def copy_sources():

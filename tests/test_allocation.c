@@ -2,7 +2,7 @@
 // every placing of workloads that may not be split, and of the shares the best vertex.
 #include "tests/support/fixture.h"
 
-#include "model/allocation.h"
+#include "model/optimise/allocation.h"
 
 #include <math.h>
 #include <stdio.h>

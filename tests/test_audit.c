@@ -2,7 +2,7 @@
 // with known extremes. PERTOKEN_SEED starts other problems.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/audit.h"
+#include "model/questions/audit.h"
 
 #include <math.h>
 #include <stdio.h>

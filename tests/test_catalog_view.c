@@ -1,5 +1,5 @@
 // `pertoken catalog`: which rows it shows, and how.
-#include "reports/catalog_view.h"
+#include "reports/answers/catalog.h"
 #include "tests/support/tables.h"
 
 #include <jansson.h>

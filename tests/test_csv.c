@@ -1,6 +1,6 @@
 // The reader of CSV: what is read, what is refused and where, and how fast numbers and keys are
 // found.
-#include "model/csv.h"
+#include "base/csv.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,11 +2,11 @@
 // changes, what stands in for an input in USD, and what is refused. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/audit.h"
-#include "model/published.h"
-#include "model/rent.h"
-#include "model/solve.h"
-#include "model/wait.h"
+#include "model/questions/audit.h"
+#include "model/questions/rent.h"
+#include "model/questions/solve.h"
+#include "model/questions/wait.h"
+#include "model/scenario/published_bounds.h"
 
 #include <math.h>
 #include <stdio.h>

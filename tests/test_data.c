@@ -1,7 +1,7 @@
 // The shipped data: every row has its source, agrees with itself and with what it refers to.
 #include "tests/support/tables.h"
 
-#include "model/memory.h"
+#include "model/evidence/memory.h"
 
 #include <math.h>
 #include <setjmp.h>

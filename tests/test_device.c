@@ -1,9 +1,9 @@
 // Backends from plugins: which are taken, which are left out and why, and devices by their names.
 #include "tests/support/fixture.h"
 
-#include "model/installation.h"
-#include "probe/device.h"
-#include "probe/listing.h"
+#include "base/installation.h"
+#include "probe/commands/listing.h"
+#include "probe/devices/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

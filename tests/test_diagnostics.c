@@ -1,6 +1,6 @@
-// Reading input files, and showing the user what is wrong with them: model/source.h and
-// model/diagnostics.h.
-#include "model/diagnostics.h"
+// Reading input files, and showing the user what is wrong with them: base/source.h and
+// base/diagnostics.h.
+#include "base/diagnostics.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // Distributions: their text, their quantiles against independent ones, their moments.
 #include "tests/support/fixture.h"
 
-#include "model/distribution.h"
-#include "model/vector.h"
+#include "model/chance/distribution.h"
+#include "model/chance/vector.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 // Draws: known answers of both generators, and what a Sobol sequence must fulfil.
 #include "tests/support/fixture.h"
 
-#include "model/draw.h"
-#include "model/exact_sum.h"
-#include "model/sketch.h"
+#include "model/chance/draw.h"
+#include "model/chance/exact_sum.h"
+#include "model/chance/quantile_sketch.h"
 
 #include <Random123/philox.h>
 #include <math.h>

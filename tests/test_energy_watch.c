@@ -1,7 +1,7 @@
 // The watch on a thread of its own, in real time: six seconds.
 #include "tests/support/fixture.h"
 
-#include "probe/energy_watch.h"
+#include "probe/measure/energy_watch.h"
 
 #include <math.h>
 

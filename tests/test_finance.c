@@ -2,7 +2,7 @@
 // 1 to 7 years, and periods shorter than a year. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/comparison.h"
+#include "model/questions/comparison.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // Formulas: text to tree, tree to text, and what they are worth.
 #include "tests/support/fixture.h"
 
-#include "model/evaluate.h"
+#include "model/cost/evaluate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/stage_times.h"
+#include "kernels/gpu/host/stage_times.h"
 #include "kernels/reference.h"
 #include "tests/emulator/launch.h"
 #include "tests/support/library.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/plan.h"
+#include "kernels/gpu/host/plan.h"
 
 static const struct decode_request llama_8b = {
     .shape = {32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 5e5f, 0, 0},

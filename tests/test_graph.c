@@ -1,7 +1,7 @@
 // Models: what is refused, and with which words.
 #include "tests/support/fixture.h"
 
-#include "model/graph.h"
+#include "model/cost/graph.h"
 
 #include <string.h>
 

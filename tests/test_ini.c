@@ -1,5 +1,5 @@
 // The reader of INI files: tables of text, what is read, what is refused and where.
-#include "model/ini.h"
+#include "base/ini.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // Records: written, read back, and everything that must be refused.
 #include "tests/support/fixture.h"
 
-#include "model/measurement.h"
-#include "model/measurement_fields.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/measurement_fields.h"
 
 #include <jansson.h>
 #include <math.h>

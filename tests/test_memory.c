@@ -4,9 +4,9 @@
 #include "tests/support/tables.h"
 
 #include "kernels/decode.h"
-#include "model/curve.h"
-#include "model/fit.h"
-#include "probe/model_shape.h"
+#include "model/evidence/curve.h"
+#include "model/evidence/fit.h"
+#include "probe/devices/model_shape.h"
 
 #include <math.h>
 #include <string.h>

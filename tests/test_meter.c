@@ -1,8 +1,8 @@
 // Meters and energy windows, driven by a fake powercap tree and a fake clock.
 #include "tests/support/fixture.h"
 
-#include "probe/energy.h"
-#include "probe/meter_address.h"
+#include "probe/measure/energy.h"
+#include "probe/meters/address.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
 #include "tests/fake/fake_amd.h"
 #include "tests/fake/load.h"
 
-#include "probe/energy.h"
-#include "probe/energy_watch.h"
-#include "probe/meter_amd.h"
-#include "probe/meter_set.h"
-#include "probe/telemetry.h"
+#include "probe/measure/energy.h"
+#include "probe/measure/energy_watch.h"
+#include "probe/measure/meter_set.h"
+#include "probe/meters/amd.h"
+#include "probe/meters/telemetry.h"
 
 #include <math.h>
 #include <stdlib.h>

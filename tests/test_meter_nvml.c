@@ -2,9 +2,9 @@
 #include "tests/fake/fake_nvml.h"
 #include "tests/fake/load.h"
 
-#include "probe/energy.h"
-#include "probe/meter_set.h"
-#include "probe/telemetry.h"
+#include "probe/measure/energy.h"
+#include "probe/measure/meter_set.h"
+#include "probe/meters/telemetry.h"
 
 #include <math.h>
 #include <string.h>

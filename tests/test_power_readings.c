@@ -1,7 +1,7 @@
 // A meter's readings as a record keeps them: joined without losing energy, and never across a gap.
 #include "tests/support/fixture.h"
 
-#include "probe/power_readings.h"
+#include "probe/measure/power_readings.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // Programs against the evaluator: the same items, over random scenarios and random variables.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/program.h"
+#include "model/whatif/program.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // up: no machine measured it.
 #include "tests/support/fixture.h"
 
-#include "model/catalog.h"
-#include "model/projection.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/projection.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // it, and what must not give a result.
 #include "tests/support/stand_in.h"
 
-#include "probe/calibration.h"
-#include "probe/result_table.h"
+#include "probe/commands/result_table.h"
+#include "probe/measure/calibration.h"
 
 #include <math.h>
 #include <string.h>

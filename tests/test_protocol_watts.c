@@ -2,8 +2,8 @@
 // beside them, and records that are measured again.
 #include "tests/support/stand_in.h"
 
-#include "probe/environment.h"
-#include "probe/recheck.h"
+#include "probe/commands/recheck.h"
+#include "probe/measure/environment.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // Records as evidence: exact, interpolated, refused.
 #include "tests/support/fixture.h"
 
-#include "model/catalog.h"
-#include "model/recorded.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/recorded.h"
 
 #include <math.h>
 #include <string.h>

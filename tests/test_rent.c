@@ -1,7 +1,7 @@
 // Rent or own against sums done by hand. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/rent.h"
+#include "model/questions/rent.h"
 
 #include <math.h>
 #include <stdio.h>

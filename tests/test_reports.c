@@ -1,11 +1,11 @@
 // What every report is made of: numbers for people, display widths, aligned columns, CSV and JSON
 // cells, files put in place.
-#include "reports/csv_out.h"
-#include "reports/grid.h"
-#include "reports/json_out.h"
-#include "reports/number.h"
-#include "reports/output.h"
-#include "reports/style.h"
+#include "reports/print/csv_out.h"
+#include "reports/print/grid.h"
+#include "reports/print/json_out.h"
+#include "reports/print/number.h"
+#include "reports/print/output.h"
+#include "reports/print/style.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 // of `y` (8 of 1,500 USD) 1,600 token/s of either; `y` needs an engineer at 2,000 USD a year.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/route.h"
+#include "model/questions/route.h"
 
 #include <math.h>
 #include <stdio.h>

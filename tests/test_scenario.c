@@ -2,7 +2,7 @@
 // repository's root.
 #include "tests/support/fixture.h"
 
-#include "model/scenario.h"
+#include "model/scenario/scenario.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // wherever the tree has another shape than the script's own reading.
 #include "tests/support/fixture.h"
 
-#include "reports/script_formula.h"
+#include "reports/page/script_formula.h"
 
 #include <string.h>
 

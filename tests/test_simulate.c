@@ -1,7 +1,7 @@
 // Simulation: closed forms, correlation, coverage, convergence. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/simulate.h"
+#include "model/simulate/simulate.h"
 
 #include <math.h>
 #include <stdio.h>

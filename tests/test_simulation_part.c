@@ -2,7 +2,7 @@
 // parts. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/simulate.h"
+#include "model/simulate/simulate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 // parentheses that spreadsheets disagree about, and nothing too long for a cell.
 #include "tests/support/fixture.h"
 
-#include "reports/spreadsheet_formula.h"
-#include "reports/spreadsheet_steps.h"
+#include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/steps.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Statistics against tables worked by hand.
 #include "tests/support/fixture.h"
 
-#include "probe/statistics.h"
+#include "base/statistics.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 // Telemetry of CPUs on a fake sysfs, and what is read from the wall through a fake ipmitool.
 #include "tests/support/fixture.h"
 
-#include "probe/meter_wall.h"
-#include "probe/telemetry.h"
+#include "probe/meters/telemetry.h"
+#include "probe/meters/wall.h"
 
 #include <math.h>
 #include <stdlib.h>

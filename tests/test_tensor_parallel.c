@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/gpu/crew.h"
+#include "kernels/gpu/host/crew.h"
 #include "kernels/reference.h"
 #include "kernels/share.h"
 #include "tests/support/library.h"

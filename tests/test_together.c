@@ -2,12 +2,12 @@
 #include "tests/fake/load.h"
 #include "tests/support/twins.h"
 
-#include "probe/device.h"
-#include "probe/listing.h"
-#include "probe/recheck.h"
-#include "probe/result_table.h"
-#include "probe/session.h"
-#include "probe/together.h"
+#include "probe/commands/listing.h"
+#include "probe/commands/recheck.h"
+#include "probe/commands/result_table.h"
+#include "probe/commands/session.h"
+#include "probe/devices/device.h"
+#include "probe/measure/together.h"
 
 #include <math.h>
 #include <stdlib.h>

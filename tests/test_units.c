@@ -1,7 +1,7 @@
 // Quantities as people type them.
 #include "tests/support/fixture.h"
 
-#include "model/units.h"
+#include "model/cost/units.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 // that it has and at shapes that the oracle can follow.
 #include "tests/support/stand_in.h"
 
-#include "probe/precision.h"
-#include "probe/verification.h"
-#include "probe/verify.h"
+#include "probe/devices/precision.h"
+#include "probe/measure/verification.h"
+#include "probe/measure/verify.h"
 
 static void test_wrong_kernel(void **state) {
   (void)state;

@@ -5,9 +5,9 @@
 // unless a test says otherwise.
 #include "tests/support/scenario_fixture.h"
 
-#include "model/question.h"
-#include "model/slip.h"
-#include "model/wait.h"
+#include "model/questions/delivery_slip.h"
+#include "model/questions/question.h"
+#include "model/questions/wait.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // calibrate: the machine's own limits, for cpu_backend: see decode.h for the contracts.
-#ifndef PERTOKEN_CPU_CALIBRATE_H
-#define PERTOKEN_CPU_CALIBRATE_H
+#ifndef PERTOKEN_KERNELS_CPU_CALIBRATE_H
+#define PERTOKEN_KERNELS_CPU_CALIBRATE_H
 
 #include "kernels/decode.h"
 

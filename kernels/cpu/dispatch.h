@@ -1,6 +1,6 @@
 // dispatch: the kernels of each instruction set, and the choice among them at run time.
-#ifndef PERTOKEN_CPU_DISPATCH_H
-#define PERTOKEN_CPU_DISPATCH_H
+#ifndef PERTOKEN_KERNELS_CPU_DISPATCH_H
+#define PERTOKEN_KERNELS_CPU_DISPATCH_H
 
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/panel.h"

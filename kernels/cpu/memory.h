@@ -1,6 +1,6 @@
 // memory: large blocks straight from the system, and how much of it there is.
-#ifndef PERTOKEN_CPU_MEMORY_H
-#define PERTOKEN_CPU_MEMORY_H
+#ifndef PERTOKEN_KERNELS_CPU_MEMORY_H
+#define PERTOKEN_KERNELS_CPU_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>

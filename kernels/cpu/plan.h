@@ -1,6 +1,6 @@
 // plan: from a request, the sizes of everything that a state holds, and what a step costs.
-#ifndef PERTOKEN_CPU_PLAN_H
-#define PERTOKEN_CPU_PLAN_H
+#ifndef PERTOKEN_KERNELS_CPU_PLAN_H
+#define PERTOKEN_KERNELS_CPU_PLAN_H
 
 #include "kernels/cpu/dispatch.h"
 #include "kernels/weights.h"

@@ -1,6 +1,6 @@
 // state: a model in memory, and the threads' places in it. For the files of kernels/cpu only.
-#ifndef PERTOKEN_CPU_STATE_H
-#define PERTOKEN_CPU_STATE_H
+#ifndef PERTOKEN_KERNELS_CPU_STATE_H
+#define PERTOKEN_KERNELS_CPU_STATE_H
 
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/threads.h"

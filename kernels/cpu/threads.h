@@ -1,6 +1,6 @@
 // threads: a team that enters once and then keeps step through barriers.
-#ifndef PERTOKEN_CPU_THREADS_H
-#define PERTOKEN_CPU_THREADS_H
+#ifndef PERTOKEN_KERNELS_CPU_THREADS_H
+#define PERTOKEN_KERNELS_CPU_THREADS_H
 
 #include <stdatomic.h>
 

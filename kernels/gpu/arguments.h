@@ -21,8 +21,8 @@
 // and "e4m3". Every kernel first calls let_next_start(), a vector product when `start_before` says
 // so, and, after whatever it can fetch beforehand (weights only: nothing that another kernel
 // writes), wait_for_previous().
-#ifndef PERTOKEN_GPU_ARGUMENTS_H
-#define PERTOKEN_GPU_ARGUMENTS_H
+#ifndef PERTOKEN_KERNELS_GPU_ARGUMENTS_H
+#define PERTOKEN_KERNELS_GPU_ARGUMENTS_H
 
 #include <stdalign.h>
 #include <stddef.h>

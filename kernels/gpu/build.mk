@@ -74,7 +74,7 @@ GPU_WITHOUT := $(strip $(if $(HAS_CUDA),,cuda (needs nvcc of CUDA 12.8)) \
 GPU_WORDS = $(if $(GPU_WITHOUT),@echo "  built without $(GPU_WITHOUT)")
 endif
 
-GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.[chS] kernels/gpu/*.cu kernels/*.h) \
+GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*.cu kernels/*.h) \
                                kernels/weights.c kernels/share.c) | sha256sum | cut -c1-16)
 GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend ranks crew plan launches tuning stage_times \
                                              wgmma_check driver_runtime collectives weights share)
@@ -85,7 +85,7 @@ GPU_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
 
 # cuda_code NAME SOURCE ARCHITECTURES: the images of one source, and all of them together
 define cuda_code
-$(GPU_BUILD)/$(1)_%.ptx: kernels/gpu/$(2) kernels/gpu/build.mk
+$(GPU_BUILD)/$(1)_%.ptx: kernels/gpu/device/$(2) kernels/gpu/build.mk
 	@mkdir -p $$(@D)
 	@echo "  compile $$< (compute_$$*)"
 	$(Q)$(NVCC) -std=c++17 -O3 -ptx -arch=compute_$$* -I. -MD -MP -MF $$(@:.ptx=.d) -MT $$@ -o $$@ $$<
@@ -111,24 +111,24 @@ HIP_COMPILE = $(GPU_CLANG) -x hip --offload-arch=gfx$* -nogpulib -nogpuinc -std=
 	  -mcode-object-version=5 --cuda-device-only --no-gpu-bundle-output -I. \
 	  $(addprefix -Xclang ,-dependency-file $(@:.code=.d) -MT $@ -MP) -o $@ $<
 
-$(GPU_BUILD)/gfx%.code: kernels/gpu/kernels.cu kernels/gpu/build.mk
+$(GPU_BUILD)/gfx%.code: kernels/gpu/device/kernels.cu kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (gfx$*)"
 	$(Q)$(HIP_COMPILE)
 
 # Constants that were moved out of the loop over the stages would take more scalar registers than
 # there are.
-$(GPU_BUILD)/persistent_gfx%.code: kernels/gpu/persistent.cu kernels/gpu/build.mk
+$(GPU_BUILD)/persistent_gfx%.code: kernels/gpu/device/persistent.cu kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (gfx$*)"
 	$(Q)$(HIP_COMPILE) -mllvm -disable-machine-licm
 
-$(GPU_BUILD)/%.code.o: $(GPU_BUILD)/%.code kernels/gpu/code.S
-	$(Q)$(CC) -c -DSYMBOL=gpu_code_$* -DFILE='"$<"' -o $@ kernels/gpu/code.S
+$(GPU_BUILD)/%.code.o: $(GPU_BUILD)/%.code kernels/gpu/host/code.S
+	$(Q)$(CC) -c -DSYMBOL=gpu_code_$* -DFILE='"$<"' -o $@ kernels/gpu/host/code.S
 
 # ---- the host's side
 
-$(GPU_BUILD)/host/%.o: kernels/gpu/%.c kernels/gpu/build.mk
+$(GPU_BUILD)/host/%.o: kernels/gpu/host/%.c kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (plugin)"
 	$(Q)$(GPU_COMPILE) -o $@ $<
@@ -140,7 +140,7 @@ $(GPU_BUILD)/host/weights.o $(GPU_BUILD)/host/share.o: $(GPU_BUILD)/host/%.o: ke
 	$(Q)$(GPU_COMPILE) -o $@ $<
 
 $(GPU_BUILD)/host/driver_cuda.o: INCLUDES += -isystem $(CUDA_ROOT)/include
-$(GPU_BUILD)/host/driver_runtime.o: $(wildcard kernels/gpu/* kernels/*.h) # for their hash
+$(GPU_BUILD)/host/driver_runtime.o: $(wildcard kernels/gpu/*.h kernels/gpu/*/* kernels/*.h) # for their hash
 
 $(PLUGIN_FOLDER)/cuda.so: $(GPU_HOST) $(GPU_BUILD)/host/driver_cuda.o $(GPU_BUILD)/cuda.code.o \
                           $(GPU_BUILD)/persistent.code.o

@@ -1,5 +1,5 @@
 // arithmetic: the operations of the formula language that are more than one of the script's own,
-// as model/arithmetic.h and model/evaluate.c do them. The formulas, `graphs`, call these.
+// as model/cost/arithmetic.h and model/cost/evaluate.c do them. The formulas, `graphs`, call these.
 'use strict';
 
 const YEAR_H = 8760;

@@ -5,9 +5,9 @@ PAGE_BUILD  := build/page
 PAGE_CHARTS := $(PAGE_BUILD)/charts.js
 PAGE_PARTS  := $(wildcard reports/page/*.html reports/page/*.css reports/page/*.js)
 
-OBJECTS += $(BUILD)/obj/reports/page_assets.o
+OBJECTS += $(BUILD)/obj/reports/page/assets.o
 
-$(BUILD)/obj/reports/page_assets.o: reports/page_assets.S $(PAGE_PARTS) $(PAGE_CHARTS) Makefile
+$(BUILD)/obj/reports/page/assets.o: reports/page/assets.S $(PAGE_PARTS) $(PAGE_CHARTS) Makefile
 	@mkdir -p $(@D)
 	@echo "  assemble $<"
 	$(Q)$(CC) -c -o $@ $<

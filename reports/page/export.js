@@ -114,7 +114,7 @@ function changed_sections(state) {
   return sections;
 }
 
-// model/ini.h takes no longer line; only a comment or a source can be one.
+// base/ini.h takes no longer line; only a comment or a source can be one.
 const LINE_BYTES = 199;
 const encoder = new TextEncoder();
 const fits = (line) => encoder.encode(line).length <= LINE_BYTES;

@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gpu/stage_times.h"
+#include "base/installation.h"
+#include "kernels/gpu/host/stage_times.h"
 #include "kernels/reference.h"
-#include "model/installation.h"
-#include "probe/sampling.h"
+#include "probe/measure/sampling.h"
 
 #define TIME_S         240.0
 #define VISIT_S        0.3  // of sampling

@@ -8,8 +8,8 @@
 // FOLDER/results.f64, the costs [option][DRAWS], for numpy to be compared with. Prints lines: names
 // and seconds per draw or per run; "variable NAME" in order; "input OPTION NAME VALUE" in base
 // units.
-#include "model/arithmetic.h"
-#include "model/simulate.h"
+#include "model/cost/arithmetic.h"
+#include "model/simulate/simulate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-// The inputs that are not drawn, by the names of model/tco.ini.
+// The inputs that are not drawn, by the names of model/cost/tco.ini.
 struct fixed {
   double accelerators, bought, nodes, list_price, node_price, network_price, installation,
       purchase_tax, colo_rate, build_price, facility_residual, migration_cost, load_power,

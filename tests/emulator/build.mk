@@ -27,7 +27,7 @@ EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend ranks crew plan l
 EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,$(if $(SANITIZE),,32 64) mma 64fnuz)
 CHECKS    := $(patsubst %,$(EMULATOR_LIB)/checks%.so,32 64 64fnuz)
 
-$(EMULATOR_OBJ)/host/%.o: kernels/gpu/%.c tests/emulator/build.mk
+$(EMULATOR_OBJ)/host/%.o: kernels/gpu/host/%.c tests/emulator/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (emulator)"
 	$(Q)$(EMULATOR_CC) -o $@ $<
@@ -47,7 +47,7 @@ $(EMULATOR_OBJ)/$(1)/%.o: tests/emulator/%.cc tests/emulator/build.mk
 
 $(EMULATOR_OBJ)/$(1)/check_kernels.o $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: \
   EMULATOR_CXX += $(EMULATOR_DEVICE)
-$(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: $(EMULATOR_OBJ)/$(1)/%.o: kernels/gpu/%.cu tests/emulator/build.mk
+$(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: $(EMULATOR_OBJ)/$(1)/%.o: kernels/gpu/device/%.cu tests/emulator/build.mk
 	@mkdir -p $$(@D)
 	@echo "  compile $$< ($(1))"
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -x c++ -o $$@ $$<

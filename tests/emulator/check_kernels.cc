@@ -1,4 +1,4 @@
-#include "kernels/gpu/platform.h"
+#include "kernels/gpu/device/platform.h"
 #include "tests/emulator/copies.h"
 
 extern "C" {

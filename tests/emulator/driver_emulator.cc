@@ -1,5 +1,5 @@
-// driver_emulator: kernels/gpu/driver.h on the host. Memory is malloc's, in exactly the sizes asked
-// for and filled with 0xFF; a launch is carried out when it is queued.
+// driver_emulator: kernels/gpu/host/driver.h on the host. Memory is malloc's, in exactly the sizes
+// asked for and filled with 0xFF; a launch is carried out when it is queued.
 //
 // Environment, read when it is needed:
 //   EMULATOR_SEED         of the schedules, 1; each launch of a context has one of its own from it
@@ -21,7 +21,7 @@
 
 extern "C" {
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/driver.h"
+#include "kernels/gpu/host/driver.h"
 }
 #include "kernels/gpu/arguments.h"
 #include "tests/emulator/emulator.h"

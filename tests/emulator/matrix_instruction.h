@@ -15,7 +15,7 @@
 #ifndef PERTOKEN_MATRIX_INSTRUCTION_H
 #define PERTOKEN_MATRIX_INSTRUCTION_H
 
-#include "kernels/gpu/platform.h"
+#include "kernels/gpu/device/platform.h"
 
 // A register's contents, and how many of them to 32 bits.
 enum instruction_element { INSTRUCTION_BF16, INSTRUCTION_F16, INSTRUCTION_E4M3 };

@@ -1,5 +1,6 @@
-// platform_emulator: the names of kernels/gpu/platform.h on the host, upon fibers (emulator.h). To
-// be compiled with EMULATOR_WARP as 32 or 64, and with EMULATOR_FNUZ for E4M3 as gfx942 holds it.
+// platform_emulator: the names of kernels/gpu/device/platform.h on the host, upon fibers
+// (emulator.h). To be compiled with EMULATOR_WARP as 32 or 64, and with EMULATOR_FNUZ for E4M3 as
+// gfx942 holds it.
 #ifndef PERTOKEN_PLATFORM_EMULATOR_H
 #define PERTOKEN_PLATFORM_EMULATOR_H
 

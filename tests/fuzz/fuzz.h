@@ -3,7 +3,7 @@
 #ifndef PERTOKEN_FUZZ_H
 #define PERTOKEN_FUZZ_H
 
-#include "model/diagnostics.h"
+#include "base/diagnostics.h"
 
 #include <stddef.h>
 #include <stdint.h>

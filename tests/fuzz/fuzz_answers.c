@@ -2,8 +2,8 @@
 // PERTOKEN_GPU_TUNING.
 #include "fuzz.h"
 
-#include "kernels/gpu/tuning.h"
-#include "probe/meter_wall.h"
+#include "kernels/gpu/host/tuning.h"
+#include "probe/meters/wall.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // Any text as a CSV table.
 #include "fuzz.h"
 
-#include "model/csv.h"
+#include "base/csv.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // Any line of text as a formula, and its tree as text again.
 #include "fuzz.h"
 
-#include "model/formula.h"
+#include "model/cost/formula.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Any text as an INI file.
 #include "fuzz.h"
 
-#include "model/ini.h"
+#include "base/ini.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Any text as a part of a simulation, as `pertoken merge` reads them.
 #include "fuzz.h"
 
-#include "model/simulate.h"
+#include "model/simulate/simulate.h"
 
 #include <assert.h>
 #include <math.h>

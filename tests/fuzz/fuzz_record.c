@@ -2,8 +2,8 @@
 // would come further than that.
 #include "fuzz.h"
 
-#include "model/measurement.h"
-#include "model/measurement_fields.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/measurement_fields.h"
 
 #include <assert.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 // Any text as a scenario file, against the shipped catalogue cut short by tests/fuzz/run.
 #include "fuzz.h"
 
-#include "model/scenario.h"
+#include "model/scenario/scenario.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // Any line of text as a unit, and as a quantity where each of some units is expected.
 #include "fuzz.h"
 
-#include "model/units.h"
+#include "model/cost/units.h"
 
 #include <assert.h>
 #include <math.h>

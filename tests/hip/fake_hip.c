@@ -1,7 +1,7 @@
-// A HIP runtime for tests: kernels/gpu/driver_hip.c, in the plugin as it is built, runs upon it
-// without a GPU. It takes the plugin's own code objects, finds kernels in them by name and refuses
-// those of another architecture, as HIP does; but what a launch computes is computed by the host
-// emulator that lies beside it (emulator64fnuz.so).
+// A HIP runtime for tests: kernels/gpu/host/driver_hip.c, in the plugin as it is built, runs upon
+// it without a GPU. It takes the plugin's own code objects, finds kernels in them by name and
+// refuses those of another architecture, as HIP does; but what a launch computes is computed by the
+// host emulator that lies beside it (emulator64fnuz.so).
 //
 // Environment, read when it is needed:
 //   FAKE_HIP_DEVICES       1

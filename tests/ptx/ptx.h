@@ -27,7 +27,7 @@
 #define PERTOKEN_PTX_H
 
 extern "C" {
-#include "kernels/gpu/driver.h"
+#include "kernels/gpu/host/driver.h"
 }
 #include "tests/emulator/launch.h"
 

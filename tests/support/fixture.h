@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/diagnostics.h"
+#include "base/diagnostics.h"
 
 struct fixture {
   struct arena arena;

@@ -4,8 +4,8 @@
 
 #include "tests/support/fixture.h"
 
-#include "model/scenario.h"
-#include "model/simulate.h"
+#include "model/scenario/scenario.h"
+#include "model/simulate/simulate.h"
 
 struct scenario_fixture {
   struct fixture fixture;

@@ -1,6 +1,6 @@
 #include "tests/support/stand_in.h"
 
-#include "probe/calibration.h"
+#include "probe/measure/calibration.h"
 #include "tests/support/oracle.h"
 
 #include <math.h>

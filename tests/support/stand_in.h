@@ -5,7 +5,7 @@
 
 #include "tests/support/fixture.h"
 
-#include "probe/protocol.h"
+#include "probe/measure/protocol.h"
 
 #include <signal.h>
 

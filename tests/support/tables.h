@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_TABLES_H
 #define PERTOKEN_TABLES_H
 
-#include "model/catalog.h"
+#include "model/evidence/catalog.h"
 
 struct tables {
   struct arena arena; // of everything here; arena_free ends it

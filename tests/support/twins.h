@@ -12,7 +12,7 @@
 
 #include "tests/support/fixture.h"
 
-#include "probe/clock.h"
+#include "base/clock.h"
 #include "tests/fake/fake_nvml.h"
 
 #include <stdbool.h>

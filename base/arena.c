@@ -1,0 +1,119 @@
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arena_block {
+  struct arena_block *next;
+  size_t size, used;
+  alignas(max_align_t) unsigned char bytes[];
+};
+
+// The address sanitizer sees only whole blocks: there, every piece is a block of its own.
+#ifdef __SANITIZE_ADDRESS__
+static const size_t block_size = 0;
+#else
+static const size_t block_size = 64 * 1024;
+#endif
+
+static void out_of_memory(void) {
+  fputs("pertoken: out of memory\n", stderr);
+  exit(3);
+}
+
+static struct arena_block *new_block(size_t size) {
+  if (size > SIZE_MAX - sizeof(struct arena_block))
+    out_of_memory();
+  struct arena_block *block = calloc(1, sizeof *block + size);
+  if (!block)
+    out_of_memory();
+  block->size = size;
+  return block;
+}
+
+// A large piece goes behind the block in use, so that the room left there is not lost.
+static struct arena_block *add_block(struct arena *arena, size_t size) {
+  struct arena_block *block = new_block(size > block_size ? size : block_size);
+  struct arena_block **link = &arena->blocks;
+  if (size > block_size && *link)
+    link = &(*link)->next;
+  block->next = *link;
+  *link = block;
+  return block;
+}
+
+static size_t aligned(size_t offset) {
+  const size_t alignment = alignof(max_align_t);
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+void *arena_alloc(struct arena *arena, size_t size) {
+  struct arena_block *block = arena->blocks;
+  size_t offset = block ? aligned(block->used) : 0;
+  if (!block || offset > block->size || size > block->size - offset) {
+    block = add_block(arena, size);
+    offset = 0;
+  }
+  block->used = offset + size;
+  return block->bytes + offset;
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size) {
+  if (size && count > SIZE_MAX / size)
+    out_of_memory();
+  return arena_alloc(arena, count * size);
+}
+
+void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count,
+                 size_t size) {
+  assert(new_count >= old_count);
+  void *grown = arena_array(arena, new_count, size);
+  if (old_count)
+    memcpy(grown, old, old_count * size);
+  return grown;
+}
+
+char *arena_copy(struct arena *arena, const char *text) {
+  return arena_copy_n(arena, text, strlen(text));
+}
+
+char *arena_copy_n(struct arena *arena, const char *text, size_t length) {
+  if (length == SIZE_MAX)
+    out_of_memory();
+  char *copy = arena_alloc(arena, length + 1);
+  if (length)
+    memcpy(copy, text, length);
+  return copy;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = arena_vprintf(arena, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+char *arena_vprintf(struct arena *arena, const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  if (length < 0)
+    out_of_memory();
+  char *text = arena_alloc(arena, (size_t)length + 1);
+  vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+void arena_free(struct arena *arena) {
+  for (struct arena_block *block = arena->blocks, *next; block; block = next) {
+    next = block->next;
+    free(block);
+  }
+  arena->blocks = NULL;
+}

@@ -1,0 +1,22 @@
+// clock: the time that the probe measures with, injectable so that tests need not wait.
+#ifndef PERTOKEN_BASE_CLOCK_H
+#define PERTOKEN_BASE_CLOCK_H
+
+struct clock {
+  double (*now)(void *context);                 // seconds, from any start, never backwards
+  void (*sleep)(void *context, double seconds); // may wake early after a signal
+  void *context;
+};
+
+// The machine's monotonic clock.
+extern const struct clock machine_clock;
+
+static inline double clock_now(const struct clock *clock) {
+  return clock->now(clock->context);
+}
+
+static inline void clock_sleep(const struct clock *clock, double seconds) {
+  clock->sleep(clock->context, seconds);
+}
+
+#endif

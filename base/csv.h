@@ -1,0 +1,67 @@
+// csv: the text of a CSV file (RFC 4180, comma, UTF-8, LF or CRLF) as a table of text cells.
+//
+// The first line names the columns. Blank lines are skipped; spaces around an unquoted cell do not
+// count. Cells point into one buffer of the arena, so a table lives as long as its arena.
+#ifndef PERTOKEN_BASE_CSV_H
+#define PERTOKEN_BASE_CSV_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// A row's line and its first byte, from which the place of a cell is found when one is asked for.
+struct table_row {
+  size_t offset;
+  int line;
+};
+
+struct table {
+  const char *name;            // as given to csv_read
+  const struct source *source; // never NULL
+  size_t columns, rows;
+  const char *const *column_names; // [columns]; none is blank, no two are alike
+  const char *const *cells;        // [rows * columns], row by row; "" when blank, never NULL
+  const struct table_row *places;  // [rows]
+  struct table_row header;
+  const struct table_key *keys; // of table_index, else NULL
+  int catalog;                  // an enum catalog_table; -1 for any other table
+};
+
+enum { CSV_LINE_BYTES = 65536, CSV_COLUMNS = 256 }; // more is an error
+
+// Reports every error of the text, each with its place: no header, a blank or repeated column name,
+// a row with too few or too many cells, a stray or unclosed quote, an over-long line, a carriage
+// return amid a line. Without a readable header the rows are not looked at. NULL after errors.
+struct table *csv_read(const struct source *source, const char *name, struct arena *arena,
+                       struct diagnostics *diagnostics);
+
+// The number of a column, or -1.
+int table_column(const struct table *table, const char *name);
+
+// The column must exist: that is asserted, never an error. "" when blank.
+const char *table_cell(const struct table *table, size_t row, const char *column);
+
+// False when the cell is blank or holds no finite decimal number; *out is then unchanged.
+bool table_number(const struct table *table, size_t row, const char *column, double *out);
+
+// Where a cell begins. A column that the table lacks gives the row's beginning.
+struct place table_place(const struct table *table, size_t row, const char *column);
+
+// Where the header begins.
+struct place table_header_place(const struct table *table);
+
+// Makes table_find work on the cells of one column. A blank cell and one that repeats another is an
+// error. Returns 0 or -1.
+int table_index(struct table *table, const char *column, struct arena *arena,
+                struct diagnostics *diagnostics);
+
+// The row whose indexed cell is `key`, or -1, in constant time.
+long table_find(const struct table *table, const char *key);
+
+// A finite decimal number as a whole text ("1200", "-3.5e6"): no blanks, hexadecimal, nan or inf.
+bool csv_number(const char *text, double *out);
+
+#endif

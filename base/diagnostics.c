@@ -1,0 +1,264 @@
+#include "base/diagnostics.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistr.h>
+#include <uniwidth.h>
+
+enum {
+  widest_line = 160, // columns; a longer line is shown as a window around the place
+  widest_tab = 8,
+  longest_name = 127,
+};
+
+static const char indent[] = "  ";
+static const char ellipsis[] = "...";
+
+static const struct {
+  const char *word, *colour;
+} severities[] = {
+    [SEVERITY_ERROR] = {"error", "\033[1;31m"},
+    [SEVERITY_WARNING] = {"warning", "\033[1;35m"},
+};
+static const char caret_colour[] = "\033[1;32m";
+static const char plain_colour[] = "\033[0m";
+
+static void add(struct diagnostics *diagnostics, enum severity severity, struct place place,
+                const char *message) {
+  if (diagnostics->count == diagnostics->capacity) {
+    const size_t capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
+    diagnostics->list = arena_grow(diagnostics->arena, diagnostics->list, diagnostics->count,
+                                   capacity, sizeof *diagnostics->list);
+    diagnostics->capacity = capacity;
+  }
+  diagnostics->list[diagnostics->count++] = (struct diagnostic){severity, place, message};
+  if (severity == SEVERITY_ERROR)
+    diagnostics->errors++;
+}
+
+void diagnostics_error(struct diagnostics *diagnostics, struct place place, const char *format,
+                       ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  add(diagnostics, SEVERITY_ERROR, place, arena_vprintf(diagnostics->arena, format, arguments));
+  va_end(arguments);
+}
+
+static bool already_warned(const struct diagnostics *diagnostics, const char *message) {
+  for (size_t i = 0; i < diagnostics->count; i++) {
+    const struct diagnostic *given = &diagnostics->list[i];
+    if (given->severity == SEVERITY_WARNING && strcmp(given->message, message) == 0)
+      return true;
+  }
+  return false;
+}
+
+void diagnostics_warning(struct diagnostics *diagnostics, struct place place, const char *format,
+                         ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *message = arena_vprintf(diagnostics->arena, format, arguments);
+  va_end(arguments);
+  if (!already_warned(diagnostics, message))
+    add(diagnostics, SEVERITY_WARNING, place, message);
+}
+
+// One character of a text that may hold anything: what a terminal would act on (escape sequences)
+// or could not show is replaced by U+FFFD.
+struct character {
+  uint8_t bytes[6];
+  int length; // of bytes
+  int used;   // bytes of the text
+  int width;  // columns
+};
+
+static struct character next_character(const char *text, const char *end) {
+  ucs4_t code;
+  struct character character = {.used =
+                                    u8_mbtouc(&code, (const uint8_t *)text, (size_t)(end - text))};
+  character.width = code == '\t' ? widest_tab : uc_width(code, "UTF-8");
+  if (character.width < 0) {
+    code = 0xFFFD;
+    character.width = 1;
+  }
+  character.length = u8_uctomb(character.bytes, code, sizeof character.bytes);
+  return character;
+}
+
+static void print_text(FILE *stream, const char *text, const char *end) {
+  while (text < end) {
+    const struct character character = next_character(text, end);
+    fwrite(character.bytes, 1, (size_t)character.length, stream);
+    text += character.used;
+  }
+}
+
+static void print_string(FILE *stream, const char *text) {
+  print_text(stream, text, text + strlen(text));
+}
+
+// A message's own lines stay lines: a list of candidates.
+static void print_message(FILE *stream, const char *text) {
+  for (const char *line; (line = strchr(text, '\n')); text = line + 1) {
+    print_text(stream, text, line);
+    putc('\n', stream);
+  }
+  print_string(stream, text);
+}
+
+static int text_width(const char *text, const char *end) {
+  int width = 0;
+  while (text < end) {
+    const struct character character = next_character(text, end);
+    width += character.width;
+    text += character.used;
+  }
+  return width;
+}
+
+// The first position, from `text` on, that has at least `width` columns before it.
+static const char *after_columns(const char *text, const char *end, int width) {
+  while (text < end && width > 0) {
+    const struct character character = next_character(text, end);
+    width -= character.width;
+    text += character.used;
+  }
+  return text;
+}
+
+// Blanks as wide as the text; a tab stays one, since only the terminal knows its width.
+static void print_blank(FILE *stream, const char *text, const char *end) {
+  while (text < end) {
+    const struct character character = next_character(text, end);
+    if (*text == '\t')
+      putc('\t', stream);
+    else
+      fprintf(stream, "%*s", character.width, "");
+    text += character.used;
+  }
+}
+
+// The part of a line that is shown, from start to end. `at` lies in it.
+struct window {
+  const char *start, *end, *at;
+  bool cut_before, cut_after;
+};
+
+static struct window choose_window(const char *line, size_t length, int column) {
+  const char *end = line + length;
+  const size_t offset = column > 0 ? (size_t)column - 1 : 0;
+  struct window window = {line, end, line + (offset < length ? offset : length), false, false};
+  if (text_width(line, end) <= widest_line)
+    return window;
+
+  const int before = text_width(line, window.at);
+  window.start = after_columns(line, window.at, before - widest_line / 2);
+  window.end = after_columns(window.start, end, widest_line);
+  window.cut_before = window.start > line;
+  window.cut_after = window.end < end;
+  return window;
+}
+
+static void print_line(struct place place, FILE *stream, bool colour) {
+  const char *line;
+  size_t length;
+  if (!source_line(place.source, place.line, &line, &length))
+    return;
+
+  const struct window window = choose_window(line, length, place.column);
+  const char *before = window.cut_before ? ellipsis : "";
+  fprintf(stream, "%s%s", indent, before);
+  print_text(stream, window.start, window.end);
+  fprintf(stream, "%s\n", window.cut_after ? ellipsis : "");
+  if (place.column < 1)
+    return;
+
+  fprintf(stream, "%s%*s", indent, (int)strlen(before), "");
+  print_blank(stream, window.start, window.at);
+  fprintf(stream, "%s^%s\n", colour ? caret_colour : "", colour ? plain_colour : "");
+}
+
+static void print_place(struct place place, FILE *stream) {
+  if (!place.source)
+    return;
+  print_string(stream, place.source->name);
+  if (place.line > 0)
+    fprintf(stream, ":%d", place.line);
+  if (place.line > 0 && place.column > 0)
+    fprintf(stream, ":%d", place.column);
+  fputs(": ", stream);
+}
+
+void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour) {
+  for (size_t i = 0; i < diagnostics->count; i++) {
+    const struct diagnostic *diagnostic = &diagnostics->list[i];
+    print_place(diagnostic->place, stream);
+    fprintf(stream, "%s%s:%s ", colour ? severities[diagnostic->severity].colour : "",
+            severities[diagnostic->severity].word, colour ? plain_colour : "");
+    print_message(stream, diagnostic->message);
+    putc('\n', stream);
+    if (diagnostic->place.source)
+      print_line(diagnostic->place, stream, colour);
+  }
+}
+
+static int least(int a, int b) {
+  return a < b ? a : b;
+}
+
+static bool same_letter(char a, char b) {
+  return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+// Letters to insert, drop, replace or swap with their neighbour to make `a` of `b` (the optimal
+// string alignment distance), row by row; row i holds the distances of the first i letters of a.
+static int edit_distance(const char *a, size_t a_length, const char *b, size_t b_length) {
+  int rows[3][longest_name + 1];
+  int *two_back = rows[0], *last = rows[1], *row = rows[2];
+  for (size_t j = 0; j <= b_length; j++)
+    last[j] = (int)j;
+
+  for (size_t i = 1; i <= a_length; i++) {
+    row[0] = (int)i;
+    for (size_t j = 1; j <= b_length; j++) {
+      const int replaced = last[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+      row[j] = least(replaced, least(last[j], row[j - 1]) + 1);
+      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
+        row[j] = least(row[j], two_back[j - 2] + 1);
+    }
+    int *spare = two_back;
+    two_back = last;
+    last = row;
+    row = spare;
+  }
+  return last[b_length];
+}
+
+const char *nearest_name(const char *name, const char *const *candidates, size_t count) {
+  const char *nearest = NULL;
+  int nearest_distance = 0;
+  const size_t name_length = strlen(name);
+  if (name_length > longest_name)
+    return NULL;
+
+  for (size_t i = 0; i < count; i++) {
+    const size_t length = strlen(candidates[i]);
+    if (length > longest_name)
+      continue;
+    const int longer = (int)(length > name_length ? length : name_length);
+    const int distance = edit_distance(name, name_length, candidates[i], length);
+    if (distance > (longer < 3 ? 1 : longer / 3))
+      continue;
+    if (nearest && distance >= nearest_distance)
+      continue;
+    nearest = candidates[i];
+    nearest_distance = distance;
+  }
+  return nearest;
+}
+
+const char *did_you_mean(const char *name, struct arena *arena) {
+  return name ? arena_printf(arena, "; did you mean '%s'?", name) : "";
+}

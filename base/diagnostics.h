@@ -1,0 +1,50 @@
+// diagnostics: the one way in which anything here reports trouble.
+//
+// Functions add errors and warnings and go on as long as that makes sense, so that one run shows
+// all that is wrong with a file; they return 0 or -1. Only main prints and only main exits.
+#ifndef PERTOKEN_BASE_DIAGNOSTICS_H
+#define PERTOKEN_BASE_DIAGNOSTICS_H
+
+#include "base/arena.h"
+#include "base/source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum severity { SEVERITY_ERROR, SEVERITY_WARNING };
+
+struct diagnostic {
+  enum severity severity;
+  struct place place;
+  const char *message;
+};
+
+struct diagnostics {
+  struct arena *arena;
+  struct diagnostic *list; // in the order of reporting
+  size_t count, capacity;
+  size_t errors;
+  bool machine_failed; // a disk or device failed: exit status 3 rather than 2
+};
+
+// A zeroed struct with `arena` set is ready for use.
+// The message says what was expected, in one sentence without a full stop.
+void diagnostics_error(struct diagnostics *diagnostics, struct place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// A warning whose text was already given is not repeated.
+void diagnostics_warning(struct diagnostics *diagnostics, struct place place, const char *format,
+                         ...) __attribute__((format(printf, 3, 4)));
+
+// Prints "file:line:column: error: message", the line and a caret, in the order of reporting.
+void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
+
+// The candidate nearest to `name` by edit distance, or NULL when none is near enough to be meant
+// (distance over a third of the longer length, at least 1). Case does not count.
+const char *nearest_name(const char *name, const char *const *candidates, size_t count);
+
+// "; did you mean 'NAME'?" to end a message with, or "" without a name.
+const char *did_you_mean(const char *name, struct arena *arena);
+
+#endif

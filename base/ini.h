@@ -1,0 +1,57 @@
+// ini: the text of an INI file as sections and keys, each with its place.
+//
+// The grammar is inih's, made strict: what inih would swallow without a word is an error here.
+//   [kind]  or  [kind argument]     a section; spaces around kind and argument do not count
+//   key = value                     the value runs to the end of the line or to " ;"
+//   ; comment   # comment           whole lines; " ;" (a blank, a semicolon) also starts a comment
+//                                   after a value or a section, inside quotes too; "#" does not
+// LF and CRLF line ends are fine. Refused, with a place each: a line over INI_LINE_MAX bytes, an
+// indented key, a key outside any section, a key without a name, anything that is neither section
+// nor key nor comment, a malformed section name or one over INI_SECTION_MAX bytes, a repeated
+// section or key, and a file without any section. An empty value passes as "": callers decide.
+#ifndef PERTOKEN_BASE_INI_H
+#define PERTOKEN_BASE_INI_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+
+#include <stddef.h>
+
+// inih cuts longer ones silently: lines in bytes without their line end, names between the
+// brackets.
+enum { INI_LINE_MAX = 199, INI_SECTION_MAX = 49 };
+
+struct ini_key {
+  const char *name, *value;
+  struct place place;       // of the name's first character
+  struct place value_place; // of the value's first character; for "", where it would stand
+};
+
+struct ini_section {
+  const char *kind, *argument; // "[option h200]": "option", "h200"; "[scenario]": "scenario", ""
+  struct place place;          // of the opening bracket
+  struct ini_key *keys;        // in the order of the file
+  size_t key_count;
+};
+
+struct ini {
+  const struct source *source;
+  struct ini_section *sections; // in the order of the file
+  size_t section_count;
+};
+
+// Named ini_read because inih's own function is ini_parse. Goes on after an error, so that all
+// errors of a file come in one run; they are counted in `diagnostics`. A repeated section or key is
+// left out: the first one stands. NULL only when nothing could be read: no section in the file.
+const struct ini *ini_read(const struct source *source, struct arena *arena,
+                           struct diagnostics *diagnostics);
+
+// The section of that kind and argument ("" for none), or NULL.
+const struct ini_section *ini_section(const struct ini *ini, const char *kind,
+                                      const char *argument);
+
+// The key of that name, or NULL. Names are case-sensitive.
+const struct ini_key *ini_find(const struct ini_section *section, const char *name);
+
+#endif

@@ -1,0 +1,58 @@
+#include "base/installation.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// The folder of the running program, or "." where the system does not tell.
+static const char *own_folder(struct arena *arena) {
+  char self[4096];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  const char *slash = length > 0 ? memrchr(self, '/', (size_t)length) : NULL;
+  return slash ? arena_copy_n(arena, self, (size_t)(slash - self)) : ".";
+}
+
+static const char *short_path(const char *directory, struct arena *arena) {
+  char *resolved = realpath(directory, NULL), *here = realpath(".", NULL);
+  size_t length = here ? strlen(here) : 0;
+  bool below = resolved && length && !strncmp(resolved, here, length) && resolved[length] == '/';
+  const char *text = !resolved ? directory : below ? resolved + length + 1 : resolved;
+  text = arena_copy(arena, text);
+  free(resolved);
+  free(here);
+  return text;
+}
+
+const char *installation_data(const char *given, struct arena *arena,
+                              struct diagnostics *diagnostics) {
+  static const char *const beside[] = {"../share/pertoken/data", "../data", "../../data"};
+  if (given)
+    return given;
+  const char *folder = own_folder(arena);
+  for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+    const char *directory = arena_printf(arena, "%s/%s", folder, beside[i]);
+    if (access(arena_printf(arena, "%s/accelerators.csv", directory), R_OK) == 0)
+      return short_path(directory, arena);
+  }
+  diagnostics_error(diagnostics, (struct place){0},
+                    "no catalogue beside the program: say where it is with --data DIR");
+  return NULL;
+}
+
+const char *installation_plugins(struct arena *arena) {
+  static const char *const beside[] = {"../lib/pertoken", "lib/pertoken"};
+  const char *given = getenv("PERTOKEN_PLUGINS");
+  if (given)
+    return given;
+  const char *folder = own_folder(arena);
+  for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+    const char *directory = arena_printf(arena, "%s/%s", folder, beside[i]);
+    if (access(directory, R_OK | X_OK) == 0)
+      return directory;
+  }
+  return NULL;
+}
+
+const char *installation_program(const char *name, struct arena *arena) {
+  return arena_printf(arena, "%s/%s", own_folder(arena), name);
+}

@@ -1,0 +1,16 @@
+// texts: a list of sentences that grows one by one: warnings, reasons.
+#ifndef PERTOKEN_BASE_TEXTS_H
+#define PERTOKEN_BASE_TEXTS_H
+
+#include "base/arena.h"
+
+// Empty when zeroed.
+struct texts {
+  const char **list;
+  size_t count;
+};
+
+void texts_add(struct texts *texts, struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,305 @@
+// product_wgmma: weights times a batch of activations on the matrix unit of sm_90a: the kernels
+// wgmma_* of arguments.h. The weights are A, the batch is B.
+//
+// One thread of a warp of its own brings weights and activations into a ring of stages, each a step
+// of WGMMA_STEP_BYTES of every row, as far ahead as shared memory goes: 32 KiB of weights to a
+// stage, of which an H200 needs 36 KiB under way in each multiprocessor (4.8 TB/s for about a
+// microsecond, over 132). The first weights are under way before wait_for_previous. Two warpgroups
+// multiply; a stage is full when all its bytes are there, and empty when the eight warps are done
+// with it.
+//
+// BF16 x BF16 goes from shared memory straight into the matrix unit. E4M3 x BF16 passes through
+// registers, where weights become BF16; the activations come in an order for which a lane's 16
+// bytes of a row, even pieces first, are what the matrix unit wants of it, and lie in different
+// banks from its neighbours'. E4M3 x E4M3 is summed by the unit with about 14 bits (DeepSeek-V3
+// technical report, arXiv 2412.19437, 3.5.2); so a step's sum, 128 elements, begins anew, and is
+// then added in float. Both take registers that 128 columns would need, hence their 64.
+#ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
+#define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
+
+#include "kernels/gpu/device/matrix_wgmma.h"
+#include "kernels/gpu/device/product_matrix.h"
+
+// What a product is made of, at compile time; the names that product_matrix.h knows mean the same.
+template <class ELEMENTS_, matrix_end END_, int COLUMNS_> struct wgmma_kind {
+  typedef ELEMENTS_ ELEMENTS;
+  static constexpr matrix_end END = END_;
+  static constexpr int COLUMNS = COLUMNS_;
+  static constexpr int TILES = WGMMA_TILES, COLUMN_TILES = COLUMNS / 8;
+  static constexpr int STREAMS = END == MATRIX_SWIGLU ? 2 : 1;
+  static constexpr int ROWS = WGMMA_ROWS * WGMMA_TILES / STREAMS; // of the output, per warpgroup
+  static constexpr int BLOCKS_OF_B = ELEMENTS::B_BYTES / ELEMENTS::A_BYTES;
+  typedef float sums[COLUMN_TILES][TILES][4];
+};
+
+template <class ELEMENTS, matrix_end END, int COLUMNS>
+struct matrix_layout<wgmma_kind<ELEMENTS, END, COLUMNS>> {
+  DEVICE struct matrix_place place(const struct matrix_share &share, int index) {
+    struct matrix_place at;
+    at.i = index % 4;
+    at.n = index / 4 % WGMMA_TILES;
+    at.tile = index / 4 / WGMMA_TILES;
+    at.stream = END == MATRIX_SWIGLU ? at.n : 0;
+    at.row = share.row + (at.n - at.stream) * WGMMA_ROWS + wgmma_row(at.i);
+    at.column = share.column + at.tile * 8 + wgmma_column(at.i);
+    return at;
+  }
+};
+
+// The block's share, and within its ring what this warpgroup multiplies.
+struct wgmma_share {
+  int row, first, steps; // the block's first row of the output; steps
+  int tiles;             // of weights in a stage
+  int stage_bytes, stages;
+  char *ring;
+  uint64_t *full, *empty; // barriers, one for each stage
+};
+
+template <class KIND>
+DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *shared) {
+  const struct product_arguments &p = a.product;
+  const int row_bytes = p.stride * KIND::ELEMENTS::A_BYTES, split = block_index(1);
+  const int steps = (row_bytes + WGMMA_STEP_BYTES - 1) / WGMMA_STEP_BYTES;
+  struct wgmma_share share;
+  share.tiles = WGMMA_GROUPS * WGMMA_TILES / (p.batch_padded / KIND::COLUMNS);
+  share.row = block_index(0) * (share.tiles / KIND::STREAMS) * WGMMA_ROWS;
+  share.first = steps * split / p.splits;
+  share.steps = steps * (split + 1) / p.splits - share.first;
+  share.stages = a.stages;
+  share.stage_bytes =
+      share.tiles * WGMMA_TILE_BYTES + p.batch_padded * WGMMA_STEP_BYTES * KIND::BLOCKS_OF_B;
+  share.ring = shared + (WGMMA_ALIGNMENT - 1 -
+                         (shared_address(shared) + WGMMA_ALIGNMENT - 1) % WGMMA_ALIGNMENT);
+  share.full = reinterpret_cast<uint64_t *>(share.ring + share.stages * share.stage_bytes);
+  share.empty = share.full + WGMMA_MOST_STAGES;
+  return share;
+}
+
+// ---- bringing: one thread
+
+template <class KIND>
+DEVICE void wgmma_bring_weights(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                                int step, int stage) {
+  char *to = share.ring + stage * share.stage_bytes;
+  const int byte = (share.first + step) * WGMMA_STEP_BYTES;
+  barrier_expect(share.full + stage, share.stage_bytes);
+#pragma unroll 1
+  for (int tile = 0; tile < share.tiles; tile++) {
+    const bool is_second = KIND::STREAMS == 2 && tile % 2 == 1;
+    box_bring(to + tile * WGMMA_TILE_BYTES, is_second ? &a.second : &a.weights, byte,
+              share.row + tile / KIND::STREAMS * WGMMA_ROWS, share.full + stage);
+  }
+}
+
+template <class KIND>
+DEVICE void wgmma_bring_activations(const struct wgmma_arguments &a,
+                                    const struct wgmma_share &share, int step, int stage) {
+  const int bytes = a.product.batch_padded * WGMMA_STEP_BYTES;
+  char *to = share.ring + stage * share.stage_bytes + share.tiles * WGMMA_TILE_BYTES;
+#pragma unroll
+  for (int block = 0; block < KIND::BLOCKS_OF_B; block++) {
+    box_bring(to + block * bytes, &a.activations,
+              ((share.first + step) * KIND::BLOCKS_OF_B + block) * WGMMA_STEP_BYTES, 0,
+              share.full + stage);
+  }
+}
+
+template <class KIND>
+DEVICE void wgmma_bring(const struct wgmma_arguments &a, const struct wgmma_share &share) {
+  const int ahead = share.steps < share.stages ? share.steps : share.stages;
+#pragma unroll 1
+  for (int step = 0; step < ahead; step++) {
+    wgmma_bring_weights<KIND>(a, share, step, step);
+  }
+  wait_for_previous();
+  published_for_copies();
+#pragma unroll 1
+  for (int step = 0; step < ahead; step++) {
+    wgmma_bring_activations<KIND>(a, share, step, step);
+  }
+  int stage = 0, phase = 0;
+#pragma unroll 1
+  for (int step = ahead; step < share.steps; step++) {
+    barrier_wait(share.empty + stage, phase);
+    wgmma_bring_weights<KIND>(a, share, step, stage);
+    wgmma_bring_activations<KIND>(a, share, step, stage);
+    if (++stage == share.stages) {
+      stage = 0;
+      phase ^= 1;
+    }
+  }
+}
+
+// ---- multiplying: warpgroups. `a` is where the first of the tiles of weights begins, `b` the
+// warpgroup's columns; `b_bytes` from one block of B to the next.
+
+// What differs between the elements: a step's sums are added to `sum`.
+template <class ELEMENTS> struct wgmma_multiply;
+
+template <> struct wgmma_multiply<bf16_bf16> {
+  template <class KIND>
+  DEVICE void step(const char *a, const char *b, int, typename KIND::sums &sum) {
+    const uint64_t first = wgmma_matrix(a), second = wgmma_matrix(a + WGMMA_TILE_BYTES);
+    const uint64_t columns = wgmma_matrix(b);
+    wgmma_begin(sum);
+#pragma unroll
+    for (int k = 0; k < WGMMA_STEP_BYTES / 32; k++) {
+      typedef wgmma_instruction<KIND::COLUMNS> instruction;
+      const uint64_t next = (uint64_t)(k * WGMMA_NEXT);
+      instruction::template bf16<0>(sum, first + next, columns + next);
+      instruction::template bf16<1>(sum, second + next, columns + next);
+    }
+    wgmma_wait(sum);
+  }
+};
+
+// The two rows of a tile that a lane brings, as BF16 for the 4 instructions of half a step.
+DEVICE void wgmma_convert(const char *tile, int half, uint32_t (&out)[4][4]) {
+  const int row = wgmma_row(0), t = lane_index() % 4;
+  const char *from = tile + wgmma_place(row, (2 * t + half) * 16);
+  const struct words4 upper = load_shared(from);
+  const struct words4 lower = load_shared(from + 8 * WGMMA_STEP_BYTES);
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    out[i][0] = e4m3_pair_bf16(upper.word[i]);
+    out[i][1] = e4m3_pair_bf16(lower.word[i]);
+    out[i][2] = e4m3_pair_bf16(upper.word[i], 1);
+    out[i][3] = e4m3_pair_bf16(lower.word[i], 1);
+  }
+}
+
+// The next half is converted while this one is multiplied.
+template <> struct wgmma_multiply<e4m3_bf16> {
+  template <class KIND, int TILE>
+  DEVICE void half(const char *a, const char *b, int b_bytes, typename KIND::sums &sum, int half) {
+    uint32_t rows[4][4];
+    wgmma_convert(a + TILE * WGMMA_TILE_BYTES, half, rows);
+    wgmma_registers_set();
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const uint64_t columns = wgmma_matrix(b + half * b_bytes) + (uint64_t)(k * WGMMA_NEXT);
+      wgmma_instruction<KIND::COLUMNS>::template bf16_registers<TILE>(sum, rows[k], columns);
+    }
+  }
+  template <class KIND>
+  DEVICE void step(const char *a, const char *b, int b_bytes, typename KIND::sums &sum) {
+    wgmma_begin(sum);
+    half<KIND, 0>(a, b, b_bytes, sum, 0);
+    half<KIND, 0>(a, b, b_bytes, sum, 1);
+    half<KIND, 1>(a, b, b_bytes, sum, 0);
+    half<KIND, 1>(a, b, b_bytes, sum, 1);
+    wgmma_wait(sum);
+  }
+};
+
+template <> struct wgmma_multiply<e4m3_e4m3> {
+  template <class KIND, int TILE>
+  DEVICE void tile(const char *a, const char *b, typename KIND::sums &sum) {
+    typedef wgmma_instruction<KIND::COLUMNS> instruction;
+    const uint64_t rows = wgmma_matrix(a), columns = wgmma_matrix(b);
+    float part[KIND::COLUMN_TILES][1][4] = {};
+    wgmma_begin(part);
+    instruction::template e4m3<0, false>(part, rows, columns);
+#pragma unroll
+    for (int k = 1; k < WGMMA_STEP_BYTES / 32; k++) {
+      const uint64_t next = (uint64_t)(k * WGMMA_NEXT);
+      instruction::template e4m3<0, true>(part, rows + next, columns + next);
+    }
+    wgmma_wait(part);
+#pragma unroll
+    for (int i = 0; i < KIND::COLUMN_TILES * 4; i++) {
+      sum[i / 4][TILE][i % 4] += part[i / 4][0][i % 4];
+    }
+  }
+  template <class KIND>
+  DEVICE void step(const char *a, const char *b, int, typename KIND::sums &sum) {
+    tile<KIND, 0>(a, b, sum);
+    tile<KIND, 1>(a + WGMMA_TILE_BYTES, b, sum);
+  }
+};
+
+template <class KIND>
+DEVICE void wgmma_sum(const struct wgmma_arguments &a, const struct wgmma_share &share,
+                      int rows_group, int columns_group, typename KIND::sums &sum) {
+  const int b_bytes = a.product.batch_padded * WGMMA_STEP_BYTES;
+  const int weights = rows_group * WGMMA_TILES * WGMMA_TILE_BYTES;
+  const int activations =
+      share.tiles * WGMMA_TILE_BYTES + columns_group * KIND::COLUMNS * WGMMA_STEP_BYTES;
+  int stage = 0, phase = 0;
+#pragma unroll 1
+  for (int step = 0; step < share.steps; step++) {
+    const char *at = share.ring + stage * share.stage_bytes;
+    barrier_wait(share.full + stage, phase);
+    wgmma_multiply<typename KIND::ELEMENTS>::template step<KIND>(at + weights, at + activations,
+                                                                 b_bytes, sum);
+    warp_wait();
+    if (lane_index() == 0) {
+      barrier_arrive(share.empty + stage);
+    }
+    if (++stage == share.stages) {
+      stage = 0;
+      phase ^= 1;
+    }
+  }
+}
+
+// What follows has all threads of the block take part; the warp that brings owns no row.
+template <class KIND> DEVICE void wgmma_product(const struct wgmma_arguments &a) {
+  SHARED(char, shared);
+  let_next_start();
+  const struct product_arguments &p = a.product;
+  const struct wgmma_share ring = wgmma_share_of<KIND>(a, shared);
+  if (thread_index() == 0) {
+#pragma unroll 1
+    for (int stage = 0; stage < ring.stages; stage++) {
+      barrier_make(ring.full + stage, 1);
+      barrier_make(ring.empty + stage, WGMMA_GROUPS * 4);
+    }
+    barriers_made();
+  }
+  block_wait();
+  const int group = warp_index() / 4;
+  const bool side_by_side = p.batch_padded > KIND::COLUMNS; // in the columns
+  const int rows_group = side_by_side ? 0 : group, columns_group = side_by_side ? group : 0;
+  struct matrix_share share = {ring.row + rows_group * KIND::ROWS, columns_group * KIND::COLUMNS, 0,
+                               0};
+  typename KIND::sums sum = {};
+  if (group < WGMMA_GROUPS) {
+    wgmma_sum<KIND>(a, ring, rows_group, columns_group, sum);
+  } else {
+    share.row = p.rows;
+    if (lane_index() == 0) {
+      wgmma_bring<KIND>(a, ring);
+    }
+    warp_wait();
+  }
+  wait_for_previous();
+  if (p.splits > 1 && !matrix_merge<KIND>(p, share, sum)) {
+    return;
+  }
+  matrix_finish<KIND>(p, share, sum);
+}
+
+#define WGMMA_KERNEL(elements, end, END, columns)                                                  \
+  KERNEL_BOUNDS(wgmma_##elements##_##end##_##columns, wgmma_arguments, WGMMA_THREADS, 1) {         \
+    wgmma_product<wgmma_kind<elements, END, columns>>(a);                                          \
+  }
+#define WGMMA_KERNELS(elements, columns)                                                           \
+  WGMMA_KERNEL(elements, store, MATRIX_STORE, columns)                                             \
+  WGMMA_KERNEL(elements, add, MATRIX_ADD, columns)                                                 \
+  WGMMA_KERNEL(elements, swiglu, MATRIX_SWIGLU, columns)
+
+WGMMA_KERNELS(bf16_bf16, 16)
+WGMMA_KERNELS(bf16_bf16, 128)
+WGMMA_KERNELS(e4m3_bf16, 16)
+WGMMA_KERNELS(e4m3_bf16, 64)
+WGMMA_KERNELS(e4m3_e4m3, 16)
+WGMMA_KERNELS(e4m3_e4m3, 64)
+#if !defined(PERTOKEN_EMULATOR) // to which they are no other: fewer compile sooner
+WGMMA_KERNELS(bf16_bf16, 32)
+WGMMA_KERNELS(bf16_bf16, 64)
+WGMMA_KERNELS(e4m3_bf16, 32)
+WGMMA_KERNELS(e4m3_e4m3, 32)
+#endif
+
+#endif

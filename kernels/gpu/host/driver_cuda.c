@@ -1,0 +1,330 @@
+// The runtime of CUDA, linked statically: what is missing on a machine without a GPU is the driver
+// alone, and that is found out by asking.
+#include "kernels/gpu/host/runtime.h"
+
+#include "kernels/gpu/arguments.h"
+
+#include <ctype.h>
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The oldest driver that runs this CUDA's code (CUDA release notes, table of driver versions).
+#define OLDEST_DRIVER                                                                              \
+  (CUDART_VERSION >= 13000 ? "install NVIDIA's driver, 580 or later"                               \
+                           : "install NVIDIA's driver, 570 or later")
+
+const char gpu_runtime_name[] = "cuda";
+
+// The fat binaries of kernels.cu and persistent.cu (build.mk).
+extern const unsigned char gpu_code_cuda[], gpu_code_persistent[];
+
+static int device_set(int device) {
+  return (int)cudaSetDevice(device);
+}
+
+static int device_count(int *count) {
+  return (int)cudaGetDeviceCount(count);
+}
+
+static int memory_info(size_t *free_bytes, size_t *total) {
+  return (int)cudaMemGetInfo(free_bytes, total);
+}
+
+static int allocate(void **out, size_t bytes) {
+  return (int)cudaMalloc(out, bytes);
+}
+
+static int release(void *memory) {
+  return (int)cudaFree(memory);
+}
+
+static int set(void *memory, int byte, size_t bytes, void *stream) {
+  return (int)cudaMemsetAsync(memory, byte, bytes, stream);
+}
+
+static int copy(void *to, const void *from, size_t bytes, int kind, void *stream) {
+  return (int)cudaMemcpyAsync(to, from, bytes, (enum cudaMemcpyKind)kind, stream);
+}
+
+static int stream_create(void **stream, unsigned flags) {
+  cudaStream_t created = NULL;
+  const cudaError_t code = cudaStreamCreateWithFlags(&created, flags);
+  *stream = created;
+  return (int)code;
+}
+
+static int stream_destroy(void *stream) {
+  return (int)cudaStreamDestroy(stream);
+}
+
+static int stream_wait(void *stream) {
+  return (int)cudaStreamSynchronize(stream);
+}
+
+static int event_create(void **event) {
+  cudaEvent_t created = NULL;
+  const cudaError_t code = cudaEventCreate(&created);
+  *event = created;
+  return (int)code;
+}
+
+static int event_destroy(void *event) {
+  return (int)cudaEventDestroy(event);
+}
+
+static int event_record(void *event, void *stream) {
+  return (int)cudaEventRecord(event, stream);
+}
+
+static int event_wait(void *event) {
+  return (int)cudaEventSynchronize(event);
+}
+
+static int event_elapsed(float *milliseconds, void *start, void *stop) {
+  return (int)cudaEventElapsedTime(milliseconds, start, stop);
+}
+
+static int capture_begin(void *stream, int mode) {
+  return (int)cudaStreamBeginCapture(stream, (enum cudaStreamCaptureMode)mode);
+}
+
+static int capture_end(void *stream, void **graph) {
+  cudaGraph_t captured = NULL;
+  const cudaError_t code = cudaStreamEndCapture(stream, &captured);
+  *graph = captured;
+  return (int)code;
+}
+
+static int graph_instantiate(void **executable, void *graph, unsigned long long flags) {
+  cudaGraphExec_t created = NULL;
+  const cudaError_t code = cudaGraphInstantiate(&created, graph, flags);
+  *executable = created;
+  return (int)code;
+}
+
+static int graph_launch(void *executable, void *stream) {
+  return (int)cudaGraphLaunch(executable, stream);
+}
+
+static int graph_destroy(void *graph) {
+  return (int)cudaGraphDestroy(graph);
+}
+
+static int executable_destroy(void *executable) {
+  return (int)cudaGraphExecDestroy(executable);
+}
+
+static const char *error_name(int code) {
+  return cudaGetErrorName((cudaError_t)code);
+}
+
+static const char *error_string(int code) {
+  return cudaGetErrorString((cudaError_t)code);
+}
+
+static int error_clear(void) {
+  return (int)cudaGetLastError();
+}
+
+// The kernels of persistent.cu are code of their own, which is loaded when one is asked for.
+struct code {
+  cudaLibrary_t stages, persistent;
+};
+
+static cudaError_t load_library(cudaLibrary_t *out, const void *image) {
+  return cudaLibraryLoadData(out, image, NULL, NULL, 0, NULL, NULL, 0);
+}
+
+static int code_load(int device, void **code) {
+  (void)device; // the library finds the code that fits each device
+  struct code *loaded = calloc(1, sizeof *loaded);
+  if (!loaded)
+    return RUNTIME_OUT_OF_MEMORY;
+  const cudaError_t error = load_library(&loaded->stages, gpu_code_cuda);
+  if (error == cudaSuccess)
+    *code = loaded;
+  else
+    free(loaded);
+  return (int)error;
+}
+
+static int code_unload(void *code) {
+  struct code *loaded = code;
+  const cudaError_t error = cudaLibraryUnload(loaded->stages);
+  const cudaError_t other =
+      loaded->persistent ? cudaLibraryUnload(loaded->persistent) : cudaSuccess;
+  free(loaded);
+  return (int)(error ? error : other);
+}
+
+// Asking for the attributes loads the kernel now, rather than at its first launch, which may be one
+// that is recorded.
+static int kernel_find(void **kernel, void *code, const char *name) {
+  struct code *loaded = code;
+  const bool persistent = strncmp(name, "persistent_", strlen("persistent_")) == 0;
+  cudaKernel_t found = NULL;
+  struct cudaFuncAttributes attributes;
+  cudaError_t error = cudaSuccess;
+  if (persistent && !loaded->persistent)
+    error = load_library(&loaded->persistent, gpu_code_persistent);
+  if (error == cudaSuccess)
+    error = cudaLibraryGetKernel(&found, persistent ? loaded->persistent : loaded->stages, name);
+  if (error == cudaSuccess)
+    error = cudaFuncGetAttributes(&attributes, found);
+  *kernel = found;
+  return (int)error;
+}
+
+static int kernel_shared(void *kernel, size_t bytes) {
+  return (int)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
+static int kernel_carveout(void *kernel, int percent) {
+  return (int)cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   percent > 0 ? percent : cudaSharedmemCarveoutDefault);
+}
+
+static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *stream,
+                         bool overlap) {
+  cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
+                                   .val.programmaticStreamSerializationAllowed = 1};
+  if (launch->cooperative)
+    attribute = (cudaLaunchAttribute){.id = cudaLaunchAttributeCooperative, .val.cooperative = 1};
+  const cudaLaunchConfig_t config = {
+      .gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]},
+      .blockDim = {launch->block, 1, 1},
+      .dynamicSmemBytes = launch->shared_bytes,
+      .stream = stream,
+      .attrs = &attribute,
+      .numAttrs = overlap || launch->cooperative ? 1 : 0,
+  };
+  // The interface takes pointers to what it only reads.
+  void *arguments[] = {(void *)(uintptr_t)launch->arguments};
+  return (int)cudaLaunchKernelExC(&config, kernel, arguments);
+}
+
+// The driver's own function, asked for by name, so that nothing is linked with the driver. Bytes as
+// they lie, 128 to a row of the box, with the swizzle that matrix_wgmma.h describes; fetched into
+// L2 256 at a time.
+static int tensor_map(struct tensor_map *map) {
+  __typeof__(&cuTensorMapEncodeTiled) encode = NULL;
+  enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t code = cudaGetDriverEntryPointByVersion(
+      "cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found);
+  if (code != cudaSuccess || found != cudaDriverEntryPointSuccess || !encode)
+    return code != cudaSuccess ? (int)code : (int)cudaErrorNotSupported;
+  const cuuint64_t sizes[] = {map->matrix.row_bytes, map->matrix.rows};
+  const cuuint64_t strides[] = {map->matrix.row_bytes};
+  const cuuint32_t box[] = {WGMMA_STEP_BYTES, map->matrix.box_rows}, steps[] = {1, 1};
+  CUtensorMap encoded;
+  const CUresult result =
+      encode(&encoded, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, (void *)(uintptr_t)map->matrix.from, sizes,
+             strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS)
+    memcpy(map->encoded, &encoded, sizeof map->encoded);
+  return (int)result;
+}
+
+// A slice of a device that was divided by MIG bears it in its name ("NVIDIA H200 MIG 1g.18gb"), and
+// is chosen by a name of its own (NVIDIA Multi-Instance GPU User Guide).
+static const char *slice_of(const struct cudaDeviceProp *properties) {
+  const char *chosen = getenv("CUDA_VISIBLE_DEVICES");
+  const char *named = strstr(properties->name, "MIG ");
+  if (named)
+    return named;
+  return chosen && strncmp(chosen, "MIG-", 4) == 0 ? "MIG" : NULL;
+}
+
+static void describe_runtime(const struct cudaDeviceProp *properties, char *out, size_t size) {
+  int runtime = 0, driver = 0;
+  char module[32];
+  const char *slice = slice_of(properties);
+  cudaRuntimeGetVersion(&runtime);
+  cudaDriverGetVersion(&driver);
+  runtime_module_version("nvidia", module, sizeof module);
+  snprintf(out, size, "CUDA %d.%d, driver %s%sfor CUDA %d.%d, sm_%d%d, ECC %s%s%s%s",
+           runtime / 1000, runtime % 1000 / 10, module, *module ? " " : "", driver / 1000,
+           driver % 1000 / 10, properties->major, properties->minor,
+           properties->ECCEnabled ? "on" : "off", slice ? ", a part of a device (" : "",
+           slice ? slice : "", slice ? ")" : "");
+}
+
+static int describe(int device, struct gpu_device *out) {
+  struct cudaDeviceProp properties;
+  cudaError_t code = cudaGetDeviceProperties(&properties, device);
+  if (code)
+    return (int)code;
+  struct decode_device *described = &out->described;
+  code = cudaDeviceGetPCIBusId(described->pci, sizeof described->pci, device);
+  if (code)
+    return (int)code;
+  for (char *c = described->pci; *c; c++)
+    *c = (char)tolower((unsigned char)*c);
+  snprintf(described->name, sizeof described->name, "%.*s", (int)sizeof described->name - 1,
+           properties.name);
+  runtime_uuid(slice_of(&properties) ? "MIG" : "GPU", (const unsigned char *)properties.uuid.bytes,
+               described->uuid, sizeof described->uuid);
+  describe_runtime(&properties, described->runtime, sizeof described->runtime);
+  described->cache_bytes = (uint64_t)properties.l2CacheSize;
+  described->units = properties.multiProcessorCount;
+  snprintf(out->architecture, sizeof out->architecture, "sm_%d%d", properties.major,
+           properties.minor);
+  out->warp = properties.warpSize;
+  out->shared_bytes = properties.sharedMemPerBlockOptin;
+  out->overlap = properties.major >= 9;
+  out->wgmma = properties.major == 9 && properties.minor == 0;
+  int cooperative = 0;
+  code = cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device);
+  out->cooperative = cooperative != 0;
+  return (int)code;
+}
+
+static const struct gpu_runtime runtime = {
+    .vendor = "NVIDIA",
+    .install = OLDEST_DRIVER,
+    .collectives = {.kind = "NCCL",
+                    .names = {"libnccl.so.2", "libnccl.so"},
+                    .variable = "PERTOKEN_NCCL_LIBRARY",
+                    .install = "install libnccl2 from NVIDIA's repository"},
+    .device_count = device_count,
+    .device_set = device_set,
+    .memory_info = memory_info,
+    .allocate = allocate,
+    .release = release,
+    .set = set,
+    .copy = copy,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_wait = stream_wait,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_wait = event_wait,
+    .event_elapsed = event_elapsed,
+    .capture_begin = capture_begin,
+    .capture_end = capture_end,
+    .graph_instantiate = graph_instantiate,
+    .graph_launch = graph_launch,
+    .graph_destroy = graph_destroy,
+    .executable_destroy = executable_destroy,
+    .error_name = error_name,
+    .error_string = error_string,
+    .error_clear = error_clear,
+    .code_load = code_load,
+    .code_unload = code_unload,
+    .kernel_find = kernel_find,
+    .kernel_shared = kernel_shared,
+    .kernel_carveout = kernel_carveout,
+    .kernel_launch = kernel_launch,
+    .tensor_map = tensor_map,
+    .describe = describe,
+};
+
+const struct gpu_runtime *gpu_runtime(const char **why) {
+  *why = "";
+  return &runtime;
+}

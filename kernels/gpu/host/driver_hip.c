@@ -1,0 +1,405 @@
+// The runtime of HIP, found when the program runs: its library's name changes with every major
+// version, and linking would tie this to one. What is used has been in HIP since 5.2 and has the
+// same numbers in 5, 6 and 7 (hip_runtime_api.h of each).
+#include "kernels/gpu/host/runtime.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char gpu_runtime_name[] = "hip";
+
+// ---- the embedded code, one object for each architecture that the compiler knew (build.mk)
+
+#define CODE(architecture)                                                                         \
+  extern const unsigned char gpu_code_##architecture[] __attribute__((weak, visibility("hidden")))
+CODE(gfx90a);
+CODE(gfx942);
+CODE(gfx950);
+CODE(gfx1100);
+CODE(gfx1201);
+CODE(persistent_gfx90a);
+CODE(persistent_gfx942);
+CODE(persistent_gfx950);
+
+// The last-level cache in MB, where it is not the L2 that HIP tells of: Infinity Cache (AMD's CDNA
+// 3 and CDNA 4 architecture white papers; for gfx1100 and gfx1201 the largest of the cards, Radeon
+// RX 7900 XTX and RX 9070 XT).
+static const struct code {
+  const char *architecture;
+  const unsigned char *object; // NULL when it was not built
+  unsigned infinity_cache_mb;
+  const unsigned char *persistent; // the kernels of persistent.cu likewise
+} codes[] = {
+    {"gfx90a", gpu_code_gfx90a, 0, gpu_code_persistent_gfx90a},
+    {"gfx942", gpu_code_gfx942, 256, gpu_code_persistent_gfx942},
+    {"gfx950", gpu_code_gfx950, 256, gpu_code_persistent_gfx950},
+    {"gfx1100", gpu_code_gfx1100, 96, NULL},
+    {"gfx1201", gpu_code_gfx1201, 64, NULL},
+};
+
+enum { CODES = sizeof codes / sizeof codes[0] };
+
+// ---- HIP's functions
+
+enum {
+  ATTRIBUTE_COOPERATIVE = 10, // hipDeviceAttribute_t
+  ATTRIBUTE_L2_BYTES = 19,
+  ATTRIBUTE_UNITS = 63,
+  ATTRIBUTE_SHARED_BYTES = 74,
+  ATTRIBUTE_WARP = 87,
+
+  PARAM_BUFFER = 1, // HIP_LAUNCH_PARAM_BUFFER_POINTER and so on
+  PARAM_BYTES = 2,
+  PARAM_END = 3,
+
+  // More than hipDeviceProp_t has had in any version (1472 bytes in 6 and 7).
+  PROPERTIES_BYTES = 16384,
+  NAME_BYTES = 256, // its first member
+};
+
+// Filled in once, by load.
+static struct {
+  struct gpu_runtime runtime; // what the driver calls
+  int (*attribute)(int *, int attribute, int device);
+  int (*device_name)(char *, int, int device);
+  int (*pci_bus_id)(char *, int, int device);
+  int (*uuid)(void *, int device);
+  int (*properties)(void *, int device);
+  int (*runtime_version)(int *);
+  int (*module_load)(void **, const void *);
+  int (*module_unload)(void *);
+  int (*module_kernel)(void **, void *module, const char *name);
+  int (*module_launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                       void *, void **, void **);
+  int (*module_launch_cooperative)(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, unsigned, void *, void **);
+  char why[400];
+} hip;
+
+#define REQUIRED(member, symbol)                                                                   \
+  { offsetof(__typeof__(hip), member), symbol, NULL, true }
+#define OPTIONAL(member, symbol, older)                                                            \
+  { offsetof(__typeof__(hip), member), symbol, older, false }
+
+static const struct {
+  size_t offset;
+  const char *symbol, *older;
+  bool required;
+} symbols[] = {
+    REQUIRED(runtime.device_count, "hipGetDeviceCount"),
+    REQUIRED(runtime.device_set, "hipSetDevice"),
+    REQUIRED(runtime.memory_info, "hipMemGetInfo"),
+    REQUIRED(runtime.allocate, "hipMalloc"),
+    REQUIRED(runtime.release, "hipFree"),
+    REQUIRED(runtime.set, "hipMemsetAsync"),
+    REQUIRED(runtime.copy, "hipMemcpyAsync"),
+    REQUIRED(runtime.stream_create, "hipStreamCreateWithFlags"),
+    REQUIRED(runtime.stream_destroy, "hipStreamDestroy"),
+    REQUIRED(runtime.stream_wait, "hipStreamSynchronize"),
+    REQUIRED(runtime.event_create, "hipEventCreate"),
+    REQUIRED(runtime.event_destroy, "hipEventDestroy"),
+    REQUIRED(runtime.event_record, "hipEventRecord"),
+    REQUIRED(runtime.event_wait, "hipEventSynchronize"),
+    REQUIRED(runtime.event_elapsed, "hipEventElapsedTime"),
+    REQUIRED(runtime.capture_begin, "hipStreamBeginCapture"),
+    REQUIRED(runtime.capture_end, "hipStreamEndCapture"),
+    REQUIRED(runtime.graph_instantiate, "hipGraphInstantiateWithFlags"),
+    REQUIRED(runtime.graph_launch, "hipGraphLaunch"),
+    REQUIRED(runtime.graph_destroy, "hipGraphDestroy"),
+    REQUIRED(runtime.executable_destroy, "hipGraphExecDestroy"),
+    REQUIRED(runtime.error_name, "hipGetErrorName"),
+    REQUIRED(runtime.error_string, "hipGetErrorString"),
+    REQUIRED(runtime.error_clear, "hipGetLastError"),
+    REQUIRED(module_unload, "hipModuleUnload"),
+    REQUIRED(module_kernel, "hipModuleGetFunction"),
+    REQUIRED(attribute, "hipDeviceGetAttribute"),
+    REQUIRED(device_name, "hipDeviceGetName"),
+    REQUIRED(pci_bus_id, "hipDeviceGetPCIBusId"),
+    REQUIRED(runtime_version, "hipRuntimeGetVersion"),
+    REQUIRED(module_load, "hipModuleLoadData"),
+    REQUIRED(module_launch, "hipModuleLaunchKernel"),
+    OPTIONAL(uuid, "hipDeviceGetUuid", NULL),
+    OPTIONAL(module_launch_cooperative, "hipModuleLaunchCooperativeKernel", NULL), // not in 5.2
+    OPTIONAL(properties, "hipGetDevicePropertiesR0600", "hipGetDeviceProperties"),
+};
+
+// ---- what differs from CUDA
+
+// "gfx942" of "gfx942:sramecc+:xnack-". The structure differs between versions, the text does not;
+// it is looked for behind the name. "" when it is not there.
+static void find_architecture(int device, char *out, size_t size) {
+  *out = 0;
+  char *properties = calloc(1, PROPERTIES_BYTES);
+  if (properties && hip.properties && hip.properties(properties, device) == 0) {
+    const char *rest = properties + NAME_BYTES;
+    const char *found = memmem(rest, PROPERTIES_BYTES - NAME_BYTES - 1, "gfx", 3);
+    if (found)
+      snprintf(out, size, "%.*s", (int)strcspn(found, ":"), found);
+  }
+  free(properties);
+}
+
+static const struct code *find_code(const char *architecture) {
+  for (size_t i = 0; i < CODES; i++)
+    if (strcmp(codes[i].architecture, architecture) == 0)
+      return &codes[i];
+  return NULL;
+}
+
+// The kernels of persistent.cu are code of their own, which is loaded when one is asked for.
+struct loaded {
+  void *stages, *persistent;
+  const unsigned char *persistent_object;
+};
+
+// The object of the device's architecture; each in turn where HIP does not tell it: all but the one
+// that fits are refused.
+static int load_stages(int device, struct loaded *out) {
+  char architecture[16];
+  find_architecture(device, architecture, sizeof architecture);
+  const struct code *own = find_code(architecture);
+  out->persistent_object = own ? own->persistent : NULL;
+  if (own)
+    return own->object ? hip.module_load(&out->stages, own->object) : RUNTIME_NO_CODE;
+  int error = RUNTIME_NO_CODE;
+  for (size_t i = 0; i < CODES && error && !*architecture; i++)
+    if (codes[i].object)
+      error = hip.module_load(&out->stages, codes[i].object);
+  return error;
+}
+
+static int code_load(int device, void **code) {
+  struct loaded *loaded = calloc(1, sizeof *loaded);
+  if (!loaded)
+    return RUNTIME_OUT_OF_MEMORY;
+  const int error = load_stages(device, loaded);
+  if (error == 0)
+    *code = loaded;
+  else
+    free(loaded);
+  return error;
+}
+
+static int code_unload(void *code) {
+  struct loaded *loaded = code;
+  const int error = hip.module_unload(loaded->stages);
+  const int other = loaded->persistent ? hip.module_unload(loaded->persistent) : 0;
+  free(loaded);
+  return error ? error : other;
+}
+
+static int kernel_find(void **kernel, void *code, const char *name) {
+  struct loaded *loaded = code;
+  const bool persistent = strncmp(name, "persistent_", strlen("persistent_")) == 0;
+  int error = 0;
+  if (persistent && !loaded->persistent)
+    error = loaded->persistent_object
+                ? hip.module_load(&loaded->persistent, loaded->persistent_object)
+                : RUNTIME_NO_CODE;
+  return error ? error
+               : hip.module_kernel(kernel, persistent ? loaded->persistent : loaded->stages, name);
+}
+
+static int kernel_shared(void *kernel, size_t bytes) {
+  (void)kernel, (void)bytes; // every kernel may take what the device has
+  return 0;
+}
+
+// The cooperative form takes each argument by itself: a kernel has one.
+static int launch_cooperative(void *kernel, const struct gpu_launch *launch, void *stream) {
+  void *arguments[] = {(void *)(uintptr_t)launch->arguments};
+  return hip.module_launch_cooperative(kernel, launch->grid[0], launch->grid[1], launch->grid[2],
+                                       launch->block, 1, 1, (unsigned)launch->shared_bytes, stream,
+                                       arguments);
+}
+
+static int kernel_launch(void *kernel, const struct gpu_launch *launch, void *stream,
+                         bool overlap) {
+  (void)overlap;
+  if (launch->cooperative)
+    return launch_cooperative(kernel, launch, stream);
+  size_t bytes = launch->argument_bytes;
+  void *arguments[] = {(void *)PARAM_BUFFER, (void *)(uintptr_t)launch->arguments,
+                       (void *)PARAM_BYTES, &bytes, (void *)PARAM_END};
+  return hip.module_launch(kernel, launch->grid[0], launch->grid[1], launch->grid[2], launch->block,
+                           1, 1, (unsigned)launch->shared_bytes, stream, NULL, arguments);
+}
+
+// A divided device (compute partitions of MI300) is several devices at one address but for the
+// function. "partition 2 of 8", or "".
+static void describe_partition(int device, const char *pci, char *out, size_t size) {
+  const size_t length = strcspn(pci, ".");
+  int count = 0, before = 0, parts = 0;
+  *out = 0;
+  if (hip.runtime.device_count(&count))
+    return;
+  for (int i = 0; i < count; i++) {
+    char other[32] = "";
+    if (hip.pci_bus_id(other, sizeof other, i) || strncasecmp(other, pci, length) != 0)
+      continue;
+    parts++;
+    before += i < device;
+  }
+  if (parts > 1)
+    snprintf(out, size, ", partition %d of %d", before + 1, parts);
+}
+
+// The sixteen bytes are the text that the driver's tools show behind "GPU-", or plain bytes.
+static void describe_uuid(int device, char *out, size_t size) {
+  unsigned char bytes[16];
+  *out = 0;
+  if (!hip.uuid || hip.uuid(bytes, device))
+    return;
+  for (int i = 0; i < 16; i++)
+    if (!isxdigit(bytes[i])) {
+      runtime_uuid("GPU", bytes, out, size);
+      return;
+    }
+  snprintf(out, size, "GPU-%.16s", (const char *)bytes);
+}
+
+// Nothing of ECC: HIP calls it off whatever the device has (rocdevice.cpp of ROCm 5 to 7), and the
+// meters tell it.
+static void describe_runtime(int device, const struct gpu_device *gpu, char *out, size_t size) {
+  int version = 0;
+  char module[32], partition[48];
+  hip.runtime_version(&version); // major * 10000000 + minor * 100000 + patch
+  runtime_module_version("amdgpu", module, sizeof module);
+  describe_partition(device, gpu->described.pci, partition, sizeof partition);
+  snprintf(out, size, "HIP %d.%d%s%s, %s%s", version / 10000000, version / 100000 % 100,
+           *module ? ", amdgpu " : "", module,
+           *gpu->architecture ? gpu->architecture : "unknown architecture", partition);
+}
+
+// A runtime that does not know the attribute has no such launches.
+static bool is_cooperative(int device, const struct code *own) {
+  int cooperative = 0;
+  return own && own->persistent && hip.module_launch_cooperative &&
+         hip.attribute(&cooperative, ATTRIBUTE_COOPERATIVE, device) == 0 && cooperative != 0;
+}
+
+static int describe(int device, struct gpu_device *out) {
+  struct decode_device *described = &out->described;
+  int shared = 0, l2 = 0;
+  const struct {
+    int attribute, *to;
+  } numbers[] = {{ATTRIBUTE_L2_BYTES, &l2},
+                 {ATTRIBUTE_UNITS, &described->units},
+                 {ATTRIBUTE_SHARED_BYTES, &shared},
+                 {ATTRIBUTE_WARP, &out->warp}};
+  int code = 0;
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && code == 0; i++)
+    code = hip.attribute(numbers[i].to, numbers[i].attribute, device);
+  if (code == 0)
+    code = hip.device_name(described->name, sizeof described->name, device);
+  if (code == 0)
+    code = hip.pci_bus_id(described->pci, sizeof described->pci, device);
+  if (code)
+    return code;
+  find_architecture(device, out->architecture, sizeof out->architecture);
+  const struct code *own = find_code(out->architecture);
+  const uint64_t infinity_cache = own ? (uint64_t)own->infinity_cache_mb << 20 : 0;
+  described->cache_bytes = (uint64_t)l2 > infinity_cache ? (uint64_t)l2 : infinity_cache;
+  out->shared_bytes = (size_t)shared;
+  out->any_chunk = own != NULL; // AMD's own kernels
+  out->cooperative = is_cooperative(device, own);
+  describe_uuid(device, described->uuid, sizeof described->uuid);
+  describe_runtime(device, out, described->runtime, sizeof described->runtime);
+  return 0;
+}
+
+// ---- finding the library
+
+static void *open_in(const char *folder, const char *name) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/lib/%s", folder, name);
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+// The newest first. ROCm's packages install under /opt/rocm and tell the loader nothing of it, so
+// that a distribution's older library may be all that is found by name; a ROCM_PATH that is set is
+// meant.
+static void *search_library(void) {
+  static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                      "libamdhip64.so"};
+  const char *rocm = getenv("ROCM_PATH");
+  const bool meant = rocm && *rocm;
+  void *library = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && !library && meant; i++)
+    library = open_in(rocm, names[i]);
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && !library; i++) {
+    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      library = open_in("/opt/rocm", names[i]);
+  }
+  return library;
+}
+
+static void *open_library(void) {
+  const char *given = getenv("PERTOKEN_HIP_LIBRARY");
+  if (given && *given) {
+    void *library = dlopen(given, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      snprintf(hip.why, sizeof hip.why, "PERTOKEN_HIP_LIBRARY: %s", dlerror());
+    return library;
+  }
+  void *library = search_library();
+  if (!library)
+    snprintf(hip.why, sizeof hip.why,
+             "no AMD driver: libamdhip64.so is not there; install ROCm's HIP runtime, or say where "
+             "ROCm is in ROCM_PATH");
+  return library;
+}
+
+static int find_symbols(void *library) {
+  for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+    void *symbol = dlsym(library, symbols[i].symbol);
+    if (!symbol && symbols[i].older)
+      symbol = dlsym(library, symbols[i].older);
+    if (!symbol && symbols[i].required) {
+      snprintf(hip.why, sizeof hip.why,
+               "no AMD driver: this HIP library has no %s; install ROCm 5.2 or later",
+               symbols[i].symbol);
+      return -1;
+    }
+    memcpy((char *)&hip + symbols[i].offset, &symbol, sizeof symbol);
+  }
+  return 0;
+}
+
+static void load(void) {
+  void *library = open_library(); // kept: the runtime has threads of its own
+  if (!library || find_symbols(library))
+    return;
+  hip.runtime.vendor = "AMD";
+  hip.runtime.install = "load the amdgpu kernel module, and join the groups render and video";
+  // RCCL is built for one version of HIP: the one beside it.
+  Dl_info hip_itself;
+  if (!dladdr(dlsym(library, "hipMalloc"), &hip_itself))
+    hip_itself.dli_fname = NULL;
+  hip.runtime.collectives = (struct gpu_collectives_source){
+      .kind = "RCCL",
+      .beside = hip_itself.dli_fname,
+      .names = {"librccl.so.1", "librccl.so", "/opt/rocm/lib/librccl.so.1"},
+      .variable = "PERTOKEN_RCCL_LIBRARY",
+      .install = "install rccl (Debian: librccl1) from ROCm's repository"};
+  hip.runtime.code_load = code_load;
+  hip.runtime.code_unload = code_unload;
+  hip.runtime.kernel_find = kernel_find;
+  hip.runtime.kernel_shared = kernel_shared;
+  hip.runtime.kernel_launch = kernel_launch;
+  hip.runtime.describe = describe;
+}
+
+const struct gpu_runtime *gpu_runtime(const char **why) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load);
+  *why = hip.why;
+  return hip.runtime.vendor ? &hip.runtime : NULL;
+}

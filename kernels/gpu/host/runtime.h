@@ -1,0 +1,81 @@
+// runtime: what CUDA and HIP have in common, under one table of functions, so that one driver
+// (driver_runtime.c) serves both: HIP's functions as they are, CUDA's behind wrappers
+// (driver_cuda.c). Both runtimes number their errors alike (cudaError_t, hipError_t).
+//
+// Handles are the runtime's own pointers: streams, events, graphs, code, kernels.
+#ifndef PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
+#define PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
+
+#include "kernels/gpu/host/collectives.h"
+#include "kernels/gpu/host/driver.h"
+
+// Returns 0 or the runtime's error.
+struct gpu_runtime {
+  const char *vendor;  // "NVIDIA"
+  const char *install; // what to do when the driver is missing or too old
+  struct gpu_collectives_source collectives;
+
+  int (*device_count)(int *);
+  int (*device_set)(int); // of the calling thread
+  int (*memory_info)(size_t *free, size_t *total);
+  int (*allocate)(void **, size_t);
+  int (*release)(void *);
+  int (*set)(void *, int byte, size_t, void *stream);
+  int (*copy)(void *to, const void *from, size_t, int kind, void *stream);
+
+  int (*stream_create)(void **, unsigned flags);
+  int (*stream_destroy)(void *);
+  int (*stream_wait)(void *);
+  int (*event_create)(void **);
+  int (*event_destroy)(void *);
+  int (*event_record)(void *event, void *stream);
+  int (*event_wait)(void *);
+  int (*event_elapsed)(float *milliseconds, void *start, void *stop);
+
+  int (*capture_begin)(void *stream, int mode);
+  int (*capture_end)(void *stream, void **graph);
+  int (*graph_instantiate)(void **executable, void *graph, unsigned long long flags);
+  int (*graph_launch)(void *executable, void *stream);
+  int (*graph_destroy)(void *);
+  int (*executable_destroy)(void *);
+
+  const char *(*error_name)(int);
+  const char *(*error_string)(int);
+  int (*error_clear)(void); // the thread's last error, which is not a context's
+
+  // The embedded code that fits the device; kernels by name.
+  int (*code_load)(int device, void **code);
+  int (*code_unload)(void *code);
+  int (*kernel_find)(void **kernel, void *code, const char *name);
+  int (*kernel_shared)(void *kernel, size_t bytes);  // more than 48 KiB are to be allowed first
+  int (*kernel_carveout)(void *kernel, int percent); // NULL without
+  int (*kernel_launch)(void *kernel, const struct gpu_launch *, void *stream, bool overlap);
+  int (*tensor_map)(struct tensor_map *);              // NULL without
+  int (*describe)(int device, struct gpu_device *out); // all but the memory
+};
+
+extern const char gpu_runtime_name[]; // of the backend: "cuda"
+
+// NULL, with *why in words, where there is no such runtime.
+const struct gpu_runtime *gpu_runtime(const char **why);
+
+enum {
+  RUNTIME_TO_DEVICE = 1, // cudaMemcpyKind, hipMemcpyKind
+  RUNTIME_FROM_DEVICE = 2,
+  RUNTIME_NON_BLOCKING = 1,      // cudaStreamNonBlocking, hipStreamNonBlocking
+  RUNTIME_CAPTURE_OF_THREAD = 1, // cudaStreamCaptureModeThreadLocal and HIP's
+
+  RUNTIME_OUT_OF_MEMORY = 2,
+  RUNTIME_STUB_LIBRARY = 34,
+  RUNTIME_OLD_DRIVER = 35,
+  RUNTIME_NO_DEVICE = 100,
+  RUNTIME_NO_CODE = 209,
+};
+
+// The kernel module's version, "580.65.06", or "" where /sys/module has none.
+void runtime_module_version(const char *module, char *out, size_t size);
+
+// 16 bytes as "PREFIX-01234567-89ab-cdef-0123-456789abcdef".
+void runtime_uuid(const char *prefix, const unsigned char *bytes, char *out, size_t size);
+
+#endif

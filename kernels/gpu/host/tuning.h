@@ -1,0 +1,56 @@
+// tuning: what the shapes leave open in a plan, so that it can be measured: how the work is shared
+// out, and which variant of a kernel takes it. Read from the environment, PERTOKEN_GPU_TUNING, as
+// "name=value" with spaces between: "vector_blocks=2 step=launches". A record of a run with any
+// says so in its device's runtime.
+//
+// 0 means the plan's own choice everywhere, so a struct of zeros is the default.
+#ifndef PERTOKEN_KERNELS_GPU_HOST_TUNING_H
+#define PERTOKEN_KERNELS_GPU_HOST_TUNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum gpu_tuning_step {
+  STEP_GRAPH = 1,  // one graph of all launches, where the runtime has graphs: the default
+  STEP_LAUNCHES,   // each launch by itself
+  STEP_PERSISTENT, // one cooperative launch: persistent.h; refused where there are none
+};
+
+enum gpu_tuning_start {
+  START_LATE = 1, // with the last loads of a vector product: the default
+  START_ROW,      // with the last row of its warps
+  START_EARLY,    // at once
+};
+
+enum gpu_tuning_carveout {
+  CARVEOUT_EVEN = 1, // as much shared memory to every kernel of a step: the default
+  CARVEOUT_SHARED,   // all there is
+  CARVEOUT_DRIVER,   // what the driver makes of each kernel
+};
+
+enum gpu_tuning_matrix {
+  MATRIX_REGISTERS = 1, // weights into registers: the default
+  MATRIX_WGMMA,         // weights into shared memory, for sm_90's wgmma
+};
+
+struct gpu_tuning {
+  int vector_blocks;    // 1 to 4: blocks of a vector product per multiprocessor
+  int vector_batch;     // 1 to 4: the largest batch that the vector kernels take
+  int vector_ahead;     // 1 to 16: windows of a vector product's warp asked for before its wait
+  int vector_start;     // enum gpu_tuning_start: when the kernel after a vector product may start
+  int matrix_ahead;     // 1 to 16: pieces of each row of a matrix product asked for before its wait
+  int matrix_splits;    // 1 to 8: of every matrix product, as far as its columns can be split
+  int attention_splits; // 1 to 128: of the context, as far as it can be split
+  int matrix;           // enum gpu_tuning_matrix
+  int carveout;         // enum gpu_tuning_carveout
+  int step;             // enum gpu_tuning_step
+};
+
+// False, with *why in words naming what is wrong and what is known, for an unknown name or value.
+// NULL and "" are the default.
+bool gpu_tuning_read(const char *text, struct gpu_tuning *out, char *why, size_t why_size);
+
+// As it is read, only what differs from the default: "" for none.
+void gpu_tuning_write(const struct gpu_tuning *tuning, char *out, size_t size);
+
+#endif

@@ -1,0 +1,97 @@
+// distribution: what is believed of one input: a range of values and how likely they are.
+//
+//   uniform(LOW, HIGH)
+//   triangular(LOW, MODE, HIGH)
+//   pert(LOW, MODE, HIGH)                beta with mean (LOW + 4 MODE + HIGH) / 6 (Malcolm,
+//   Roseboom,
+//                                        Clark, Fazar, Operations Research 7, 1959)
+//   normal(MEAN, DEVIATION[, LOW, HIGH]) cut off at LOW and HIGH, and at the input's own limits
+//   lognormal(MEDIAN, FACTOR)            two thirds (68.3 %) lie within MEDIAN / FACTOR and
+//                                        MEDIAN * FACTOR; cut off at the input's own limits
+//   discrete(VALUE: WEIGHT, ...)         weights need not add up to 1; a choice's names are values
+//   from measurement                     what the option's record leaves open, see below
+//
+// each followed by its unit, as in triangular(0.05, 0.08, 0.14) USD/kWh; FACTOR and WEIGHT have
+// none. An integer input is rounded, within its limits.
+//
+// From measurement: decode_throughput is the record's figure, times the ratio of the record's
+// median step to the median of a bootstrap resample of its samples, times 1 +- 2 % between devices;
+// load_power and idle_power are the record's figures, times 1 +- 5 %. Both spreads are uniform and
+// assumed, as fewer than three devices are measured. The bootstrap distribution of a median is
+// known without resampling (Efron, Annals of Statistics 7, 1979; Maritz and Jarrett, JASA 73,
+// 1978), of an even number of samples that of the upper of the two in the middle.
+#ifndef PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
+#define PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
+
+#include "model/cost/graph.h"
+
+enum distribution_kind {
+  DISTRIBUTION_UNIFORM,
+  DISTRIBUTION_TRIANGULAR,
+  DISTRIBUTION_PERT,
+  DISTRIBUTION_NORMAL,
+  DISTRIBUTION_LOGNORMAL,
+  DISTRIBUTION_DISCRETE,
+  DISTRIBUTION_MEASURED,
+  DISTRIBUTION_KINDS
+};
+
+// One value of a discrete distribution, with the share of draws up to and including it.
+struct atom {
+  double value, upto;
+};
+
+struct distribution_table;
+
+// All values in base units.
+struct distribution {
+  enum distribution_kind kind;
+  double low, high;       // no draw is outside
+  double mode;            // triangular, PERT
+  double mean, deviation; // normal: before it is cut off; lognormal: of the logarithm
+  struct atom *atoms;     // discrete: by value; measured: ratios to `mean`, by value
+  size_t atom_count;
+  double spread;                          // measured: +- this share
+  bool integer;                           // draws are rounded
+  const struct distribution_table *table; // set by distribution_prepare, else NULL
+};
+
+// Reads a range of an input. Errors, with line and column: an unknown name (with the nearest known
+// one), a wrong number of parameters, LOW not below HIGH, a mode outside, a deviation or weight
+// that is not above zero, a factor not above 1, a value outside the input's limits, a wrong unit.
+// `from measurement` leaves everything but the kind open, for distribution_measure. Returns 0 or
+// -1.
+int distribution_parse(const char *text, struct place place, const struct declaration *input,
+                       struct distribution *out, struct arena *arena,
+                       struct diagnostics *diagnostics);
+
+// Completes a `from measurement`: the figure in base units, seconds per step (none: no bootstrap)
+// and the share by which devices differ.
+void distribution_measure(struct distribution *distribution, double figure, const double *samples,
+                          size_t sample_count, double spread, struct arena *arena);
+
+// Spreads between devices, assumed until three are measured.
+#define DISTRIBUTION_SPREAD_THROUGHPUT 0.02
+#define DISTRIBUTION_SPREAD_POWER      0.05
+
+// Computes what drawing needs: for PERT a table of its inverse, the first time at some cost.
+// Returns 0, or -1 after an error at `place`.
+int distribution_prepare(struct distribution *distribution, struct place place, struct arena *arena,
+                         struct diagnostics *diagnostics);
+
+// out[i]: the value below which the share u[i] of draws lies, 0 < u < 1, for VECTOR_BLOCK numbers.
+// PERT is interpolated, within 1e-6 of HIGH - LOW, and shares nearer to either end than 2^-40 count
+// as that; the others are good to 1e-12 or better.
+void distribution_quantiles(const struct distribution *distribution, const double *u, double *out);
+
+// Of what is drawn, but for the rounding of integers; in closed form.
+double distribution_mean(const struct distribution *distribution);
+double distribution_variance(const struct distribution *distribution);
+
+// Standard normal: its inverse (Wichura, algorithm AS 241, Applied Statistics 37, 1988, 1e-15
+// relative) and itself (Hart, Computer Approximations, 1968, no. 5666, 1e-14 absolute), for
+// VECTOR_BLOCK numbers. out may be the same as in.
+void normal_quantiles(const double *u, double *out);
+void normal_shares(const double *z, double *out);
+
+#endif

@@ -1,0 +1,33 @@
+// evaluate: a graph and a block of cases -> the values of every line item, all cases side by side.
+#ifndef PERTOKEN_MODEL_COST_EVALUATE_H
+#define PERTOKEN_MODEL_COST_EVALUATE_H
+
+#include "model/cost/graph.h"
+
+struct evaluation {
+  const struct graph *graph;
+  int periods;  // columns of a series: 0 is the purchase
+  size_t width; // cases
+  double *
+      *values; // by declaration; scalar or input: [width]; series: [periods][width]; NULL if absent
+  double *scratch;
+};
+
+// A block of `width` cases with room for every value, all in base units. The caller writes the
+// inputs through evaluation_at(e, input, 0).
+struct evaluation *evaluation_new(const struct graph *graph, int periods, size_t width,
+                                  struct arena *arena);
+
+// The block's values of a declaration in a period (0 for scalars and inputs).
+double *evaluation_at(const struct evaluation *evaluation, int declaration, int period);
+
+// Computes every line item from the inputs. Arithmetic errors give infinities or NaN, found by
+// evaluation_check.
+void evaluate(struct evaluation *evaluation);
+
+// Reports the first line item whose value in a case is not finite: a division by zero with what was
+// zero, or an overflow. `what` names option and case. Returns 0 or -1.
+int evaluation_check(const struct evaluation *evaluation, size_t which, const char *what,
+                     struct diagnostics *diagnostics);
+
+#endif

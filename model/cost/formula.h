@@ -1,0 +1,101 @@
+// formula: the text of one line item's formula as a tree, and a tree as text again.
+//
+//   formula    = sum [ ("=" | "<>" | "<" | "<=" | ">" | ">=") sum ]
+//   sum        = product { ("+" | "-") product }
+//   product    = power { ("*" | "/") power }
+//   power      = operand [ "^" operand ]            a second ^ needs parentheses
+//   operand    = "-" operand | number [unit] | name | function "(" formula { "," formula } ")" |
+//   "(" formula ")"
+//
+// A comparison is worth 1 or 0. Where spreadsheets disagree among themselves (-2^2, 2^3^2) the
+// grammar asks for parentheses, so every reading is the same.
+//
+//   if(condition, then, else)  min(a, ...)  max(a, ...)  round(x, digits)
+//   ceil(x)           ROUNDUP(ROUND(x, 9), 0): 880.0000000000001 counts as 880
+//   growth(g, years)  (1 + g * 1 yr) ^ (years / 1 yr)
+//   sum(series)       over all periods;   first(series) in period 0;   prev(series) one period
+//   earlier, 0 in period 0 own(group)        the user's own line items of a group t the number of
+//   the period, 0 for the purchase
+#ifndef PERTOKEN_MODEL_COST_FORMULA_H
+#define PERTOKEN_MODEL_COST_FORMULA_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/cost/units.h"
+
+enum node_kind {
+  NODE_NUMBER,
+  NODE_NAME,
+  NODE_NEGATE,
+  NODE_ADD,
+  NODE_SUBTRACT,
+  NODE_MULTIPLY,
+  NODE_DIVIDE,
+  NODE_POWER,
+  NODE_EQUAL,
+  NODE_UNEQUAL,
+  NODE_LESS,
+  NODE_LESS_EQUAL,
+  NODE_GREATER,
+  NODE_GREATER_EQUAL,
+  NODE_CALL,
+  NODE_KINDS
+};
+
+enum function {
+  FUNCTION_IF,
+  FUNCTION_MIN,
+  FUNCTION_MAX,
+  FUNCTION_ROUND,
+  FUNCTION_CEIL,
+  FUNCTION_GROWTH,
+  FUNCTION_SUM,
+  FUNCTION_FIRST,
+  FUNCTION_PREV,
+  FUNCTION_OWN,
+  FUNCTIONS
+};
+
+struct function_info {
+  const char *name;
+  int min_arguments, max_arguments;
+};
+
+extern const struct function_info function_table[FUNCTIONS];
+
+struct operator_info {
+  const char *text; // "+"; NULL for what is no binary operator
+  int precedence;   // higher binds tighter
+};
+
+extern const struct operator_info operator_table[NODE_KINDS];
+
+// The number of decimals that ceil() rounds to before it rounds up.
+#define CEIL_DECIMALS 9
+
+enum { MAX_ARGUMENTS = 16 };
+
+struct node {
+  enum node_kind kind;
+  enum function function; // of a NODE_CALL
+  struct place place;
+  double value;     // NODE_NUMBER, in base units
+  struct unit unit; // NODE_NUMBER, as written
+  const char *name; // NODE_NAME; the group of own()
+  int declaration; // NODE_NAME: index into the model's declarations, set when the model is checked;
+                   // T_NAME for t
+  int argument_count;
+  struct node *arguments[MAX_ARGUMENTS];
+  struct dimension dimension; // set when the model is checked
+};
+
+enum { UNRESOLVED = -1, T_NAME = -2 };
+
+// `place` is where the text starts, for messages. Returns NULL after an error.
+struct node *formula_parse(const char *text, struct place place, struct arena *arena,
+                           struct diagnostics *diagnostics);
+
+// The tree as text in the formula language itself; parses back to the same tree.
+const char *formula_text(const struct node *node, struct arena *arena);
+
+#endif

@@ -1,0 +1,656 @@
+// Reading the text of a cost model into declarations; graph.h has the contract.
+#include "base/short_text.h"
+#include "model/cost/graph.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum section_kind { SECTION_GROUP, SECTION_INPUT, SECTION_ITEM, SECTION_SERIES, SECTION_CHECK };
+
+static const char *const section_names[] = {"group", "input", "item", "series", "check"};
+
+struct reader {
+  struct model *model;
+  struct declaration *declaration;
+  const struct ini_section *section;
+  struct diagnostics *diagnostics;
+};
+
+static bool is_yes(const struct reader *reader, const struct ini_key *key) {
+  if (!strcmp(key->value, "yes"))
+    return true;
+  if (strcmp(key->value, "no") != 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "expected yes or no, not '%s'",
+                      key->value);
+  return false;
+}
+
+// In the declaration's unit; 0 after an error, of the unit or of this.
+static double quantity(const struct reader *reader, const char *text, struct place place) {
+  double value = 0;
+  if (reader->declaration->unit.text)
+    quantity_parse(text, place, &reader->declaration->unit, &value, reader->diagnostics);
+  return value;
+}
+
+static double limit(const struct reader *reader, const struct ini_key *key) {
+  return quantity(reader, key->value, key->value_place);
+}
+
+static void read_label(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->label = key->value;
+  short_text_check("a label", key->value, key->value_place, reader->diagnostics);
+}
+
+static void read_unit(struct reader *reader, const struct ini_key *key) {
+  unit_parse(key->value, key->value_place, &reader->declaration->unit, reader->model->arena,
+             reader->diagnostics);
+}
+
+static int find_group(const struct model *model, const char *name) {
+  for (int i = 0; i < model->group_count; i++)
+    if (!strcmp(model->groups[i].name, name))
+      return i;
+  return -1;
+}
+
+static void read_group(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->group = find_group(reader->model, key->value);
+  if (reader->declaration->group < 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "unknown group '%s'", key->value);
+}
+
+static void read_formula_into(struct reader *reader, const struct ini_key *key, int which) {
+  struct declaration *declaration = reader->declaration;
+  struct alternative *alternative = &declaration->alternatives[which];
+  alternative->text = key->value;
+  alternative->place = key->value_place;
+  alternative->formula =
+      formula_parse(key->value, key->value_place, reader->model->arena, reader->diagnostics);
+  if (declaration->alternative_count <= which)
+    declaration->alternative_count = which + 1;
+}
+
+static void read_formula(struct reader *reader, const struct ini_key *key) {
+  read_formula_into(reader, key, 0);
+}
+
+static void read_or_formula(struct reader *reader, const struct ini_key *key) {
+  if (!reader->declaration->alternatives[0].text)
+    diagnostics_error(reader->diagnostics, key->place, "or_formula without a formula before it");
+  read_formula_into(reader, key, 1);
+}
+
+static void read_needs_into(struct reader *reader, const struct ini_key *key, int which) {
+  struct alternative *alternative = &reader->declaration->alternatives[which];
+  char *rest = arena_copy(reader->model->arena, key->value), *word;
+  while ((word = strsep(&rest, " "))) {
+    int found = *word ? model_find(reader->model, word) : -2;
+    if (found == -1)
+      diagnostics_error(reader->diagnostics, key->value_place,
+                        "'%s' must be declared before it is needed", word);
+    else if (found >= 0 && alternative->need_count == MAX_NEEDS)
+      diagnostics_error(reader->diagnostics, key->value_place, "at most %d names can be needed",
+                        MAX_NEEDS);
+    else if (found >= 0)
+      alternative->needs[alternative->need_count++] = found;
+  }
+}
+
+static void read_needs(struct reader *reader, const struct ini_key *key) {
+  read_needs_into(reader, key, 0);
+}
+
+static void read_or_needs(struct reader *reader, const struct ini_key *key) {
+  read_needs_into(reader, key, 1);
+}
+
+static void read_choices(struct reader *reader, const struct ini_key *key) {
+  struct declaration *declaration = reader->declaration;
+  char *rest = arena_copy(reader->model->arena, key->value), *word;
+  while ((word = strsep(&rest, " "))) {
+    char *colon = strchr(word, ':');
+    if (!colon || declaration->choice_count == MAX_CHOICES) {
+      diagnostics_error(reader->diagnostics, key->value_place, "expected NAME:NUMBER, up to %d",
+                        MAX_CHOICES);
+      return;
+    }
+    *colon = 0;
+    struct choice *choice = &declaration->choices[declaration->choice_count++];
+    choice->name = word;
+    choice->value = quantity(reader, colon + 1, key->value_place);
+  }
+}
+
+static void read_default(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->has_default = true;
+  reader->declaration->default_value = limit(reader, key);
+}
+
+static void read_min(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->has_min = true;
+  reader->declaration->min = limit(reader, key);
+}
+
+static void read_above(struct reader *reader, const struct ini_key *key) {
+  read_min(reader, key);
+  reader->declaration->min_exclusive = true;
+}
+
+static void read_max(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->has_max = true;
+  reader->declaration->max = limit(reader, key);
+}
+
+static void read_rent_default(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->has_rent_default = true;
+  reader->declaration->rent_default = limit(reader, key);
+}
+
+static void read_required(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->required = is_yes(reader, key);
+}
+
+static void read_integer(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->integer = is_yes(reader, key);
+}
+
+static void read_in_rent(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->in_rent = is_yes(reader, key);
+}
+
+static void read_scope(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->per_option = true;
+  if (strcmp(key->value, "option") != 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "expected option, not '%s'",
+                      key->value);
+}
+
+static int declared(const struct reader *reader, const struct ini_key *key) {
+  int found = model_find(reader->model, key->value);
+  if (found < 0)
+    diagnostics_error(reader->diagnostics, key->value_place,
+                      "'%s' must be declared before it is named here", key->value);
+  return found;
+}
+
+static void read_conflicts(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->conflicts = declared(reader, key);
+}
+
+static void read_instead_of(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->instead_of = declared(reader, key);
+}
+
+static void read_needed_with(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->needed_with = declared(reader, key);
+}
+
+static void read_only_with(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->only_with = declared(reader, key);
+}
+
+static void read_notice(struct reader *reader, const struct ini_key *key) {
+  reader->declaration->notice = key->value;
+}
+
+static void read_role(struct reader *reader, const struct ini_key *key) {
+  if (!strcmp(key->value, "headline"))
+    reader->declaration->role = ROLE_HEADLINE;
+  else if (!strcmp(key->value, "category"))
+    reader->declaration->role = ROLE_CATEGORY;
+  else
+    diagnostics_error(reader->diagnostics, key->value_place, "expected headline or category");
+}
+
+#define IN(kind) (1u << SECTION_##kind)
+#define COMPUTED (IN(ITEM) | IN(SERIES))
+
+// Read in this order, whatever the order in the file: the unit before the quantities in it.
+static const struct attribute {
+  const char *name;
+  unsigned sections;
+  void (*read)(struct reader *, const struct ini_key *);
+} attributes[] = {
+    {"label", IN(INPUT) | COMPUTED | IN(CHECK) | IN(GROUP), read_label},
+    {"unit", IN(INPUT) | COMPUTED | IN(CHECK), read_unit},
+    {"group", IN(INPUT) | COMPUTED, read_group},
+    {"formula", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
+    {"needs", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
+    {"or_formula", IN(INPUT), read_or_formula},
+    {"or_needs", IN(INPUT), read_or_needs},
+    {"choices", IN(INPUT), read_choices},
+    {"default", IN(INPUT), read_default},
+    {"min", IN(INPUT), read_min},
+    {"above", IN(INPUT), read_above},
+    {"max", IN(INPUT), read_max},
+    {"required", IN(INPUT), read_required},
+    {"integer", IN(INPUT), read_integer},
+    {"in_rent", IN(INPUT), read_in_rent},
+    {"rent_default", IN(INPUT), read_rent_default},
+    {"scope", IN(INPUT), read_scope},
+    {"conflicts", IN(INPUT), read_conflicts},
+    {"instead_of", IN(INPUT), read_instead_of},
+    {"needed_with", IN(INPUT), read_needed_with},
+    {"only_with", IN(INPUT), read_only_with},
+    {"notice", IN(INPUT), read_notice},
+    {"role", COMPUTED, read_role},
+    {"view", IN(GROUP), NULL},
+};
+
+enum { ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
+
+static void refuse_unknown_keys(const struct ini_section *section, unsigned kind,
+                                struct diagnostics *diagnostics) {
+  for (size_t k = 0; k < section->key_count; k++) {
+    bool known = false;
+    for (size_t a = 0; a < ATTRIBUTES; a++)
+      known |=
+          (attributes[a].sections & kind) && !strcmp(attributes[a].name, section->keys[k].name);
+    if (!known)
+      diagnostics_error(diagnostics, section->keys[k].place, "unknown key '%s' in a model's [%s]",
+                        section->keys[k].name, section->kind);
+  }
+}
+
+static void read_attributes(struct reader *reader, unsigned kind) {
+  for (size_t a = 0; a < ATTRIBUTES; a++) {
+    const struct ini_key *key = ini_find(reader->section, attributes[a].name);
+    if (key && (attributes[a].sections & kind))
+      attributes[a].read(reader, key);
+  }
+}
+
+static bool legal_name(const struct model *model, const char *name, struct place place,
+                       struct diagnostics *diagnostics) {
+  size_t length = strlen(name);
+  bool legal = length > 0 && length <= NAME_MAX_LENGTH && isalpha((unsigned char)name[0]);
+  for (size_t i = 0; i < length; i++)
+    legal &= isalnum((unsigned char)name[i]) || name[i] == '_';
+  if (!legal)
+    diagnostics_error(diagnostics, place,
+                      "'%s' is no name: a letter, then letters, digits and _, at most %d", name,
+                      NAME_MAX_LENGTH);
+  else if (unit_is_symbol(name) || !strcmp(name, "t"))
+    diagnostics_error(diagnostics, place, "'%s' means something else in formulas", name);
+  else if (model_find(model, name) >= 0)
+    diagnostics_error(diagnostics, place, "'%s' is already a name of the cost model", name);
+  else
+    return true;
+  return false;
+}
+
+static struct declaration *declare(struct model *model, const char *name, struct place place) {
+  if (model->count == model->capacity) {
+    int capacity = model->capacity ? 2 * model->capacity : 128;
+    model->declarations = arena_grow(model->arena, model->declarations, (size_t)model->count,
+                                     (size_t)capacity, sizeof *model->declarations);
+    model->capacity = capacity;
+  }
+  struct declaration *declaration = &model->declarations[model->count++];
+  *declaration = (struct declaration){.name = name,
+                                      .label = name,
+                                      .place = place,
+                                      .conflicts = -1,
+                                      .instead_of = -1,
+                                      .needed_with = -1,
+                                      .only_with = -1,
+                                      .in_usd = -1,
+                                      .usd_of = -1,
+                                      .unit = {.text = ""}};
+  return declaration;
+}
+
+static void read_group_section(struct model *model, const struct ini_section *section,
+                               struct diagnostics *diagnostics) {
+  const struct ini_key *label = ini_find(section, "label"), *view = ini_find(section, "view");
+  model->groups = arena_grow(model->arena, model->groups, (size_t)model->group_count,
+                             (size_t)model->group_count + 1, sizeof *model->groups);
+  const struct reader reader = {.model = model, .section = section, .diagnostics = diagnostics};
+  model->groups[model->group_count++] = (struct group){
+      section->argument, label ? label->value : section->argument, view && is_yes(&reader, view)};
+}
+
+static int section_kind(const char *name) {
+  for (int i = 0; i <= SECTION_CHECK; i++)
+    if (!strcmp(section_names[i], name))
+      return i;
+  return -1;
+}
+
+static void demand_keys(const struct ini_section *section, const char *const *names, size_t count,
+                        struct diagnostics *diagnostics) {
+  for (size_t i = 0; i < count; i++)
+    if (!ini_find(section, names[i]))
+      diagnostics_error(diagnostics, section->place, "[%s %s] needs '%s'", section->kind,
+                        section->argument, names[i]);
+}
+
+static bool is_foreign(const struct model *model) {
+  return strcmp(model->currency, "USD") != 0;
+}
+
+// The section with the report's currency in place of USD.
+static const struct ini_section *in_currency(const struct model *model,
+                                             const struct ini_section *section) {
+  if (!is_foreign(model))
+    return section;
+  struct ini_section *copy = arena_alloc(model->arena, sizeof *copy);
+  struct ini_key *keys = arena_array(model->arena, section->key_count + 1, sizeof *keys);
+  *copy = *section;
+  copy->keys = keys;
+  for (size_t k = 0; k < section->key_count; k++) {
+    keys[k] = section->keys[k];
+    keys[k].value = model_unit_text(model, keys[k].value);
+  }
+  return copy;
+}
+
+static void formula_into(const struct model *model, struct alternative *alternative,
+                         const char *text, struct place place, struct diagnostics *diagnostics) {
+  *alternative = (struct alternative){
+      .text = text,
+      .place = place,
+      .formula = formula_parse(text, place, model->arena, diagnostics),
+  };
+}
+
+// Before the first amount of money.
+static void declare_exchange_rate(struct model *model, struct place place,
+                                  struct diagnostics *diagnostics) {
+  if (model_find(model, "exchange_rate") >= 0)
+    return;
+  const int group = find_group(model, "finance");
+  struct declaration *rate = declare(model, "exchange_rate", place);
+  rate->kind = DECLARATION_INPUT;
+  rate->label = arena_printf(model->arena, "Exchange rate: USD for one %s", model->currency);
+  rate->group = group < 0 ? 0 : group;
+  rate->has_min = rate->min_exclusive = true;
+  const char *unit = arena_printf(model->arena, "USD/%s", model->currency);
+  unit_parse(unit, place, &rate->unit, model->arena, diagnostics);
+}
+
+// Limits other than zero are in the report's currency.
+static void copy_in_usd(const struct model *model, struct declaration *dollars,
+                        const struct declaration *input, struct diagnostics *diagnostics) {
+  struct arena *arena = model->arena;
+  const bool zero = input->min == 0;
+  dollars->kind = DECLARATION_INPUT;
+  dollars->label = arena_printf(arena, "%s, in USD", input->label);
+  dollars->group = input->group;
+  dollars->per_option = input->per_option;
+  dollars->in_rent = input->in_rent;
+  dollars->instead_of = input->instead_of;
+  dollars->notice = input->notice;
+  dollars->has_min = input->has_min && zero;
+  dollars->min_exclusive = input->min_exclusive && zero;
+  unit_parse(text_in_currency(input->unit.text, model->currency, "USD", arena), input->place,
+             &dollars->unit, arena, diagnostics);
+}
+
+// NAME_usd, and NAME by it.
+static void declare_in_usd(struct model *model, int of, struct diagnostics *diagnostics) {
+  const struct declaration input = model->declarations[of];
+  struct arena *arena = model->arena;
+  const char *name = arena_printf(arena, "%s_usd", input.name);
+  const bool has_room = input.alternative_count < MAX_ALTERNATIVES;
+  if (dimension_money(input.unit.dimension) != 1 || !has_room ||
+      !legal_name(model, name, input.place, diagnostics))
+    return;
+  struct declaration *dollars = declare(model, name, input.place);
+  const int number = (int)(dollars - model->declarations);
+  copy_in_usd(model, dollars, &input, diagnostics);
+  dollars->usd_of = of;
+  struct declaration *own = &model->declarations[of];
+  own->in_usd = number;
+  for (int a = own->alternative_count++; a > 0; a--)
+    own->alternatives[a] = own->alternatives[a - 1];
+  formula_into(model, &own->alternatives[0], arena_printf(arena, "%s / exchange_rate", name),
+               input.place, diagnostics);
+  own->alternatives[0].needs[own->alternatives[0].need_count++] = number;
+}
+
+// The result in USD, so that it can be held against prices in USD.
+static void declare_result_in_usd(struct model *model, struct diagnostics *diagnostics) {
+  const int cost = model_find(model, "cost_per_mtok");
+  if (cost < 0 || model_find(model, "exchange_rate") < 0)
+    return;
+  const struct declaration of = model->declarations[cost];
+  struct declaration *result = declare(model, "cost_per_mtok_usd", of.place);
+  result->kind = DECLARATION_SCALAR;
+  result->label = arena_printf(model->arena, "%s, in USD", of.label);
+  result->group = of.group;
+  result->alternative_count = 1;
+  formula_into(model, &result->alternatives[0], "cost_per_mtok * exchange_rate", of.place,
+               diagnostics);
+  unit_parse(text_in_currency(of.unit.text, model->currency, "USD", model->arena), of.place,
+             &result->unit, model->arena, diagnostics);
+}
+
+static void read_declaration(struct model *model, const struct ini_section *section, int kind,
+                             enum declaration_kind declared, struct diagnostics *diagnostics) {
+  const struct ini_key *unit = ini_find(section, "unit");
+  const bool may_be_in_usd = kind == SECTION_INPUT && is_foreign(model) && unit &&
+                             text_has_currency(unit->value, model->currency);
+  if (may_be_in_usd)
+    declare_exchange_rate(model, section->place, diagnostics);
+  const int number = model->count;
+  struct reader reader = {model, declare(model, section->argument, section->place), section,
+                          diagnostics};
+  reader.declaration->kind = declared;
+  if (kind == SECTION_CHECK) {
+    int group = find_group(model, "check");
+    reader.declaration->role = ROLE_CHECK;
+    reader.declaration->group = group < 0 ? 0 : group;
+  }
+  read_attributes(&reader, 1u << kind);
+  if (may_be_in_usd)
+    declare_in_usd(model, number, diagnostics);
+}
+
+static void read_section(struct model *model, const struct ini_section *written,
+                         struct diagnostics *diagnostics) {
+  const struct ini_section *section = in_currency(model, written);
+  static const enum declaration_kind kinds[] = {DECLARATION_SCALAR, DECLARATION_INPUT,
+                                                DECLARATION_SCALAR, DECLARATION_SERIES,
+                                                DECLARATION_SCALAR};
+  int kind = section_kind(section->kind);
+  if (kind < 0) {
+    diagnostics_error(diagnostics, section->place, "unknown section [%s] in a model",
+                      section->kind);
+    return;
+  }
+  refuse_unknown_keys(section, 1u << kind, diagnostics);
+  if (kind == SECTION_GROUP) {
+    read_group_section(model, section, diagnostics);
+    return;
+  }
+  if (!legal_name(model, section->argument, section->place, diagnostics))
+    return;
+  static const char *const needed[] = {"label", "unit", "formula"};
+  demand_keys(section, needed, kind == SECTION_INPUT ? 2 : 3, diagnostics);
+  read_declaration(model, section, kind, kinds[kind], diagnostics);
+}
+
+int model_stated(const struct model *model, int declaration, const char *amount) {
+  const int in_usd = declaration < 0 ? -1 : model->declarations[declaration].in_usd;
+  return in_usd >= 0 && text_has_currency(amount, "USD") ? in_usd : declaration;
+}
+
+const char *model_unit_text(const struct model *model, const char *usd_text) {
+  return text_in_currency(usd_text, "USD", model->currency, model->arena);
+}
+
+struct model *model_read(const struct source *source, struct arena *arena,
+                         struct diagnostics *diagnostics) {
+  return model_read_in(source, "USD", arena, diagnostics);
+}
+
+struct model *model_read_in(const struct source *source, const char *currency, struct arena *arena,
+                            struct diagnostics *diagnostics) {
+  size_t errors = diagnostics->errors;
+  const struct ini *ini = ini_read(source, arena, diagnostics);
+  if (!ini)
+    return NULL;
+  struct model *model = arena_alloc(arena, sizeof *model);
+  model->source = source;
+  model->arena = arena;
+  model->currency = currency;
+  for (size_t i = 0; i < ini->section_count; i++)
+    read_section(model, &ini->sections[i], diagnostics);
+  if (is_foreign(model))
+    declare_result_in_usd(model, diagnostics);
+  return diagnostics->errors == errors ? model : NULL;
+}
+
+int model_find(const struct model *model, const char *name) {
+  for (int i = 0; i < model->count; i++)
+    if (!strcmp(model->declarations[i].name, name))
+      return i;
+  return -1;
+}
+
+int model_require(const struct model *model, const char *name, struct diagnostics *diagnostics) {
+  int found = model_find(model, name);
+  if (found < 0)
+    diagnostics_error(diagnostics, (struct place){.source = model->source},
+                      "the cost model declares no '%s', which reports need", name);
+  return found;
+}
+
+const char *model_nearest(const struct model *model, const char *name, bool inputs_only,
+                          struct arena *arena) {
+  const char **names = arena_array(arena, (size_t)model->count + 1, sizeof *names);
+  size_t count = 0;
+  for (int i = 0; i < model->count; i++)
+    if (!inputs_only || model->declarations[i].kind == DECLARATION_INPUT)
+      names[count++] = model->declarations[i].name;
+  return nearest_name(name, names, count);
+}
+
+const char *declaration_choice(const struct declaration *declaration, double value) {
+  for (int i = 0; i < declaration->choice_count; i++)
+    if (declaration->choices[i].value == value)
+      return declaration->choices[i].name;
+  return NULL;
+}
+
+// Does the formula speak of periods, outside sum() and first()?
+static bool is_per_period(const struct model *model, const struct node *node) {
+  if (node->kind == NODE_NAME) {
+    int found = model_find(model, node->name);
+    return !strcmp(node->name, "t") ||
+           (found >= 0 && model->declarations[found].kind == DECLARATION_SERIES);
+  }
+  if (node->kind == NODE_CALL &&
+      (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST))
+    return false;
+  for (int i = 0; i < node->argument_count; i++)
+    if (is_per_period(model, node->arguments[i]))
+      return true;
+  return node->kind == NODE_CALL && node->function == FUNCTION_PREV;
+}
+
+// The series NAME_cost: the amount of an opex item in each operating period.
+static int declare_period_amount(struct model *model, const struct declaration *item,
+                                 struct diagnostics *diagnostics) {
+  struct declaration base = *item;
+  const char *name = arena_printf(model->arena, "%s_cost", base.name);
+  if (!legal_name(model, name, base.place, diagnostics))
+    return -1;
+  bool per_time = !dimension_is_money(base.unit.dimension);
+  const char *text = arena_printf(
+      model->arena, per_time ? "operating * %s * period" : "operating * %s", base.name);
+  struct declaration *amount = declare(model, name, base.place);
+  amount->kind = DECLARATION_SERIES;
+  amount->label = arena_printf(model->arena, "%s, amount per period", base.label);
+  amount->group = base.group;
+  amount->own = OWN_OPEX;
+  amount->alternative_count = 1;
+  amount->alternatives[0].text = text;
+  amount->alternatives[0].place = base.alternatives[0].place;
+  amount->alternatives[0].formula =
+      formula_parse(text, base.alternatives[0].place, model->arena, diagnostics);
+  return unit_parse(model->currency, base.place, &amount->unit, model->arena, diagnostics);
+}
+
+static int check_own_unit(const struct model *model, const struct declaration *item,
+                          enum own_kind own, const struct ini_key *unit,
+                          struct diagnostics *diagnostics) {
+  const struct dimension dimension = item->unit.dimension;
+  const char *currency = model->currency;
+  const bool right_currency = dimension_currency(dimension) == currency_find(currency);
+  if (right_currency && dimension_is_money(dimension))
+    return 0;
+  if (right_currency && own == OWN_OPEX && dimension_is_money_per(dimension, BASE_H))
+    return 0;
+  const bool is_in_usd = is_foreign(model) && text_has_currency(item->unit.text, "USD");
+  const char *divide = is_in_usd ? ": divide amounts in USD by exchange_rate" : "";
+  if (own == OWN_OPEX)
+    diagnostics_error(diagnostics, unit->value_place, "an opex item is in %s or %s/yr, not %s%s",
+                      currency, currency, item->unit.text, divide);
+  else
+    diagnostics_error(diagnostics, unit->value_place, "a capex item is in %s, not %s%s", currency,
+                      item->unit.text, divide);
+  return -1;
+}
+
+static enum own_kind own_group(const struct ini_key *group, struct diagnostics *diagnostics) {
+  if (!strcmp(group->value, "capex"))
+    return OWN_CAPEX;
+  if (!strcmp(group->value, "opex"))
+    return OWN_OPEX;
+  diagnostics_error(diagnostics, group->value_place, "expected group = capex or opex, not '%s'",
+                    group->value);
+  return OWN_NONE;
+}
+
+static int refuse_own_keys(const struct ini_section *section, const char *const *names,
+                           size_t count, struct diagnostics *diagnostics) {
+  size_t errors = diagnostics->errors;
+  for (size_t k = 0; k < section->key_count; k++) {
+    bool known = false;
+    for (size_t i = 0; i < count; i++)
+      known |= !strcmp(section->keys[k].name, names[i]);
+    if (known)
+      continue;
+    const char *nearest = nearest_name(section->keys[k].name, names, count);
+    diagnostics_error(diagnostics, section->keys[k].place, "unknown key '%s' in [item]%s",
+                      section->keys[k].name, did_you_mean(nearest, diagnostics->arena));
+  }
+  return diagnostics->errors == errors ? 0 : -1;
+}
+
+int model_add_own(struct model *model, const struct ini_section *section,
+                  struct diagnostics *diagnostics) {
+  static const char *const keys[] = {"label", "unit", "group", "formula"};
+  size_t errors = diagnostics->errors;
+  refuse_own_keys(section, keys, 4, diagnostics);
+  demand_keys(section, keys, 4, diagnostics);
+  if (!legal_name(model, section->argument, section->place, diagnostics) ||
+      diagnostics->errors != errors)
+    return -1;
+  enum own_kind own = own_group(ini_find(section, "group"), diagnostics);
+  struct declaration *item = declare(model, section->argument, section->place);
+  struct reader reader = {model, item, section, diagnostics};
+  item->kind = DECLARATION_SCALAR;
+  item->group = find_group(model, own == OWN_CAPEX ? "capex" : "opex");
+  read_label(&reader, ini_find(section, "label"));
+  read_unit(&reader, ini_find(section, "unit"));
+  read_formula(&reader, ini_find(section, "formula"));
+  if (diagnostics->errors != errors)
+    return -1;
+  if (is_per_period(model, item->alternatives[0].formula))
+    item->kind = DECLARATION_SERIES;
+  if (check_own_unit(model, item, own, ini_find(section, "unit"), diagnostics))
+    return -1;
+  if (own == OWN_CAPEX && item->kind == DECLARATION_SERIES) {
+    diagnostics_error(diagnostics, item->alternatives[0].place,
+                      "a capex item is paid once: it cannot depend on a period");
+    return -1;
+  }
+  if (own == OWN_OPEX)
+    return declare_period_amount(model, item, diagnostics);
+  item->own = OWN_CAPEX;
+  return 0;
+}

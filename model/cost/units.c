@@ -1,0 +1,466 @@
+#include "model/cost/units.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct conversion_info conversion_table[CONVERT_CONSTANTS] = {
+    [CONVERT_HOURS_PER_YEAR] = {"hours_per_year", "Hours per year", 8760},
+    [CONVERT_MONTHS_PER_YEAR] = {"months_per_year", "Months per year", 12},
+    [CONVERT_HOURS_PER_DAY] = {"hours_per_day", "Hours per day", 24},
+    [CONVERT_MINUTES_PER_HOUR] = {"minutes_per_hour", "Minutes per hour", 60},
+    [CONVERT_SECONDS_PER_HOUR] = {"seconds_per_hour", "Seconds per hour", 3600},
+    [CONVERT_THOUSAND] = {"thousand", "Thousand (k)", 1e3},
+    [CONVERT_MILLION] = {"million", "Million (M)", 1e6},
+    [CONVERT_BILLION] = {"billion", "Billion (G)", 1e9},
+    [CONVERT_KIBI] = {"kibi", "Binary thousand (Ki)", 1024},
+    [CONVERT_LITRES_PER_M3] = {"litres_per_m3", "Litres per cubic metre", 1000},
+};
+
+struct symbol {
+  const char *name;
+  signed char dimension[BASE_UNITS];
+  struct conversion conversion;
+  signed char percents;
+};
+
+#define POWER                                                                                      \
+  { [BASE_W] = 1 }
+#define TIME                                                                                       \
+  { [BASE_H] = 1 }
+#define WORK                                                                                       \
+  { [BASE_W] = 1, [BASE_H] = 1 }
+#define BYTES                                                                                      \
+  { [BASE_B] = 1 }
+#define TOKEN                                                                                      \
+  { [BASE_TOKEN] = 1 }
+#define WATER                                                                                      \
+  { [BASE_L] = 1 }
+#define NONE                                                                                       \
+  { 0 }
+#define BY(constant, exponent)                                                                     \
+  {                                                                                                \
+    { [CONVERT_##constant] = (exponent) }                                                          \
+  }
+
+static const struct symbol symbols[] = {
+    {"W", POWER, {{0}}, 0},
+    {"kW", POWER, BY(THOUSAND, 1), 0},
+    {"MW", POWER, BY(MILLION, 1), 0},
+    {"Wh", WORK, {{0}}, 0},
+    {"kWh", WORK, BY(THOUSAND, 1), 0},
+    {"MWh", WORK, BY(MILLION, 1), 0},
+    {"GWh", WORK, BY(BILLION, 1), 0},
+    {"J", WORK, BY(SECONDS_PER_HOUR, -1), 0},
+    {"s", TIME, BY(SECONDS_PER_HOUR, -1), 0},
+    {"min", TIME, BY(MINUTES_PER_HOUR, -1), 0},
+    {"h", TIME, {{0}}, 0},
+    {"hour", TIME, {{0}}, 0},
+    {"hours", TIME, {{0}}, 0},
+    {"day", TIME, BY(HOURS_PER_DAY, 1), 0},
+    {"days", TIME, BY(HOURS_PER_DAY, 1), 0},
+    {"month", TIME, {{[CONVERT_HOURS_PER_YEAR] = 1, [CONVERT_MONTHS_PER_YEAR] = -1}}, 0},
+    {"months", TIME, {{[CONVERT_HOURS_PER_YEAR] = 1, [CONVERT_MONTHS_PER_YEAR] = -1}}, 0},
+    {"yr", TIME, BY(HOURS_PER_YEAR, 1), 0},
+    {"year", TIME, BY(HOURS_PER_YEAR, 1), 0},
+    {"years", TIME, BY(HOURS_PER_YEAR, 1), 0},
+    {"B", BYTES, {{0}}, 0},
+    {"kB", BYTES, BY(THOUSAND, 1), 0},
+    {"MB", BYTES, BY(MILLION, 1), 0},
+    {"GB", BYTES, BY(BILLION, 1), 0},
+    {"KiB", BYTES, BY(KIBI, 1), 0},
+    {"MiB", BYTES, BY(KIBI, 2), 0},
+    {"GiB", BYTES, BY(KIBI, 3), 0},
+    {"token", TOKEN, {{0}}, 0},
+    {"tok", TOKEN, {{0}}, 0},
+    {"ktok", TOKEN, BY(THOUSAND, 1), 0},
+    {"Mtok", TOKEN, BY(MILLION, 1), 0},
+    {"Gtok", TOKEN, BY(BILLION, 1), 0},
+    {"L", WATER, {{0}}, 0},
+    {"m3", WATER, BY(LITRES_PER_M3, 1), 0},
+    {"%", NONE, {{0}}, 1},
+    {"gpu", NONE, {{0}}, 0},
+    {"node", NONE, {{0}}, 0},
+    {"FTE", NONE, {{0}}, 0},
+    {"request", NONE, {{0}}, 0},
+};
+
+enum { SYMBOLS = sizeof symbols / sizeof symbols[0] };
+
+const char *const currency_codes[CURRENCIES] = {
+    [BASE_USD] = "USD", [BASE_EUR] = "EUR", [BASE_GBP] = "GBP", [BASE_CHF] = "CHF",
+    [BASE_JPY] = "JPY", [BASE_CNY] = "CNY", [BASE_INR] = "INR", [BASE_KRW] = "KRW",
+    [BASE_TWD] = "TWD", [BASE_HKD] = "HKD", [BASE_SGD] = "SGD", [BASE_AUD] = "AUD",
+    [BASE_NZD] = "NZD", [BASE_CAD] = "CAD", [BASE_SEK] = "SEK", [BASE_NOK] = "NOK",
+    [BASE_DKK] = "DKK", [BASE_ISK] = "ISK", [BASE_PLN] = "PLN", [BASE_CZK] = "CZK",
+    [BASE_HUF] = "HUF", [BASE_RON] = "RON", [BASE_TRY] = "TRY", [BASE_ILS] = "ILS",
+    [BASE_AED] = "AED", [BASE_SAR] = "SAR", [BASE_QAR] = "QAR", [BASE_KWD] = "KWD",
+    [BASE_ZAR] = "ZAR", [BASE_BRL] = "BRL", [BASE_MXN] = "MXN", [BASE_CLP] = "CLP",
+    [BASE_THB] = "THB", [BASE_MYR] = "MYR", [BASE_IDR] = "IDR", [BASE_VND] = "VND",
+    [BASE_PHP] = "PHP",
+};
+
+static const char *base_name(int base) {
+  static const char *const others[] = {"W", "h", "B", "token", "L"};
+  return base < CURRENCIES ? currency_codes[base] : others[base - CURRENCIES];
+}
+
+static size_t symbol_length(const char *text) {
+  if (*text == '%')
+    return 1;
+  size_t length = 0;
+  while (isalnum((unsigned char)text[length]) || text[length] == '_')
+    length++;
+  return isalpha((unsigned char)*text) ? length : 0;
+}
+
+static bool is_named(const char *symbol, const char *name, size_t length) {
+  return strlen(symbol) == length && !strncmp(symbol, name, length);
+}
+
+// False where the name is none of a unit.
+static bool symbol_find(const char *name, size_t length, struct symbol *symbol) {
+  for (int i = 0; i < CURRENCIES; i++)
+    if (is_named(currency_codes[i], name, length)) {
+      *symbol = (struct symbol){.name = currency_codes[i]};
+      symbol->dimension[i] = 1;
+      return true;
+    }
+  for (size_t i = 0; i < SYMBOLS; i++)
+    if (is_named(symbols[i].name, name, length)) {
+      *symbol = symbols[i];
+      return true;
+    }
+  return false;
+}
+
+bool unit_is_symbol(const char *name) {
+  struct symbol symbol;
+  return symbol_find(name, strlen(name), &symbol);
+}
+
+static void unit_apply(struct unit *unit, const struct symbol *symbol, int sign) {
+  for (int i = 0; i < BASE_UNITS; i++)
+    unit->dimension.power[i] =
+        (signed char)(unit->dimension.power[i] + sign * symbol->dimension[i]);
+  unit->conversion = conversion_multiply(unit->conversion, symbol->conversion, sign);
+  unit->percents += sign * symbol->percents;
+}
+
+static size_t spaces(const char *text) {
+  return strspn(text, " \t");
+}
+
+// Seven factors are more than any unit here has, and keep the powers far from overflow.
+enum { MAX_FACTORS = 7 };
+
+static size_t scan_unit(const char *text, struct unit *unit) {
+  struct symbol symbol;
+  size_t at = 0, length = symbol_length(text);
+  if (*text == '1' && text[1 + spaces(text + 1)] == '/')
+    at = 1;
+  else if (length && symbol_find(text, length, &symbol)) {
+    unit_apply(unit, &symbol, 1);
+    at = length;
+  } else
+    return 0;
+  for (int factors = 1; factors < MAX_FACTORS; factors++) {
+    size_t next = at + spaces(text + at);
+    char operator= text[next];
+    if (operator!= '/' && operator!= '*')
+      break;
+    next += 1 + spaces(text + next + 1);
+    length = symbol_length(text + next);
+    if (!length || !symbol_find(text + next, length, &symbol))
+      break;
+    unit_apply(unit, &symbol, operator== '/' ? -1 : 1);
+    at = next + length;
+  }
+  return at;
+}
+
+size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena) {
+  *unit = (struct unit){0};
+  size_t length = scan_unit(text, unit);
+  if (length) {
+    unit->text = arena_copy_n(arena, text, length);
+    unit->counts = dimension_is_one(unit->dimension) && !unit->percents;
+  }
+  return length;
+}
+
+static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
+  const char *names[SYMBOLS + CURRENCIES];
+  for (size_t i = 0; i < SYMBOLS; i++)
+    names[i] = symbols[i].name;
+  memcpy(names + SYMBOLS, currency_codes, sizeof currency_codes);
+  size_t length = symbol_length(text);
+  char *word = arena_copy_n(diagnostics->arena, text, length ? length : strlen(text));
+  const char *nearest = nearest_name(word, names, SYMBOLS + CURRENCIES);
+  if (nearest)
+    diagnostics_error(diagnostics, place, "unknown unit '%s'; did you mean '%s'?", word, nearest);
+  else
+    diagnostics_error(diagnostics, place, "unknown unit '%s'", word);
+}
+
+int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
+               struct diagnostics *diagnostics) {
+  *unit = (struct unit){.text = arena_copy(arena, text), .counts = true};
+  if (!strcmp(text, "-"))
+    return 0;
+  size_t length = unit_prefix(text, unit, arena);
+  size_t rest = length + spaces(text + length);
+  if (length && !text[rest]) {
+    unit->text = arena_copy(arena, text);
+    return 0;
+  }
+  while (text[rest] == '/' || text[rest] == '*' || text[rest] == ' ')
+    rest++;
+  place.column += (int)rest;
+  unknown_unit(text + rest, place, diagnostics);
+  return -1;
+}
+
+double conversion_value(struct conversion conversion) {
+  double above = 1, below = 1;
+  for (int i = 0; i < CONVERT_CONSTANTS; i++) {
+    for (int k = 0; k < conversion.power[i]; k++)
+      above *= conversion_table[i].value;
+    for (int k = 0; k < -conversion.power[i]; k++)
+      below *= conversion_table[i].value;
+  }
+  return above / below;
+}
+
+struct conversion conversion_multiply(struct conversion a, struct conversion b, int sign) {
+  for (int i = 0; i < CONVERT_CONSTANTS; i++)
+    a.power[i] = (signed char)(a.power[i] + sign * b.power[i]);
+  return a;
+}
+
+bool conversion_is_one(struct conversion conversion) {
+  static const struct conversion one;
+  return !memcmp(&conversion, &one, sizeof one);
+}
+
+double unit_cell_factor(const struct unit *unit) {
+  return conversion_value(unit->conversion);
+}
+
+double unit_factor(const struct unit *unit) {
+  double factor = unit_cell_factor(unit);
+  for (int k = 0; k < unit->percents; k++)
+    factor /= 100;
+  for (int k = 0; k < -unit->percents; k++)
+    factor *= 100;
+  return factor;
+}
+
+struct dimension dimension_multiply(struct dimension a, struct dimension b, int sign) {
+  for (int i = 0; i < BASE_UNITS; i++)
+    a.power[i] = (signed char)(a.power[i] + sign * b.power[i]);
+  return a;
+}
+
+bool dimension_equal(struct dimension a, struct dimension b) {
+  return !memcmp(&a, &b, sizeof a);
+}
+
+bool dimension_is_one(struct dimension dimension) {
+  return dimension_equal(dimension, (struct dimension){{0}});
+}
+
+const char *dimension_text(struct dimension dimension, struct arena *arena) {
+  const char *text = "";
+  for (int sign = 1; sign >= -1; sign -= 2)
+    for (int i = 0; i < BASE_UNITS; i++)
+      for (int k = 0; k < sign * dimension.power[i]; k++) {
+        const char *join = sign > 0 ? (*text ? "*" : "") : (*text ? "/" : "1/");
+        text = arena_printf(arena, "%s%s%s", text, join, base_name(i));
+      }
+  return *text ? text : "a plain number";
+}
+
+int dimension_money(struct dimension dimension) {
+  int power = 0;
+  for (int i = 0; i < CURRENCIES; i++)
+    power += dimension.power[i];
+  return power;
+}
+
+int dimension_currency(struct dimension dimension) {
+  for (int i = 0; i < CURRENCIES; i++)
+    if (dimension.power[i])
+      return i;
+  return -1;
+}
+
+static bool is_one_currency_times(struct dimension dimension, struct dimension rest) {
+  const int currency = dimension_currency(dimension);
+  if (currency < 0 || dimension.power[currency] != 1)
+    return false;
+  dimension.power[currency] = 0;
+  return dimension_equal(dimension, rest);
+}
+
+bool dimension_is_money(struct dimension dimension) {
+  return is_one_currency_times(dimension, (struct dimension){{0}});
+}
+
+bool dimension_is_money_per(struct dimension dimension, enum base_unit per) {
+  struct dimension rest = {{0}};
+  rest.power[per] = -1;
+  return is_one_currency_times(dimension, rest);
+}
+
+int currency_find(const char *code) {
+  for (int i = 0; i < CURRENCIES; i++)
+    if (!strcmp(currency_codes[i], code))
+      return i;
+  return -1;
+}
+
+static const char *find_currency(const char *text, const char *code) {
+  const size_t length = strlen(code);
+  for (const char *at = strstr(text, code); at; at = strstr(at + 1, code)) {
+    const bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+    if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_')
+      return at;
+  }
+  return NULL;
+}
+
+bool text_has_currency(const char *text, const char *code) {
+  return find_currency(text, code) != NULL;
+}
+
+const char *text_in_currency(const char *text, const char *from, const char *to,
+                             struct arena *arena) {
+  const char *at = find_currency(text, from);
+  if (!at || !strcmp(from, to))
+    return text;
+  char *copy = arena_copy(arena, text);
+  for (; at; at = find_currency(at + 1, from))
+    for (size_t i = 0; to[i]; i++)
+      copy[(size_t)(at - text) + i] = to[i];
+  return copy;
+}
+
+size_t number_prefix(const char *text, double *value) {
+  size_t digits = strspn(text, "0123456789"), at = digits;
+  if (text[at] == '.') {
+    size_t decimals = strspn(text + at + 1, "0123456789");
+    digits += decimals;
+    at += 1 + decimals;
+  }
+  if (!digits)
+    return 0;
+  if (text[at] == 'e' || text[at] == 'E') {
+    size_t sign = at + 1 + (text[at + 1] == '+' || text[at + 1] == '-');
+    size_t exponent = strspn(text + sign, "0123456789");
+    if (exponent)
+      at = sign + exponent;
+  }
+  char buffer[64];
+  if (at >= sizeof buffer)
+    return 0;
+  memcpy(buffer, text, at);
+  buffer[at] = 0;
+  *value = strtod(buffer, NULL);
+  return isfinite(*value) ? at : 0;
+}
+
+static const char *example_of(const struct unit *expected, struct arena *arena) {
+  if (!strcmp(expected->text, "-"))
+    return "a plain number";
+  if (expected->counts)
+    return "a count";
+  return arena_printf(arena, "a quantity such as '%s %s'", expected->percents ? "5" : "100",
+                      expected->text);
+}
+
+static int wrong_number(const char *text, struct place place, const struct unit *expected,
+                        struct diagnostics *diagnostics) {
+  const char *hint = strspn(text, "0123456789") && strchr(text, ',')
+                         ? " (no thousands separators, a point for decimals)"
+                         : "";
+  diagnostics_error(diagnostics, place, "expected %s, not '%s'%s",
+                    example_of(expected, diagnostics->arena), text, hint);
+  return -1;
+}
+
+static bool names_count(const char *unit, const char *count) {
+  const size_t length = strlen(count);
+  for (const char *at = strstr(unit, count); at; at = strstr(at + 1, count))
+    if ((at == unit || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[length]))
+      return true;
+  return false;
+}
+
+// "token/s/node" where a figure per gpu is wanted: the dimensions agree, the figures do not.
+static bool counts_differ(const struct unit *unit, const struct unit *expected) {
+  static const char *const counts[] = {"gpu", "node", "FTE"};
+  bool stranger = false, known = false;
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    const bool wanted = names_count(expected->text, counts[i]);
+    stranger |= names_count(unit->text, counts[i]) && !wanted;
+    known |= wanted;
+  }
+  return stranger && known;
+}
+
+static void wrong_unit(const struct unit *unit, struct place place, const struct unit *expected,
+                       struct diagnostics *diagnostics) {
+  const int wanted = dimension_currency(expected->dimension);
+  const int typed = dimension_currency(unit->dimension);
+  if (wanted < 0 || typed < 0 || wanted == typed)
+    diagnostics_error(diagnostics, place, "wrong unit '%s': expected %s", unit->text,
+                      example_of(expected, diagnostics->arena));
+  else
+    diagnostics_error(diagnostics, place, "amounts are in %s here, not %s: convert them first%s",
+                      currency_codes[wanted], currency_codes[typed],
+                      wanted != BASE_USD ? ""
+                                         : arena_printf(diagnostics->arena,
+                                                        ", or let [scenario] say 'currency = %s'",
+                                                        currency_codes[typed]));
+}
+
+int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
+                   struct diagnostics *diagnostics) {
+  struct arena *arena = diagnostics->arena;
+  const char *start = text + spaces(text);
+  double sign = *start == '-' ? -1 : 1;
+  if (*start == '-' || *start == '+')
+    start += 1 + spaces(start + 1);
+  size_t length = number_prefix(start, value);
+  if (!length)
+    return wrong_number(text, place, expected, diagnostics);
+  *value *= sign;
+  const char *rest = start + length + spaces(start + length);
+  if (*rest == ',' || *rest == '.' || *rest == '_' || isdigit((unsigned char)*rest))
+    return wrong_number(text, place, expected, diagnostics);
+  if (!*rest) {
+    if (expected->counts)
+      return 0;
+    diagnostics_error(diagnostics, place, "'%s' has no unit: expected %s", text,
+                      example_of(expected, arena));
+    return -1;
+  }
+  struct unit unit;
+  struct place unit_place = place;
+  unit_place.column += (int)(rest - text);
+  if (unit_parse(rest, unit_place, &unit, arena, diagnostics))
+    return -1;
+  bool shares_differ = dimension_is_one(unit.dimension) && unit.percents != expected->percents;
+  if (!dimension_equal(unit.dimension, expected->dimension) || shares_differ ||
+      counts_differ(&unit, expected)) {
+    wrong_unit(&unit, unit_place, expected, diagnostics);
+    return -1;
+  }
+  *value *= unit_factor(&unit);
+  if (isfinite(*value))
+    return 0;
+  return wrong_number(text, place, expected, diagnostics);
+}

@@ -1,0 +1,166 @@
+// units: quantities as people type them, "0.08 USD/kWh", and the dimension algebra behind them.
+//
+// Base units, in which everything is computed: W, h, B, token, L and one for each currency, so that
+// nothing but an exchange rate (1.10 USD/EUR) leads from one currency to another. A year is 8760 h,
+// a month a twelfth of it. gpu, node, FTE and request are counts of dimension 1. A percentage is a
+// fraction inside and `%` at the edges.
+#ifndef PERTOKEN_MODEL_COST_UNITS_H
+#define PERTOKEN_MODEL_COST_UNITS_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+
+#include <stdbool.h>
+
+// First the currencies, by their codes of ISO 4217.
+enum base_unit {
+  BASE_USD,
+  BASE_EUR,
+  BASE_GBP,
+  BASE_CHF,
+  BASE_JPY,
+  BASE_CNY,
+  BASE_INR,
+  BASE_KRW,
+  BASE_TWD,
+  BASE_HKD,
+  BASE_SGD,
+  BASE_AUD,
+  BASE_NZD,
+  BASE_CAD,
+  BASE_SEK,
+  BASE_NOK,
+  BASE_DKK,
+  BASE_ISK,
+  BASE_PLN,
+  BASE_CZK,
+  BASE_HUF,
+  BASE_RON,
+  BASE_TRY,
+  BASE_ILS,
+  BASE_AED,
+  BASE_SAR,
+  BASE_QAR,
+  BASE_KWD,
+  BASE_ZAR,
+  BASE_BRL,
+  BASE_MXN,
+  BASE_CLP,
+  BASE_THB,
+  BASE_MYR,
+  BASE_IDR,
+  BASE_VND,
+  BASE_PHP,
+  CURRENCIES,
+  BASE_W = CURRENCIES,
+  BASE_H,
+  BASE_B,
+  BASE_TOKEN,
+  BASE_L,
+  BASE_UNITS
+};
+
+extern const char *const currency_codes[CURRENCIES];
+
+// Powers of the base units.
+struct dimension {
+  signed char power[BASE_UNITS];
+};
+
+// The constants that every conversion is a product of, so that a spreadsheet can show a conversion
+// as named cells instead of a bare number.
+enum conversion_constant {
+  CONVERT_HOURS_PER_YEAR,
+  CONVERT_MONTHS_PER_YEAR,
+  CONVERT_HOURS_PER_DAY,
+  CONVERT_MINUTES_PER_HOUR,
+  CONVERT_SECONDS_PER_HOUR,
+  CONVERT_THOUSAND,
+  CONVERT_MILLION,
+  CONVERT_BILLION,
+  CONVERT_KIBI,
+  CONVERT_LITRES_PER_M3,
+  CONVERT_CONSTANTS
+};
+
+struct conversion {
+  signed char power[CONVERT_CONSTANTS];
+};
+
+struct conversion_info {
+  const char *name;  // hours_per_year
+  const char *label; // Hours per year
+  double value;
+};
+
+extern const struct conversion_info conversion_table[CONVERT_CONSTANTS];
+
+struct unit {
+  const char *text; // as written: "USD/kWh"
+  struct dimension dimension;
+  // Base units in one of this unit, without the 1/100 of a %: a cell holding a fraction under a %
+  // format is worth `conversion` base units.
+  struct conversion conversion;
+  int percents; // power of %
+  bool counts;  // dimension 1 by a count (gpu) or plain ("-"): a bare number is complete
+};
+
+// Parses "USD/kW/month", "%/yr", "1/h", "-", "gpu". Errors: unknown symbol (with the nearest known
+// one), stray text.
+int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
+               struct diagnostics *diagnostics);
+
+// The longest unit at the start of `text`, which must begin with a unit symbol; its length, or 0 if
+// there is none.
+size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
+
+bool unit_is_symbol(const char *name);
+
+// Base units in one of this unit as typed (so 0.01 for %).
+double unit_factor(const struct unit *unit);
+
+// Base units in one of what a spreadsheet cell holds (so 1 for %).
+double unit_cell_factor(const struct unit *unit);
+double conversion_value(struct conversion conversion);
+struct conversion conversion_multiply(struct conversion a, struct conversion b, int sign);
+bool conversion_is_one(struct conversion conversion);
+
+struct dimension dimension_multiply(struct dimension a, struct dimension b, int sign);
+bool dimension_equal(struct dimension a, struct dimension b);
+bool dimension_is_one(struct dimension dimension);
+const char *dimension_text(struct dimension dimension, struct arena *arena);
+
+// The power of money in it, whatever the currency: 0 for an exchange rate.
+int dimension_money(struct dimension dimension);
+
+// The first currency in it, an index of currency_codes; -1: none.
+int dimension_currency(struct dimension dimension);
+
+// USD/token and USD, in whatever currency.
+bool dimension_is_money(struct dimension dimension);
+bool dimension_is_money_per(struct dimension dimension, enum base_unit per);
+
+// An index of currency_codes, or -1.
+int currency_find(const char *code);
+
+// Is the code a word of the text? "0.08 USD/kWh" has USD.
+bool text_has_currency(const char *text, const char *code);
+
+// The text with one currency's code in place of another's, each of three letters, so that columns
+// stay as they are.
+const char *text_in_currency(const char *text, const char *from, const char *to,
+                             struct arena *arena);
+
+// Parses "0.08 USD/kWh" where a quantity like `expected` is wanted; *value comes in base units.
+// A bare number is complete only where `expected` is a count or a plain number. NaN, infinity,
+// hexadecimal and thousands separators are refused, as is a unit of another dimension, or one per
+// node where one per gpu is wanted. Returns 0 or -1.
+int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
+                   struct diagnostics *diagnostics);
+
+// A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal. Its
+// length or 0.
+size_t number_prefix(const char *text, double *value);
+
+#endif

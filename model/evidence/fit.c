@@ -1,0 +1,90 @@
+#include "model/evidence/fit.h"
+
+#include <math.h>
+
+bool fit_device_of(const struct table *accelerators, size_t row, struct fit_device *out) {
+  double memory_gb = 0, most = 0;
+  *out = (struct fit_device){.id = table_cell(accelerators, row, "id"),
+                             .name = table_cell(accelerators, row, "name"),
+                             .vendor = table_cell(accelerators, row, "vendor")};
+  if (!table_number(accelerators, row, "memory_gb", &memory_gb))
+    return false;
+  if (!table_number(accelerators, row, "scale_up_domain", &most) &&
+      !table_number(accelerators, row, "gpus_per_node", &most))
+    most = FIT_MOST;
+  out->memory = 1e9 * memory_gb;
+  out->most = (int)most;
+  return true;
+}
+
+// What one request holds on all accelerators together.
+static double per_request(const struct memory_model *model, int accelerators,
+                          const struct fit_terms *terms) {
+  const double kv = memory_kv(model, terms->context, memory_bits(terms->kv));
+  return accelerators *
+         (kv * memory_kv_share(model, accelerators) + memory_per_sequence(model, accelerators));
+}
+
+// Of a step as long as `rows`, on all together.
+static double activations(const struct memory_model *model, int accelerators, double rows) {
+  return accelerators * rows * memory_per_token(model, accelerators);
+}
+
+double fit_concurrency(const struct memory_model *model, const char *precision,
+                       const struct fit_device *device, int accelerators,
+                       const struct fit_terms *terms) {
+  const double room =
+      accelerators * device->memory * terms->memory_share - memory_weights(model, precision);
+  if (room < 0 || !memory_divides(model, accelerators))
+    return 0;
+  if (!model->has_shape)
+    return NAN;
+  const double each = per_request(model, accelerators, terms);
+  const double requests = (room - activations(model, accelerators, terms->chunk)) / each;
+  if (requests <= terms->chunk)
+    return fmax(floor(requests), 0);
+  // More requests than a chunk has tokens: every one adds a row to the step.
+  return floor(room / (each + activations(model, accelerators, 1)));
+}
+
+static bool holds(double concurrency) {
+  return isnan(concurrency) || concurrency >= 1;
+}
+
+static double most_concurrency(const struct memory_model *model, const char *precision,
+                               const struct fit_device *device, const struct fit_terms *terms,
+                               int *accelerators) {
+  double best = 0;
+  *accelerators = 0;
+  for (int n = 1; n <= device->most; n++) {
+    const double concurrency = fit_concurrency(model, precision, device, n, terms);
+    if (!(concurrency >= 1) || concurrency < best)
+      continue;
+    best = concurrency;
+    *accelerators = n;
+  }
+  return model->has_shape ? best : NAN;
+}
+
+static int fewest(const struct memory_model *model, const char *precision,
+                  const struct fit_device *device, const struct fit_terms *terms) {
+  const int wanted = terms->accelerators;
+  for (int n = wanted ? wanted : 1; n <= (wanted ? wanted : device->most); n++)
+    if (holds(fit_concurrency(model, precision, device, n, terms)))
+      return n;
+  return 0;
+}
+
+struct fit fit_find(const struct memory_model *model, const char *precision,
+                    const struct fit_device *device, const struct fit_terms *terms) {
+  const int found = fewest(model, precision, device, terms);
+  const int counted = found ? found : (terms->accelerators ? terms->accelerators : 1);
+  struct fit fit = {.accelerators = found,
+                    .weights = memory_weights(model, precision),
+                    .per_request = per_request(model, counted, terms),
+                    .activations = activations(model, counted, terms->chunk)};
+  fit.left = counted * device->memory - fit.weights;
+  fit.concurrency = found ? fit_concurrency(model, precision, device, found, terms) : 0;
+  fit.concurrency_most = most_concurrency(model, precision, device, terms, &fit.most);
+  return fit;
+}

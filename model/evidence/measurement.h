@@ -1,0 +1,312 @@
+// measurement: records of the probe's runs, as JSON files, written and read.
+//
+// A record is one file: a device, its environment, and one result for each workload measured on it.
+// It is written whole and put in place at once, and carries a SHA-256 over its own content, so that
+// a damaged or edited record is told from one that the probe wrote. The digest is taken over the
+// canonical form of what the file holds besides it: keys sorted, no blanks, reals with 17 digits.
+//
+// Decoding is not serving: `tokens_per_s` is what the device decodes when all it does is decode.
+#ifndef PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_H
+#define PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/evidence/grade.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// 2 adds what stands beside the device's own watts, telemetry and the device's state; 3 what the
+// device does while others beside it run the same; 4 the meter's readings over time; 5 several
+// devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is put
+// on the device. Older records are read, with these unknown.
+#define MEASUREMENT_SCHEMA 7
+#define MEASUREMENT_BASIS  "decode"
+
+struct measurement_device {
+  const char *backend; // "cpu"
+  int index;           // of the device within the backend when it was measured; never its identity
+  const char *name, *uuid, *pci; // uuid and pci are "" where there is none
+  const char *runtime;           // driver, runtime and instruction set
+  uint64_t memory_bytes, cache_bytes;
+  int units; // cores or multiprocessors
+};
+
+// How the device was set up, by its management library. "" and NAN where it does not tell. In the
+// environment of several that hold a model together: the first, and the processes on all of them.
+struct measurement_device_state {
+  const char *driver, *vbios; // versions
+  const char *ecc;            // "enabled", "disabled"
+  const char *partition;      // "MIG", "SPX, NPS1"; "whole" of a device that could be split
+  double power_limit_w, default_power_limit_w;
+  double other_processes; // that compute on it, before the run; this one not counted
+};
+
+struct measurement_environment {
+  const char *kernel;    // release of the operating system's kernel
+  const char *cpu_flags; // "" where they cannot be read
+  const char *governor;  // of frequency, "" where it cannot be read
+  double load_average;   // of the machine over a minute, before the run; NAN when unknown
+  int threads;           // 0: the backend's choice
+  const char *tool_version;
+  const char *kernels_build; // hash over the kernels' sources
+  const char *remarks;       // what the figures rest on, for people; "" for nothing
+  struct measurement_device_state device_state;
+};
+
+struct measurement_shape {
+  const char *id; // of data/models.csv
+  int layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab;
+  double norm_epsilon, rope_theta;
+};
+
+// "bf16", "e4m3", "int8", "f32": two results are alike when all of these are.
+struct measurement_types {
+  const char *weights, *activations, *kv, *head, *accumulation;
+};
+
+// No figure stands in a record whose kernels did not pass.
+struct measurement_verification {
+  const char *what;           // which shape was compared, and how
+  double max_error;           // relative norm of the logits' error, the worst row's
+  double tolerance;           // that it had to stay below
+  const char *token_checksum; // SHA-256 over the first tokens sampled
+};
+
+// One depth of a model measured as slices.
+struct measurement_slice {
+  int layers;
+  double step_seconds, ci95_low_s, ci95_high_s; // median and its 95 % interval
+  const double *samples;                        // seconds per step
+  size_t sample_count;
+};
+
+// How a step is put on a device that is told what to do: decode_step_form of kernels/decode.h. ""
+// where there is but one way, and in old records.
+struct measurement_step_form {
+  const char *form;     // "recorded graph", "one launch", "single launches"
+  const char *fallback; // why it is not what it was to be, and takes longer than need be
+};
+
+struct measurement_flags {
+  bool cache_resident;        // weights and cache under 8 times the last-level cache
+  bool noisy;                 // first and last third of the samples differ by over 0.5 %
+  bool unconverged;           // the interval was still wider than +-0.5 % when time was up
+  bool drift;                 // read bandwidth before and after differ by over 1 %
+  bool bandwidth_void;        // a ratio above 1.02: the read bandwidth was not the ceiling
+  bool sampling_inconsistent; // energy and integrated power differ by over 5 %
+  bool thermal_unsettled;     // power still rose or fell at the end
+};
+
+// Of what was looked at several times while the load ran. NAN where it is not told.
+struct measurement_range {
+  double min, median, max;
+};
+
+// A reason that held the clocks down, and for how long of the window.
+struct measurement_throttle {
+  const char *reason;
+  double seconds;
+};
+
+struct measurement_telemetry {
+  const char *source; // "nvml", "cpufreq and hwmon", "none: WHY"; "" in old records
+  int looks;
+  double window_s; // from first to last look, under load; NAN without
+  struct measurement_range core_clock_hz, memory_clock_hz;
+  struct measurement_range core_temperature_c, memory_temperature_c;
+  const struct measurement_throttle *throttles; // those that held for any time
+  size_t throttle_count;
+};
+
+// Other watts of the same window, never a part of the device's own. NAN where not measured.
+struct measurement_beside {
+  double soak_s;          // of the same load before the window
+  double module_power_w;  // of the superchip's module that the device sits on, CPU and memory in it
+  const char *host_meter; // beside an accelerator, the CPU's: "rapl-powercap, ..."; "none: WHY"
+  double host_idle_power_w, host_load_power_w;
+  const char *wall_meter; // "ipmitool dcmi", "typed: NOTE"; "none: WHY"
+  double wall_power_w;    // of the whole machine
+};
+
+// What a meter read over a window, as means of times that follow each other: the first begins at 0,
+// each at the end of the one before. Neighbouring readings are joined so that no mean is of less
+// than a MEASUREMENT_READINGS-th of the window, nor of less than MEASUREMENT_READING_S: the joined
+// mean carries the energy of its parts, and all of them together that of the window. Nothing is
+// joined across a gap, nor is anything said of it.
+struct measurement_window {
+  // Trapezoids of the sensors' own watts, where the meter has them beside its counter; else
+  // differences of the energy that it counts.
+  bool sensed;
+  const double *end_s;       // seconds since the window's start, ascending
+  const double *power_w;     // NAN: a gap, in which the meter was not read
+  size_t count, power_count; // of the two lists: the same
+};
+
+#define MEASUREMENT_READINGS  240
+#define MEASUREMENT_READING_S 0.05
+
+// No readings: no meter, or a record of an older schema.
+struct measurement_readings {
+  struct measurement_window idle, load;
+};
+
+// The same workload on several devices of the machine at once, each with a model of its own. NAN
+// where not measured.
+struct measurement_together {
+  int devices;                            // that ran; 0: only this one was measured
+  double tokens_per_s;                    // of this device meanwhile
+  double slowest, fastest;                // tokens per second of a device
+  double total_tokens_per_s;              // of all
+  double load_power_w;                    // of all devices; what some share counted once
+  double host_load_power_w;               // beside them, of the CPU's meter
+  double window_s;                        // of time that all ran in
+  struct measurement_telemetry telemetry; // of this device meanwhile
+};
+
+// One rank's share of a model that several devices hold together, each a part of every matrix
+// (tensor parallel; Shoeybi et al., Megatron-LM, arXiv 1909.08053): its heads, rows of the MLP and
+// of the vocabulary. The ranks add up their results twice a layer and once at the end; what an
+// all-reduce takes is not measured on one device, but stated.
+struct measurement_shard {
+  int of;              // ranks; 0: the device holds the whole model
+  double step_seconds; // of the share alone; NAN for the whole model
+  double all_reduce_s; // of one; NAN: not stated, and then there are no tokens of the whole model
+  const char *source;  // of that
+};
+
+// One of them, by what it is known again.
+struct measurement_member {
+  int index; // of the device within the backend when it was measured
+  const char *name, *uuid, *pci;
+  struct measurement_device_state state;
+  struct measurement_telemetry telemetry; // under the load of all
+};
+
+// A model that several devices held together, all of them measured, as they exchanged what
+// measurement_shard says of shares. tokens_per_s and all that is metered are of all of them; bytes,
+// operations, memory and read bandwidth are of the first, and each has as much. Each one's clocks,
+// temperatures and throttling stand with the member; the result's own telemetry is unknown.
+struct measurement_tensor_parallel {
+  int devices;                              // 0: the result is of one device
+  const struct measurement_member *members; // [devices]
+  size_t member_count;
+  const char *library;       // that they exchange through: "NCCL 2.28.9"
+  double all_reduce_s;       // of one of a layer, alone, many in turn; a step has two a layer
+  uint64_t all_reduce_bytes; // of each device
+};
+
+// What the prober saw amiss, in words for whoever uses the figures: "the samples drifted, the power
+// had not settled"; "" when all was well. The grade is not changed by it.
+const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena);
+
+struct measurement_record;
+
+// One workload on one device. Text is never NULL. Numbers that were not measured are NAN.
+struct measurement {
+  const struct measurement_record *record;
+  struct place place; // the record's file
+
+  struct measurement_shape model;
+  const char *precision; // of the weights, as people say it: bf16, fp8, int8
+  struct measurement_types types;
+  int batch, context;
+
+  // false: tokens_per_s is of the first `layers_measured` layers alone, or of a rank's share
+  // without its exchanges, of use to no one but the prober. Such a result never stands for its
+  // model.
+  bool whole_model;
+  int layers_measured;                    // as many as the model has, or the deepest slice
+  const struct measurement_slice *slices; // two or three depths, else none
+  size_t slice_count;
+  double slice_error_s; // standard error of the extrapolated step; NAN from two depths
+
+  // Of all rows of the batch: batch / median step. Per device, or of all devices of
+  // measurement_devices.
+  double tokens_per_s, ci95_low, ci95_high; // 95 % interval of the median
+  double step_seconds, p5_s, p95_s;         // median and quantiles of a step's time
+  double layer_seconds;                     // step_seconds / layers
+  const double *samples;                    // seconds per step, in order; none for slices
+  size_t sample_count;
+
+  uint64_t bytes_per_step, operations_per_step, resident_bytes;
+  const char *cost_formula;          // how they were counted
+  double read_bandwidth;             // B/s, the best of the backend's read kernels
+  double read_bandwidth_after;       // the same after the samples
+  double read_bandwidth_share;       // bytes_per_step / step over the read bandwidth
+  double share_p5, share_p95;        // of the pairs of step and read
+  const char *energy_meter;          // "rapl powercap, 2 packages", or "none: WHY"
+  double idle_power_w, load_power_w; // of what the meter covers
+  double sampled_power_w;            // trapezoid of sampled power, beside load_power_w
+  double joules_per_token;           // load_power_w / tokens_per_s, of all ranks
+  double energy_j, energy_window_s;  // between two edges of the counter
+  double power_slope_w_per_s;        // over the energy window
+  struct measurement_readings readings;
+  struct measurement_beside beside;
+  struct measurement_telemetry telemetry;
+  struct measurement_together together;
+  struct measurement_shard shard;
+  struct measurement_tensor_parallel tensor_parallel;
+
+  struct measurement_step_form step_form;
+  struct measurement_flags flags;
+  enum grade grade; // measured; or projected: slices, cache-resident, not the whole model
+  struct measurement_verification verification;
+  uint64_t seed;
+  const char *started, *finished; // 2026-11-21T09:30:00Z
+};
+
+struct measurement_record {
+  const struct source *source; // NULL until written
+  const char *path;
+  struct measurement_device device;
+  struct measurement_environment environment;
+  const char *started, *finished; // of the run, over all its results
+  const char *digest;             // 64 hexadecimal digits; set by reading and writing
+  struct measurement *results;    // [count]
+  size_t count;
+};
+
+// Refused, with an error each: what source_read refuses; no JSON, or not the whole of it; a newer
+// schema; a missing field, one of the wrong type, one that is not known; a number that is negative
+// or out of range; a digest that does not match the content. NULL after errors.
+struct measurement_record *measurement_read(const char *path, struct arena *arena,
+                                            struct diagnostics *diagnostics);
+
+// Every *.json of a directory, in the order of their names. A directory that cannot be read is an
+// error; an empty one is not. Returns 0 or -1.
+int measurement_read_directory(const char *directory, struct measurement_record ***records,
+                               size_t *count, struct arena *arena, struct diagnostics *diagnostics);
+
+// Writes beside `path`, flushes to the disk and renames, so that `path` holds the old record or the
+// new one and never half of one. Sets path and digest. A failure is an error with machine_failed
+// set. Returns 0 or -1.
+int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
+                      struct diagnostics *diagnostics);
+
+// All unknown, for who fills in what there is.
+extern const struct measurement_device_state measurement_device_state_unknown;
+extern const struct measurement_beside measurement_beside_unknown;
+extern const struct measurement_telemetry measurement_telemetry_unknown;
+extern const struct measurement_together measurement_together_unknown;
+extern const struct measurement_shard measurement_whole_model;
+extern const struct measurement_tensor_parallel measurement_one_device;
+
+// Devices that hold the model of a result, which tokens_per_s are of; and those of them that the
+// meter's watts are of.
+int measurement_devices(const struct measurement *result);
+int measurement_metered_devices(const struct measurement *result);
+
+// Seconds and joules of the window, gaps left out.
+double measurement_window_seconds(const struct measurement_window *window);
+double measurement_window_joules(const struct measurement_window *window);
+
+bool measurement_has_gap(const struct measurement_window *window);
+
+// Whether backend, name, UUID, PCI address and number of units are the same.
+bool measurement_same_device(const struct measurement_device *a,
+                             const struct measurement_device *b);
+
+#endif

@@ -1,0 +1,236 @@
+#include "model/evidence/measurement_fields.h"
+
+#include "model/evidence/measurement.h"
+
+#include <limits.h>
+
+#define ENDLESS 1e300
+
+#define TEXT(s, member)                                                                            \
+  { #member, FIELD_TEXT, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+#define REAL(s, member, low)                                                                       \
+  { #member, FIELD_REAL, 1, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
+#define MAYBE(s, member, low)                                                                      \
+  { #member, FIELD_MAYBE, 1, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
+#define INT(s, member, low)                                                                        \
+  { #member, FIELD_INT, 1, offsetof(struct s, member), low, INT_MAX, 0, 0, NULL }
+#define COUNT(s, member)                                                                           \
+  { #member, FIELD_COUNT, 1, offsetof(struct s, member), 0, 9.3e18, 0, 0, NULL }
+#define BOOL(s, member)                                                                            \
+  { #member, FIELD_BOOL, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+#define GRADE(s, member)                                                                           \
+  { #member, FIELD_GRADE, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
+#define REALS(s, member, count)                                                                    \
+  {                                                                                                \
+#member, FIELD_REALS, 1, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count), 0, \
+        NULL                                                                                       \
+  }
+#define MAYBES(s, member, count)                                                                   \
+  {                                                                                                \
+#member, FIELD_MAYBES, 1, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count),   \
+        0, NULL                                                                                    \
+  }
+#define OBJECT(s, member, fields)                                                                  \
+  { #member, FIELD_OBJECT, 1, offsetof(struct s, member), 0, 0, 0, 0, fields }
+#define OBJECT_SINCE(s, member, fields, since)                                                     \
+  { #member, FIELD_OBJECT, since, offsetof(struct s, member), 0, 0, 0, 0, fields }
+#define LIST(s, member, count, type, fields)                                                       \
+  {                                                                                                \
+#member, FIELD_LIST, 1, offsetof(struct s, member), 0, 0, offsetof(struct s, count),           \
+        sizeof(struct type), fields                                                                \
+  }
+#define END                                                                                        \
+  { NULL, FIELD_TEXT, 1, 0, 0, 0, 0, 0, NULL }
+
+static const struct field device_fields[] = {
+    TEXT(measurement_device, backend),       INT(measurement_device, index, 0),
+    TEXT(measurement_device, name),          TEXT(measurement_device, uuid),
+    TEXT(measurement_device, pci),           TEXT(measurement_device, runtime),
+    COUNT(measurement_device, memory_bytes), COUNT(measurement_device, cache_bytes),
+    INT(measurement_device, units, 1),       END};
+
+static const struct field device_state_fields[] = {
+    TEXT(measurement_device_state, driver),
+    TEXT(measurement_device_state, vbios),
+    TEXT(measurement_device_state, ecc),
+    TEXT(measurement_device_state, partition),
+    MAYBE(measurement_device_state, power_limit_w, 0),
+    MAYBE(measurement_device_state, default_power_limit_w, 0),
+    MAYBE(measurement_device_state, other_processes, 0),
+    END};
+
+static const struct field environment_fields[] = {
+    TEXT(measurement_environment, kernel),
+    TEXT(measurement_environment, cpu_flags),
+    TEXT(measurement_environment, governor),
+    MAYBE(measurement_environment, load_average, 0),
+    INT(measurement_environment, threads, 0),
+    TEXT(measurement_environment, tool_version),
+    TEXT(measurement_environment, kernels_build),
+    TEXT(measurement_environment, remarks),
+    OBJECT_SINCE(measurement_environment, device_state, device_state_fields, 2),
+    END};
+
+static const struct field shape_fields[] = {TEXT(measurement_shape, id),
+                                            INT(measurement_shape, layers, 1),
+                                            INT(measurement_shape, hidden, 1),
+                                            INT(measurement_shape, heads, 1),
+                                            INT(measurement_shape, kv_heads, 1),
+                                            INT(measurement_shape, head_dim, 1),
+                                            INT(measurement_shape, ffn_hidden, 1),
+                                            INT(measurement_shape, vocab, 1),
+                                            REAL(measurement_shape, norm_epsilon, 0),
+                                            REAL(measurement_shape, rope_theta, 0),
+                                            END};
+
+static const struct field types_fields[] = {
+    TEXT(measurement_types, weights),      TEXT(measurement_types, activations),
+    TEXT(measurement_types, kv),           TEXT(measurement_types, head),
+    TEXT(measurement_types, accumulation), END};
+
+static const struct field slice_fields[] = {INT(measurement_slice, layers, 1),
+                                            REAL(measurement_slice, step_seconds, 0),
+                                            REAL(measurement_slice, ci95_low_s, 0),
+                                            REAL(measurement_slice, ci95_high_s, 0),
+                                            REALS(measurement_slice, samples, sample_count),
+                                            END};
+
+static const struct field step_form_fields[] = {TEXT(measurement_step_form, form),
+                                                TEXT(measurement_step_form, fallback), END};
+
+static const struct field flags_fields[] = {
+    BOOL(measurement_flags, cache_resident),    BOOL(measurement_flags, noisy),
+    BOOL(measurement_flags, unconverged),       BOOL(measurement_flags, drift),
+    BOOL(measurement_flags, bandwidth_void),    BOOL(measurement_flags, sampling_inconsistent),
+    BOOL(measurement_flags, thermal_unsettled), END};
+
+static const struct field range_fields[] = {MAYBE(measurement_range, min, -ENDLESS),
+                                            MAYBE(measurement_range, median, -ENDLESS),
+                                            MAYBE(measurement_range, max, -ENDLESS), END};
+
+static const struct field throttle_fields[] = {TEXT(measurement_throttle, reason),
+                                               REAL(measurement_throttle, seconds, 0), END};
+
+static const struct field telemetry_fields[] = {
+    TEXT(measurement_telemetry, source),
+    INT(measurement_telemetry, looks, 0),
+    MAYBE(measurement_telemetry, window_s, 0),
+    OBJECT(measurement_telemetry, core_clock_hz, range_fields),
+    OBJECT(measurement_telemetry, memory_clock_hz, range_fields),
+    OBJECT(measurement_telemetry, core_temperature_c, range_fields),
+    OBJECT(measurement_telemetry, memory_temperature_c, range_fields),
+    LIST(measurement_telemetry, throttles, throttle_count, measurement_throttle, throttle_fields),
+    END};
+
+static const struct field beside_fields[] = {MAYBE(measurement_beside, soak_s, 0),
+                                             MAYBE(measurement_beside, module_power_w, 0),
+                                             TEXT(measurement_beside, host_meter),
+                                             MAYBE(measurement_beside, host_idle_power_w, 0),
+                                             MAYBE(measurement_beside, host_load_power_w, 0),
+                                             TEXT(measurement_beside, wall_meter),
+                                             MAYBE(measurement_beside, wall_power_w, 0),
+                                             END};
+
+static const struct field window_fields[] = {BOOL(measurement_window, sensed),
+                                             REALS(measurement_window, end_s, count),
+                                             MAYBES(measurement_window, power_w, power_count), END};
+
+static const struct field readings_fields[] = {OBJECT(measurement_readings, idle, window_fields),
+                                               OBJECT(measurement_readings, load, window_fields),
+                                               END};
+
+static const struct field together_fields[] = {
+    INT(measurement_together, devices, 0),
+    MAYBE(measurement_together, tokens_per_s, 0),
+    MAYBE(measurement_together, slowest, 0),
+    MAYBE(measurement_together, fastest, 0),
+    MAYBE(measurement_together, total_tokens_per_s, 0),
+    MAYBE(measurement_together, load_power_w, 0),
+    MAYBE(measurement_together, host_load_power_w, 0),
+    MAYBE(measurement_together, window_s, 0),
+    OBJECT_SINCE(measurement_together, telemetry, telemetry_fields, 6),
+    END};
+
+static const struct field shard_fields[] = {
+    INT(measurement_shard, of, 0), MAYBE(measurement_shard, step_seconds, 0),
+    MAYBE(measurement_shard, all_reduce_s, 0), TEXT(measurement_shard, source), END};
+
+static const struct field member_fields[] = {
+    INT(measurement_member, index, 0),
+    TEXT(measurement_member, name),
+    TEXT(measurement_member, uuid),
+    TEXT(measurement_member, pci),
+    OBJECT_SINCE(measurement_member, state, device_state_fields, 6),
+    OBJECT_SINCE(measurement_member, telemetry, telemetry_fields, 6),
+    END};
+
+static const struct field tensor_parallel_fields[] = {
+    INT(measurement_tensor_parallel, devices, 0),
+    LIST(measurement_tensor_parallel, members, member_count, measurement_member, member_fields),
+    TEXT(measurement_tensor_parallel, library),
+    MAYBE(measurement_tensor_parallel, all_reduce_s, 0),
+    COUNT(measurement_tensor_parallel, all_reduce_bytes),
+    END};
+
+static const struct field verification_fields[] = {
+    TEXT(measurement_verification, what), REAL(measurement_verification, max_error, 0),
+    REAL(measurement_verification, tolerance, 0), TEXT(measurement_verification, token_checksum),
+    END};
+
+static const struct field result_fields[] = {
+    OBJECT(measurement, model, shape_fields),
+    TEXT(measurement, precision),
+    OBJECT(measurement, types, types_fields),
+    INT(measurement, batch, 1),
+    INT(measurement, context, 1),
+    BOOL(measurement, whole_model),
+    INT(measurement, layers_measured, 1),
+    GRADE(measurement, grade),
+    OBJECT_SINCE(measurement, step_form, step_form_fields, 7),
+    OBJECT(measurement, flags, flags_fields),
+    REAL(measurement, tokens_per_s, 0),
+    REAL(measurement, ci95_low, 0),
+    REAL(measurement, ci95_high, 0),
+    REAL(measurement, step_seconds, 0),
+    REAL(measurement, p5_s, 0),
+    REAL(measurement, p95_s, 0),
+    REAL(measurement, layer_seconds, 0),
+    COUNT(measurement, bytes_per_step),
+    COUNT(measurement, operations_per_step),
+    COUNT(measurement, resident_bytes),
+    TEXT(measurement, cost_formula),
+    MAYBE(measurement, read_bandwidth, 0),
+    MAYBE(measurement, read_bandwidth_after, 0),
+    MAYBE(measurement, read_bandwidth_share, 0),
+    MAYBE(measurement, share_p5, 0),
+    MAYBE(measurement, share_p95, 0),
+    TEXT(measurement, energy_meter),
+    MAYBE(measurement, idle_power_w, 0),
+    MAYBE(measurement, load_power_w, 0),
+    MAYBE(measurement, sampled_power_w, 0),
+    MAYBE(measurement, joules_per_token, 0),
+    MAYBE(measurement, energy_j, 0),
+    MAYBE(measurement, energy_window_s, 0),
+    MAYBE(measurement, power_slope_w_per_s, -ENDLESS),
+    OBJECT_SINCE(measurement, readings, readings_fields, 4),
+    OBJECT_SINCE(measurement, beside, beside_fields, 2),
+    OBJECT_SINCE(measurement, telemetry, telemetry_fields, 2),
+    OBJECT_SINCE(measurement, together, together_fields, 3),
+    OBJECT_SINCE(measurement, shard, shard_fields, 3),
+    OBJECT_SINCE(measurement, tensor_parallel, tensor_parallel_fields, 5),
+    OBJECT(measurement, verification, verification_fields),
+    COUNT(measurement, seed),
+    TEXT(measurement, started),
+    TEXT(measurement, finished),
+    MAYBE(measurement, slice_error_s, 0),
+    LIST(measurement, slices, slice_count, measurement_slice, slice_fields),
+    REALS(measurement, samples, sample_count),
+    END};
+
+const struct field measurement_record_fields[] = {
+    OBJECT(measurement_record, device, device_fields),
+    OBJECT(measurement_record, environment, environment_fields),
+    TEXT(measurement_record, started),
+    TEXT(measurement_record, finished),
+    LIST(measurement_record, results, count, measurement, result_fields),
+    END};

@@ -1,0 +1,152 @@
+#include "model/evidence/projection.h"
+
+#include "model/evidence/catalog.h"
+
+#include <math.h>
+#include <string.h>
+
+struct target {
+  const struct table *accelerators;
+  size_t row;
+  double bandwidth, memory, matrix_rate; // B/s, B, operations per second; 0 when not known
+};
+
+static int refuse(struct diagnostics *diagnostics, struct place place, const char *why,
+                  const char *subject) {
+  diagnostics_error(diagnostics, place, "no projection: %s '%s'", why, subject);
+  return -1;
+}
+
+// Its own row, so that nothing is taken for a measurement that is none.
+static const char *not_measured(const struct recorded *recorded) {
+  const struct measurement *from = recorded->nearest;
+  if (recorded->grade != GRADE_MEASURED || !from->whole_model || from->slice_count)
+    return "measured itself is not this workload, but a part of it or others beside it, in";
+  if (from->shard.of > 1)
+    return "a rank's share was measured in";
+  if (from->tensor_parallel.devices > 1) // what they exchange is not read from memory
+    return "several devices together were measured in";
+  if (from->flags.cache_resident)
+    return "a cache held the model in";
+  if (from->flags.bandwidth_void || !(from->read_bandwidth > 0) ||
+      !(from->read_bandwidth_share > 0))
+    return "there is no valid read bandwidth in";
+  return NULL;
+}
+
+static double number(const struct table *table, size_t row, const char *column) {
+  double value;
+  return table_number(table, row, column, &value) ? value : 0;
+}
+
+static struct target target_of(const struct table *accelerators, size_t row,
+                               const struct measurement *from) {
+  const bool fp8 = !strcmp(from->types.activations, "e4m3");
+  return (struct target){
+      .accelerators = accelerators,
+      .row = row,
+      .bandwidth = 1e12 * number(accelerators, row, "memory_bw_tbs"),
+      .memory = 1e9 * number(accelerators, row, "memory_gb"),
+      .matrix_rate =
+          1e12 * number(accelerators, row, fp8 ? "dense_fp8_tflops" : "dense_bf16_tflops")};
+}
+
+static const char *not_covered(const struct target *target, const struct projection *p) {
+  const struct measurement *from = p->from;
+  if ((double)from->resident_bytes > target->memory)
+    return "the model does not fit";
+  if ((double)from->bytes_per_step < PROJECTION_LEAST_BYTES)
+    return "a cache could hold a good part of the model on";
+  if (!(target->matrix_rate > 0))
+    return "there is no matrix rate of";
+  const double reading_s = (double)from->bytes_per_step / (p->ceiling_high * p->bandwidth);
+  if ((double)from->operations_per_step / (PROJECTION_MATRIX_RATE * target->matrix_rate) >
+      reading_s)
+    return "the step is compute-bound on";
+  return NULL;
+}
+
+// The best share of its peak that an accelerator, or an architecture's, is published to move.
+static bool best_published(struct catalog *catalog, const struct target *target,
+                           const char *accelerator, struct projection *out) {
+  const struct table *table = catalog_table(catalog, CATALOG_BANDWIDTH);
+  const char *architecture = table_cell(target->accelerators, target->row, "architecture");
+  for (int own = 1; table && own >= 0 && !out->ceiling_id; own--)
+    for (size_t i = 0; i < table->rows; i++) {
+      const char *of = table_cell(table, i, "accelerator");
+      const long row = catalog_find(target->accelerators, of);
+      const bool counts =
+          own ? !strcmp(of, accelerator)
+              : row >= 0 && !strcmp(table_cell(target->accelerators, (size_t)row, "architecture"),
+                                    architecture);
+      const double share = number(table, i, "efficiency");
+      if (!counts || strcmp(table_cell(table, i, "measurement"), "memory_bandwidth") != 0 ||
+          catalog_grade(table, i) > GRADE_PUBLISHED || share <= out->ceiling_low)
+        continue;
+      out->ceiling_low = share;
+      out->ceiling_id = table_cell(table, i, "id");
+    }
+  return out->ceiling_id != NULL;
+}
+
+static void compute(struct projection *p) {
+  const double batch = p->from->batch, step = (double)p->from->bytes_per_step / p->bandwidth;
+  const double high = fmin(1, p->share + PROJECTION_TUNING), low = p->share - PROJECTION_TUNING;
+  p->ceiling = (p->ceiling_low + p->ceiling_high) / 2;
+  p->tokens_per_s = batch * p->share * p->ceiling / step;
+  p->tokens_per_s_low = batch * fmax(0, low) * p->ceiling_low / step;
+  p->tokens_per_s_high = batch * high * p->ceiling_high / step;
+}
+
+static void say(struct projection *p, const char *file, struct arena *arena) {
+  p->source = arena_printf(
+      arena,
+      "projected from record %s, never measured: %s decoded at %.3g of its read bandwidth "
+      "(here +-%.2g); times %.3g of %.4g TB/s (between %s's %.3g and that device's %.3g), over "
+      "%.4g GB a step; decode only, between %.4g and %.4g token/s",
+      file, p->from->record->device.name, p->share, PROJECTION_TUNING, p->ceiling,
+      p->bandwidth / 1e12, p->ceiling_id, fmin(p->ceiling_low, p->ceiling_high),
+      fmax(p->ceiling_low, p->ceiling_high), (double)p->from->bytes_per_step / 1e9,
+      p->tokens_per_s_low, p->tokens_per_s_high);
+  p->date = arena_copy_n(arena, p->from->finished, strlen("2026-11-21"));
+}
+
+int projection_make(const struct records *records, const char *file, struct catalog *catalog,
+                    const char *accelerator, const struct workload *workload, struct place place,
+                    struct projection *out, struct arena *arena, struct diagnostics *diagnostics) {
+  const struct table *accelerators = catalog_table(catalog, CATALOG_ACCELERATORS);
+  const struct measurement_record *record = records_named(records, file);
+  const char *measured = record ? records_accelerator(records, record) : NULL;
+  const long row = accelerators ? catalog_find(accelerators, accelerator) : -1;
+  if (!record)
+    return refuse(diagnostics, place, "there is no record named", file);
+  if (!measured)
+    return refuse(diagnostics, place, "the catalogue does not know the device of record", file);
+  if (!strcmp(measured, accelerator))
+    return refuse(diagnostics, place, "it is measured itself, by record =", file);
+  if (row < 0)
+    return refuse(diagnostics, place, "the catalogue does not know", accelerator);
+  struct recorded recorded;
+  if (recorded_choose(records, file, measured, workload, place, &recorded, arena, diagnostics))
+    return -1;
+  const char *why = not_measured(&recorded);
+  if (why)
+    return refuse(diagnostics, place, why, file);
+  const struct target target = target_of(accelerators, (size_t)row, recorded.nearest);
+  const double own =
+      1e12 * number(accelerators, (size_t)catalog_find(accelerators, measured), "memory_bw_tbs");
+  *out = (struct projection){.from = recorded.nearest,
+                             .share = recorded.nearest->read_bandwidth_share,
+                             .bandwidth = target.bandwidth};
+  if (!(own > 0) || !(out->bandwidth > 0) || !best_published(catalog, &target, accelerator, out))
+    return refuse(diagnostics, place, "no bandwidth is published of", accelerator);
+  const double reached = recorded.nearest->read_bandwidth / own, published = out->ceiling_low;
+  out->ceiling_low = fmin(reached, published);
+  out->ceiling_high = fmax(reached, published);
+  why = not_covered(&target, out);
+  if (why)
+    return refuse(diagnostics, place, why, accelerator);
+  compute(out);
+  say(out, file, arena);
+  return 0;
+}

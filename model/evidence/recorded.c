@@ -1,0 +1,447 @@
+#include "model/evidence/recorded.h"
+
+#include "model/evidence/catalog.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_POINTS = 64 };
+
+// Of an accelerator's memory on its datasheet: drivers keep a few per cent for themselves and ECC.
+#define WHOLE_DEVICE 0.85
+
+struct choice {
+  const struct records *records;
+  const char *file, *accelerator;
+  const struct workload *workload;
+  struct place place;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+  const struct measurement *fitting[MAX_POINTS]; // of the model and precision
+  size_t count;
+};
+
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+// The id of the accelerator that the record's device is by its name, or NULL. A partition of an AMD
+// device has the whole one's name and only some of its memory.
+static const char *known_accelerator(const struct records *records,
+                                     const struct measurement_record *record) {
+  const struct table *table = records->accelerators;
+  const long row = table ? catalog_device(table, record->device.name) : -1;
+  double memory_gb = 0;
+  if (row < 0 || !table_number(table, (size_t)row, "memory_gb", &memory_gb) ||
+      (double)record->device.memory_bytes < WHOLE_DEVICE * 1e9 * memory_gb)
+    return NULL;
+  return table_cell(table, (size_t)row, "id");
+}
+
+const char *records_accelerator(const struct records *records,
+                                const struct measurement_record *record) {
+  return known_accelerator(records, record);
+}
+
+const struct measurement_record *records_named(const struct records *records, const char *file) {
+  for (size_t i = 0; i < records->count; i++)
+    if (!strcmp(file_name(records->list[i]->path), file))
+      return records->list[i];
+  return NULL;
+}
+
+static bool is_of_backend(const struct measurement_record *record, const char *backend) {
+  return !strcmp(record->device.backend, backend);
+}
+
+static bool is_of_accelerator(const struct records *records,
+                              const struct measurement_record *record, const char *accelerator) {
+  const char *known = known_accelerator(records, record);
+  return is_of_backend(record, accelerator) || (known && !strcmp(known, accelerator));
+}
+
+static bool record_counts(const struct choice *choice, const struct measurement_record *record) {
+  if (*choice->file)
+    return !strcmp(file_name(record->path), choice->file);
+  return is_of_accelerator(choice->records, record, choice->accelerator);
+}
+
+static const struct measurement_record *newer(const struct measurement_record *record,
+                                              const struct measurement_record *newest) {
+  return newest && strcmp(record->finished, newest->finished) <= 0 ? newest : record;
+}
+
+const struct measurement_record *records_of_backend(const struct records *records,
+                                                    const char *backend) {
+  const struct measurement_record *newest = NULL;
+  for (size_t i = 0; i < records->count; i++)
+    if (is_of_backend(records->list[i], backend))
+      newest = newer(records->list[i], newest);
+  return newest;
+}
+
+const struct measurement_record *records_of_accelerator(const struct records *records,
+                                                        const char *accelerator) {
+  const struct measurement_record *newest = NULL;
+  for (size_t i = 0; i < records->count; i++)
+    if (is_of_accelerator(records, records->list[i], accelerator))
+      newest = newer(records->list[i], newest);
+  return newest;
+}
+
+// The better the lower: few devices rather than many, and all of them measured rather than one's
+// share.
+static int kind_of(const struct measurement *result) {
+  return 2 * measurement_devices(result) + (result->shard.of > 1);
+}
+
+// A model on one device tells more of that than a share of it; and curves are of one kind.
+static void keep_fewest_ranks(struct choice *choice) {
+  int fewest = INT_MAX;
+  size_t kept = 0;
+  for (size_t i = 0; i < choice->count; i++)
+    fewest = kind_of(choice->fitting[i]) < fewest ? kind_of(choice->fitting[i]) : fewest;
+  for (size_t i = 0; i < choice->count; i++)
+    if (kind_of(choice->fitting[i]) == fewest)
+      choice->fitting[kept++] = choice->fitting[i];
+  choice->count = kept;
+}
+
+// Of two results of one workload the newer counts.
+static void add_fitting(struct choice *choice, const struct measurement *result) {
+  for (size_t i = 0; i < choice->count; i++) {
+    const struct measurement *other = choice->fitting[i];
+    if (other->batch != result->batch || other->context != result->context ||
+        kind_of(other) != kind_of(result))
+      continue;
+    if (strcmp(result->finished, other->finished) > 0)
+      choice->fitting[i] = result;
+    return;
+  }
+  if (choice->count < MAX_POINTS)
+    choice->fitting[choice->count++] = result;
+}
+
+static const char *wanted(const struct choice *choice, enum workload_key key) {
+  return choice->workload->values[key];
+}
+
+static bool is_wanted(const struct choice *choice, enum workload_key key, const char *value) {
+  return !*wanted(choice, key) || !strcmp(wanted(choice, key), value);
+}
+
+// The device of a record of no accelerator that is known, or NULL. A processor is known by its
+// backend.
+static const char *unknown_device(const struct choice *choice) {
+  for (size_t i = 0; i < choice->records->count; i++) {
+    const struct measurement_record *record = choice->records->list[i];
+    if (!known_accelerator(choice->records, record) && !is_of_backend(record, "cpu"))
+      return record->device.name;
+  }
+  return NULL;
+}
+
+static void report_no_record(const struct choice *choice) {
+  const char *device = *choice->file ? NULL : unknown_device(choice);
+  if (device)
+    diagnostics_error(choice->diagnostics, choice->place,
+                      "no record of a device of %s; which accelerator '%s' is, data/ does not "
+                      "know: name its file with record = FILE",
+                      choice->accelerator, device);
+  else
+    diagnostics_error(choice->diagnostics, choice->place, "no record %s%s: see --measurements",
+                      *choice->file ? "named " : "of a device of ",
+                      *choice->file ? choice->file : choice->accelerator);
+}
+
+// A file that is named counts whatever its device is, unless that is known to be another one.
+static int refuse_other_device(const struct choice *choice,
+                               const struct measurement_record *record) {
+  const char *known = known_accelerator(choice->records, record);
+  if (!known || is_of_accelerator(choice->records, record, choice->accelerator))
+    return 0;
+  diagnostics_error(choice->diagnostics, choice->place, "record '%s' is of '%s' (%s), not of '%s'",
+                    file_name(record->path), known, record->device.name, choice->accelerator);
+  return -1;
+}
+
+const char *recorded_precision(const char *element) {
+  if (!strcmp(element, "e4m3"))
+    return "fp8";
+  return strcmp(element, "f32") ? element : "fp32";
+}
+
+static bool is_fitting(const struct choice *choice, const struct measurement *result) {
+  return is_wanted(choice, WORKLOAD_MODEL, result->model.id) &&
+         is_wanted(choice, WORKLOAD_PRECISION, result->precision) &&
+         is_wanted(choice, WORKLOAD_ACTIVATIONS, recorded_precision(result->types.activations)) &&
+         is_wanted(choice, WORKLOAD_KV, recorded_precision(result->types.kv)) &&
+         is_wanted(choice, WORKLOAD_SPARSITY, "dense");
+}
+
+// ", activations bf16, kv fp8", as far as the workload says them.
+static const char *other_precisions(const struct choice *choice) {
+  static const enum workload_key keys[] = {WORKLOAD_ACTIVATIONS, WORKLOAD_KV, WORKLOAD_SPARSITY};
+  const char *text = "";
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (*wanted(choice, keys[i]))
+      text = arena_printf(choice->arena, "%s, %s %s", text, workload_key_names[keys[i]],
+                          wanted(choice, keys[i]));
+  return text;
+}
+
+static int find_fitting(struct choice *choice) {
+  size_t seen = 0;
+  for (size_t i = 0; i < choice->records->count; i++) {
+    const struct measurement_record *record = choice->records->list[i];
+    if (!record_counts(choice, record))
+      continue;
+    seen++;
+    if (refuse_other_device(choice, record))
+      return -1;
+    for (size_t k = 0; k < record->count; k++)
+      if (record->results[k].whole_model && is_fitting(choice, &record->results[k]))
+        add_fitting(choice, &record->results[k]);
+  }
+  keep_fewest_ranks(choice);
+  if (choice->count)
+    return 0;
+  if (!seen)
+    report_no_record(choice);
+  else
+    diagnostics_error(choice->diagnostics, choice->place,
+                      "no record has a whole-model result of %s in %s%s",
+                      wanted(choice, WORKLOAD_MODEL), wanted(choice, WORKLOAD_PRECISION),
+                      other_precisions(choice));
+  return -1;
+}
+
+static int axis_of(const struct measurement *result, enum workload_key key) {
+  return key == WORKLOAD_BATCH ? result->batch : result->context;
+}
+
+// The wanted batch or context; 0 when it is unset. Unset is complete where all results agree.
+static int wanted_number(const struct choice *choice, enum workload_key key) {
+  if (*wanted(choice, key))
+    return atoi(wanted(choice, key));
+  int first = axis_of(choice->fitting[0], key);
+  for (size_t i = 1; i < choice->count; i++)
+    if (axis_of(choice->fitting[i], key) != first)
+      return 0;
+  return first;
+}
+
+static const char *measured_values(const struct choice *choice, enum workload_key key) {
+  const char *list = "";
+  for (size_t i = 0; i < choice->count; i++)
+    list = arena_printf(choice->arena, "%s%s%d", list, i ? ", " : "",
+                        axis_of(choice->fitting[i], key));
+  return list;
+}
+
+// "; not steady: the samples drifted", or "".
+static const char *amiss(const struct choice *choice, const struct measurement *result) {
+  const char *words = measurement_flags_text(&result->flags, choice->arena);
+  return arena_printf(choice->arena, "%s%s", *words ? "; not steady: " : "", words);
+}
+
+// "; with 8 devices at once 97.2 % of that", or "".
+static const char *crowded(const struct choice *choice, const struct measurement *result) {
+  const struct measurement_together *together = &result->together;
+  if (together->devices < 2)
+    return "";
+  return arena_printf(choice->arena, "; with %d devices at once %.3g %% of that", together->devices,
+                      100 * together->tokens_per_s / result->tokens_per_s);
+}
+
+// "; one of 8 ranks, an all-reduce taking 12 us (NOTE)", "; on 8 devices together", or "".
+static const char *sharded(const struct choice *choice, const struct measurement *result) {
+  const struct measurement_shard *shard = &result->shard;
+  if (result->tensor_parallel.devices > 1)
+    return arena_printf(choice->arena, "; on %d devices together, through %s",
+                        result->tensor_parallel.devices, result->tensor_parallel.library);
+  if (shard->of < 2)
+    return "";
+  return arena_printf(choice->arena, "; one of %d ranks, an all-reduce taking %.4g us (%s)",
+                      shard->of, 1e6 * shard->all_reduce_s, shard->source);
+}
+
+// "; 55 readings from 118 to 124 W over 5.6 s", or "".
+static const char *readings_text(const struct measurement_window *window, struct arena *arena) {
+  double low = INFINITY, high = -INFINITY;
+  size_t count = 0;
+  for (size_t i = 0; i < window->count; i++) {
+    if (isnan(window->power_w[i]))
+      continue;
+    low = fmin(low, window->power_w[i]);
+    high = fmax(high, window->power_w[i]);
+    count++;
+  }
+  if (!count)
+    return "";
+  return arena_printf(arena, "; %zu reading%s from %.4g to %.4g W over %.3g s%s", count,
+                      count == 1 ? "" : "s", low, high, window->end_s[window->count - 1],
+                      measurement_has_gap(window) ? ", with gaps" : "");
+}
+
+static const char *power_source(const struct choice *choice, const struct measurement *nearest,
+                                double power_w, const struct measurement_window *window) {
+  if (isnan(power_w))
+    return "";
+  const int devices = measurement_metered_devices(nearest);
+  const char *shared =
+      devices > 1 ? arena_printf(choice->arena, ", the mean of %d devices", devices) : "";
+  return arena_printf(choice->arena, "record %s: %s, %s%s%s%s", file_name(nearest->record->path),
+                      nearest->record->device.name, nearest->energy_meter, shared,
+                      readings_text(window, choice->arena), amiss(choice, nearest));
+}
+
+// Of one device.
+static double rate_of(const struct measurement *result) {
+  return result->tokens_per_s / measurement_devices(result);
+}
+
+static double load_power_of(const struct measurement *result) {
+  return result->load_power_w / measurement_metered_devices(result);
+}
+
+static void fill(const struct choice *choice, const struct measurement *nearest,
+                 struct recorded *out) {
+  const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+  *out = (struct recorded){
+      .nearest = nearest,
+      .throughput = rate_of(nearest) * hour_s,
+      .load_power_w = load_power_of(nearest),
+      .idle_power_w = nearest->idle_power_w / measurement_metered_devices(nearest),
+      .grade = nearest->grade,
+      .source = arena_printf(choice->arena,
+                             "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s%s%s",
+                             file_name(nearest->record->path), nearest->record->device.name,
+                             nearest->ci95_low, nearest->ci95_high, sharded(choice, nearest),
+                             crowded(choice, nearest), amiss(choice, nearest)),
+      .load_source = power_source(choice, nearest, nearest->load_power_w, &nearest->readings.load),
+      .idle_source = power_source(choice, nearest, nearest->idle_power_w, &nearest->readings.idle),
+      .date = arena_copy_n(choice->arena, nearest->finished, strlen("2026-11-21")),
+  };
+}
+
+struct line {
+  double x[MAX_POINTS], throughput[MAX_POINTS], load_power[MAX_POINTS];
+  size_t count;
+  const struct measurement *nearest;
+};
+
+// The results along one axis, sorted, where the other axis is as wanted.
+static void collect_curve(const struct choice *choice, enum workload_key along,
+                          enum workload_key across, int at, int other, struct line *curve) {
+  *curve = (struct line){.count = 0};
+  int limit = 0;
+  for (;;) {
+    const struct measurement *next = NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+      const struct measurement *result = choice->fitting[i];
+      if (axis_of(result, across) == other && axis_of(result, along) > limit &&
+          (!next || axis_of(result, along) < axis_of(next, along)))
+        next = result;
+    }
+    if (!next)
+      return;
+    limit = axis_of(next, along);
+    curve->x[curve->count] = limit;
+    curve->load_power[curve->count] = load_power_of(next);
+    curve->throughput[curve->count++] = rate_of(next);
+    if (!curve->nearest || abs(limit - at) < abs(axis_of(curve->nearest, along) - at))
+      curve->nearest = next;
+  }
+}
+
+static bool try_curve(const struct choice *choice, enum workload_key along,
+                      enum workload_key across, int at, int other, struct recorded *out) {
+  struct line curve;
+  collect_curve(choice, along, across, at, other, &curve);
+  double tokens_per_s = curve_interpolate(curve.x, curve.throughput, curve.count, at);
+  if (!curve.nearest || !isfinite(tokens_per_s))
+    return false;
+  fill(choice, curve.nearest, out);
+  out->throughput = tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+  out->load_power_w = curve_interpolate(curve.x, curve.load_power, curve.count, at);
+  out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
+  out->source = arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d%s%s",
+                             file_name(curve.nearest->record->path),
+                             curve.nearest->record->device.name, workload_key_names[along], at,
+                             sharded(choice, curve.nearest), amiss(choice, curve.nearest));
+  out->load_source = arena_printf(choice->arena, "%s; interpolated to %s %d", out->load_source,
+                                  workload_key_names[along], at);
+  return true;
+}
+
+int recorded_choose(const struct records *records, const char *file, const char *accelerator,
+                    const struct workload *workload, struct place place, struct recorded *out,
+                    struct arena *arena, struct diagnostics *diagnostics) {
+  struct choice choice = {.records = records,
+                          .file = file,
+                          .accelerator = accelerator,
+                          .workload = workload,
+                          .place = place,
+                          .arena = arena,
+                          .diagnostics = diagnostics};
+  if (find_fitting(&choice))
+    return -1;
+  int batch = wanted_number(&choice, WORKLOAD_BATCH);
+  int context = wanted_number(&choice, WORKLOAD_CONTEXT);
+  for (size_t i = 0; i < choice.count; i++)
+    if (choice.fitting[i]->batch == batch && choice.fitting[i]->context == context) {
+      fill(&choice, choice.fitting[i], out);
+      return 0;
+    }
+  if (batch && context &&
+      (try_curve(&choice, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, out) ||
+       try_curve(&choice, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, out)))
+    return 0;
+  diagnostics_error(diagnostics, place,
+                    "the records measured batch %s at context %s: %s outside of that or not said",
+                    measured_values(&choice, WORKLOAD_BATCH),
+                    measured_values(&choice, WORKLOAD_CONTEXT),
+                    "the workload's batch or context is");
+  return -1;
+}
+
+int recorded_curve(const struct records *records, const char *file, const char *accelerator,
+                   const struct workload *workload, struct place place, struct curve *curve,
+                   struct recorded *nearest, struct arena *arena, struct diagnostics *diagnostics) {
+  struct choice choice = {.records = records,
+                          .file = file,
+                          .accelerator = accelerator,
+                          .workload = workload,
+                          .place = place,
+                          .arena = arena,
+                          .diagnostics = diagnostics};
+  if (find_fitting(&choice))
+    return -1;
+  const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+  const int context = wanted_number(&choice, WORKLOAD_CONTEXT);
+  const struct measurement *largest = NULL;
+  *curve = (struct curve){.accelerators = 1, .grade = GRADE_MEASURED};
+  for (size_t i = 0; i < choice.count; i++) {
+    const struct measurement *result = choice.fitting[i];
+    if (result->context != context ||
+        !curve_add(curve, result->batch, rate_of(result) * hour_s, load_power_of(result), ""))
+      continue;
+    curve->grade = result->grade > curve->grade ? result->grade : curve->grade;
+    curve->accelerators = measurement_devices(result);
+    largest = largest && largest->batch > result->batch ? largest : result;
+  }
+  if (largest && curve->count >= 2) {
+    fill(&choice, largest, nearest);
+    return 0;
+  }
+  diagnostics_error(diagnostics, place,
+                    "interactivity chooses the batch from records of several at one context; there "
+                    "is batch %s at context %s",
+                    measured_values(&choice, WORKLOAD_BATCH),
+                    measured_values(&choice, WORKLOAD_CONTEXT));
+  return -1;
+}

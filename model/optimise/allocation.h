@@ -1,0 +1,91 @@
+// allocation: which accelerators to take, and what runs on which, at the least cost: a mixed
+// integer programme, solved to proven optimality by GLPK (branch and cut; Makhorin, GLPK 5.0
+// reference manual, section 2.10).
+//
+//   given      demand_w       tokens of workload w per hour
+//              capacity_wo    tokens of w per hour that one node of option o serves; 0: barred
+//              node_o         cost of a node of o, whatever it does
+//              extra_wo       what it costs beyond that when it serves w around the clock
+//              fixed_o        cost of taking o at all (engineers, migration)
+//              stock_o        nodes that can be had
+//   variables  x_wo >= 0      the share of w's tokens that o serves; 0 or 1 if w may not be split
+//              n_o whole      nodes of o; they are shared: several workloads divide a node's time
+//              u_o 0 or 1     whether o is taken
+//   minimise   sum_o (fixed_o u_o + node_o n_o) + sum_wo extra_wo busy_wo
+//              with busy_wo = x_wo demand_w / capacity_wo, in nodes
+//   subject to sum_o x_wo = 1                             every workload is served
+//              sum_w busy_wo <= n_o                       by nodes that are there
+//              x_wo <= u_o <= n_o <= stock_o u_o          of options that are taken
+//              sum_{o of v} amount_o >= share_v sum_o amount_o      for each vendor v
+//              cost <= budget, capex <= capex_budget
+//   where amount_o is tokens (sum_w x_wo demand_w), accelerators (those of n_o nodes) or cost (the
+//   terms of o in the objective), and capex is the part of the cost that is due at the purchase.
+//
+// Costs are linear in nodes; what is not linear (spares that are rounded up) is the caller's to
+// approximate, and to check.
+#ifndef PERTOKEN_MODEL_OPTIMISE_ALLOCATION_H
+#define PERTOKEN_MODEL_OPTIMISE_ALLOCATION_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+enum allocation_share { SHARE_TOKENS, SHARE_ACCELERATORS, SHARE_COST, SHARE_KINDS };
+
+struct allocation_workload {
+  double demand; // token/h, above 0
+  bool whole;    // on one option only
+};
+
+struct allocation_option {
+  double fixed_cost, fixed_capex; // USD, if it is taken
+  double node_cost, node_capex;   // USD per node
+  double accelerators;            // of a node
+  double stock;                   // nodes; INFINITY: no limit
+  int vendor;
+};
+
+struct allocation_pair {
+  double capacity;                // token/h of one node; 0: barred
+  double extra_cost, extra_capex; // USD for a node that serves the workload around the clock
+};
+
+struct allocation_problem {
+  const struct allocation_workload *workloads;
+  size_t workload_count;
+  const struct allocation_option *options;
+  size_t option_count;
+  const struct allocation_pair *pairs; // [workload_count][option_count]
+  const double *minimum_shares;        // [vendor_count] of the whole; 0: none
+  int vendor_count;
+  enum allocation_share share_of;
+  double budget, capex_budget; // USD; INFINITY: none
+  bool divisible;              // parts of nodes can be had: what whole nodes cost is the difference
+};
+
+enum allocation_status {
+  ALLOCATION_OPTIMAL,
+  ALLOCATION_INFEASIBLE,
+  ALLOCATION_UNPROVEN, // the time was up: the best split so far
+  ALLOCATION_FAILED    // no answer: the time was up before any split was found, or no GLPK
+};
+
+struct allocation {
+  enum allocation_status status;
+  double cost, capex; // USD
+  double *nodes;      // [option_count]
+  double *shares;     // [workload_count][option_count]
+};
+
+// Whether this build has GLPK.
+bool allocation_available(void);
+
+// Within limit_s seconds. The split's cost is summed from whole nodes and shares again.
+struct allocation allocation_solve(const struct allocation_problem *problem, double limit_s,
+                                   struct arena *arena);
+
+// Nodes of an option that a workload keeps busy.
+double allocation_busy(const struct allocation_problem *problem,
+                       const struct allocation *allocation, size_t workload, size_t option);
+
+#endif

@@ -1,0 +1,28 @@
+// batch_curve: the throughputs of an option at other batches than its own, as its evidence has
+// them.
+//
+// A record: its other results of the same model, types and context, whole models alone. A row of
+// data/throughput.csv: the rows of the same source that differ from it in nothing but batch: not in
+// accelerators used, parallelism, software, scenario, precision or lengths.
+#ifndef PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
+#define PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
+
+#include "model/scenario/scenario.h"
+
+struct batch_point {
+  double batch;
+  double throughput;  // token/h per accelerator, of the input that `declaration` names
+  const char *source; // "tp0669", or the record's file
+};
+
+struct batches {
+  int declaration;            // throughput or decode_throughput
+  struct batch_point *points; // by rising batch, the option's own among them
+  size_t count;
+};
+
+// False where there are fewer than two points, or the option states a throughput of its own.
+bool batches_of(const struct scenario *scenario, const struct option *option,
+                struct batches *batches, struct arena *arena);
+
+#endif

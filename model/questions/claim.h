@@ -1,0 +1,87 @@
+// claim: what a vendor says of a scenario's options, as sections [claim NAME] of its file.
+//
+//   says   = QUANTITY = VALUE +- TOLERANCE      or = LOW .. HIGH, or >= VALUE, or <= VALUE
+//   shows  = QUANTITY                           nothing is claimed of it: what follows from the
+//   rest with.INPUT, with.OPTION.INPUT = VALUE       a condition: holds for this claim alone;
+//                                 = times 1.2   as many times what it is otherwise
+//   needs  = INPUT, OPTION.INPUT                what should give way when the claim does not hold
+//   source = TEXT                               who says so
+//
+// QUANTITY is `saving of A over B`, 1 - A / B of two options' cost per token, with `in ITEM` at the
+// end of another line item; or OPTION.ITEM, or several of them with * and / between. As items count
+// OPTION.concurrency and OPTION.node_concurrency: requests at once on one accelerator and on a
+// node. A ± may stand for +-. A tolerance of a percentage is in points; of anything else in its
+// unit, or in % of the value. A quantity without tolerance is not guessed: `+- 0 %` says exactly.
+#ifndef PERTOKEN_MODEL_QUESTIONS_CLAIM_H
+#define PERTOKEN_MODEL_QUESTIONS_CLAIM_H
+
+#include "model/whatif/variation.h"
+
+enum { CLAIM_TERMS = 8, CLAIM_CONDITIONS = 16, CLAIM_NEEDS = 8, CLAIMS_MOST = 24 };
+
+enum claim_relation { CLAIM_EQUALS, CLAIM_WITHIN, CLAIM_AT_LEAST, CLAIM_AT_MOST, CLAIM_SHOWS };
+
+struct claim_term {
+  size_t option;
+  int declaration; // a scalar line item or an input; -1: `constant`
+  bool below;      // the line of the fraction
+  double constant; // requests at once
+};
+
+struct claim_quantity {
+  const char *text;
+  bool saving; // 1 - the terms' product
+  struct claim_term terms[CLAIM_TERMS];
+  int term_count;
+  const struct unit *unit; // to show it in
+};
+
+struct claim_condition {
+  struct target target;
+  const char *name; // "mi325x.engineers"
+  const char *text; // "2 FTE", "times 1.2"
+  struct place place;
+  bool times;   // `value` times what the input is otherwise
+  double value; // base units
+};
+
+struct claim {
+  const char *name;
+  const char *text;   // what it says or shows, as written
+  const char *source; // "" if none
+  struct place place;
+  struct claim_quantity quantity;
+  enum claim_relation relation;
+  double value;     // base units: what is claimed; of LOW .. HIGH the middle
+  double low, high; // base units: what fulfils it; infinite where open
+  double scale;     // base units: 1 for a saving, else |value|: a miss is told in hundredths of it
+  struct claim_condition conditions[CLAIM_CONDITIONS];
+  int condition_count;
+  struct target needs[CLAIM_NEEDS];
+  int need_count;
+};
+
+struct claims {
+  const struct scenario *scenario;
+  struct claim list[CLAIMS_MOST]; // in the order of the file
+  int count;
+};
+
+bool claims_there(const struct scenario *scenario);
+
+// NULL after errors, all of the file's in one run: a claim that cannot be read, of an unknown
+// option or item, of a series; a condition outside what its input may be or outside its free range,
+// two that contradict each other.
+const struct claims *claims_read(const struct scenario *scenario, struct arena *arena,
+                                 struct diagnostics *diagnostics);
+
+// Requests at once that the memory of an option's accelerator, or of its node's, holds beside its
+// model, each with the workload's context (model/evidence/fit.h): 0 where the model does not fit.
+// Returns 0, or -1 after an error at `place`: model, precision, context or memory are not known.
+int claim_concurrency(const struct scenario *scenario, size_t option, bool of_node,
+                      struct place place, double *requests, struct diagnostics *diagnostics);
+
+// The free range of an option's input, in the selected case and not fixed by it or by --set; -1.
+int claim_free(const struct scenario *scenario, size_t option, int declaration);
+
+#endif

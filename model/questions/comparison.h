@@ -1,0 +1,43 @@
+// comparison: what one option costs beside the baseline, period by period, and whether the dearer
+// purchase of the two earns its extra outlay back.
+//
+// Both are compared at the baseline's output: the option's amounts are multiplied by the baseline's
+// tokens over its own, so that the sum of what is saved is the saving per token times the
+// baseline's TCO. All in the selected case, in base units (USD, h).
+#ifndef PERTOKEN_MODEL_QUESTIONS_COMPARISON_H
+#define PERTOKEN_MODEL_QUESTIONS_COMPARISON_H
+
+#include "model/scenario/scenario.h"
+
+struct comparison {
+  const struct scenario *scenario;
+  const struct option *option;
+  double scale;        // the baseline's tokens over the option's
+  const double *saved; // [scenario->periods] the baseline's cash cost less the option's
+  // +1: the option is the dearer purchase; -1: the baseline is. `flow` is what that one's buyer
+  // gets: his extra outlay, below zero, then what it saves him.
+  int direction;
+  const double *flow, *cumulative;                       // [scenario->periods]
+  const double *discounted_flow, *discounted_cumulative; // by each option's own discount factor
+  double extra_outlay;                                   // -flow[0]
+  double saved_total, npv_saved; // what the option saves against the baseline, sum and NPV
+  // NAN where the extra outlay is not earned back within the horizon.
+  // Per period and per year; a last period cut short counts as a whole one.
+  double irr_per_period, irr;
+  double payback, discounted_payback; // h after the purchase
+};
+
+// The option must be another one than the baseline. NULL where the model lacks cash or tokens.
+const struct comparison *comparison_of(const struct scenario *scenario, const struct option *option,
+                                       struct arena *arena);
+
+// The rate per period at which flows[0] < 0, flows[1], ... have a net present value of zero; NAN
+// unless the first is below zero and all together above it, which makes the rate positive. With one
+// or two changes of sign there is just one such rate (Descartes); with more, one of them.
+double internal_rate(const double *flows, int count);
+
+// The time at which the sum of the flows first reaches zero, by straight interpolation within the
+// period; flows[0] is at 0 and below zero, flows[t] arrives in the period lengths[t]. NAN if never.
+double payback_time(const double *flows, const double *lengths, int count);
+
+#endif

@@ -1,0 +1,371 @@
+#include "model/questions/portfolio.h"
+
+#include "model/evidence/memory.h"
+#include "model/questions/question.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const demand_key_names[DEMAND_KEYS] = {
+    [DEMAND_MODEL] = "model",
+    [DEMAND_PRECISION] = "precision",
+    [DEMAND_SCENARIO] = "scenario",
+    [DEMAND_BATCH] = "batch",
+    [DEMAND_INTERACTIVITY] = "interactivity",
+};
+
+const char *const demand_option_key_names[DEMAND_OPTION_KEYS] = {
+    [DEMAND_THROUGHPUT] = "throughput",
+    [DEMAND_EVIDENCE] = "evidence",
+    [DEMAND_RECORD] = "record",
+    [DEMAND_LOAD_POWER] = "load_power",
+};
+
+static const char *const share_names[SHARE_KINDS] = {
+    [SHARE_TOKENS] = "tokens", [SHARE_ACCELERATORS] = "accelerators", [SHARE_COST] = "cost"};
+
+struct reader {
+  const struct scenario *scenario;
+  struct portfolio *portfolio;
+  const char **vendors;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+// Names near to `name` among those that could stand there, as "; did you mean 'x'?", or "".
+static const char *suggestion(const struct reader *reader, const char *name,
+                              const char *const *names, size_t count) {
+  return did_you_mean(nearest_name(name, names, count), reader->arena);
+}
+
+static void report_unknown(const struct reader *reader, const struct ini_section *section,
+                           const struct ini_key *key, const char *const *names, size_t count) {
+  const size_t length = strcspn(key->name, ".");
+  diagnostics_error(
+      reader->diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s", key->name, section->kind,
+      *section->argument ? " " : "", section->argument,
+      suggestion(reader, arena_copy_n(reader->arena, key->name, length), names, count));
+}
+
+static int find_word(const char *word, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcasecmp(word, words[i]))
+      return (int)i;
+  return -1;
+}
+
+// The option of an id, or -1 after an error at `place`.
+static int find_option(const struct reader *reader, const char *id, struct place place) {
+  const int option = scenario_option(reader->scenario, id);
+  if (option < 0)
+    scenario_unknown_option(reader->scenario, id, place, reader->diagnostics);
+  return option;
+}
+
+static double not_below_zero(const struct reader *reader, const struct ini_key *key, double value,
+                             const char *at_zero) {
+  if (value < 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "%s cannot be negative: %s", key->name,
+                      key->value);
+  else if (value == 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "%s", at_zero);
+  return value;
+}
+
+// Amounts in USD are taken at the baseline's exchange rate.
+static double read_money(const struct reader *reader, const struct ini_key *key,
+                         const char *at_zero) {
+  const struct scenario *scenario = reader->scenario;
+  double value;
+  if (option_money_parse(scenario, &scenario->options[scenario->baseline], key->value,
+                         key->value_place, "USD", &value, reader->diagnostics))
+    return NAN;
+  return not_below_zero(reader, key, value, at_zero);
+}
+
+// A quantity of a unit that is not below zero; zero has a message of its own.
+static double read_amount(const struct reader *reader, const struct ini_key *key,
+                          const char *unit_text, const char *at_zero) {
+  struct unit unit;
+  double value;
+  if (unit_parse(unit_text, key->value_place, &unit, reader->arena, reader->diagnostics) ||
+      quantity_parse(key->value, key->value_place, &unit, &value, reader->diagnostics))
+    return NAN;
+  return not_below_zero(reader, key, value, at_zero);
+}
+
+static bool read_yes(const struct reader *reader, const struct ini_key *key) {
+  static const char *const words[] = {"no", "yes"};
+  const int found = find_word(key->value, words, 2);
+  if (found < 0)
+    diagnostics_error(reader->diagnostics, key->value_place, "expected yes or no, not '%s'",
+                      key->value);
+  return found > 0;
+}
+
+static double read_ready(const struct reader *reader, const struct ini_key *key) {
+  static const char *const words[] = {"no", "yes"};
+  const int found = find_word(key->value, words, 2);
+  struct unit unit;
+  double share;
+  if (found >= 0)
+    return found;
+  if (!strchr(key->value, '%')) {
+    diagnostics_error(reader->diagnostics, key->value_place,
+                      "expected yes, no or a share such as 60 %%, not '%s'", key->value);
+    return 0;
+  }
+  if (unit_parse("%", key->value_place, &unit, reader->arena, reader->diagnostics) ||
+      quantity_parse(key->value, key->value_place, &unit, &share, reader->diagnostics))
+    return 0;
+  if (!(share > 0 && share <= 1))
+    diagnostics_error(reader->diagnostics, key->value_place,
+                      "a share of readiness is above 0 %% and at most 100 %%, not %s", key->value);
+  return share;
+}
+
+static double read_context(const struct reader *reader, const struct ini_section *section) {
+  double context = 0;
+  question_count(section, "context", &context, reader->diagnostics);
+  return context;
+}
+
+// A key KEY.OPTION.
+static void read_option_key(const struct reader *reader, struct demand *demand,
+                            const struct ini_section *section, const struct ini_key *key,
+                            const char *const *known, size_t known_count) {
+  const char *point = strchr(key->name, '.');
+  const char *name = arena_copy_n(reader->arena, key->name, (size_t)(point - key->name));
+  const int which = find_word(name, demand_option_key_names, DEMAND_OPTION_KEYS);
+  if (which < 0 && strcmp(name, "ready") != 0) {
+    report_unknown(reader, section, key, known, known_count);
+    return;
+  }
+  const int option = find_option(reader, point + 1, key->place);
+  if (option < 0)
+    return;
+  if (which < 0)
+    demand->ready[option] = read_ready(reader, key);
+  else
+    demand->option_keys[option][which] = key;
+}
+
+static void read_plain_key(const struct reader *reader, struct demand *demand,
+                           const struct ini_section *section, const struct ini_key *key,
+                           const char *const *known, size_t known_count) {
+  const int which = find_word(key->name, demand_key_names, DEMAND_KEYS);
+  if (which >= 0)
+    demand->keys[which] = key;
+  else if (!strcmp(key->name, "tokens"))
+    demand->tokens =
+        read_amount(reader, key, "token/month", "a demand of no tokens asks for nothing");
+  else if (!strcmp(key->name, "context"))
+    demand->context = read_context(reader, section);
+  else if (!strcmp(key->name, "split"))
+    demand->whole = !read_yes(reader, key);
+  else if (!strcmp(key->name, "kv")) {
+    demand->kv = key->value;
+    if (memory_bits(key->value) == 0)
+      diagnostics_error(reader->diagnostics, key->value_place, "unknown precision '%s'",
+                        key->value);
+  } else
+    report_unknown(reader, section, key, known, known_count);
+}
+
+// A throughput is stated, or looked up in one place.
+static void check_evidence(const struct reader *reader, const struct demand *demand) {
+  for (size_t o = 0; o < reader->scenario->option_count; o++) {
+    const struct ini_key *const *keys = demand->option_keys[o];
+    const struct ini_key *first = NULL;
+    for (int k = DEMAND_THROUGHPUT; k <= DEMAND_RECORD; k++) {
+      if (first && keys[k])
+        diagnostics_error(reader->diagnostics, keys[k]->place,
+                          "demand '%s' has both '%s' and '%s': give one of them", demand->name,
+                          first->name, keys[k]->name);
+      first = first ? first : keys[k];
+    }
+  }
+}
+
+static void read_demand(const struct reader *reader, const struct ini_section *section) {
+  static const char *const known[] = {
+      "tokens", "context", "split",      "kv",       "model",  "precision",  "scenario",
+      "batch",  "ready",   "throughput", "evidence", "record", "load_power", "interactivity"};
+  const size_t known_count = sizeof known / sizeof known[0];
+  const size_t options = reader->scenario->option_count;
+  struct demand *demand = &reader->portfolio->demands[reader->portfolio->demand_count++];
+  *demand = (struct demand){.name = section->argument, .place = section->place, .kv = ""};
+  demand->option_keys = arena_array(reader->arena, options + 1, sizeof *demand->option_keys);
+  demand->ready = arena_array(reader->arena, options + 1, sizeof *demand->ready);
+  for (size_t o = 0; o < options; o++)
+    demand->ready[o] = 1;
+  for (size_t k = 0; k < section->key_count; k++) {
+    const struct ini_key *key = &section->keys[k];
+    if (strchr(key->name, '.'))
+      read_option_key(reader, demand, section, key, known, known_count);
+    else
+      read_plain_key(reader, demand, section, key, known, known_count);
+  }
+  check_evidence(reader, demand);
+  if (!ini_find(section, "tokens"))
+    diagnostics_error(reader->diagnostics, section->place,
+                      "[demand %s] needs 'tokens', as in tokens = 2e12 token/month",
+                      section->argument);
+}
+
+static const char *lower(const char *text, struct arena *arena) {
+  char *copy = arena_copy(arena, text);
+  for (size_t i = 0; copy[i]; i++)
+    copy[i] = (char)tolower((unsigned char)copy[i]);
+  return copy;
+}
+
+static int vendor_of(struct reader *reader, const char *name) {
+  struct portfolio *portfolio = reader->portfolio;
+  const int found = find_word(name, reader->vendors, (size_t)portfolio->vendor_count);
+  if (found >= 0)
+    return found;
+  reader->vendors[portfolio->vendor_count] = lower(name, reader->arena);
+  return portfolio->vendor_count++;
+}
+
+// A device that is known from a record alone has no vendor in the catalogue.
+static const char *catalogue_vendor(const struct reader *reader, size_t o) {
+  const struct table *table = catalog_table(reader->scenario->catalog, CATALOG_ACCELERATORS);
+  const long row = table ? catalog_find(table, reader->scenario->options[o].accelerator) : -1;
+  return row < 0 ? "other" : table_cell(table, (size_t)row, "vendor");
+}
+
+static void read_stock(const struct reader *reader, int option, const struct ini_key *key) {
+  const struct scenario *scenario = reader->scenario;
+  const int per_node = model_find(scenario->model, "accelerators_per_node");
+  const double node = option_value(scenario, &scenario->options[option], per_node, 0);
+  const double stock = read_amount(
+      reader, key, "gpu",
+      arena_printf(reader->arena, "a stock of zero serves nothing: leave out option '%s'",
+                   scenario->options[option].id));
+  reader->portfolio->stock[option] = stock;
+  if (stock > 0 && stock < node)
+    diagnostics_error(reader->diagnostics, key->value_place,
+                      "a stock of %s is less than one node of %g accelerators", key->value, node);
+}
+
+static void read_supply(struct reader *reader, const struct ini_section *section) {
+  static const char *const known[] = {"stock", "vendor"};
+  const int option = find_option(reader, section->argument, section->place);
+  for (size_t k = 0; k < section->key_count && option >= 0; k++) {
+    const struct ini_key *key = &section->keys[k];
+    if (!strcmp(key->name, "stock"))
+      read_stock(reader, option, key);
+    else if (!strcmp(key->name, "vendor"))
+      reader->portfolio->vendor[option] = vendor_of(reader, key->value);
+    else
+      report_unknown(reader, section, key, known, 2);
+  }
+}
+
+static void read_minimum_share(struct reader *reader, const struct ini_key *key) {
+  struct portfolio *portfolio = reader->portfolio;
+  const char *name = strchr(key->name, '.') + 1;
+  const int vendor = find_word(name, reader->vendors, (size_t)portfolio->vendor_count);
+  struct unit unit;
+  double share;
+  if (unit_parse("%", key->value_place, &unit, reader->arena, reader->diagnostics) ||
+      quantity_parse(key->value, key->value_place, &unit, &share, reader->diagnostics))
+    return;
+  if (vendor < 0)
+    diagnostics_error(reader->diagnostics, key->place, "no option is of vendor '%s'%s", name,
+                      suggestion(reader, name, reader->vendors, (size_t)portfolio->vendor_count));
+  else if (share < 0 || share > 1)
+    diagnostics_error(reader->diagnostics, key->value_place,
+                      "a share is at least 0 %% and at most 100 %%, not %s", key->value);
+  else
+    portfolio->minimum_shares[vendor] = share;
+}
+
+static void read_portfolio_key(struct reader *reader, const struct ini_section *section,
+                               const struct ini_key *key) {
+  static const char *const known[] = {"minimum_share", "share_of", "budget", "capex_budget"};
+  static const char nothing[] = "a budget of nothing buys nothing";
+  struct portfolio *portfolio = reader->portfolio;
+  const int share_of = find_word(key->value, share_names, SHARE_KINDS);
+  if (!strncmp(key->name, "minimum_share.", strlen("minimum_share.")))
+    read_minimum_share(reader, key);
+  else if (!strcmp(key->name, "budget"))
+    portfolio->budget = read_money(reader, key, nothing);
+  else if (!strcmp(key->name, "capex_budget"))
+    portfolio->capex_budget = read_money(reader, key, nothing);
+  else if (strcmp(key->name, "share_of") != 0)
+    report_unknown(reader, section, key, known, sizeof known / sizeof known[0]);
+  else if (share_of < 0)
+    diagnostics_error(reader->diagnostics, key->value_place,
+                      "expected tokens, accelerators or cost, not '%s'", key->value);
+  else
+    portfolio->share_of = (enum allocation_share)share_of;
+}
+
+static void check_shares(const struct reader *reader, const struct ini_section *section) {
+  const struct portfolio *portfolio = reader->portfolio;
+  double sum = 0;
+  for (int v = 0; v < portfolio->vendor_count; v++)
+    sum += portfolio->minimum_shares[v];
+  if (sum > 1 + 1e-12)
+    diagnostics_error(reader->diagnostics, section->place,
+                      "the minimum shares of the vendors add up to %.4g %%", 100 * sum);
+}
+
+static struct portfolio *new_portfolio(const struct scenario *scenario, struct arena *arena) {
+  const size_t options = scenario->option_count;
+  struct portfolio *portfolio = arena_alloc(arena, sizeof *portfolio);
+  *portfolio = (struct portfolio){
+      .scenario = scenario,
+      .demands = arena_array(arena, scenario->question_count + 1, sizeof *portfolio->demands),
+      .stock = arena_array(arena, options + 1, sizeof *portfolio->stock),
+      .vendor = arena_array(arena, options + 1, sizeof *portfolio->vendor),
+      .minimum_shares = arena_array(arena, 2 * options + 1, sizeof *portfolio->minimum_shares),
+      .budget = INFINITY,
+      .capex_budget = INFINITY};
+  for (size_t o = 0; o < options; o++)
+    portfolio->stock[o] = INFINITY;
+  return portfolio;
+}
+
+static void read_kind(struct reader *reader, const char *kind) {
+  for (size_t i = 0; i < reader->scenario->question_count; i++) {
+    const struct ini_section *section = &reader->scenario->questions[i];
+    if (strcmp(section->kind, kind) != 0)
+      continue;
+    if (!strcmp(kind, "demand"))
+      read_demand(reader, section);
+    else if (!strcmp(kind, "supply"))
+      read_supply(reader, section);
+    else {
+      for (size_t k = 0; k < section->key_count; k++)
+        read_portfolio_key(reader, section, &section->keys[k]);
+      check_shares(reader, section);
+    }
+  }
+}
+
+const struct portfolio *portfolio_read(const struct scenario *scenario, struct arena *arena,
+                                       struct diagnostics *diagnostics) {
+  const size_t errors = diagnostics->errors;
+  struct reader reader = {
+      .scenario = scenario,
+      .portfolio = new_portfolio(scenario, arena),
+      .vendors = arena_array(arena, 2 * scenario->option_count + 1, sizeof *reader.vendors),
+      .arena = arena,
+      .diagnostics = diagnostics};
+  for (size_t o = 0; o < scenario->option_count; o++)
+    reader.portfolio->vendor[o] = vendor_of(&reader, catalogue_vendor(&reader, o));
+  read_kind(&reader, "supply");
+  read_kind(&reader, "portfolio");
+  read_kind(&reader, "demand");
+  reader.portfolio->vendors = reader.vendors;
+  if (!reader.portfolio->demand_count)
+    diagnostics_error(diagnostics, (struct place){.source = scenario->source},
+                      "there is no [demand NAME] to be served");
+  return diagnostics->errors == errors ? reader.portfolio : NULL;
+}

@@ -1,0 +1,90 @@
+#include "model/questions/question.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct ini_section *question_section(const struct scenario *scenario, const char *kind,
+                                           const char *name) {
+  for (size_t i = 0; i < scenario->question_count; i++) {
+    const struct ini_section *section = &scenario->questions[i];
+    if (!strcmp(section->kind, kind) && (!name || !strcmp(section->argument, name)))
+      return section;
+  }
+  return NULL;
+}
+
+static bool is_attribute(const char *name, size_t length) {
+  return !strcmp(name + length, ".source") || !strcmp(name + length, ".date");
+}
+
+static bool is_allowed(const char *name, const char *const *allowed, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const size_t length = strlen(allowed[i]);
+    if (!strncmp(name, allowed[i], length) && (!name[length] || is_attribute(name, length)))
+      return true;
+  }
+  return false;
+}
+
+int question_check_keys(const struct ini_section *section, const char *const *allowed, size_t count,
+                        struct diagnostics *diagnostics) {
+  int result = 0;
+  for (size_t k = 0; k < section->key_count; k++) {
+    const struct ini_key *key = &section->keys[k];
+    if (is_allowed(key->name, allowed, count))
+      continue;
+    const char *nearest = nearest_name(key->name, allowed, count);
+    diagnostics_error(diagnostics, key->place, "unknown key '%s' in [%s%s%s]%s", key->name,
+                      section->kind, *section->argument ? " " : "", section->argument,
+                      did_you_mean(nearest, diagnostics->arena));
+    result = -1;
+  }
+  return result;
+}
+
+int question_quantity(const struct ini_section *section, const char *name, const char *unit_text,
+                      double *out, struct diagnostics *diagnostics) {
+  const struct ini_key *key = section ? ini_find(section, name) : NULL;
+  struct unit unit;
+  double value;
+  if (!key)
+    return 0;
+  if (unit_parse(unit_text, key->value_place, &unit, diagnostics->arena, diagnostics) ||
+      quantity_parse(key->value, key->value_place, &unit, &value, diagnostics))
+    return -1;
+  if (value > 0) {
+    *out = value;
+    return 0;
+  }
+  diagnostics_error(diagnostics, key->value_place, "%s must be above 0, not %s", name, key->value);
+  return -1;
+}
+
+int question_count(const struct ini_section *section, const char *name, double *out,
+                   struct diagnostics *diagnostics) {
+  const struct ini_key *key = section ? ini_find(section, name) : NULL;
+  double value;
+  if (!key)
+    return 0;
+  if (csv_number(key->value, &value) && value >= 1 && value <= 1e9 && value == floor(value)) {
+    *out = value;
+    return 0;
+  }
+  diagnostics_error(diagnostics, key->value_place, "expected a positive whole number, not '%s'",
+                    key->value);
+  return -1;
+}
+
+int question_option(const struct scenario *scenario, const struct ini_section *section,
+                    const char *name, struct diagnostics *diagnostics) {
+  const struct ini_key *key = ini_find(section, name);
+  if (!key) {
+    diagnostics_error(diagnostics, section->place, "[%s %s] needs '%s = ID' of an option",
+                      section->kind, section->argument, name);
+    return -1;
+  }
+  const int option = scenario_option(scenario, key->value);
+  if (option < 0)
+    scenario_unknown_option(scenario, key->value, key->value_place, diagnostics);
+  return option;
+}

@@ -1,0 +1,30 @@
+// question: the keys of a section that asks something of a scenario's options, [rent NAME] or
+// [fit].
+#ifndef PERTOKEN_MODEL_QUESTIONS_QUESTION_H
+#define PERTOKEN_MODEL_QUESTIONS_QUESTION_H
+
+#include "model/scenario/scenario.h"
+
+// The section of a kind and, unless NULL, of a name; NULL for none.
+const struct ini_section *question_section(const struct scenario *scenario, const char *kind,
+                                           const char *name);
+
+// A key's attributes, KEY.source and KEY.date, are allowed with it. Errors: a key that is not one
+// of `allowed`, with the nearest that is. Returns 0 or -1.
+int question_check_keys(const struct ini_section *section, const char *const *allowed, size_t count,
+                        struct diagnostics *diagnostics);
+
+// Reads a key as a quantity of a unit, above 0; *out is left alone where the section (or NULL) does
+// not have it. Returns 0 or -1.
+int question_quantity(const struct ini_section *section, const char *key, const char *unit,
+                      double *out, struct diagnostics *diagnostics);
+
+// The same for a whole number.
+int question_count(const struct ini_section *section, const char *key, double *out,
+                   struct diagnostics *diagnostics);
+
+// The option that a key names, or -1 after an error; `missing` is an error too, at the section.
+int question_option(const struct scenario *scenario, const struct ini_section *section,
+                    const char *key, struct diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,290 @@
+#include "model/questions/sensitivity.h"
+
+#include "model/chance/vector.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct place nowhere = {0};
+
+// The option whose saving is looked at: the first that is not the baseline, if nobody says.
+static int choose_option(const struct scenario *scenario, const char *id, size_t *out,
+                         struct diagnostics *diagnostics) {
+  if (id)
+    return option_named(scenario, id, nowhere, out, diagnostics);
+  *out = scenario->baseline == 0 && scenario->option_count > 1 ? 1 : 0;
+  return 0;
+}
+
+static double saving_of(const double *costs, size_t option, size_t baseline) {
+  return option == baseline ? NAN : 1 - costs[option] / costs[baseline];
+}
+
+static double clip(double value, struct limits limits, bool *clipped) {
+  const double inside = fmin(fmax(value, limits.low), limits.high);
+  *clipped = *clipped || inside != value;
+  return inside;
+}
+
+// A whole number moves by one at least.
+static double whole(double value, double base, int sign) {
+  const double rounded = round(value);
+  return rounded == base ? base + sign : rounded;
+}
+
+// The range that the target's input has, or NULL: of the first option that it moves.
+static const struct range *range_of(const struct scenario *scenario, struct target target) {
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    if (!target_moves(scenario, target, o))
+      continue;
+    const int range = option_range(scenario, &scenario->options[o], target.declaration);
+    return range < 0 ? NULL : &scenario->ranges[range];
+  }
+  return NULL;
+}
+
+// The 5th and 95th percentile.
+static int set_ranged_ends(struct swing *swing, const struct range *range, struct arena *arena,
+                           struct diagnostics *diagnostics) {
+  double shares[VECTOR_BLOCK], values[VECTOR_BLOCK];
+  struct distribution distribution = range->distribution;
+  if (distribution_prepare(&distribution, range->place, arena, diagnostics))
+    return -1;
+  for (size_t i = 0; i < VECTOR_BLOCK; i++)
+    shares[i] = i % 2 ? 0.95 : 0.05;
+  distribution_quantiles(&distribution, shares, values);
+  swing->low.value = values[0];
+  swing->high.value = values[1];
+  swing->ranged = true;
+  return 0;
+}
+
+static void set_ends(struct swing *swing, const struct scenario *scenario, double share) {
+  const bool integer = target_input(scenario, swing->target)->integer;
+  const struct limits limits = target_limits(scenario, swing->target);
+  const double reach = share * fabs(swing->base);
+  double low = swing->base - reach, high = swing->base + reach;
+  if (integer) {
+    low = whole(low, swing->base, -1);
+    high = whole(high, swing->base, +1);
+  }
+  swing->low.value = clip(low, limits, &swing->clipped);
+  swing->high.value = clip(high, limits, &swing->clipped);
+}
+
+static void read_end(const struct sensitivity *sensitivity, const struct variation *variation,
+                     size_t column, struct swing_end *end, struct arena *arena) {
+  const struct scenario *scenario = sensitivity->scenario;
+  end->costs = arena_array(arena, scenario->option_count, sizeof *end->costs);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    end->costs[o] = variation_item(variation, o, sensitivity->item, column);
+  end->saving = saving_of(end->costs, sensitivity->option, scenario->baseline);
+}
+
+static double effect_of(const struct sensitivity *sensitivity, const struct swing *swing) {
+  const size_t option = sensitivity->option;
+  if (option == sensitivity->scenario->baseline)
+    return fabs(swing->high.costs[option] - swing->low.costs[option]);
+  return fabs(swing->high.saving - swing->low.saving);
+}
+
+// Both ends of every swing are columns of one block.
+static void evaluate_swings(struct sensitivity *sensitivity, struct arena *arena) {
+  struct variation *variation = variation_new(sensitivity->scenario, 2 * sensitivity->count, arena);
+  for (size_t i = 0; i < sensitivity->count; i++) {
+    const struct swing *swing = &sensitivity->swings[i];
+    variation_set(variation, swing->target, 2 * i, swing->low.value);
+    variation_set(variation, swing->target, 2 * i + 1, swing->high.value);
+  }
+  variation_evaluate(variation);
+  for (size_t i = 0; i < sensitivity->count; i++) {
+    struct swing *swing = &sensitivity->swings[i];
+    read_end(sensitivity, variation, 2 * i, &swing->low, arena);
+    read_end(sensitivity, variation, 2 * i + 1, &swing->high, arena);
+    swing->effect = effect_of(sensitivity, swing);
+  }
+}
+
+// NaN counts as the largest: it must not hide at the end.
+static int by_effect(const void *a, const void *b) {
+  const struct swing *left = a, *right = b;
+  const double x = isnan(left->effect) ? INFINITY : left->effect;
+  const double y = isnan(right->effect) ? INFINITY : right->effect;
+  if (x != y)
+    return x < y ? 1 : -1;
+  if (left->target.declaration != right->target.declaration)
+    return left->target.declaration - right->target.declaration;
+  return left->target.option - right->target.option;
+}
+
+struct sensitivity *sensitivity_of(const struct scenario *scenario, const char *option,
+                                   double share, struct arena *arena,
+                                   struct diagnostics *diagnostics) {
+  struct sensitivity *sensitivity = arena_alloc(arena, sizeof *sensitivity);
+  *sensitivity = (struct sensitivity){.scenario = scenario, .share = share};
+  sensitivity->item = model_require(scenario->model, "cost_per_mtok", diagnostics);
+  if (sensitivity->item < 0 || choose_option(scenario, option, &sensitivity->option, diagnostics))
+    return NULL;
+  size_t targets;
+  const struct target *all = targets_of(scenario, &targets, arena);
+  const char **still = arena_array(arena, targets, sizeof *still);
+  sensitivity->swings = arena_array(arena, targets, sizeof *sensitivity->swings);
+  for (size_t i = 0; i < targets; i++) {
+    struct swing swing = {.target = all[i], .name = target_name(scenario, all[i], arena)};
+    swing.base = target_value(scenario, all[i]);
+    const struct range *range = range_of(scenario, all[i]);
+    if (!range && swing.base == 0) {
+      still[sensitivity->still_count++] = swing.name;
+      continue;
+    }
+    if (!range)
+      set_ends(&swing, scenario, share);
+    else if (set_ranged_ends(&swing, range, arena, diagnostics))
+      return NULL;
+    sensitivity->swings[sensitivity->count++] = swing;
+  }
+  sensitivity->still = still;
+  evaluate_swings(sensitivity, arena);
+  qsort(sensitivity->swings, sensitivity->count, sizeof *sensitivity->swings, by_effect);
+  return sensitivity;
+}
+
+// The three numbers of "0:30:2%" in base units.
+struct steps {
+  double low, high, step;
+};
+
+static int refuse_axis(const char *text, const char *why, struct diagnostics *diagnostics) {
+  diagnostics_error(diagnostics, nowhere,
+                    "in the grid's '%s': %s; expected INPUT=LOW:HIGH:STEP, as in "
+                    "mi325x.discount=0:30:2%%",
+                    text, why);
+  return -1;
+}
+
+static int read_number(const char **text, double *value) {
+  char *end;
+  if (**text != '-' && **text != '.' && (**text < '0' || **text > '9'))
+    return -1;
+  *value = strtod(*text, &end);
+  const int bad = end == *text || !isfinite(*value);
+  *text = end;
+  return bad ? -1 : 0;
+}
+
+static int read_steps(const char *text, const char *whole_text, const struct unit *own,
+                      struct steps *out, struct diagnostics *diagnostics) {
+  double *numbers[] = {&out->low, &out->high, &out->step};
+  for (size_t i = 0; i < 3; i++) {
+    if (i && *text++ != ':')
+      return refuse_axis(whole_text, "three numbers are wanted", diagnostics);
+    if (read_number(&text, numbers[i]))
+      return refuse_axis(whole_text, "a number is wanted", diagnostics);
+  }
+  text += strspn(text, " ");
+  struct unit unit = *own;
+  if (*text && unit_parse(text, nowhere, &unit, diagnostics->arena, diagnostics))
+    return -1;
+  if (!dimension_equal(unit.dimension, own->dimension))
+    return refuse_axis(whole_text, arena_printf(diagnostics->arena, "expected %s", own->text),
+                       diagnostics);
+  for (size_t i = 0; i < 3; i++)
+    *numbers[i] *= unit_factor(&unit);
+  return 0;
+}
+
+static int fill_axis(const struct scenario *scenario, const char *text, struct steps steps,
+                     struct axis *axis, struct arena *arena, struct diagnostics *diagnostics) {
+  const struct limits limits = target_limits(scenario, axis->target);
+  if (!(steps.step > 0) || steps.high < steps.low)
+    return refuse_axis(text, "it must rise in steps above zero", diagnostics);
+  if (steps.low < limits.low || steps.high > limits.high)
+    return refuse_axis(text, "it leaves what the input may be", diagnostics);
+  const double count = floor((steps.high - steps.low) / steps.step * (1 + 1e-12) + 1e-9) + 1;
+  if (count > GRID_CELLS)
+    return refuse_axis(text, "too many steps", diagnostics);
+  axis->count = (size_t)count;
+  axis->values = arena_array(arena, axis->count, sizeof *axis->values);
+  for (size_t i = 0; i < axis->count; i++)
+    axis->values[i] = fmin(steps.low + (double)i * steps.step, steps.high);
+  return 0;
+}
+
+static int read_axis(const struct scenario *scenario, const char *text, struct axis *axis,
+                     struct arena *arena, struct diagnostics *diagnostics) {
+  const char *equals = strchr(text, '=');
+  if (!equals)
+    return refuse_axis(text, "there is no '='", diagnostics);
+  axis->name = arena_copy_n(arena, text, (size_t)(equals - text));
+  if (target_find(scenario, axis->name, nowhere, &axis->target, diagnostics))
+    return -1;
+  struct steps steps;
+  const struct unit *unit = &target_input(scenario, axis->target)->unit;
+  if (read_steps(equals + 1, text, unit, &steps, diagnostics))
+    return -1;
+  return fill_axis(scenario, text, steps, axis, arena, diagnostics);
+}
+
+static int read_axes(struct cost_grid *grid, const char *text, struct arena *arena,
+                     struct diagnostics *diagnostics) {
+  grid->cells = 1;
+  while (text) {
+    const char *comma = strchr(text, ',');
+    if (grid->axis_count == GRID_AXES) {
+      diagnostics_error(diagnostics, nowhere, "a grid has at most %d inputs", GRID_AXES);
+      return -1;
+    }
+    const char *one = comma ? arena_copy_n(arena, text, (size_t)(comma - text)) : text;
+    struct axis *axis = &grid->axes[grid->axis_count++];
+    if (read_axis(grid->scenario, one, axis, arena, diagnostics))
+      return -1;
+    grid->cells *= axis->count;
+    text = comma ? comma + 1 : NULL;
+  }
+  if (grid->axis_count == 2 &&
+      grid->axes[0].target.declaration == grid->axes[1].target.declaration &&
+      grid->axes[0].target.option == grid->axes[1].target.option) {
+    diagnostics_error(diagnostics, nowhere, "'%s' stands on both sides of the grid",
+                      grid->axes[0].name);
+    return -1;
+  }
+  if (grid->cells <= GRID_CELLS)
+    return 0;
+  diagnostics_error(diagnostics, nowhere, "a grid of %zu cells is too large, at most %d",
+                    grid->cells, GRID_CELLS);
+  return -1;
+}
+
+struct cost_grid *cost_grid_of(const struct scenario *scenario, const char *option,
+                               const char *axes, struct arena *arena,
+                               struct diagnostics *diagnostics) {
+  struct cost_grid *grid = arena_alloc(arena, sizeof *grid);
+  *grid = (struct cost_grid){.scenario = scenario};
+  grid->item = model_require(scenario->model, "cost_per_mtok", diagnostics);
+  if (grid->item < 0 || choose_option(scenario, option, &grid->option, diagnostics) ||
+      read_axes(grid, axes, arena, diagnostics))
+    return NULL;
+  struct variation *variation = variation_new(scenario, grid->cells, arena);
+  const size_t inner = grid->axis_count == 2 ? grid->axes[1].count : 1;
+  assert(grid->axes[0].values); // as read_axes leaves them
+  for (size_t i = 0; i < grid->cells; i++) {
+    variation_set(variation, grid->axes[0].target, i, grid->axes[0].values[i / inner]);
+    if (grid->axis_count == 2)
+      variation_set(variation, grid->axes[1].target, i, grid->axes[1].values[i % inner]);
+  }
+  variation_evaluate(variation);
+  const size_t options = scenario->option_count;
+  grid->costs = arena_array(arena, options * grid->cells, sizeof *grid->costs);
+  for (size_t o = 0; o < options; o++)
+    for (size_t i = 0; i < grid->cells; i++)
+      grid->costs[o * grid->cells + i] = variation_item(variation, o, grid->item, i);
+  if (grid->option == scenario->baseline)
+    return grid;
+  grid->saving = arena_array(arena, grid->cells, sizeof *grid->saving);
+  for (size_t i = 0; i < grid->cells; i++)
+    grid->saving[i] = 1 - grid->costs[grid->option * grid->cells + i] /
+                              grid->costs[scenario->baseline * grid->cells + i];
+  return grid;
+}

@@ -1,0 +1,70 @@
+// sensitivity: what each input of a scenario does to the result when it moves alone (a tornado),
+// and what two of them do together (a grid).
+#ifndef PERTOKEN_MODEL_QUESTIONS_SENSITIVITY_H
+#define PERTOKEN_MODEL_QUESTIONS_SENSITIVITY_H
+
+#include "model/whatif/variation.h"
+
+// One end of a swing: the input's value, and the result of every option there, in base units.
+struct swing_end {
+  double value;
+  double *costs; // [option_count]
+  double saving; // of the option in question over the baseline; NAN with a single option
+};
+
+struct swing {
+  struct target target;
+  const char *name;
+  double base;
+  struct swing_end low, high;
+  bool ranged;   // its ends are those of its range: the 5th and 95th percentile
+  bool clipped;  // an end was pulled back to what the input may be
+  double effect; // |result(high) - result(low)|: of the saving, or of the cost with a single option
+};
+
+struct sensitivity {
+  const struct scenario *scenario;
+  int item;             // cost_per_mtok
+  size_t option;        // whose saving the swings are sorted by
+  double share;         // the swing of what has no range
+  struct swing *swings; // the largest effect first; equal ones in the order of the model
+  size_t count;
+  const char *const *still; // inputs that are zero and have no range: a share of nothing
+  size_t still_count;
+};
+
+// Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value,
+// whole numbers to whole numbers. `option` NULL: the first that is not the baseline, if there is
+// one. NULL after errors.
+struct sensitivity *sensitivity_of(const struct scenario *scenario, const char *option,
+                                   double share, struct arena *arena,
+                                   struct diagnostics *diagnostics);
+
+// One axis of a grid: "mi325x.discount=0:30:2%", low, high and step in the unit at the end or, when
+// there is none, in the input's own.
+struct axis {
+  struct target target;
+  const char *name;
+  double *values; // base units
+  size_t count;
+};
+
+enum { GRID_AXES = 2, GRID_CELLS = 10000 };
+
+struct cost_grid {
+  const struct scenario *scenario;
+  int item;
+  size_t option;
+  struct axis axes[GRID_AXES];
+  size_t axis_count;
+  size_t cells;   // axes[0].count, times axes[1].count with two
+  double *costs;  // [option_count][cells], the last axis fastest
+  double *saving; // [cells] of `option` over the baseline; NULL with a single option
+};
+
+// Reads "AXIS" or "AXIS,AXIS" and evaluates every cell. NULL after errors.
+struct cost_grid *cost_grid_of(const struct scenario *scenario, const char *option,
+                               const char *axes, struct arena *arena,
+                               struct diagnostics *diagnostics);
+
+#endif

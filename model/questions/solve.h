@@ -1,0 +1,50 @@
+// solve: the value of one input at which an option costs what is wanted: the discount to ask for,
+// the walk-away price, the engineers that eat an advantage, the tokens/s that a challenger must
+// show.
+#ifndef PERTOKEN_MODEL_QUESTIONS_SOLVE_H
+#define PERTOKEN_MODEL_QUESTIONS_SOLVE_H
+
+#include "model/whatif/variation.h"
+
+enum { SOLVE_ROOTS = 8 };
+
+struct solve_question {
+  const char *option;  // whose cost is wanted
+  const char *input;   // "list_price", of that option where it can be; or "h200.discount"
+  const char *match;   // the option that it must cost as much as; NULL: the baseline
+  const char *target;  // "0.30 USD/Mtok" instead of another option; NULL: none
+  double saving;       // over what is matched, a fraction: 0.05 wants 95 % of it
+  const char *between; // "LOW:HIGH", numbers with a unit at the end or in the input's own; NULL:
+                       // what the input may be, as far as it makes sense
+};
+
+struct solve_answer {
+  const struct scenario *scenario;
+  size_t option;
+  struct target target;
+  const char *name; // of the target
+  int item;         // cost_per_mtok
+  bool matches;     // another option, else wanted_cost
+  size_t match;
+  double wanted_cost, saving, base;   // base units
+  double low, high;                   // where was looked
+  double gap_low, gap_high, gap_base; // cost / wanted cost - 1 there
+  double roots[SOLVE_ROOTS];          // ascending. A whole number: the first on the far side of the
+      // crossing from `low` at which the option is as cheap as wanted
+  size_t count;
+  bool more;            // than SOLVE_ROOTS
+  bool integer;         // roots are whole numbers
+  double reach;         // how far up the interval would have been doubled; `high` if it is not
+  const double *points; // where was looked, ascending, from low to high
+  size_t point_count;
+};
+
+// Looks at the whole interval for changes of sign (at 512 points, half of them evenly spaced, half
+// by equal ratios, so that a crossing near the low end is not missed) and refines each by Brent's
+// method to 1e-12 of the value. Where no limit is given above, the interval doubles until the
+// sign changes, at most to 1e6 times the value in the scenario (of one unit where that is zero).
+// No crossing is an answer with count 0. Returns NULL after errors.
+struct solve_answer *solve(const struct scenario *scenario, const struct solve_question *question,
+                           struct arena *arena, struct diagnostics *diagnostics);
+
+#endif

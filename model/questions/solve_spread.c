@@ -1,0 +1,283 @@
+#include "model/questions/solve_spread.h"
+
+#include <gsl/gsl_statistics_double.h>
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+enum { MOST_BISECTIONS = 64, ROUND_BLOCKS = 256 };
+
+// What became of a draw.
+enum verdict { UNSOLVED, FOUND, SEVERAL, ABOVE, BELOW, VERDICTS };
+
+struct run {
+  const struct solve_answer *answer;
+  const struct simulate_request *request;
+  const struct sampler *sampler;
+  double *roots;           // [draws]
+  unsigned char *verdicts; // [draws]
+  bool *enough;            // [draws]
+  uint64_t blocks;
+};
+
+// The draws of a block side by side: for each, the two points between which the sign changes.
+struct lanes {
+  double low[VECTOR_BLOCK], high[VECTOR_BLOCK];
+  double gap_low[VECTOR_BLOCK];
+  double first[VECTOR_BLOCK], last[VECTOR_BLOCK]; // gaps at both ends of the interval
+  unsigned char crossings[VECTOR_BLOCK];          // 0, 1, 2 for more
+};
+
+static bool is_stopped(const struct run *run) {
+  return run->request->stop && *run->request->stop;
+}
+
+// cost / wanted cost - 1 of every draw, each with a value of its own for the input.
+static void find_gaps(const struct run *run, double *workspace, const double *values,
+                      double *gaps) {
+  const struct solve_answer *answer = run->answer;
+  const struct program *program = run->sampler->program;
+  double *input = program_variable(program, workspace, run->sampler->variable_count);
+  for (int i = 0; i < VECTOR_BLOCK; i++)
+    input[i] = answer->integer ? round(values[i]) : values[i];
+  program_run(program, workspace);
+  const double *cost = program_result(program, workspace, answer->option, 0);
+  const double *match =
+      answer->matches ? program_result(program, workspace, answer->match, 0) : NULL;
+  for (int i = 0; i < VECTOR_BLOCK; i++) {
+    const double wanted = match ? match[i] : answer->wanted_cost;
+    gaps[i] = cost[i] / (wanted * (1 - answer->saving)) - 1;
+  }
+}
+
+static void find_gaps_at(const struct run *run, double *workspace, double value, double *gaps) {
+  double values[VECTOR_BLOCK];
+  for (int i = 0; i < VECTOR_BLOCK; i++)
+    values[i] = value;
+  find_gaps(run, workspace, values, gaps);
+}
+
+// From one point to the next: a value at which the gap is zero counts with the point before.
+static void find_crossings(struct lanes *lanes, double low, double high, const double *gaps) {
+  for (int i = 0; i < VECTOR_BLOCK; i++) {
+    const double before = lanes->last[i];
+    lanes->last[i] = gaps[i];
+    if (!isfinite(before) || !isfinite(gaps[i]) || (before > 0) == (gaps[i] > 0))
+      continue;
+    if (lanes->crossings[i] == 0) {
+      lanes->low[i] = low;
+      lanes->high[i] = high;
+      lanes->gap_low[i] = before;
+    }
+    lanes->crossings[i] = lanes->crossings[i] ? 2 : 1;
+  }
+}
+
+static bool all_crossed(const struct lanes *lanes) {
+  for (int i = 0; i < VECTOR_BLOCK; i++)
+    if (!lanes->crossings[i])
+      return false;
+  return true;
+}
+
+// Beyond the last point, as long as some draw has no crossing.
+static void look_beyond(const struct run *run, double *workspace, struct lanes *lanes) {
+  double gaps[VECTOR_BLOCK];
+  double low = run->answer->high;
+  while (low > 0 && low < run->answer->reach && !all_crossed(lanes)) {
+    find_gaps_at(run, workspace, 2 * low, gaps);
+    find_crossings(lanes, low, 2 * low, gaps);
+    low *= 2;
+  }
+}
+
+static void look_through(const struct run *run, double *workspace, struct lanes *lanes) {
+  const struct solve_answer *answer = run->answer;
+  double gaps[VECTOR_BLOCK];
+  memset(lanes->crossings, 0, sizeof lanes->crossings);
+  find_gaps_at(run, workspace, answer->points[0], lanes->last);
+  memcpy(lanes->first, lanes->last, sizeof lanes->first);
+  for (size_t p = 1; p < answer->point_count; p++) {
+    find_gaps_at(run, workspace, answer->points[p], gaps);
+    find_crossings(lanes, answer->points[p - 1], answer->points[p], gaps);
+    for (int i = 0; i < VECTOR_BLOCK; i++)
+      lanes->first[i] = isfinite(lanes->first[i]) ? lanes->first[i] : gaps[i];
+  }
+  look_beyond(run, workspace, lanes);
+}
+
+static bool is_close(const struct run *run, const struct lanes *lanes) {
+  for (int i = 0; i < VECTOR_BLOCK; i++) {
+    const double width = lanes->high[i] - lanes->low[i];
+    const double least = run->answer->integer ? 1 : 0x1p-50 * fabs(lanes->high[i]);
+    if (lanes->crossings[i] && width > least)
+      return false;
+  }
+  return true;
+}
+
+static void bisect(const struct run *run, double *workspace, struct lanes *lanes) {
+  double middle[VECTOR_BLOCK], gaps[VECTOR_BLOCK];
+  const bool integer = run->answer->integer;
+  for (int k = 0; k < MOST_BISECTIONS && !is_close(run, lanes); k++) {
+    for (int i = 0; i < VECTOR_BLOCK; i++) {
+      const double half = lanes->low[i] + (lanes->high[i] - lanes->low[i]) / 2;
+      middle[i] = !lanes->crossings[i] ? run->answer->low : integer ? floor(half) : half;
+    }
+    find_gaps(run, workspace, middle, gaps);
+    for (int i = 0; i < VECTOR_BLOCK; i++) {
+      const bool like_low = (gaps[i] > 0) == (lanes->gap_low[i] > 0);
+      if (like_low) {
+        lanes->low[i] = middle[i];
+        lanes->gap_low[i] = gaps[i];
+      } else
+        lanes->high[i] = middle[i];
+    }
+  }
+}
+
+// Of two neighbouring whole numbers the one that is cheap enough; else the middle, which is no
+// solution at a pole.
+static void judge(const struct run *run, double *workspace, const struct lanes *lanes,
+                  uint64_t first) {
+  double roots[VECTOR_BLOCK], gaps[VECTOR_BLOCK];
+  const bool integer = run->answer->integer;
+  for (int i = 0; i < VECTOR_BLOCK; i++) {
+    roots[i] = integer ? lanes->gap_low[i] <= 0 ? lanes->low[i] : lanes->high[i]
+                       : lanes->low[i] + (lanes->high[i] - lanes->low[i]) / 2;
+    if (!lanes->crossings[i])
+      roots[i] = run->answer->low;
+  }
+  find_gaps(run, workspace, roots, gaps);
+  for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++) {
+    const bool found = lanes->crossings[i] && (integer || fabs(gaps[i]) < 1e-6);
+    enum verdict verdict = UNSOLVED;
+    if (found)
+      verdict = lanes->crossings[i] > 1 ? SEVERAL : FOUND;
+    else if (!lanes->crossings[i] && isfinite(lanes->first[i]))
+      verdict = lanes->first[i] > 0 ? ABOVE : BELOW;
+    run->verdicts[first + i] = (unsigned char)verdict;
+    run->roots[first + i] = roots[i];
+  }
+}
+
+static void solve_block(const struct run *run, double *workspace, uint64_t block) {
+  struct lanes lanes;
+  double gaps[VECTOR_BLOCK];
+  const uint64_t first = block * VECTOR_BLOCK;
+  sampler_draw(run->sampler, SAMPLE_FIRST, 0, first,
+               program_variable(run->sampler->program, workspace, 0));
+  find_gaps_at(run, workspace, run->answer->base, gaps);
+  for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++)
+    run->enough[first + i] = gaps[i] <= 0;
+  look_through(run, workspace, &lanes);
+  bisect(run, workspace, &lanes);
+  judge(run, workspace, &lanes, first);
+}
+
+// Returns how many blocks, from the first on, are done.
+static uint64_t solve_all(const struct run *run) {
+  const struct simulate_request *request = run->request;
+  const int threads = request->threads > 0 ? request->threads : omp_get_max_threads();
+  uint64_t next = 0;
+  double *workspaces[threads];
+  for (int t = 0; t < threads; t++)
+    workspaces[t] = program_workspace_new(run->sampler->program);
+  while (next < run->blocks && !is_stopped(run)) {
+    const uint64_t last = next + ROUND_BLOCKS < run->blocks ? next + ROUND_BLOCKS : run->blocks;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (uint64_t block = next; block < last; block++)
+      solve_block(run, workspaces[omp_get_thread_num()], block);
+    next = last;
+    if (request->progress)
+      request->progress(request->progress_data, next, run->blocks);
+  }
+  for (int t = 0; t < threads; t++)
+    program_workspace_free(workspaces[t]);
+  return next;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+// A whole number is one that was found; else by straight lines between neighbours.
+static double percentile(const double *sorted, size_t count, double level, bool integer) {
+  if (!count)
+    return NAN;
+  if (!integer)
+    return gsl_stats_quantile_from_sorted_data(sorted, 1, count, level);
+  const double rank = ceil(level * (double)count) - 1;
+  return sorted[rank > 0 ? (size_t)rank : 0];
+}
+
+static void sum_up(const struct run *run, struct solve_spread *spread) {
+  uint64_t counts[VERDICTS] = {0}, enough = 0;
+  size_t found = 0;
+  for (uint64_t i = 0; i < spread->done; i++) {
+    counts[run->verdicts[i]]++;
+    enough += run->enough[i];
+    if (run->verdicts[i] == FOUND || run->verdicts[i] == SEVERAL)
+      run->roots[found++] = run->roots[i];
+  }
+  const double done = (double)spread->done;
+  spread->found = (double)found / done;
+  spread->several = (double)counts[SEVERAL] / done;
+  spread->above = (double)counts[ABOVE] / done;
+  spread->below = (double)counts[BELOW] / done;
+  spread->enough = (double)enough / done;
+  qsort(run->roots, found, sizeof *run->roots, ascending);
+  for (int l = 0; l < SIMULATE_LEVELS; l++)
+    spread->percentiles[l] =
+        percentile(run->roots, found, simulate_levels[l], run->answer->integer);
+}
+
+static int check_draws(const struct simulate_request *request, struct diagnostics *diagnostics) {
+  if (request->draws >= 1 && request->draws <= SOLVE_MOST_DRAWS)
+    return 0;
+  diagnostics_error(diagnostics, (struct place){0}, "expected 1 to %" PRIu64 " draws, not %" PRIu64,
+                    SOLVE_MOST_DRAWS, request->draws);
+  return -1;
+}
+
+const struct solve_spread *solve_spread(const struct solve_answer *answer,
+                                        const struct simulate_request *request, struct arena *arena,
+                                        struct diagnostics *diagnostics) {
+  const struct sampler_request sample = {.scenario = answer->scenario,
+                                         .method = request->method,
+                                         .seed = request->seed,
+                                         .replicates = 1,
+                                         .items = &answer->item,
+                                         .item_count = 1,
+                                         .solved = &answer->target};
+  if (check_draws(request, diagnostics))
+    return NULL;
+  const struct sampler *sampler = sampler_new(&sample, arena, diagnostics);
+  if (!sampler)
+    return NULL;
+  const size_t draws = (size_t)request->draws;
+  struct run run = {.answer = answer,
+                    .request = request,
+                    .sampler = sampler,
+                    .roots = arena_array(arena, draws, sizeof(double)),
+                    .verdicts = arena_array(arena, draws, 1),
+                    .enough = arena_array(arena, draws, sizeof(bool)),
+                    .blocks = (request->draws + VECTOR_BLOCK - 1) / VECTOR_BLOCK};
+  const uint64_t done = solve_all(&run) * VECTOR_BLOCK;
+  struct solve_spread *spread = arena_alloc(arena, sizeof *spread);
+  *spread = (struct solve_spread){.draws = request->draws,
+                                  .done = done < request->draws ? done : request->draws,
+                                  .seed = request->seed,
+                                  .method = request->method,
+                                  .partial = done < request->draws,
+                                  .notes = sampler->notes,
+                                  .note_count = sampler->note_count};
+  if (spread->done) {
+    sum_up(&run, spread);
+    return spread;
+  }
+  diagnostics_error(diagnostics, (struct place){0}, "stopped before the first draw");
+  return NULL;
+}

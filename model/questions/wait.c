@@ -1,0 +1,668 @@
+#include "model/questions/wait.h"
+
+#include "model/questions/delivery_slip.h"
+#include "model/questions/question.h"
+#include "model/simulate/sampler.h"
+#include "model/whatif/variation.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_DRAWS = 4096, MOST_DRAWS = 1 << 20, USUAL_SEED = 1, FEWEST_MONTHS = 12 };
+
+// What a section may give as a quantity or a range.
+enum wait_key {
+  WAIT_THROUGHPUT,
+  WAIT_POWER,
+  WAIT_PRICE,
+  WAIT_DECLINE,
+  WAIT_SLIP,
+  WAIT_AVAILABLE,
+  WAIT_RENT,
+  WAIT_KEYS
+};
+
+static const struct {
+  const char *name, *unit;
+  double usual;
+  bool above_zero;
+} wait_keys[WAIT_KEYS] = {
+    [WAIT_THROUGHPUT] = {"throughput", "-", 1, true},
+    [WAIT_POWER] = {"power", "-", 1, true},
+    [WAIT_PRICE] = {"price", "-", 1, false},
+    [WAIT_DECLINE] = {"price_decline", "%/month", 0, false},
+    [WAIT_SLIP] = {"slip", "month", 0, false},
+    [WAIT_AVAILABLE] = {"available", "month", 0, false},
+    [WAIT_RENT] = {"meanwhile", "USD/Mtok", 0, false},
+};
+
+// A quantity that is certain, or has a distribution.
+struct belief {
+  bool certain;
+  double value; // or the mean
+  struct distribution distribution;
+  struct draw_stream stream;
+};
+
+struct waiting {
+  const struct scenario *scenario;
+  const struct ini_section *section;
+  struct wait_answer *answer;
+  struct belief beliefs[WAIT_KEYS];
+  const struct sampler *sampler; // of the scenario's ranges, or NULL
+  struct evaluation *now, *own, *own_base, *rent;
+  double drawn[WAIT_KEYS][VECTOR_BLOCK];
+  double rate[VECTOR_BLOCK];
+  double own_per_gpu[VECTOR_BLOCK], rent_per_gpu[VECTOR_BLOCK]; // token/h per accelerator
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+static double year_h(void) {
+  return conversion_table[CONVERT_HOURS_PER_YEAR].value;
+}
+
+static double month_h(void) {
+  return year_h() / conversion_table[CONVERT_MONTHS_PER_YEAR].value;
+}
+
+// ---- the section
+
+static int read_certain(struct waiting *waiting, const struct ini_key *key, const struct unit *unit,
+                        bool above_zero, double *out) {
+  if (quantity_parse(key->value, key->value_place, unit, out, waiting->diagnostics))
+    return -1;
+  if (*out > 0 || (*out == 0 && !above_zero))
+    return 0;
+  diagnostics_error(waiting->diagnostics, key->value_place,
+                    above_zero ? "%s must be above zero, not %s" : "%s cannot be negative: %s",
+                    key->name, key->value);
+  return -1;
+}
+
+static int read_belief(struct waiting *waiting, enum wait_key which) {
+  const struct ini_key *key = ini_find(waiting->section, wait_keys[which].name);
+  struct belief *belief = &waiting->beliefs[which];
+  struct declaration input = {
+      .name = wait_keys[which].name, .has_min = true, .min_exclusive = wait_keys[which].above_zero};
+  *belief = (struct belief){.certain = true, .value = wait_keys[which].usual};
+  if (!key)
+    return 0;
+  if (unit_parse(model_unit_text(waiting->scenario->model, wait_keys[which].unit), key->value_place,
+                 &input.unit, waiting->arena, waiting->diagnostics))
+    return -1;
+  if (which == WAIT_SLIP && !strcmp(key->value, "from data")) {
+    belief->certain = false;
+    return slip_from_data(waiting->scenario, key->value_place, &belief->distribution,
+                          &waiting->answer->slip_words, waiting->arena, waiting->diagnostics);
+  }
+  if (!isalpha((unsigned char)*key->value))
+    return read_certain(waiting, key, &input.unit, wait_keys[which].above_zero, &belief->value);
+  belief->certain = false;
+  if (distribution_parse(key->value, key->value_place, &input, &belief->distribution,
+                         waiting->arena, waiting->diagnostics))
+    return -1;
+  if (belief->distribution.kind != DISTRIBUTION_MEASURED)
+    return distribution_prepare(&belief->distribution, key->value_place, waiting->arena,
+                                waiting->diagnostics);
+  diagnostics_error(waiting->diagnostics, key->value_place, "no record measures %s", key->name);
+  return -1;
+}
+
+// Months from now to the order: whole ones, before the horizon ends.
+static int read_months(struct waiting *waiting) {
+  const struct ini_key *key = ini_find(waiting->section, "months");
+  const struct scenario *scenario = waiting->scenario;
+  const double horizon = option_value(scenario, &scenario->options[waiting->answer->option],
+                                      model_find(scenario->model, "horizon"), 0);
+  if (!key) {
+    diagnostics_error(waiting->diagnostics, waiting->section->place,
+                      "[wait %s] needs 'months', as in months = 6", waiting->section->argument);
+    return -1;
+  }
+  char *end;
+  const double months = strtod(key->value, &end);
+  end += strspn(end, " ");
+  if (end == key->value || (*end && strcmp(end, "month") != 0 && strcmp(end, "months") != 0) ||
+      months != floor(months)) {
+    diagnostics_error(waiting->diagnostics, key->value_place,
+                      "expected a whole number of months, not '%s'", key->value);
+    return -1;
+  }
+  if (months < 0 || months * month_h() >= horizon) {
+    diagnostics_error(waiting->diagnostics, key->value_place,
+                      months < 0 ? "months cannot be negative: one cannot have ordered before now"
+                                 : "the horizon has ended after %s months: nothing is left to buy "
+                                   "for",
+                      key->value);
+    return -1;
+  }
+  waiting->answer->months = months;
+  return 0;
+}
+
+static int read_count(struct waiting *waiting, const char *name, unsigned long most,
+                      unsigned long *out) {
+  const struct ini_key *key = ini_find(waiting->section, name);
+  char *end;
+  if (!key)
+    return 0;
+  *out = strtoul(key->value, &end, 10);
+  if (isdigit((unsigned char)*key->value) && !*end && *out <= most && *out > 0)
+    return 0;
+  diagnostics_error(waiting->diagnostics, key->value_place,
+                    "expected a whole number from 1 to %lu, not '%s'", most, key->value);
+  return -1;
+}
+
+static int refuse_rented(struct waiting *waiting, size_t option, struct place place,
+                         const char *what) {
+  if (!waiting->scenario->options[option].rented)
+    return 0;
+  diagnostics_error(waiting->diagnostics, place, "%s '%s' is rented: there is no purchase to time",
+                    what, waiting->scenario->options[option].id);
+  return -1;
+}
+
+static int read_options(struct waiting *waiting) {
+  const struct scenario *scenario = waiting->scenario;
+  struct wait_answer *answer = waiting->answer;
+  const struct ini_key *successor = ini_find(waiting->section, "successor");
+  const int found = scenario_option(scenario, answer->name);
+  if (found < 0) {
+    const char *nearest = scenario_nearest_option(scenario, answer->name, waiting->arena);
+    diagnostics_error(waiting->diagnostics, waiting->section->place,
+                      "[wait %s] names no option that could be bought now%s", answer->name,
+                      did_you_mean(nearest, waiting->arena));
+    return -1;
+  }
+  answer->option = answer->successor = (size_t)found;
+  answer->has_successor = successor != NULL;
+  if (refuse_rented(waiting, answer->option, waiting->section->place, "option"))
+    return -1;
+  if (!successor)
+    return 0;
+  const int next = scenario_option(scenario, successor->value);
+  if (next >= 0) {
+    answer->successor = (size_t)next;
+    return refuse_rented(waiting, answer->successor, successor->value_place, "the successor");
+  }
+  diagnostics_error(waiting->diagnostics, successor->value_place,
+                    "there are no data of the successor '%s': add an [option %s] with its price "
+                    "and throughput, or give factors on those of '%s'",
+                    successor->value, successor->value, answer->name);
+  return -1;
+}
+
+static int read_meanwhile(struct waiting *waiting) {
+  const struct ini_key *key = ini_find(waiting->section, "meanwhile");
+  const struct scenario *scenario = waiting->scenario;
+  waiting->answer->meanwhile = -1;
+  if (!key) {
+    diagnostics_error(waiting->diagnostics, waiting->section->place,
+                      "[wait %s] needs 'meanwhile': a rented option or a price in %s/Mtok, for "
+                      "the tokens until the delivery",
+                      waiting->section->argument, scenario->model->currency);
+    return -1;
+  }
+  const int option = scenario_option(scenario, key->value);
+  if (option >= 0) {
+    waiting->answer->meanwhile = option;
+    waiting->beliefs[WAIT_RENT] = (struct belief){.certain = true};
+    if (scenario->options[option].rented)
+      return 0;
+    diagnostics_error(waiting->diagnostics, key->value_place,
+                      "'%s' is bought, not rented: it cannot fill in until a delivery", key->value);
+    return -1;
+  }
+  if (!isalpha((unsigned char)*key->value) || strchr(key->value, '('))
+    return read_belief(waiting, WAIT_RENT);
+  diagnostics_error(waiting->diagnostics, key->value_place,
+                    "there is no option '%s', and it is no price such as 0.90 %s/Mtok", key->value,
+                    scenario->model->currency);
+  return -1;
+}
+
+static int read_section(struct waiting *waiting) {
+  static const char *const known[] = {"months",    "successor", "throughput",    "power",
+                                      "price",     "available", "price_decline", "slip",
+                                      "meanwhile", "draws",     "seed"};
+  const size_t errors = waiting->diagnostics->errors;
+  unsigned long draws = USUAL_DRAWS, seed = USUAL_SEED;
+  question_check_keys(waiting->section, known, sizeof known / sizeof known[0],
+                      waiting->diagnostics);
+  if (read_options(waiting))
+    return -1;
+  for (int key = 0; key < WAIT_RENT; key++)
+    read_belief(waiting, (enum wait_key)key);
+  read_months(waiting);
+  read_meanwhile(waiting);
+  read_count(waiting, "draws", MOST_DRAWS, &draws);
+  read_count(waiting, "seed", 4294967295ul, &seed);
+  waiting->answer->draws = draws;
+  waiting->answer->seed = seed;
+  return waiting->diagnostics->errors == errors ? 0 : -1;
+}
+
+// ---- drawing
+
+static int prepare_draws(struct waiting *waiting) {
+  const struct scenario *scenario = waiting->scenario;
+  struct wait_answer *answer = waiting->answer;
+  const int item = model_find(scenario->model, "tco");
+  for (int key = 0; key < WAIT_KEYS; key++) {
+    struct belief *belief = &waiting->beliefs[key];
+    if (belief->certain)
+      continue;
+    belief->value = distribution_mean(&belief->distribution);
+    answer->uncertain = true;
+    draw_stream_start(&belief->stream, DRAW_SOBOL, answer->seed,
+                      arena_printf(waiting->arena, "wait.%s", wait_keys[key].name),
+                      (int)scenario->range_count + key, 0);
+  }
+  if (sampler_draws_any(scenario, NULL)) {
+    const struct sampler_request request = {.scenario = scenario,
+                                            .method = DRAW_SOBOL,
+                                            .seed = answer->seed,
+                                            .replicates = 1,
+                                            .items = &item,
+                                            .item_count = 1};
+    answer->uncertain = true;
+    waiting->sampler = sampler_new(&request, waiting->arena, waiting->diagnostics);
+    if (!waiting->sampler)
+      return -1;
+  }
+  if (!answer->uncertain)
+    answer->draws = 1;
+  answer->slip = waiting->beliefs[WAIT_SLIP].value;
+  answer->available = waiting->beliefs[WAIT_AVAILABLE].value;
+  answer->meanwhile_price = waiting->beliefs[WAIT_RENT].value;
+  return 0;
+}
+
+static const struct option *option_of(const struct waiting *waiting, size_t o) {
+  return &waiting->scenario->options[o];
+}
+
+static struct evaluation *new_block(const struct waiting *waiting, size_t o) {
+  return evaluation_new(option_of(waiting, o)->graph, waiting->scenario->periods, VECTOR_BLOCK,
+                        waiting->arena);
+}
+
+// Every input of an option in its block: the selected case, and where it has a range, the draws.
+static void fill_block(const struct waiting *waiting, struct evaluation *block, size_t o,
+                       const double *ranges) {
+  const struct scenario *scenario = waiting->scenario;
+  const struct option *option = option_of(waiting, o);
+  for (int d = 0; d < scenario->model->count; d++) {
+    if (option->graph->state[d] != GRAPH_INPUT)
+      continue;
+    double *values = evaluation_at(block, d, 0);
+    const double *drawn = NULL;
+    const int range = option_range(scenario, option, d);
+    for (int v = 0; ranges && range >= 0 && v < waiting->sampler->variable_count; v++)
+      if ((int)waiting->sampler->ranges[v] == range)
+        drawn = ranges + (size_t)v * VECTOR_BLOCK;
+    const double certain = option_figure(scenario, option, scenario->selected, d)->value;
+    for (size_t i = 0; i < VECTOR_BLOCK; i++)
+      values[i] = drawn ? drawn[i] : certain;
+  }
+}
+
+static double *input_of(const struct waiting *waiting, const struct evaluation *block,
+                        const char *name) {
+  const struct model *model = waiting->scenario->model;
+  const int named = model_find(model, name);
+  const int in_usd = named < 0 ? -1 : model->declarations[named].in_usd;
+  const bool is_in_usd = in_usd >= 0 && block->graph->state[in_usd] == GRAPH_INPUT;
+  const int d = is_in_usd ? in_usd : named;
+  return d >= 0 && block->graph->state[d] == GRAPH_INPUT ? evaluation_at(block, d, 0) : NULL;
+}
+
+static const double *item_of(const struct waiting *waiting, const struct evaluation *block,
+                             const char *name, int period) {
+  return evaluation_at(block, model_find(waiting->scenario->model, name), period);
+}
+
+static void scale(const struct waiting *waiting, struct evaluation *block,
+                  const struct evaluation *base, const char *name, const double *factors) {
+  double *values = input_of(waiting, block, name);
+  const double *from = input_of(waiting, base, name);
+  for (size_t i = 0; values && i < VECTOR_BLOCK; i++)
+    values[i] = from[i] * factors[i];
+}
+
+static void scale_performance(const struct waiting *waiting) {
+  static const struct {
+    const char *input;
+    enum wait_key factor;
+  } scaled[] = {{"throughput", WAIT_THROUGHPUT},
+                {"decode_throughput", WAIT_THROUGHPUT},
+                {"prefill_throughput", WAIT_THROUGHPUT},
+                {"load_power", WAIT_POWER},
+                {"idle_power", WAIT_POWER}};
+  for (size_t i = 0; i < sizeof scaled / sizeof scaled[0]; i++)
+    scale(waiting, waiting->own, waiting->own_base, scaled[i].input,
+          waiting->drawn[scaled[i].factor]);
+}
+
+static double present_value(const struct waiting *waiting, const struct evaluation *block,
+                            size_t column) {
+  double sum = 0;
+  for (int t = 0; t < block->periods; t++)
+    sum += item_of(waiting, block, "discounted_cash", t)[column];
+  return sum;
+}
+
+// Draws a block and everything that does not depend on the delay.
+static void start_block(struct waiting *waiting, bool at_means, uint64_t first) {
+  const struct wait_answer *answer = waiting->answer;
+  double *ranges = NULL;
+  struct arena scratch = {NULL};
+  if (waiting->sampler && !at_means) {
+    ranges = arena_array(&scratch, (size_t)waiting->sampler->variable_count * VECTOR_BLOCK,
+                         sizeof *ranges);
+    sampler_draw(waiting->sampler, SAMPLE_FIRST, 0, first, ranges);
+  }
+  for (int key = 0; key < WAIT_KEYS; key++) {
+    const struct belief *belief = &waiting->beliefs[key];
+    if (belief->certain || at_means) {
+      for (size_t i = 0; i < VECTOR_BLOCK; i++)
+        waiting->drawn[key][i] = belief->value;
+      continue;
+    }
+    double shares[VECTOR_BLOCK];
+    draw_uniforms(&belief->stream, first, shares);
+    distribution_quantiles(&belief->distribution, shares, waiting->drawn[key]);
+  }
+  fill_block(waiting, waiting->now, answer->option, ranges);
+  fill_block(waiting, waiting->own, answer->successor, ranges);
+  fill_block(waiting, waiting->own_base, answer->successor, ranges);
+  if (waiting->rent)
+    fill_block(waiting, waiting->rent, (size_t)answer->meanwhile, ranges);
+  arena_free(&scratch);
+}
+
+// What the accelerators that could be bought now serve, and how much one of each kind does.
+static void find_rates(struct waiting *waiting) {
+  const double *demand = input_of(waiting, waiting->now, "demand");
+  scale_performance(waiting);
+  evaluate(waiting->now);
+  evaluate(waiting->own);
+  if (waiting->rent)
+    evaluate(waiting->rent);
+  for (size_t i = 0; i < VECTOR_BLOCK; i++) {
+    const double served = item_of(waiting, waiting->now, "tokens_total", 0)[i] /
+                          item_of(waiting, waiting->now, "horizon", 0)[i];
+    waiting->rate[i] = demand ? demand[i] : served;
+    waiting->own_per_gpu[i] = item_of(waiting, waiting->own, "tokens_per_gpu", 0)[i];
+    if (waiting->rent)
+      waiting->rent_per_gpu[i] = item_of(waiting, waiting->rent, "tokens_per_gpu", 0)[i];
+  }
+}
+
+// ---- the two ways
+
+// Whole nodes for the rate, where the count is not computed from a demand of its own.
+static void size_block(const struct waiting *waiting, struct evaluation *block,
+                       const double *per_gpu) {
+  double *accelerators = input_of(waiting, block, "accelerators");
+  const double *per_node = item_of(waiting, block, "accelerators_per_node", 0);
+  for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++)
+    accelerators[i] = ceil(waiting->rate[i] / per_gpu[i] / per_node[i] - 1e-9) * per_node[i];
+}
+
+// Prices and wages that grow have grown until the delivery.
+static void grow_prices(const struct waiting *waiting, const double *delay) {
+  static const struct {
+    const char *price, *growth;
+  } growing[] = {{"electricity_price", "electricity_escalation"},
+                 {"colo_rate", "colo_escalation"},
+                 {"engineer_cost", "wage_growth"}};
+  for (size_t g = 0; g < sizeof growing / sizeof growing[0]; g++) {
+    const double *rate = input_of(waiting, waiting->own, growing[g].growth);
+    double factors[VECTOR_BLOCK];
+    for (size_t i = 0; rate && i < VECTOR_BLOCK; i++)
+      factors[i] = pow(1 + rate[i] * year_h(), delay[i] / year_h());
+    if (rate)
+      scale(waiting, waiting->own, waiting->own_base, growing[g].price, factors);
+  }
+}
+
+static void age_residual(const struct waiting *waiting, const double *horizon, const double *left) {
+  double *values = input_of(waiting, waiting->own, "residual_value");
+  const double *at_end = input_of(waiting, waiting->own_base, "residual_value");
+  for (size_t i = 0; values && i < VECTOR_BLOCK; i++)
+    values[i] = 1 - (1 - at_end[i]) * left[i] / horizon[i];
+}
+
+// Adds what is ordered after `order` hours and comes after `delay` hours from now.
+static void add_ordered(struct waiting *waiting, double order, const double *delay, double *costs) {
+  const double *horizon = item_of(waiting, waiting->own_base, "horizon", 0);
+  const double *wacc = item_of(waiting, waiting->own_base, "wacc", 0);
+  double *own_horizon = input_of(waiting, waiting->own, "horizon");
+  double prices[VECTOR_BLOCK], left[VECTOR_BLOCK];
+  for (size_t i = 0; i < VECTOR_BLOCK; i++) {
+    const double decline = waiting->drawn[WAIT_DECLINE][i] * month_h();
+    prices[i] = waiting->drawn[WAIT_PRICE][i] * pow(1 - fmin(decline, 1), order / month_h());
+    left[i] = horizon[i] - delay[i];
+    own_horizon[i] = left[i] > 1e-9 * horizon[i] ? left[i] : horizon[i];
+  }
+  scale(waiting, waiting->own, waiting->own_base, "list_price", prices);
+  size_block(waiting, waiting->own, waiting->own_per_gpu);
+  grow_prices(waiting, delay);
+  age_residual(waiting, horizon, own_horizon);
+  evaluate(waiting->own);
+  for (size_t i = 0; i < VECTOR_BLOCK; i++)
+    if (left[i] > 1e-9 * horizon[i])
+      costs[i] += present_value(waiting, waiting->own, i) /
+                  pow(1 + wacc[i] * year_h(), delay[i] / year_h());
+}
+
+// Years at full length, the last one cut, each discounted at its end, as the cost model has it.
+static double discounted_hours(double hours, double wacc) {
+  double sum = 0;
+  for (int year = 0; year * year_h() < hours; year++) {
+    const double end = fmin(hours, (year + 1) * year_h());
+    sum += (end - year * year_h()) / pow(1 + wacc * year_h(), end / year_h());
+  }
+  return sum;
+}
+
+static void add_rent(struct waiting *waiting, const double *delay, double *costs) {
+  const double *wacc = item_of(waiting, waiting->now, "wacc", 0);
+  double *horizon = waiting->rent ? input_of(waiting, waiting->rent, "horizon") : NULL;
+  if (!horizon) {
+    for (size_t i = 0; i < VECTOR_BLOCK; i++)
+      costs[i] +=
+          waiting->rate[i] * waiting->drawn[WAIT_RENT][i] * discounted_hours(delay[i], wacc[i]);
+    return;
+  }
+  for (size_t i = 0; i < VECTOR_BLOCK; i++)
+    horizon[i] = delay[i] > 0 ? delay[i] : year_h();
+  size_block(waiting, waiting->rent, waiting->rent_per_gpu);
+  evaluate(waiting->rent);
+  for (size_t i = 0; i < VECTOR_BLOCK; i++)
+    if (delay[i] > 0)
+      costs[i] += present_value(waiting, waiting->rent, i);
+}
+
+// costs: of the order after so many hours, delivered `delay` hours from now.
+static void cost_of_waiting(struct waiting *waiting, double order, double *delay, double *costs) {
+  const double *horizon = item_of(waiting, waiting->own_base, "horizon", 0);
+  for (size_t i = 0; i < VECTOR_BLOCK; i++) {
+    delay[i] = fmin(delay[i], horizon[i]);
+    costs[i] = 0;
+  }
+  add_rent(waiting, delay, costs);
+  add_ordered(waiting, order, delay, costs);
+}
+
+// ---- the answer
+
+struct sums {
+  double *now, *later;      // [draws]
+  double *months, *cheaper; // [count]: sums over draws
+  double rate;
+};
+
+static void add_block(struct waiting *waiting, struct sums *sums, size_t first) {
+  struct wait_answer *answer = waiting->answer;
+  const size_t width = answer->draws - first < VECTOR_BLOCK ? answer->draws - first : VECTOR_BLOCK;
+  double delay[VECTOR_BLOCK], costs[VECTOR_BLOCK];
+  start_block(waiting, false, first);
+  find_rates(waiting);
+  for (size_t i = 0; i < width; i++) {
+    sums->now[first + i] = present_value(waiting, waiting->now, i);
+    sums->rate += waiting->rate[i];
+  }
+  for (size_t m = 0; m < answer->count; m++) {
+    const double order = answer->list[m].months * month_h();
+    for (size_t i = 0; i < VECTOR_BLOCK; i++)
+      delay[i] = fmax(order, waiting->drawn[WAIT_AVAILABLE][i]) + waiting->drawn[WAIT_SLIP][i];
+    cost_of_waiting(waiting, order, delay, costs);
+    for (size_t i = 0; i < width; i++) {
+      sums->months[m] += costs[i];
+      sums->cheaper[m] += costs[i] < sums->now[first + i];
+      if (answer->list[m].months == answer->months)
+        sums->later[first + i] = costs[i];
+    }
+  }
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static struct wait_choice choice_of(const double *own, const double *other, size_t draws,
+                                    bool wins_ties, struct arena *arena) {
+  struct wait_choice choice = {0};
+  double *sorted = arena_array(arena, draws, sizeof *sorted);
+  for (size_t i = 0; i < draws; i++) {
+    choice.mean += own[i] / (double)draws;
+    choice.regret += fmax(0, own[i] - other[i]) / (double)draws;
+    choice.right += (own[i] < other[i] || (wins_ties && own[i] == other[i])) / (double)draws;
+    sorted[i] = own[i];
+  }
+  qsort(sorted, draws, sizeof *sorted, ascending);
+  choice.low = sorted[(size_t)(0.05 * (double)(draws - 1) + 0.5)];
+  choice.high = sorted[(size_t)(0.95 * (double)(draws - 1) + 0.5)];
+  return choice;
+}
+
+static void finish(struct waiting *waiting, const struct sums *sums) {
+  struct wait_answer *answer = waiting->answer;
+  const double draws = (double)answer->draws;
+  answer->now = choice_of(sums->now, sums->later, answer->draws, true, waiting->arena);
+  answer->later = choice_of(sums->later, sums->now, answer->draws, false, waiting->arena);
+  answer->rate = sums->rate / draws;
+  answer->pays_from = answer->pays_until = answer->best = -1;
+  for (size_t m = 0; m < answer->count; m++) {
+    struct wait_month *month = &answer->list[m];
+    month->cost = sums->months[m] / draws;
+    month->right = sums->cheaper[m] / draws;
+    if (month->cost >= answer->now.mean)
+      continue;
+    if (answer->pays_from < 0)
+      answer->pays_from = (long)m;
+    answer->pays_until = (long)m;
+    if (answer->best < 0 || month->cost < answer->list[answer->best].cost)
+      answer->best = (long)m;
+  }
+}
+
+// From the order on to the horizon, at a grid of deliveries: where waiting stops paying, refined
+// once by a grid between two points of the first.
+static void find_latest_delivery(struct waiting *waiting) {
+  struct wait_answer *answer = waiting->answer;
+  const double order = answer->months * month_h();
+  double delay[VECTOR_BLOCK], costs[VECTOR_BLOCK];
+  start_block(waiting, true, 0);
+  find_rates(waiting);
+  const double now = present_value(waiting, waiting->now, 0);
+  double low = fmax(order, answer->available),
+         high = item_of(waiting, waiting->own_base, "horizon", 0)[0];
+  answer->latest_delivery = NAN;
+  for (int pass = 0; pass < 2; pass++) {
+    const double step = (high - low) / (VECTOR_BLOCK - 1);
+    size_t last = VECTOR_BLOCK;
+    for (size_t i = 0; i < VECTOR_BLOCK; i++)
+      delay[i] = low + step * (double)i;
+    cost_of_waiting(waiting, order, delay, costs);
+    for (size_t i = 0; i < VECTOR_BLOCK && costs[i] < now; i++)
+      last = i;
+    if (last == VECTOR_BLOCK)
+      return;
+    if (last == VECTOR_BLOCK - 1) {
+      answer->latest_delivery = pass ? high : INFINITY;
+      return;
+    }
+    const double share = (now - costs[last]) / (costs[last + 1] - costs[last]);
+    answer->latest_delivery = low + step * ((double)last + share);
+    high = low + step * (double)(last + 1);
+    low += step * (double)last;
+  }
+}
+
+static void list_months(struct waiting *waiting) {
+  struct wait_answer *answer = waiting->answer;
+  const struct scenario *scenario = waiting->scenario;
+  const double horizon = option_value(scenario, option_of(waiting, answer->option),
+                                      model_find(scenario->model, "horizon"), 0) /
+                         month_h();
+  const double last = fmin(fmax(2 * answer->months, FEWEST_MONTHS), ceil(horizon) - 1);
+  answer->count = (size_t)last + 1;
+  answer->list = arena_array(waiting->arena, answer->count, sizeof *answer->list);
+  for (size_t m = 0; m < answer->count; m++)
+    answer->list[m].months = (double)m;
+}
+
+static int requirements(const struct waiting *waiting) {
+  static const char *const names[] = {"tco",
+                                      "discounted_cash",
+                                      "tokens_total",
+                                      "accelerators",
+                                      "tokens_per_gpu",
+                                      "accelerators_per_node",
+                                      "horizon",
+                                      "wacc"};
+  int result = 0;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (model_require(waiting->scenario->model, names[i], waiting->diagnostics) < 0)
+      result = -1;
+  return result;
+}
+
+const struct wait_answer *wait_or_buy(const struct scenario *scenario,
+                                      const struct ini_section *section, struct arena *arena,
+                                      struct diagnostics *diagnostics) {
+  struct waiting *waiting = arena_alloc(arena, sizeof *waiting);
+  struct wait_answer *answer = arena_alloc(arena, sizeof *answer);
+  *waiting = (struct waiting){.scenario = scenario,
+                              .section = section,
+                              .answer = answer,
+                              .arena = arena,
+                              .diagnostics = diagnostics};
+  *answer = (struct wait_answer){
+      .scenario = scenario, .name = section->argument, .place = section->place, .slip_words = ""};
+  if (requirements(waiting) || read_section(waiting) || prepare_draws(waiting))
+    return NULL;
+  list_months(waiting);
+  waiting->now = new_block(waiting, answer->option);
+  waiting->own = new_block(waiting, answer->successor);
+  waiting->own_base = new_block(waiting, answer->successor);
+  if (answer->meanwhile >= 0)
+    waiting->rent = new_block(waiting, (size_t)answer->meanwhile);
+  struct sums sums = {.now = arena_array(arena, answer->draws, sizeof(double)),
+                      .later = arena_array(arena, answer->draws, sizeof(double)),
+                      .months = arena_array(arena, answer->count, sizeof(double)),
+                      .cheaper = arena_array(arena, answer->count, sizeof(double))};
+  for (size_t first = 0; first < answer->draws; first += VECTOR_BLOCK)
+    add_block(waiting, &sums, first);
+  finish(waiting, &sums);
+  find_latest_delivery(waiting);
+  return answer;
+}

@@ -1,0 +1,74 @@
+// wait: buy an option now, or order in some months what is then cheaper or faster?
+//
+//   [wait OPTION]       OPTION is what can be bought now
+//     months            "6": the order goes out so many months after now
+//     successor         an option that is ordered then; without one, OPTION itself
+//     throughput, power, price
+//                       factors on what is ordered, 1 unless given
+//     price_decline     of the accelerator's list price per month until the order: "2 %/month"
+//     available         the month from which it is delivered, 0 unless given: "4 month"
+//     slip              how much later it comes: "triangular(0, 2, 8) month", or `from data`: the
+//                       dated slips of data/claims.csv, see model/questions/delivery_slip.h
+//     meanwhile         a rented option, or a price ("0.90 USD/Mtok"), for the tokens until then
+//     draws, seed       4096 and 1 unless given
+// Quantities but months, draws and seed may be ranges, as in [range]; so may the scenario's inputs.
+//
+// Both choices serve the same tokens per hour over the same horizon H: those of the accelerators
+// that could be bought now, or the option's `demand`. With an order after m and a delay s,
+//   now  = PV(OPTION, H)
+//   wait = PV(rent, min(m + s, H)) + PV(ordered, H - m - s) / growth(wacc, m + s)
+// where PV is the sum of discounted_cash; with wacc = 0 %/yr it is the tco. What is ordered, and
+// what is rented, is sized in whole nodes for those tokens; its list price is price *
+// growth(-price_decline, m) of today's; electricity, colocation and wages have grown until it is
+// there. Hardware that is younger at the horizon is worth more then: the residual value falls in a
+// straight line from the whole price to `residual_value` at the age of H, so that every choice pays
+// for the part of it that was used. A delivery after the horizon never comes: all is rented.
+#ifndef PERTOKEN_MODEL_QUESTIONS_WAIT_H
+#define PERTOKEN_MODEL_QUESTIONS_WAIT_H
+
+#include "model/scenario/scenario.h"
+
+struct wait_choice {
+  double mean, low, high; // USD: expected, and the 5th and 95th percentile
+  double regret;          // USD: expected excess over the better of both
+  double right;           // share of draws in which it is the better one; ties count for now
+};
+
+struct wait_month {
+  double months;
+  double cost;  // USD, expected
+  double right; // share of draws in which it is cheaper than buying now
+};
+
+struct wait_answer {
+  const struct scenario *scenario;
+  const char *name;
+  struct place place;
+  size_t option, successor;
+  bool has_successor;
+  long meanwhile;         // an option, or -1: meanwhile_price
+  double meanwhile_price; // USD/token, expected
+  double months;
+  double available;       // h
+  double slip;            // h, expected
+  const char *slip_words; // where it comes from
+  double rate;            // token/h that all choices serve, expected
+  struct wait_choice now, later;
+  struct wait_month *list; // 0, 1, ... months
+  size_t count;
+  long pays_from, pays_until, best; // months of the list; -1: waiting never pays
+  double latest_delivery;           // h from now until which waiting pays for an order after
+      // `months`, with every uncertain quantity at its mean; NAN: never, and
+      // INFINITY: whenever it comes
+  size_t draws;
+  unsigned long seed;
+  bool uncertain;
+};
+
+// Answers a [wait NAME] section. NULL after errors: unknown keys and options; months below zero or
+// not before the horizon; no meanwhile; a rented option or successor, or one without data.
+const struct wait_answer *wait_or_buy(const struct scenario *scenario,
+                                      const struct ini_section *section, struct arena *arena,
+                                      struct diagnostics *diagnostics);
+
+#endif

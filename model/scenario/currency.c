@@ -1,0 +1,166 @@
+#include "model/scenario/currency.h"
+#include "model/scenario/sections.h"
+
+#include <string.h>
+
+// No rate comes from the catalogue: such a figure only stands in for a missing one.
+#define PRETENDED ORIGIN_CATALOGUE
+
+const char *currency_read(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "currency");
+  if (!key)
+    return "USD";
+  const int found = currency_find(key->value);
+  if (found >= 0)
+    return currency_codes[found];
+  const char *nearest = nearest_name(key->value, currency_codes, CURRENCIES);
+  diagnostics_error(reading->diagnostics, key->value_place,
+                    "unknown currency '%s': expected a code of ISO 4217 such as EUR%s", key->value,
+                    did_you_mean(nearest, reading->arena));
+  return nearest;
+}
+
+bool currency_is_rate(const char *key) {
+  static const char rate[] = "exchange_rate";
+  const size_t length = sizeof rate - 1;
+  return !strncmp(key, rate, length) && (!key[length] || key[length] == '.');
+}
+
+// What-ifs may change a rate without a source of their own; the scenario's own rate has one.
+static void check_source(struct reading *reading, const struct figure *rate) {
+  const bool what_if = rate->origin == ORIGIN_SET || rate->origin == ORIGIN_SET_OPTION;
+  if (!what_if && (!*rate->source || !*rate->date))
+    diagnostics_error(reading->diagnostics, rate->place,
+                      "an exchange rate needs its source and date: give exchange_rate.source and "
+                      "exchange_rate.date");
+}
+
+static const struct figure *rate_of(const struct reading *reading, size_t option) {
+  const int rate = model_find(reading->scenario->model, "exchange_rate");
+  return &reading->scenario->options[option].figures[rate];
+}
+
+static bool is_first_there(const struct reading *reading, size_t option) {
+  const struct place place = rate_of(reading, option)->place;
+  for (size_t o = 0; o < option; o++)
+    if (rate_of(reading, o)->place.source == place.source &&
+        rate_of(reading, o)->place.line == place.line)
+      return false;
+  return true;
+}
+
+void currency_check(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "currency");
+  const struct model *model = reading->scenario->model;
+  bool missing = false;
+  if (!key || model_find(model, "exchange_rate") < 0)
+    return;
+  for (size_t o = 0; o < reading->scenario->option_count; o++) {
+    const bool none = rate_of(reading, o)->origin == PRETENDED;
+    missing |= none;
+    if (!none && is_first_there(reading, o))
+      check_source(reading, rate_of(reading, o));
+  }
+  if (missing)
+    diagnostics_error(reading->diagnostics, key->place,
+                      "a report in %s needs an exchange rate: give 'exchange_rate = ... USD/%s', "
+                      "exchange_rate.source and exchange_rate.date",
+                      model->currency, model->currency);
+}
+
+static struct figure *figure_at(const struct reading *reading, size_t option, size_t which,
+                                int declaration) {
+  const struct scenario *scenario = reading->scenario;
+  return &scenario->options[option]
+              .figures[which * (size_t)scenario->model->count + (size_t)declaration];
+}
+
+// The first case that states the amount in USD, or -1.
+static long case_in_usd(const struct reading *reading, size_t option, int declaration) {
+  for (size_t c = 0; c < reading->scenario->case_count; c++)
+    if (figure_at(reading, option, c, declaration)->in_usd)
+      return (long)c;
+  return -1;
+}
+
+// One formula serves all cases: a zero is a zero in any currency, other amounts are in one.
+static bool is_in_one_currency(struct reading *reading, size_t option, int declaration, long usd) {
+  const struct scenario *scenario = reading->scenario;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const struct figure *figure = figure_at(reading, option, c, declaration);
+    if (figure->in_usd || figure->value == 0)
+      continue;
+    const size_t which = c ? c : (size_t)usd;
+    diagnostics_error(reading->diagnostics, figure_at(reading, option, which, declaration)->place,
+                      "case '%s' has '%s' of option '%s' in another currency than case '%s': give "
+                      "it in one of USD and %s in both",
+                      scenario->cases[which], scenario->model->declarations[declaration].name,
+                      scenario->options[option].id, scenario->cases[c ? (size_t)usd : 0],
+                      scenario->model->currency);
+    return false;
+  }
+  return true;
+}
+
+// currency_check says that it is missing: nothing else is to say so too.
+static void pretend_rate(struct reading *reading, size_t option) {
+  const int rate = model_find(reading->scenario->model, "exchange_rate");
+  for (size_t c = 0; c < reading->scenario->case_count && rate >= 0; c++)
+    if (figure_at(reading, option, c, rate)->origin == ORIGIN_NONE)
+      *figure_at(reading, option, c, rate) =
+          (struct figure){.origin = PRETENDED, .value = 1, .source = "", .date = ""};
+}
+
+// Every rate has a source: it makes no claim of an assumption.
+static void grade_rate(struct reading *reading, size_t option) {
+  const int rate = model_find(reading->scenario->model, "exchange_rate");
+  for (size_t c = 0; c < reading->scenario->case_count && rate >= 0; c++) {
+    struct figure *figure = figure_at(reading, option, c, rate);
+    if (figure->grade == GRADE_CLAIM)
+      figure->grade = GRADE_ASSUMED;
+  }
+}
+
+void currency_settle(struct reading *reading, size_t option) {
+  const struct model *model = reading->scenario->model;
+  pretend_rate(reading, option);
+  grade_rate(reading, option);
+  for (int d = 0; d < model->count; d++) {
+    const int in_usd = model->declarations[d].in_usd;
+    const long usd = in_usd < 0 ? -1 : case_in_usd(reading, option, d);
+    if (usd < 0 || !is_in_one_currency(reading, option, d, usd))
+      continue;
+    for (size_t c = 0; c < reading->scenario->case_count; c++) {
+      struct figure *figure = figure_at(reading, option, c, d);
+      *figure_at(reading, option, c, in_usd) = *figure;
+      figure_at(reading, option, c, in_usd)->in_usd = true;
+      *figure = (struct figure){.origin = ORIGIN_NONE, .source = "", .date = ""};
+    }
+  }
+}
+
+int option_stated(const struct option *option, int declaration) {
+  const int in_usd = declaration < 0 ? -1 : option->graph->model->declarations[declaration].in_usd;
+  return in_usd >= 0 && option->graph->state[in_usd] == GRAPH_INPUT ? in_usd : declaration;
+}
+
+double option_exchange_rate(const struct scenario *scenario, const struct option *option) {
+  const int rate = model_find(scenario->model, "exchange_rate");
+  const bool foreign = strcmp(scenario->model->currency, "USD") != 0;
+  return foreign && rate >= 0 && option_has(option, rate) ? option_value(scenario, option, rate, 0)
+                                                          : 1;
+}
+
+int option_money_parse(const struct scenario *scenario, const struct option *option,
+                       const char *text, struct place place, const char *usd_unit, double *value,
+                       struct diagnostics *diagnostics) {
+  const bool in_usd = text_has_currency(text, "USD");
+  struct unit unit;
+  if (unit_parse(in_usd ? usd_unit : model_unit_text(scenario->model, usd_unit), place, &unit,
+                 diagnostics->arena, diagnostics) ||
+      quantity_parse(text, place, &unit, value, diagnostics))
+    return -1;
+  if (in_usd)
+    *value /= option_exchange_rate(scenario, option);
+  return 0;
+}

@@ -1,0 +1,66 @@
+#include "model/scenario/head.h"
+#include "base/short_text.h"
+#include "model/scenario/sections.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *today(struct arena *arena) {
+  const char *epoch = getenv("SOURCE_DATE_EPOCH");
+  time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+  struct tm day;
+  char text[16];
+  gmtime_r(&now, &day);
+  strftime(text, sizeof text, "%Y-%m-%d", &day);
+  return arena_copy(arena, text);
+}
+
+static void read_date(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "date");
+  struct date date;
+  reading->scenario->date = key ? key->value : today(reading->arena);
+  if (key && (!date_parse(key->value, &date) || strlen(key->value) != 10))
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "expected a day such as 2026-10-01, not '%s'", key->value);
+}
+
+static void read_title(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "title");
+  reading->scenario->title = key ? key->value : reading->scenario->path;
+  if (key)
+    short_text_check("a title", key->value, key->value_place, reading->diagnostics);
+}
+
+static void read_baseline(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "baseline");
+  int found = key ? scenario_option(reading->scenario, key->value) : 0;
+  reading->scenario->baseline = found < 0 ? 0 : (size_t)found;
+  if (found >= 0)
+    return;
+  const char *nearest = scenario_nearest_option(reading->scenario, key->value, reading->arena);
+  diagnostics_error(reading->diagnostics, key->value_place, "the baseline '%s' is no option%s",
+                    key->value, did_you_mean(nearest, reading->arena));
+}
+
+static void select_case(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const char *wanted = reading->request->case_name;
+  int which = wanted ? reading_case(reading, wanted) : 0;
+  scenario->selected = which < 0 ? 0 : (size_t)which;
+  if (which >= 0)
+    return;
+  const char *nearest = nearest_name(wanted, scenario->cases, scenario->case_count), *list = "";
+  for (size_t c = 0; c < scenario->case_count && !nearest; c++)
+    list =
+        arena_printf(reading->arena, "%s%s%s", list, c ? ", " : ": there is ", scenario->cases[c]);
+  diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
+                    "no [case %s]%s%s", wanted, did_you_mean(nearest, reading->arena), list);
+}
+
+void head_read(struct reading *reading) {
+  read_title(reading);
+  read_date(reading);
+  read_baseline(reading);
+  select_case(reading);
+}

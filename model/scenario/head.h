@@ -1,0 +1,12 @@
+// head: a scenario's title, date, baseline and selected case.
+#ifndef PERTOKEN_MODEL_SCENARIO_HEAD_H
+#define PERTOKEN_MODEL_SCENARIO_HEAD_H
+
+#include "model/scenario/reading.h"
+
+// After sections_read. Without a title the path stands in, without a date SOURCE_DATE_EPOCH or
+// today, without a baseline the first option. Errors: a long title, a date that is no day, a
+// baseline that is no option, a wanted case that is none.
+void head_read(struct reading *reading);
+
+#endif

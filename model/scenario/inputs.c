@@ -1,0 +1,280 @@
+#include "model/scenario/inputs.h"
+#include "base/short_text.h"
+
+#include <math.h>
+#include <string.h>
+
+// One layer's word on one input.
+struct said {
+  struct figure figure;
+  const char *attribute; // a source, date or quote was given, by this name
+  struct place attribute_place;
+};
+
+struct inputs {
+  const struct model *model;
+  struct arena *arena;
+  size_t option_count, case_count;
+  struct said *said; // [rows][model->count]; see row_of
+};
+
+// Rows: common, --set common, then a common row per case; then the same for each option.
+static size_t row_of(const struct inputs *inputs, struct layer layer) {
+  size_t block = inputs->case_count + 2, offset = 0;
+  if (layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION)
+    offset = 1;
+  else if (layer.origin == ORIGIN_CASE || layer.origin == ORIGIN_CASE_OPTION)
+    offset = 2 + layer.which_case;
+  return (size_t)(layer.option + 1) * block + offset;
+}
+
+static struct said *said_at(const struct inputs *inputs, struct layer layer, int declaration) {
+  return &inputs->said[row_of(inputs, layer) * (size_t)inputs->model->count + (size_t)declaration];
+}
+
+struct inputs *inputs_new(const struct model *model, size_t option_count, size_t case_count,
+                          struct arena *arena) {
+  struct inputs *inputs = arena_alloc(arena, sizeof *inputs);
+  *inputs = (struct inputs){model, arena, option_count, case_count, NULL};
+  size_t rows = (option_count + 1) * (case_count + 2);
+  inputs->said = arena_array(arena, rows * (size_t)model->count, sizeof *inputs->said);
+  return inputs;
+}
+
+static int parse_choice(const struct declaration *declaration, const struct ini_key *key,
+                        double *value, struct arena *arena, struct diagnostics *diagnostics) {
+  const char *names[MAX_CHOICES], *list = "";
+  for (int i = 0; i < declaration->choice_count; i++) {
+    names[i] = declaration->choices[i].name;
+    list = arena_printf(arena, "%s%s%s", list, i ? " or " : "", names[i]);
+    if (!strcmp(names[i], key->value)) {
+      *value = declaration->choices[i].value;
+      return 0;
+    }
+  }
+  diagnostics_error(diagnostics, key->value_place, "expected %s, not '%s'", list, key->value);
+  return -1;
+}
+
+static int check_range(const struct declaration *declaration, const struct ini_key *key,
+                       double value, struct arena *arena, struct diagnostics *diagnostics) {
+  // Limits are typed in other units than values: forgive the last bits.
+  double slack = 1e-12 * fmax(fabs(declaration->min), fabs(declaration->max));
+  const char *wrong = NULL;
+  if (declaration->has_min && declaration->min_exclusive && value <= declaration->min)
+    wrong = arena_printf(arena, "must be above %s",
+                         quantity_text(declaration->min, &declaration->unit, arena));
+  else if (declaration->has_min && value < declaration->min - slack)
+    wrong = arena_printf(arena, "must be at least %s",
+                         quantity_text(declaration->min, &declaration->unit, arena));
+  else if (declaration->has_max && value > declaration->max + slack)
+    wrong = arena_printf(arena, "must be at most %s",
+                         quantity_text(declaration->max, &declaration->unit, arena));
+  else if (declaration->integer && value != round(value))
+    wrong = "must be a whole number";
+  if (!wrong)
+    return 0;
+  diagnostics_error(diagnostics, key->value_place, "'%s' %s, not %s", declaration->name, wrong,
+                    key->value);
+  return -1;
+}
+
+// NAME_usd says what NAME says, so that the stronger word counts.
+static void assign_value(struct inputs *inputs, struct layer layer, int d, int stated,
+                         const struct ini_key *key, struct diagnostics *diagnostics) {
+  const struct declaration *declaration = &inputs->model->declarations[stated];
+  struct figure *figure = &said_at(inputs, layer, d)->figure;
+  double value = 0;
+  // The figure counts as given even when it is wrong: one mistake, one message.
+  figure->origin = layer.origin;
+  figure->place = key->value_place;
+  figure->text = key->value;
+  int bad =
+      declaration->choice_count
+          ? parse_choice(declaration, key, &value, inputs->arena, diagnostics)
+          : quantity_parse(key->value, key->value_place, &declaration->unit, &value, diagnostics);
+  if (!bad)
+    check_range(declaration, key, value, inputs->arena, diagnostics);
+  figure->value = value;
+  figure->in_usd = declaration->usd_of >= 0;
+}
+
+// NAME_usd for another amount than one in USD, or beside NAME.
+static bool refuse_currency(struct inputs *inputs, struct layer layer, int d, int stated,
+                            const struct ini_key *key, struct diagnostics *diagnostics) {
+  const int in_usd = inputs->model->declarations[d].in_usd;
+  if (in_usd < 0)
+    return false;
+  const char *name = inputs->model->declarations[d].name;
+  const char *name_usd = inputs->model->declarations[in_usd].name;
+  struct figure *figure = &said_at(inputs, layer, d)->figure;
+  const bool is_set = layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION;
+  if (stated != d && !text_has_currency(key->value, "USD"))
+    diagnostics_error(diagnostics, key->value_place, "'%s' is in USD: write '%s = %s', or USD",
+                      name_usd, name, key->value);
+  else if (figure->origin != ORIGIN_NONE && !is_set)
+    diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give one of them",
+                      name, name_usd);
+  else
+    return false;
+  figure->origin = layer.origin;
+  return true;
+}
+
+static void assign_quote(struct figure *figure, const struct ini_key *key, struct arena *arena,
+                         struct diagnostics *diagnostics) {
+  const char *space = strrchr(key->value, ' ');
+  struct date date;
+  if (!space || !date_parse(space + 1, &date)) {
+    diagnostics_error(diagnostics, key->value_place,
+                      "expected a quote's reference and its date, as in 'Q-118 2026-10-01'");
+    return;
+  }
+  short_text_check("a quote's reference", key->value, key->value_place, diagnostics);
+  figure->grade = GRADE_QUOTED;
+  figure->source = arena_copy_n(arena, key->value, (size_t)(space - key->value));
+  figure->date = space + 1;
+}
+
+static bool assign_attribute(struct said *said, const char *attribute, const struct ini_key *key,
+                             struct arena *arena, struct diagnostics *diagnostics) {
+  struct figure *figure = &said->figure;
+  struct date date;
+  const bool none = !*key->value; // takes back what a file has inherited
+  if (!strcmp(attribute, "quote") && !none)
+    assign_quote(figure, key, arena, diagnostics);
+  else if (!strcmp(attribute, "source")) {
+    figure->source = none ? NULL : key->value;
+    short_text_check("a source", key->value, key->value_place, diagnostics);
+  } else if (!strcmp(attribute, "date")) {
+    figure->date = none ? NULL : key->value;
+    if (!none && !date_parse(key->value, &date))
+      diagnostics_error(diagnostics, key->value_place,
+                        "expected a date (2026, 2026-10 or 2026-10-01), not '%s'", key->value);
+  } else if (strcmp(attribute, "quote") != 0)
+    return false;
+  said->attribute = attribute;
+  said->attribute_place = key->place;
+  return true;
+}
+
+bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
+                   const struct ini_key *key, struct diagnostics *diagnostics) {
+  const char *point = strchr(name, '.');
+  const char *input = point ? arena_copy_n(inputs->arena, name, (size_t)(point - name)) : name;
+  int d = model_find(inputs->model, input);
+  if (d < 0 || inputs->model->declarations[d].kind != DECLARATION_INPUT)
+    return false;
+  const int of = inputs->model->declarations[d].usd_of;
+  const int stated = of < 0 ? model_stated(inputs->model, d, key->value) : d;
+  d = of < 0 ? d : of;
+  if (!point && refuse_currency(inputs, layer, d, stated, key, diagnostics))
+    return true;
+  if (!point) {
+    assign_value(inputs, layer, d, stated, key, diagnostics);
+    return true;
+  }
+  return assign_attribute(said_at(inputs, layer, d), point + 1, key, inputs->arena, diagnostics);
+}
+
+void inputs_check_attributes(const struct inputs *inputs, struct diagnostics *diagnostics) {
+  size_t count = (size_t)inputs->model->count;
+  size_t rows = (inputs->option_count + 1) * (inputs->case_count + 2);
+  for (size_t i = 0; i < rows * count; i++) {
+    const struct said *said = &inputs->said[i];
+    const char *name = inputs->model->declarations[i % count].name;
+    if (said->attribute && said->figure.origin == ORIGIN_NONE)
+      diagnostics_error(diagnostics, said->attribute_place,
+                        "'%s.%s' belongs to a '%s' that is not given here", name, said->attribute,
+                        name);
+  }
+}
+
+static bool option_says(const struct inputs *inputs, size_t option, size_t which_case, int d) {
+  const int o = (int)option;
+  const struct layer own[] = {
+      {ORIGIN_OPTION, o, 0}, {ORIGIN_CASE_OPTION, o, which_case}, {ORIGIN_SET_OPTION, o, 0}};
+  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+    if (said_at(inputs, own[i], d)->figure.origin != ORIGIN_NONE)
+      return true;
+  return false;
+}
+
+// Which options have a word of their own on an input in a case, as "h200.discount,
+// mi325x.discount"; their number in *count.
+static const char *own_words(const struct inputs *inputs, const struct scenario *scenario,
+                             size_t which_case, int d, size_t *count) {
+  const char *list = "";
+  *count = 0;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (option_says(inputs, o, which_case, d))
+      list = arena_printf(inputs->arena, "%s%s%s.%s", list, (*count)++ ? ", " : "",
+                          scenario->options[o].id, inputs->model->declarations[d].name);
+  return list;
+}
+
+static void check_setting_reach(const struct inputs *inputs, struct scenario *scenario, int d,
+                                struct diagnostics *diagnostics) {
+  const struct figure *figure = &said_at(inputs, (struct layer){ORIGIN_SET, -1, 0}, d)->figure;
+  const char *name = inputs->model->declarations[d].name;
+  size_t count = 0;
+  if (figure->origin == ORIGIN_NONE)
+    return;
+  const char *own = own_words(inputs, scenario, scenario->selected, d, &count);
+  if (count && count == scenario->option_count)
+    diagnostics_error(diagnostics, figure->place, "every option has a '%s' of its own: %s", name,
+                      own);
+  else if (count)
+    texts_add(&scenario->warnings, inputs->arena,
+              "--set %s does not reach an option that has its own: %s", name, own);
+}
+
+void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
+                        struct diagnostics *diagnostics) {
+  for (int d = 0; d < inputs->model->count; d++) {
+    check_setting_reach(inputs, scenario, d, diagnostics);
+    for (size_t c = 1; c < inputs->case_count; c++) {
+      size_t count = 0;
+      const struct layer layer = {ORIGIN_CASE, -1, c};
+      if (said_at(inputs, layer, d)->figure.origin == ORIGIN_NONE)
+        continue;
+      const char *own = own_words(inputs, scenario, c, d, &count);
+      if (count && count == scenario->option_count)
+        texts_add(&scenario->warnings, inputs->arena,
+                  "'%s' in case %s has no effect: every option has its own: %s",
+                  inputs->model->declarations[d].name, scenario->cases[c], own);
+    }
+  }
+}
+
+static void complete(struct figure *figure) {
+  bool quoted = figure->grade == GRADE_QUOTED;
+  if (!quoted)
+    figure->grade = figure->source ? GRADE_CLAIM : GRADE_ASSUMED;
+  if (!figure->source)
+    figure->source = "";
+  if (!figure->date)
+    figure->date = "";
+}
+
+void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
+                    struct figure *figures) {
+  const struct layer layers[] = {
+      {ORIGIN_COMMON, -1, 0},
+      {ORIGIN_CASE, -1, which_case},
+      {ORIGIN_SET, -1, 0},
+      {ORIGIN_OPTION, option, 0},
+      {ORIGIN_CASE_OPTION, option, which_case},
+      {ORIGIN_SET_OPTION, option, 0},
+  };
+  for (int d = 0; d < inputs->model->count; d++) {
+    figures[d] = (struct figure){.origin = ORIGIN_NONE, .source = "", .date = ""};
+    for (size_t l = 0; l < sizeof layers / sizeof layers[0]; l++) {
+      const struct said *said = said_at(inputs, layers[l], d);
+      if (said->figure.origin == ORIGIN_NONE)
+        continue;
+      figures[d] = said->figure;
+      complete(&figures[d]);
+    }
+  }
+}

@@ -1,0 +1,235 @@
+#include "model/simulate/part.h"
+
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <string.h>
+
+const double simulate_levels[SIMULATE_LEVELS] = {0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95};
+
+void tally_start(struct tally *tally, const struct simulation_frame *frame, struct arena *arena) {
+  *tally = (struct tally){.lowest = INFINITY, .highest = -INFINITY};
+  tally->replicate_done = arena_array(arena, frame->replicates, sizeof *tally->replicate_done);
+  tally->replicate_sums = arena_array(arena, frame->replicates, sizeof *tally->replicate_sums);
+  tally->first = arena_array(arena, frame->group_count, sizeof *tally->first);
+  tally->total = arena_array(arena, frame->group_count, sizeof *tally->total);
+}
+
+void tally_merge(struct tally *into, const struct tally *from,
+                 const struct simulation_frame *frame) {
+  into->done += from->done;
+  into->lowest = fmin(into->lowest, from->lowest);
+  into->highest = fmax(into->highest, from->highest);
+  for (unsigned r = 0; r < frame->replicates; r++) {
+    into->replicate_done[r] += from->replicate_done[r];
+    exact_sum_merge(&into->replicate_sums[r], &from->replicate_sums[r]);
+  }
+  exact_sum_merge(&into->squares, &from->squares);
+  into->influence_done += from->influence_done;
+  exact_sum_merge(&into->influence_sum, &from->influence_sum);
+  exact_sum_merge(&into->influence_squares, &from->influence_squares);
+  for (size_t g = 0; g < frame->group_count; g++) {
+    exact_sum_merge(&into->first[g], &from->first[g]);
+    exact_sum_merge(&into->total[g], &from->total[g]);
+  }
+}
+
+struct simulation_part *simulation_part_new(const struct simulation_frame *frame,
+                                            struct arena *arena) {
+  struct simulation_part *part = arena_alloc(arena, sizeof *part);
+  *part = (struct simulation_part){.frame = *frame};
+  part->shards = arena_array(arena, frame->shards, sizeof *part->shards);
+  part->tallies = arena_array(arena, frame->outcome_count, sizeof *part->tallies);
+  part->cheapest = arena_array(arena, frame->option_count, sizeof *part->cheapest);
+  part->counts = arena_array(arena, frame->outcome_count, sizeof *part->counts);
+  for (size_t o = 0; o < frame->outcome_count; o++) {
+    tally_start(&part->tallies[o], frame, arena);
+    part->counts[o] = arena_array(arena, sketch_bins(&frame->shapes[o]), sizeof **part->counts);
+  }
+  return part;
+}
+
+static bool same_shapes(const struct simulation_frame *a, const struct simulation_frame *b) {
+  for (size_t o = 0; o < a->outcome_count; o++) {
+    const struct sketch_shape *x = &a->shapes[o], *y = &b->shapes[o];
+    if (x->centre != y->centre || x->half_width != y->half_width ||
+        x->equal_bins != y->equal_bins || x->atom_count != y->atom_count ||
+        memcmp(x->atoms, y->atoms, x->atom_count * sizeof *x->atoms) != 0)
+      return false;
+  }
+  return true;
+}
+
+static bool same_run(const struct simulation_frame *a, const struct simulation_frame *b) {
+  return !strcmp(a->item, b->item) && !strcmp(a->digest, b->digest) &&
+         !strcmp(a->case_name, b->case_name) && a->draws == b->draws && a->seed == b->seed &&
+         a->method == b->method && a->shards == b->shards && a->replicates == b->replicates &&
+         a->outcome_count == b->outcome_count && a->group_count == b->group_count &&
+         same_shapes(a, b);
+}
+
+int simulation_merge(struct simulation_part *into, const struct simulation_part *from,
+                     struct diagnostics *diagnostics) {
+  const struct simulation_frame *frame = &into->frame;
+  static const struct place nowhere;
+  if (!same_run(frame, &from->frame)) {
+    diagnostics_error(
+        diagnostics, nowhere,
+        "these parts are of different runs: scenario, case, item, seed, method, draws "
+        "and shards must be the same");
+    return -1;
+  }
+  for (unsigned s = 0; s < frame->shards; s++)
+    if (into->shards[s] && from->shards[s]) {
+      diagnostics_error(diagnostics, nowhere, "shard %u of %u is given twice", s + 1,
+                        frame->shards);
+      return -1;
+    }
+  for (unsigned s = 0; s < frame->shards; s++)
+    into->shards[s] |= from->shards[s];
+  into->stopped |= from->stopped;
+  for (size_t i = 0; i < frame->option_count; i++)
+    into->cheapest[i] += from->cheapest[i];
+  for (size_t o = 0; o < frame->outcome_count; o++) {
+    tally_merge(&into->tallies[o], &from->tallies[o], frame);
+    for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
+      into->counts[o][b] += from->counts[o][b];
+  }
+  return 0;
+}
+
+static bool is_complete(const struct simulation_part *part) {
+  for (unsigned s = 0; s < part->frame.shards; s++)
+    if (!part->shards[s])
+      return false;
+  return !part->stopped;
+}
+
+// The error of a mean of means; of a single random sample, from its deviation.
+static double standard_error(const struct simulation_frame *frame, const struct tally *tally,
+                             double variance) {
+  double means[SIMULATE_REPLICATES];
+  size_t count = 0;
+  for (unsigned r = 0; r < frame->replicates; r++)
+    if (tally->replicate_done[r])
+      means[count++] =
+          exact_sum_value(&tally->replicate_sums[r]) / (double)tally->replicate_done[r];
+  if (count < 2)
+    return frame->method == DRAW_RANDOM ? sqrt(variance / (double)tally->done) : NAN;
+  return sqrt(gsl_stats_variance(means, 1, count) / (double)count);
+}
+
+// The ends of the histogram, about the percentiles.
+enum { LOW_END, FIRST_LEVEL, HIGH_END = FIRST_LEVEL + SIMULATE_LEVELS, ALL_LEVELS };
+
+static void fill_percentiles(const struct simulation_part *part, size_t o, double unit,
+                             struct outcome *outcome) {
+  const struct sketch_shape *shape = &part->frame.shapes[o];
+  const struct tally *tally = &part->tallies[o];
+  double levels[ALL_LEVELS] = {[LOW_END] = 0.001, [HIGH_END] = 0.999};
+  double values[ALL_LEVELS] = {0}, in_bins[ALL_LEVELS] = {0};
+  memcpy(levels + FIRST_LEVEL, simulate_levels, sizeof simulate_levels);
+  sketch_quantiles(shape, part->counts[o], tally->done, levels, ALL_LEVELS, values, in_bins);
+  for (int l = 0; l < SIMULATE_LEVELS; l++) {
+    double value = values[FIRST_LEVEL + l];
+    outcome->percentiles[l] = fmin(fmax(value, tally->lowest), tally->highest) / unit;
+    outcome->rank_error = fmax(outcome->rank_error, in_bins[FIRST_LEVEL + l]);
+  }
+  double low = values[LOW_END], high = values[HIGH_END];
+  if (!(low < high)) {
+    low -= shape->half_width / shape->equal_bins;
+    high += shape->half_width / shape->equal_bins;
+  }
+  outcome->bars_below =
+      sketch_histogram(shape, part->counts[o], low, high, SIMULATE_BARS, outcome->bars);
+  outcome->bars_low = low / unit;
+  outcome->bars_high = high / unit;
+}
+
+static const struct influence *find_influences(const struct simulation_part *part, size_t o,
+                                               struct arena *arena) {
+  const struct simulation_frame *frame = &part->frame;
+  const struct tally *tally = &part->tallies[o];
+  struct influence *influences = arena_array(arena, frame->group_count, sizeof *influences);
+  double n = (double)tally->influence_done;
+  double mean = exact_sum_value(&tally->influence_sum) / (2 * n);
+  double variance = exact_sum_value(&tally->influence_squares) / (2 * n) - mean * mean;
+  for (size_t g = 0; g < frame->group_count; g++) {
+    if (frame->by_ranks) {
+      influences[g] = (struct influence){frame->rank_shares[o * frame->group_count + g], NAN};
+      continue;
+    }
+    double first = exact_sum_value(&tally->first[g]) / n;
+    double total = exact_sum_value(&tally->total[g]) / (2 * n);
+    bool varies = variance > 0 && n > 0;
+    influences[g] =
+        (struct influence){varies ? first / variance : 0, varies ? total / variance : 0};
+  }
+  return influences;
+}
+
+static void fill_outcome(const struct simulation_part *part, size_t o, struct outcome *outcome,
+                         struct arena *arena) {
+  const struct simulation_frame *frame = &part->frame;
+  const struct tally *tally = &part->tallies[o];
+  bool cost = o < frame->option_count;
+  size_t option = cost ? o : o - frame->option_count;
+  *outcome = (struct outcome){.kind = cost ? OUTCOME_COST : OUTCOME_SAVING,
+                              .option = option + (!cost && option >= frame->baseline ? 1 : 0)};
+  double unit = cost ? frame->unit_factor : 1, n = (double)tally->done;
+  struct exact_sum all = {{0}};
+  for (unsigned r = 0; r < frame->replicates; r++)
+    exact_sum_merge(&all, &tally->replicate_sums[r]);
+  double shift = exact_sum_value(&all) / n;
+  double variance = fmax(exact_sum_value(&tally->squares) / n - shift * shift, 0);
+  outcome->mean = (frame->shapes[o].centre + shift) / unit;
+  outcome->deviation = sqrt(n > 1 ? variance * n / (n - 1) : 0) / unit;
+  outcome->standard_error = standard_error(frame, tally, variance) / unit;
+  outcome->lowest = tally->lowest / unit;
+  outcome->highest = tally->highest / unit;
+  fill_percentiles(part, o, unit, outcome);
+  outcome->influences = find_influences(part, o, arena);
+}
+
+const struct simulation *simulation_result(const struct simulation_part *part, struct arena *arena,
+                                           struct diagnostics *diagnostics) {
+  const struct simulation_frame *frame = &part->frame;
+  uint64_t done = part->tallies[0].done;
+  if (!done) {
+    diagnostics_error(diagnostics, (struct place){.source = NULL},
+                      part->stopped ? "the simulation was stopped before its first draw"
+                                    : "these shards have none of the draws: give the others too");
+    return NULL;
+  }
+  struct simulation *result = arena_alloc(arena, sizeof *result);
+  struct outcome *outcomes = arena_array(arena, frame->outcome_count, sizeof *outcomes);
+  double *cheapest = arena_array(arena, frame->option_count, sizeof *cheapest);
+  for (size_t o = 0; o < frame->outcome_count; o++)
+    fill_outcome(part, o, &outcomes[o], arena);
+  for (size_t i = 0; i < frame->option_count; i++)
+    cheapest[i] = (double)part->cheapest[i] / (double)done;
+  *result = (struct simulation){
+      .item = frame->item,
+      .unit = frame->unit,
+      .digest = frame->digest,
+      .case_name = frame->case_name,
+      .stamp = frame->stamp,
+      .draws = frame->draws,
+      .done = done,
+      .seed = frame->seed,
+      .method = frame->method,
+      .partial = !is_complete(part),
+      .option_count = frame->option_count,
+      .baseline = frame->baseline,
+      .options = frame->options,
+      .cheapest = cheapest,
+      .outcome_count = frame->outcome_count,
+      .outcomes = outcomes,
+      .group_count = frame->group_count,
+      .groups = frame->groups,
+      .by_ranks = frame->by_ranks,
+      .influence_draws = frame->by_ranks ? frame->draws : part->tallies[0].influence_done,
+      .notes = frame->notes,
+      .note_count = frame->note_count,
+  };
+  return result;
+}

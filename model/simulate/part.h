@@ -1,0 +1,56 @@
+// part: the inside of what simulate() hands out.
+#ifndef PERTOKEN_MODEL_SIMULATE_PART_H
+#define PERTOKEN_MODEL_SIMULATE_PART_H
+
+#include "model/chance/exact_sum.h"
+#include "model/chance/quantile_sketch.h"
+#include "model/simulate/simulate.h"
+
+// What all parts of a run have in common.
+struct simulation_frame {
+  const char *item, *unit, *digest, *case_name, *stamp;
+  double unit_factor; // base units in one of `unit`
+  uint64_t draws, seed;
+  enum draw_method method;
+  unsigned shards, replicates;
+  size_t option_count, baseline, outcome_count, group_count;
+  const char *const *options, *const *groups, *const *notes;
+  size_t note_count;
+  const struct sketch_shape *shapes; // [outcome_count] of values in base units
+  uint64_t influence_draws;          // of the whole run
+  bool by_ranks;
+  const double *rank_shares; // [outcome_count][group_count] when by_ranks
+};
+
+// Sums over draws of an outcome, less its sketch's centre.
+struct tally {
+  uint64_t done;
+  double lowest, highest;
+  uint64_t *replicate_done;         // [replicates]
+  struct exact_sum *replicate_sums; // [replicates]
+  struct exact_sum squares;
+  // Influence, over the second samples.
+  uint64_t influence_done;
+  struct exact_sum influence_sum, influence_squares;
+  struct exact_sum *first, *total; // [group_count]
+};
+
+struct simulation_part {
+  struct simulation_frame frame;
+  bool *shards; // [frame.shards] which are in here
+  bool stopped;
+  struct tally *tallies; // [outcome_count]
+  uint64_t *cheapest;    // [option_count]
+  uint64_t **counts;     // [outcome_count][sketch_bins]
+};
+
+// Zeroed sums and counts for a frame.
+struct simulation_part *simulation_part_new(const struct simulation_frame *frame,
+                                            struct arena *arena);
+
+// Sums for one thread or part, in memory of the arena.
+void tally_start(struct tally *tally, const struct simulation_frame *frame, struct arena *arena);
+void tally_merge(struct tally *into, const struct tally *from,
+                 const struct simulation_frame *frame);
+
+#endif

@@ -1,0 +1,347 @@
+#include "model/simulate/part.h"
+
+#include "base/json_in.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SCHEMA = 1, MOST_NAMES = 1 << 16, MOST_BINS = 1 << 20 };
+
+static json_t *names_json(const char *const *names, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, json_string(names[i]));
+  return list;
+}
+
+static json_t *number_json(double x) {
+  return isfinite(x) ? json_real(x) : json_null();
+}
+
+// Pairs of index and value, of what is not zero.
+static json_t *sparse_json(const int64_t *values, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++) {
+    if (!values[i])
+      continue;
+    json_array_append_new(list, json_integer((json_int_t)i));
+    json_array_append_new(list, json_integer(values[i]));
+  }
+  return list;
+}
+
+static json_t *sum_json(const struct exact_sum *sum) {
+  struct exact_sum copy = *sum;
+  exact_sum_normalise(&copy);
+  return sparse_json(copy.limbs, EXACT_LIMBS);
+}
+
+static json_t *numbers_json(const double *numbers, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, number_json(numbers[i]));
+  return list;
+}
+
+static json_t *sums_json(const struct exact_sum *sums, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, sum_json(&sums[i]));
+  return list;
+}
+
+static json_t *counts_json(const uint64_t *counts, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, json_integer((json_int_t)counts[i]));
+  return list;
+}
+
+static json_t *outcome_json(const struct simulation_part *part, size_t o) {
+  const struct simulation_frame *frame = &part->frame;
+  const struct tally *tally = &part->tallies[o];
+  const struct sketch_shape *shape = &frame->shapes[o];
+  json_t *ranks = json_array();
+  for (size_t g = 0; g < frame->group_count && frame->by_ranks; g++)
+    json_array_append_new(ranks, number_json(frame->rank_shares[o * frame->group_count + g]));
+  return json_pack(
+      "{s:o, s:o, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+      "centre", number_json(shape->centre), "half_width", number_json(shape->half_width),
+      "equal_bins", (json_int_t)shape->equal_bins, "atoms",
+      numbers_json(shape->atoms, shape->atom_count), "done", (json_int_t)tally->done, "lowest",
+      number_json(tally->lowest), "highest", number_json(tally->highest), "replicate_done",
+      counts_json(tally->replicate_done, frame->replicates), "replicate_sums",
+      sums_json(tally->replicate_sums, frame->replicates), "squares", sum_json(&tally->squares),
+      "influence_done", (json_int_t)tally->influence_done, "influence_sum",
+      sum_json(&tally->influence_sum), "influence_squares", sum_json(&tally->influence_squares),
+      "first", sums_json(tally->first, frame->group_count), "total",
+      sums_json(tally->total, frame->group_count), "rank_shares", ranks, "counts",
+      sparse_json((const int64_t *)part->counts[o], sketch_bins(shape)));
+}
+
+int simulation_part_print(const struct simulation_part *part, FILE *out) {
+  const struct simulation_frame *frame = &part->frame;
+  json_t *shards = json_array(), *outcomes = json_array();
+  for (unsigned s = 0; s < frame->shards; s++)
+    if (part->shards[s])
+      json_array_append_new(shards, json_integer(s));
+  for (size_t o = 0; o < frame->outcome_count; o++)
+    json_array_append_new(outcomes, outcome_json(part, o));
+  json_t *object = json_pack(
+      "{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, s:I, s:o, s:o, "
+      "s:o, "
+      "s:o, s:o, s:o}",
+      "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest, "case",
+      frame->case_name, "stamp", frame->stamp, "unit_factor", frame->unit_factor, "draws",
+      (json_int_t)frame->draws, "method", frame->method == DRAW_SOBOL ? "sobol" : "random",
+      "by_ranks", frame->by_ranks, "seed", (json_int_t)frame->seed, "shard_count",
+      (int)frame->shards, "replicates", (int)frame->replicates, "influence_draws",
+      (json_int_t)frame->influence_draws, "stopped", part->stopped, "baseline",
+      (json_int_t)frame->baseline, "options", names_json(frame->options, frame->option_count),
+      "groups", names_json(frame->groups, frame->group_count), "notes",
+      names_json(frame->notes, frame->note_count), "shards", shards, "cheapest",
+      counts_json(part->cheapest, frame->option_count), "outcomes", outcomes);
+  int bad = !object || json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17)) ||
+            fputc('\n', out) == EOF;
+  json_decref(object);
+  return bad ? -1 : 0;
+}
+
+// Reads on after the first mistake, as if nothing was there: `bad` says what it was.
+struct reader {
+  const char *bad;
+  struct arena *arena;
+};
+
+static const json_t *member(struct reader *reader, const json_t *object, const char *name,
+                            json_type type) {
+  const json_t *value = json_object_get(object, name);
+  bool number = type == JSON_REAL && (json_is_number(value) || json_is_null(value));
+  if (value && (json_typeof(value) == type || number))
+    return value;
+  if (!reader->bad)
+    reader->bad = name;
+  return NULL;
+}
+
+static const char *read_text(struct reader *reader, const json_t *object, const char *name) {
+  const json_t *value = member(reader, object, name, JSON_STRING);
+  return value ? arena_copy(reader->arena, json_string_value(value)) : "";
+}
+
+static double read_number(struct reader *reader, const json_t *object, const char *name) {
+  const json_t *value = member(reader, object, name, JSON_REAL);
+  return value && json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static int64_t read_whole(struct reader *reader, const json_t *object, const char *name,
+                          int64_t lowest, int64_t highest) {
+  const json_t *value = member(reader, object, name, JSON_INTEGER);
+  int64_t whole = value ? json_integer_value(value) : lowest;
+  if ((whole < lowest || whole > highest) && !reader->bad)
+    reader->bad = name;
+  return whole < lowest || whole > highest ? lowest : whole;
+}
+
+static bool read_bool(struct reader *reader, const json_t *object, const char *name) {
+  const json_t *value = json_object_get(object, name);
+  if (!json_is_boolean(value) && !reader->bad)
+    reader->bad = name;
+  return json_is_true(value);
+}
+
+static const char *const *read_names(struct reader *reader, const json_t *object, const char *name,
+                                     size_t *count) {
+  const json_t *list = member(reader, object, name, JSON_ARRAY);
+  *count = list ? json_array_size(list) : 0;
+  if (*count > MOST_NAMES) {
+    reader->bad = name;
+    *count = 0;
+  }
+  const char **names = arena_array(reader->arena, *count + 1, sizeof *names);
+  for (size_t i = 0; i < *count; i++) {
+    const char *text = json_string_value(json_array_get(list, i));
+    if (!text && !reader->bad)
+      reader->bad = name;
+    names[i] = text ? arena_copy(reader->arena, text) : "";
+  }
+  return names;
+}
+
+static void read_sparse(struct reader *reader, const json_t *list, const char *name,
+                        int64_t *values, size_t count) {
+  size_t size = json_array_size(list);
+  if ((!json_is_array(list) || size % 2) && !reader->bad)
+    reader->bad = name;
+  for (size_t i = 0; i + 1 < size; i += 2) {
+    json_int_t index = json_integer_value(json_array_get(list, i));
+    if (index < 0 || (size_t)index >= count) {
+      reader->bad = name;
+      return;
+    }
+    values[index] = json_integer_value(json_array_get(list, i + 1));
+  }
+}
+
+static void read_sum(struct reader *reader, const json_t *object, const char *name,
+                     struct exact_sum *sum) {
+  read_sparse(reader, json_object_get(object, name), name, sum->limbs, EXACT_LIMBS);
+}
+
+static void read_sums(struct reader *reader, const json_t *object, const char *name,
+                      struct exact_sum *sums, size_t count) {
+  const json_t *list = json_object_get(object, name);
+  if (json_array_size(list) != count && !reader->bad)
+    reader->bad = name;
+  for (size_t i = 0; i < count; i++)
+    read_sparse(reader, json_array_get(list, i), name, sums[i].limbs, EXACT_LIMBS);
+}
+
+static void read_counts(struct reader *reader, const json_t *object, const char *name,
+                        uint64_t *counts, size_t count) {
+  const json_t *list = json_object_get(object, name);
+  if (json_array_size(list) != count && !reader->bad)
+    reader->bad = name;
+  for (size_t i = 0; i < count; i++)
+    counts[i] = (uint64_t)json_integer_value(json_array_get(list, i));
+}
+
+static void read_shape(struct reader *reader, const json_t *object, struct sketch_shape *shape) {
+  *shape = (struct sketch_shape){
+      .centre = read_number(reader, object, "centre"),
+      .half_width = read_number(reader, object, "half_width"),
+      .equal_bins = (uint32_t)read_whole(reader, object, "equal_bins", 1, MOST_BINS)};
+  const json_t *list = member(reader, object, "atoms", JSON_ARRAY);
+  const size_t count = json_array_size(list) > MOST_BINS ? 0 : json_array_size(list);
+  double *atoms = arena_array(reader->arena, count + 1, sizeof *atoms);
+  for (size_t i = 0; i < count; i++) {
+    atoms[i] = json_number_value(json_array_get(list, i));
+    if ((!json_is_number(json_array_get(list, i)) || (i && atoms[i] <= atoms[i - 1])) &&
+        !reader->bad)
+      reader->bad = "atoms";
+  }
+  shape->atoms = atoms;
+  shape->atom_count = count;
+}
+
+static void read_outcome(struct reader *reader, const json_t *object, struct simulation_part *part,
+                         size_t o, double *rank_shares) {
+  const struct simulation_frame *frame = &part->frame;
+  struct tally *tally = &part->tallies[o];
+  const json_t *ranks = json_object_get(object, "rank_shares");
+  tally->done = (uint64_t)read_whole(reader, object, "done", 0, (int64_t)frame->draws);
+  tally->lowest = tally->done ? read_number(reader, object, "lowest") : INFINITY;
+  tally->highest = tally->done ? read_number(reader, object, "highest") : -INFINITY;
+  read_counts(reader, object, "replicate_done", tally->replicate_done, frame->replicates);
+  read_sums(reader, object, "replicate_sums", tally->replicate_sums, frame->replicates);
+  read_sum(reader, object, "squares", &tally->squares);
+  tally->influence_done =
+      (uint64_t)read_whole(reader, object, "influence_done", 0, SIMULATE_INFLUENCE_DRAWS);
+  read_sum(reader, object, "influence_sum", &tally->influence_sum);
+  read_sum(reader, object, "influence_squares", &tally->influence_squares);
+  read_sums(reader, object, "first", tally->first, frame->group_count);
+  read_sums(reader, object, "total", tally->total, frame->group_count);
+  for (size_t g = 0; g < frame->group_count; g++) {
+    const json_t *share = json_array_get(ranks, g);
+    rank_shares[o * frame->group_count + g] =
+        json_is_number(share) ? json_number_value(share) : NAN;
+  }
+  read_sparse(reader, json_object_get(object, "counts"), "counts", (int64_t *)part->counts[o],
+              sketch_bins(&frame->shapes[o]));
+}
+
+static void check_counts(struct reader *reader, const struct simulation_part *part) {
+  uint64_t cheapest = 0;
+  for (size_t i = 0; i < part->frame.option_count; i++)
+    cheapest += part->cheapest[i];
+  for (size_t o = 0; o < part->frame.outcome_count; o++) {
+    uint64_t in_bins = 0, in_replicates = 0;
+    for (size_t b = 0; b < sketch_bins(&part->frame.shapes[o]); b++)
+      in_bins += part->counts[o][b];
+    for (unsigned r = 0; r < part->frame.replicates; r++)
+      in_replicates += part->tallies[o].replicate_done[r];
+    if ((in_bins != part->tallies[o].done || in_replicates != in_bins || cheapest != in_bins) &&
+        !reader->bad)
+      reader->bad = "counts";
+  }
+}
+
+static void read_frame(struct reader *reader, const json_t *object,
+                       struct simulation_frame *frame) {
+  const char *method = read_text(reader, object, "method");
+  *frame = (struct simulation_frame){
+      .item = read_text(reader, object, "item"),
+      .unit = read_text(reader, object, "unit"),
+      .digest = read_text(reader, object, "digest"),
+      .case_name = read_text(reader, object, "case"),
+      .stamp = read_text(reader, object, "stamp"),
+      .unit_factor = read_number(reader, object, "unit_factor"),
+      .draws = (uint64_t)read_whole(reader, object, "draws", 1, (int64_t)SIMULATE_MOST_DRAWS),
+      .method = strcmp(method, "random") != 0 ? DRAW_SOBOL : DRAW_RANDOM,
+      .by_ranks = read_bool(reader, object, "by_ranks"),
+      .seed = (uint64_t)read_whole(reader, object, "seed", INT64_MIN, INT64_MAX),
+      .shards = (unsigned)read_whole(reader, object, "shard_count", 1, SIMULATE_MOST_SHARDS),
+      .replicates = (unsigned)read_whole(reader, object, "replicates", 1, SIMULATE_REPLICATES),
+      .influence_draws =
+          (uint64_t)read_whole(reader, object, "influence_draws", 0, SIMULATE_INFLUENCE_DRAWS)};
+  frame->options = read_names(reader, object, "options", &frame->option_count);
+  frame->groups = read_names(reader, object, "groups", &frame->group_count);
+  frame->notes = read_names(reader, object, "notes", &frame->note_count);
+  if (read_whole(reader, object, "schema", 0, INT32_MAX) != SCHEMA && !reader->bad)
+    reader->bad = "schema";
+  if (!frame->option_count && !reader->bad)
+    reader->bad = "options";
+  if (reader->bad)
+    return;
+  frame->baseline =
+      (size_t)read_whole(reader, object, "baseline", 0, (int64_t)frame->option_count - 1);
+  frame->outcome_count = 2 * frame->option_count - 1;
+}
+
+static struct simulation_part *read_part(struct reader *reader, const json_t *object) {
+  struct simulation_frame frame;
+  read_frame(reader, object, &frame);
+  const json_t *outcomes = member(reader, object, "outcomes", JSON_ARRAY);
+  if (!reader->bad && json_array_size(outcomes) != frame.outcome_count)
+    reader->bad = "outcomes";
+  if (reader->bad)
+    return NULL;
+  struct sketch_shape *shapes = arena_array(reader->arena, frame.outcome_count, sizeof *shapes);
+  for (size_t o = 0; o < frame.outcome_count; o++)
+    read_shape(reader, json_array_get(outcomes, o), &shapes[o]);
+  size_t shares = frame.outcome_count * frame.group_count;
+  double *rank_shares = arena_array(reader->arena, shares + 1, sizeof *rank_shares);
+  frame.shapes = shapes;
+  frame.rank_shares = rank_shares;
+  struct simulation_part *part = simulation_part_new(&frame, reader->arena);
+  part->stopped = read_bool(reader, object, "stopped");
+  read_counts(reader, object, "cheapest", part->cheapest, frame.option_count);
+  const json_t *list = member(reader, object, "shards", JSON_ARRAY);
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    json_int_t shard = json_integer_value(json_array_get(list, i));
+    if (shard < 0 || shard >= (json_int_t)frame.shards)
+      reader->bad = "shards";
+    else
+      part->shards[shard] = true;
+  }
+  for (size_t o = 0; o < frame.outcome_count; o++)
+    read_outcome(reader, json_array_get(outcomes, o), part, o, rank_shares);
+  check_counts(reader, part);
+  return part;
+}
+
+struct simulation_part *simulation_part_read(const char *path, struct arena *arena,
+                                             struct diagnostics *diagnostics) {
+  const struct source *source;
+  json_t *object = json_in_read(path, "no part of a simulation", &source, arena, diagnostics);
+  if (!object)
+    return NULL;
+  struct reader reader = {.arena = arena};
+  struct simulation_part *part = read_part(&reader, object);
+  json_decref(object);
+  if (!reader.bad)
+    return part;
+  diagnostics_error(diagnostics, (struct place){.source = source},
+                    "no part of a simulation: '%s' is missing or wrong", reader.bad);
+  return NULL;
+}

@@ -1,7 +1,0 @@
-// version: of the program, as --version and the workbook's change log show it.
-#ifndef PERTOKEN_VERSION_H
-#define PERTOKEN_VERSION_H
-
-#define PERTOKEN_VERSION "0.1.0"
-
-#endif

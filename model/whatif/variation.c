@@ -1,0 +1,266 @@
+#include "model/whatif/variation.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct figure *selected_figure(const struct scenario *scenario, size_t option,
+                                            int declaration) {
+  return option_figure(scenario, &scenario->options[option], scenario->selected, declaration);
+}
+
+static enum origin origin_in(const struct scenario *scenario, size_t which_case, size_t option,
+                             int declaration) {
+  return option_figure(scenario, &scenario->options[option], which_case, declaration)->origin;
+}
+
+static bool is_input(const struct scenario *scenario, size_t option, int declaration) {
+  return scenario->options[option].graph->state[declaration] == GRAPH_INPUT &&
+         origin_in(scenario, scenario->selected, option, declaration) != ORIGIN_RENT;
+}
+
+// Said or found for this option alone.
+static bool is_own_in(const struct scenario *scenario, size_t which_case, size_t option,
+                      int declaration) {
+  const enum origin origin = origin_in(scenario, which_case, option, declaration);
+  return origin >= ORIGIN_OPTION || origin == ORIGIN_CATALOGUE;
+}
+
+static bool is_own(const struct scenario *scenario, size_t option, int declaration) {
+  return is_own_in(scenario, scenario->selected, option, declaration);
+}
+
+bool target_moves(const struct scenario *scenario, struct target target, size_t option) {
+  if (!is_input(scenario, option, target.declaration))
+    return false;
+  if (target.option >= 0)
+    return (size_t)target.option == option;
+  return !is_own(scenario, option, target.declaration);
+}
+
+bool target_is_steady(const struct scenario *scenario, struct target target) {
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    if (target.option >= 0 && (size_t)target.option != o)
+      continue;
+    const bool own = is_own(scenario, o, target.declaration);
+    for (size_t c = 0; c < scenario->case_count; c++)
+      if (is_input(scenario, o, target.declaration) &&
+          is_own_in(scenario, c, o, target.declaration) != own)
+        return false;
+  }
+  return true;
+}
+
+static bool moves_any(const struct scenario *scenario, struct target target) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (target_moves(scenario, target, o))
+      return true;
+  return false;
+}
+
+const struct declaration *target_input(const struct scenario *scenario, struct target target) {
+  return &scenario->model->declarations[target.declaration];
+}
+
+const char *target_name(const struct scenario *scenario, struct target target,
+                        struct arena *arena) {
+  const char *name = target_input(scenario, target)->name;
+  if (target.option < 0)
+    return name;
+  return arena_printf(arena, "%s.%s", scenario->options[target.option].id, name);
+}
+
+static int unknown_input(const struct scenario *scenario, const char *name, struct place place,
+                         struct diagnostics *diagnostics) {
+  const char *nearest = model_nearest(scenario->model, name, true, diagnostics->arena);
+  if (nearest)
+    diagnostics_error(diagnostics, place, "unknown input '%s'; did you mean '%s'?", name, nearest);
+  else
+    diagnostics_error(diagnostics, place, "unknown input '%s'", name);
+  return -1;
+}
+
+static int find_input(const struct scenario *scenario, const char *name, struct place place,
+                      int *declaration, struct diagnostics *diagnostics) {
+  const int d = model_find(scenario->model, name);
+  if (d < 0)
+    return unknown_input(scenario, name, place, diagnostics);
+  const struct declaration *input = &scenario->model->declarations[d];
+  if (input->kind != DECLARATION_INPUT) {
+    diagnostics_error(diagnostics, place, "'%s' is computed: it is no input", name);
+    return -1;
+  }
+  if (input->choice_count) {
+    diagnostics_error(diagnostics, place, "'%s' is a choice, not a quantity", name);
+    return -1;
+  }
+  *declaration = d;
+  return 0;
+}
+
+int option_named(const struct scenario *scenario, const char *id, struct place place, size_t *out,
+                 struct diagnostics *diagnostics) {
+  const int option = scenario_option(scenario, id);
+  if (option >= 0) {
+    *out = (size_t)option;
+    return 0;
+  }
+  const char *nearest = scenario_nearest_option(scenario, id, diagnostics->arena);
+  diagnostics_error(diagnostics, place, "no option '%s' in '%s'%s", id, scenario->path,
+                    did_you_mean(nearest, diagnostics->arena));
+  return -1;
+}
+
+// "h200.discount, mi325x.discount": what could be meant by an input that no option takes in common.
+static const char *own_names(const struct scenario *scenario, int declaration,
+                             struct arena *arena) {
+  const char *text = "";
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (is_input(scenario, o, declaration))
+      text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
+                          target_name(scenario, (struct target){declaration, (int)o}, arena));
+  return text;
+}
+
+static int refuse_still(const struct scenario *scenario, struct target target, struct place place,
+                        struct diagnostics *diagnostics) {
+  const char *name = target_input(scenario, target)->name;
+  if (target.option >= 0) {
+    const struct option *option = &scenario->options[target.option];
+    const int state = option->graph->state[target.declaration];
+    diagnostics_error(diagnostics, place, "option '%s' %s '%s'", option->id,
+                      state >= 0              ? "computes"
+                      : state == GRAPH_ABSENT ? "does not have"
+                                              : "has in its rent",
+                      name);
+    return -1;
+  }
+  const char *own = own_names(scenario, target.declaration, diagnostics->arena);
+  if (*own)
+    diagnostics_error(diagnostics, place, "every option has a '%s' of its own: %s", name, own);
+  else
+    diagnostics_error(diagnostics, place, "no option has the input '%s'", name);
+  return -1;
+}
+
+// An input stands for the same in USD, where that is what moves.
+static void find_stated(const struct scenario *scenario, struct target *target) {
+  const int in_usd = target_input(scenario, *target)->in_usd;
+  const struct target stated = {in_usd, target->option};
+  if (in_usd >= 0 && !moves_any(scenario, *target) && moves_any(scenario, stated))
+    *target = stated;
+}
+
+int target_find(const struct scenario *scenario, const char *name, struct place place,
+                struct target *out, struct diagnostics *diagnostics) {
+  const char *point = strchr(name, '.');
+  struct target target = {.option = -1};
+  if (point) {
+    const char *id = arena_copy_n(diagnostics->arena, name, (size_t)(point - name));
+    size_t option;
+    if (option_named(scenario, id, (struct place){0}, &option, diagnostics))
+      return -1;
+    target.option = (int)option;
+  }
+  if (find_input(scenario, point ? point + 1 : name, place, &target.declaration, diagnostics))
+    return -1;
+  find_stated(scenario, &target);
+  if (!moves_any(scenario, target))
+    return refuse_still(scenario, target, place, diagnostics);
+  *out = target;
+  return 0;
+}
+
+int target_of_option(const struct scenario *scenario, size_t option, const char *input,
+                     struct place place, struct target *out, struct diagnostics *diagnostics) {
+  if (strchr(input, '.'))
+    return target_find(scenario, input, place, out, diagnostics);
+  struct target target = {.option = (int)option};
+  if (find_input(scenario, input, place, &target.declaration, diagnostics))
+    return -1;
+  target.declaration = option_stated(&scenario->options[option], target.declaration);
+  if (!target_moves(scenario, target, option))
+    return refuse_still(scenario, target, place, diagnostics);
+  if (!target_input(scenario, target)->per_option && !is_own(scenario, option, target.declaration))
+    target.option = -1;
+  *out = target;
+  return 0;
+}
+
+double target_value(const struct scenario *scenario, struct target target) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (target_moves(scenario, target, o))
+      return selected_figure(scenario, o, target.declaration)->value;
+  return NAN;
+}
+
+struct limits target_limits(const struct scenario *scenario, struct target target) {
+  const struct declaration *input = target_input(scenario, target);
+  struct limits limits = {input->has_min ? input->min : -INFINITY,
+                          input->has_max ? input->max : INFINITY};
+  if (input->has_min && input->min_exclusive) {
+    const double value = fabs(target_value(scenario, target));
+    limits.low += 1e-6 * (value > 0 ? value : unit_factor(&input->unit));
+  }
+  if (!strcmp(input->name, "horizon"))
+    limits.high = fmin(limits.high, (scenario->periods - 1) * scenario->period_h);
+  return limits;
+}
+
+struct target *targets_of(const struct scenario *scenario, size_t *count, struct arena *arena) {
+  const size_t room = (size_t)scenario->model->count * (scenario->option_count + 1);
+  struct target *targets = arena_array(arena, room, sizeof *targets);
+  *count = 0;
+  for (int d = 0; d < scenario->model->count; d++) {
+    const struct declaration *input = &scenario->model->declarations[d];
+    if (input->kind != DECLARATION_INPUT || input->choice_count)
+      continue;
+    const struct target common = {d, -1};
+    if (moves_any(scenario, common))
+      targets[(*count)++] = common;
+    for (size_t o = 0; o < scenario->option_count; o++)
+      if (is_input(scenario, o, d) && is_own(scenario, o, d))
+        targets[(*count)++] = (struct target){d, (int)o};
+  }
+  return targets;
+}
+
+// Puts a column back to the selected case.
+static void reset(struct variation *variation, size_t column) {
+  const struct scenario *scenario = variation->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (int d = 0; d < scenario->model->count; d++)
+      if (scenario->options[o].graph->state[d] == GRAPH_INPUT)
+        evaluation_at(variation->evaluations[o], d, 0)[column] =
+            selected_figure(scenario, o, d)->value;
+}
+
+struct variation *variation_new(const struct scenario *scenario, size_t width,
+                                struct arena *arena) {
+  struct variation *variation = arena_alloc(arena, sizeof *variation);
+  *variation = (struct variation){.scenario = scenario, .width = width};
+  variation->evaluations = arena_array(arena, scenario->option_count, sizeof(struct evaluation *));
+  for (size_t o = 0; o < scenario->option_count; o++)
+    variation->evaluations[o] =
+        evaluation_new(scenario->options[o].graph, scenario->periods, width, arena);
+  for (size_t column = 0; column < width; column++)
+    reset(variation, column);
+  return variation;
+}
+
+void variation_set(struct variation *variation, struct target target, size_t column, double value) {
+  for (size_t o = 0; o < variation->scenario->option_count; o++)
+    if (target_moves(variation->scenario, target, o))
+      evaluation_at(variation->evaluations[o], target.declaration, 0)[column] = value;
+}
+
+void variation_evaluate(struct variation *variation) {
+  for (size_t o = 0; o < variation->scenario->option_count; o++)
+    evaluate(variation->evaluations[o]);
+}
+
+double variation_item(const struct variation *variation, size_t option, int declaration,
+                      size_t column) {
+  if (!option_has(&variation->scenario->options[option], declaration))
+    return NAN;
+  return evaluation_at(variation->evaluations[option], declaration, 0)[column];
+}

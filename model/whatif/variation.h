@@ -1,0 +1,67 @@
+// variation: the options of a scenario evaluated again with other inputs, a block of columns that
+// each start as the scenario's selected case.
+#ifndef PERTOKEN_MODEL_WHATIF_VARIATION_H
+#define PERTOKEN_MODEL_WHATIF_VARIATION_H
+
+#include "model/scenario/scenario.h"
+
+// An input of one option, or what the options have in common: option -1 moves it in every option
+// that takes the common value or the default, and leaves those alone that say or found their own.
+struct target {
+  int declaration;
+  int option;
+};
+
+// The option of that id. An unknown one is an error at `place`, with the nearest. Returns 0 or -1.
+int option_named(const struct scenario *scenario, const char *id, struct place place, size_t *out,
+                 struct diagnostics *diagnostics);
+
+// "mi325x.discount", or "electricity_price". Errors at `place`: no such input (with the nearest
+// name), computed or not there in that option, a choice, or common to no option. Returns 0 or -1.
+int target_find(const struct scenario *scenario, const char *name, struct place place,
+                struct target *out, struct diagnostics *diagnostics);
+
+// The target by which an option's input is moved: its own where the model shows the input per
+// option or the option has a value of its own, else the common one. Errors as target_find.
+int target_of_option(const struct scenario *scenario, size_t option, const char *input,
+                     struct place place, struct target *out, struct diagnostics *diagnostics);
+
+bool target_moves(const struct scenario *scenario, struct target target, size_t option);
+// Whether it moves the same options in every case, and is their own or common in all of them.
+bool target_is_steady(const struct scenario *scenario, struct target target);
+const char *target_name(const struct scenario *scenario, struct target target, struct arena *arena);
+const struct declaration *target_input(const struct scenario *scenario, struct target target);
+
+// The value in the selected case, in base units: of the first option that it moves.
+double target_value(const struct scenario *scenario, struct target target);
+
+// The values that the input may take: its limits in the model, and for the horizon as many periods
+// as the scenario has room for. Infinite where there is none. An exclusive limit is moved inwards
+// by a millionth of the value in the selected case, or of one unit.
+struct limits {
+  double low, high;
+};
+struct limits target_limits(const struct scenario *scenario, struct target target);
+
+// Every target of the scenario that is not a choice, in the order of the model and, within an
+// input, of the options.
+struct target *targets_of(const struct scenario *scenario, size_t *count, struct arena *arena);
+
+struct variation {
+  const struct scenario *scenario;
+  size_t width;
+  struct evaluation **evaluations; // by option, `width` columns
+};
+
+struct variation *variation_new(const struct scenario *scenario, size_t width, struct arena *arena);
+
+// Sets the input in every option that the target moves. Whole numbers are the caller's affair.
+void variation_set(struct variation *variation, struct target target, size_t column, double value);
+
+void variation_evaluate(struct variation *variation);
+
+// A line item's value (period 0 of a series); NAN where the option does not have it.
+double variation_item(const struct variation *variation, size_t option, int declaration,
+                      size_t column);
+
+#endif

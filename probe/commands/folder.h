@@ -1,0 +1,19 @@
+// folder: the directory that records go to, held by one run at a time.
+#ifndef PERTOKEN_PROBE_COMMANDS_FOLDER_H
+#define PERTOKEN_PROBE_COMMANDS_FOLDER_H
+
+#include "base/diagnostics.h"
+
+struct folder {
+  const char *path;
+  const char *lock; // the lock file
+  int fd;           // of it, -1 when not held
+};
+
+// Makes the directory if need be and locks it. Errors: it cannot be made or written to
+// (machine_failed), or another run holds it. Returns 0 or -1.
+int folder_open(struct folder *folder, const char *path, struct diagnostics *diagnostics);
+
+void folder_close(struct folder *folder);
+
+#endif

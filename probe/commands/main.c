@@ -1,0 +1,313 @@
+// The pertoken-probe command: list, run, check.
+#include "base/installation.h"
+#include "base/version.h"
+#include "probe/commands/listing.h"
+#include "probe/commands/options.h"
+#include "probe/commands/recheck.h"
+#include "probe/commands/result_table.h"
+#include "probe/commands/session.h"
+#include "probe/devices/model_shape.h"
+#include "probe/measure/environment.h"
+#include "probe/measure/verification.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum exit_status { EXIT_DONE = 0, EXIT_NO = 1, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
+
+// The signal that asks to stop, 0 before it: all that a handler may touch.
+static volatile sig_atomic_t stop_signal;
+
+struct run {
+  struct probe_options options;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+  bool differs; // a check or a verification found something out of tolerance
+};
+
+// ---- what the commands share
+
+static void stop(int number) {
+  stop_signal = number;
+}
+
+// The second Ctrl-C kills: by then the record on the disk is whole in any case.
+static void catch_signals(void) {
+  const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+    sigemptyset(&action.sa_mask);
+    sigaction(numbers[i], &action, NULL);
+  }
+  signal(SIGXFSZ, SIG_IGN); // a full disk and a file too large are errors alike
+}
+
+static void clear_progress(void) {
+  if (isatty(STDERR_FILENO))
+    fputs("\r\033[K", stderr);
+}
+
+static void print_progress(const char *text) {
+  struct winsize size;
+  const int known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  clear_progress();
+  fprintf(stderr, "%.*s", known ? size.ws_col - 1 : 79, text);
+  fflush(stderr);
+}
+
+// Its device is the caller's to set.
+static struct protocol make_protocol(const struct run *run) {
+  return (struct protocol){
+      .clock = &machine_clock,
+      .roots = &machine_meters,
+      .on_thread = true,
+      .idle_power_w = NAN,
+      .time_s = run->options.time_s,
+      .energy_s = run->options.energy_s,
+      .stop = &stop_signal,
+      .progress = isatty(STDERR_FILENO) && !run->options.quiet ? print_progress : NULL,
+      .arena = run->arena,
+      .diagnostics = run->diagnostics,
+  };
+}
+
+static void note(const struct run *run, const char *kind, const char *text) {
+  if (run->options.quiet)
+    return;
+  fprintf(stderr, "pertoken-probe: %s", kind);
+  print_safely(text, stderr);
+  putc('\n', stderr);
+}
+
+// ---- the commands: each returns 0, or -1 after errors
+
+static const struct decode_backend *const *backends_of(const struct run *run) {
+  return device_backends(installation_plugins(run->arena), run->arena, run->diagnostics);
+}
+
+static int run_list(struct run *run) {
+  struct listing_request request = {
+      .backends = backends_of(run),
+      .meters = &machine_meters,
+      .calibrate = run->options.calibrate,
+      .json = run->options.json,
+  };
+  struct device *devices;
+  if (run->options.device) {
+    if (devices_find(run->options.device, request.backends, &devices, &request.device_count,
+                     run->arena, run->diagnostics))
+      return -1;
+    request.devices = devices;
+  }
+  return listing_print(&request, stdout, run->arena, run->diagnostics);
+}
+
+static int run_alone(struct run *run, struct session *session,
+                     const struct measurement_shape *model) {
+  const int result = session_run(session, model);
+  clear_progress();
+  if (session->record && session->record->digest) {
+    result_table_print(session->record, stdout);
+    note(run,
+         session->is_unwritten ? "the last of this is in no record, not in "
+         : stop_signal         ? "stopped; what is finished is in "
+                               : "record: ",
+         session->path);
+  } else if (stop_signal) {
+    note(run, "stopped; ", "no result was finished");
+  }
+  return result;
+}
+
+static int verify_session(struct run *run, const struct session *session,
+                          const struct measurement_shape *model) {
+  const enum verification_outcome outcome = verification_run(session, model, stdout);
+  clear_progress();
+  run->differs = run->differs || outcome == VERIFICATION_DIFFERS;
+  if (stop_signal)
+    note(run, "stopped; ", "not everything was verified");
+  return outcome == VERIFICATION_FAILED ? -1 : 0;
+}
+
+static int verify_devices(struct run *run, const struct device *devices, size_t count,
+                          const struct measurement_shape *model) {
+  for (size_t i = 0; i < count && !stop_signal; i++) {
+    struct session session = {.options = &run->options, .protocol = make_protocol(run)};
+    session.protocol.device = &devices[i];
+    if (verify_session(run, &session, model))
+      return -1;
+  }
+  return 0;
+}
+
+// One by one, then all at once.
+static int run_devices(struct run *run, const struct device *devices, size_t count,
+                       const struct measurement_shape *model) {
+  struct session *sessions = arena_array(run->arena, count, sizeof *sessions);
+  const struct measurement_record **records =
+      arena_array(run->arena, count, sizeof(struct measurement_record *));
+  for (size_t i = 0; i < count && !stop_signal; i++) {
+    sessions[i] = (struct session){.options = &run->options, .protocol = make_protocol(run)};
+    sessions[i].protocol.device = &devices[i];
+    if (run_alone(run, &sessions[i], model))
+      return -1;
+    records[i] = sessions[i].record;
+  }
+  if (count == 1 || stop_signal)
+    return 0;
+  const int result = session_run_together(sessions, count, model);
+  clear_progress();
+  together_table_print(records, count, stdout);
+  return result;
+}
+
+// All at once, one model.
+static int run_ranks(struct run *run, const struct device *devices, size_t count,
+                     const struct measurement_shape *model) {
+  if ((size_t)run->options.tensor_parallel != count) {
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--tensor-parallel %d takes as many devices, and --device %s is %zu",
+                      run->options.tensor_parallel, run->options.device, count);
+    return -1;
+  }
+  struct session session = {.options = &run->options,
+                            .protocol = make_protocol(run),
+                            .ranks = devices,
+                            .rank_count = count};
+  session.protocol.device = &devices[0];
+  return run->options.verify_only ? verify_session(run, &session, model)
+                                  : run_alone(run, &session, model);
+}
+
+static int run_run(struct run *run) {
+  struct device *devices;
+  size_t count;
+  struct catalog catalog;
+  struct measurement_shape model;
+  const char *directory =
+      installation_data(run->options.data_directory, run->arena, run->diagnostics);
+  if (!directory ||
+      devices_find(run->options.device, backends_of(run), &devices, &count, run->arena,
+                   run->diagnostics) ||
+      catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
+      model_shape_find(&catalog, run->options.model, &model))
+    return -1;
+  if (run->options.tensor_parallel)
+    return run_ranks(run, devices, count, &model);
+  return run->options.verify_only ? verify_devices(run, devices, count, &model)
+                                  : run_devices(run, devices, count, &model);
+}
+
+static int run_check(struct run *run) {
+  struct protocol protocol = make_protocol(run);
+  const enum recheck_outcome outcome = recheck(&protocol, &run->options, backends_of(run), stdout);
+  clear_progress();
+  run->differs = outcome == RECHECK_DIFFERS;
+  return outcome == RECHECK_FAILED ? -1 : 0;
+}
+
+static const struct command {
+  const char *name, *summary;
+  enum probe_command command;
+  int (*run)(struct run *);
+} commands[] = {
+    {"list", "Show the devices, what they hold, and which energy meters work", COMMAND_LIST,
+     run_list},
+    {"run", "Measure how fast a model decodes here, and with how much power", COMMAND_RUN, run_run},
+    {"check", "Measure a record's workloads again", COMMAND_CHECK, run_check},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_commands(FILE *out) {
+  fputs("Usage: pertoken probe COMMAND [OPTION...]\n"
+        "How fast does this machine decode tokens, and with how much power?\n\n",
+        out);
+  for (size_t i = 0; i < COMMANDS; i++)
+    fprintf(out, "  %-6s %s\n", commands[i].name, commands[i].summary);
+  fputs("\nExample: pertoken probe run --model tinyllama-1.1b --precision bf16,int8 -o records\n"
+        "'pertoken probe COMMAND --help' shows a command's options and an example,\n"
+        "'pertoken-probe --version' the version.\n",
+        out);
+}
+
+static int refuse_command(const char *name) {
+  const char *names[COMMANDS];
+  for (size_t i = 0; i < COMMANDS; i++)
+    names[i] = commands[i].name;
+  const char *nearest = nearest_name(name, names, COMMANDS);
+  fputs("pertoken-probe: unknown command '", stderr);
+  print_safely(name, stderr);
+  fprintf(stderr, "'%s%s%s\nTry 'pertoken probe --help'.\n", nearest ? "; did you mean '" : "",
+          nearest ? nearest : "", nearest ? "'?" : "");
+  return EXIT_BAD_INPUT;
+}
+
+static int exit_status(const struct run *run, int failed) {
+  if (failed)
+    return run->diagnostics->machine_failed ? EXIT_MACHINE_FAILED : EXIT_BAD_INPUT;
+  return run->differs ? EXIT_NO : EXIT_DONE;
+}
+
+static bool has_colour(void) {
+  const char *no_colour = getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) && !(no_colour && *no_colour);
+}
+
+static int run_command(const struct command *command, int argc, char **argv) {
+  struct arena arena = {0};
+  struct diagnostics diagnostics = {.arena = &arena};
+  struct run run = {.arena = &arena, .diagnostics = &diagnostics};
+  run.options = probe_options_parse(command->command, argc, argv, &arena);
+  if (command->command != COMMAND_LIST) // which has nothing to lose
+    catch_signals();
+  const int failed = command->run(&run);
+  if (failed || !run.options.quiet)
+    diagnostics_print(&diagnostics, stderr, has_colour());
+  const int status = exit_status(&run, failed);
+  arena_free(&arena);
+  return status;
+}
+
+static void check_standard_output(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return;
+  fputs("pertoken-probe: cannot write 'standard output'\n", stderr);
+  _exit(EXIT_MACHINE_FAILED);
+}
+
+// A run that was interrupted dies of it after all, so that a calling script stops as well.
+static int finish(int status) {
+  if (!stop_signal)
+    return status;
+  fflush(stdout);
+  signal(stop_signal, SIG_DFL);
+  raise(stop_signal);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  setlocale(LC_CTYPE, "");
+  signal(SIGPIPE, SIG_DFL);
+  atexit(check_standard_output);
+  if (argc < 2) {
+    print_commands(stderr);
+    return EXIT_BAD_INPUT;
+  }
+  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
+    print_commands(stdout);
+    return EXIT_DONE;
+  }
+  if (!strcmp(argv[1], "--version")) {
+    puts("pertoken-probe " PERTOKEN_VERSION);
+    return EXIT_DONE;
+  }
+  for (size_t i = 0; i < COMMANDS; i++)
+    if (!strcmp(commands[i].name, argv[1]))
+      return finish(run_command(&commands[i], argc - 1, argv + 1));
+  return refuse_command(argv[1]);
+}

@@ -1,0 +1,428 @@
+#include "probe/commands/options.h"
+
+#include "base/text_option.h"
+#include "model/cost/units.h"
+#include "probe/devices/precision.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum key {
+  KEY_DEVICE = 256,
+  KEY_MODEL,
+  KEY_PRECISION,
+  KEY_BATCH,
+  KEY_CONTEXT,
+  KEY_KV,
+  KEY_HEAD,
+  KEY_ACTIVATIONS,
+  KEY_LAYERS,
+  KEY_TIME,
+  KEY_SOAK,
+  KEY_WALL_POWER,
+  KEY_WALL_NOTE,
+  KEY_REDFISH,
+  KEY_TENSOR_PARALLEL,
+  KEY_SHARD,
+  KEY_ALL_REDUCE,
+  KEY_ALL_REDUCE_NOTE,
+  KEY_THREADS,
+  KEY_SEED,
+  KEY_DATA,
+  KEY_FORMAT,
+  KEY_CALIBRATE,
+  KEY_VERIFY_ONLY,
+  KEY_TOLERANCE,
+};
+
+static const struct known_option {
+  struct argp_option option;
+  unsigned commands;
+} known_options[] = {
+    {{"device", KEY_DEVICE, "NAME", 0,
+      "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
+      "several, one by one and all at once",
+      0},
+     COMMAND_RUN},
+    {{"device", KEY_DEVICE, "NAME", 0,
+      "Show this device alone: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)",
+      0},
+     COMMAND_LIST},
+    {{"model", KEY_MODEL, "ID", 0, "A model of the catalogue; 'pertoken catalog models' lists them",
+      0},
+     COMMAND_RUN},
+    {{"precision", KEY_PRECISION, "LIST", 0, "Of the weights: bf16, int8, fp8 (bf16)", 0},
+     COMMAND_RUN},
+    {{"batch", KEY_BATCH, "LIST", 0, "Rows decoded together: 1,4,16 (1)", 0}, COMMAND_RUN},
+    {{"context", KEY_CONTEXT, "LIST", 0, "Positions attended to: 512,4096 (512)", 0}, COMMAND_RUN},
+    {{"kv", KEY_KV, "TYPE", 0, "Of the cache: bf16 or fp8 (bf16)", 0}, COMMAND_RUN},
+    {{"activations", KEY_ACTIVATIONS, "TYPE", 0,
+      "Of what enters a product: bf16, or as the weights; the best that the device has", 0},
+     COMMAND_RUN},
+    {{"head", KEY_HEAD, "TYPE", 0,
+      "Of embedding and head: bf16, or weights: as the weights (weights for int8, else bf16)", 0},
+     COMMAND_RUN},
+    {{"layers", KEY_LAYERS, "LIST", 0,
+      "Measure the first layers alone; two or three depths (4,8,12) are extrapolated to the whole "
+      "model",
+      0},
+     COMMAND_RUN},
+    {{"time", KEY_TIME, "SECONDS", 0, "Of sampling for each result, at most (10)", 0},
+     COMMAND_RUN | COMMAND_CHECK},
+    {{"soak", KEY_SOAK, "SECONDS", OPTION_ARG_OPTIONAL,
+      "Hold the load that long (300), its last half, a minute at most, under the energy meter "
+      "(without --soak, 5.5 under the meter)",
+      0},
+     COMMAND_RUN},
+    {{"wall-power", KEY_WALL_POWER, "WATTS", 0,
+      "Of the whole machine under this load, as read from a PDU: '512 W' (asked of ipmitool where "
+      "it is)",
+      0},
+     COMMAND_RUN},
+    {{"wall-note", KEY_WALL_NOTE, "TEXT", 0, "Where --wall-power was read", 0}, COMMAND_RUN},
+    {{"redfish", KEY_REDFISH, "URL", 0,
+      "Ask the board's management controller for the whole machine's watts there: "
+      "https://HOST/redfish/v1/Chassis/1/Power",
+      0},
+     COMMAND_RUN},
+    {{"tensor-parallel", KEY_TENSOR_PARALLEL, "N", 0,
+      "Measure one model that the N devices of --device hold together, through NCCL or RCCL", 0},
+     COMMAND_RUN},
+    {{"shard", KEY_SHARD, "1/N", 0,
+      "Measure one rank's share of a model that N devices hold together (tensor parallel)", 0},
+     COMMAND_RUN},
+    {{"all-reduce", KEY_ALL_REDUCE, "TIME", 0,
+      "What one all-reduce takes among the ranks: '12 us'; without it a share gives no tokens", 0},
+     COMMAND_RUN},
+    {{"all-reduce-note", KEY_ALL_REDUCE_NOTE, "TEXT", 0, "Where --all-reduce is from", 0},
+     COMMAND_RUN},
+    {{"threads", KEY_THREADS, "N", 0, "Of a CPU (0: the backend chooses)", 0}, COMMAND_RUN},
+    {{"seed", KEY_SEED, "N", 0, "Of weights and cache (1)", 0}, COMMAND_RUN},
+    {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in another directory", 0}, COMMAND_RUN},
+    {{"output", 'o', "DIR", 0,
+      "Write the record there; the same command resumes it (the current directory)", 0},
+     COMMAND_RUN},
+    {{"verify-only", KEY_VERIFY_ONLY, NULL, 0,
+      "Compare the kernels with the oracle, one layer and two, and measure nothing: exit status 1 "
+      "when one is out of tolerance; no record is written",
+      0},
+     COMMAND_RUN},
+    {{"tolerance", KEY_TOLERANCE, "SHARE", 0, "How far token/s may be off (4 %)", 0},
+     COMMAND_CHECK},
+    {{"format", KEY_FORMAT, "FORMAT", 0, "Print as table or json", 0}, COMMAND_LIST},
+    {{"calibrate", KEY_CALIBRATE, NULL, 0, "Measure how fast each device reads and multiplies", 0},
+     COMMAND_LIST},
+    {{"quiet", 'q', NULL, 0, "No warnings and no progress on standard error", 1},
+     COMMAND_LIST | COMMAND_RUN | COMMAND_CHECK},
+};
+
+enum { KNOWN_OPTIONS = sizeof known_options / sizeof known_options[0] };
+
+static const struct syntax {
+  enum probe_command command;
+  const char *name, *arguments, *doc;
+} syntaxes[] = {
+    {COMMAND_LIST, "list", "",
+     "Show the devices, what they hold, and which energy meters work.\vExample:\n"
+     "  pertoken probe list --calibrate"},
+    {COMMAND_RUN, "run", "",
+     "Measure how fast a model decodes here, and with how much power.\vExample:\n"
+     "  pertoken probe run --model tinyllama-1.1b --precision bf16,int8 --batch 1,16 -o records"},
+    {COMMAND_CHECK, "check", "RECORD",
+     "Measure a record's workloads again: exit status 1 when a result is out of tolerance.\v"
+     "Example:\n  pertoken probe check records/tinyllama-1.1b-cpu-1a2b3c4d.json --tolerance '4 %'"},
+};
+
+struct parsing {
+  const struct syntax *syntax;
+  struct arena *arena;
+  struct probe_options *options;
+};
+
+// A whole number from low to high, and nothing after it but one of `ends`.
+static const char *read_int(const char *text, const char *ends, long low, long high,
+                            const char *option, struct argp_state *state, int *out) {
+  char *end;
+  errno = 0;
+  const long value = strtol(text, &end, 10);
+  if (end == text || errno || value < low || value > high || !strchr(ends, *end))
+    argp_error(state, "expected --%s to be whole numbers from %ld to %ld, found '%s'", option, low,
+               high, text);
+  *out = (int)value;
+  return end;
+}
+
+static void read_list(const char *text, long high, const char *option, struct argp_state *state,
+                      struct number_list *out) {
+  *out = (struct number_list){{0}, 0};
+  for (const char *at = text;; at++) {
+    int value;
+    at = read_int(at, ",", 1, high, option, state, &value);
+    for (size_t i = 0; i < out->count; i++)
+      if (out->values[i] == value)
+        argp_error(state, "--%s names %d twice", option, value);
+    if (out->count == OPTIONS_MOST_VALUES)
+      argp_error(state, "--%s takes at most %d values", option, OPTIONS_MOST_VALUES);
+    out->values[out->count++] = value;
+    if (!*at)
+      return;
+  }
+}
+
+static void read_layers(const char *text, struct argp_state *state, struct number_list *out) {
+  read_list(text, OPTIONS_MOST_LAYERS, "layers", state, out);
+  if (out->count > PROTOCOL_DEPTHS)
+    argp_error(state, "--layers takes one depth, or two or three to extrapolate from");
+  for (size_t i = 1; i < out->count; i++)
+    if (out->values[i] <= out->values[i - 1])
+      argp_error(state, "expected --layers in ascending order, found '%s'", text);
+}
+
+static void read_precisions(char *text, const struct parsing *parsing, struct argp_state *state) {
+  struct probe_options *options = parsing->options;
+  struct diagnostics diagnostics = {.arena = parsing->arena};
+  options->precision_count = 0;
+  char *rest = arena_copy(parsing->arena, text);
+  for (char *name = strsep(&rest, ","); name; name = strsep(&rest, ",")) {
+    if (precision_check(name, &diagnostics))
+      argp_error(state, "%s", diagnostics.list[0].message);
+    for (size_t i = 0; i < options->precision_count; i++)
+      if (!strcmp(options->precisions[i], name))
+        argp_error(state, "--precision names %s twice", name);
+    options->precisions[options->precision_count++] = name;
+  }
+}
+
+static const char *one_of(const char *text, const char *a, const char *b, const char *option,
+                          struct argp_state *state) {
+  if (strcmp(text, a) != 0 && strcmp(text, b) != 0)
+    argp_error(state, "expected --%s %s or %s, not '%s'", option, a, b, text);
+  return text;
+}
+
+// "10", "10 s", "5min"
+static double read_seconds(const char *text, const char *option, double low,
+                           struct argp_state *state) {
+  double value = 0;
+  const size_t length = number_prefix(text, &value);
+  const char *unit = text + length + strspn(text + length, " ");
+  if (!strcmp(unit, "min"))
+    value *= 60;
+  else if (strcmp(unit, "") != 0 && strcmp(unit, "s") != 0)
+    value = 0;
+  if (!length || !(value >= low) || value > 86400)
+    argp_error(state, "expected --%s from %g s to a day, such as '10 s' or '5min', found '%s'",
+               option, low, text);
+  return value;
+}
+
+static double read_tolerance(char *text, const struct parsing *parsing, struct argp_state *state) {
+  struct diagnostics diagnostics = {.arena = parsing->arena};
+  struct unit percent;
+  double value = -1;
+  const struct place nowhere = {0};
+  if (unit_parse("%", nowhere, &percent, parsing->arena, &diagnostics) ||
+      quantity_parse(text, nowhere, &percent, &value, &diagnostics))
+    argp_error(state, "--tolerance: %s", diagnostics.list[0].message);
+  if (!(value >= 0) || value >= 1)
+    argp_error(state, "expected --tolerance from '0 %%' to below '100 %%', found '%s'", text);
+  return value;
+}
+
+// "512 W", "1.2 kW"
+static double read_watts(const char *text, const struct parsing *parsing,
+                         struct argp_state *state) {
+  struct diagnostics diagnostics = {.arena = parsing->arena};
+  struct unit watt;
+  double value = -1;
+  const struct place nowhere = {0};
+  if (unit_parse("W", nowhere, &watt, parsing->arena, &diagnostics) ||
+      quantity_parse(text, nowhere, &watt, &value, &diagnostics))
+    argp_error(state, "--wall-power: %s", diagnostics.list[0].message);
+  if (!(value > 0) || value > 1e6)
+    argp_error(state, "expected --wall-power above '0 W' and up to '1 MW', found '%s'", text);
+  return value;
+}
+
+// A user's name and password would stand in the list of processes for all to see.
+static const char *read_address(const char *text, struct argp_state *state) {
+  const bool web = !strncmp(text, "https://", 8) || !strncmp(text, "http://", 7);
+  if (!web || strchr(text, '@') || strpbrk(text, " \t\n"))
+    argp_error(state,
+               "expected --redfish https://HOST/redfish/v1/Chassis/1/Power, name and password in "
+               "~/.netrc, found '%s'",
+               text);
+  return text;
+}
+
+// The window under the meter is the last half of it, a minute at most.
+static void read_soak(const char *text, struct argp_state *state, struct probe_options *options) {
+  const double soak_s =
+      text ? read_seconds(text, "soak", PROTOCOL_ENERGY_S, state) : PROTOCOL_SOAK_S;
+  options->energy_s = fmin(PROTOCOL_WINDOW_S, fmax(PROTOCOL_ENERGY_S, soak_s / 2));
+  options->soak_s = soak_s - options->energy_s;
+}
+
+static int read_shard(const char *text, struct argp_state *state) {
+  int ranks;
+  if (strncmp(text, "1/", 2) != 0)
+    argp_error(state, "expected --shard 1/N, such as 1/8, found '%s'", text);
+  read_int(text + 2, "", 2, OPTIONS_MOST_RANKS, "shard", state, &ranks);
+  return ranks;
+}
+
+// "12 us", "0.1 ms"
+static double read_short_time(const char *text, const char *option, struct argp_state *state) {
+  static const struct {
+    const char *name;
+    double seconds;
+  } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  double value = 0;
+  const size_t length = number_prefix(text, &value);
+  const char *unit = text + length + strspn(text + length, " ");
+  for (size_t i = 0; length && i < sizeof units / sizeof units[0]; i++)
+    if (!strcmp(unit, units[i].name) && value > 0 && value * units[i].seconds <= 1)
+      return value * units[i].seconds;
+  argp_error(state, "expected --%s above 0 and up to '1 s', such as '12 us', found '%s'", option,
+             text);
+  return NAN;
+}
+
+static uint64_t read_seed(const char *text, struct argp_state *state) {
+  char *end;
+  errno = 0;
+  const long long value = strtoll(text, &end, 10);
+  if (end == text || *end || errno || value < 0)
+    argp_error(state, "expected --seed to be a whole number from 0 to 2^63 - 1, found '%s'", text);
+  return (uint64_t)value;
+}
+
+static void finish(const struct parsing *parsing, struct argp_state *state) {
+  if (parsing->syntax->command == COMMAND_CHECK && !parsing->options->record)
+    argp_error(state, "expected RECORD");
+  if (parsing->syntax->command == COMMAND_RUN && !parsing->options->model)
+    argp_error(state, "expected --model ID");
+  const struct measurement_shard *shard = &parsing->options->shard;
+  if (parsing->options->tensor_parallel && shard->of)
+    argp_error(state, "--shard measures one device's share, --tensor-parallel all of them");
+  if (!isnan(shard->all_reduce_s) && !shard->of)
+    argp_error(state, "--all-reduce goes with --shard");
+  if (isnan(shard->all_reduce_s) != !*shard->source)
+    argp_error(state, "--all-reduce and --all-reduce-note go together: a time needs its source");
+  if (parsing->options->wall.redfish && !isnan(parsing->options->wall.typed_w))
+    argp_error(state, "--redfish asks for what --wall-power says");
+  if (*parsing->options->wall.note && isnan(parsing->options->wall.typed_w))
+    argp_error(state, "--wall-note goes with --wall-power");
+}
+
+static void add_argument(const struct parsing *parsing, const char *text,
+                         struct argp_state *state) {
+  if (parsing->options->soak_s > 0) // '--soak 300' is a soak and an argument
+    argp_error(state, "one argument too many: '%s'; a soak of that length is --soak=%s", text,
+               text);
+  if (parsing->syntax->command != COMMAND_CHECK || parsing->options->record)
+    argp_error(state, "one argument too many: '%s'", text);
+  parsing->options->record = text;
+}
+
+// Options whose text is kept as it is, each with its member.
+static const struct text_option text_options[] = {
+    {KEY_DEVICE, offsetof(struct probe_options, device)},
+    {KEY_MODEL, offsetof(struct probe_options, model)},
+    {KEY_WALL_NOTE, offsetof(struct probe_options, wall.note)},
+    {KEY_ALL_REDUCE_NOTE, offsetof(struct probe_options, shard.source)},
+    {KEY_DATA, offsetof(struct probe_options, data_directory)},
+    {'o', offsetof(struct probe_options, output_directory)},
+};
+
+enum { TEXT_OPTIONS = sizeof text_options / sizeof text_options[0] };
+
+static error_t parse_one(int key, char *text, struct argp_state *state) {
+  const struct parsing *parsing = state->input;
+  struct probe_options *options = parsing->options;
+  if (text_option_keep(text_options, TEXT_OPTIONS, key, text, options))
+    return 0;
+  switch (key) {
+  case KEY_PRECISION: read_precisions(text, parsing, state); break;
+  case KEY_BATCH: read_list(text, OPTIONS_MOST_BATCH, "batch", state, &options->batches); break;
+  case KEY_CONTEXT:
+    read_list(text, OPTIONS_MOST_CONTEXT, "context", state, &options->contexts);
+    break;
+  case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
+  case KEY_ACTIVATIONS:
+    options->activations = one_of(text, "bf16", "weights", "activations", state);
+    break;
+  case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
+  case KEY_LAYERS: read_layers(text, state, &options->layers); break;
+  case KEY_TIME: options->time_s = read_seconds(text, "time", 0.1, state); break;
+  case KEY_SOAK: read_soak(text, state, options); break;
+  case KEY_WALL_POWER: options->wall.typed_w = read_watts(text, parsing, state); break;
+  case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
+  case KEY_TENSOR_PARALLEL:
+    read_int(text, "", 2, DECODE_MOST_RANKS, "tensor-parallel", state, &options->tensor_parallel);
+    break;
+  case KEY_SHARD: options->shard.of = read_shard(text, state); break;
+  case KEY_ALL_REDUCE:
+    options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);
+    break;
+  case KEY_THREADS:
+    read_int(text, "", 0, OPTIONS_MOST_THREADS, "threads", state, &options->threads);
+    break;
+  case KEY_SEED: options->seed = read_seed(text, state); break;
+  case KEY_FORMAT:
+    options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
+    break;
+  case KEY_CALIBRATE: options->calibrate = true; break;
+  case KEY_VERIFY_ONLY: options->verify_only = true; break;
+  case KEY_TOLERANCE: options->tolerance = read_tolerance(text, parsing, state); break;
+  case 'q': options->quiet = true; break;
+  case ARGP_KEY_ARG: add_argument(parsing, text, state); break;
+  case ARGP_KEY_END: finish(parsing, state); break;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+  return 0;
+}
+
+static struct argp_option *options_of(enum probe_command command, struct arena *arena) {
+  struct argp_option *list = arena_array(arena, KNOWN_OPTIONS + 1, sizeof *list);
+  size_t count = 0;
+  for (size_t i = 0; i < KNOWN_OPTIONS; i++)
+    if (known_options[i].commands & command)
+      list[count++] = known_options[i].option;
+  return list;
+}
+
+struct probe_options probe_options_parse(enum probe_command command, int argc, char **argv,
+                                         struct arena *arena) {
+  const struct syntax *syntax = syntaxes;
+  while (syntax->command != command)
+    syntax++;
+  struct probe_options options = {
+      .device = command == COMMAND_RUN ? "cpu" : NULL,
+      .kv = "bf16",
+      .precisions = {"bf16"},
+      .precision_count = 1,
+      .batches = {{1}, 1},
+      .contexts = {{512}, 1},
+      .time_s = PROTOCOL_TIME_S,
+      .energy_s = PROTOCOL_ENERGY_S,
+      .wall = {.typed_w = NAN, .note = ""},
+      .shard = measurement_whole_model,
+      .tolerance = 0.04,
+      .seed = 1,
+      .output_directory = ".",
+  };
+  struct parsing parsing = {.syntax = syntax, .arena = arena, .options = &options};
+  const struct argp argp = {.options = options_of(command, arena),
+                            .parser = parse_one,
+                            .args_doc = syntax->arguments,
+                            .doc = syntax->doc};
+  argv[0] = arena_printf(arena, "pertoken probe %s", syntax->name);
+  argp_err_exit_status = 2;
+  argp_parse(&argp, argc, argv, 0, NULL, &parsing);
+  return options;
+}

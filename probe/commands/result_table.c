@@ -1,0 +1,157 @@
+#include "probe/commands/result_table.h"
+
+#include <math.h>
+
+void print_safely(const char *text, FILE *out) {
+  for (; *text; text++)
+    putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, out);
+}
+
+const char *result_remarks(const struct measurement *result, struct arena *arena) {
+  const struct measurement_flags *flags = &result->flags;
+  const struct {
+    bool set;
+    const char *text;
+  } remarks[] = {
+      {result->shard.of > 1,
+       arena_printf(arena, "a share of 1/%d%s", result->shard.of,
+                    isnan(result->shard.all_reduce_s) ? " without its exchanges" : "")},
+      {result->tensor_parallel.devices > 1,
+       arena_printf(arena, "%d devices", result->tensor_parallel.devices)},
+      {!result->whole_model && result->shard.of < 2, "not the whole model"},
+      {result->slice_count > 0, "extrapolated"},
+      {*result->step_form.fallback != 0, result->step_form.form},
+      {flags->cache_resident, "cache-resident"},
+      {flags->noisy, "noisy"},
+      {flags->unconverged, "wide interval"},
+      {flags->drift, "memory speed drifts"},
+      {flags->bandwidth_void, "no read ceiling"},
+      {flags->sampling_inconsistent, "sampling: inconsistent"},
+      {flags->thermal_unsettled, "thermal: unsettled"},
+  };
+  const char *all = "";
+  for (size_t i = 0; i < sizeof remarks / sizeof remarks[0]; i++)
+    if (remarks[i].set)
+      all = arena_printf(arena, "%s%s%s", all, *all ? ", " : "", remarks[i].text);
+  return all;
+}
+
+// A number, or "-" where nothing was measured.
+static void print_number(double value, const char *format, int width, struct arena *arena,
+                         FILE *out) {
+  const char *text = isnan(value) ? "-" : arena_printf(arena, format, value);
+  fprintf(out, "%*s", width, text);
+}
+
+static void print_result(const struct measurement *result, struct arena *arena, FILE *out) {
+  const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
+  fprintf(out, "%-9s %5d %8d", result->precision, result->batch, result->context);
+  const bool share = result->shard.of > 1 && isnan(result->shard.all_reduce_s);
+  print_number(share ? NAN : result->tokens_per_s, "%.5g", 11, arena, out);
+  print_number(100 * half, half < 0.995 ? "%.2g" : "%.0f", 7, arena, out);
+  print_number(100 * result->read_bandwidth_share, "%.1f", 9, arena, out);
+  print_number(1e6 * result->layer_seconds, "%.4g", 10, arena, out);
+  print_number(result->load_power_w, "%.4g", 7, arena, out);
+  print_number(share ? NAN : result->joules_per_token, "%.3g", 9, arena, out);
+  const char *remarks = result_remarks(result, arena);
+  fprintf(out, "  %s%s%s\n", grade_name(result->grade), *remarks ? ": " : "", remarks);
+}
+
+// What the all-reduces of the step take, as they do alone.
+static void print_exchanges(const struct measurement *result, struct arena *arena, FILE *out) {
+  const struct measurement_tensor_parallel *ranks = &result->tensor_parallel;
+  const int layers = result->slice_count ? result->model.layers : result->layers_measured;
+  const int count = 2 * layers + 1;
+  if (ranks->devices < 2)
+    return;
+  const char *size =
+      ranks->all_reduce_bytes < 10240
+          ? arena_printf(arena, "%llu bytes", (unsigned long long)ranks->all_reduce_bytes)
+          : arena_printf(arena, "%.4g KiB", (double)ranks->all_reduce_bytes / 1024);
+  fprintf(out, "%-9s %5d %8d  all-reduces: %d a step of %s, %.4g us each alone, %.2g %% of it (",
+          result->precision, result->batch, result->context, count, size, 1e6 * ranks->all_reduce_s,
+          100 * count * ranks->all_reduce_s / result->step_seconds);
+  print_safely(ranks->library, out);
+  fputs(")\n", out);
+}
+
+void result_table_print(const struct measurement_record *record, FILE *out) {
+  struct arena arena = {0};
+  if (record->count == 0) {
+    fputs("nothing measured\n", out);
+    return;
+  }
+  const struct measurement *first = &record->results[0];
+  print_safely(first->model.id, out);
+  fputs(" on ", out);
+  print_safely(record->device.name, out);
+  fputs(", decoding\n", out);
+  fprintf(out, "%-9s %5s %8s %10s %6s %8s %9s %6s %8s  %s\n", "precision", "batch", "context",
+          "token/s", "+-%", "% read", "us/layer", "W", "J/token", "grade");
+  for (size_t i = 0; i < record->count; i++)
+    print_result(&record->results[i], &arena, out);
+  for (size_t i = 0; i < record->count; i++)
+    print_exchanges(&record->results[i], &arena, out);
+  if (isnan(first->load_power_w)) {
+    fputs("power not measured: ", out);
+    print_safely(first->energy_meter, out);
+    putc('\n', out);
+  }
+  arena_free(&arena);
+}
+
+// ---- several devices
+
+struct spread {
+  double total, slowest, fastest, power_w;
+};
+
+static void add(struct spread *spread, double rate, double power_w) {
+  spread->slowest = spread->total > 0 ? fmin(spread->slowest, rate) : rate;
+  spread->fastest = fmax(spread->fastest, rate);
+  spread->total += rate;
+  spread->power_w += power_w;
+}
+
+static void print_spread(const struct measurement *result, const char *how,
+                         const struct spread *spread, struct arena *arena, FILE *out) {
+  fprintf(out, "%-9s %5d %8d  %-10s", result->precision, result->batch, result->context, how);
+  print_number(spread->total, "%.5g", 11, arena, out);
+  print_number(spread->slowest, "%.5g", 10, arena, out);
+  print_number(spread->fastest, "%.5g", 10, arena, out);
+  print_number(spread->power_w, "%.4g", 8, arena, out);
+  print_number(spread->power_w / spread->total, "%.3g", 9, arena, out);
+  putc('\n', out);
+}
+
+static void print_together(const struct measurement_record *const *records, size_t count, size_t r,
+                           struct arena *arena, FILE *out) {
+  const struct measurement *first = &records[0]->results[r];
+  const struct measurement_together *together = &first->together;
+  struct spread alone = {0};
+  for (size_t i = 0; i < count; i++)
+    add(&alone, records[i]->results[r].tokens_per_s, records[i]->results[r].load_power_w);
+  const struct spread all = {together->total_tokens_per_s, together->slowest, together->fastest,
+                             together->load_power_w};
+  print_spread(first, "one by one", &alone, arena, out);
+  print_spread(first, "together", &all, arena, out);
+  fprintf(out,
+          "%-24s  together they decode %.1f %% of the sum, the slowest %.1f %% below the "
+          "fastest\n",
+          "", 100 * all.total / alone.total, 100 * (1 - all.slowest / all.fastest));
+}
+
+void together_table_print(const struct measurement_record *const *records, size_t count,
+                          FILE *out) {
+  struct arena arena = {0};
+  fprintf(out, "\n%zu devices\n%-9s %5s %8s  %-10s%11s%10s%10s%8s%9s\n", count, "precision",
+          "batch", "context", "", "token/s", "slowest", "fastest", "W", "J/token");
+  for (size_t r = 0; r < records[0]->count; r++) {
+    bool whole = true;
+    for (size_t i = 0; i < count; i++)
+      whole &= records[i]->count > r && records[i]->results[r].together.devices == (int)count;
+    if (whole)
+      print_together(records, count, r, &arena, out);
+  }
+  arena_free(&arena);
+}

@@ -1,0 +1,19 @@
+// exchange: what an all-reduce takes among several devices, at the sizes of a decode step: what
+// `run --shard 1/N --all-reduce` asks for.
+#ifndef PERTOKEN_PROBE_DEVICES_EXCHANGE_H
+#define PERTOKEN_PROBE_DEVICES_EXCHANGE_H
+
+#include "base/arena.h"
+#include "probe/devices/device.h"
+
+enum { EXCHANGE_SIZES = 2 };
+
+struct exchange {
+  struct decode_all_reduce sizes[EXCHANGE_SIZES]; // batch 1 and 64 of a model 8192 wide
+  const char *why;                                // "", or why nothing was measured
+};
+
+// Times them on a model with next to nothing in it, 200 in turn. Devices of one backend.
+struct exchange exchange_measure(const struct device *devices, size_t count, struct arena *arena);
+
+#endif

@@ -1,0 +1,35 @@
+// calibration: how fast the device reads its memory, which is what decoding is measured against.
+#ifndef PERTOKEN_PROBE_MEASURE_CALIBRATION_H
+#define PERTOKEN_PROBE_MEASURE_CALIBRATION_H
+
+#include "kernels/decode.h"
+
+#include <signal.h>
+
+#define CALIBRATION_BYTES (UINT64_C(4) << 30)
+
+struct calibration {
+  const struct decode_backend *backend;
+  int device, threads;
+  uint64_t bytes; // of the buffer
+  int variant;    // the best of the backend's read kernels
+  double bytes_per_s;
+  double buffer_bytes_per_s;         // over the buffer alone: what calibration_repeat compares with
+  const volatile sig_atomic_t *stop; // or NULL
+};
+
+// Times every read kernel over 4 GiB, or `room` where that is less, and the best of them over
+// `footprint` where that is more and fits; the best counts. `footprint` 0: not. The backend keeps a
+// buffer from here on, until its calibration_end. *stop ends it after the pass that runs: what was
+// found by then means nothing.
+enum decode_status calibrate(const struct decode_backend *backend, int device, int threads,
+                             uint64_t footprint, uint64_t room, const volatile sig_atomic_t *stop,
+                             struct calibration *out);
+
+// One more pass over the buffer with the best kernel.
+enum decode_status calibration_read(const struct calibration *calibration, double *seconds);
+
+// The median of a few such passes, in bytes per second.
+enum decode_status calibration_repeat(const struct calibration *calibration, double *bytes_per_s);
+
+#endif

@@ -1,0 +1,126 @@
+#include "probe/measure/energy_load.h"
+
+#include "probe/measure/energy_watch.h"
+
+#include <math.h>
+
+static const double chunk_s = 0.1;
+static const double wall_limit_s = 10;
+enum { most_steps = 200 };
+
+struct load {
+  const struct protocol *protocol;
+  struct decode_state *state;
+  int steps; // of a chunk
+  const char *label;
+};
+
+struct energy_load energy_load_unknown(void) {
+  return (struct energy_load){
+      .use = energy_unknown,
+      .host_use = energy_unknown,
+      .wall = {"", NAN},
+      .soak_s = NAN,
+  };
+}
+
+static int steps_for(double step_s) {
+  const double steps = ceil(chunk_s / step_s);
+  return steps < 1 ? 1 : steps > most_steps ? most_steps : (int)steps;
+}
+
+static enum decode_status run_chunk(const struct load *load) {
+  return load->protocol->device->backend->run(load->state, load->steps);
+}
+
+static bool is_there(const struct meter *meter) {
+  return meter && meter->kind && !*meter->why;
+}
+
+static bool has_anything_to_watch(const struct protocol *protocol) {
+  bool has_telemetry = false;
+  for (size_t i = 0; i < protocol->telemetry_count; i++)
+    has_telemetry |= protocol->telemetry[i].kind != NULL;
+  const bool is_asked =
+      protocol->wall && isnan(protocol->wall->typed_w) && wall_can_be_asked(protocol->wall);
+  return is_there(protocol->meter) || is_there(protocol->host) || has_telemetry || is_asked;
+}
+
+static void say(const struct load *load, const char *what, double seconds) {
+  const struct protocol *protocol = load->protocol;
+  if (protocol->progress)
+    protocol->progress(arena_printf(protocol->arena, "%s: %s, %.0f s", load->label, what, seconds));
+}
+
+static enum decode_status soak(const struct load *load, double *soaked_s) {
+  const struct protocol *protocol = load->protocol;
+  const double start = clock_now(protocol->clock);
+  enum decode_status status = DECODE_OK;
+  if (protocol->soak_s > 0)
+    say(load, "soaking", protocol->soak_s);
+  *soaked_s = 0;
+  while (status == DECODE_OK && *soaked_s < protocol->soak_s && !*protocol->stop) {
+    status = run_chunk(load);
+    *soaked_s = clock_now(protocol->clock) - start;
+  }
+  return status;
+}
+
+// Runs chunks until the watch is over, and asks for the wall's watts in the middle.
+static enum decode_status load_watched(const struct load *load, struct energy_watch *watch,
+                                       struct wall *wall, bool *asked) {
+  const struct protocol *protocol = load->protocol;
+  const double middle = clock_now(protocol->clock) + protocol->energy_s / 2;
+  enum decode_status status = DECODE_OK;
+  while (status == DECODE_OK && !energy_watch_is_over(watch) && !*protocol->stop) {
+    if (protocol->wall && isnan(protocol->wall->typed_w) && !*asked &&
+        clock_now(protocol->clock) >= middle) {
+      wall_ask(wall, protocol->wall);
+      *asked = true;
+    }
+    status = run_chunk(load);
+  }
+  return status;
+}
+
+static enum decode_status meter_load(const struct load *load, struct energy_load *out) {
+  const struct protocol *protocol = load->protocol;
+  struct wall wall;
+  bool asked = false;
+  struct energy_watch watch = {
+      .clock = protocol->clock,
+      .meter = protocol->meter,
+      .host = protocol->host,
+      .telemetry = protocol->telemetry,
+      .telemetry_count = protocol->telemetry_count,
+      .seconds = protocol->energy_s,
+      .on_thread = protocol->on_thread,
+      .arena = protocol->arena,
+  };
+  say(load, "energy", protocol->energy_s);
+  enum decode_status status = run_chunk(load); // the watch begins under load
+  if (status != DECODE_OK || energy_watch_start(&watch))
+    return status;
+  status = load_watched(load, &watch, &wall, &asked);
+  energy_watch_stop(&watch);
+  if (asked)
+    out->wall = wall_answer(&wall, wall_limit_s, protocol->arena);
+  out->use = watch.use;
+  out->host_use = watch.host_use;
+  out->telemetry = telemetry_sums(protocol->telemetry, protocol->telemetry_count, protocol->arena);
+  return status;
+}
+
+enum decode_status energy_load_run(const struct protocol *protocol, struct decode_state *state,
+                                   double step_s, const char *label, struct energy_load *out) {
+  const struct load load = {protocol, state, steps_for(step_s), label};
+  *out = energy_load_unknown();
+  out->telemetry =
+      telemetry_unwatched(protocol->telemetry, protocol->telemetry_count, protocol->arena);
+  if (protocol->wall && !isnan(protocol->wall->typed_w))
+    out->wall = wall_typed(protocol->wall, protocol->arena);
+  if (!has_anything_to_watch(protocol))
+    return DECODE_OK;
+  const enum decode_status status = soak(&load, &out->soak_s);
+  return status == DECODE_OK && !*protocol->stop ? meter_load(&load, out) : status;
+}

@@ -1,0 +1,183 @@
+// AMD accelerators by AMD SMI (rocm.docs.amd.com/projects/amdsmi, C library; amdsmi.h of ROCm 5.7
+// to 7.2). Only calls whose arguments did not change between these versions are used: scalars, and
+// gpu_metrics, which grows at its end.
+#include "probe/meters/amd.h"
+#include "probe/meters/library.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { AMDSMI_DONE = 0, AMDSMI_NO_PERM = 10 }; // amdsmi_status_t
+static const uint64_t init_gpus = 1u << 1;     // AMDSMI_INIT_AMD_GPUS
+
+typedef void *processor;     // amdsmi_processor_handle
+typedef void *socket_handle; // amdsmi_socket_handle
+
+struct functions {
+  int (*init)(uint64_t flags);
+  int (*shut_down)(void);
+  int (*status_string)(int status, const char **text);
+  int (*sockets)(uint32_t *count, socket_handle *list);
+  int (*processors)(socket_handle socket, uint32_t *count, processor *list);
+  // amdsmi_bdf_t: function 3 bits, device 5, bus 8, domain 48, lowest first.
+  int (*bdf)(processor processor, uint64_t *bdf);
+  int (*energy)(processor processor, uint64_t *count, float *resolution_uj, uint64_t *time_ns);
+  int (*metrics)(processor processor, union amd_metrics_room *metrics);
+  int (*compute_partition)(processor processor, char *text, uint32_t length);
+  int (*memory_partition)(processor processor, char *text, uint32_t length);
+  int (*ecc)(processor processor, uint64_t *blocks);
+  int (*process_list)(processor processor, uint32_t *count, void *list);
+};
+
+struct library {
+  struct functions call;
+  processor list[AMD_MOST_DEVICES];
+};
+
+static const char *const library_names[] = {"libamd_smi.so",
+                                            "libamd_smi.so.26",
+                                            "libamd_smi.so.25",
+                                            "libamd_smi.so.24",
+                                            "/opt/rocm/lib/libamd_smi.so",
+                                            NULL};
+
+static const struct meter_symbol symbols[] = {
+    {"amdsmi_init", offsetof(struct functions, init), false},
+    {"amdsmi_shut_down", offsetof(struct functions, shut_down), false},
+    {"amdsmi_status_code_to_string", offsetof(struct functions, status_string), false},
+    {"amdsmi_get_socket_handles", offsetof(struct functions, sockets), false},
+    {"amdsmi_get_processor_handles", offsetof(struct functions, processors), false},
+    {"amdsmi_get_gpu_device_bdf", offsetof(struct functions, bdf), false},
+    {"amdsmi_get_energy_count", offsetof(struct functions, energy), false},
+    {"amdsmi_get_gpu_metrics_info", offsetof(struct functions, metrics), false},
+    {"amdsmi_get_gpu_compute_partition", offsetof(struct functions, compute_partition), true},
+    {"amdsmi_get_gpu_memory_partition", offsetof(struct functions, memory_partition), true},
+    {"amdsmi_get_gpu_ecc_enabled", offsetof(struct functions, ecc), true},
+    {"amdsmi_get_gpu_process_list", offsetof(struct functions, process_list), true},
+    {NULL, 0, false},
+};
+
+static enum meter_status refuse(struct amd *amd, int status) {
+  const struct library *library = amd->own;
+  const char *text = "";
+  library->call.status_string(status, &text);
+  amd->why = arena_printf(amd->arena, "amd-smi: %s (%d)", text && *text ? text : "failed", status);
+  return status == AMDSMI_NO_PERM ? METER_FORBIDDEN : METER_ABSENT;
+}
+
+// The library's shutting down is for the whole process, however often it was started
+// (amdsmi_shut_down in amd_smi.cc): the last who uses it does it.
+static struct {
+  pthread_mutex_t mutex;
+  unsigned count;
+} users = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static int start(const struct functions *call) {
+  pthread_mutex_lock(&users.mutex);
+  const int status = call->init(init_gpus);
+  users.count += status == AMDSMI_DONE;
+  pthread_mutex_unlock(&users.mutex);
+  return status;
+}
+
+static void stop(const struct functions *call) {
+  pthread_mutex_lock(&users.mutex);
+  if (--users.count == 0)
+    call->shut_down();
+  pthread_mutex_unlock(&users.mutex);
+}
+
+static int add_processors(struct amd *amd, socket_handle one) {
+  struct library *library = amd->own;
+  const struct functions *call = &library->call;
+  processor list[AMD_MOST_DEVICES];
+  uint32_t count = AMD_MOST_DEVICES;
+  int status = call->processors(one, &count, list);
+  for (uint32_t i = 0; status == AMDSMI_DONE && i < count && amd->count < AMD_MOST_DEVICES; i++) {
+    uint64_t bdf;
+    status = call->bdf(list[i], &bdf);
+    library->list[amd->count] = list[i];
+    if (status == AMDSMI_DONE)
+      amd->addresses[amd->count++] =
+          (struct meter_address){(unsigned)(bdf >> 16), (unsigned)(bdf >> 8 & 0xff),
+                                 (unsigned)(bdf >> 3 & 0x1f), (unsigned)(bdf & 7)};
+  }
+  return status;
+}
+
+static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roots) {
+  struct library *library = arena_alloc(amd->arena, sizeof *library);
+  const char *why = "";
+  amd->own = library;
+  if (meter_library_open(roots->amdsmi, library_names, symbols, &library->call, amd->arena, &why)) {
+    amd->why = arena_printf(amd->arena, "amd-smi: %s", why);
+    return METER_ABSENT;
+  }
+  int status = start(&library->call);
+  if (status != AMDSMI_DONE)
+    return refuse(amd, status);
+  socket_handle sockets[AMD_MOST_DEVICES];
+  uint32_t count = AMD_MOST_DEVICES;
+  status = library->call.sockets(&count, sockets);
+  for (uint32_t i = 0; status == AMDSMI_DONE && i < count; i++)
+    status = add_processors(amd, sockets[i]);
+  if (status == AMDSMI_DONE)
+    return METER_OK;
+  const enum meter_status refused = refuse(amd, status);
+  stop(&library->call);
+  return refused;
+}
+
+static int smi_look(struct amd *amd, size_t index, struct amd_look *look) {
+  const struct library *library = amd->own;
+  union amd_metrics_room room;
+  float resolution_uj = 0;
+  uint64_t counter = 0, time_ns;
+  memset(&room, 0xff, sizeof room);
+  const int energy = library->call.energy(library->list[index], &counter, &resolution_uj, &time_ns);
+  if (energy == AMDSMI_DONE)
+    amd_look_at_counter(counter, resolution_uj, look);
+  const int metrics = library->call.metrics(library->list[index], &room);
+  if (metrics == AMDSMI_DONE)
+    amd_look_at_metrics(&room.head, look);
+  if (look->has_counter || metrics == AMDSMI_DONE)
+    return 0;
+  refuse(amd, energy == AMDSMI_DONE ? metrics : energy);
+  return -1;
+}
+
+static const char *text_of(const struct amd *amd, int (*call)(processor, char *, uint32_t),
+                           processor processor) {
+  char text[64] = "";
+  if (!call || call(processor, text, sizeof text - 1) != AMDSMI_DONE)
+    return "";
+  return arena_copy(amd->arena, text);
+}
+
+static void smi_state(struct amd *amd, size_t index, struct amd_state *state) {
+  const struct library *library = amd->own;
+  const struct functions *call = &library->call;
+  const processor one = library->list[index];
+  uint64_t blocks = 0;
+  uint32_t count = 0; // asks for the number alone
+  state->compute_partition = text_of(amd, call->compute_partition, one);
+  state->memory_partition = text_of(amd, call->memory_partition, one);
+  state->ecc = call->ecc && call->ecc(one, &blocks) == AMDSMI_DONE ? amd_ecc_text(blocks) : "";
+  char none[8192];
+  const bool listed = call->process_list && call->process_list(one, &count, none) == AMDSMI_DONE;
+  state->processes = listed ? (int)count : -1;
+}
+
+static void smi_close(struct amd *amd) {
+  const struct library *library = amd->own;
+  stop(&library->call);
+}
+
+const struct amd_source amd_smi = {
+    .name = "amd-smi",
+    .open = smi_open,
+    .look = smi_look,
+    .state = smi_state,
+    .close = smi_close,
+};

@@ -1,0 +1,159 @@
+// RAPL through the kernel's powercap tree: one directory for each package, intel-rapl:N (AMD's are
+// called so too), with the microjoules used and the number at which they start again from 0
+// (Documentation/power/powercap/powercap.rst). Since Linux 5.10 only root may read them.
+#include "probe/meters/meter.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// No package draws more; a counter left alone for longer than it takes to fill at this rate may
+// have passed its end more than once.
+static const double most_power_w = 1000;
+
+struct domain {
+  const char *path; // of energy_uj
+  int fd;
+  double range_j; // max_energy_range_uj
+  double last_j;  // as last read
+  double total_j; // since opened, wraps counted
+};
+
+struct powercap {
+  struct domain *domains;
+  size_t count;
+  double last_s;
+};
+
+// Packages only: their children (intel-rapl:0:0, cores) are counted in them, and the same packages
+// show up again as intel-rapl-mmio:0.
+static int is_zone(const struct dirent *entry) {
+  static const char prefix[] = "intel-rapl:";
+  const char *name = entry->d_name;
+  return strncmp(name, prefix, sizeof prefix - 1) == 0 && !strchr(name + sizeof prefix - 1, ':');
+}
+
+static enum meter_status refuse(struct meter *meter, const char *path, int reason) {
+  meter->why = arena_printf(meter->arena, "rapl-powercap: %s: %s", path, strerror(reason));
+  return reason == EACCES || reason == EPERM ? METER_FORBIDDEN : METER_ABSENT;
+}
+
+// The counter in joules; false when it cannot be read as a number.
+static bool read_counter(int fd, double *joules) {
+  char text[64];
+  const ssize_t length = pread(fd, text, sizeof text - 1, 0);
+  if (length <= 0)
+    return false;
+  text[length] = 0;
+  char *end;
+  const unsigned long long value = strtoull(text, &end, 10);
+  *joules = 1e-6 * (double)value;
+  return end != text;
+}
+
+static enum meter_status open_domain(struct meter *meter, const char *zone, struct powercap *all) {
+  struct domain domain = {.path = arena_printf(meter->arena, "%s/energy_uj", zone)};
+  const char *name = meter_file(arena_printf(meter->arena, "%s/name", zone), meter->arena);
+  if (!name || strncmp(name, "package", strlen("package")) != 0)
+    return METER_OK; // psys covers the packages and more: never added to them
+  const char *path = arena_printf(meter->arena, "%s/max_energy_range_uj", zone);
+  const char *range = meter_file(path, meter->arena);
+  if (!range)
+    return refuse(meter, path, errno);
+  domain.range_j = 1e-6 * strtod(range, NULL);
+  domain.fd = open(domain.path, O_RDONLY | O_CLOEXEC);
+  if (domain.fd < 0)
+    return refuse(meter, domain.path, errno);
+  all->domains[all->count++] = domain;
+  if (!read_counter(domain.fd, &all->domains[all->count - 1].last_j) || !(domain.range_j > 0))
+    return refuse(meter, domain.path, errno ? errno : EINVAL);
+  return METER_OK;
+}
+
+static void powercap_close(struct meter *meter) {
+  struct powercap *all = meter->state;
+  for (size_t i = 0; i < all->count; i++)
+    close(all->domains[i].fd);
+  all->count = 0;
+}
+
+static enum meter_status open_zones(struct meter *meter, const char *root, struct dirent **entries,
+                                    int count) {
+  struct powercap *all = meter->state;
+  for (int i = 0; i < count; i++) {
+    errno = 0;
+    const char *zone = arena_printf(meter->arena, "%s/%s", root, entries[i]->d_name);
+    const enum meter_status status = open_domain(meter, zone, all);
+    if (status != METER_OK)
+      return status;
+  }
+  if (all->count > 0)
+    return METER_OK;
+  meter->why = arena_printf(meter->arena, "rapl-powercap: no package under %s", root);
+  return METER_ABSENT;
+}
+
+static enum meter_status powercap_open(struct meter *meter, const struct meter_roots *roots) {
+  struct dirent **entries;
+  const int count = scandir(roots->powercap, &entries, is_zone, alphasort);
+  if (count < 0)
+    return refuse(meter, roots->powercap, errno);
+  struct powercap *all = arena_alloc(meter->arena, sizeof *all);
+  all->domains = arena_array(meter->arena, (size_t)count + 1, sizeof *all->domains);
+  all->last_s = clock_now(meter->clock);
+  meter->state = all;
+  const enum meter_status status = open_zones(meter, roots->powercap, entries, count);
+  for (int i = 0; i < count; i++)
+    free(entries[i]);
+  free(entries);
+  if (status != METER_OK)
+    powercap_close(meter);
+  else
+    meter->name = arena_printf(meter->arena, "rapl-powercap, %zu CPU package%s", all->count,
+                               all->count == 1 ? "" : "s");
+  return status;
+}
+
+static enum meter_status advance(struct meter *meter, struct domain *domain, double elapsed_s) {
+  double now_j;
+  if (!read_counter(domain->fd, &now_j)) {
+    meter->why = arena_printf(meter->arena, "rapl-powercap: %s disappeared", domain->path);
+    return METER_LOST;
+  }
+  if (elapsed_s * most_power_w > domain->range_j) {
+    meter->why = arena_printf(meter->arena,
+                              "rapl-powercap: %s was not read for %.0f s and may have passed its "
+                              "end unseen",
+                              domain->path, elapsed_s);
+    return METER_LOST;
+  }
+  const double used = now_j - domain->last_j;
+  domain->total_j += used < 0 ? used + domain->range_j : used;
+  domain->last_j = now_j;
+  return METER_OK;
+}
+
+static enum meter_status powercap_read(struct meter *meter, struct meter_reading *reading) {
+  struct powercap *all = meter->state;
+  const double elapsed_s = reading->time_s - all->last_s;
+  reading->joules = 0;
+  for (size_t i = 0; i < all->count; i++) {
+    if (advance(meter, &all->domains[i], elapsed_s) != METER_OK)
+      return METER_LOST;
+    reading->joules += all->domains[i].total_j;
+  }
+  all->last_s = reading->time_s;
+  return METER_OK;
+}
+
+const struct meter_kind meter_powercap = {
+    .name = "rapl-powercap",
+    .covers = "CPU packages",
+    .open = powercap_open,
+    .read = powercap_read,
+    .close = powercap_close,
+};

@@ -1,0 +1,150 @@
+#include "probe/meters/telemetry.h"
+
+#include "base/statistics.h"
+#include "probe/meters/address.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Best first.
+static const struct telemetry_kind *const telemetry_kinds[] = {
+    &telemetry_nvml,   &telemetry_amdsmi, &telemetry_rocmsmi,
+    &telemetry_amdgpu, &telemetry_cpu,    NULL};
+
+static bool is_for(const struct telemetry_kind *kind, const char *device, unsigned vendor) {
+  if (!*device || !kind->vendor)
+    return !*device && !kind->vendor;
+  return !vendor || kind->vendor == vendor;
+}
+
+void telemetry_open(struct telemetry *telemetry, const char *device,
+                    const struct meter_roots *roots, const struct clock *clock,
+                    struct arena *arena) {
+  const char *reasons = "";
+  const unsigned vendor = *device ? meter_address_vendor(roots->pci, device, arena) : 0;
+  for (size_t i = 0; telemetry_kinds[i]; i++) {
+    if (!is_for(telemetry_kinds[i], device, vendor))
+      continue;
+    *telemetry = (struct telemetry){.kind = telemetry_kinds[i],
+                                    .name = telemetry_kinds[i]->name,
+                                    .why = "",
+                                    .device = device,
+                                    .state = measurement_device_state_unknown,
+                                    .arena = arena,
+                                    .clock = clock};
+    if (telemetry->kind->open(telemetry, roots) == METER_OK)
+      return;
+    reasons = arena_printf(arena, "%s%s%s", reasons, *reasons ? "; " : "", telemetry->why);
+  }
+  *telemetry = (struct telemetry){.why = reasons,
+                                  .device = device,
+                                  .state = measurement_device_state_unknown,
+                                  .arena = arena,
+                                  .clock = clock};
+  telemetry->name =
+      arena_printf(arena, "none: %s", *reasons ? reasons : "none is known for this device");
+}
+
+void telemetry_restart(struct telemetry *telemetry) {
+  telemetry->count = 0;
+}
+
+void telemetry_look(struct telemetry *telemetry) {
+  if (!telemetry->kind || *telemetry->why)
+    return;
+  if (telemetry->count == telemetry->capacity) {
+    const size_t capacity = telemetry->capacity ? 2 * telemetry->capacity : 64;
+    telemetry->looks = arena_grow(telemetry->arena, telemetry->looks, telemetry->count, capacity,
+                                  sizeof *telemetry->looks);
+    telemetry->capacity = capacity;
+  }
+  struct telemetry_look *look = &telemetry->looks[telemetry->count];
+  *look = (struct telemetry_look){clock_now(telemetry->clock), NAN, NAN, NAN, NAN, {0}};
+  for (size_t i = 0; i < TELEMETRY_MOST_REASONS; i++)
+    look->throttled_s[i] = NAN;
+  if (telemetry->kind->look(telemetry, look) == METER_OK)
+    telemetry->count++;
+  else if (!*telemetry->why)
+    telemetry->why = "the device no longer tells";
+}
+
+static int ascending(const void *a, const void *b) {
+  const double left = *(const double *)a, right = *(const double *)b;
+  return (left > right) - (left < right);
+}
+
+// Of the looks that tell it.
+static struct measurement_range range_of(const struct telemetry *telemetry, size_t offset,
+                                         double *values) {
+  size_t count = 0;
+  for (size_t i = 0; i < telemetry->count; i++) {
+    memcpy(&values[count], (const char *)&telemetry->looks[i] + offset, sizeof *values);
+    count += isnan(values[count]) ? 0 : 1;
+  }
+  if (count == 0)
+    return (struct measurement_range){NAN, NAN, NAN};
+  qsort(values, count, sizeof *values, ascending);
+  return (struct measurement_range){values[0], quantile(values, count, 0.5), values[count - 1]};
+}
+
+static void sum_throttling(const struct telemetry *telemetry, struct measurement_telemetry *sum) {
+  struct measurement_throttle *list =
+      arena_array(telemetry->arena, TELEMETRY_MOST_REASONS, sizeof *list);
+  const struct telemetry_look *first = &telemetry->looks[0];
+  const struct telemetry_look *last = &telemetry->looks[telemetry->count - 1];
+  for (size_t i = 0; telemetry->kind->reasons[i]; i++) {
+    const double seconds = last->throttled_s[i] - first->throttled_s[i];
+    if (seconds > 0)
+      list[sum->throttle_count++] =
+          (struct measurement_throttle){telemetry->kind->reasons[i], seconds};
+  }
+  sum->throttles = list;
+}
+
+struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry) {
+  struct measurement_telemetry sum = measurement_telemetry_unknown;
+  sum.source = telemetry->name;
+  if (!telemetry->kind)
+    return sum;
+  if (*telemetry->why)
+    sum.source = arena_printf(telemetry->arena, "lost: %s", telemetry->why);
+  if (telemetry->count == 0)
+    return sum;
+  double *values = arena_array(telemetry->arena, telemetry->count, sizeof *values);
+  sum.looks = (int)telemetry->count;
+  sum.window_s = telemetry->looks[telemetry->count - 1].time_s - telemetry->looks[0].time_s;
+  sum.core_clock_hz = range_of(telemetry, offsetof(struct telemetry_look, core_clock_hz), values);
+  sum.memory_clock_hz =
+      range_of(telemetry, offsetof(struct telemetry_look, memory_clock_hz), values);
+  sum.core_temperature_c =
+      range_of(telemetry, offsetof(struct telemetry_look, core_temperature_c), values);
+  sum.memory_temperature_c =
+      range_of(telemetry, offsetof(struct telemetry_look, memory_temperature_c), values);
+  sum_throttling(telemetry, &sum);
+  return sum;
+}
+
+struct measurement_telemetry *telemetry_sums(const struct telemetry *telemetry, size_t count,
+                                             struct arena *arena) {
+  struct measurement_telemetry *sums = arena_array(arena, count, sizeof *sums);
+  for (size_t i = 0; i < count; i++)
+    sums[i] = telemetry_sum(&telemetry[i]);
+  return sums;
+}
+
+struct measurement_telemetry *telemetry_unwatched(const struct telemetry *telemetry, size_t count,
+                                                  struct arena *arena) {
+  struct measurement_telemetry *sums = arena_array(arena, count, sizeof *sums);
+  for (size_t i = 0; i < count; i++) {
+    sums[i] = measurement_telemetry_unknown;
+    sums[i].source = telemetry[i].name;
+  }
+  return sums;
+}
+
+void telemetry_close(struct telemetry *telemetry) {
+  if (telemetry->kind)
+    telemetry->kind->close(telemetry);
+  telemetry->kind = NULL;
+}

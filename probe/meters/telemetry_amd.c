@@ -1,0 +1,155 @@
+// Telemetry of AMD accelerators, through the sources of meter_amd. Versions and limits come from
+// the amdgpu driver's files in sysfs whatever the source.
+#include "probe/meters/amd.h"
+#include "probe/meters/telemetry.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+struct watched {
+  struct amd amd;
+  size_t index;
+  double seconds[AMD_REASONS];
+  uint64_t cycles, residency[AMD_REASONS];
+  double last_s; // of the clock, NAN before the first look
+};
+
+static double limit_of(const char *sensors, const char *file, struct arena *arena) {
+  const double microwatts = meter_number(arena_printf(arena, "%s/%s", sensors, file));
+  return microwatts > 0 ? 1e-6 * microwatts : NAN; // a second die of a MI250X reads 0
+}
+
+static void read_state(struct telemetry *telemetry, const struct meter_roots *roots) {
+  struct watched *watched = telemetry->own;
+  struct amd *amd = &watched->amd;
+  struct measurement_device_state *state = &telemetry->state;
+  struct amd_state own = {"", "", "", -1};
+  amd->source->state(amd, watched->index, &own);
+  const char *version = meter_file(
+      arena_printf(telemetry->arena, "%s/amdgpu/version", roots->module), telemetry->arena);
+  const char *sensors = amd_sysfs_sensors(roots, &amd->addresses[watched->index], telemetry->arena);
+  state->driver =
+      version ? arena_printf(telemetry->arena, "amdgpu %s", version) : "amdgpu of the kernel";
+  state->vbios = amd_sysfs_text(amd, watched->index, "vbios_version");
+  state->ecc = own.ecc;
+  state->partition = arena_printf(telemetry->arena, "%s%s%s", own.compute_partition,
+                                  *own.compute_partition && *own.memory_partition ? ", " : "",
+                                  own.memory_partition);
+  if (sensors) {
+    state->power_limit_w = limit_of(sensors, "power1_cap", telemetry->arena);
+    state->default_power_limit_w = limit_of(sensors, "power1_cap_default", telemetry->arena);
+  }
+  if (own.processes >= 0)
+    state->other_processes = own.processes;
+}
+
+static enum meter_status open_by(struct telemetry *telemetry, const struct meter_roots *roots,
+                                 const struct amd_source *source) {
+  struct watched *watched = arena_alloc(telemetry->arena, sizeof *watched);
+  struct meter_address address;
+  telemetry->own = watched;
+  watched->last_s = NAN;
+  const enum meter_status status = amd_open(&watched->amd, source, roots, telemetry->arena);
+  if (status != METER_OK) {
+    telemetry->why = watched->amd.why;
+    return status;
+  }
+  const int index =
+      meter_address_parse(telemetry->device, &address) ? amd_find(&watched->amd, &address) : -1;
+  if (index < 0) {
+    telemetry->why =
+        arena_printf(telemetry->arena, "%s: no device at %s", source->name, telemetry->device);
+    amd_close(&watched->amd);
+    return METER_ABSENT;
+  }
+  watched->index = (size_t)index;
+  read_state(telemetry, roots);
+  return METER_OK;
+}
+
+// The share of the cycles that were throttled, of the time that passed.
+static void add_residency(struct watched *watched, const struct amd_look *seen, double elapsed_s) {
+  const double cycles = (double)(seen->cycles - watched->cycles);
+  for (size_t i = 0; i < AMD_REASONS; i++) {
+    if (cycles > 0 && seen->residency[i] >= watched->residency[i])
+      watched->seconds[i] +=
+          elapsed_s * (double)(seen->residency[i] - watched->residency[i]) / cycles;
+    watched->residency[i] = seen->residency[i];
+  }
+  watched->cycles = seen->cycles;
+}
+
+static void look_at_reasons(struct watched *watched, const struct amd_look *seen,
+                            struct telemetry_look *look) {
+  const double elapsed_s = isnan(watched->last_s) ? 0 : look->time_s - watched->last_s;
+  if (seen->has_residency)
+    add_residency(watched, seen, elapsed_s);
+  for (size_t i = 0; i < AMD_REASONS; i++) {
+    if (seen->has_bits && seen->throttled[i])
+      watched->seconds[i] += elapsed_s;
+    if (seen->has_bits || seen->has_residency)
+      look->throttled_s[i] = watched->seconds[i];
+  }
+  watched->last_s = look->time_s;
+}
+
+static enum meter_status watched_look(struct telemetry *telemetry, struct telemetry_look *look) {
+  struct watched *watched = telemetry->own;
+  struct amd_look seen;
+  if (amd_look(&watched->amd, watched->index, &seen)) {
+    telemetry->why = watched->amd.why;
+    return METER_LOST;
+  }
+  look->core_clock_hz = seen.core_clock_hz;
+  look->memory_clock_hz = seen.memory_clock_hz;
+  look->core_temperature_c = seen.core_temperature_c;
+  look->memory_temperature_c = seen.memory_temperature_c;
+  look_at_reasons(watched, &seen, look);
+  return METER_OK;
+}
+
+static void watched_close(struct telemetry *telemetry) {
+  struct watched *watched = telemetry->own;
+  amd_close(&watched->amd);
+}
+
+static enum meter_status open_amdsmi(struct telemetry *telemetry, const struct meter_roots *roots) {
+  return open_by(telemetry, roots, &amd_smi);
+}
+
+static enum meter_status open_rocmsmi(struct telemetry *telemetry,
+                                      const struct meter_roots *roots) {
+  return open_by(telemetry, roots, &rocm_smi);
+}
+
+static enum meter_status open_amdgpu(struct telemetry *telemetry, const struct meter_roots *roots) {
+  return open_by(telemetry, roots, &amd_sysfs);
+}
+
+const struct telemetry_kind telemetry_amdsmi = {
+    .name = "amd-smi",
+    .vendor = VENDOR_AMD,
+    .reasons = amd_reasons,
+    .open = open_amdsmi,
+    .look = watched_look,
+    .close = watched_close,
+};
+
+const struct telemetry_kind telemetry_rocmsmi = {
+    .name = "rocm-smi",
+    .vendor = VENDOR_AMD,
+    .reasons = amd_reasons,
+    .open = open_rocmsmi,
+    .look = watched_look,
+    .close = watched_close,
+};
+
+const struct telemetry_kind telemetry_amdgpu = {
+    .name = "amdgpu",
+    .vendor = VENDOR_AMD,
+    .reasons = amd_reasons,
+    .open = open_amdgpu,
+    .look = watched_look,
+    .close = watched_close,
+};

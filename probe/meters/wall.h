@@ -1,0 +1,50 @@
+// wall: what the whole machine draws from the wall, beside what its devices say.
+//
+// Asked of the board's management controller: by `ipmitool dcmi power reading` where that program
+// is on the PATH (DCMI 1.5, 6.6.1 Get Power Reading), or, where an address of it is given, over
+// Redfish by `curl`: a chassis's Power (PowerControl[0].PowerConsumedWatts) or EnvironmentMetrics
+// (PowerWatts.Reading; DMTF DSP0266, DSP0268). Names and passwords are curl's own affair: ~/.netrc.
+// Or typed from a PDU by whoever measures.
+#ifndef PERTOKEN_PROBE_METERS_WALL_H
+#define PERTOKEN_PROBE_METERS_WALL_H
+
+#include "base/arena.h"
+#include "base/clock.h"
+
+#include <stdbool.h>
+
+struct wall_options {
+  double typed_w;      // NAN: ask
+  const char *note;    // where typed watts were read, or ""
+  const char *redfish; // "https://bmc/redfish/v1/Chassis/1/Power", or NULL: ipmitool is asked
+};
+
+struct wall_reading {
+  const char *meter; // "ipmitool dcmi", "redfish", "typed: NOTE", "none: WHY"
+  double watts;      // NAN without
+};
+
+// What was typed.
+struct wall_reading wall_typed(const struct wall_options *options, struct arena *arena);
+
+// A question under way. It takes a second or so and disturbs nothing meanwhile.
+struct wall {
+  const struct wall_program *program; // that is asked
+  int pid, output;                    // of it; pid 0: it does not run
+  int failure;                        // errno of starting it
+};
+
+// Whether the program to ask is on the PATH; one that was named shall be asked in any case.
+bool wall_can_be_asked(const struct wall_options *options);
+
+void wall_ask(struct wall *wall, const struct wall_options *options);
+
+// Waits for the answer, at most limit_s.
+struct wall_reading wall_answer(struct wall *wall, double limit_s, struct arena *arena);
+
+// The momentary watts in what ipmitool printed, in what a Redfish service sent; NAN when there are
+// none.
+double wall_parse(const char *text);
+double wall_parse_redfish(const char *text);
+
+#endif

@@ -1,0 +1,547 @@
+// Can a vendor's claims be true together? model/questions/audit.h says how that is found out.
+#include "reports/answers/questions.h"
+
+#include "model/questions/audit.h"
+#include "model/scenario/published_bounds.h"
+#include "reports/answers/answer_parts.h"
+#include "reports/print/number.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DIGITS = 4, MANY = 1000 };
+
+struct writer {
+  const struct scenario *scenario;
+  const struct audit *audit;
+  struct unit none; // of plain numbers
+  struct arena *arena;
+};
+
+// ---- words
+
+static const char *quantity(const struct writer *writer, double value, const struct unit *unit) {
+  if (isnan(value))
+    return "nothing";
+  const double shown = number_in_unit(value, unit);
+  const char *number = fabs(shown) < MANY ? number_significant(shown, DIGITS, writer->arena)
+                                          : number_fixed(shown, 0, writer->arena);
+  return strcmp(unit->text, "-") != 0 ? arena_printf(writer->arena, "%s %s", number, unit->text)
+                                      : number;
+}
+
+static const char *of_claim(const struct writer *writer, const struct claim *claim, double value) {
+  return quantity(writer, value, claim->quantity.unit);
+}
+
+// "0.904 to 0.918 W", one value where both ends show alike, "at least 3 W" where one is open.
+static const char *span_text(const struct writer *writer, struct audit_span span,
+                             const struct unit *unit) {
+  const char *low = quantity(writer, span.low, unit), *high = quantity(writer, span.high, unit);
+  if (isinf(span.low) && isinf(span.high))
+    return "anything";
+  if (isinf(span.high))
+    return arena_printf(writer->arena, "at least %s", low);
+  if (isinf(span.low))
+    return arena_printf(writer->arena, "at most %s", high);
+  return !strcmp(low, high) ? low : arena_printf(writer->arena, "%s to %s", low, high);
+}
+
+static const char *conditions_text(const struct writer *writer, const struct claim *claim) {
+  const char *text = "";
+  for (int i = 0; i < claim->condition_count; i++)
+    text = arena_printf(writer->arena, "%s%s%s = %s", text, i ? ", " : ", with ",
+                        claim->conditions[i].name, claim->conditions[i].text);
+  return text;
+}
+
+static const char *full_text(const struct writer *writer, const struct claim *claim) {
+  return arena_printf(writer->arena, "%s%s", claim->text, conditions_text(writer, claim));
+}
+
+static const char *points(const struct writer *writer, double margin) {
+  return number_significant(fabs(margin) * 100, 3, writer->arena);
+}
+
+// "a, b and c"
+static const char *join(const struct writer *writer, const char *list, const char *name, int left) {
+  return arena_printf(writer->arena, "%s%s%s", list, !*list ? "" : left ? ", " : " and ", name);
+}
+
+// The claims of a conflict, but `except`.
+static const char *conflict_names(const struct writer *writer, const struct audit_claim *conflict,
+                                  const struct claim *except) {
+  const struct claims *claims = writer->audit->claims;
+  const char *list = "";
+  int left = conflict->conflict_size - (except != NULL);
+  for (int c = 0; c < claims->count; c++)
+    if (conflict->conflict[c] && &claims->list[c] != except)
+      list = join(writer, list, claims->list[c].name, --left);
+  return list;
+}
+
+// ---- tables
+
+// The claims, then what follows from them.
+static const struct audit_claim *claim_at(const struct audit *audit, int row) {
+  return row < audit->count ? &audit->list[row] : &audit->shown[row - audit->count];
+}
+
+static struct decision_table claims_that_hold(const struct writer *writer) {
+  static const struct decision_column columns[] = {
+      {"claim", "Claim", NULL}, {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL},
+      {"low", "From", NULL},    {"high", "To", NULL},         {"best", "Amid", NULL}};
+  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+  const struct audit *audit = writer->audit;
+  const int rows = audit->count + audit->shown_count;
+  struct decision_table table = decision_table_new("claims", "Where all claims hold", columns,
+                                                   COLUMNS, (size_t)rows, writer->arena);
+  for (int r = 0; r < rows; r++) {
+    const struct audit_claim *claim = claim_at(audit, r);
+    const struct unit *unit = claim->claim->quantity.unit;
+    const bool shows = claim->claim->relation == CLAIM_SHOWS;
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(claim->claim->name);
+    row[1] = cell_in(shows ? NAN : claim->claim->value, unit);
+    row[2] = cell_in(claim->stands, unit);
+    row[3] = cell_in(claim->together.low, unit);
+    row[4] = cell_in(claim->together.high, unit);
+    row[5] = cell_in(claim->best, unit);
+  }
+  table.note =
+      "As stated: with every free quantity as the scenario has it. Amid: with the most room "
+      "to every tolerance.";
+  return table;
+}
+
+static const char *conflict_text(const struct writer *writer, const struct audit_claim *claim) {
+  if (!claim->conflict_size)
+    return "-";
+  return claim->conflict_size == 1 ? "itself" : conflict_names(writer, claim, claim->claim);
+}
+
+static struct decision_table claims_that_conflict(const struct writer *writer) {
+  static const struct decision_column columns[] = {
+      {"claim", "Claim", NULL},       {"claimed", "Claimed", NULL},
+      {"stands", "As stated", NULL},  {"nearest_said", "Nearest", NULL},
+      {"nearest", "Tolerated", NULL}, {"conflict", "Conflicts with", NULL}};
+  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+  const struct audit *audit = writer->audit;
+  struct decision_table table =
+      decision_table_new("claims", "What the claims say, and how near they come", columns, COLUMNS,
+                         (size_t)audit->count, writer->arena);
+  for (int i = 0; i < audit->count; i++) {
+    const struct audit_claim *claim = &audit->list[i];
+    const struct unit *unit = claim->claim->quantity.unit;
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(claim->claim->name);
+    row[1] = cell_in(claim->claim->value, unit);
+    row[2] = cell_in(claim->stands, unit);
+    row[3] = cell_in(claim->nearest_said, unit);
+    row[4] = cell_in(claim->nearest, unit);
+    row[5] = cell_words(conflict_text(writer, claim));
+  }
+  table.note = "As stated: with every free quantity as the scenario has it. Nearest: while the "
+               "others, or "
+               "where they cannot those that it conflicts with, hold exactly as said. Tolerated: "
+               "while they hold within their tolerances.";
+  return table;
+}
+
+// Nothing is free.
+static struct decision_table claims_as_stated(const struct writer *writer) {
+  static const struct decision_column columns[] = {{"claim", "Claim", NULL},
+                                                   {"claimed", "Claimed", NULL},
+                                                   {"stands", "As stated", NULL},
+                                                   {"holds", "Holds", NULL}};
+  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+  const struct audit *audit = writer->audit;
+  const int rows = audit->count + audit->shown_count;
+  struct decision_table table =
+      decision_table_new("claims", "The claims beside what the scenario gives", columns, COLUMNS,
+                         (size_t)rows, writer->arena);
+  for (int r = 0; r < rows; r++) {
+    const struct audit_claim *claim = claim_at(audit, r);
+    const bool shows = claim->claim->relation == CLAIM_SHOWS;
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(claim->claim->name);
+    row[1] = cell_in(shows ? NAN : claim->claim->value, claim->claim->quantity.unit);
+    row[2] = cell_in(claim->stands, claim->claim->quantity.unit);
+    row[3] = cell_words(shows ? "-" : claim->conflict_size ? "no" : "yes");
+  }
+  table.note = "Nothing is free: every claim is checked as the scenario stands.";
+  return table;
+}
+
+static struct decision_table needs_table(const struct writer *writer) {
+  static const struct decision_column columns[] = {{"claim", "Claim", NULL},
+                                                   {"needs", "Needs", NULL},
+                                                   {"stated", "Instead of", NULL},
+                                                   {"exact_low", "As said", NULL},
+                                                   {"exact_high", "to", NULL},
+                                                   {"low", "Tolerated", NULL},
+                                                   {"high", "to", NULL}};
+  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+  const struct audit *audit = writer->audit;
+  struct decision_table table =
+      decision_table_new("needs", "What would make them true together", columns, COLUMNS,
+                         (size_t)audit->need_count, writer->arena);
+  for (int i = 0; i < audit->need_count; i++) {
+    const struct audit_need *need = &audit->needs[i];
+    const struct unit *unit = &target_input(writer->scenario, need->target)->unit;
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(need->claim->name);
+    row[1] = cell_words(need->name);
+    row[2] = cell_in(need->stated, unit);
+    row[3] = cell_in(need->exact.low, unit);
+    row[4] = cell_in(need->exact.high, unit);
+    row[5] = cell_in(need->span.low, unit);
+    row[6] = cell_in(need->span.high, unit);
+  }
+  table.note = "As said: for all claims to hold exactly; tolerated: within their tolerances. A "
+               "condition "
+               "of a claim changes for that claim alone, anything else for all of them.";
+  return table;
+}
+
+static struct decision_table alone_table(const struct writer *writer) {
+  static const struct decision_column columns[] = {{"claim", "If this alone holds", NULL},
+                                                   {"follows", "Follows", NULL},
+                                                   {"low", "From", NULL},
+                                                   {"high", "To", NULL},
+                                                   {"stands", "As stated", NULL}};
+  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+  const struct audit *audit = writer->audit;
+  struct decision_table table =
+      decision_table_new("alone", "What follows from one claim, exactly as said", columns, COLUMNS,
+                         (size_t)audit->alone_count, writer->arena);
+  for (int i = 0; i < audit->alone_count; i++) {
+    const struct audit_alone *alone = &audit->alone[i];
+    const struct unit *unit = alone->shown->quantity.unit;
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(alone->claim->name);
+    row[1] = cell_words(alone->shown->name);
+    row[2] = cell_in(alone->span.low, unit);
+    row[3] = cell_in(alone->span.high, unit);
+    row[4] = cell_in(audit->shown[i % audit->shown_count].stands, unit);
+  }
+  return table;
+}
+
+static struct decision_table free_table(const struct writer *writer) {
+  static const struct decision_column columns[] = {{"quantity", "Free quantity", NULL},
+                                                   {"searched_low", "Searched", NULL},
+                                                   {"searched_high", "to", NULL},
+                                                   {"low", "Holds", NULL},
+                                                   {"high", "to", NULL},
+                                                   {"best", "Amid", NULL}};
+  const struct audit *audit = writer->audit;
+  const size_t shown = audit->holds ? sizeof columns / sizeof columns[0] : 3;
+  struct decision_table table = decision_table_new(
+      "free", audit->holds ? "For which values of the free quantities" : "What was searched",
+      columns, shown, (size_t)audit->free_count, writer->arena);
+  for (int i = 0; i < audit->free_count; i++) {
+    const struct audit_free *of = &audit->frees[i];
+    const double numbers[] = {of->quantity->low, of->quantity->high, of->holds.low, of->holds.high,
+                              of->best};
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(of->quantity->key);
+    for (size_t c = 1; c < shown; c++)
+      row[c] = cell_in(numbers[c - 1], of->unit);
+  }
+  return table;
+}
+
+// ---- against the catalogue
+
+struct comparison {
+  const char *name;
+  const struct unit *unit;
+  struct audit_span implied;
+  struct published published;
+};
+
+static const char *verdict(const struct writer *writer, const struct comparison *comparison) {
+  const struct audit_span implied = comparison->implied;
+  const struct published *published = &comparison->published;
+  if (isnan(implied.low) || isnan(implied.high))
+    return "not implied";
+  if (implied.low > published->high)
+    return arena_printf(writer->arena, "%s times the highest published (%s)",
+                        number_significant(implied.low / published->high, 3, writer->arena),
+                        published->high_id);
+  if (implied.high < published->low)
+    return arena_printf(writer->arena, "%s times the lowest published (%s)",
+                        number_significant(implied.high / published->low, 3, writer->arena),
+                        published->low_id);
+  if (implied.low >= published->low && implied.high <= published->high)
+    return "inside";
+  return "overlaps";
+}
+
+// The first option that a free quantity belongs to.
+static size_t option_of(const struct scenario *scenario, const struct free_quantity *quantity) {
+  const struct target target = {quantity->declaration, quantity->option};
+  size_t o = 0;
+  while (o + 1 < scenario->option_count && !target_moves(scenario, target, o))
+    o++;
+  return o;
+}
+
+// "A.throughput / B.throughput"
+static bool is_throughput_ratio(const struct writer *writer, const struct claim *claim) {
+  const struct claim_quantity *ratio = &claim->quantity;
+  const int throughput = model_find(writer->scenario->model, "throughput");
+  return ratio->term_count == 2 && !ratio->saving && ratio->terms[0].declaration == throughput &&
+         ratio->terms[1].declaration == throughput && !ratio->terms[0].below &&
+         ratio->terms[1].below;
+}
+
+static size_t comparisons_of(const struct writer *writer, struct comparison *comparisons) {
+  const struct audit *audit = writer->audit;
+  size_t count = 0;
+  for (int i = 0; i < audit->free_count; i++) {
+    struct comparison *next = &comparisons[count];
+    const struct free_quantity *quantity_free = audit->frees[i].quantity;
+    *next = (struct comparison){
+        .name = quantity_free->key, .unit = audit->frees[i].unit, .implied = audit->frees[i].holds};
+    count += published_input(writer->scenario, option_of(writer->scenario, quantity_free),
+                             quantity_free->declaration, &next->published);
+  }
+  for (int i = 0; i < audit->shown_count; i++) {
+    struct comparison *next = &comparisons[count];
+    const struct claim *claim = audit->shown[i].claim;
+    *next = (struct comparison){
+        .name = claim->name, .unit = claim->quantity.unit, .implied = audit->shown[i].together};
+    count += is_throughput_ratio(writer, claim) &&
+             published_ratio(writer->scenario, claim->quantity.terms[0].option,
+                             claim->quantity.terms[1].option, &next->published);
+  }
+  return count;
+}
+
+static struct decision_table catalogue_table(const struct writer *writer) {
+  static const struct decision_column columns[] = {
+      {"quantity", "Quantity", NULL}, {"implied_low", "Implied", NULL},
+      {"implied_high", "to", NULL},   {"published_low", "Published", NULL},
+      {"published_high", "to", NULL}, {"verdict", "Implied is", NULL}};
+  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+  struct comparison *comparisons = arena_array(
+      writer->arena, (size_t)writer->audit->free_count + (size_t)writer->audit->shown_count + 1,
+      sizeof *comparisons);
+  const size_t count = comparisons_of(writer, comparisons);
+  struct decision_table table =
+      decision_table_new("catalogue", "How plausible", columns, COLUMNS, count, writer->arena);
+  const char *note = "Published:";
+  for (size_t i = 0; i < count; i++) {
+    const struct comparison *comparison = &comparisons[i];
+    struct decision_cell *row = decision_row(&table);
+    row[0] = cell_words(comparison->name);
+    row[1] = cell_in(comparison->implied.low, comparison->unit);
+    row[2] = cell_in(comparison->implied.high, comparison->unit);
+    row[3] = cell_in(comparison->published.low, comparison->unit);
+    row[4] = cell_in(comparison->published.high, comparison->unit);
+    row[5] = cell_words(verdict(writer, comparison));
+    note = arena_printf(writer->arena, "%s%s %s, %zu of %s (%s, %s)", note, i ? ";" : "",
+                        comparison->name, comparison->published.count, comparison->published.of,
+                        comparison->published.low_id, comparison->published.high_id);
+  }
+  table.note = note;
+  return table;
+}
+
+// ---- the answer to all claims
+
+static const char *together_answer(const struct writer *writer) {
+  const struct audit *audit = writer->audit;
+  const char *free_text = audit->free_count ? "" : " as the scenario stands";
+  if (audit->holds) {
+    const char *all =
+        audit->count == 1 ? "The claim can be true" : "The claims can be true together";
+    const char *what = audit->free_count   ? all
+                       : audit->count == 1 ? "The claim holds"
+                                           : "All claims hold";
+    return arena_printf(writer->arena, "%s%s.", what, free_text);
+  }
+  const char *names = conflict_names(writer, audit->worst, NULL);
+  if (!audit->free_count)
+    return arena_printf(writer->arena, "No: %s does not hold%s; it misses by %s points.",
+                        audit->worst->claim->name, free_text, points(writer, audit->margin));
+  if (audit->worst->conflict_size == 1)
+    return arena_printf(writer->arena,
+                        "No: %s cannot be true for any value of the free quantities; it is %s "
+                        "points out of reach.",
+                        names, points(writer, audit->margin));
+  return arena_printf(writer->arena,
+                      "No: %s cannot be true together; the worst of all claims must give way by at "
+                      "least %s points more than its tolerance.",
+                      names, points(writer, audit->margin));
+}
+
+static struct texts together_reasons(const struct writer *writer) {
+  const struct audit *audit = writer->audit;
+  struct arena *arena = writer->arena;
+  struct texts reasons = {0};
+  for (int i = 0; i < audit->count; i++) {
+    const struct claim *claim = audit->list[i].claim;
+    texts_add(&reasons, arena, "%s: %s%s%s", claim->name, full_text(writer, claim),
+              *claim->source ? "; source: " : "", claim->source);
+  }
+  if (!audit->free_count) {
+    texts_add(&reasons, arena,
+              "Nothing is free: each claim is compared with what the scenario gives");
+    return reasons;
+  }
+  texts_add(
+      &reasons, arena,
+      "%d free quantities: %d Sobol points, then refined from the best of them to %.0e points",
+      audit->free_count, SEARCH_POINTS, AUDIT_TOLERANCE * 100);
+  texts_add(&reasons, arena,
+            "A point is a percentage point of a saving, a hundredth of what is claimed of anything "
+            "else");
+  texts_add(&reasons, arena,
+            audit->holds ? "The best point found has %s points of room to every tolerance"
+                         : "The best point found breaks the worst of them by %s points beyond its "
+                           "tolerance",
+            points(writer, audit->margin));
+  return reasons;
+}
+
+static struct decision together(const struct writer *writer) {
+  const struct audit *audit = writer->audit;
+  struct decision decision = {.kind = "audit",
+                              .name = "together",
+                              .title = audit->count == 1 ? "Can the claim be true?"
+                                                         : "Can the claims be true together?",
+                              .answer = together_answer(writer),
+                              .no = !audit->holds,
+                              .reasons = together_reasons(writer)};
+  struct decision_table *tables = arena_array(writer->arena, 5, sizeof *tables);
+  decision.tables = tables;
+  if (!audit->free_count)
+    tables[decision.table_count++] = claims_as_stated(writer);
+  else if (audit->holds)
+    tables[decision.table_count++] = claims_that_hold(writer);
+  else
+    tables[decision.table_count++] = claims_that_conflict(writer);
+  if (audit->need_count)
+    tables[decision.table_count++] = needs_table(writer);
+  if (audit->alone_count)
+    tables[decision.table_count++] = alone_table(writer);
+  if (audit->free_count)
+    tables[decision.table_count++] = free_table(writer);
+  if (audit->free_count && audit->holds) {
+    tables[decision.table_count] = catalogue_table(writer);
+    decision.table_count += tables[decision.table_count].row_count > 0;
+  }
+  return decision;
+}
+
+// ---- the answer to one claim
+
+static const char *needs_text(const struct writer *writer, const struct claim *claim) {
+  const char *text = "";
+  for (int i = 0; i < writer->audit->need_count; i++) {
+    const struct audit_need *need = &writer->audit->needs[i];
+    const struct unit *unit = &target_input(writer->scenario, need->target)->unit;
+    if (need->claim != claim)
+      continue;
+    if (isnan(need->exact.low) && isnan(need->span.low))
+      text = arena_printf(writer->arena, "%s No %s from %s does it.", text, need->name,
+                          span_text(writer, need->looked, unit));
+    else
+      text =
+          arena_printf(writer->arena, "%s It needs %s = %s instead of %s.", text, need->name,
+                       span_text(writer, isnan(need->exact.low) ? need->span : need->exact, unit),
+                       quantity(writer, need->stated, unit));
+  }
+  return text;
+}
+
+static const char *conflict_answer(const struct writer *writer, const struct audit_claim *claim) {
+  const struct claim *said = claim->claim;
+  const char *needs = needs_text(writer, said);
+  if (!writer->audit->free_count)
+    return arena_printf(writer->arena, "Does not hold: the scenario gives %s.%s",
+                        of_claim(writer, said, claim->stands), needs);
+  const double nearest = isnan(claim->nearest_said) ? claim->nearest : claim->nearest_said;
+  if (claim->conflict_size == 1)
+    return arena_printf(writer->arena, "Out of reach: the nearest is %s.%s",
+                        of_claim(writer, said, nearest), needs);
+  return arena_printf(writer->arena,
+                      "Not true together with %s: the nearest is %s%s (%s within tolerances).%s",
+                      conflict_names(writer, claim, said), of_claim(writer, said, nearest),
+                      isnan(claim->nearest_said) ? "" : " while the rest holds as said",
+                      of_claim(writer, said, claim->nearest), needs);
+}
+
+static const char *claim_answer(const struct writer *writer, const struct audit_claim *claim) {
+  const struct claim *said = claim->claim;
+  if (claim->conflict_size)
+    return conflict_answer(writer, claim);
+  if (!writer->audit->holds)
+    return writer->audit->free_count ? "In no conflict with the others."
+                                     : arena_printf(writer->arena, "Holds: the scenario gives %s.",
+                                                    of_claim(writer, said, claim->stands));
+  if (!writer->audit->free_count)
+    return arena_printf(writer->arena, "Holds: the scenario gives %s.",
+                        of_claim(writer, said, claim->stands));
+  return arena_printf(writer->arena, "Can hold: %s while all claims do.",
+                      span_text(writer, claim->together, said->quantity.unit));
+}
+
+static struct texts claim_reasons(const struct writer *writer, const struct audit_claim *claim) {
+  const struct claim *said = claim->claim;
+  const struct unit *unit = said->quantity.unit;
+  struct arena *arena = writer->arena;
+  struct texts reasons = {0};
+  if (*said->source)
+    texts_add(&reasons, arena, "Source: %s", said->source);
+  texts_add(&reasons, arena, "As the scenario stands%s: %s", conditions_text(writer, said),
+            of_claim(writer, said, claim->stands));
+  if (!isnan(claim->reach.low))
+    texts_add(&reasons, arena, "Whatever the other claims say, the free quantities let it be %s",
+              span_text(writer, claim->reach, unit));
+  if (!isnan(claim->together.low))
+    texts_add(&reasons, arena, "While all claims hold it is %s",
+              span_text(writer, claim->together, unit));
+  if (claim->conflict_size > 1)
+    texts_add(&reasons, arena,
+              "It cannot be true together with %s, while any of them can without one of the others",
+              conflict_names(writer, claim, said));
+  return reasons;
+}
+
+static struct decision one_claim(const struct writer *writer, const struct audit_claim *claim) {
+  return (struct decision){.kind = "audit",
+                           .name = claim->claim->name,
+                           .title = arena_printf(writer->arena, "%s: %s", claim->claim->name,
+                                                 full_text(writer, claim->claim)),
+                           .answer = claim_answer(writer, claim),
+                           .no = claim->conflict_size > 0,
+                           .reasons = claim_reasons(writer, claim)};
+}
+
+bool audit_asked(const struct scenario *scenario) {
+  return claims_there(scenario);
+}
+
+int decide_audit(const struct scenario *scenario, const char *only, struct decisions *decisions,
+                 struct arena *arena, struct diagnostics *diagnostics) {
+  const struct audit *audit = audit_claims(scenario, arena, diagnostics);
+  if (!audit)
+    return -1;
+  const struct writer writer = {.scenario = scenario, .audit = audit, .arena = arena};
+  struct decision *list = arena_array(arena, (size_t)audit->count + 1, sizeof *list);
+  if (!only || !strcmp(only, "together"))
+    list[decisions->count++] = together(&writer);
+  for (int i = 0; i < audit->count; i++)
+    if (!only || !strcmp(only, audit->list[i].claim->name))
+      list[decisions->count++] = one_claim(&writer, &audit->list[i]);
+  decisions->list = list;
+  if (decisions->count)
+    return 0;
+  diagnostics_error(diagnostics, (struct place){.source = scenario->source},
+                    "there is no claim '%s'", only);
+  return -1;
+}

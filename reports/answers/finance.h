@@ -1,0 +1,27 @@
+// finance: a scenario in the views of finance (cash, books, tax, loan), each by itself, and
+// what the dearer purchase of two earns back.
+#ifndef PERTOKEN_REPORTS_ANSWERS_FINANCE_H
+#define PERTOKEN_REPORTS_ANSWERS_FINANCE_H
+
+#include "model/scenario/scenario.h"
+#include "reports/print/format.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+// Prints the selected case.
+//
+// Table: per view its scalars, one column per option; as many options side by side as fit.
+// Json: { schema 1, scenario { title, case, sha256 }, baseline, views: [ { name, label, units,
+// options: { ID: { ITEM: value } } } ], difference: see difference_json }; a series is an array
+// from period 0, the purchase.
+void finance_print(const struct scenario *scenario, enum output_format format, FILE *out,
+                   struct arena *arena);
+
+// { units, options: { ID: { dearer_purchase, extra_outlay, saved, npv_saved, irr, payback,
+// discounted_payback } } } of every option that can be ranked against the baseline; null where the
+// extra outlay is not earned back within the horizon. model/questions/comparison.h has the
+// meanings.
+json_t *difference_json(const struct scenario *scenario, struct arena *arena);
+
+#endif

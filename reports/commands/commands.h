@@ -1,0 +1,40 @@
+// commands: what each of pertoken's commands does with its command line.
+//
+// All return 0, or -1 after errors, which are in the run's diagnostics; `run.no` is set where the
+// answer is no. What their arguments and options are, stands in main.c's table.
+#ifndef PERTOKEN_REPORTS_COMMANDS_COMMANDS_H
+#define PERTOKEN_REPORTS_COMMANDS_COMMANDS_H
+
+#include "reports/commands/run.h"
+
+// scenario.c
+int command_report(struct run *run);
+int command_compare(struct run *run);
+int command_finance(struct run *run);
+int command_diff(struct run *run);
+int command_explain(struct run *run);
+
+// questions.c
+int command_sensitivity(struct run *run);
+int command_solve(struct run *run);
+
+// simulate.c
+int command_simulate(struct run *run);
+int command_merge(struct run *run);
+
+// page.c
+int command_page(struct run *run);
+
+// catalog.c
+int command_catalog(struct run *run);
+
+// fit.c
+int command_fit(struct run *run);
+
+// decide.c: the questions of reports/answers/questions.h, of which the command's name is one.
+int command_decide(struct run *run);
+
+// audit.c
+int command_audit(struct run *run);
+
+#endif

@@ -1,0 +1,114 @@
+#include "reports/answers/fit.h"
+#include "base/installation.h"
+#include "reports/commands/commands.h"
+
+#include <math.h>
+
+// Tokens of a request when nothing says how many: 2,048 in and as many out, as several published
+// benchmarks take.
+enum { USUAL_CONTEXT = 4096 };
+
+// Fewer are a slip, such as 70 for 70 billion: no language model is that small.
+#define FEWEST_PARAMETERS 1e6
+
+static int print_answers(struct run *run, const struct scenario *scenario,
+                         const struct decisions *decisions) {
+  struct output output;
+  if (run_open_output(run, &output))
+    return -1;
+  decisions_print(scenario, decisions, run->options.format, output.stream, run->arena);
+  for (size_t i = 0; i < decisions->count; i++)
+    run->no |= decisions->list[i].no;
+  return output_close(&output, run->diagnostics);
+}
+
+static int refuse_with_scenario(struct run *run) {
+  const struct options *options = &run->options;
+  if (!options->where_count && !options->context && !options->kv && !options->parameters &&
+      !options->accelerators)
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "--where, --context, --kv, --accelerators and --parameters ask of the "
+                    "catalogue; a scenario says such things in [fit]");
+  return -1;
+}
+
+static int fit_scenario(struct run *run) {
+  struct decisions decisions = {0};
+  if (refuse_with_scenario(run))
+    return -1;
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario || decide_fit(scenario, NULL, &decisions, run->arena, run->diagnostics))
+    return -1;
+  run_print_warnings(run, scenario);
+  return print_answers(run, scenario, &decisions);
+}
+
+static int read_whole(struct run *run, const char *name, const char *text, double *out) {
+  uint64_t value;
+  if (!text)
+    return 0;
+  if (run_read_count(run, name, text, &value))
+    return -1;
+  *out = (double)value;
+  if (*out >= 1 && *out <= 1e9)
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0}, "%s must be within 1 and 1e9", name);
+  return -1;
+}
+
+static int read_parameters(struct run *run, double *out) {
+  const char *text = run->options.parameters;
+  if (!text || (csv_number(text, out) && *out >= FEWEST_PARAMETERS && *out <= 1e15))
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0},
+                    "--parameters wants a number such as 70e9 for 70 billion, not '%s'", text);
+  return -1;
+}
+
+static int read_question(struct run *run, struct fit_question *question) {
+  const struct options *options = &run->options;
+  double accelerators = 0;
+  question->terms = (struct fit_terms){.context = USUAL_CONTEXT,
+                                       .kv = options->kv ? options->kv : "bf16",
+                                       .memory_share = MEMORY_SHARE,
+                                       .chunk = MEMORY_CHUNK};
+  if (read_whole(run, "--context", options->context, &question->terms.context) ||
+      read_whole(run, "--accelerators", options->accelerators, &accelerators) ||
+      read_parameters(run, &question->parameters))
+    return -1;
+  question->terms.accelerators = (int)accelerators;
+  if (memory_bits(question->terms.kv) > 0)
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){0}, "unknown precision '%s' after --kv",
+                    question->terms.kv);
+  return -1;
+}
+
+static int fit_catalogue(struct run *run) {
+  struct catalog catalog;
+  struct decisions decisions = {0};
+  struct fit_question question = {
+      .catalog = &catalog, .wheres = run->options.wheres, .where_count = run->options.where_count};
+  const char *directory =
+      installation_data(run->options.data_directory, run->arena, run->diagnostics);
+  if (!directory || catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
+      read_question(run, &question) ||
+      decide_fit_catalogue(&question, &decisions, run->arena, run->diagnostics))
+    return -1;
+  return print_answers(run, NULL, &decisions);
+}
+
+int command_fit(struct run *run) {
+  if (!run->options.argument_count &&
+      (run->options.setting_count || run->options.case_name || run->options.mixed)) {
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "--set, --case and --mixed need a scenario");
+    return -1;
+  }
+  if (run->options.argument_count > 1) {
+    diagnostics_error(run->diagnostics, (struct place){0}, "expected at most one scenario");
+    return -1;
+  }
+  return run->options.argument_count ? fit_scenario(run) : fit_catalogue(run);
+}

@@ -1,0 +1,60 @@
+// options: what a command understands on its command line, and what it was given.
+#ifndef PERTOKEN_REPORTS_COMMANDS_OPTIONS_H
+#define PERTOKEN_REPORTS_COMMANDS_OPTIONS_H
+
+#include "base/arena.h"
+#include "reports/print/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Groups of options that a command takes; all take -q, -v and --help.
+enum option_group {
+  OPTIONS_DATA = 1,     // --data
+  OPTIONS_SCENARIO = 2, // --set --case --mixed --model --measurements
+  OPTIONS_FORMAT = 4,   // --format
+  OPTIONS_OUTPUT = 8,   // -o
+  OPTIONS_WHERE = 16,   // --where
+  OPTIONS_OPTION = 32,  // --option
+  OPTIONS_SWING = 64,   // --swing --grid
+  OPTIONS_SOLVE = 128,  // --for --match --target --saving --between
+  OPTIONS_DRAWS = 256,  // --draws --seed --method
+  OPTIONS_FOR = 512,    // --for
+  OPTIONS_SHARD = 1024, // --shard
+  OPTIONS_FIT = 2048,   // --context --kv --accelerators --parameters
+  OPTIONS_TABLE = 4096  // --table
+};
+
+struct syntax {
+  const char *name;      // compare
+  const char *arguments; // "SCENARIO.ini", as help shows them
+  const char *summary;   // one line
+  const char *example;   // a command line
+  unsigned groups;       // of option_group
+  unsigned formats;      // 1 << FORMAT_..., with OPTIONS_FORMAT
+  int argument_count;
+  bool more; // that many arguments, or more
+};
+
+struct options {
+  const char *command;    // its name
+  const char **arguments; // [argument_count]
+  int argument_count;
+  const char **settings, **wheres;
+  size_t setting_count, where_count;
+  // NULL: not given.
+  const char *case_name, *model_path, *data_directory, *measurements_directory, *output_path;
+  const char *option, *swing, *grid, *input, *match, *target, *saving, *between;
+  const char *table;
+  const char *draws, *seed, *method, *shard;
+  const char *context, *kv, *accelerators, *parameters;
+  enum output_format format;
+  bool mixed, quiet, verbose;
+};
+
+// argv[0] is the command's name. Help is printed and errors are reported by argp, which exits with
+// status 0 or 2 then.
+struct options options_parse(const struct syntax *syntax, int argc, char **argv,
+                             struct arena *arena);
+
+#endif

@@ -1,0 +1,59 @@
+#include "reports/page/page.h"
+#include "reports/commands/commands.h"
+
+#include <string.h>
+
+// A scenario's grades and warnings are those of one case: it is read once for each.
+static const struct scenario *const *read_cases(struct run *run, size_t *start) {
+  const struct scenario *first = run_read_scenario(run, 0);
+  if (!first)
+    return NULL;
+  *start = first->selected;
+  const struct scenario **cases =
+      arena_array(run->arena, first->case_count, sizeof(struct scenario *));
+  struct run other = *run;
+  other.options.verbose = false;
+  for (size_t c = 0; c < first->case_count; c++) {
+    other.options.case_name = first->cases[c];
+    cases[c] = c == first->selected ? first : run_read_scenario(&other, 0);
+    if (!cases[c])
+      return NULL;
+  }
+  return cases;
+}
+
+// What whoever reads an export must say as well.
+static const char *reading_arguments(const struct run *run) {
+  const struct options *options = &run->options;
+  const struct {
+    const char *name, *value;
+  } named[] = {{"--model", options->model_path},
+               {"--data", options->data_directory},
+               {"--measurements", options->measurements_directory}};
+  const char *text = options->mixed ? " --mixed" : "";
+  for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+    if (named[i].value)
+      text = arena_printf(run->arena, "%s %s %s", text, named[i].name, named[i].value);
+  return text;
+}
+
+int command_page(struct run *run) {
+  if (!page_has_charts()) {
+    run->diagnostics->machine_failed = true;
+    diagnostics_error(run->diagnostics, (struct place){0},
+                      "this program was built without the charts of the page: 'make setup && make' "
+                      "fetches them, where npm can reach its registry");
+    return -1;
+  }
+  struct output output;
+  struct page page = {.arguments = reading_arguments(run)};
+  page.cases = read_cases(run, &page.start);
+  if (!page.cases || run_open_output(run, &output))
+    return -1;
+  run_print_warnings(run, page.cases[page.start]);
+  if (page_print(&page, output.stream, run->arena, run->diagnostics)) {
+    output_discard(&output);
+    return -1;
+  }
+  return output_close(&output, run->diagnostics);
+}

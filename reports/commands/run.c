@@ -1,0 +1,103 @@
+#include "reports/commands/run.h"
+#include "base/installation.h"
+#include "reports/print/style.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void run_print_note(const struct run *run, const char *kind, const char *text) {
+  const struct style style = style_of(stderr, run->arena);
+  fprintf(stderr, "pertoken: %s%s\n", kind, style_text(&style, text));
+}
+
+void run_print_warnings(const struct run *run, const struct scenario *scenario) {
+  if (run->options.quiet)
+    return;
+  for (size_t i = 0; i < scenario->warnings.count; i++)
+    run_print_note(run, "warning: ", scenario->warnings.list[i]);
+  for (size_t i = 0; i < scenario->option_count; i++) {
+    const struct option *option = &scenario->options[i];
+    for (size_t k = 0; k < option->warnings.count; k++)
+      run_print_note(run, "warning: ",
+                     arena_printf(run->arena, "%s: %s", option->id, option->warnings.list[k]));
+  }
+}
+
+// Which figures were found in the catalogue rather than given.
+static void print_findings(const struct run *run, const struct scenario *scenario,
+                           const struct option *option) {
+  for (int d = 0; d < scenario->model->count; d++) {
+    const struct declaration *input = &scenario->model->declarations[d];
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
+    if (option->graph->state[d] != GRAPH_INPUT || figure->origin != ORIGIN_CATALOGUE)
+      continue;
+    run_print_note(run, "",
+                   arena_printf(run->arena, "%s: %s = %s, %s (%s:%d)", option->id, input->name,
+                                quantity_text(figure->value, &input->unit, run->arena),
+                                grade_name(figure->grade),
+                                figure->place.source ? figure->place.source->name : "",
+                                figure->place.line));
+  }
+}
+
+static void print_details(const struct run *run, const struct scenario *scenario,
+                          const char *directory) {
+  if (!run->options.verbose)
+    return;
+  run_print_note(run, "data: ", directory);
+  run_print_note(run, "cost model: ", scenario->model->source->name);
+  run_print_note(run, "digest: ", scenario->digest);
+  for (size_t i = 0; i < scenario->option_count; i++)
+    print_findings(run, scenario, &scenario->options[i]);
+}
+
+struct scenario *run_read_scenario(struct run *run, int argument) {
+  const char *directory =
+      installation_data(run->options.data_directory, run->arena, run->diagnostics);
+  if (!directory)
+    return NULL;
+  const struct scenario_request request = {
+      .path = run->options.arguments[argument],
+      .model_path = run->options.model_path,
+      .data_directory = directory,
+      .measurements_directory = run->options.measurements_directory,
+      .case_name = run->options.case_name,
+      .settings = run->options.settings,
+      .setting_count = run->options.setting_count,
+      .mixed = run->options.mixed,
+  };
+  struct scenario *scenario = scenario_read(&request, run->arena, run->diagnostics);
+  if (scenario)
+    print_details(run, scenario, directory);
+  return scenario;
+}
+
+int run_open_output(struct run *run, struct output *output) {
+  return output_open(output, run->options.output_path, run->arena, run->diagnostics);
+}
+
+int run_read_share(const struct run *run, const char *name, const char *text, double *share) {
+  const struct place place = source_text_start(name, text, run->arena);
+  struct unit percent;
+  if (unit_parse("%", place, &percent, run->arena, run->diagnostics) ||
+      quantity_parse(text, place, &percent, share, run->diagnostics))
+    return -1;
+  if (*share > -1 && *share <= 1)
+    return 0;
+  diagnostics_error(run->diagnostics, place, "%s must lie within 100 %%, not %s", name, text);
+  return -1;
+}
+
+int run_read_count(const struct run *run, const char *name, const char *text, uint64_t *value) {
+  char *end;
+  errno = 0;
+  const unsigned long long number = strtoull(text, &end, 10);
+  if (*text >= '0' && *text <= '9' && !*end && !errno) {
+    *value = number;
+    return 0;
+  }
+  diagnostics_error(run->diagnostics, (struct place){0}, "%s: expected a whole number, not '%s'",
+                    name, text);
+  return -1;
+}

@@ -1,0 +1,40 @@
+// run: one run of one command, and what the commands have in common.
+#ifndef PERTOKEN_REPORTS_COMMANDS_RUN_H
+#define PERTOKEN_REPORTS_COMMANDS_RUN_H
+
+#include "model/scenario/scenario.h"
+#include "reports/commands/options.h"
+#include "reports/print/output.h"
+
+#include <stdint.h>
+
+// Everything in it lives in the arena.
+struct run {
+  struct options options;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+  bool no;     // the answer is no: exit 1
+  bool silent; // another process reports
+};
+
+// "pertoken: KINDTEXT" on stderr; kind is "" or ends in a space.
+void run_print_note(const struct run *run, const char *kind, const char *text);
+
+// The scenario's and its options' warnings on stderr, unless -q.
+void run_print_warnings(const struct run *run, const struct scenario *scenario);
+
+// The scenario that an argument names, with all that the command line says about it; with -v its
+// findings are printed. NULL after errors.
+struct scenario *run_read_scenario(struct run *run, int argument);
+
+// The file of -o, or standard output. Returns 0, or -1 after an error.
+int run_open_output(struct run *run, struct output *output);
+
+// "20 %", typed after the option `name`, as a fraction within (-1, 1]. Returns 0, or -1 after an
+// error.
+int run_read_share(const struct run *run, const char *name, const char *text, double *share);
+
+// A whole number without sign, typed after the option `name`. Returns 0, or -1 after an error.
+int run_read_count(const struct run *run, const char *name, const char *text, uint64_t *value);
+
+#endif

@@ -1,0 +1,150 @@
+#include "reports/answers/compare.h"
+#include "reports/answers/diff.h"
+#include "reports/answers/explain.h"
+#include "reports/answers/finance.h"
+#include "reports/answers/questions.h"
+#include "reports/commands/commands.h"
+#include "reports/commands/draw_options.h"
+#include "reports/workbook/workbook.h"
+
+#include <string.h>
+#include <unistd.h>
+
+// The scenario's name with another ending, in the current folder.
+static const char *workbook_path(const struct run *run) {
+  const char *path = run->options.arguments[0], *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path, *point = strrchr(name, '.');
+  const size_t length = point && point != name ? (size_t)(point - name) : strlen(name);
+  return arena_printf(run->arena, "%.*s.xlsx", (int)length, name);
+}
+
+// The simulation of a scenario with ranges, in a case that leaves none of them one without draws: a
+// workbook has the same sheets in every case. Returns 0, with NULL where there are no ranges, or
+// -1.
+static int simulate_report(struct run *run, const struct scenario *scenario,
+                           const struct simulation **out) {
+  struct simulate_request request;
+  *out = NULL;
+  if (!scenario->range_count && !draw_options_given(run))
+    return 0;
+  if (draw_options_read(run, USUAL_DRAWS, &request))
+    return -1;
+  if (scenario->range_count && !sampler_draws_any(scenario, NULL)) {
+    *out = simulation_certain(scenario, run->arena);
+    return 0;
+  }
+  request.scenario = scenario;
+  const struct simulation_part *part = simulate(&request, run->arena, run->diagnostics);
+  *out = part ? simulation_result(part, run->arena, run->diagnostics) : NULL;
+  return *out ? 0 : -1;
+}
+
+int command_report(struct run *run) {
+  const struct simulation *simulation;
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario || simulate_report(run, scenario, &simulation))
+    return -1;
+  run_print_warnings(run, scenario);
+  const char *path = run->options.output_path ? run->options.output_path : workbook_path(run);
+  if (workbook_write(scenario, simulation, path, run->arena, run->diagnostics))
+    return -1;
+  if (!run->options.quiet)
+    run_print_note(run, "wrote ", path);
+  return 0;
+}
+
+// A table on the terminal shows the warnings itself.
+static bool shows_warnings(const struct run *run) {
+  return run->options.format == FORMAT_TABLE && !run->options.output_path &&
+         isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+}
+
+int command_compare(struct run *run) {
+  struct output output;
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario || run_open_output(run, &output))
+    return -1;
+  if (!shows_warnings(run))
+    run_print_warnings(run, scenario);
+  compare_print(scenario, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+int command_finance(struct run *run) {
+  struct output output;
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario || run_open_output(run, &output))
+    return -1;
+  run_print_warnings(run, scenario);
+  finance_print(scenario, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+// Amounts in two currencies have no difference.
+static int refuse_currencies(struct run *run, const struct scenario *a, const struct scenario *b) {
+  if (!strcmp(a->model->currency, b->model->currency))
+    return 0;
+  diagnostics_error(run->diagnostics, (struct place){.source = b->source},
+                    "its amounts are in %s, and those of '%s' in %s: compare reports in one "
+                    "currency ([scenario] currency)",
+                    b->model->currency, a->path, a->model->currency);
+  return -1;
+}
+
+int command_diff(struct run *run) {
+  struct output output;
+  const struct scenario *a = run_read_scenario(run, 0), *b = run_read_scenario(run, 1);
+  if (!a || !b || refuse_currencies(run, a, b) || run_open_output(run, &output))
+    return -1;
+  run_print_warnings(run, a);
+  run_print_warnings(run, b);
+  diff_print(a, b, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
+// KIND.NAME, where KIND is a question that the scenario asks and not one of its options.
+static const struct question *explained_question(const struct scenario *scenario,
+                                                 const char *wanted, struct arena *arena) {
+  const char *dot = strchr(wanted, '.');
+  const char *kind = dot ? arena_copy_n(arena, wanted, (size_t)(dot - wanted)) : "";
+  if (scenario_option(scenario, kind) >= 0)
+    return NULL;
+  const struct question *question = question_find(kind);
+  return question && question->asked(scenario) ? question : NULL;
+}
+
+static int explain_answer(struct run *run, const struct scenario *scenario,
+                          const struct question *question, FILE *out) {
+  const char *name = strchr(run->options.arguments[1], '.') + 1;
+  struct decisions decisions = {0};
+  if (question->decide(scenario, NULL, &decisions, run->arena, run->diagnostics))
+    return -1;
+  const struct decision *decision = decision_find(&decisions, name);
+  if (decision) {
+    decision_explain(scenario, decision, run->options.format, out, run->arena);
+    return 0;
+  }
+  const char *names = "";
+  for (size_t i = 0; i < decisions.count; i++)
+    names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", decisions.list[i].name);
+  diagnostics_error(run->diagnostics, (struct place){0}, "no answer '%s' of %s, there is: %s", name,
+                    question->kind, names);
+  return -1;
+}
+
+int command_explain(struct run *run) {
+  struct output output;
+  const char *wanted = run->options.arguments[1];
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  if (!scenario || run_open_output(run, &output))
+    return -1;
+  const struct question *question = explained_question(scenario, wanted, run->arena);
+  if (question ? explain_answer(run, scenario, question, output.stream)
+               : explain_print(scenario, wanted, run->options.format, output.stream, run->arena,
+                               run->diagnostics)) {
+    output_discard(&output);
+    return -1;
+  }
+  run_print_warnings(run, scenario);
+  return output_close(&output, run->diagnostics);
+}

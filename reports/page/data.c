@@ -1,0 +1,394 @@
+#include "reports/page/data.h"
+
+#include "base/version.h"
+#include "model/questions/sensitivity.h"
+#include "model/scenario/grading.h"
+#include "reports/print/json_out.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool same_graph(const struct graph *a, const struct graph *b) {
+  return !memcmp(a->state, b->state, (size_t)a->model->count * sizeof *a->state);
+}
+
+struct page_graphs page_graphs_of(const struct scenario *scenario, struct arena *arena) {
+  const size_t options = scenario->option_count;
+  struct page_graphs graphs = {.graphs = arena_array(arena, options, sizeof(struct graph *)),
+                               .of_option = arena_array(arena, options, sizeof(size_t))};
+  for (size_t o = 0; o < options; o++) {
+    const struct graph *graph = scenario->options[o].graph;
+    size_t g = 0;
+    while (g < graphs.count && !same_graph(graphs.graphs[g], graph))
+      g++;
+    if (g == graphs.count)
+      graphs.graphs[graphs.count++] = graph;
+    graphs.of_option[o] = g;
+  }
+  return graphs;
+}
+
+static void put_text(json_t *object, const char *key, const char *text) {
+  json_object_set_new(object, key, json_out_text(text ? text : ""));
+}
+
+static void put_number(json_t *object, const char *key, double value) {
+  json_object_set_new(object, key, json_out_number(value));
+}
+
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static json_t *scenario_of(const struct page *page, struct arena *arena) {
+  const struct scenario *scenario = page->cases[0];
+  json_t *object = json_object();
+  put_text(object, "title", scenario->title);
+  put_text(object, "file", file_name(scenario->path));
+  put_text(object, "date", scenario->date);
+  put_text(object, "currency", scenario->model->currency);
+  put_text(object, "sha256", scenario->digest);
+  put_text(object, "stamp", scenario_stamp(scenario, arena));
+  put_text(object, "arguments", page->arguments);
+  json_object_set_new(object, "baseline", json_integer((json_int_t)scenario->baseline));
+  json_object_set_new(object, "last", json_integer(scenario->periods - 1));
+  return object;
+}
+
+// A setting that is no figure but a choice of evidence or workload: "mi325x.evidence=tp0090".
+static json_t *setting_of(const struct scenario *scenario, const char *text, struct arena *arena) {
+  const char *point = strchr(text, '.'), *equals = strchr(text, '=');
+  if (!point || !equals || equals < point)
+    return NULL;
+  const char *prefix = arena_copy_n(arena, text, (size_t)(point - text));
+  char *key = arena_copy_n(arena, point + 1, (size_t)(equals - point - 1));
+  key[strcspn(key, ". ")] = 0;
+  if (model_find(scenario->model, key) >= 0 || model_find(scenario->model, prefix) >= 0)
+    return NULL;
+  json_t *setting = json_object();
+  put_text(setting, "section",
+           !strcmp(prefix, "workload") ? prefix : arena_printf(arena, "option %s", prefix));
+  put_text(setting, "key", key);
+  put_text(setting, "value", equals + 1 + strspn(equals + 1, " "));
+  return setting;
+}
+
+static json_t *settings_of(const struct scenario *scenario, struct arena *arena) {
+  json_t *settings = json_array();
+  for (size_t i = 0; i < scenario->setting_count; i++) {
+    json_t *setting = setting_of(scenario, scenario->settings[i], arena);
+    if (setting)
+      json_array_append_new(settings, setting);
+  }
+  return settings;
+}
+
+static json_t *groups_of(const struct model *model) {
+  json_t *groups = json_array();
+  for (int g = 0; g < model->group_count; g++) {
+    json_t *group = json_object();
+    put_text(group, "name", model->groups[g].name);
+    put_text(group, "label", model->groups[g].label);
+    json_array_append_new(groups, group);
+  }
+  return groups;
+}
+
+static json_t *choices_of(const struct declaration *input) {
+  json_t *choices = json_array();
+  for (int i = 0; i < input->choice_count; i++) {
+    json_t *choice = json_object();
+    put_text(choice, "name", input->choices[i].name);
+    put_number(choice, "value", input->choices[i].value);
+    json_array_append_new(choices, choice);
+  }
+  return choices;
+}
+
+// What a scenario calls it: list_price of list_price_usd.
+static const char *key_of(const struct model *model, const struct declaration *declaration) {
+  const int of = declaration->usd_of;
+  return of < 0 ? declaration->name : model->declarations[of].name;
+}
+
+static json_t *item_of(const struct model *model, const struct declaration *declaration) {
+  static const char *const kinds[] = {[DECLARATION_INPUT] = "input",
+                                      [DECLARATION_SCALAR] = "scalar",
+                                      [DECLARATION_SERIES] = "series"};
+  static const char *const roles[] = {[ROLE_NONE] = "",
+                                      [ROLE_HEADLINE] = "headline",
+                                      [ROLE_CATEGORY] = "category",
+                                      [ROLE_CHECK] = "check"};
+  json_t *item = json_object();
+  put_text(item, "name", declaration->name);
+  put_text(item, "label", declaration->label);
+  put_text(item, "unit", declaration->unit.text);
+  put_number(item, "factor", unit_factor(&declaration->unit));
+  put_text(item, "kind", kinds[declaration->kind]);
+  json_object_set_new(item, "group", json_integer(declaration->group));
+  put_text(item, "role", roles[declaration->role]);
+  if (declaration->kind != DECLARATION_INPUT)
+    return item;
+  json_object_set_new(item, "integer", json_boolean(declaration->integer));
+  json_object_set_new(item, "choices", choices_of(declaration));
+  put_text(item, "notice", declaration->notice);
+  put_text(item, "key", key_of(model, declaration));
+  return item;
+}
+
+static json_t *items_of(const struct model *model) {
+  json_t *items = json_array();
+  for (int d = 0; d < model->count; d++)
+    json_array_append_new(items, item_of(model, &model->declarations[d]));
+  return items;
+}
+
+static json_t *graph_of(const struct graph *graph) {
+  json_t *formulas = json_object();
+  for (int i = 0; i < graph->order_count; i++) {
+    const struct declaration *item = &graph->model->declarations[graph->order[i]];
+    put_text(formulas, item->name, item->alternatives[graph->state[graph->order[i]]].text);
+  }
+  return json_pack("{s:o}", "formulas", formulas);
+}
+
+static json_t *workload_of(const struct workload *workload) {
+  json_t *object = json_object();
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (*workload->values[key])
+      put_text(object, workload_key_names[key], workload->values[key]);
+  return object;
+}
+
+static json_t *options_of(const struct scenario *scenario, const struct page_graphs *graphs) {
+  json_t *options = json_array();
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    json_t *object = json_object();
+    put_text(object, "id", option->id);
+    put_text(object, "accelerator",
+             *option->accelerator_name ? option->accelerator_name : option->accelerator);
+    json_object_set_new(object, "graph", json_integer((json_int_t)graphs->of_option[o]));
+    json_object_set_new(object, "rented", json_boolean(option->rented));
+    json_object_set_new(object, "decode_only", json_boolean(option->decode_only));
+    json_object_set_new(object, "workload", workload_of(&option->workload));
+    json_array_append_new(options, object);
+  }
+  return options;
+}
+
+static const char *origin_name(enum origin origin) {
+  static const char *const names[] = {
+      [ORIGIN_NONE] = "none",
+      [ORIGIN_DEFAULT] = "default",
+      [ORIGIN_RENT] = "rent",
+      [ORIGIN_CATALOGUE] = "catalogue",
+      [ORIGIN_COMMON] = "common",
+      [ORIGIN_CASE] = "case",
+      [ORIGIN_SET] = "set",
+      [ORIGIN_OPTION] = "option",
+      [ORIGIN_CASE_OPTION] = "case_option",
+      [ORIGIN_SET_OPTION] = "set_option",
+  };
+  return names[origin];
+}
+
+// The head of the section that a place stands in: "common", "option h200". A section's bracket is
+// the first of its line (base/ini.h).
+static const char *section_at(struct place place, struct arena *arena) {
+  const char *start;
+  size_t length;
+  for (int line = place.line; place.source && line > 0; line--) {
+    if (!source_line(place.source, line, &start, &length) || !length || *start != '[')
+      continue;
+    const char *end = memchr(start, ']', length);
+    return end ? arena_copy_n(arena, start + 1, (size_t)(end - start - 1)) : "";
+  }
+  return "";
+}
+
+static json_t *figure_of(const struct figure *figure, struct arena *arena) {
+  json_t *object = json_object();
+  put_number(object, "value", figure->value);
+  put_text(object, "origin", origin_name(figure->origin));
+  if (figure->origin == ORIGIN_COMMON)
+    put_text(object, "section", section_at(figure->place, arena));
+  put_text(object, "source", figure->source);
+  put_text(object, "date", figure->date);
+  put_text(object, "grade", grade_name(figure->grade));
+  return object;
+}
+
+static bool same_figure(const struct figure *a, const struct figure *b) {
+  return a->value == b->value && a->origin == b->origin && a->grade == b->grade &&
+         !strcmp(a->source, b->source) && !strcmp(a->date, b->date);
+}
+
+static json_t *figures_of(const struct scenario *scenario, const struct option *option,
+                          struct arena *arena) {
+  json_t *figures = json_object();
+  for (int d = 0; d < scenario->model->count; d++) {
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
+    if (option->graph->state[d] != GRAPH_INPUT ||
+        (scenario->selected && same_figure(figure, option_figure(scenario, option, 0, d))))
+      continue;
+    json_object_set_new(figures, scenario->model->declarations[d].name, figure_of(figure, arena));
+  }
+  return figures;
+}
+
+static json_t *swing_of(const struct sensitivity *sensitivity, struct target target) {
+  for (size_t i = 0; i < sensitivity->count; i++) {
+    const struct swing *swing = &sensitivity->swings[i];
+    if (swing->ranged && swing->target.declaration == target.declaration &&
+        swing->target.option == target.option)
+      return json_pack("[oo]", json_out_number(swing->low.value),
+                       json_out_number(swing->high.value));
+  }
+  return NULL;
+}
+
+static bool is_said(const struct scenario *scenario, const struct option *option, int declaration) {
+  return option_figure(scenario, option, scenario->selected, declaration)->origin > ORIGIN_RENT;
+}
+
+// Is something said that takes the place of an input left at its default, such as a list price that
+// of a rent?
+static bool is_replaced(const struct scenario *scenario, const struct option *option, int input) {
+  const struct declaration *declarations = scenario->model->declarations;
+  if (is_said(scenario, option, input))
+    return false;
+  for (int d = 0; d < scenario->model->count; d++)
+    if ((declarations[d].instead_of == input || declarations[input].instead_of == d) &&
+        is_said(scenario, option, d))
+      return true;
+  return false;
+}
+
+// The watts of a record go with its throughput: with another one they would not be there.
+static bool is_recorded(const struct option *option, const char *input) {
+  return option->record && !strcmp(input, "decode_throughput");
+}
+
+static bool may_move(const struct scenario *scenario, struct target target, size_t o) {
+  const struct option *option = &scenario->options[o];
+  return target_moves(scenario, target, o) && !is_replaced(scenario, option, target.declaration) &&
+         !is_recorded(option, target_input(scenario, target)->name);
+}
+
+static void add_target(json_t *targets, const struct sensitivity *sensitivity,
+                       struct target target) {
+  const struct scenario *scenario = sensitivity->scenario;
+  const struct limits limits = target_limits(scenario, target);
+  json_t *moves = json_array(), *object = json_object();
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (may_move(scenario, target, o))
+      json_array_append_new(moves, json_integer((json_int_t)o));
+  put_text(object, "input", target_input(scenario, target)->name);
+  json_object_set_new(object, "option", json_integer(target.option));
+  json_object_set_new(object, "moves", moves);
+  put_number(object, "low", limits.low);
+  put_number(object, "high", limits.high);
+  json_t *swing = swing_of(sensitivity, target);
+  if (swing)
+    json_object_set_new(object, "swing", swing);
+  json_array_append_new(targets, object);
+}
+
+// Every input that the page may set, choices among them: the common value and each option's own.
+static json_t *targets_of_case(const struct sensitivity *sensitivity) {
+  const struct scenario *scenario = sensitivity->scenario;
+  json_t *targets = json_array();
+  for (int d = 0; d < scenario->model->count; d++) {
+    const struct target common = {d, -1};
+    bool any = false;
+    if (scenario->model->declarations[d].kind != DECLARATION_INPUT)
+      continue;
+    for (size_t o = 0; o < scenario->option_count; o++)
+      any |= may_move(scenario, common, o);
+    if (any)
+      add_target(targets, sensitivity, common);
+    for (size_t o = 0; o < scenario->option_count; o++) {
+      const struct target own = {d, (int)o};
+      if (may_move(scenario, own, o) && !may_move(scenario, common, o))
+        add_target(targets, sensitivity, own);
+    }
+  }
+  return targets;
+}
+
+static json_t *case_of(const struct scenario *scenario, struct arena *arena,
+                       struct diagnostics *diagnostics) {
+  static const double usual_share = 0.2;
+  const struct sensitivity *sensitivity =
+      sensitivity_of(scenario, NULL, usual_share, arena, diagnostics);
+  if (!sensitivity)
+    return NULL;
+  json_t *object = json_object(), *options = json_array();
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    json_t *one = json_object();
+    json_object_set_new(one, "warnings",
+                        json_out_texts(option->warnings.list, option->warnings.count));
+    json_object_set_new(one, "figures", figures_of(scenario, option, arena));
+    json_array_append_new(options, one);
+  }
+  put_text(object, "name", scenario->cases[scenario->selected]);
+  json_object_set_new(object, "warnings",
+                      json_out_texts(scenario->warnings.list, scenario->warnings.count));
+  json_object_set_new(object, "options", options);
+  json_object_set_new(object, "targets", targets_of_case(sensitivity));
+  return object;
+}
+
+static void add_graded(json_t *inputs, const char *input, enum shown_grade which) {
+  static const char *const shown[SHOWN_GRADES] = {
+      [SHOWN_THROUGHPUT] = "throughput", [SHOWN_POWER] = "power", [SHOWN_PRICE] = "price"};
+  json_array_append_new(inputs, json_pack("{s:s,s:s}", "input", input, "shown", shown[which]));
+}
+
+static json_t *grading(const struct model *model) {
+  json_t *object = json_object(), *grades = json_array(), *inputs = json_array();
+  for (int grade = 0; grade < GRADES; grade++)
+    json_array_append_new(grades, json_out_text(grade_name((enum grade)grade)));
+  for (size_t i = 0; i < GRADED_INPUTS; i++) {
+    const int d = model_find(model, graded_inputs[i].input);
+    const int in_usd = d < 0 ? -1 : model->declarations[d].in_usd;
+    add_graded(inputs, graded_inputs[i].input, graded_inputs[i].shown);
+    if (in_usd >= 0)
+      add_graded(inputs, model->declarations[in_usd].name, graded_inputs[i].shown);
+  }
+  json_object_set_new(object, "grades", grades);
+  json_object_set_new(object, "inputs", inputs);
+  put_number(object, "swing", GRADE_SWING);
+  put_number(object, "matters", GRADE_MATTERS);
+  return object;
+}
+
+json_t *page_data(const struct page *page, const struct page_graphs *graphs, struct arena *arena,
+                  struct diagnostics *diagnostics) {
+  const struct scenario *scenario = page->cases[0];
+  json_t *cases = json_array(), *formulas = json_array();
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    json_t *one = case_of(page->cases[c], arena, diagnostics);
+    if (!one)
+      return NULL;
+    json_array_append_new(cases, one);
+  }
+  for (size_t g = 0; g < graphs->count; g++)
+    json_array_append_new(formulas, graph_of(graphs->graphs[g]));
+  json_t *root = json_object();
+  json_object_set_new(root, "schema", json_integer(1));
+  put_text(root, "program", "pertoken " PERTOKEN_VERSION);
+  json_object_set_new(root, "scenario", scenario_of(page, arena));
+  json_object_set_new(root, "settings", settings_of(scenario, arena));
+  json_object_set_new(root, "groups", groups_of(scenario->model));
+  json_object_set_new(root, "items", items_of(scenario->model));
+  json_object_set_new(root, "graphs", formulas);
+  json_object_set_new(root, "options", options_of(scenario, graphs));
+  json_object_set_new(root, "cases", cases);
+  json_object_set_new(root, "start", json_integer((json_int_t)page->start));
+  json_object_set_new(root, "grading", grading(scenario->model));
+  return root;
+}

@@ -1,0 +1,43 @@
+// data: what the script of a what-if page knows of its scenario, as JSON.
+//
+//   schema       1
+//   program      "pertoken 0.1.0"
+//   scenario     title, file (the path without folders), date, sha256, baseline (an option's
+//                index), last (the last period), stamp (of scenario_stamp), arguments
+//   settings     of --set, what an export must repeat: section, key, value
+//   groups       name, label
+//   items        in reading order: name, label, unit, factor (base units in one unit), kind
+//                ("input", "scalar" or "series"), group (an index), role ("", "headline",
+//                "category" or "check"); of inputs also integer, choices (name, value), notice
+//   graphs       formulas: the text of every computed item, by name
+//   options      id, accelerator, graph (an index), rented, decode_only, workload
+//   cases        name, warnings, options, targets. An option: warnings; figures by input: value,
+//                origin, section (where the file gives it), source, date, grade. Figures of cases
+//                but the first are those that differ from its. A target, by what it may be set:
+//                input, option (an index, -1 for the common value), moves (indexes of options),
+//                low and high (limits, null: none), swing (the ends of its range, if it has one)
+//   start        the case to open with, an index
+//   grading      grades (strongest first), inputs (input, shown), swing, matters
+//
+// Values are in base units; texts are the scenario's own.
+#ifndef PERTOKEN_REPORTS_PAGE_DATA_H
+#define PERTOKEN_REPORTS_PAGE_DATA_H
+
+#include "reports/page/page.h"
+
+#include <jansson.h>
+
+// The graphs that the options of a scenario have, each once.
+struct page_graphs {
+  const struct graph **graphs;
+  size_t count;
+  size_t *of_option; // [option_count]
+};
+
+struct page_graphs page_graphs_of(const struct scenario *scenario, struct arena *arena);
+
+// NULL after an error.
+json_t *page_data(const struct page *page, const struct page_graphs *graphs, struct arena *arena,
+                  struct diagnostics *diagnostics);
+
+#endif

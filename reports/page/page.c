@@ -1,0 +1,142 @@
+#include "reports/page/page.h"
+
+#include "reports/page/assets.h"
+#include "reports/page/data.h"
+#include "reports/page/script_formula.h"
+
+#include <gcrypt.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool page_has_charts(void) {
+  return *page_charts != 0;
+}
+
+// What stands between {{ and }} in the shell, and the text that takes its place.
+struct part {
+  const char *name, *text;
+};
+
+// RFC 4648, section 4.
+static char *base64(const unsigned char *bytes, size_t size, struct arena *arena) {
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  char *text = arena_alloc(arena, (size + 2) / 3 * 4 + 1), *at = text;
+  for (size_t i = 0; i < size; i += 3) {
+    const unsigned long group = (unsigned long)bytes[i] << 16 |
+                                (i + 1 < size ? (unsigned long)bytes[i + 1] << 8 : 0) |
+                                (i + 2 < size ? bytes[i + 2] : 0);
+    for (int k = 0; k < 4; k++)
+      *at++ = i + (size_t)k <= size ? letters[group >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+// "'sha256-...'": the one inline script of this text that may run.
+static const char *script_hash(const char *script, struct arena *arena) {
+  unsigned char digest[32];
+  gcry_md_hash_buffer(GCRY_MD_SHA256, digest, script, strlen(script));
+  return arena_printf(arena, "'sha256-%s'", base64(digest, sizeof digest, arena));
+}
+
+// Scripts run when they are these; nothing is fetched. Styles are the page's own and the charts',
+// which Plot puts into every picture: without any address to ask they can do no harm.
+static const char *policy(const char *const *scripts, size_t count, struct arena *arena) {
+  const char *hashes = "";
+  for (size_t i = 0; i < count; i++)
+    hashes = arena_printf(arena, "%s %s", hashes, script_hash(scripts[i], arena));
+  return arena_printf(arena,
+                      "default-src 'none'; script-src%s; style-src 'unsafe-inline'; img-src data:; "
+                      "base-uri 'none'; form-action 'none'",
+                      hashes);
+}
+
+static const char *escape_markup(const char *text, struct arena *arena) {
+  char *escaped = arena_alloc(arena, 5 * strlen(text) + 1), *at = escaped;
+  for (; *text; text++) {
+    const char *entity = *text == '<'   ? "&lt;"
+                         : *text == '>' ? "&gt;"
+                         : *text == '&' ? "&amp;"
+                                        : NULL;
+    if (entity)
+      at = stpcpy(at, entity);
+    else
+      *at++ = *text;
+  }
+  return escaped;
+}
+
+// Nothing in a JSON text but its strings can hold a '<'.
+static const char *escape_json(const char *text, struct arena *arena) {
+  char *escaped = arena_alloc(arena, 6 * strlen(text) + 1), *at = escaped;
+  for (; *text; text++) {
+    if (*text == '<')
+      at = stpcpy(at, "\\u003c");
+    else
+      *at++ = *text;
+  }
+  return escaped;
+}
+
+static const char *graphs_script(const struct page_graphs *graphs, struct arena *arena) {
+  const char *text = "'use strict';\nconst graphs = [\n";
+  for (size_t g = 0; g < graphs->count; g++)
+    text = arena_printf(arena, "%s%s,\n", text, script_graph(graphs->graphs[g], arena));
+  return arena_printf(arena, "%s];\n", text);
+}
+
+static const char *data_text(const struct page *page, const struct page_graphs *graphs,
+                             struct arena *arena, struct diagnostics *diagnostics) {
+  json_t *data = page_data(page, graphs, arena, diagnostics);
+  if (!data)
+    return NULL;
+  char *text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  const char *escaped = escape_json(text ? text : "null", arena);
+  free(text);
+  json_decref(data);
+  return escaped;
+}
+
+static const struct part *find_part(const struct part *parts, const char *name, size_t length) {
+  for (; parts->name; parts++)
+    if (strlen(parts->name) == length && !strncmp(parts->name, name, length))
+      return parts;
+  return NULL;
+}
+
+static void print_shell(const struct part *parts, FILE *out) {
+  const char *at = page_shell, *open;
+  while ((open = strstr(at, "{{"))) {
+    const char *close = strstr(open, "}}");
+    const struct part *part = close ? find_part(parts, open + 2, (size_t)(close - open - 2)) : NULL;
+    if (!part)
+      break;
+    fwrite(at, 1, (size_t)(open - at), out);
+    fputs(part->text, out);
+    at = close + 2;
+  }
+  fputs(at, out);
+}
+
+int page_print(const struct page *page, FILE *out, struct arena *arena,
+               struct diagnostics *diagnostics) {
+  const struct scenario *scenario = page->cases[0];
+  const struct page_graphs graphs = page_graphs_of(scenario, arena);
+  const char *formulas = graphs_script(&graphs, arena);
+  const char *data = data_text(page, &graphs, arena, diagnostics);
+  if (!data)
+    return -1;
+  const char *const scripts[] = {page_charts, formulas, page_script};
+  const struct part parts[] = {
+      {"policy", policy(scripts, sizeof scripts / sizeof scripts[0], arena)},
+      {"title", escape_markup(scenario->title, arena)},
+      {"style", page_style},
+      {"data", data},
+      {"charts", page_charts},
+      {"formulas", formulas},
+      {"script", page_script},
+      {"licences", escape_markup(page_licences, arena)},
+      {NULL, NULL},
+  };
+  print_shell(parts, out);
+  return 0;
+}

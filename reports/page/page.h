@@ -1,0 +1,32 @@
+// page: a scenario as a what-if page for the browser.
+//
+// One HTML file that asks for nothing from anywhere: the cost model's formulas as script
+// (script_formula.h), the scenario's figures as JSON, and the shell of reports/page/, all under a
+// content security policy that lets nothing else run and nothing be fetched. Text of users is data
+// in it, never markup.
+#ifndef PERTOKEN_REPORTS_PAGE_PAGE_H
+#define PERTOKEN_REPORTS_PAGE_PAGE_H
+
+#include "model/scenario/scenario.h"
+
+#include <stdio.h>
+
+// The charts are Observable Plot's, on d3 (both ISC): pictures in SVG that print sharply, take the
+// style sheet's colours and can be named to a screen reader, and code that needs no eval, so that
+// the policy can be strict. The library is fetched when the program is built, where that can be
+// done.
+bool page_has_charts(void);
+
+// A scenario as the page is to show it: `cases` are readings of the same file, each with the case
+// of its index selected; the page opens with `start`.
+struct page {
+  const struct scenario *const *cases; // [cases[0]->case_count]
+  size_t start;
+  const char *arguments; // what else the command line says, for who reads the export: "--mixed"
+};
+
+// Prints the page. Returns 0, or -1 after an error.
+int page_print(const struct page *page, FILE *out, struct arena *arena,
+               struct diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,125 @@
+#include "reports/page/script_formula.h"
+
+#include <string.h>
+
+// How tightly a piece of script holds together.
+enum precedence { SUM = 1, PRODUCT, ATOM };
+
+struct piece {
+  const char *text;
+  enum precedence precedence;
+};
+
+struct rendering {
+  const struct model *model;
+  struct arena *arena;
+};
+
+// What is an operator of the script's own has a precedence, the rest are functions.
+static const struct {
+  const char *text;
+  enum precedence precedence; // 0: a function
+} operators[NODE_KINDS] = {
+    [NODE_ADD] = {" + ", SUM},
+    [NODE_SUBTRACT] = {" - ", SUM},
+    [NODE_MULTIPLY] = {" * ", PRODUCT},
+    [NODE_DIVIDE] = {" / ", PRODUCT},
+    [NODE_POWER] = {"power", 0},
+    [NODE_EQUAL] = {"equal", 0},
+    [NODE_UNEQUAL] = {"unequal", 0},
+    [NODE_LESS] = {"less", 0},
+    [NODE_LESS_EQUAL] = {"less_equal", 0},
+    [NODE_GREATER] = {"greater", 0},
+    [NODE_GREATER_EQUAL] = {"greater_equal", 0},
+};
+
+static struct piece render(const struct rendering *r, const struct node *node);
+
+static struct piece atom(const char *text) {
+  return (struct piece){text, ATOM};
+}
+
+static const char *wrapped(const struct rendering *r, struct piece piece, enum precedence least) {
+  return piece.precedence >= least ? piece.text : arena_printf(r->arena, "(%s)", piece.text);
+}
+
+static bool is_series(const struct rendering *r, const struct node *node) {
+  return node->declaration >= 0 &&
+         r->model->declarations[node->declaration].kind == DECLARATION_SERIES;
+}
+
+static struct piece render_name(const struct rendering *r, const struct node *node) {
+  if (node->declaration == T_NAME)
+    return atom("t");
+  return atom(arena_printf(r->arena, is_series(r, node) ? "v.%s[t]" : "v.%s", node->name));
+}
+
+static const char *joined(const struct rendering *r, const struct node *node) {
+  const char *text = "";
+  for (int i = 0; i < node->argument_count; i++)
+    text =
+        arena_printf(r->arena, "%s%s%s", text, i ? ", " : "", render(r, node->arguments[i]).text);
+  return text;
+}
+
+static struct piece render_call(const struct rendering *r, const struct node *node) {
+  const char *function = function_table[node->function].name;
+  switch (node->function) {
+  case FUNCTION_IF:
+    return atom(arena_printf(
+        r->arena, "(%s !== 0 ? %s : %s)", wrapped(r, render(r, node->arguments[0]), ATOM),
+        render(r, node->arguments[1]).text, render(r, node->arguments[2]).text));
+  case FUNCTION_SUM:
+  case FUNCTION_FIRST:
+    return atom(arena_printf(r->arena, "%s(v.%s)", function, node->arguments[0]->name));
+  case FUNCTION_PREV:
+    return atom(arena_printf(r->arena, "prev(v.%s, t)", node->arguments[0]->name));
+  default: return atom(arena_printf(r->arena, "%s(%s)", function, joined(r, node)));
+  }
+}
+
+// Sums and products associate to the left: the right operand stands in parentheses when it holds no
+// tighter than the operator.
+static struct piece render_binary(const struct rendering *r, const struct node *node) {
+  const enum precedence precedence = operators[node->kind].precedence;
+  if (!precedence)
+    return atom(arena_printf(r->arena, "%s(%s)", operators[node->kind].text, joined(r, node)));
+  const char *text = arena_printf(
+      r->arena, "%s%s%s", wrapped(r, render(r, node->arguments[0]), precedence),
+      operators[node->kind].text, wrapped(r, render(r, node->arguments[1]), precedence + 1));
+  return (struct piece){text, precedence};
+}
+
+static struct piece render(const struct rendering *r, const struct node *node) {
+  switch (node->kind) {
+  case NODE_NUMBER: return atom(arena_printf(r->arena, "%.17g", node->value));
+  case NODE_NAME: return render_name(r, node);
+  case NODE_CALL: return render_call(r, node);
+  case NODE_NEGATE:
+    return atom(arena_printf(r->arena, "(-%s)", wrapped(r, render(r, node->arguments[0]), ATOM)));
+  default: return render_binary(r, node);
+  }
+}
+
+// "v.list_price * (1 - v.discount)"; in a series `t` is the period.
+static const char *script_text(const struct model *model, const struct node *formula,
+                               struct arena *arena) {
+  const struct rendering r = {model, arena};
+  return render(&r, formula).text;
+}
+
+const char *script_item(const struct graph *graph, int declaration, struct arena *arena) {
+  const struct declaration *item = &graph->model->declarations[declaration];
+  const char *formula = script_text(graph->model, graph_formula(graph, declaration), arena);
+  if (item->kind == DECLARATION_SERIES)
+    return arena_printf(arena, "v.%s = [];\n  fill(v.%s, last, (t) => %s);", item->name, item->name,
+                        formula);
+  return arena_printf(arena, "v.%s = %s;", item->name, formula);
+}
+
+const char *script_graph(const struct graph *graph, struct arena *arena) {
+  const char *text = "(v, last) => {\n";
+  for (int i = 0; i < graph->order_count; i++)
+    text = arena_printf(arena, "%s  %s\n", text, script_item(graph, graph->order[i], arena));
+  return arena_printf(arena, "%s}", text);
+}

@@ -1,0 +1,42 @@
+#include "reports/print/heading.h"
+
+#include <string.h>
+
+// "3 yr", or of each option where they differ.
+static const char *horizon_text(const struct scenario *scenario, struct arena *arena) {
+  const int horizon = model_find(scenario->model, "horizon");
+  const struct unit *unit = &scenario->model->declarations[horizon].unit;
+  const char *all = "", *first = NULL;
+  bool same = true;
+  for (size_t i = 0; i < scenario->option_count; i++) {
+    const struct option *option = &scenario->options[i];
+    const char *text = quantity_text(option_value(scenario, option, horizon, 0), unit, arena);
+    first = first ? first : text;
+    same &= !strcmp(text, first);
+    all = arena_printf(arena, "%s%s%s %s", all, i ? ", " : "", option->id, text);
+  }
+  return same ? first : all;
+}
+
+// ", periods of 1 month"; "" where a period is a year.
+static const char *period_text(const struct scenario *scenario, struct arena *arena) {
+  if (scenario->period_h == conversion_table[CONVERT_HOURS_PER_YEAR].value)
+    return "";
+  const int length = model_find(scenario->model, "period_length");
+  return arena_printf(arena, ", periods of %s",
+                      scenario->model->declarations[length].alternatives[0].text);
+}
+
+void heading_print(const struct scenario *scenario, const struct style *style) {
+  style_block(style, EMPHASIS_STRONG, scenario->title);
+  style_paragraph(style, "",
+                  arena_printf(style->arena, "horizon %s%s, baseline %s, case %s, as of %s",
+                               horizon_text(scenario, style->arena),
+                               period_text(scenario, style->arena),
+                               scenario->options[scenario->baseline].id,
+                               scenario->cases[scenario->selected], scenario->date));
+  if (scenario->mixed)
+    style_block(style, EMPHASIS_ALARM,
+                arena_printf(style->arena, "MIXED: %s", scenario->mixed_reason));
+  putc('\n', style->out);
+}

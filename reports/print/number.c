@@ -1,0 +1,137 @@
+#include "reports/print/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_decimals = 9, exact_digits = 15 };
+
+// In percent: below it, a change is rounding in the last digits of a double.
+static const double no_change = 1e-4;
+
+// Groups the digits before the point of a printed number in threes.
+static const char *grouped(const char *text, struct arena *arena) {
+  const size_t sign = text[0] == '-', digits = strspn(text + sign, "0123456789");
+  char *out = arena_alloc(arena, strlen(text) + digits / 3 + 1), *next = out;
+  for (size_t i = 0; text[i]; i++) {
+    const size_t before = i - sign;
+    if (i > sign && before < digits && (digits - before) % 3 == 0)
+      *next++ = ',';
+    *next++ = text[i];
+  }
+  return out;
+}
+
+static bool shows_zero(const char *text) {
+  return strspn(text, "-0.") == strlen(text);
+}
+
+const char *number_fixed(double value, int decimals, struct arena *arena) {
+  const char *text = arena_printf(arena, "%.*f", decimals, value);
+  if (text[0] == '-' && shows_zero(text))
+    text++;
+  return grouped(text, arena);
+}
+
+const char *number_significant(double value, int digits, struct arena *arena) {
+  return grouped(arena_printf(arena, "%.*g", digits, value + 0.0), arena);
+}
+
+const char *number_change(double a, double b, struct arena *arena) {
+  if (a == 0)
+    return b == 0 ? "0.0 %" : "-";
+  const double percent = 100 * (b - a) / fabs(a);
+  const char *text = number_fixed(percent, 1, arena);
+  if (fabs(percent) < no_change)
+    return "0.0 %";
+  if (shows_zero(text))
+    text = number_significant(percent, 1, arena);
+  return arena_printf(arena, "%s%s %%", percent > 0 ? "+" : "", text);
+}
+
+double number_in_unit(double value, const struct unit *unit) {
+  const double factor = unit_factor(unit), quotient = value / factor + 0.0;
+  char text[64];
+  snprintf(text, sizeof text, "%.*g", exact_digits, quotient);
+  const double shorter = strtod(text, NULL);
+  return shorter * factor == value ? shorter + 0.0 : quotient;
+}
+
+// The place of the first digit: 0 for 1 to 9, 3 for thousands, -1 for tenths.
+static int magnitude(double value) {
+  return value > 0 ? (int)floor(log10(value)) : 0;
+}
+
+static int clamp_decimals(int decimals) {
+  return decimals < 0 ? 0 : decimals > most_decimals ? most_decimals : decimals;
+}
+
+static int wanted_decimals(const struct unit *unit, double smallest, double largest) {
+  if (dimension_is_money_per(unit->dimension, BASE_TOKEN)) {
+    const int digits_of_smallest = 2 - magnitude(smallest);
+    return clamp_decimals(digits_of_smallest > 4 ? digits_of_smallest : 4);
+  }
+  if (dimension_is_money(unit->dimension))
+    return largest < 1e3 ? 2 : 0;
+  if (unit->percents == 1)
+    return 1;
+  return clamp_decimals(4 - magnitude(largest));
+}
+
+// Whether the last decimal is 0 in every value.
+static bool one_too_many(const struct scale *scale, const double *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    char text[400];
+    const int length =
+        snprintf(text, sizeof text, "%.*f", scale->decimals, values[i] / scale->factor);
+    if (length < 1 || text[length - 1] != '0')
+      return false;
+  }
+  return true;
+}
+
+static bool is_price(const struct unit *unit) {
+  return dimension_is_money_per(unit->dimension, BASE_TOKEN);
+}
+
+static void choose_token_unit(struct scale *scale, double largest) {
+  static const struct {
+    double from, factor;
+    const char *unit;
+  } steps[] = {{1e12, 1e12, "T tokens"}, {1e9, 1e9, "G tokens"}, {1e6, 1e6, "M tokens"}};
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    if (largest < steps[i].from)
+      continue;
+    scale->factor = steps[i].factor;
+    scale->unit = steps[i].unit;
+    return;
+  }
+}
+
+struct scale number_scale(const struct unit *unit, const double *values, size_t count,
+                          struct arena *arena) {
+  static const struct dimension tokens = {.power = {[BASE_TOKEN] = 1}};
+  struct scale scale = {.factor = unit_factor(unit), .unit = arena_copy(arena, unit->text)};
+  if (!strcmp(scale.unit, "-"))
+    scale.unit = "";
+  double largest = 0, smallest = INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    const double size = fabs(values[i]);
+    largest = fmax(largest, size);
+    if (size > 0)
+      smallest = fmin(smallest, size);
+  }
+  if (dimension_equal(unit->dimension, tokens) && unit->percents == 0)
+    choose_token_unit(&scale, largest);
+  if (largest == 0)
+    smallest = 0;
+  scale.decimals = wanted_decimals(unit, smallest / scale.factor, largest / scale.factor);
+  while (scale.decimals > 0 && !is_price(unit) && one_too_many(&scale, values, count))
+    scale.decimals--;
+  return scale;
+}
+
+const char *number_scaled(double value, struct scale scale, struct arena *arena) {
+  return number_fixed(value / scale.factor, scale.decimals, arena);
+}

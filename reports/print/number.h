@@ -1,0 +1,42 @@
+// number: figures as people read them. Files for machines (csv, json) take 17 digits instead.
+#ifndef PERTOKEN_REPORTS_PRINT_NUMBER_H
+#define PERTOKEN_REPORTS_PRINT_NUMBER_H
+
+#include "base/arena.h"
+#include "model/cost/units.h"
+
+#include <stddef.h>
+
+// How the numbers of one row are shown, so that they can be compared at a glance: one unit, one
+// number of decimals.
+struct scale {
+  double factor;    // what is shown = value in base units / factor
+  const char *unit; // "USD", "T tokens"; "" for plain numbers
+  int decimals;
+};
+
+// Chosen for values in base units. Money goes to the dollar (cents below 1,000), money per token
+// to four decimals or three digits of the smallest, percentages to a tenth, token counts in M, G or
+// T tokens, anything else to five digits of the largest; decimals that would be zero in every value
+// are left out.
+struct scale number_scale(const struct unit *unit, const double *values, size_t count,
+                          struct arena *arena);
+
+// "39,597,312", with the scale's decimals, without its unit.
+const char *number_scaled(double value, struct scale scale, struct arena *arena);
+
+// With thousands separators and that many decimals.
+const char *number_fixed(double value, int decimals, struct arena *arena);
+
+// With thousands separators and up to that many significant digits, no zeros at the end; very large
+// and very small numbers have an exponent.
+const char *number_significant(double value, int digits, struct arena *arena);
+
+// "+3.2 %": the change from a to b; "-" when a is 0 and b is not. Below a tenth, one digit.
+const char *number_change(double a, double b, struct arena *arena);
+
+// The value in a unit as typed (87.5 for a fraction in %), never -0: of the numbers that mean the
+// same value, the shorter one (14, not 14.000000000000002).
+double number_in_unit(double value, const struct unit *unit);
+
+#endif

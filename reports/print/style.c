@@ -1,0 +1,129 @@
+#include "reports/print/style.h"
+
+#include <langinfo.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <unistr.h>
+#include <uniwidth.h>
+
+enum { usual_width = 80, narrowest = 60, widest = 132 };
+
+static bool is_set(const char *variable) {
+  const char *value = getenv(variable);
+  return value && *value;
+}
+
+// What COLUMNS says, else the terminal.
+static int width_of(int fd, bool terminal) {
+  struct winsize size;
+  const char *columns = getenv("COLUMNS");
+  long width = columns ? strtol(columns, NULL, 10) : 0;
+  if (width < 1 && terminal && !ioctl(fd, TIOCGWINSZ, &size))
+    width = size.ws_col;
+  if (width < 1)
+    return usual_width;
+  return width < narrowest ? narrowest : width > widest ? widest : (int)width;
+}
+
+struct style style_of(FILE *out, struct arena *arena) {
+  const int fd = fileno(out);
+  const char *type = getenv("TERM");
+  struct style style = {.out = out, .arena = arena};
+  style.terminal = fd >= 0 && isatty(fd);
+  style.colour = style.terminal && !is_set("NO_COLOR") && !(type && !strcmp(type, "dumb"));
+  style.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+  style.width = width_of(fd, style.terminal);
+  return style;
+}
+
+int style_width(const char *text) {
+  const int width = u8_strwidth((const uint8_t *)text, "UTF-8");
+  return width > 0 ? width : 0;
+}
+
+// Characters that turn the direction of what follows (Unicode 15, UAX 9) could make a line read as
+// another one.
+static bool turns_direction(ucs4_t code) {
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+const char *style_text(const struct style *style, const char *text) {
+  char *out = arena_alloc(style->arena, strlen(text) + 1), *next = out;
+  const uint8_t *at = (const uint8_t *)text;
+  while (*at) {
+    ucs4_t code;
+    const int bytes = u8_strmbtouc(&code, at);
+    const bool bad = bytes <= 0 || uc_width(code, "UTF-8") < 0 || turns_direction(code) ||
+                     (!style->utf8 && code > 127);
+    const size_t used = bytes > 0 ? (size_t)bytes : 1;
+    if (bad)
+      *next++ = '?';
+    else
+      next = mempcpy(next, at, used);
+    at += used;
+  }
+  return out;
+}
+
+const char *style_mark(const struct style *style, enum emphasis emphasis, const char *text) {
+  static const char *const codes[] = {
+      [EMPHASIS_STRONG] = "1",
+      [EMPHASIS_FAINT] = "2",
+      [EMPHASIS_GOOD] = "1;32",
+      [EMPHASIS_ALARM] = "1;33",
+  };
+  if (!style->colour || emphasis == EMPHASIS_NONE || !*text)
+    return text;
+  return arena_printf(style->arena, "\033[%sm%s\033[0m", codes[emphasis], text);
+}
+
+// The bytes of `text` that fit into `width` columns when it is broken at a blank.
+static size_t line_length(const char *text, int width, struct arena *arena) {
+  size_t fits = 0;
+  for (size_t end = 0; text[end];) {
+    end += strspn(text + end, " ");
+    end += strcspn(text + end, " ");
+    if (fits && style_width(arena_copy_n(arena, text, end)) > width)
+      return fits;
+    fits = end;
+  }
+  return fits;
+}
+
+size_t style_wrap(const char *text, int width, struct arena *arena, const char ***lines) {
+  size_t count = 0;
+  *lines = arena_array(arena, strlen(text) / 2 + 2, sizeof **lines);
+  do {
+    const size_t length = line_length(text, width, arena);
+    (*lines)[count++] = arena_copy_n(arena, text, length);
+    text += length;
+    text += strspn(text, " ");
+  } while (*text);
+  return count;
+}
+
+void style_paragraph(const struct style *style, const char *first, const char *text) {
+  const char **lines;
+  const int indent = style_width(first);
+  const size_t count =
+      style_wrap(style_text(style, text), style->width - indent, style->arena, &lines);
+  for (size_t i = 0; i < count; i++)
+    fprintf(style->out, "%s%*s%s\n", i ? "" : first, i ? indent : 0, "", lines[i]);
+}
+
+void style_block(const struct style *style, enum emphasis emphasis, const char *text) {
+  const char **lines;
+  const size_t count = style_wrap(style_text(style, text), style->width, style->arena, &lines);
+  for (size_t i = 0; i < count; i++)
+    fprintf(style->out, "%s\n", style_mark(style, emphasis, lines[i]));
+}
+
+void style_rule(const struct style *style, int width) {
+  const char *piece = style->utf8 ? "\u2500" : "-", *line = "";
+  for (int i = 0; i < width; i++)
+    line = arena_printf(style->arena, "%s%s", line, piece);
+  fprintf(style->out, "%s\n", style_mark(style, EMPHASIS_FAINT, line));
+}

@@ -1,0 +1,25 @@
+// plugin: what the plugin that is linked with MPI offers, so that the program itself is not.
+#ifndef PERTOKEN_REPORTS_RANKS_PLUGIN_H
+#define PERTOKEN_REPORTS_RANKS_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RANKS_ABI = 1 };
+
+// Every rank calls the same functions in the same order. They return 0, or -1 when MPI failed.
+struct ranks_plugin {
+  int abi;
+  int (*join)(int *rank, int *size);
+  // The least of what all ranks give, on all of them.
+  int (*least)(int *number);
+  // On rank 0: the sums of all ranks' whole numbers modulo 2^64, their lows and highs.
+  int (*reduce)(uint64_t *sums, size_t sum_count, double *lows, double *highs, size_t end_count);
+  void (*leave)(void);
+};
+
+// The plugin's one symbol.
+#define RANKS_PLUGIN "pertoken_ranks"
+typedef const struct ranks_plugin *ranks_plugin_function(void);
+
+#endif

@@ -1,0 +1,292 @@
+#include "reports/spreadsheet/cost_columns.h"
+
+#include <string.h>
+
+// What a declaration is to a column.
+enum part { PART_ELSEWHERE, PART_LINKED, PART_COMPUTED };
+
+struct replica {
+  struct book *book;
+  const struct option_sheet *option;
+  lxw_worksheet *sheet;
+  int wanted, row, end, first_column;
+  const struct replica_column *columns;
+  size_t count;
+  struct evaluation *evaluation; // a column of cases each
+  enum part *parts;              // [count][model.count]
+  int *rows;                     // [model.count]: the first of its rows, -1 for none
+};
+
+static const struct model *model_of(const struct replica *replica) {
+  return &replica->option->graph.model;
+}
+
+static enum part *parts_of(const struct replica *replica, size_t column) {
+  return replica->parts + column * (size_t)model_of(replica)->count;
+}
+
+// Calls `visit` with every declaration that a formula names.
+static void visit_names(const struct node *node, void (*visit)(void *, int), void *context) {
+  if (node->kind == NODE_NAME && node->declaration >= 0)
+    visit(context, node->declaration);
+  for (int i = 0; i < node->argument_count; i++)
+    visit_names(node->arguments[i], visit, context);
+}
+
+struct search {
+  const enum part *parts;
+  int input;
+  bool found;
+};
+
+static void look_for(void *context, int declaration) {
+  struct search *search = context;
+  if (declaration == search->input || search->parts[declaration] == PART_COMPUTED)
+    search->found = true;
+}
+
+static void mark_needed(void *context, int declaration) {
+  ((bool *)context)[declaration] = true;
+}
+
+struct linking {
+  const struct model *model;
+  enum part *parts;
+};
+
+// A series that does not change is brought into the column: cells of one column read one another.
+static void mark_linked(void *context, int declaration) {
+  const struct linking *linking = context;
+  if (linking->model->declarations[declaration].kind == DECLARATION_SERIES &&
+      linking->parts[declaration] == PART_ELSEWHERE)
+    linking->parts[declaration] = PART_LINKED;
+}
+
+static void find_parts(const struct replica *replica, size_t column) {
+  const struct graph *graph = &replica->option->graph.graph;
+  enum part *parts = parts_of(replica, column);
+  bool *needed =
+      arena_array(replica->book->arena, (size_t)model_of(replica)->count, sizeof *needed);
+  for (int i = 0; i < graph->order_count; i++) {
+    struct search search = {parts, replica->columns[column].input, false};
+    visit_names(graph_formula(graph, graph->order[i]), look_for, &search);
+    if (search.found)
+      parts[graph->order[i]] = PART_COMPUTED;
+  }
+  needed[replica->wanted] = true;
+  for (int i = graph->order_count - 1; i >= 0; i--) {
+    const int d = graph->order[i];
+    if (needed[d] && parts[d] == PART_COMPUTED)
+      visit_names(graph_formula(graph, d), mark_needed, needed);
+    else
+      parts[d] = PART_ELSEWHERE;
+  }
+  struct linking linking = {model_of(replica), parts};
+  for (int i = 0; i < graph->order_count; i++)
+    if (parts[graph->order[i]] == PART_COMPUTED)
+      visit_names(graph_formula(graph, graph->order[i]), mark_linked, &linking);
+}
+
+static int periods_of(const struct replica *replica, int declaration) {
+  const bool series = model_of(replica)->declarations[declaration].kind == DECLARATION_SERIES;
+  return series ? replica->book->scenario->periods : 1;
+}
+
+static bool has_row(const struct replica *replica, int declaration) {
+  for (size_t c = 0; c < replica->count; c++)
+    if (parts_of(replica, c)[declaration] != PART_ELSEWHERE)
+      return true;
+  return false;
+}
+
+// A heading, then the rows in the order of computation.
+static void lay_out(struct replica *replica) {
+  const struct graph *graph = &replica->option->graph.graph;
+  int row = replica->row + 1;
+  for (int i = 0; i < graph->order_count; i++) {
+    const int d = graph->order[i];
+    replica->rows[d] = -1;
+    if (!has_row(replica, d))
+      continue;
+    replica->rows[d] = row;
+    row += periods_of(replica, d);
+  }
+  replica->end = row;
+}
+
+static void compute(struct replica *replica) {
+  const struct scenario *scenario = replica->book->scenario;
+  const struct graph *graph = &replica->option->graph.graph;
+  replica->evaluation =
+      evaluation_new(graph, scenario->periods, replica->count, replica->book->arena);
+  for (int d = 0; d < scenario->model->count; d++)
+    for (size_t c = 0; c < replica->count && graph->state[d] == GRAPH_INPUT; c++)
+      evaluation_at(replica->evaluation, d, 0)[c] =
+          d == replica->columns[c].input
+              ? replica->columns[c].value
+              : option_figure(scenario, replica->option->option, scenario->selected, d)->value;
+  evaluate(replica->evaluation);
+}
+
+struct replica *replica_new(struct book *book, const struct option_sheet *option,
+                            lxw_worksheet *sheet, int wanted, int row, int first_column,
+                            const struct replica_column *columns, size_t count) {
+  struct replica *replica = arena_alloc(book->arena, sizeof *replica);
+  *replica = (struct replica){.book = book,
+                              .option = option,
+                              .sheet = sheet,
+                              .wanted = wanted,
+                              .row = row,
+                              .first_column = first_column,
+                              .columns = columns,
+                              .count = count};
+  const size_t declarations = (size_t)option->graph.model.count;
+  replica->parts = arena_array(book->arena, declarations * count, sizeof *replica->parts);
+  replica->rows = arena_array(book->arena, declarations, sizeof *replica->rows);
+  for (size_t c = 0; c < count; c++)
+    find_parts(replica, c);
+  lay_out(replica);
+  compute(replica);
+  return replica;
+}
+
+int replica_end(const struct replica *replica) {
+  return replica->end;
+}
+
+const char *replica_cell(const struct replica *replica, size_t column) {
+  return cell_address(replica->rows[replica->wanted], replica->first_column + (int)column,
+                      ADDRESS_ABSOLUTE, replica->book->arena);
+}
+
+static double shown(const struct replica *replica, size_t column, int declaration, int period) {
+  const struct unit *unit = &model_of(replica)->declarations[declaration].unit;
+  return evaluation_at(replica->evaluation, declaration, period)[column] / unit_cell_factor(unit);
+}
+
+double replica_value(const struct replica *replica, size_t column) {
+  return shown(replica, column, replica->wanted, 0);
+}
+
+// ---- the formulas of a column
+
+struct place_in {
+  const struct replica *replica;
+  size_t column;
+  int row; // of the formula
+};
+
+static const char *own_address(const struct place_in *place, int declaration, int period) {
+  const struct replica *replica = place->replica;
+  return cell_address(replica->rows[declaration] + period,
+                      replica->first_column + (int)place->column, ADDRESS_RELATIVE,
+                      replica->book->arena);
+}
+
+static const char *scalar_there(const struct references *references, int declaration) {
+  const struct place_in *place = references->elsewhere;
+  const struct replica *replica = place->replica;
+  if (declaration == replica->columns[place->column].input)
+    return replica->columns[place->column].cell;
+  if (parts_of(replica, place->column)[declaration] == PART_COMPUTED)
+    return own_address(place, declaration, 0);
+  return NULL;
+}
+
+static const char *series_there(const struct references *references, int declaration, int column) {
+  return own_address(references->elsewhere, declaration, column - references->first_period);
+}
+
+// The period of the formula's own row: no formula asks for another.
+static const char *time_there(const struct references *references, int column) {
+  const struct place_in *place = references->elsewhere;
+  (void)column;
+  return cell_address(place->row, place->replica->first_column - 1, ADDRESS_COLUMN,
+                      place->replica->book->arena);
+}
+
+static struct references references_of(const struct place_in *place) {
+  const struct replica *replica = place->replica;
+  return (struct references){.model = model_of(replica),
+                             .names = replica->option->graph.names,
+                             .rows = replica->rows,
+                             .first_period = COLUMN_PERIOD,
+                             .periods = replica->book->scenario->periods,
+                             .constants = &replica->book->constants,
+                             .arena = replica->book->arena,
+                             .final = true,
+                             .scalar = scalar_there,
+                             .series = series_there,
+                             .time = time_there,
+                             .elsewhere = place};
+}
+
+// A formula that is a name or an address alone shows what stands on another sheet.
+static enum cell_role role_of(const struct replica *replica, const char *formula) {
+  const struct name *name = names_find(&replica->book->names, formula + 1);
+  return name || strchr(formula, '!') ? CELL_LINK : CELL_FORMULA;
+}
+
+static bool is_alone(const char *formula) {
+  return !strpbrk(formula + 1, "+-*/^(,<>");
+}
+
+static void write_cell(const struct replica *replica, size_t column, int declaration, int period) {
+  struct book *book = replica->book;
+  const struct place_in place = {replica, column, replica->rows[declaration] + period};
+  const struct references references = references_of(&place);
+  const struct declaration *item = &model_of(replica)->declarations[declaration];
+  const bool linked = parts_of(replica, column)[declaration] == PART_LINKED;
+  const char *formula =
+      linked ? arena_printf(book->arena, "=%s",
+                            sheet_address(book, replica->option->option->id,
+                                          replica->option->rows[declaration],
+                                          COLUMN_PERIOD + period, ADDRESS_RELATIVE))
+             : spreadsheet_formula(item, graph_formula(&replica->option->graph.graph, declaration),
+                                   COLUMN_PERIOD + period, &references);
+  const enum cell_role role = is_alone(formula) ? role_of(replica, formula) : CELL_FORMULA;
+  put_formula(book, replica->sheet, replica->rows[declaration] + period,
+              replica->first_column + (int)column, formula,
+              shown(replica, column, declaration, period),
+              formats_cell(&book->formats, role, &item->unit));
+}
+
+static void write_row(const struct replica *replica, int declaration, int t) {
+  struct book *book = replica->book;
+  const struct declaration *item = &model_of(replica)->declarations[declaration];
+  const int row = replica->rows[declaration] + t;
+  put_text(book, replica->sheet, row, COLUMN_LABEL, item->label, TEXT_PLAIN);
+  put_text(book, replica->sheet, row, COLUMN_KEY, item->name, TEXT_NOTE);
+  put_text(book, replica->sheet, row, COLUMN_UNIT, item->unit.text, TEXT_PLAIN);
+  if (item->kind == DECLARATION_SERIES) {
+    static const struct unit period = {.text = "period", .counts = true};
+    const char *time = sheet_address(book, replica->option->option->id, replica->option->time_row,
+                                     COLUMN_PERIOD + t, ADDRESS_RELATIVE);
+    put_formula(book, replica->sheet, row, replica->first_column - 1,
+                arena_printf(book->arena, "=%s", time), t,
+                formats_cell(&book->formats, CELL_LINK, &period));
+  }
+  for (size_t c = 0; c < replica->count; c++)
+    if (parts_of(replica, c)[declaration] != PART_ELSEWHERE)
+      write_cell(replica, c, declaration, t);
+}
+
+void replica_write(const struct replica *replica) {
+  const struct graph *graph = &replica->option->graph.graph;
+  struct book *book = replica->book;
+  const char *id = replica->option->option->id;
+  put_text(book, replica->sheet, replica->row, COLUMN_LABEL,
+           arena_printf(book->arena, "%s: what changes with the input", id), TEXT_HEADER);
+  put_text(book, replica->sheet, replica->row, COLUMN_KEY, "Key", TEXT_HEADER);
+  put_text(book, replica->sheet, replica->row, COLUMN_UNIT, "Unit", TEXT_HEADER);
+  put_text(book, replica->sheet, replica->row, replica->first_column - 1, "Period",
+           TEXT_HEADER_RIGHT);
+  for (size_t c = 0; c < replica->count; c++)
+    put_text(book, replica->sheet, replica->row, replica->first_column + (int)c,
+             replica->columns[c].title, TEXT_HEADER_RIGHT);
+  for (int i = 0; i < graph->order_count; i++) {
+    const int d = graph->order[i];
+    for (int t = 0; replica->rows[d] >= 0 && t < periods_of(replica, d); t++)
+      write_row(replica, d, t);
+  }
+}

@@ -1,0 +1,42 @@
+// formula: a line item's formula as the text that a spreadsheet computes.
+//
+// The engine computes in base units, cells hold display units. Every part of a formula therefore
+// carries the conversion of what it is in: products add, quotients subtract, sums and comparisons
+// bring their operands to that of the first, and the whole is brought to the line item's own unit,
+// by named constants. Scalars are read by name, series in the cell of the same column.
+//
+// Spreadsheets disagree about -2^2 and 2^3^2: powers and signs always stand in parentheses.
+#ifndef PERTOKEN_REPORTS_SPREADSHEET_FORMULA_H
+#define PERTOKEN_REPORTS_SPREADSHEET_FORMULA_H
+
+#include "model/cost/graph.h"
+#include "reports/spreadsheet/constants.h"
+
+// Where the formulas of one calculation sheet find what they read.
+struct references {
+  const struct model *model;
+  struct name *const *names;   // by declaration: of inputs and scalars
+  const int *rows;             // by declaration: of series, from 0
+  int time_row;                // of the periods' numbers, from 0
+  int first_period, periods;   // the column of period 0, from 0; columns in all
+  struct constants *constants; // where the literals of formulas go
+  struct arena *arena;
+  bool final; // marks names as used; a text that is only measured must not
+
+  // On another sheet than a calculation sheet: where things stand there, or NULL for what is read
+  // as above. `column` counts as if periods ran across from first_period on.
+  const char *(*scalar)(const struct references *, int declaration);
+  const char *(*series)(const struct references *, int declaration, int column);
+  const char *(*time)(const struct references *, int column);
+  const void *elsewhere; // theirs
+};
+
+// "=pt_h200_net_price*F12": the formula of `item` in a column (which scalars ignore).
+const char *spreadsheet_formula(const struct declaration *item, const struct node *formula,
+                                int column, const struct references *references);
+
+// "B7", "$B$7", "$B7": a cell's address, row and column from 0.
+enum address { ADDRESS_RELATIVE, ADDRESS_ROW = 1, ADDRESS_COLUMN = 2, ADDRESS_ABSOLUTE = 3 };
+const char *cell_address(int row, int column, enum address fixed, struct arena *arena);
+
+#endif

@@ -1,0 +1,123 @@
+// The calculation sheet of an option: every line item as a live formula.
+#include "reports/spreadsheet/book.h"
+
+#include <string.h>
+
+enum { TITLE_ROW, NOTE_ROW, STAMP_ROW, TIME_ROW };
+
+struct writer {
+  struct book *book;
+  struct option_sheet *sheet;
+  struct references references;
+  int row;                   // the next
+  const struct group *group; // under whose heading it would stand
+  bool *group_shown;         // [group_count]
+};
+
+static void write_timeline(struct writer *writer) {
+  struct book *book = writer->book;
+  lxw_worksheet *sheet = writer->sheet->sheet;
+  static const char *const headings[] = {"Line item", "Key", "Unit"};
+  put_header(book, sheet, TIME_ROW, headings, 3);
+  put_text(book, sheet, TIME_ROW, COLUMN_VALUE, "Value", TEXT_HEADER_RIGHT);
+  for (int t = 0; t < book->scenario->periods; t++)
+    put_number(book, sheet, TIME_ROW, COLUMN_PERIOD + t, t,
+               formats_text(&book->formats, TEXT_HEADER_RIGHT));
+}
+
+static void write_heading(struct writer *writer, const struct declaration *item) {
+  const struct group *group = &writer->sheet->graph.model.groups[item->group];
+  if (writer->group == group)
+    return;
+  bool again = writer->group_shown[item->group];
+  writer->group_shown[item->group] = true;
+  writer->group = group;
+  int last = COLUMN_PERIOD + writer->book->scenario->periods - 1;
+  put_heading(writer->book, writer->sheet->sheet, writer->row++, last,
+              again ? arena_printf(writer->book->arena, "%s (continued)", group->label)
+                    : group->label);
+}
+
+// Two rows of one label would leave a reader guessing: the later one also shows its key.
+static const char *unique_label(const struct writer *writer, int declaration) {
+  const struct model *model = &writer->sheet->graph.model;
+  const struct declaration *item = &model->declarations[declaration];
+  for (int d = 0; d < model->count; d++)
+    if (d != declaration && writer->sheet->rows[d] >= 0 &&
+        !strcmp(model->declarations[d].label, item->label))
+      return arena_printf(writer->book->arena, "%s (%s)", item->label, item->name);
+  return item->label;
+}
+
+static lxw_format *format_of(const struct writer *writer, const struct declaration *item,
+                             const char *formula) {
+  const struct name *name = names_find(&writer->book->names, formula + 1);
+  const char *here = writer->sheet->sheet->name;
+  bool link = name && (!name->sheet || strcmp(name->sheet, here) != 0);
+  bool total = item->role == ROLE_HEADLINE;
+  enum cell_role role = link    ? (total ? CELL_TOTAL_LINK : CELL_LINK)
+                        : total ? CELL_TOTAL
+                                : CELL_FORMULA;
+  return formats_cell(&writer->book->formats, role, &item->unit);
+}
+
+static void write_item(struct writer *writer, int declaration) {
+  struct option_sheet *sheet = writer->sheet;
+  struct book *book = writer->book;
+  const struct declaration *item = &sheet->graph.model.declarations[declaration];
+  write_heading(writer, item);
+  int row = writer->row++;
+  bool series = item->kind == DECLARATION_SERIES;
+  put_text(book, sheet->sheet, row, COLUMN_LABEL, unique_label(writer, declaration), TEXT_PLAIN);
+  put_text(book, sheet->sheet, row, COLUMN_KEY, item->name, TEXT_NOTE);
+  put_text(book, sheet->sheet, row, COLUMN_UNIT, item->unit.text, TEXT_PLAIN);
+  sheet->rows[declaration] = row;
+  int first = series ? COLUMN_PERIOD : COLUMN_VALUE;
+  int count = series ? book->scenario->periods : 1;
+  for (int i = 0; i < count; i++) {
+    const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
+                                              first + i, &writer->references);
+    put_formula(book, sheet->sheet, row, first + i, formula,
+                shown_value(book, sheet, declaration, i), format_of(writer, item, formula));
+  }
+  if (!series)
+    name_place(option_name(sheet, declaration), sheet->sheet->name, row, COLUMN_VALUE);
+}
+
+static void set_widths(lxw_worksheet *sheet, int periods) {
+  worksheet_set_column(sheet, COLUMN_LABEL, COLUMN_LABEL, 46, NULL);
+  worksheet_set_column(sheet, COLUMN_KEY, COLUMN_KEY, 25, NULL);
+  worksheet_set_column(sheet, COLUMN_UNIT, COLUMN_UNIT, 13, NULL);
+  worksheet_set_column(sheet, COLUMN_VALUE, COLUMN_VALUE, 17, NULL);
+  worksheet_set_column(sheet, COLUMN_PERIOD, (lxw_col_t)(COLUMN_PERIOD + periods - 1), 14, NULL);
+}
+
+void write_calculation(struct book *book, struct option_sheet *sheet) {
+  const struct option *option = sheet->option;
+  int periods = book->scenario->periods;
+  sheet->time_row = TIME_ROW;
+  struct writer writer = {.book = book, .sheet = sheet, .row = TIME_ROW + 1};
+  writer.references = (struct references){.model = &sheet->graph.model,
+                                          .names = sheet->graph.names,
+                                          .rows = sheet->rows,
+                                          .time_row = TIME_ROW,
+                                          .first_period = COLUMN_PERIOD,
+                                          .periods = periods,
+                                          .constants = &book->constants,
+                                          .arena = book->arena,
+                                          .final = true};
+  writer.group_shown =
+      arena_array(book->arena, (size_t)sheet->graph.model.group_count + 1, sizeof(bool));
+  begin_sheet(book, sheet->sheet,
+              arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name),
+              TIME_ROW + 1, COLUMN_LABEL + 1);
+  put_text(book, sheet->sheet, NOTE_ROW, 0,
+           "Period 0 is the purchase, 1, 2, ... are periods of operation. Amounts are per period.",
+           TEXT_NOTE);
+  put_stamps(book, sheet->sheet, STAMP_ROW);
+  write_timeline(&writer);
+  for (int i = 0; i < sheet->graph.graph.order_count; i++)
+    write_item(&writer, sheet->graph.graph.order[i]);
+  set_widths(sheet->sheet, periods);
+  end_sheet(sheet->sheet, writer.row - 1, COLUMN_PERIOD + periods - 1);
+}

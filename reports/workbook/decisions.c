@@ -1,0 +1,255 @@
+// Decisions: what the scenario's questions were answered, live where a formula is closed. Results
+// of a search stand in grey: they hold for the inputs of the run.
+#include "reports/answers/answer_parts.h"
+#include "reports/answers/questions.h"
+#include "reports/spreadsheet/book.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
+enum { FIRST_WIDTH = 46, OTHER_WIDTH = 20, LEAST_COLUMNS = 6, LINE_HEIGHT = 15 };
+enum { USUAL_SIZE = 11, STRONG_SIZE = 12 };
+
+static const struct unit plain = {.text = "-", .counts = true};
+
+struct writer {
+  struct book *book;
+  lxw_worksheet *sheet;
+  int row;        // the next
+  int top;        // of the present table's first row of cells
+  size_t columns; // of the widest table
+};
+
+static const struct unit *unit_of(const struct decision_table *table, size_t column,
+                                  const struct decision_cell *cell) {
+  if (cell->unit)
+    return cell->unit;
+  return table->columns[column].unit ? table->columns[column].unit : &plain;
+}
+
+// ---- live formulas
+
+// "h200.tco": the name of an option's item or input.
+static const char *named(const struct writer *writer, const char *what) {
+  struct book *book = writer->book;
+  const char *dot = strchr(what, '.');
+  for (size_t o = 0; dot && o < book->scenario->option_count; o++) {
+    const char *id = book->options[o].option->id;
+    if (strlen(id) != (size_t)(dot - what) || strncmp(id, what, strlen(id)) != 0)
+      continue;
+    const int declaration = model_find(book->scenario->model, dot + 1);
+    struct name *name = declaration < 0 ? NULL : option_name(&book->options[o], declaration);
+    if (name) {
+      name->used = true;
+      return name->text;
+    }
+  }
+  return NULL;
+}
+
+// "@2,1": a cell of the same table.
+static const char *neighbour(const struct writer *writer, const char *what) {
+  char *end;
+  const long row = strtol(what + 1, &end, 10);
+  const long column = *end == ',' ? strtol(end + 1, &end, 10) : -1;
+  if (row < 0 || column < 0 || *end)
+    return NULL;
+  return cell_address(writer->top + (int)row, (int)column, ADDRESS_RELATIVE, writer->book->arena);
+}
+
+// "=5 %": a number that gets a cell of its own on Inputs; in the unit of its column, or that in
+// USD.
+static const char *literal(const struct writer *writer, const char *what, const char *label,
+                           const struct unit *unit) {
+  struct book *book = writer->book;
+  const char *currency = book->scenario->model->currency;
+  double value;
+  if (text_has_currency(what, "USD"))
+    unit = unit_known(text_in_currency(unit->text, currency, "USD", book->arena), book->arena);
+  if (quantity_parse(what + 1, (struct place){0}, unit, &value, book->diagnostics))
+    return NULL;
+  struct name *name = constants_literal(&book->constants, "decision", label, what + 1, value, unit);
+  name->used = true;
+  return name->text;
+}
+
+static const char *reference(const struct writer *writer, const char *what,
+                             const struct decision_column *column, const struct unit *unit) {
+  if (*what == '@')
+    return neighbour(writer, what);
+  return *what == '=' ? literal(writer, what, column->title, unit) : named(writer, what);
+}
+
+// The formula with its references in place, or NULL where one leads nowhere.
+static const char *live_text(const struct writer *writer, const struct decision_cell *cell,
+                             const struct decision_column *column, const struct unit *unit) {
+  struct arena *arena = writer->book->arena;
+  const char *text = *cell->formula == '=' ? "" : "=", *at = cell->formula;
+  for (const char *open; (open = strchr(at, '[')); at = strchr(open, ']') + 1) {
+    const char *close = strchr(open, ']');
+    const char *what = close ? arena_copy_n(arena, open + 1, (size_t)(close - open - 1)) : "";
+    const char *found = close ? reference(writer, what, column, unit) : NULL;
+    if (!found)
+      return NULL;
+    text = arena_printf(arena, "%s%.*s%s", text, (int)(open - at), at, found);
+  }
+  return arena_printf(arena, "%s%s", text, at);
+}
+
+// Does everything that the cell is computed from follow the inputs? A cell that reads a result of
+// the run is one itself.
+static bool is_live(const struct decision_table *table, const struct decision_cell *cell) {
+  if (!cell->formula)
+    return cell->text || isnan(cell->value);
+  for (const char *at = cell->formula; (at = strstr(at, "[@")); at++) {
+    char *end;
+    const long row = strtol(at + 2, &end, 10), column = strtol(end + 1, &end, 10);
+    if (!is_live(table, &table->cells[(size_t)row * table->column_count + (size_t)column]))
+      return false;
+  }
+  return true;
+}
+
+// ---- cells
+
+static void write_live(const struct writer *writer, const struct decision_table *table, int row,
+                       size_t column, const struct decision_cell *cell) {
+  struct book *book = writer->book;
+  const struct unit *unit = unit_of(table, column, cell);
+  const char *formula = live_text(writer, cell, &table->columns[column], unit);
+  if (!formula) {
+    diagnostics_error(book->diagnostics, (struct place){0},
+                      "a live formula of '%s' has a reference that leads nowhere: %s", table->key,
+                      cell->formula);
+    book->failed = true;
+    return;
+  }
+  const bool link = strspn(formula + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+                                        "0123456789") == strlen(formula + 1) &&
+                    strncmp(formula + 1, "pt_", 3) == 0;
+  put_formula(book, writer->sheet, row, (int)column, formula, cell_number(cell->value, unit),
+              formats_cell(&book->formats, link ? CELL_LINK : CELL_FORMULA, unit));
+}
+
+static bool holds_texts(const struct decision_table *table, size_t column) {
+  for (size_t r = 0; r < table->row_count; r++)
+    if (!table->cells[r * table->column_count + column].text)
+      return false;
+  return true;
+}
+
+// Words among numbers stand like these; a column of words keeps away from the numbers before it.
+static enum text_format text_format_of(const struct decision_table *table, size_t column) {
+  if (!column)
+    return TEXT_WRAPPED;
+  return holds_texts(table, column) ? TEXT_INDENTED_WRAPPED : TEXT_RIGHT;
+}
+
+// As high as its longest text needs.
+static void set_height(const struct writer *writer, const struct decision_table *table, size_t r) {
+  size_t lines = 1;
+  for (size_t c = 0; c < table->column_count; c++) {
+    const char *text = table->cells[r * table->column_count + c].text;
+    const size_t width = c ? OTHER_WIDTH - 2 : FIRST_WIDTH;
+    const size_t needed = text ? 1 + (strlen(text) - (*text != 0)) / width : 1;
+    lines = needed > lines ? needed : lines;
+  }
+  if (lines > 1)
+    worksheet_set_row(writer->sheet, (lxw_row_t)writer->row, (double)(lines * LINE_HEIGHT), NULL);
+}
+
+static void write_cell(const struct writer *writer, const struct decision_table *table, int row,
+                       size_t column, const struct decision_cell *cell) {
+  struct book *book = writer->book;
+  if (cell->text)
+    put_text(book, writer->sheet, row, (int)column, cell->text, text_format_of(table, column));
+  else if (isfinite(cell->value) && cell->formula && is_live(table, cell))
+    write_live(writer, table, row, column, cell);
+  else if (isfinite(cell->value)) {
+    const struct unit *unit = unit_of(table, column, cell);
+    const double number = cell_number(cell->value, unit);
+    put_number(book, writer->sheet, row, (int)column, number,
+               formats_result(&book->formats, number, unit));
+  } else
+    put_text(book, writer->sheet, row, (int)column,
+             isnan(cell->value) ? "-" : (cell->value > 0 ? "no limit" : "none"), TEXT_RIGHT);
+}
+
+static void write_header(const struct writer *writer, const struct decision_table *table) {
+  struct arena *arena = writer->book->arena;
+  for (size_t c = 0; c < table->column_count; c++) {
+    const struct decision_column *column = &table->columns[c];
+    const bool unit = column->unit && strcmp(column->unit->text, "-") != 0;
+    const char *title =
+        unit ? arena_printf(arena, "%s, %s", column->title, column->unit->text) : column->title;
+    put_text(writer->book, writer->sheet, writer->row, (int)c, title,
+             c == 0                  ? TEXT_HEADER
+             : holds_texts(table, c) ? TEXT_HEADER_INDENTED
+                                     : TEXT_HEADER_RIGHT);
+  }
+}
+
+// Over the whole width.
+static void write_sentence(struct writer *writer, const char *text, int size,
+                           enum text_format format) {
+  const int last = (int)writer->columns - 1;
+  merge_line(writer->book, writer->sheet, writer->row, last, FIRST_WIDTH + last * OTHER_WIDTH,
+             strlen(text), size, format);
+  put_text(writer->book, writer->sheet, writer->row++, 0, text, format);
+}
+
+static void write_table(struct writer *writer, const struct decision_table *table) {
+  if (table->title)
+    put_heading(writer->book, writer->sheet, writer->row++, (int)table->column_count - 1,
+                table->title);
+  write_header(writer, table);
+  writer->top = ++writer->row;
+  for (size_t r = 0; r < table->row_count; r++, writer->row++) {
+    set_height(writer, table, r);
+    for (size_t c = 0; c < table->column_count; c++)
+      write_cell(writer, table, writer->row, c, &table->cells[r * table->column_count + c]);
+  }
+  if (table->note)
+    write_sentence(writer, table->note, USUAL_SIZE, TEXT_NOTE_WRAPPED);
+  writer->row++;
+}
+
+static void write_decision(struct writer *writer, const struct decision *decision) {
+  put_text(writer->book, writer->sheet, writer->row++, 0,
+           decision->title ? decision->title : decision->name, TEXT_SUBTITLE);
+  write_sentence(writer, decision->answer, STRONG_SIZE,
+                 decision->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
+  for (size_t i = 0; i < decision->warnings.count; i++)
+    write_sentence(writer, decision->warnings.list[i], USUAL_SIZE, TEXT_NOTE_WRAPPED);
+  writer->row++;
+  for (size_t t = 0; t < decision->table_count; t++)
+    write_table(writer, &decision->tables[t]);
+}
+
+static size_t widest(const struct decisions *decisions) {
+  size_t columns = LEAST_COLUMNS;
+  for (size_t i = 0; i < decisions->count; i++)
+    for (size_t t = 0; t < decisions->list[i].table_count; t++)
+      if (decisions->list[i].tables[t].column_count > columns)
+        columns = decisions->list[i].tables[t].column_count;
+  return columns;
+}
+
+void write_decisions(struct book *book) {
+  struct writer writer = {
+      .book = book, .sheet = book->decisions_sheet, .columns = widest(&book->decisions)};
+  begin_sheet(book, writer.sheet, "Decisions", FIRST_STAMP_ROW, 0);
+  put_text(book, writer.sheet, NOTE_ROW, 0,
+           "Black and green figures are live. Grey ones were computed for the inputs of the base "
+           "run and stay as they are: run pertoken again after a change.",
+           TEXT_NOTE);
+  writer.row = put_stamps(book, writer.sheet, FIRST_STAMP_ROW) + 1;
+  for (size_t i = 0; i < book->decisions.count; i++)
+    write_decision(&writer, &book->decisions.list[i]);
+  worksheet_set_column(writer.sheet, 0, 0, FIRST_WIDTH, NULL);
+  worksheet_set_column(writer.sheet, 1, (lxw_col_t)writer.columns, OTHER_WIDTH, NULL);
+  end_sheet(writer.sheet, writer.row - 2, (int)writer.columns - 1);
+}

@@ -1,0 +1,286 @@
+#include "reports/workbook/evidence_watts.h"
+#include "reports/spreadsheet/charts.h"
+
+#include <math.h>
+#include <string.h>
+
+// Columns of the lines and of the readings. The last says that a reading is none.
+enum { COLUMN_WINDOW, COLUMN_SECONDS, COLUMN_WATTS, COLUMN_TDP, COLUMN_GAP = COLUMN_TDP };
+enum { LAST_COLUMN = 7 };
+enum { CHART_PIXELS = 960, CHART_HIGH = 400, WATTS_ROWS = 22 }; // rows: with one that stays empty
+
+static const struct unit watts = {.text = "W", .dimension = {{[BASE_W] = 1}}};
+static const struct unit seconds = {.text = "s", .dimension = {{[BASE_H] = 1}}};
+
+struct writer {
+  struct book *book;
+  lxw_worksheet *sheet;
+  int row; // the next
+};
+
+static bool has_readings(const struct option *option) {
+  return option->record && option->record->readings.load.count > 0 &&
+         measurement_metered_devices(option->record) == 1;
+}
+
+bool watts_shown(const struct book *book) {
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if (has_readings(&book->scenario->options[o]))
+      return true;
+  return false;
+}
+
+const char *watts_words(const struct option *option, struct arena *arena) {
+  const struct measurement *record = option->record;
+  if (!record)
+    return "not measured";
+  if (has_readings(option))
+    return "measured: the chart above, the readings below";
+  if (isnan(record->load_power_w))
+    return arena_printf(arena, "not measured (%s)", record->energy_meter);
+  if (measurement_metered_devices(record) > 1)
+    return arena_printf(arena, "not shown: they are of %d devices together",
+                        measurement_metered_devices(record));
+  return "not in the record: it was written before records had readings";
+}
+
+// Above numbers, but for the first column.
+static void put_numbers_header(struct writer *writer, const char *const *texts, int count) {
+  put_header(writer->book, writer->sheet, writer->row, texts, count);
+  for (int i = 1; i < count; i++)
+    put_text(writer->book, writer->sheet, writer->row, i, texts[i], TEXT_HEADER_RIGHT);
+  writer->row++;
+}
+
+// ---- how it was measured
+
+static void put_line(struct writer *writer, const char *label, const char *text) {
+  put_text(writer->book, writer->sheet, writer->row, COLUMN_WINDOW, label, TEXT_PLAIN);
+  put_text(writer->book, writer->sheet, writer->row++, COLUMN_SECONDS, text, TEXT_PLAIN);
+}
+
+static const char *scope_text(const struct measurement *record, struct arena *arena) {
+  if (!strcmp(record->record->device.backend, "cpu"))
+    return "the processor packages of the host, nothing else of the machine";
+  if (isnan(record->beside.module_power_w))
+    return "the device, nothing else of the machine";
+  return arena_printf(arena, "the device without the rest of its module, which drew %.4g W in all",
+                      record->beside.module_power_w);
+}
+
+static const char *work_text(const struct measurement *record, struct arena *arena) {
+  const double soak_s = record->beside.soak_s;
+  const char *soak =
+      soak_s > 0 ? arena_printf(arena, ", after %.3g s of the same load", soak_s) : "";
+  return arena_printf(arena, "%s %s, batch %d, context %d: %.3g s under the meter%s",
+                      record->model.id, record->precision, record->batch, record->context,
+                      record->energy_window_s, soak);
+}
+
+static int gaps_of(const struct measurement_window *window) {
+  int gaps = 0;
+  for (size_t i = 0; i < window->count; i++)
+    gaps += isnan(window->power_w[i]);
+  return gaps;
+}
+
+static const char *kind_text(const struct measurement_readings *readings, struct arena *arena) {
+  const int gaps = gaps_of(&readings->idle) + gaps_of(&readings->load);
+  const char *kind = readings->load.sensed ? "the sensors' own watts" : "the energy counter";
+  const char *text = arena_printf(
+      arena, "%s; each is the mean of the time since the one before, joined ones keep their energy",
+      kind);
+  return gaps ? arena_printf(arena, "%s; %d gap%s, where the meter was not read", text, gaps,
+                             gaps == 1 ? "" : "s")
+              : text;
+}
+
+static void write_words(struct writer *writer, const struct option *option) {
+  struct arena *arena = writer->book->arena;
+  const struct measurement *record = option->record;
+  put_heading(writer->book, writer->sheet, writer->row++, LAST_COLUMN,
+              arena_printf(arena, "%s: measured watts over time", option->id));
+  put_line(writer, "Meter", record->energy_meter);
+  put_line(writer, "Scope", scope_text(record, arena));
+  put_line(writer, "Device", record->record->device.name);
+  put_line(writer, "Measured on",
+           arena_copy_n(arena, record->finished, strcspn(record->finished, "T")));
+  put_line(writer, "Load", work_text(record, arena));
+  put_line(writer, "Readings", kind_text(&record->readings, arena));
+}
+
+// ---- the lines of the mean and of the TDP
+
+static void put_result(const struct writer *writer, int row, int column, double value,
+                       const struct unit *unit) {
+  put_number(writer->book, writer->sheet, row, column, value,
+             formats_result(&writer->book->formats, value, unit));
+}
+
+struct tdp {
+  double power_w;
+  const char *source;
+};
+
+static bool find_tdp(const struct book *book, const struct option *option, struct tdp *tdp) {
+  const struct table *table = catalog_table(book->scenario->catalog, CATALOG_ACCELERATORS);
+  const long row = table ? catalog_find(table, option->accelerator) : -1;
+  if (row < 0 || !table_number(table, (size_t)row, "tdp_w", &tdp->power_w) ||
+      strcmp(table_cell(table, (size_t)row, "kind"), "datasheet") != 0)
+    return false;
+  tdp->source = arena_printf(book->arena, "%s, %s", table_cell(table, (size_t)row, "source_title"),
+                             table_cell(table, (size_t)row, "as_of"));
+  return true;
+}
+
+// One end of the lines.
+static void write_end(struct writer *writer, const struct measurement *record, double at_s,
+                      const struct tdp *tdp, struct name *name) {
+  put_result(writer, writer->row, COLUMN_SECONDS, at_s, &seconds);
+  put_result(writer, writer->row, COLUMN_WATTS, record->load_power_w, &watts);
+  if (name)
+    put_link(writer->book, writer->sheet, writer->row, COLUMN_TDP, name, tdp->power_w, &watts);
+  writer->row++;
+}
+
+static double end_of(const struct measurement_window *window) {
+  return window->count ? window->end_s[window->count - 1] : 0;
+}
+
+static void write_lines(struct writer *writer, struct watts_table *table) {
+  static const char *const headings[] = {"Flat lines", "Seconds", "Mean, W", "TDP, W"};
+  struct book *book = writer->book;
+  const struct option *option = table->option->option;
+  const struct measurement *record = option->record;
+  struct tdp tdp;
+  struct name *name = NULL;
+  table->has_tdp = find_tdp(book, option, &tdp);
+  if (table->has_tdp)
+    name =
+        constants_literal(&book->constants, "tdp",
+                          arena_printf(book->arena, "TDP (datasheet) of %s", option->accelerator),
+                          tdp.source, tdp.power_w, &watts);
+  put_numbers_header(writer, headings, table->has_tdp ? 4 : 3);
+  table->lines = writer->row;
+  table->end_s = fmax(end_of(&record->readings.idle), end_of(&record->readings.load));
+  write_end(writer, record, 0, &tdp, name);
+  write_end(writer, record, table->end_s, &tdp, name);
+  if (!table->has_tdp)
+    put_line(writer, "TDP", "no datasheet of this device in the catalogue");
+}
+
+int watts_write(struct book *book, const struct option_sheet *sheet, int row,
+                struct watts_table *table) {
+  struct writer writer = {.book = book, .sheet = book->evidence, .row = row};
+  *table = (struct watts_table){.option = sheet};
+  if (!has_readings(sheet->option))
+    return row;
+  write_words(&writer, sheet->option);
+  write_lines(&writer, table);
+  table->chart = writer.row;
+  return writer.row + WATTS_ROWS;
+}
+
+// ---- the readings
+
+// Returns the first row of them.
+static int write_window(struct writer *writer, const char *name,
+                        const struct measurement_window *window) {
+  const int first = writer->row;
+  for (size_t i = 0; i < window->count; i++, writer->row++) {
+    put_text(writer->book, writer->sheet, writer->row, COLUMN_WINDOW, name, TEXT_PLAIN);
+    put_result(writer, writer->row, COLUMN_SECONDS, window->end_s[i], &seconds);
+    if (isnan(window->power_w[i]))
+      put_text(writer->book, writer->sheet, writer->row, COLUMN_GAP,
+               "a gap: the meter was not read", TEXT_NOTE);
+    else
+      put_result(writer, writer->row, COLUMN_WATTS, window->power_w[i], &watts);
+  }
+  return first;
+}
+
+struct look {
+  const char *name;
+  lxw_color_t colour;
+  float width;
+  uint8_t dash;
+};
+
+static void add_line(const struct writer *writer, lxw_chart *chart, int first, int last, int column,
+                     const struct look *look) {
+  const char *sheet = writer->sheet->name;
+  const struct chart_range x = {sheet, first, COLUMN_SECONDS, last, COLUMN_SECONDS};
+  const struct chart_range y = {sheet, first, column, last, column};
+  lxw_chart_series *series = chart_add_line(chart, &x, &y, look->name, 0);
+  lxw_chart_line line = {.color = look->colour, .width = look->width, .dash_type = look->dash};
+  chart_series_set_line(series, &line);
+  chart_series_set_marker_type(series, LXW_CHART_MARKER_NONE);
+}
+
+static void set_axes(lxw_chart *chart) {
+  const struct chart_axes axes = {"seconds since the window began", "General", "W", "#,##0"};
+  chart_set_axes(chart, &axes);
+  chart_axis_set_min(chart->x_axis, 0);
+  chart_axis_set_min(chart->y_axis, 0);
+  chart_show_blanks_as(chart, LXW_CHART_BLANKS_AS_GAP);
+}
+
+static void insert_chart(const struct writer *writer, const struct watts_table *table, int idle) {
+  struct book *book = writer->book;
+  const struct measurement_readings *readings = &table->option->option->record->readings;
+  const struct look idle_look = {"idle", low_colour(), 2, LXW_CHART_LINE_DASH_SOLID};
+  const struct look load_look = {"under load", high_colour(), 2, LXW_CHART_LINE_DASH_SOLID};
+  const struct look mean_look = {"mean under load", LXW_COLOR_BLACK, 1.25F,
+                                 LXW_CHART_LINE_DASH_ROUND_DOT};
+  const struct look tdp_look = {"TDP (datasheet)", option_colour(1), 2, LXW_CHART_LINE_DASH_DASH};
+  lxw_chart *chart = chart_begin(
+      book, LXW_CHART_SCATTER_STRAIGHT,
+      arena_printf(book->arena, "Measured watts over time, %s", table->option->option->id));
+  if (readings->idle.count)
+    add_line(writer, chart, idle, idle + (int)readings->idle.count - 1, COLUMN_WATTS, &idle_look);
+  add_line(writer, chart, table->load, table->load + (int)readings->load.count - 1, COLUMN_WATTS,
+           &load_look);
+  add_line(writer, chart, table->lines, table->lines + 1, COLUMN_WATTS, &mean_look);
+  if (table->has_tdp)
+    add_line(writer, chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp_look);
+  set_axes(chart);
+  chart_place_sized(book, writer->sheet, chart, table->chart, CHART_PIXELS, CHART_HIGH,
+                    "Lines: the meter's readings while idle and under load, their mean under load "
+                    "and the datasheet's TDP");
+}
+
+int watts_write_readings(struct book *book, struct watts_table *table, int row) {
+  static const char *const headings[] = {"Window", "Seconds", "W", ""};
+  struct writer writer = {.book = book, .sheet = book->evidence, .row = row};
+  const struct option *option = table->option->option;
+  if (!has_readings(option))
+    return row;
+  put_heading(book, writer.sheet, writer.row++, LAST_COLUMN,
+              arena_printf(book->arena, "%s: readings of the meter", option->id));
+  put_numbers_header(&writer, headings, 4);
+  const int idle = write_window(&writer, "idle", &option->record->readings.idle);
+  table->load = write_window(&writer, "under load", &option->record->readings.load);
+  insert_chart(&writer, table, idle);
+  return writer.row + 1;
+}
+
+lxw_chart *watts_overview(struct book *book) {
+  lxw_chart *chart =
+      chart_begin(book, LXW_CHART_SCATTER_STRAIGHT, "Measured watts over time, beside the TDP");
+  const struct writer writer = {.book = book, .sheet = book->evidence};
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    const struct watts_table *table = &book->watts[o];
+    if (!has_readings(table->option->option))
+      continue;
+    const struct option *option = table->option->option;
+    const struct look load = {option->id, option_colour(o), 2, LXW_CHART_LINE_DASH_SOLID};
+    const struct look tdp = {arena_printf(book->arena, "%s: TDP (datasheet)", option->id),
+                             option_colour(o), 2, LXW_CHART_LINE_DASH_DASH};
+    add_line(&writer, chart, table->load,
+             table->load + (int)option->record->readings.load.count - 1, COLUMN_WATTS, &load);
+    if (table->has_tdp)
+      add_line(&writer, chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp);
+  }
+  set_axes(chart);
+  return chart;
+}

@@ -1,0 +1,65 @@
+// Change log: what this workbook was made of, so that it can be made again.
+#include "base/version.h"
+#include "reports/spreadsheet/book.h"
+
+#include <inttypes.h>
+
+enum { TITLE_ROW, HEADER_ROW = 2 };
+
+struct writer {
+  struct book *book;
+  int row; // the next
+};
+
+static void put_entry(struct writer *writer, const char *label, const char *text) {
+  put_text(writer->book, writer->book->log, writer->row, 0, label, TEXT_PLAIN);
+  put_text(writer->book, writer->book->log, writer->row++, 1, text, TEXT_PLAIN);
+}
+
+// As they would be typed again.
+static const char *settings_text(const struct scenario *scenario, struct arena *arena) {
+  const char *text = scenario->mixed ? "--mixed" : "";
+  for (size_t i = 0; i < scenario->setting_count; i++)
+    text = arena_printf(arena, "%s%s--set '%s'", text, *text ? " " : "", scenario->settings[i]);
+  return *text ? text : "none";
+}
+
+static void write_options(struct writer *writer) {
+  const struct scenario *scenario = writer->book->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    put_entry(writer, "Option",
+              arena_printf(writer->book->arena, "%s: %s%s", scenario->options[o].id,
+                           scenario->options[o].accelerator_name,
+                           o == scenario->baseline ? " (baseline)" : ""));
+}
+
+static const char *seed_text(const struct book *book) {
+  const struct simulation *simulation = book->simulation;
+  if (!simulation)
+    return "none: no simulation in this workbook";
+  if (!simulation->done)
+    return "none: nothing to draw in this case";
+  return arena_printf(book->arena, "%" PRIu64 ", of %" PRIu64 " draws by method %s",
+                      simulation->seed, simulation->draws, draw_method_names[simulation->method]);
+}
+
+void write_log(struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  struct writer writer = {.book = book, .row = HEADER_ROW + 1};
+  static const char *const headings[] = {"What", "Value"};
+  begin_sheet(book, book->log, "Change log", HEADER_ROW + 1, 1);
+  put_header(book, book->log, HEADER_ROW, headings, 2);
+  put_entry(&writer, "Written by", "pertoken " PERTOKEN_VERSION);
+  put_entry(&writer, "Scenario", scenario->path);
+  put_entry(&writer, "Title", scenario->title);
+  put_entry(&writer, "Digest (SHA-256) of scenario, cost model and settings", scenario->digest);
+  put_entry(&writer, "Day that ages of figures are counted from", scenario->date);
+  put_entry(&writer, "Cost model", scenario->model->source->name);
+  put_entry(&writer, "Seed", seed_text(book));
+  put_entry(&writer, "Case shown when written", scenario->cases[scenario->selected]);
+  put_entry(&writer, "Settings", settings_text(scenario, book->arena));
+  write_options(&writer);
+  worksheet_set_column(book->log, 0, 0, 54, NULL);
+  worksheet_set_column(book->log, 1, 1, 80, NULL);
+  end_sheet(book->log, writer.row - 1, 1);
+}

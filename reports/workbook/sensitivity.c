@@ -1,0 +1,527 @@
+// Sensitivity: the tornado, live: every swing's ends, what they do, and how they rank.
+#include "model/questions/sensitivity.h"
+#include "reports/answers/compare.h"
+#include "reports/spreadsheet/charts.h"
+#include "reports/spreadsheet/cost_columns.h"
+#include "reports/workbook/curves.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
+enum {
+  COLUMN_BASE = 3,
+  COLUMN_LOW,
+  COLUMN_HIGH,
+  COLUMN_AT_LOW,
+  COLUMN_AT_HIGH,
+  COLUMN_WIDTH,
+  COLUMN_RANK
+};
+enum { COLUMN_ORDER = 3, COLUMN_PLACE, COLUMN_DOWN, COLUMN_UP };
+enum { MOST_SWINGS = 12, REPLICA_COLUMN = 4, TORNADO_ROWS = 24 };
+
+#define SWING_SHARE  0.20
+#define LEAST_EFFECT 1e-9 // of a swing that is shown
+
+static const struct unit percent = {.text = "%", .percents = 1};
+static const struct unit plain = {.text = "-", .counts = true};
+static const struct unit order = {.text = "rank", .counts = true};
+
+struct writer {
+  struct book *book;
+  lxw_worksheet *sheet;
+  const struct sensitivity *sensitivity;
+  const struct swing *swings[MOST_SWINGS]; // shown
+  size_t count;
+  struct name *share;
+  int first, sorted;                 // rows of the first swing, and of the first of the sorted ones
+  int base_row, zero_row;            // of the result at present, of a price of zero
+  const struct replica **replicas;   // by option; NULL where nothing moves it
+  size_t (*columns)[MOST_SWINGS][2]; // by option: of its replica, SIZE_MAX where it stands still
+};
+
+static const struct scenario *scenario_of(const struct writer *writer) {
+  return writer->book->scenario;
+}
+
+static bool shows_saving(const struct writer *writer) {
+  return writer->sensitivity->option != scenario_of(writer)->baseline;
+}
+
+static const struct unit *result_unit(const struct writer *writer) {
+  if (shows_saving(writer))
+    return &percent;
+  return &scenario_of(writer)->model->declarations[writer->sensitivity->item].unit;
+}
+
+static const char *here(const struct writer *writer, int row, int column) {
+  return cell_address(row, column, ADDRESS_RELATIVE, writer->book->arena);
+}
+
+static const char *fixed(const struct writer *writer, int row, int column) {
+  return cell_address(row, column, ADDRESS_ABSOLUTE, writer->book->arena);
+}
+
+// "$I$6:$I$17": that column of all swings.
+static const char *all_swings(const struct writer *writer, int column) {
+  return arena_printf(writer->book->arena, "%s:%s", fixed(writer, writer->first, column),
+                      fixed(writer, writer->first + (int)writer->count - 1, column));
+}
+
+// The option whose name and unit stand for a swing: the first that it moves.
+static const struct option_sheet *moved_option(const struct writer *writer,
+                                               const struct swing *swing) {
+  const struct scenario *scenario = scenario_of(writer);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (target_moves(scenario, swing->target, o))
+      return &writer->book->options[o];
+  return NULL;
+}
+
+// ---- the ends
+
+// A limit as a formula writes it; NULL where there is none to reach by a share of the value.
+static const char *limit_text(const struct writer *writer, const struct swing *swing, bool low) {
+  const struct declaration *input = target_input(scenario_of(writer), swing->target);
+  struct arena *arena = writer->book->arena;
+  if (!low && !strcmp(input->name, "horizon")) {
+    const struct option_sheet *option = &writer->book->options[0];
+    const char *periods =
+        sheet_address(writer->book, option->option->id, option->time_row,
+                      COLUMN_PERIOD + scenario_of(writer)->periods - 1, ADDRESS_ABSOLUTE);
+    int length = model_find(scenario_of(writer)->model, "period_length");
+    if (length < 0)
+      return periods;
+    option_name(option, length)->used = true;
+    return arena_printf(arena, "%s*%s", periods, option_name(option, length)->text);
+  }
+  if (low ? !input->has_min || input->min_exclusive : !input->has_max)
+    return NULL;
+  const double limit = cell_number(low ? input->min : input->max, &input->unit);
+  if (limit == 0 || limit == 1)
+    return arena_printf(arena, "%g", limit);
+  struct name *name =
+      constants_literal(&writer->book->constants, input->name, input->label,
+                        low ? "lowest" : "highest", low ? input->min : input->max, &input->unit);
+  name->used = true;
+  return name->text;
+}
+
+// A percentile of the input's range: a constant of Inputs.
+static const char *percentile_formula(const struct writer *writer, const struct swing *swing,
+                                      bool low) {
+  const struct declaration *input = target_input(scenario_of(writer), swing->target);
+  struct name *name = constants_literal(&writer->book->constants, input->name, swing->name,
+                                        low ? "5th percentile" : "95th percentile",
+                                        low ? swing->low.value : swing->high.value, &input->unit);
+  name->used = true;
+  return arena_printf(writer->book->arena, "=%s", name->text);
+}
+
+// "=MAX(D6-pt_swing*ABS(D6),0)"; a whole number moves by one at least.
+static const char *end_formula(const struct writer *writer, const struct swing *swing, int row,
+                               bool low) {
+  struct arena *arena = writer->book->arena;
+  if (swing->ranged)
+    return percentile_formula(writer, swing, low);
+  const bool integer = target_input(scenario_of(writer), swing->target)->integer;
+  const char *base = here(writer, row, COLUMN_BASE), *limit = limit_text(writer, swing, low);
+  const char *sign = low ? "-" : "+";
+  const char *end = arena_printf(arena, "%s%s%s*ABS(%s)", base, sign, writer->share->text, base);
+  if (integer)
+    end = arena_printf(arena, "%s(ROUND(%s,0),%s%s1)", low ? "MIN" : "MAX", end, base, sign);
+  if (limit)
+    end = arena_printf(arena, "%s(%s,%s)", low ? "MAX" : "MIN", end, limit);
+  return arena_printf(arena, "=%s", end);
+}
+
+static void write_ends(const struct writer *writer, size_t i) {
+  struct book *book = writer->book;
+  const struct swing *swing = writer->swings[i];
+  const struct declaration *input = target_input(scenario_of(writer), swing->target);
+  const int row = writer->first + (int)i;
+  const bool own = swing->target.option >= 0;
+  put_text(book, writer->sheet, row, COLUMN_LABEL,
+           own ? arena_printf(book->arena, "%s, %s", input->label,
+                              scenario_of(writer)->options[swing->target.option].id)
+               : input->label,
+           TEXT_PLAIN);
+  put_text(book, writer->sheet, row, COLUMN_KEY, swing->name, TEXT_NOTE);
+  put_text(book, writer->sheet, row, COLUMN_UNIT, input->unit.text, TEXT_PLAIN);
+  put_link(book, writer->sheet, row, COLUMN_BASE,
+           option_name(moved_option(writer, swing), swing->target.declaration),
+           swing->base / unit_cell_factor(&input->unit), &input->unit);
+  writer->share->used = writer->share->used || !swing->ranged;
+  const double ends[] = {swing->low.value, swing->high.value};
+  for (int k = 0; k < 2; k++)
+    put_formula(
+        book, writer->sheet, row, COLUMN_LOW + k, end_formula(writer, swing, row, k == 0),
+        ends[k] / unit_cell_factor(&input->unit),
+        formats_cell(&book->formats, swing->ranged ? CELL_LINK : CELL_FORMULA, &input->unit));
+}
+
+// ---- what they do
+
+// An option's cost at an end: of its replica, or as it is.
+static const char *cost_text(const struct writer *writer, size_t option, size_t swing, int end) {
+  const size_t column = writer->columns[option][swing][end];
+  if (column != SIZE_MAX)
+    return replica_cell(writer->replicas[option], column);
+  struct name *name = option_name(&writer->book->options[option], writer->sensitivity->item);
+  name->used = true;
+  return name->text;
+}
+
+static const char *saving_formula(const struct writer *writer, const char *cost,
+                                  const char *baseline) {
+  return arena_printf(writer->book->arena, "=IF(%s=0,0,1-%s/%s)", baseline, cost, baseline);
+}
+
+static double result_at(const struct writer *writer, const struct swing_end *end) {
+  const struct sensitivity *sensitivity = writer->sensitivity;
+  return shows_saving(writer)
+             ? end->saving
+             : end->costs[sensitivity->option] / unit_cell_factor(result_unit(writer));
+}
+
+// As the cells' ROUND does: what is nothing but rounding error becomes zero.
+static double rounded(double value) {
+  const double scale = pow(10, CEIL_DECIMALS);
+  return round(value * scale) / scale;
+}
+
+// Rounded: swings that do the same must rank alike on every machine.
+static double width_of(const struct writer *writer, size_t i) {
+  const struct swing *swing = writer->swings[i];
+  return rounded(fabs(result_at(writer, &swing->high) - result_at(writer, &swing->low)));
+}
+
+static void write_effect(const struct writer *writer, size_t i) {
+  struct book *book = writer->book;
+  struct arena *arena = book->arena;
+  const struct sensitivity *sensitivity = writer->sensitivity;
+  const struct swing_end *ends[] = {&writer->swings[i]->low, &writer->swings[i]->high};
+  const int row = writer->first + (int)i;
+  lxw_format *format = formats_cell(&book->formats, CELL_FORMULA, result_unit(writer));
+  for (int k = 0; k < 2; k++) {
+    const char *cost = cost_text(writer, sensitivity->option, i, k);
+    const char *formula =
+        shows_saving(writer)
+            ? saving_formula(writer, cost, cost_text(writer, book->scenario->baseline, i, k))
+            : arena_printf(arena, "=%s", cost);
+    put_formula(book, writer->sheet, row, COLUMN_AT_LOW + k, formula, result_at(writer, ends[k]),
+                format);
+  }
+  const char *low = here(writer, row, COLUMN_AT_LOW), *high = here(writer, row, COLUMN_AT_HIGH);
+  struct name *digits = constants_rounding(&book->constants);
+  digits->used = true;
+  put_formula(book, writer->sheet, row, COLUMN_WIDTH,
+              arena_printf(arena, "=ROUND(ABS(%s-%s),%s)", high, low, digits->text),
+              width_of(writer, i), format);
+}
+
+// ---- the order
+
+static size_t rank_of(const struct writer *writer, size_t i) {
+  size_t rank = 1;
+  for (size_t k = 0; k < writer->count; k++) {
+    const double width = width_of(writer, k), own = width_of(writer, i);
+    rank += width == own ? k < i : width > own;
+  }
+  return rank;
+}
+
+// How many are wider, and of equal ones those above.
+static void write_rank(const struct writer *writer, size_t i) {
+  struct book *book = writer->book;
+  struct arena *arena = book->arena;
+  const int row = writer->first + (int)i;
+  const char *width = here(writer, row, COLUMN_WIDTH);
+  const char *formula =
+      arena_printf(arena, "=1+SUMPRODUCT((%s>%s)*1)", all_swings(writer, COLUMN_WIDTH), width);
+  if (i > 0)
+    formula = arena_printf(arena, "%s+SUMPRODUCT((%s:%s=%s)*1)", formula,
+                           cell_address(writer->first, COLUMN_WIDTH, ADDRESS_ROW, arena),
+                           here(writer, row - 1, COLUMN_WIDTH), width);
+  put_formula(book, writer->sheet, row, COLUMN_RANK, formula, (double)rank_of(writer, i),
+              formats_cell(&book->formats, CELL_FORMULA, &order));
+}
+
+static size_t ranked(const struct writer *writer, size_t rank) {
+  size_t i = 0;
+  while (rank_of(writer, i) != rank)
+    i++;
+  return i;
+}
+
+static double base_result(const struct writer *writer) {
+  const struct scenario *scenario = scenario_of(writer);
+  const struct option *option = &scenario->options[writer->sensitivity->option];
+  if (shows_saving(writer))
+    return option_saving(scenario, option, "cost_per_mtok");
+  return option_value(scenario, option, writer->sensitivity->item, 0) /
+         unit_cell_factor(result_unit(writer));
+}
+
+static void write_sorted(const struct writer *writer, size_t k) {
+  struct book *book = writer->book;
+  struct arena *arena = book->arena;
+  const int row = writer->sorted + (int)k;
+  const size_t i = ranked(writer, k + 1);
+  const struct swing *swing = writer->swings[i];
+  assert(swing); // there are as many ranks as swings
+  lxw_format *counting = formats_cell(&book->formats, CELL_FORMULA, &order);
+  put_formula(book, writer->sheet, row, COLUMN_ORDER,
+              k ? arena_printf(arena, "=%s+1", here(writer, row - 1, COLUMN_ORDER)) : "=1",
+              (double)k + 1, counting);
+  put_formula(book, writer->sheet, row, COLUMN_PLACE,
+              arena_printf(arena, "=MATCH(%s,%s,0)", here(writer, row, COLUMN_ORDER),
+                           all_swings(writer, COLUMN_RANK)),
+              (double)i + 1, counting);
+  const char *place = cell_address(row, COLUMN_PLACE, ADDRESS_COLUMN, arena);
+  put_formula_text(book, writer->sheet, row, COLUMN_LABEL,
+                   arena_printf(arena, "=INDEX(%s,%s,1)", all_swings(writer, COLUMN_KEY), place),
+                   swing->name, formats_text(&book->formats, TEXT_PLAIN));
+  const double results[] = {result_at(writer, &swing->low), result_at(writer, &swing->high)};
+  for (int e = 0; e < 2; e++)
+    put_formula(book, writer->sheet, row, COLUMN_DOWN + e,
+                arena_printf(arena, "=ROUND(INDEX(%s,%s,1)-%s,%s)",
+                             all_swings(writer, COLUMN_AT_LOW + e), place,
+                             fixed(writer, writer->base_row, COLUMN_BASE),
+                             constants_rounding(&book->constants)->text),
+                rounded(results[e] - base_result(writer)),
+                formats_cell(&book->formats, CELL_FORMULA, result_unit(writer)));
+}
+
+// ---- the whole
+
+static void insert_chart(const struct writer *writer, const char *title) {
+  enum { WIDTH = 1056, HEIGHT = 420 };
+  struct book *book = writer->book;
+  lxw_chart *chart = chart_begin(book, LXW_CHART_BAR, title);
+  const int first = writer->sorted, last = first + (int)writer->count - 1;
+  const char *name = writer->sheet->name;
+  static const char *const ends[] = {"at the low end", "at the high end"};
+  const lxw_color_t colours[] = {low_colour(), high_colour()};
+  const struct chart_range inputs = {name, first, COLUMN_LABEL, last, COLUMN_LABEL};
+  for (int e = 0; e < 2; e++) {
+    const struct chart_range changes = {name, first, COLUMN_DOWN + e, last, COLUMN_DOWN + e};
+    chart_add_bars(chart, &inputs, &changes, ends[e], colours[e]);
+  }
+  chart_set_series_overlap(chart, 100);
+  chart_set_series_gap(chart, 40);
+  const bool saving = shows_saving(writer);
+  const char *change =
+      saving ? "change of the saving, percentage points"
+             : arena_printf(book->arena, "change, %s", cost_axis(result_unit(writer), book->arena));
+  // In a bar chart the library's y axis is that of the categories.
+  const struct chart_axes axes = {change, saving ? "+0.0%;-0.0%;0%" : "General", NULL, NULL};
+  chart_set_axes(chart, &axes);
+  chart_set_grid(chart->x_axis);
+  chart_axis_set_reverse(chart->y_axis);
+  chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
+  chart_place_sized(book, writer->sheet, chart, last + 2, WIDTH, HEIGHT,
+                    "Bars: what each input does to the result at both its ends, widest first");
+}
+
+// The ends of the swings that move the option, each a column of its replica. Returns how many.
+static size_t swing_columns(const struct writer *writer, size_t option,
+                            struct replica_column *columns) {
+  const struct scenario *scenario = scenario_of(writer);
+  const bool wanted = option == writer->sensitivity->option || option == scenario->baseline;
+  size_t count = 0;
+  for (size_t i = 0; i < writer->count; i++) {
+    const struct swing *swing = writer->swings[i];
+    const char *name = target_input(scenario, swing->target)->name;
+    const double values[] = {swing->low.value, swing->high.value};
+    for (int e = 0; e < 2; e++) {
+      writer->columns[option][i][e] = SIZE_MAX;
+      if (!wanted || !target_moves(scenario, swing->target, option))
+        continue;
+      writer->columns[option][i][e] = count;
+      columns[count++] = (struct replica_column){
+          swing->target.declaration, fixed(writer, writer->first + (int)i, COLUMN_LOW + e),
+          values[e], arena_printf(writer->book->arena, "%s %s", name, e ? "high" : "low")};
+    }
+  }
+  return count;
+}
+
+// A replica per option that is moved or negotiated, from `row` on. Returns the row behind them.
+static int lay_out_replicas(struct writer *writer, int row) {
+  struct book *book = writer->book;
+  const struct scenario *scenario = book->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    struct replica_column *columns =
+        arena_array(book->arena, 2 * writer->count + 1, sizeof *columns);
+    const size_t swings = swing_columns(writer, o, columns);
+    const int price = negotiated_price(book, &scenario->options[o]);
+    const size_t count = swings + (price >= 0);
+    if (price >= 0)
+      columns[swings] = (struct replica_column){price, fixed(writer, writer->zero_row, COLUMN_BASE),
+                                                0, "price zero"};
+    if (!count)
+      continue;
+    const struct replica *replica = writer->replicas[o] =
+        replica_new(book, &book->options[o], writer->sheet, writer->sensitivity->item, row,
+                    REPLICA_COLUMN, columns, count);
+    if (price >= 0) {
+      book->options[o].free_cost_cell =
+          arena_printf(book->arena, "%s!%s", writer->sheet->name, replica_cell(replica, swings));
+      book->options[o].free_cost = replica_value(replica, swings);
+    }
+    row = replica_end(replica) + 1;
+  }
+  return row;
+}
+
+static const char *question(const struct writer *writer) {
+  const struct scenario *scenario = scenario_of(writer);
+  const char *id = scenario->options[writer->sensitivity->option].id;
+  if (!shows_saving(writer))
+    return arena_printf(writer->book->arena, "Cost per million output tokens of %s", id);
+  return arena_printf(writer->book->arena, "Saving per token of %s against %s", id,
+                      scenario->options[scenario->baseline].id);
+}
+
+static void write_base(const struct writer *writer) {
+  struct book *book = writer->book;
+  const struct scenario *scenario = book->scenario;
+  const int item = writer->sensitivity->item;
+  struct name *cost = option_name(&book->options[writer->sensitivity->option], item);
+  struct name *baseline = option_name(&book->options[scenario->baseline], item);
+  put_text(book, writer->sheet, writer->base_row, COLUMN_LABEL,
+           arena_printf(book->arena, "%s, at present", question(writer)), TEXT_STRONG);
+  put_text(book, writer->sheet, writer->base_row, COLUMN_UNIT, result_unit(writer)->text,
+           TEXT_PLAIN);
+  cost->used = true;
+  if (!shows_saving(writer)) {
+    put_link(book, writer->sheet, writer->base_row, COLUMN_BASE, cost, base_result(writer),
+             result_unit(writer));
+    return;
+  }
+  baseline->used = true;
+  put_formula(book, writer->sheet, writer->base_row, COLUMN_BASE,
+              saving_formula(writer, cost->text, baseline->text), base_result(writer),
+              formats_cell(&book->formats, CELL_TOTAL, &percent));
+}
+
+static void write_zero(const struct writer *writer) {
+  struct book *book = writer->book;
+  put_text(book, writer->sheet, writer->zero_row, COLUMN_LABEL, "A price of zero, for Negotiation",
+           TEXT_PLAIN);
+  put_text(book, writer->sheet, writer->zero_row, COLUMN_UNIT, plain.text, TEXT_PLAIN);
+  put_formula(book, writer->sheet, writer->zero_row, COLUMN_BASE, "=0", 0,
+              formats_cell(&book->formats, CELL_FORMULA, &plain));
+}
+
+static void write_headings(const struct writer *writer) {
+  static const char *const swings[] = {"Input", "Key", "Unit"};
+  static const char *const numbers[] = {"At present",     "Low end", "High end", "Result at low",
+                                        "Result at high", "Width",   "Rank"};
+  static const char *const sorted[] = {"Rank", "Place", "Low end", "High end"};
+  struct book *book = writer->book;
+  put_header(book, writer->sheet, writer->first - 1, swings, 3);
+  for (int i = 0; i < 7; i++)
+    put_text(book, writer->sheet, writer->first - 1, COLUMN_BASE + i, numbers[i],
+             TEXT_HEADER_RIGHT);
+  put_text(book, writer->sheet, writer->sorted - 1, 0, "In order: change of the result",
+           TEXT_HEADER);
+  for (int i = 1; i < 3; i++)
+    put_text(book, writer->sheet, writer->sorted - 1, i, "", TEXT_HEADER);
+  for (int i = 0; i < 4; i++)
+    put_text(book, writer->sheet, writer->sorted - 1, COLUMN_ORDER + i, sorted[i],
+             TEXT_HEADER_RIGHT);
+}
+
+static void set_widths(const struct writer *writer, size_t columns) {
+  worksheet_set_column(writer->sheet, COLUMN_LABEL, COLUMN_LABEL, 46, NULL);
+  worksheet_set_column(writer->sheet, COLUMN_KEY, COLUMN_KEY, 29, NULL);
+  worksheet_set_column(writer->sheet, COLUMN_UNIT, COLUMN_UNIT, 13, NULL);
+  worksheet_set_column(writer->sheet, COLUMN_BASE, (lxw_col_t)(REPLICA_COLUMN + columns), 16, NULL);
+}
+
+const struct sensitivity *sensitivity_shown(const struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  const struct sensitivity *sensitivity =
+      sensitivity_of(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
+  if (!sensitivity)
+    return NULL;
+  const struct option *option = &scenario->options[sensitivity->option];
+  const struct option *baseline = &scenario->options[scenario->baseline];
+  const bool comparable = option == baseline || compare_rankable(option, baseline);
+  return comparable && sensitivity->count && sensitivity->swings[0].effect > LEAST_EFFECT
+             ? sensitivity
+             : NULL;
+}
+
+// The widest; of those alone that mean the same in every case, since the case may be changed in the
+// workbook.
+static void choose_swings(struct writer *writer) {
+  const struct sensitivity *sensitivity = writer->sensitivity;
+  for (size_t i = 0; i < sensitivity->count && writer->count < MOST_SWINGS; i++) {
+    const struct swing *swing = &sensitivity->swings[i];
+    if (swing->effect > LEAST_EFFECT && target_is_steady(scenario_of(writer), swing->target))
+      writer->swings[writer->count++] = swing;
+  }
+}
+
+// Returns the row behind the calculations.
+static int write_tornado(struct writer *writer, int calculations) {
+  const int end = lay_out_replicas(writer, calculations);
+  write_base(writer);
+  if (negotiation_shown(writer->book))
+    write_zero(writer);
+  write_headings(writer);
+  for (size_t i = 0; i < writer->count; i++) {
+    write_ends(writer, i);
+    write_effect(writer, i);
+    write_rank(writer, i);
+  }
+  for (size_t k = 0; k < writer->count; k++)
+    write_sorted(writer, k);
+  insert_chart(writer, question(writer));
+  for (size_t o = 0; o < scenario_of(writer)->option_count; o++)
+    if (writer->replicas[o])
+      replica_write(writer->replicas[o]);
+  return end;
+}
+
+static void lay_out(struct writer *writer, int row) {
+  const size_t options = scenario_of(writer)->option_count;
+  struct book *book = writer->book;
+  choose_swings(writer);
+  writer->share = constants_literal(&book->constants, "swing", "Swing of the tornado", "share",
+                                    SWING_SHARE, &percent);
+  writer->replicas = arena_array(book->arena, options, sizeof(const struct replica *));
+  writer->columns = arena_array(book->arena, options, sizeof *writer->columns);
+  writer->base_row = row;
+  writer->zero_row = writer->base_row + 1;
+  writer->first = writer->zero_row + 3;
+  writer->sorted = writer->first + (int)writer->count + 2;
+}
+
+void write_sensitivity(struct book *book) {
+  static const char swings[] = "Each input alone, from its low to its high end, all else as it is "
+                               "on Inputs. Live: change an input and the tornado moves.";
+  static const char alone[] =
+      "All else as it is on Inputs. Live: change an input and the costs move.";
+  struct writer writer = {.book = book, .sheet = book->sensitivity, .sensitivity = book->tornado};
+  begin_sheet(book, writer.sheet, "Sensitivity", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
+  put_text(book, writer.sheet, NOTE_ROW, 0, book->tornado ? swings : alone, TEXT_NOTE);
+  int row = put_stamps(book, writer.sheet, FIRST_STAMP_ROW) + 1;
+  if (book->tornado) {
+    lay_out(&writer, row);
+    row = writer.sorted + (int)writer.count + TORNADO_ROWS;
+  }
+  int calculations = row + curves_rows(book) + 1;
+  const int last = calculations - 2;
+  if (book->tornado)
+    calculations = write_tornado(&writer, calculations);
+  curves_write(book, row, calculations);
+  set_widths(&writer, 2 * writer.count + 1);
+  // The columns of cases are not printed.
+  end_sheet(writer.sheet, last, (int)fmax(COLUMN_RANK, curves_last_column(book)));
+}
