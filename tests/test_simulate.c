@@ -136,7 +136,7 @@ static void test_correlation(void **state) {
     start(&fixture, "a + b", text, "");
     int item = model_find(fixture.scenario->model, "cost_per_mtok");
     const struct sampler *sampler =
-        sampler_new(&(struct sampler_request){fixture.scenario, DRAW_RANDOM, 15, 1, &item, 1, NULL},
+        sampler_new(&(struct sampler_request){fixture.scenario, DRAW_RANDOM, 15, 1, &item, 1, NULL, NULL},
                     &fixture.fixture.arena, &fixture.fixture.diagnostics);
     assert_non_null(sampler);
     assert_int_equal(sampler->group_count, 1);
@@ -236,10 +236,10 @@ static void test_draws_belong_to_their_input(void **state) {
           "");
     int item = model_find(one.scenario->model, "cost_per_mtok");
     const struct sampler *first =
-        sampler_new(&(struct sampler_request){one.scenario, method, 23, 2, &item, 1, NULL},
+        sampler_new(&(struct sampler_request){one.scenario, method, 23, 2, &item, 1, NULL, NULL},
                     &one.fixture.arena, &one.fixture.diagnostics);
     const struct sampler *second =
-        sampler_new(&(struct sampler_request){two.scenario, method, 23, 2, &item, 1, NULL},
+        sampler_new(&(struct sampler_request){two.scenario, method, 23, 2, &item, 1, NULL, NULL},
                     &two.fixture.arena, &two.fixture.diagnostics);
     sampler_draw(first, SAMPLE_FIRST, 1, 1024, a);
     sampler_draw(second, SAMPLE_FIRST, 1, 1024, b);
