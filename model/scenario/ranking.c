@@ -104,6 +104,20 @@ static struct standing standing_of(const struct scenario *scenario, const struct
   return standing;
 }
 
+static int against_of(const struct scenario *scenario, const struct standing *options,
+                      const double *costs) {
+  int against = -1;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    if (!options[o].ranked || options[o].cheapest)
+      continue;
+    if (o == scenario->baseline)
+      return (int)o;
+    if (against < 0 || costs[o] < costs[against])
+      against = (int)o;
+  }
+  return against;
+}
+
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena) {
   const size_t count = scenario->option_count;
   const int cost = model_find(scenario->model, "cost_per_mtok");
@@ -125,5 +139,8 @@ const struct ranking *ranking_of(const struct scenario *scenario, struct arena *
     options[o].cheapest = cheapest[o];
     ranking->cheapest = cheapest[o] ? (int)o : ranking->cheapest;
   }
+  ranking->against = ranking->cheapest < 0 ? -1 : against_of(scenario, options, costs);
+  ranking->saving =
+      ranking->against < 0 ? 0 : 1 - costs[ranking->cheapest] / costs[ranking->against];
   return ranking;
 }

@@ -46,6 +46,11 @@ struct ranking {
   int cheapest;          // the first of the cheapest, an index; -1 when fewer than two are ranked
   size_t cheapest_count; // above 1: a tie
   const char *why_none;  // why nobody is the cheapest: a clause; "" when someone is
+  // Whom the cheapest is set against: the baseline or, where that is not ranked or is one of the
+  // cheapest, the next cheapest of the ranked; -1 when all of the ranked tie. And what it saves over
+  // it, a fraction.
+  int against;
+  double saving;
 };
 
 // The verdict of the selected case, in the arena.
