@@ -85,7 +85,8 @@ static bool meets_demand(const struct scenario *scenario, const struct option *o
   const double share = option_value(scenario, option, coverage, 0);
   if (share >= RANKING_MET)
     return true;
-  *why = arena_printf(arena, "it serves %.3g %% of the demand", 100 * share);
+  *why = share > 0.999 ? "it serves just under 100 % of the demand"
+                       : arena_printf(arena, "it serves %.3g %% of the demand", 100 * share);
   return false;
 }
 
