@@ -292,7 +292,6 @@ static void check_verdicts(struct reader *reader, const struct simulation_part *
 
 static void check_counts(struct reader *reader, const struct simulation_part *part) {
   const uint64_t done = part->tallies[0].done;
-  check_verdicts(reader, part, done);
   for (size_t o = 0; o < part->frame.outcome_count; o++) {
     uint64_t in_bins = 0, in_replicates = 0;
     for (size_t b = 0; b < sketch_bins(&part->frame.shapes[o]); b++)
@@ -303,6 +302,7 @@ static void check_counts(struct reader *reader, const struct simulation_part *pa
         !reader->bad)
       reader->bad = "counts";
   }
+  check_verdicts(reader, part, done);
 }
 
 static void read_frame(struct reader *reader, const json_t *object,

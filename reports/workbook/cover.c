@@ -176,10 +176,16 @@ static void write_cheapest(struct writer *writer) {
                    "Cheapest, share of simulated draws: current",
                    formats_text(&book->formats, TEXT_PLAIN));
   put_text(book, writer->sheet, writer->row, 1, percent.text, TEXT_PLAIN);
-  for (size_t o = 0; o < writer->scenario->option_count; o++)
-    put_formula(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
-                arena_printf(book->arena, "=%s", simulation_cheapest(book, o)),
-                book->simulation->cheapest[o], formats_cell(&book->formats, CELL_LINK, &percent));
+  for (size_t o = 0; o < writer->scenario->option_count; o++) {
+    const int column = COLUMN_FIRST_OPTION + (int)o;
+    const char *share = arena_printf(book->arena, "=%s", simulation_cheapest(book, o));
+    lxw_format *format = formats_cell(&book->formats, CELL_LINK, &percent);
+    if (isnan(book->simulation->cheapest[o])) // never ranked
+      put_formula_text(book, writer->sheet, writer->row, column, share, "-", format);
+    else
+      put_formula(book, writer->sheet, writer->row, column, share, book->simulation->cheapest[o],
+                  format);
+  }
   writer->row++;
 }
 
