@@ -85,8 +85,8 @@ static bool meets_demand(const struct scenario *scenario, const struct option *o
   const double share = option_value(scenario, option, coverage, 0);
   if (share >= RANKING_MET)
     return true;
-  *why = share > 0.999 ? "it serves just under 100 % of the demand"
-                       : arena_printf(arena, "it serves %.3g %% of the demand", 100 * share);
+  *why =
+      arena_printf(arena, "it serves %.1f %% of the demand", fmin(round(1000 * share) / 10, 99.9));
   return false;
 }
 
@@ -103,6 +103,25 @@ static struct standing standing_of(const struct scenario *scenario, const struct
     standing.saving_levelised = option_saving(scenario, option, "levelised_cost_per_mtok");
   }
   return standing;
+}
+
+bool ranking_is_eligible(const struct standing *standing) {
+  return standing->bar == RANK_FREE || standing->bar == RANK_UNMET;
+}
+
+static size_t eligible_count(const struct ranking *ranking) {
+  size_t eligible = 0;
+  for (size_t o = 0; o < ranking->option_count; o++)
+    eligible += ranking_is_eligible(&ranking->options[o]);
+  return eligible;
+}
+
+bool ranking_may_rank(const struct ranking *ranking) {
+  return eligible_count(ranking) > 1;
+}
+
+const char *ranking_why_nobody(const struct ranking *ranking) {
+  return ranking_why_none(ranking->option_count, ranking->option_count - eligible_count(ranking));
 }
 
 static int against_of(const struct scenario *scenario, const struct standing *options,
@@ -125,17 +144,15 @@ const struct ranking *ranking_of(const struct scenario *scenario, struct arena *
   struct standing *options = arena_array(arena, count, sizeof *options);
   double *costs = arena_array(arena, count, sizeof *costs);
   bool *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
-  size_t barred = 0;
   for (size_t o = 0; o < count; o++) {
     options[o] = standing_of(scenario, &scenario->options[o], arena);
     costs[o] = option_value(scenario, &scenario->options[o], cost, 0);
     ranked[o] = options[o].ranked;
-    barred += options[o].bar == RANK_UPPER_BOUND || options[o].bar == RANK_UNLIKE;
   }
   struct ranking *ranking = arena_alloc(arena, sizeof *ranking);
   *ranking = (struct ranking){.options = options, .option_count = count, .cheapest = -1};
   ranking->cheapest_count = ranking_mark(costs, ranked, count, cheapest);
-  ranking->why_none = ranking->cheapest_count ? "" : ranking_why_none(count, barred);
+  ranking->why_none = ranking->cheapest_count ? "" : ranking_why_nobody(ranking);
   for (size_t o = count; o-- > 0;) {
     options[o].cheapest = cheapest[o];
     ranking->cheapest = cheapest[o] ? (int)o : ranking->cheapest;

@@ -56,6 +56,15 @@ struct ranking {
 // The verdict of the selected case, in the arena.
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena);
 
+// Whether nothing but the demand can keep the option from being ranked: true in all cases or none.
+bool ranking_is_eligible(const struct standing *standing);
+
+// Whether two options are: without that, no case and no amount makes one the cheapest.
+bool ranking_may_rank(const struct ranking *ranking);
+
+// Why nobody is the cheapest whenever fewer than two are ranked: a clause, the same in all cases.
+const char *ranking_why_nobody(const struct ranking *ranking);
+
 // Whether a serving figure and an upper bound would meet: the part of the rule that neither a case
 // nor a draw changes. Symmetric.
 bool ranking_compares(const struct option *a, const struct option *b);
@@ -77,7 +86,7 @@ bool ranking_is_lowest(double cost, double lowest);
 // does not matter.
 size_t ranking_mark(const double *cost, const bool *ranked, size_t count, bool *cheapest);
 
-// A clause that says why fewer than two of the options are ranked; `barred` of them have a fixed bar.
+// The same from the number of options, and of those with a bar that no amount changes.
 const char *ranking_why_none(size_t option_count, size_t barred);
 
 #endif

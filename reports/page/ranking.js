@@ -2,8 +2,8 @@
 // of values that change. The fixed part of the verdict, and what counts as met, are in `data`.
 'use strict';
 
-const unmet_text = (share) => (share > 0.999 ? 'it serves just under 100 % of the demand'
-  : `it serves ${Number((100 * share).toPrecision(3))} % of the demand`);
+const unmet_text = (share) =>
+  `it serves ${Math.min(half_away(1000 * share) / 10, 99.9).toFixed(1)} % of the demand`;
 
 function why_not_ranked(o, { coverage, cost_per_mtok }) {
   if (data.options[o].why)
