@@ -15,7 +15,7 @@
 #define PERTOKEN_MODEL_CHANCE_DRAW_H
 
 #include "model/chance/sobol.h"
-#include "model/chance/vector.h"
+#include "base/vector.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,7 @@
 #include "model/questions/audit.h"
 
-#include "model/whatif/program.h"
+#include "base/vector.h"
+#include "model/whatif/response.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -33,11 +34,11 @@ struct coordinate {
 // What all searches of an audit share.
 struct setup {
   const struct claims *claims;
-  const struct program *program;
+  const struct response *response;
   double *workspace;
   struct slot slots[SLOTS_MOST];
   int slot_count;
-  const int *items; // of the program
+  const int *items; // of the response
   size_t item_count;
   const bool *wanted;      // [option][item]: only some options may have what a claim is of
   int set_of[CLAIMS_MOST]; // the conditions of each claim; 0: none
@@ -74,7 +75,7 @@ static void write_point(const struct experiment *experiment, const double *at, s
   for (int k = 0; k < experiment->coordinate_count; k++)
     values[k] = coordinate_value(&experiment->coordinates[k], at[k]);
   for (int s = 0; s < setup->slot_count; s++) {
-    double *variable = program_variable(setup->program, setup->workspace, s) + lane;
+    double *variable = response_variable(setup->workspace, s) + lane;
     for (int set = 0; set < setup->set_count; set++) {
       const struct assignment *assignment = &experiment->assignments[set][s];
       variable[set] = assignment->coordinate < 0
@@ -87,7 +88,7 @@ static void write_point(const struct experiment *experiment, const double *at, s
 // Lanes without a point repeat the first.
 static void fill_lanes(const struct setup *setup, size_t from) {
   for (int s = 0; s < setup->slot_count; s++) {
-    double *variable = program_variable(setup->program, setup->workspace, s);
+    double *variable = response_variable(setup->workspace, s);
     for (size_t lane = from; lane < VECTOR_BLOCK; lane++)
       variable[lane] = variable[0];
   }
@@ -107,8 +108,8 @@ static double quantity_at(const struct setup *setup, const struct claim_quantity
     const struct claim_term *term = &quantity->terms[t];
     const double value = term->declaration < 0
                              ? term->constant
-                             : program_result(setup->program, setup->workspace, term->option,
-                                              item_of(setup, term->declaration))[lane];
+                             : response_item(setup->response, setup->workspace, term->option,
+                                             item_of(setup, term->declaration))[lane];
     product = term->below ? product / value : product * value;
   }
   return quantity->saving ? 1 - product : product;
@@ -125,7 +126,7 @@ static void evaluate_claims(void *context, const double *points, size_t count, d
     for (size_t p = first; p < end; p++)
       write_point(experiment, points + p * n, (p - first) * sets);
     fill_lanes(setup, (end - first) * sets);
-    program_run(setup->program, setup->workspace);
+    response_run(setup->response, setup->workspace);
     for (size_t p = first; p < end; p++)
       for (size_t c = 0; c < claims; c++)
         values[p * claims + c] = quantity_at(setup, &setup->claims->list[c].quantity,
@@ -222,7 +223,7 @@ static int periods_of(const struct setup *setup) {
   return needed > scenario->periods ? needed : scenario->periods;
 }
 
-static int build_program(struct setup *setup, struct diagnostics *diagnostics) {
+static int build_response(struct setup *setup, struct diagnostics *diagnostics) {
   const struct scenario *scenario = setup->claims->scenario;
   const size_t count = (size_t)scenario->model->count, inputs = scenario->option_count * count;
   int *variables = arena_array(setup->arena, inputs, sizeof *variables);
@@ -230,16 +231,16 @@ static int build_program(struct setup *setup, struct diagnostics *diagnostics) {
     variables[i] = -1;
   for (int s = 0; s < setup->slot_count; s++)
     variables[setup->slots[s].option * count + (size_t)setup->slots[s].declaration] = s;
-  struct program_request request = {.scenario = scenario,
-                                    .periods = periods_of(setup),
-                                    .variables = variables,
-                                    .variable_count = setup->slot_count,
-                                    .items = setup->items,
-                                    .item_count = setup->item_count,
-                                    .wanted = setup->wanted};
-  setup->program = program_build(&request, setup->arena, diagnostics);
-  setup->workspace = setup->program ? program_workspace_new(setup->program) : NULL;
-  return setup->program ? 0 : -1;
+  struct response_request request = {.scenario = scenario,
+                                     .periods = periods_of(setup),
+                                     .variables = variables,
+                                     .variable_count = setup->slot_count,
+                                     .items = setup->items,
+                                     .item_count = setup->item_count,
+                                     .wanted = setup->wanted};
+  setup->response = response_new(&request, setup->arena, diagnostics);
+  setup->workspace = setup->response ? response_workspace_new(setup->response) : NULL;
+  return setup->response ? 0 : -1;
 }
 
 static double stated(const struct setup *setup, const struct slot *slot) {
@@ -693,7 +694,7 @@ const struct audit *audit_claims(const struct scenario *scenario, struct arena *
     return NULL;
   find_items(setup);
   find_wanted(setup);
-  if (build_program(setup, diagnostics))
+  if (build_response(setup, diagnostics))
     return NULL;
   const int failed = evaluate_as_stated(setup, audit, diagnostics);
   if (!failed && audit->free_count)
@@ -702,6 +703,6 @@ const struct audit *audit_claims(const struct scenario *scenario, struct arena *
     compare_as_stated(setup, audit);
   if (!failed && !audit->holds)
     find_needs(setup, audit);
-  program_workspace_free(setup->workspace);
+  response_workspace_free(setup->workspace);
   return failed ? NULL : audit;
 }

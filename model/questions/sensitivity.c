@@ -1,6 +1,6 @@
 #include "model/questions/sensitivity.h"
 
-#include "model/chance/vector.h"
+#include "base/vector.h"
 
 #include <assert.h>
 #include <math.h>

@@ -37,14 +37,14 @@ static bool is_stopped(const struct run *run) {
 static void find_gaps(const struct run *run, double *workspace, const double *values,
                       double *gaps) {
   const struct solve_answer *answer = run->answer;
-  const struct program *program = run->sampler->program;
-  double *input = program_variable(program, workspace, run->sampler->variable_count);
+  const struct response *response = run->sampler->response;
+  double *input = response_variable(workspace, run->sampler->variable_count);
   for (int i = 0; i < VECTOR_BLOCK; i++)
     input[i] = answer->integer ? round(values[i]) : values[i];
-  program_run(program, workspace);
-  const double *cost = program_result(program, workspace, answer->option, 0);
+  response_run(response, workspace);
+  const double *cost = response_item(response, workspace, answer->option, 0);
   const double *match =
-      answer->matches ? program_result(program, workspace, answer->match, 0) : NULL;
+      answer->matches ? response_item(response, workspace, answer->match, 0) : NULL;
   for (int i = 0; i < VECTOR_BLOCK; i++) {
     const double wanted = match ? match[i] : answer->wanted_cost;
     gaps[i] = cost[i] / (wanted * (1 - answer->saving)) - 1;
@@ -166,8 +166,7 @@ static void solve_block(const struct run *run, double *workspace, uint64_t block
   struct lanes lanes;
   double gaps[VECTOR_BLOCK];
   const uint64_t first = block * VECTOR_BLOCK;
-  sampler_draw(run->sampler, SAMPLE_FIRST, 0, first,
-               program_variable(run->sampler->program, workspace, 0));
+  sampler_draw(run->sampler, SAMPLE_FIRST, 0, first, response_variable(workspace, 0));
   find_gaps_at(run, workspace, run->answer->base, gaps);
   for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++)
     run->enough[first + i] = gaps[i] <= 0;
@@ -183,7 +182,7 @@ static uint64_t solve_all(const struct run *run) {
   uint64_t next = 0;
   double *workspaces[threads];
   for (int t = 0; t < threads; t++)
-    workspaces[t] = program_workspace_new(run->sampler->program);
+    workspaces[t] = response_workspace_new(run->sampler->response);
   while (next < run->blocks && !is_stopped(run)) {
     const uint64_t last = next + ROUND_BLOCKS < run->blocks ? next + ROUND_BLOCKS : run->blocks;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
@@ -194,7 +193,7 @@ static uint64_t solve_all(const struct run *run) {
       request->progress(request->progress_data, next, run->blocks);
   }
   for (int t = 0; t < threads; t++)
-    program_workspace_free(workspaces[t]);
+    response_workspace_free(workspaces[t]);
   return next;
 }
 

@@ -287,8 +287,7 @@ static const struct option *option_of(const struct waiting *waiting, size_t o) {
 }
 
 static struct evaluation *new_block(const struct waiting *waiting, size_t o) {
-  return evaluation_new(option_of(waiting, o)->graph, waiting->scenario->periods, VECTOR_BLOCK,
-                        waiting->arena);
+  return evaluation_like(option_of(waiting, o)->evaluation, VECTOR_BLOCK, waiting->arena);
 }
 
 // Every input of an option in its block: the selected case, and where it has a range, the draws.

@@ -24,7 +24,7 @@ struct setup {
   struct sampler *sampler;
   const struct scenario *scenario;
   const struct target *solved;
-  int *variables; // of the program request
+  int *variables; // of the response request
   int *variable_of_range;
   const char **notes;
   struct arena *arena;
@@ -217,15 +217,15 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
   if (choose_variables(&setup) || find_groups(&setup) || prepare_distributions(&setup))
     return NULL;
   start_streams(&setup);
-  struct program_request wanted = {.scenario = scenario,
-                                   .periods = periods_of(scenario),
-                                   .variables = setup.variables,
-                                   .variable_count =
-                                       sampler->variable_count + (request->solved ? 1 : 0),
-                                   .items = request->items,
-                                   .item_count = request->item_count};
-  sampler->program = program_build(&wanted, arena, diagnostics);
-  return sampler->program ? sampler : NULL;
+  struct response_request wanted = {.scenario = scenario,
+                                    .periods = periods_of(scenario),
+                                    .variables = setup.variables,
+                                    .variable_count =
+                                        sampler->variable_count + (request->solved ? 1 : 0),
+                                    .items = request->items,
+                                    .item_count = request->item_count};
+  sampler->response = response_new(&wanted, arena, diagnostics);
+  return sampler->response ? sampler : NULL;
 }
 
 // The share of each draw below which its input falls, before correlation.
