@@ -20,14 +20,14 @@ struct calculation_step {
 // ---- from formulas to values
 
 struct translation {
-  struct values *values;
+  struct value_table *values;
   const struct calculation_graph *graph;
   int periods;
   int *known; // [declaration][period]: value, or -1
 };
 
 static struct translation translation_of(const struct calculation_graph *graph, int periods,
-                                         struct values *values) {
+                                         struct value_table *values) {
   const size_t cells = (size_t)graph->graph->model->count * (size_t)periods;
   struct translation translation = {values, graph, periods,
                                     arena_array(values->arena, cells, sizeof(int))};
@@ -52,7 +52,7 @@ static int translate_series_call(struct translation *translation, const struct n
 }
 
 // (1 + rate * 1 yr) ^ (time / 1 yr)
-static int growth(struct values *values, int rate, int time) {
+static int growth(struct value_table *values, int rate, int time) {
   const int year = value_constant(values, arithmetic_year_h);
   const int change = value_of(values, OPERATION_MULTIPLY, rate, year, -1);
   const int base = value_of(values, OPERATION_ADD, value_constant(values, 1), change, -1);
@@ -61,7 +61,7 @@ static int growth(struct values *values, int rate, int time) {
 }
 
 static int translate_call(struct translation *translation, const struct node *node, int period) {
-  struct values *values = translation->values;
+  struct value_table *values = translation->values;
   if (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST ||
       node->function == FUNCTION_PREV)
     return translate_series_call(translation, node, period);
@@ -95,7 +95,7 @@ static int translate(struct translation *translation, const struct node *node, i
                                                     [NODE_LESS_EQUAL] = OPERATION_LESS_EQUAL,
                                                     [NODE_GREATER] = OPERATION_GREATER,
                                                     [NODE_GREATER_EQUAL] = OPERATION_GREATER_EQUAL};
-  struct values *values = translation->values;
+  struct value_table *values = translation->values;
   switch (node->kind) {
   case NODE_NUMBER: return value_constant(values, node->value);
   case NODE_NAME:
@@ -132,7 +132,7 @@ static int translate_item(struct translation *translation, int declaration, int 
 double calculation_value(const struct calculation_graph *graph, int periods,
                          const struct node *node, int period) {
   struct arena scratch = {NULL};
-  struct values *values = values_new(false, &scratch);
+  struct value_table *values = values_new(false, &scratch);
   struct translation translation = translation_of(graph, periods, values);
   const int value = translate(&translation, node, period);
   const double result = values->list[value].k;
@@ -143,7 +143,7 @@ double calculation_value(const struct calculation_graph *graph, int periods,
 // ---- from values to steps
 
 struct schedule {
-  const struct values *values;
+  const struct value_table *values;
   struct calculation *calculation;
   struct calculation_step *steps, *constants; // one array, from its beginning and to its end
   int *uses;   // [value] by values that are needed, and once as an item
@@ -202,7 +202,7 @@ static void place(struct schedule *schedule, int value) {
 }
 
 // Items are used once more than by the steps, so that nothing is written over them.
-static void place_items(struct calculation *calculation, const struct values *values,
+static void place_items(struct calculation *calculation, const struct value_table *values,
                         const int *items, struct arena *arena) {
   struct arena *scratch = values->arena;
   const size_t count = (size_t)values->count;
@@ -233,7 +233,7 @@ static void place_items(struct calculation *calculation, const struct values *va
 const struct calculation *calculation_new(const struct calculation_request *request,
                                           struct arena *arena) {
   struct arena scratch = {NULL};
-  struct values *values = values_new(request->products, &scratch);
+  struct value_table *values = values_new(request->products, &scratch);
   struct translation *translations =
       arena_array(&scratch, request->graph_count, sizeof *translations);
   int *items = arena_array(&scratch, request->item_count, sizeof *items);

@@ -12,9 +12,9 @@
 
 enum { BUCKETS = 4096, MAX_PRODUCT_POWER = 64 };
 
-struct values *values_new(bool products, struct arena *arena) {
-  struct values *values = arena_alloc(arena, sizeof *values);
-  *values = (struct values){.arena = arena, .products = products};
+struct value_table *values_new(bool products, struct arena *arena) {
+  struct value_table *values = arena_alloc(arena, sizeof *values);
+  *values = (struct value_table){.arena = arena, .products = products};
   values->buckets = arena_array(arena, BUCKETS, sizeof *values->buckets);
   memset(values->buckets, -1, BUCKETS * sizeof *values->buckets);
   return values;
@@ -31,7 +31,7 @@ static uint64_t bits_of(double x) {
   return bits;
 }
 
-static int *bucket_of(struct values *values, const struct value *value) {
+static int *bucket_of(struct value_table *values, const struct value *value) {
   uint64_t hash = mix(0xcbf29ce484222325, (uint64_t)value->operation);
   for (int i = 0; i < VALUE_OPERANDS; i++)
     hash = mix(hash, (uint64_t)value->operands[i]);
@@ -44,7 +44,7 @@ static bool same_value(const struct value *a, const struct value *b) {
          bits_of(a->k) == bits_of(b->k);
 }
 
-static int intern(struct values *values, const struct value *wanted) {
+static int intern(struct value_table *values, const struct value *wanted) {
   int *bucket = bucket_of(values, wanted);
   for (int i = *bucket; i >= 0; i = values->list[i].next)
     if (same_value(&values->list[i], wanted))
@@ -60,23 +60,23 @@ static int intern(struct values *values, const struct value *wanted) {
   return *bucket = values->count++;
 }
 
-int value_constant(struct values *values, double constant) {
+int value_constant(struct value_table *values, double constant) {
   return intern(values, &(struct value){OPERATION_CONSTANT, {-1, -1, -1}, constant, -1});
 }
 
-int value_variable(struct values *values, int number) {
+int value_variable(struct value_table *values, int number) {
   return intern(values, &(struct value){OPERATION_VARIABLE, {number, -1, -1}, 0, -1});
 }
 
-static bool is_constant(const struct values *values, int value) {
+static bool is_constant(const struct value_table *values, int value) {
   return values->list[value].operation == OPERATION_CONSTANT;
 }
 
-static bool equals(const struct values *values, int value, double constant) {
+static bool equals(const struct value_table *values, int value, double constant) {
   return is_constant(values, value) && values->list[value].k == constant;
 }
 
-static int operation(struct values *values, enum operation operation, int a, int b, int c,
+static int operation(struct value_table *values, enum operation operation, int a, int b, int c,
                      double k) {
   const int operands[] = {a, b, c};
   double constants[VALUE_OPERANDS] = {0}, result;
@@ -92,11 +92,11 @@ static int operation(struct values *values, enum operation operation, int a, int
 }
 
 // An operand that both orders give the same result with stands first.
-static int commuting(struct values *values, enum operation kind, int a, int b) {
+static int commuting(struct value_table *values, enum operation kind, int a, int b) {
   return operation(values, kind, a < b ? a : b, a < b ? b : a, -1, 0);
 }
 
-static int add(struct values *values, int a, int b) {
+static int add(struct value_table *values, int a, int b) {
   if (is_constant(values, a) == is_constant(values, b))
     return commuting(values, OPERATION_ADD, a, b);
   const int varying = is_constant(values, a) ? b : a;
@@ -105,7 +105,7 @@ static int add(struct values *values, int a, int b) {
                        : operation(values, OPERATION_ADD_CONSTANT, varying, -1, -1, constant);
 }
 
-static int subtract(struct values *values, int a, int b) {
+static int subtract(struct value_table *values, int a, int b) {
   if (is_constant(values, a) == is_constant(values, b))
     return operation(values, OPERATION_SUBTRACT, a, b, -1, 0);
   if (is_constant(values, a))
@@ -114,7 +114,7 @@ static int subtract(struct values *values, int a, int b) {
   return constant == 0 ? a : operation(values, OPERATION_ADD_CONSTANT, a, -1, -1, -constant);
 }
 
-static int multiply(struct values *values, int a, int b) {
+static int multiply(struct value_table *values, int a, int b) {
   if (is_constant(values, a) == is_constant(values, b))
     return commuting(values, OPERATION_MULTIPLY, a, b);
   const int varying = is_constant(values, a) ? b : a;
@@ -125,7 +125,7 @@ static int multiply(struct values *values, int a, int b) {
                        : operation(values, OPERATION_MULTIPLY_BY, varying, -1, -1, constant);
 }
 
-static int divide(struct values *values, int a, int b) {
+static int divide(struct value_table *values, int a, int b) {
   if (is_constant(values, a) == is_constant(values, b))
     return operation(values, OPERATION_DIVIDE, a, b, -1, 0);
   if (is_constant(values, a))
@@ -135,7 +135,7 @@ static int divide(struct values *values, int a, int b) {
              : operation(values, OPERATION_DIVIDE_BY, a, -1, -1, values->list[b].k);
 }
 
-static int power(struct values *values, int base, int exponent) {
+static int power(struct value_table *values, int base, int exponent) {
   const double n = values->list[exponent].k;
   if (!values->products || is_constant(values, base) || !is_constant(values, exponent) ||
       n != trunc(n) || fabs(n) > MAX_PRODUCT_POWER)
@@ -146,7 +146,7 @@ static int power(struct values *values, int base, int exponent) {
   return n < 0 ? divide(values, value_constant(values, 1), product) : product;
 }
 
-int value_of(struct values *values, enum operation kind, int a, int b, int c) {
+int value_of(struct value_table *values, enum operation kind, int a, int b, int c) {
   switch (kind) {
   case OPERATION_ADD: return add(values, a, b);
   case OPERATION_SUBTRACT: return subtract(values, a, b);
@@ -163,12 +163,12 @@ int value_of(struct values *values, enum operation kind, int a, int b, int c) {
   }
 }
 
-int value_round(struct values *values, int a, int digits) {
+int value_round(struct value_table *values, int a, int digits) {
   if (!is_constant(values, digits))
     return operation(values, OPERATION_ROUND_TO, a, digits, -1, 0);
   return operation(values, OPERATION_ROUND, a, -1, -1, arithmetic_scale(values->list[digits].k));
 }
 
-int value_ceil(struct values *values, int a) {
+int value_ceil(struct value_table *values, int a) {
   return operation(values, OPERATION_CEIL, a, -1, -1, arithmetic_scale(CEIL_DECIMALS));
 }

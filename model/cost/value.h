@@ -21,7 +21,7 @@ struct value {
   int next;                     // of the same hash, or -1
 };
 
-struct values {
+struct value_table {
   struct arena *arena;
   bool products;
   struct value *list;
@@ -29,16 +29,16 @@ struct values {
   int *buckets;
 };
 
-struct values *values_new(bool products, struct arena *arena);
+struct value_table *values_new(bool products, struct arena *arena);
 
-int value_constant(struct values *values, double constant);
-int value_variable(struct values *values, int number);
+int value_constant(struct value_table *values, double constant);
+int value_variable(struct value_table *values, int number);
 
 // OPERATION_ADD to OPERATION_DIVIDE and OPERATION_POWER to OPERATION_GREATER_EQUAL, but for rounding;
 // the operands that the operation does not take are -1.
-int value_of(struct values *values, enum operation operation, int a, int b, int c);
+int value_of(struct value_table *values, enum operation operation, int a, int b, int c);
 
-int value_round(struct values *values, int a, int digits);
-int value_ceil(struct values *values, int a);
+int value_round(struct value_table *values, int a, int digits);
+int value_ceil(struct value_table *values, int a);
 
 #endif

@@ -203,7 +203,7 @@ static int fill_axis(const struct scenario *scenario, const char *text, struct s
   if (steps.low < limits.low || steps.high > limits.high)
     return refuse_axis(text, "it leaves what the input may be", diagnostics);
   const double count = floor((steps.high - steps.low) / steps.step * (1 + 1e-12) + 1e-9) + 1;
-  if (count > GRID_CELLS)
+  if (count > MAX_GRID_CELLS)
     return refuse_axis(text, "too many steps", diagnostics);
   axis->count = (size_t)count;
   axis->values = arena_array(arena, axis->count, sizeof *axis->values);
@@ -232,8 +232,8 @@ static int read_axes(struct cost_grid *grid, const char *text, struct arena *are
   grid->cells = 1;
   while (text) {
     const char *comma = strchr(text, ',');
-    if (grid->axis_count == GRID_AXES) {
-      diagnostics_error(diagnostics, nowhere, "a grid has at most %d inputs", GRID_AXES);
+    if (grid->axis_count == MAX_GRID_AXES) {
+      diagnostics_error(diagnostics, nowhere, "a grid has at most %d inputs", MAX_GRID_AXES);
       return -1;
     }
     const char *one = comma ? arena_copy_n(arena, text, (size_t)(comma - text)) : text;
@@ -250,10 +250,10 @@ static int read_axes(struct cost_grid *grid, const char *text, struct arena *are
                       grid->axes[0].name);
     return -1;
   }
-  if (grid->cells <= GRID_CELLS)
+  if (grid->cells <= MAX_GRID_CELLS)
     return 0;
   diagnostics_error(diagnostics, nowhere, "a grid of %zu cells is too large, at most %d",
-                    grid->cells, GRID_CELLS);
+                    grid->cells, MAX_GRID_CELLS);
   return -1;
 }
 

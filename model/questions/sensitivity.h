@@ -49,13 +49,13 @@ struct axis {
   size_t count;
 };
 
-enum { GRID_AXES = 2, GRID_CELLS = 10000 };
+enum { MAX_GRID_AXES = 2, MAX_GRID_CELLS = 10000 };
 
 struct cost_grid {
   const struct scenario *scenario;
   int item;
   size_t option;
-  struct axis axes[GRID_AXES];
+  struct axis axes[MAX_GRID_AXES];
   size_t axis_count;
   size_t cells;   // axes[0].count, times axes[1].count with two
   double *costs;  // [option_count][cells], the last axis fastest

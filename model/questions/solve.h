@@ -6,7 +6,7 @@
 
 #include "model/whatif/variation.h"
 
-enum { SOLVE_ROOTS = 8 };
+enum { MAX_SOLVE_ROOTS = 8 };
 
 struct solve_question {
   const char *option;  // whose cost is wanted
@@ -29,10 +29,11 @@ struct solve_answer {
   double wanted_cost, saving, base;   // base units
   double low, high;                   // where was looked
   double gap_low, gap_high, gap_base; // cost / wanted cost - 1 there
-  double roots[SOLVE_ROOTS];          // ascending. A whole number: the first on the far side of the
-      // crossing from `low` at which the option is as cheap as wanted
+  // Ascending. A whole number: the first on the far side of the crossing from `low` at which the
+  // option is as cheap as wanted.
+  double roots[MAX_SOLVE_ROOTS];
   size_t count;
-  bool more;            // than SOLVE_ROOTS
+  bool more;            // than MAX_SOLVE_ROOTS
   bool integer;         // roots are whole numbers
   double reach;         // how far up the interval would have been doubled; `high` if it is not
   const double *points; // where was looked, ascending, from low to high

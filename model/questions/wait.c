@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_DRAWS = 4096, MOST_DRAWS = 1 << 20, USUAL_SEED = 1, FEWEST_MONTHS = 12 };
+enum { USUAL_DRAWS = 4096, MAX_DRAWS = 1 << 20, USUAL_SEED = 1, FEWEST_MONTHS = 12 };
 
 // What a section may give as a quantity or a range.
 enum wait_key {
@@ -239,7 +239,7 @@ static int read_section(struct waiting *waiting) {
     read_belief(waiting, (enum wait_key)key);
   read_months(waiting);
   read_meanwhile(waiting);
-  read_count(waiting, "draws", MOST_DRAWS, &draws);
+  read_count(waiting, "draws", MAX_DRAWS, &draws);
   read_count(waiting, "seed", 4294967295ul, &seed);
   waiting->answer->draws = draws;
   waiting->answer->seed = seed;

@@ -57,9 +57,9 @@ struct wait_answer {
   struct wait_month *list; // 0, 1, ... months
   size_t count;
   long pays_from, pays_until, best; // months of the list; -1: waiting never pays
-  double latest_delivery;           // h from now until which waiting pays for an order after
-      // `months`, with every uncertain quantity at its mean; NAN: never, and
-      // INFINITY: whenever it comes
+  // h from now until which waiting pays for an order after `months`, with every uncertain quantity
+  // at its mean; NAN: never, and INFINITY: whenever it comes.
+  double latest_delivery;
   size_t draws;
   unsigned long seed;
   bool uncertain;
