@@ -675,8 +675,8 @@ static void search_claims(const struct audit_setup *setup, struct audit *audit) 
   find_alone(experiment, audit);
 }
 
-const struct audit *audit_claims(const struct scenario *scenario, struct arena *arena,
-                                 struct diagnostics *diagnostics) {
+const struct audit *audit_ask(const struct scenario *scenario, struct arena *arena,
+                              struct diagnostics *diagnostics) {
   gsl_set_error_handler_off();
   if (!search_available()) {
     diagnostics_error(diagnostics, (struct place){0},

@@ -78,7 +78,7 @@ struct audit {
 };
 
 // NULL after errors.
-const struct audit *audit_claims(const struct scenario *scenario, struct arena *arena,
-                                 struct diagnostics *diagnostics);
+const struct audit *audit_ask(const struct scenario *scenario, struct arena *arena,
+                              struct diagnostics *diagnostics);
 
 #endif

@@ -114,8 +114,8 @@ static double rate_per_year(const struct scenario *scenario, double rate) {
   return pow(1 + rate, year_h / scenario->period_h) - 1;
 }
 
-const struct comparison *comparison_of(const struct scenario *scenario, const struct option *option,
-                                       struct arena *arena) {
+const struct comparison *comparison_ask(const struct scenario *scenario,
+                                        const struct option *option, struct arena *arena) {
   const struct model *model = scenario->model;
   const struct option *baseline = &scenario->options[scenario->baseline];
   enum { NEEDED = 5 };

@@ -559,8 +559,8 @@ static const char *const needed_items[] = {
 
 enum { NEEDED_ITEMS = sizeof needed_items / sizeof needed_items[0] };
 
-static int refuse_name(const struct scenario *scenario, const char *only, size_t most,
-                       bool has_sections, struct diagnostics *diagnostics) {
+static void refuse_name(const struct scenario *scenario, const char *only, size_t most,
+                        bool has_sections, struct diagnostics *diagnostics) {
   const char *names = "";
   for (size_t i = 0; i < most; i++) {
     const bool is_one =
@@ -572,7 +572,6 @@ static int refuse_name(const struct scenario *scenario, const char *only, size_t
   }
   diagnostics_error(diagnostics, (struct place){0}, "no question '%s' of rent, there is: %s", only,
                     names);
-  return -1;
 }
 
 static int check_model(const struct scenario *scenario, struct diagnostics *diagnostics) {
@@ -606,14 +605,15 @@ static int answer_one(const struct asking *asking, const char *only, struct rent
   return 0;
 }
 
-int rent_find(const struct scenario *scenario, const char *only, struct rent_answers *answers,
-              struct arena *arena, struct diagnostics *diagnostics) {
+const struct rent_answers *rent_ask(const struct scenario *scenario, const char *only,
+                                    struct arena *arena, struct diagnostics *diagnostics) {
   const bool has_sections = question_section(scenario, "rent", NULL) != NULL;
   const size_t most = has_sections ? scenario->question_count : scenario->option_count;
   const size_t errors = diagnostics->errors;
-  *answers = (struct rent_answers){arena_array(arena, most + 1, sizeof *answers->list), 0};
+  struct rent_answers *answers = arena_alloc(arena, sizeof *answers);
+  answers->list = arena_array(arena, most + 1, sizeof *answers->list);
   if (check_model(scenario, diagnostics))
-    return -1;
+    return NULL;
   for (size_t i = 0; i < most; i++) {
     const struct ini_section *section = has_sections ? &scenario->questions[i] : NULL;
     if (section ? strcmp(section->kind, "rent") != 0 : !has_pair(scenario, (int)i))
@@ -624,6 +624,6 @@ int rent_find(const struct scenario *scenario, const char *only, struct rent_ans
     answer_one(&asking, only, answers);
   }
   if (only && !answers->count && diagnostics->errors == errors)
-    return refuse_name(scenario, only, most, has_sections, diagnostics);
-  return diagnostics->errors == errors ? 0 : -1;
+    refuse_name(scenario, only, most, has_sections, diagnostics);
+  return diagnostics->errors == errors ? answers : NULL;
 }

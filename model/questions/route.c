@@ -605,8 +605,8 @@ static int requirements(const struct scenario *scenario, struct diagnostics *dia
   return result;
 }
 
-const struct route_answer *route(const struct scenario *scenario, struct arena *arena,
-                                 struct diagnostics *diagnostics) {
+const struct route_answer *route_ask(const struct scenario *scenario, struct arena *arena,
+                                     struct diagnostics *diagnostics) {
   struct routing routing = {.scenario = scenario,
                             .answer = arena_alloc(arena, sizeof *routing.answer),
                             .arena = arena,

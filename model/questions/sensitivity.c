@@ -119,9 +119,9 @@ static int by_effect(const void *a, const void *b) {
   return left->target.option - right->target.option;
 }
 
-struct sensitivity *sensitivity_of(const struct scenario *scenario, const char *option,
-                                   double share, struct arena *arena,
-                                   struct diagnostics *diagnostics) {
+const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
+                                          double share, struct arena *arena,
+                                          struct diagnostics *diagnostics) {
   struct sensitivity *sensitivity = arena_alloc(arena, sizeof *sensitivity);
   *sensitivity = (struct sensitivity){.scenario = scenario, .share = share};
   sensitivity->item = model_require(scenario->model, "cost_per_mtok", diagnostics);
@@ -257,9 +257,9 @@ static int read_axes(struct cost_grid *grid, const char *text, struct arena *are
   return -1;
 }
 
-struct cost_grid *cost_grid_of(const struct scenario *scenario, const char *option,
-                               const char *axes, struct arena *arena,
-                               struct diagnostics *diagnostics) {
+const struct cost_grid *cost_grid_ask(const struct scenario *scenario, const char *option,
+                                      const char *axes, struct arena *arena,
+                                      struct diagnostics *diagnostics) {
   struct cost_grid *grid = arena_alloc(arena, sizeof *grid);
   *grid = (struct cost_grid){.scenario = scenario};
   grid->item = model_require(scenario->model, "cost_per_mtok", diagnostics);

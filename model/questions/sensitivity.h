@@ -36,9 +36,9 @@ struct sensitivity {
 // Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value,
 // whole numbers to whole numbers. `option` NULL: the first that is not the baseline, if there is
 // one. NULL after errors.
-struct sensitivity *sensitivity_of(const struct scenario *scenario, const char *option,
-                                   double share, struct arena *arena,
-                                   struct diagnostics *diagnostics);
+const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
+                                          double share, struct arena *arena,
+                                          struct diagnostics *diagnostics);
 
 // One axis of a grid: "mi325x.discount=0:30:2%", low, high and step in the unit at the end or, when
 // there is none, in the input's own.
@@ -63,8 +63,8 @@ struct cost_grid {
 };
 
 // Reads "AXIS" or "AXIS,AXIS" and evaluates every cell. NULL after errors.
-struct cost_grid *cost_grid_of(const struct scenario *scenario, const char *option,
-                               const char *axes, struct arena *arena,
-                               struct diagnostics *diagnostics);
+const struct cost_grid *cost_grid_ask(const struct scenario *scenario, const char *option,
+                                      const char *axes, struct arena *arena,
+                                      struct diagnostics *diagnostics);
 
 #endif

@@ -225,8 +225,9 @@ static void find_roots(struct solve_answer *answer, struct gap *gap, struct aren
     add_root(answer, points[count - 1]);
 }
 
-struct solve_answer *solve(const struct scenario *scenario, const struct solve_question *question,
-                           struct arena *arena, struct diagnostics *diagnostics) {
+const struct solve_answer *solve_ask(const struct scenario *scenario,
+                                     const struct solve_question *question, struct arena *arena,
+                                     struct diagnostics *diagnostics) {
   struct solve_answer *answer = arena_alloc(arena, sizeof *answer);
   *answer = (struct solve_answer){.scenario = scenario, .saving = question->saving};
   answer->item = model_require(scenario->model, "cost_per_mtok", diagnostics);

@@ -45,7 +45,8 @@ struct solve_answer {
 // method to 1e-12 of the value. Where no limit is given above, the interval doubles until the
 // sign changes, at most to 1e6 times the value in the scenario (of one unit where that is zero).
 // No crossing is an answer with count 0. Returns NULL after errors.
-struct solve_answer *solve(const struct scenario *scenario, const struct solve_question *question,
-                           struct arena *arena, struct diagnostics *diagnostics);
+const struct solve_answer *solve_ask(const struct scenario *scenario,
+                                     const struct solve_question *question, struct arena *arena,
+                                     struct diagnostics *diagnostics);
 
 #endif

@@ -242,9 +242,9 @@ static int check_draws(const struct simulate_request *request, struct diagnostic
   return -1;
 }
 
-const struct solve_spread *solve_spread(const struct solve_answer *answer,
-                                        const struct simulate_request *request, struct arena *arena,
-                                        struct diagnostics *diagnostics) {
+const struct solve_spread *solve_spread_ask(const struct solve_answer *answer,
+                                            const struct simulate_request *request,
+                                            struct arena *arena, struct diagnostics *diagnostics) {
   const struct sampler_request sample = {.scenario = answer->scenario,
                                          .method = request->method,
                                          .seed = request->seed,

@@ -29,8 +29,8 @@ struct solve_spread {
 
 // Of request: draws, seed, method, threads, stop and progress. NULL after errors: 0 draws or more
 // than MAX_SOLVE_DRAWS, nothing to draw (see sampler_draws_any).
-const struct solve_spread *solve_spread(const struct solve_answer *answer,
-                                        const struct simulate_request *request, struct arena *arena,
-                                        struct diagnostics *diagnostics);
+const struct solve_spread *solve_spread_ask(const struct solve_answer *answer,
+                                            const struct simulate_request *request,
+                                            struct arena *arena, struct diagnostics *diagnostics);
 
 #endif

@@ -635,9 +635,9 @@ static int requirements(const struct waiting *waiting) {
   return result;
 }
 
-const struct wait_answer *wait_or_buy(const struct scenario *scenario,
-                                      const struct ini_section *section, struct arena *arena,
-                                      struct diagnostics *diagnostics) {
+const struct wait_answer *wait_ask(const struct scenario *scenario,
+                                   const struct ini_section *section, struct arena *arena,
+                                   struct diagnostics *diagnostics) {
   struct waiting *waiting = arena_alloc(arena, sizeof *waiting);
   struct wait_answer *answer = arena_alloc(arena, sizeof *answer);
   *waiting = (struct waiting){.scenario = scenario,
