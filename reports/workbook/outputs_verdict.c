@@ -48,10 +48,11 @@ static void write_why(struct outputs *outputs, size_t option, int row, int ranke
   }
   put_formula_text(
       book, outputs->sheet, row, column,
-      arena_printf(book->arena,
-                   "=IF(%s=1,\"-\",\"it serves \"&FIXED(%s*100,1,1)&\" %% of the demand\")",
-                   outputs_cell(outputs, ranked, option),
-                   option_name(&book->options[option], coverage)->text),
+      arena_printf(
+          book->arena,
+          "=IF(%s=1,\"-\",\"it serves \"&FIXED(MIN(99.9,%s*100),1,1)&\" %% of the demand\")",
+          outputs_cell(outputs, ranked, option),
+          option_name(&book->options[option], coverage)->text),
       standing->ranked ? "-" : standing->why_not, formats_text(&book->formats, TEXT_RIGHT_WRAPPED));
 }
 

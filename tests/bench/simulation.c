@@ -269,10 +269,15 @@ int main(int argc, char **argv) {
   struct scenario_request request = {.path = argv[1], .data_directory = "data"};
   struct scenario *scenario = scenario_read(&request, &arena, &diagnostics);
   int item = scenario ? model_find(scenario->model, "cost_per_mtok") : -1;
-  const struct sampler *sampler =
-      scenario ? sampler_new(&(struct sampler_request){scenario, DRAW_SOBOL, 1, 1, &item, 1, NULL},
-                             &arena, &diagnostics)
-               : NULL;
+  const struct sampler *sampler = scenario
+                                      ? sampler_new(&(struct sampler_request){.scenario = scenario,
+                                                                              .method = DRAW_SOBOL,
+                                                                              .seed = 1,
+                                                                              .replicates = 1,
+                                                                              .items = &item,
+                                                                              .item_count = 1},
+                                                    &arena, &diagnostics)
+                                      : NULL;
   if (!sampler) {
     diagnostics_print(&diagnostics, stderr, false);
     return 2;
