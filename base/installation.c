@@ -1,5 +1,8 @@
 #include "base/installation.h"
 
+#include "base/source.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +38,7 @@ const char *installation_data(const char *given, struct arena *arena,
       return short_path(directory, arena);
   }
   diagnostics_error(diagnostics, (struct place){0},
-                    "no catalogue beside the program: say where it is with --data DIR");
+                    "found no catalogue beside the program; name its directory with --data DIR");
   return NULL;
 }
 

@@ -259,7 +259,7 @@ static void tell_extrapolation(const struct depth *depths, struct measurement *o
     x[i] = out->slices[i].layers;
     t[i] = out->slices[i].step_seconds;
   }
-  const struct line line = fit_line(x, t, out->slice_count);
+  const struct fitted_line line = fit_line(x, t, out->slice_count);
   const double whole = out->model.layers, step_s = line_at(&line, whole);
   for (size_t i = 0; i < out->slice_count; i++)
     squares += pow(line_weight(&line, whole, x[i]) * half_width(&depths[i].sampling.summary), 2);

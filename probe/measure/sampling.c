@@ -97,7 +97,7 @@ enum decode_status sampling_run(struct sampling *sampling, uint64_t bytes) {
   enum decode_status status = calibration_read(sampling->calibration, &read_s);
   while (status == DECODE_OK && !*protocol->stop) {
     status = take(sampling, bytes, &read_s);
-    const bool over = clock_now(protocol->clock) >= end && sampling->count >= STATISTICS_FEWEST;
+    const bool over = clock_now(protocol->clock) >= end && sampling->count >= MIN_MEDIAN_SAMPLES;
     if (status != DECODE_OK || (!is_time_to_look(sampling->count, &next) && !over))
       continue;
     sampling->summary = summarise(sampling->samples, sampling->count, sampling->sorted);
