@@ -77,6 +77,12 @@ void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t 
   return grown;
 }
 
+void *arena_room(struct arena *arena, void *list, size_t count, size_t size) {
+  if (count & (count - 1))
+    return list;
+  return arena_grow(arena, list, count, count ? 2 * count : 1, size);
+}
+
 char *arena_copy(struct arena *arena, const char *text) {
   return arena_copy_n(arena, text, strlen(text));
 }

@@ -27,6 +27,10 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count,
                  size_t size);
 
+// `list` [count] with room for one more element of `size` bytes: itself, or a zeroed copy with twice
+// the room whenever `count` is a power of two. For lists that start as NULL and only grow by this.
+void *arena_room(struct arena *arena, void *list, size_t count, size_t size);
+
 // Texts, each with a final NUL: a copy, a copy of the first `length` bytes, and printf's.
 char *arena_copy(struct arena *arena, const char *text);
 char *arena_copy_n(struct arena *arena, const char *text, size_t length);

@@ -27,12 +27,8 @@ static const char plain_colour[] = "\033[0m";
 
 static void add(struct diagnostics *diagnostics, enum severity severity, struct place place,
                 const char *message) {
-  if (diagnostics->count == diagnostics->capacity) {
-    const size_t capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
-    diagnostics->list = arena_grow(diagnostics->arena, diagnostics->list, diagnostics->count,
-                                   capacity, sizeof *diagnostics->list);
-    diagnostics->capacity = capacity;
-  }
+  diagnostics->list = arena_room(diagnostics->arena, diagnostics->list, diagnostics->count,
+                                 sizeof *diagnostics->list);
   diagnostics->list[diagnostics->count++] = (struct diagnostic){severity, place, message};
   if (severity == SEVERITY_ERROR)
     diagnostics->errors++;

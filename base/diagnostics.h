@@ -22,8 +22,8 @@ struct diagnostic {
 
 struct diagnostics {
   struct arena *arena;
-  struct diagnostic *list; // in the order of reporting
-  size_t count, capacity;
+  struct diagnostic *list; // [count], in the order of reporting
+  size_t count;
   size_t errors;
   bool machine_failed; // a disk or device failed: exit status 3 rather than 2
 };

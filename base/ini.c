@@ -89,17 +89,10 @@ static void add_seen(struct ini_reader *reader, const char *id) {
   HASH_ADD_KEYPTR(hh, reader->seen, seen->id, strlen(seen->id), seen);
 }
 
-// Room for one more element in an array that doubles whenever its count is a power of two.
-static void *room_for_one(struct arena *arena, void *array, size_t count, size_t size) {
-  if ((count & (count - 1)) != 0)
-    return array;
-  return arena_grow(arena, array, count, count ? 2 * count : 1, size);
-}
-
 static void add_section(struct ini_reader *reader, const char *kind, const char *argument) {
   struct ini *ini = reader->ini;
   ini->sections =
-      room_for_one(reader->arena, ini->sections, ini->section_count, sizeof *ini->sections);
+      arena_room(reader->arena, ini->sections, ini->section_count, sizeof *ini->sections);
   reader->section = ini->section_count++;
   ini->sections[reader->section] =
       (struct ini_section){.kind = kind, .argument = argument, .place = place_at(reader, 0)};
@@ -249,7 +242,7 @@ static int take_key(void *user, const char *section_name, const char *name, cons
   }
   add_seen(reader, id);
   section->keys =
-      room_for_one(reader->arena, section->keys, section->key_count, sizeof *section->keys);
+      arena_room(reader->arena, section->keys, section->key_count, sizeof *section->keys);
   section->keys[section->key_count++] = (struct ini_key){
       .name = arena_copy(reader->arena, name),
       .value = arena_copy(reader->arena, value),

@@ -1,12 +1,9 @@
 #include "probe/meters/meter.h"
 
 #include "probe/meters/address.h"
+#include "probe/meters/kinds.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct meter_roots machine_meters = {
     .powercap = "/sys/class/powercap",
@@ -67,7 +64,7 @@ static enum meter_status open_first(struct meter *meter, const struct meter_kind
     reasons = arena_printf(arena, "%s%s%s", reasons, *reasons ? "; " : "", meter->why);
   }
   if (!*reasons)
-    reasons = "no meter is known for devices of this vendor";
+    reasons = "no meter is known for this vendor's devices";
   *meter = (struct meter){.why = reasons, .arena = arena, .clock = clock};
   meter->name = arena_printf(arena, "none: %s", reasons);
   return worst;
@@ -140,32 +137,4 @@ void meter_close(struct meter *meter) {
   if (meter->kind)
     meter->kind->close(meter);
   meter->kind = NULL;
-}
-
-const char *meter_file(const char *path, struct arena *arena) {
-  char line[256];
-  FILE *file = fopen(path, "re");
-  if (!file)
-    return NULL;
-  errno = EIO;
-  const char *read = fgets(line, sizeof line, file);
-  const int reason = errno;
-  fclose(file);
-  errno = reason;
-  if (!read)
-    return NULL;
-  line[strcspn(line, "\n")] = 0;
-  return arena_copy(arena, line);
-}
-
-double meter_number(const char *path) {
-  char line[64], *end = line;
-  FILE *file = fopen(path, "re");
-  if (!file)
-    return NAN;
-  double value = NAN;
-  if (fgets(line, sizeof line, file))
-    value = strtod(line, &end);
-  fclose(file);
-  return end == line ? NAN : value;
 }
