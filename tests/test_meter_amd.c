@@ -235,8 +235,8 @@ static void test_silent_partition(void **state) {
     expect_near(reading.watts, 700, 1e-12, "the socket's");
     meter_close(&meter);
     assert_int_equal(open_kind(&machine, &meter_amdsmi, &meter, alone, 1), METER_ABSENT);
-    expect_text(meter.name, fails ? "amd-smi: failed (2)"
-                                  : "0000:c5:00.0 reports neither energy nor power");
+    expect_text(meter.name,
+                fails ? "amd-smi: failed (2)" : "0000:c5:00.0 reports neither energy nor power");
     end(&machine);
   }
 }
@@ -570,10 +570,9 @@ static void test_telemetry_of_several(void **state) {
   hot->cycles = 1000;
   hot->power_residency = 0;
   const struct decode_backend backend = {.name = "hip"};
-  const struct device devices[] = {{&backend, 0, {.pci = "0000:c1:00.0"}},
-                                   {&backend, 1, {.pci = "0000:d1:00.0"}}};
-  const struct device *const all[] = {&devices[1], &devices[0]};
-  meter_set_open_all(&set, all, 2, &machine.roots, &machine.clock, &machine.fixture.arena);
+  const struct device devices[] = {{&backend, 1, {.pci = "0000:d1:00.0"}},
+                                   {&backend, 0, {.pci = "0000:c1:00.0"}}};
+  meter_set_open(&set, devices, 2, &machine.roots, &machine.clock, &machine.fixture.arena);
   struct energy_watch watch = {.clock = &machine.clock,
                                .meter = &set.device,
                                .host = &set.host,

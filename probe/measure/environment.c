@@ -1,9 +1,11 @@
 #include "probe/measure/environment.h"
 
+#include "base/arena.h"
 #include "base/version.h"
 #include "probe/meters/small_file.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

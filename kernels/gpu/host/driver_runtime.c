@@ -553,8 +553,8 @@ static enum decode_status graph_run(struct gpu_context *context, struct gpu_grap
 
 static enum decode_status make_communicators(struct gpu_context *const *contexts, int count,
                                              const struct gpu_collectives *collectives) {
-  void *communicators[DECODE_MOST_RANKS] = {NULL};
-  int devices[DECODE_MOST_RANKS] = {0};
+  void *communicators[MAX_DECODE_RANKS] = {NULL};
+  int devices[MAX_DECODE_RANKS] = {0};
   for (int i = 0; i < count; i++)
     devices[i] = contexts[i]->device;
   const enum decode_status status = check_collective(

@@ -29,7 +29,7 @@ struct ranks {
   // What a job takes and gives.
   int steps, repeats;
   double seconds; // of rank 0
-  struct gpu_context *contexts[DECODE_MOST_RANKS];
+  struct gpu_context *contexts[MAX_DECODE_RANKS];
   struct rank rank[];
 };
 
@@ -208,7 +208,7 @@ void ranks_destroy(struct ranks *ranks) {
 }
 
 static enum decode_status check_devices(const struct decode_request *request) {
-  if (request->ranks > DECODE_MOST_RANKS)
+  if (request->ranks > MAX_DECODE_RANKS)
     return state_refuse(DECODE_UNSUPPORTED, "a model is held by 64 devices at most");
   for (int i = 0; i < request->ranks; i++)
     for (int k = 0; k < i; k++)
