@@ -3,9 +3,9 @@
 #ifndef PERTOKEN_PROBE_METERS_KINDS_H
 #define PERTOKEN_PROBE_METERS_KINDS_H
 
-#include "probe/meters/amd.h"
-#include "probe/meters/meter.h"
-#include "probe/meters/telemetry.h"
+struct meter_kind;
+struct telemetry_kind;
+struct amd_source;
 
 extern const struct meter_kind meter_powercap, meter_perf;
 extern const struct meter_kind meter_nvml, meter_amdsmi, meter_rocmsmi, meter_hwmon;
