@@ -33,15 +33,15 @@ struct product {
 };
 
 // Tiles of bf16 take this many columns at once, and beat vectors from this batch on.
-#define TILE_COLUMNS    32
-#define AMX_LEAST_BATCH 4
+#define TILE_COLUMNS  32
+#define MIN_AMX_BATCH 4
 
 // Larger batches may come arranged: in groups of this many vectors, padded with zeros,
 // [group][word][vector of the group]. A word is a float, two bf16 or four int8. Then the group's
 // words for one line of a panel lie side by side.
-#define ARRANGED_ROWS  16
-#define ARRANGED_LEAST 5
-#define ARRANGED_MOST  256 // so that the copy, one per thread, stays small
+#define ARRANGED_ROWS      16
+#define MIN_ARRANGED_BATCH 5
+#define MAX_ARRANGED_BATCH 256 // so that the copy, one per thread, stays small
 
 // By the types of panels and in.
 enum product_kind { BF16_F32, E4M3_F32, BF16_BF16, E4M3_BF16, INT8_INT8, PRODUCT_KINDS };

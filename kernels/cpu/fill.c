@@ -198,7 +198,7 @@ static void fill_position(const struct decode_state *state, size_t layer, size_t
   uint64_t index = (row * plan->context + position) * plan->kv_width + head * plan->head_dim;
   uint8_t *key = cache_keys(state, layer, item) + position / PANEL_ROWS * plan->key_panel_bytes;
   fill_row(keys, index, plan->head_dim, key, position % PANEL_ROWS);
-  uint8_t *panels = cache_values(state, layer, item), hashes[MOST_HEAD_DIM];
+  uint8_t *panels = cache_values(state, layer, item), hashes[MAX_HEAD_DIM];
   values->hashes(values->key, index, plan->head_dim, hashes);
   for (size_t d = 0; d < plan->head_dim; d++)
     put(values->element,

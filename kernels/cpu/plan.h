@@ -49,7 +49,7 @@ enum block {
 // Positions whose scores are computed before the softmax moves on.
 #define CHUNK 256
 
-#define MOST_HEAD_DIM (2 * CHUNK)
+#define MAX_HEAD_DIM (2 * CHUNK)
 
 struct plan {
   struct decode_request request;

@@ -142,7 +142,7 @@ INLINE void multiply(const struct product *product, enum product_kind kind) {
 
 // The tiles would be so empty that vectors are as fast.
 static bool is_small(const struct product *product) {
-  return product->batch < AMX_LEAST_BATCH;
+  return product->batch < MIN_AMX_BATCH;
 }
 
 AMX static void bf16_bf16(const struct product *product) {

@@ -415,7 +415,7 @@ enum {
   READ_BLOCKS = 4, // of a multiprocessor: 2048 threads, as many as one holds
   READ_BYTE = 0x5A,
   RATE_BLOCKS = 4,
-  RATE_MOST_REPEATS = 1 << 20
+  MAX_RATE_REPEATS = 1 << 20
 };
 
 // Long enough that the launch does not count.
@@ -513,7 +513,7 @@ static enum decode_status time_rate(struct gpu_context *context, struct gpu_laun
       status = told(gpu_driver.launch(context, launch));
     if (status == DECODE_OK)
       status = told(gpu_driver.timer_stop(context, seconds));
-    if (*seconds >= rate_least_s || arguments->repeats >= RATE_MOST_REPEATS)
+    if (*seconds >= rate_least_s || arguments->repeats >= MAX_RATE_REPEATS)
       break;
   }
   return status;

@@ -14,7 +14,7 @@
 #define GPU_BUILD "unversioned"
 #endif
 
-#define MOST_QUEUED  200         // launches: a longer queue stalls whoever fills it
+#define MAX_QUEUED   200         // launches: a longer queue stalls whoever fills it
 #define SMALL_SHARED (47 * 1024) // what a kernel may take unasked: 48 KiB, with what is its own
 #define ABORT_S      30          // at most, once no graph is left
 #define NAME_BYTES   sizeof(((struct gpu_launch *)0)->kernel)
@@ -541,7 +541,7 @@ static enum decode_status graph_run(struct gpu_context *context, struct gpu_grap
   for (int i = 0; i < times && status == DECODE_OK; i++) {
     status = queue_graph(context, graph);
     queued += graph->executable ? 1 : graph->count;
-    if (status != DECODE_OK || queued < MOST_QUEUED / 2)
+    if (status != DECODE_OK || queued < MAX_QUEUED / 2)
       continue;
     status = wait_for_mark(context);
     queued = 0;

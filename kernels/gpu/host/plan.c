@@ -6,13 +6,13 @@
 #include <string.h>
 
 // The kernels count rows, columns and positions in int.
-#define MOST_COLUMNS  65536
-#define MOST_BATCH    256
-#define MOST_CONTEXT  (1 << 24)
-#define MOST_VOCAB    (1 << 24)
-#define MOST_LAYERS   4096
-#define MOST_HEAD_DIM 256
-#define MOST_GRID_Y   65535 // CUDA C++ Programming Guide, technical specifications
+#define MAX_COLUMNS  65536
+#define MAX_BATCH    256
+#define MAX_CONTEXT  (1 << 24)
+#define MAX_VOCAB    (1 << 24)
+#define MAX_LAYERS   4096
+#define MAX_HEAD_DIM 256
+#define MAX_GRID_Y   65535 // CUDA C++ Programming Guide, technical specifications
 
 #define REGION_ALIGNMENT 256 // what cudaMalloc and hipMalloc promise for a whole allocation
 #define SMALLEST_SLICE   16
@@ -36,7 +36,7 @@
 // and those that want little are advised to ask for what the others do (CUDA C++ Programming Guide,
 // compute capability 7.x, shared memory).
 #define EVEN_CARVEOUT 72
-#define MOST_SPLITS   8 // of a matrix product: their sums are written and read again
+#define MAX_SPLITS    8 // of a matrix product: their sums are written and read again
 
 static size_t element_bytes(enum element element) {
   static const size_t bytes[] = {
@@ -74,14 +74,14 @@ static bool in(int value, int low, int high) {
 static const char *shape_unknown(const struct decode_shape *shape) {
   if (shape->experts != 0 || shape->experts_per_token != 0)
     return "the GPU's kernels do not know mixtures of experts";
-  if (!in(shape->head_dim, 2, MOST_HEAD_DIM) || shape->head_dim % 2 != 0)
+  if (!in(shape->head_dim, 2, MAX_HEAD_DIM) || shape->head_dim % 2 != 0)
     return "the GPU's kernels take heads of an even number of elements, up to 256";
-  if (!in(shape->kv_heads, 1, MOST_COLUMNS) || !in(shape->heads, shape->kv_heads, MOST_COLUMNS) ||
+  if (!in(shape->kv_heads, 1, MAX_COLUMNS) || !in(shape->heads, shape->kv_heads, MAX_COLUMNS) ||
       shape->heads % shape->kv_heads != 0)
     return "the query heads are no multiple of the kv heads";
-  if (!in(shape->layers, 1, MOST_LAYERS) || !in(shape->hidden, 1, MOST_COLUMNS) ||
-      !in(shape->ffn_hidden, 1, MOST_COLUMNS) || !in(shape->vocab, 1, MOST_VOCAB) ||
-      !in(shape->heads * shape->head_dim, 2, MOST_COLUMNS))
+  if (!in(shape->layers, 1, MAX_LAYERS) || !in(shape->hidden, 1, MAX_COLUMNS) ||
+      !in(shape->ffn_hidden, 1, MAX_COLUMNS) || !in(shape->vocab, 1, MAX_VOCAB) ||
+      !in(shape->heads * shape->head_dim, 2, MAX_COLUMNS))
     return "the model is wider or deeper than the GPU's kernels count";
   if (!(shape->norm_epsilon >= 0) || !(shape->rope_theta > 0))
     return "the norm's epsilon is negative, or rope's theta is not positive";
@@ -123,9 +123,9 @@ static const char *request_unknown(const struct decode_request *request) {
     why = types_unknown(&request->types);
   if (why)
     return why;
-  if (!in(request->batch, 1, MOST_BATCH))
+  if (!in(request->batch, 1, MAX_BATCH))
     return "the GPU's kernels take batches of 1 to 256";
-  if (!in(request->context, 1, MOST_CONTEXT) || request->context > INT_MAX / request->batch)
+  if (!in(request->context, 1, MAX_CONTEXT) || request->context > INT_MAX / request->batch)
     return "the context is longer than the GPU's kernels count";
   return NULL;
 }
@@ -137,7 +137,7 @@ static const char *device_unknown(const struct plan *plan) {
     return "attention with heads this wide takes more shared memory than the device has";
   if (plan->device.tuning.matrix == MATRIX_WGMMA && !plan->device.wgmma)
     return "matrix=wgmma is for sm_90 (H100, H200) alone";
-  if (plan->request.shape.kv_heads > MOST_GRID_Y / plan->head_groups)
+  if (plan->request.shape.kv_heads > MAX_GRID_Y / plan->head_groups)
     return "there are more kv heads than a grid takes";
   return NULL;
 }
@@ -278,11 +278,11 @@ static bool choose_stages(const struct plan *plan, struct plan_product *product)
   const size_t weight = element_bytes(product->weights);
   const size_t activation = element_bytes(product->activations);
   for (int slice = plan->batch_padded; slice >= SMALLEST_SLICE; slice /= 2) {
-    const int columns = least(slice, wgmma_most_columns(weight));
+    const int columns = least(slice, wgmma_max_columns(weight));
     if (slice > WGMMA_GROUPS * columns)
       continue;
     const size_t stage = wgmma_stage_bytes(slice, columns, weight, activation);
-    int stages = WGMMA_MOST_STAGES;
+    int stages = MAX_WGMMA_STAGES;
     while (stages > 0 &&
            wgmma_shared_bytes(stage, stages) + STATIC_SHARED > plan->device.shared_bytes)
       stages--;
@@ -290,7 +290,7 @@ static bool choose_stages(const struct plan *plan, struct plan_product *product)
     product->warp_columns = columns;
     product->stages = stages;
     product->shared_bytes = wgmma_shared_bytes(stage, stages);
-    if (stages >= WGMMA_LEAST_STAGES)
+    if (stages >= MIN_WGMMA_STAGES)
       return true;
   }
   return false;
@@ -308,7 +308,7 @@ static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   const int steps = ceiling(product->stride * (int)weight, WGMMA_STEP_BYTES);
   const int merging = merging_of(product, WGMMA_STEP_BYTES);
   const int own = best_splits(product->blocks, steps, merging,
-                              room_for(plan, product->shared_bytes, 1), MOST_SPLITS);
+                              room_for(plan, product->shared_bytes, 1), MAX_SPLITS);
   product->splits = least(chosen(plan->device.tuning.matrix_splits, own), steps);
   return true;
 }
@@ -327,7 +327,7 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   product->ahead = chosen(plan->device.tuning.matrix_ahead, MATRIX_AHEAD / chunk_bytes / most);
   const int merging = merging_of(product, chunk_bytes);
   const int own = best_splits(product->blocks, chunks, merging,
-                              room_for(plan, product->shared_bytes, most), MOST_SPLITS);
+                              room_for(plan, product->shared_bytes, most), MAX_SPLITS);
   product->splits = least(chosen(plan->device.tuning.matrix_splits, own), chunks);
   return true;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-  FEWEST_LAUNCHES = 32, // at a time: of a stage of one launch, the time between two counts little
-  MOST_REPEATS = 1 << 12
+  MIN_LAUNCHES = 32, // at a time: of a stage of one launch, the time between two counts little
+  MAX_REPEATS = 1 << 12
 };
 
 // A step's launches and their stages.
@@ -78,7 +78,7 @@ static enum decode_status time_graph(struct gpu_context *context, struct gpu_gra
     if (status == DECODE_OK) {
       status = gpu_driver.timer_stop(context, &elapsed);
     }
-    if (elapsed >= least_s || repeats >= MOST_REPEATS) {
+    if (elapsed >= least_s || repeats >= MAX_REPEATS) {
       break;
     }
   }
@@ -90,7 +90,7 @@ static enum decode_status time_stage(struct gpu_context *context, const struct p
                                      const struct step *step, struct gpu_launch *chosen,
                                      double least_s, struct gpu_stage_time *out) {
   int copies = 1;
-  const size_t fewest = least_s > 0 ? FEWEST_LAUNCHES : 1;
+  const size_t fewest = least_s > 0 ? MIN_LAUNCHES : 1;
   const size_t count = choose(step, out->name, chosen, fewest, &out->launches, &copies);
   struct gpu_graph *graph = NULL;
   enum decode_status status = gpu_driver.graph_make(
@@ -108,7 +108,7 @@ enum decode_status gpu_stage_times(struct gpu_context *context, const struct pla
                                    double least_s, struct gpu_stage_time *out, size_t *count) {
   struct step step = {.count = 0};
   step.launches = gpu_plan_step(plan, base, &step.count, &step.what);
-  struct gpu_launch *chosen = calloc(step.count + 2 * FEWEST_LAUNCHES, sizeof *chosen);
+  struct gpu_launch *chosen = calloc(step.count + 2 * MIN_LAUNCHES, sizeof *chosen);
   enum decode_status status = step.launches && chosen ? DECODE_OK : DECODE_NO_MEMORY;
   if (status == DECODE_OK) {
     status = wgmma_maps(context, step.launches, step.count);

@@ -7,14 +7,14 @@
 #include <string.h>
 
 // Rows for more than a warpgroup's tiles, and no whole one; a step and a half in E4M3.
-enum { ROWS = 200, COLUMNS = 192, MOST_BATCH = 256 };
+enum { ROWS = 200, COLUMNS = 192, MAX_BATCH = 256 };
 
 // What the kernel works on, on the device as on the host; room for BF16.
 struct operands {
   uint16_t weights[ROWS * COLUMNS];
-  uint16_t activations[MOST_BATCH * 2 * WGMMA_STEP_BYTES]; // COLUMNS in whole steps
-  float ones[MOST_BATCH];
-  float output[MOST_BATCH * ROWS];
+  uint16_t activations[MAX_BATCH * 2 * WGMMA_STEP_BYTES]; // COLUMNS in whole steps
+  float ones[MAX_BATCH];
+  float output[MAX_BATCH * ROWS];
 };
 
 static const char *const element_names[] = {[ELEMENT_BF16] = "bf16", [ELEMENT_E4M3] = "e4m3"};
@@ -51,9 +51,9 @@ static void set_operands(const struct plan_product *product, struct operands *ou
       put(product->activations, out->activations, row * activation_stride(product) + at,
           value_of(1, row, c));
     }
-  for (int i = 0; i < MOST_BATCH; i++)
+  for (int i = 0; i < MAX_BATCH; i++)
     out->ones[i] = 1;
-  for (int i = 0; i < MOST_BATCH * ROWS; i++)
+  for (int i = 0; i < MAX_BATCH * ROWS; i++)
     out->output[i] = NAN;
 }
 
