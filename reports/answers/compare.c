@@ -55,20 +55,3 @@ const char *compare_grade(const struct scenario *scenario, const struct option *
     return NULL;
   return grade_name(option_figure(scenario, option, scenario->selected, declaration)->grade);
 }
-
-bool compare_rankable(const struct option *option, const struct option *baseline) {
-  return option->decode_only == baseline->decode_only;
-}
-
-const struct option *compare_cheapest(const struct scenario *scenario) {
-  const int cost = model_find(scenario->model, "cost_per_mtok");
-  const struct option *baseline = &scenario->options[scenario->baseline], *cheapest = baseline;
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    const struct option *option = &scenario->options[i];
-    if (!compare_rankable(option, baseline))
-      continue;
-    if (option_value(scenario, option, cost, 0) < option_value(scenario, cheapest, cost, 0))
-      cheapest = option;
-  }
-  return cheapest;
-}

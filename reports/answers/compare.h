@@ -4,6 +4,7 @@
 #ifndef PERTOKEN_REPORTS_ANSWERS_COMPARE_H
 #define PERTOKEN_REPORTS_ANSWERS_COMPARE_H
 
+#include "model/scenario/ranking.h"
 #include "model/simulate/simulate.h"
 #include "reports/print/format.h"
 #include "reports/print/style.h"
@@ -26,10 +27,10 @@ void compare_table(const struct scenario *scenario, FILE *out, struct arena *are
 void compare_csv(const struct scenario *scenario, FILE *out);
 void compare_json(const struct scenario *scenario, FILE *out, struct arena *arena);
 
-// What the table's figures are worth: what its intervals are (NULL: there are none), what is not
-// included, the grades' meanings, all warnings.
-void compare_notes(const struct scenario *scenario, const struct simulation *simulation,
-                   const struct style *style);
+// What the table's figures are worth: what its star means, or why there is none, what its intervals
+// are (NULL: there are none), what is not included, the grades' meanings, all warnings.
+void compare_notes(const struct scenario *scenario, const struct ranking *ranking,
+                   const struct simulation *simulation, const struct style *style);
 
 // Is the declaration one of the option's line items? Computed ones are, checks excepted; so are
 // accelerators and throughput when they are given.
@@ -39,11 +40,5 @@ bool compare_has_item(const struct scenario *scenario, const struct option *opti
 // The grade of an input; of a headline item that of the option; else NULL.
 const char *compare_grade(const struct scenario *scenario, const struct option *option,
                           int declaration);
-
-// Decoding alone is an upper bound, never ranked against a serving figure.
-bool compare_rankable(const struct option *option, const struct option *baseline);
-
-// The option with the lowest cost per token among those that can be ranked against the baseline.
-const struct option *compare_cheapest(const struct scenario *scenario);
 
 #endif

@@ -1,4 +1,5 @@
 // The CSV face of a comparison.
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/print/csv_out.h"
 #include "reports/print/number.h"
@@ -66,7 +67,7 @@ void compare_csv(const struct scenario *scenario, FILE *file) {
   const struct option *baseline = &scenario->options[scenario->baseline];
   for (size_t i = 0; i < scenario->option_count; i++) {
     const struct option *option = &scenario->options[i];
-    if (option == baseline || !compare_rankable(option, baseline))
+    if (option == baseline || !ranking_compares(option, baseline))
       continue;
     put_saving(&out, scenario, option, "saving", "Saving against the baseline", "cost_per_mtok");
     put_saving(&out, scenario, option, "saving_levelised", "Saving against the baseline, levelised",

@@ -1,4 +1,5 @@
 // The JSON face of a comparison.
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/answers/finance.h"
 #include "reports/print/json_out.h"
@@ -137,7 +138,7 @@ static json_t *savings_of(const struct scenario *scenario, const char *item) {
   const struct option *baseline = &scenario->options[scenario->baseline];
   for (size_t i = 0; i < scenario->option_count; i++) {
     const struct option *option = &scenario->options[i];
-    if (option == baseline || !compare_rankable(option, baseline))
+    if (option == baseline || !ranking_compares(option, baseline))
       continue;
     json_object_set_new(savings, option->id,
                         json_out_number(option_saving(scenario, option, item)));

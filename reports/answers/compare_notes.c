@@ -163,12 +163,27 @@ static void print_interval(const struct notes *notes, const struct simulation *s
                                  methods[simulation->method], simulation->seed));
 }
 
-void compare_notes(const struct scenario *scenario, const struct simulation *simulation,
-                   const struct style *style) {
+// What the star means, or why nobody has one; and who is left out.
+static void print_verdict(const struct notes *notes, const struct ranking *ranking) {
+  const struct scenario *scenario = notes->scenario;
+  if (ranking->cheapest_count == 1)
+    style_paragraph(notes->style, "* ", "lowest cost per million output tokens");
+  if (ranking->cheapest_count > 1)
+    style_paragraph(notes->style, "* ", "lowest cost per million output tokens: a tie");
+  if (ranking->cheapest < 0 && scenario->option_count > 1)
+    style_paragraph(notes->style, "Not ranked: ", ranking->why_none);
+  for (size_t i = 0; i < scenario->option_count; i++)
+    if (!ranking->options[i].ranked)
+      style_paragraph(notes->style, "Not ranked: ",
+                      arena_printf(notes->style->arena, "%s: %s", scenario->options[i].id,
+                                   ranking->options[i].why_not));
+}
+
+void compare_notes(const struct scenario *scenario, const struct ranking *ranking,
+                   const struct simulation *simulation, const struct style *style) {
   const struct notes notes = {scenario, style};
   putc('\n', style->out);
-  if (scenario->option_count > 1)
-    style_paragraph(style, "* ", "lowest cost per million output tokens");
+  print_verdict(&notes, ranking);
   print_interval(&notes, simulation);
   print_decode_only(&notes);
   print_not_included(&notes);

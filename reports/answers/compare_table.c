@@ -1,4 +1,5 @@
 // The face of a comparison for people.
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/print/grid.h"
 #include "reports/print/heading.h"
@@ -15,7 +16,7 @@ struct sheet {
   const struct style *style;
   struct arena *arena;
   struct grid *grid;
-  const struct option *cheapest;
+  const struct ranking *ranking;
   const struct simulation *simulation; // NULL: there are no ranges
 };
 
@@ -120,15 +121,16 @@ static void add_categories(const struct sheet *sheet) {
       add_values(sheet, d, EMPHASIS_NONE);
 }
 
-// The cheapest option's cost has a mark and, in colour, a colour.
+// A cheapest option's cost has a mark and, in colour, a colour.
 static void mark_cheapest(const struct sheet *sheet) {
-  const struct scenario *scenario = sheet->scenario;
-  if (scenario->option_count < 2)
-    return;
   struct cell *cells = sheet->grid->rows[sheet->grid->count - 1].cells;
-  struct cell *cell = &cells[first_option + (size_t)(sheet->cheapest - scenario->options)];
-  cell->text = arena_printf(sheet->arena, "* %s", cell->text);
-  cell->emphasis = EMPHASIS_GOOD;
+  for (size_t i = 0; i < sheet->scenario->option_count; i++) {
+    struct cell *cell = &cells[first_option + i];
+    if (!sheet->ranking->options[i].cheapest)
+      continue;
+    cell->text = arena_printf(sheet->arena, "* %s", cell->text);
+    cell->emphasis = EMPHASIS_GOOD;
+  }
 }
 
 // An end of the interval of an option's cost, or of its saving; "-" where there is none.
@@ -180,7 +182,7 @@ static void add_results(const struct sheet *sheet) {
 static const char *saving_text(const struct sheet *sheet, const struct option *option,
                                const char *item) {
   const struct option *baseline = &sheet->scenario->options[sheet->scenario->baseline];
-  if (option == baseline || !compare_rankable(option, baseline))
+  if (option == baseline || !ranking_compares(option, baseline))
     return "-";
   return number_fixed(100 * option_saving(sheet->scenario, option, item), 1, sheet->arena);
 }
@@ -261,7 +263,8 @@ static void add_key_figure(const struct sheet *sheet, int column, const struct k
   sheet->grid->rows[1].cells[column] = (struct cell){scale.unit, EMPHASIS_FAINT};
   for (size_t i = 0; i < sheet->scenario->option_count; i++) {
     const struct option *option = &sheet->scenario->options[i];
-    const bool marked = option == sheet->cheapest && !strcmp(figure->item, "cost_per_mtok");
+    const bool marked =
+        sheet->ranking->options[i].cheapest && !strcmp(figure->item, "cost_per_mtok");
     const char *text = value_text(sheet, option, declaration, scale);
     sheet->grid->rows[3 + i].cells[column] =
         (struct cell){marked ? arena_printf(sheet->arena, "* %s", text) : text,
@@ -414,7 +417,7 @@ void compare_table(const struct scenario *scenario, FILE *out, struct arena *are
   struct sheet sheet = {.scenario = scenario,
                         .style = &style,
                         .arena = arena,
-                        .cheapest = compare_cheapest(scenario),
+                        .ranking = ranking_of(scenario, arena),
                         .simulation = interval_simulate(scenario, arena)};
   const struct grid *grid = columns_of(&sheet);
   const bool fits = grid_width(grid, narrowest_label) <= style.width;
@@ -422,5 +425,5 @@ void compare_table(const struct scenario *scenario, FILE *out, struct arena *are
   grid_print(fits ? grid : lines_of(&sheet), &style);
   if (!fits)
     print_evidence(&sheet);
-  compare_notes(scenario, sheet.simulation, &style);
+  compare_notes(scenario, sheet.ranking, sheet.simulation, &style);
 }

@@ -1,5 +1,6 @@
 #include "reports/answers/finance.h"
 #include "model/questions/comparison.h"
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/print/grid.h"
 #include "reports/print/heading.h"
@@ -43,7 +44,7 @@ static const struct unit *unit_of(const struct scenario *scenario, const char *i
 static const struct comparison *compared(const struct scenario *scenario,
                                          const struct option *option, struct arena *arena) {
   const struct option *baseline = &scenario->options[scenario->baseline];
-  bool comparable = option != baseline && compare_rankable(option, baseline);
+  bool comparable = option != baseline && ranking_compares(option, baseline);
   return comparable ? comparison_of(scenario, option, arena) : NULL;
 }
 

@@ -1,6 +1,7 @@
 // Cover: the answer on one page, live, and how to read the rest.
 #include "base/short_text.h"
 #include "base/version.h"
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/workbook/evidence_watts.h"
@@ -157,7 +158,7 @@ static void write_saving(struct writer *writer) {
   for (size_t o = 0; o < scenario->option_count; o++) {
     double saving = option_saving(scenario, &scenario->options[o], "cost_per_mtok");
     values[o] = isfinite(saving) ? saving : 0;
-    if (!compare_rankable(&scenario->options[o], &scenario->options[scenario->baseline]))
+    if (!ranking_compares(&scenario->options[o], &scenario->options[scenario->baseline]))
       values[o] = NAN;
   }
   const char *label = arena_printf(writer->book->arena, "Saving per token against %s",

@@ -1,5 +1,6 @@
 #include "reports/workbook/curves.h"
 #include "model/questions/batch_curve.h"
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/spreadsheet/cost_columns.h"
 
@@ -27,7 +28,7 @@ static void plan_utilizations(struct book *book) {
   const int utilization = model_find(scenario->model, "utilization");
   for (size_t o = 0; o < scenario->option_count; o++)
     if (is_input_of(&scenario->options[o], utilization) &&
-        compare_rankable(&scenario->options[o], &scenario->options[scenario->baseline]))
+        ranking_compares(&scenario->options[o], &scenario->options[scenario->baseline]))
       book->curves->list[book->curves->count++] =
           (struct cost_curve){.option = o, .input = utilization, .count = UTILIZATIONS};
   book->curves->utilizations = book->curves->count;

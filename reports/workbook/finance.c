@@ -1,6 +1,7 @@
 // Finance: each view of finance by itself, option by option, and what the dearer purchase of two
 // earns back. The views are the groups of the cost model that say so.
 #include "model/questions/comparison.h"
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/spreadsheet/book.h"
 
@@ -358,7 +359,7 @@ static void write_differences(struct writer *writer) {
   bool headed = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option_sheet *sheet = &writer->book->options[o];
-    if (o == scenario->baseline || !compare_rankable(sheet->option, baseline->option))
+    if (o == scenario->baseline || !ranking_compares(sheet->option, baseline->option))
       continue;
     struct block block = {.option = sheet,
                           .baseline = baseline,

@@ -1,6 +1,7 @@
 // Negotiation: for each option that is not the baseline, the price at which it costs as much per
 // token as the baseline, and 5 and 10 % less, live: costs are linear in the price, so that the
 // price follows from the cost at a price of zero.
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/spreadsheet/book.h"
 
@@ -29,7 +30,7 @@ int negotiated_price(const struct book *book, const struct option *option) {
   const bool there = option != baseline && price >= 0 &&
                      option->graph->state[price] == GRAPH_INPUT &&
                      option_value(scenario, option, price, 0) > 0;
-  return there && compare_rankable(option, baseline) ? price : -1;
+  return there && ranking_compares(option, baseline) ? price : -1;
 }
 
 bool negotiation_shown(const struct book *book) {

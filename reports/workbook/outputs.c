@@ -1,5 +1,6 @@
 // Outputs: the options side by side, category by category and year by year.
 #include "reports/workbook/outputs.h"
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/spreadsheet/charts.h"
 
@@ -63,7 +64,7 @@ static int write_saving(struct outputs *outputs, const char *label, const char *
   const char *baseline =
       cell_address(item_row, outputs_option_column(scenario->baseline), ADDRESS_ABSOLUTE, arena);
   for (size_t o = 0; o < scenario->option_count; o++) {
-    if (!compare_rankable(&scenario->options[o], &scenario->options[scenario->baseline])) {
+    if (!ranking_compares(&scenario->options[o], &scenario->options[scenario->baseline])) {
       put_text(book, outputs->sheet, row, outputs_option_column(o), "-", TEXT_RIGHT);
       continue;
     }

@@ -1,4 +1,5 @@
 // The answer of Outputs in words, live; and when the options' cumulative costs cross.
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/print/interval.h"
 #include "reports/workbook/outputs.h"
@@ -177,7 +178,7 @@ void write_crossings(struct outputs *outputs) {
     const bool there =
         outputs->cumulative[o] >= 0 && outputs->years[o] >= 0 && outputs->cumulative[baseline] >= 0;
     if (o == baseline || !there ||
-        !compare_rankable(&scenario->options[o], &scenario->options[baseline]))
+        !ranking_compares(&scenario->options[o], &scenario->options[baseline]))
       continue;
     const int excess = write_excess(outputs, o);
     outputs->crossing[o] = write_where(outputs, o, "Crossing of cumulative cost", "crossing",

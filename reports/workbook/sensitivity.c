@@ -1,5 +1,6 @@
 // Sensitivity: the tornado, live: every swing's ends, what they do, and how they rank.
 #include "model/questions/sensitivity.h"
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/spreadsheet/charts.h"
 #include "reports/spreadsheet/cost_columns.h"
@@ -451,7 +452,7 @@ const struct sensitivity *sensitivity_shown(const struct book *book) {
     return NULL;
   const struct option *option = &scenario->options[sensitivity->option];
   const struct option *baseline = &scenario->options[scenario->baseline];
-  const bool comparable = option == baseline || compare_rankable(option, baseline);
+  const bool comparable = option == baseline || ranking_compares(option, baseline);
   return comparable && sensitivity->count && sensitivity->swings[0].effect > LEAST_EFFECT
              ? sensitivity
              : NULL;

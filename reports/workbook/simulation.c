@@ -1,5 +1,6 @@
 // Simulation: how sure the results are. The figures of the run are numbers, as no spreadsheet can
 // draw them again alike; whether they still hold, and what the results are now, is live.
+#include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/spreadsheet/charts.h"
 
@@ -44,7 +45,7 @@ static const struct unit *unit_of(const struct writer *writer, const struct outc
 // A saving over an option of another kind of throughput means nothing.
 static bool is_shown(const struct writer *writer, const struct outcome *outcome) {
   const struct scenario *scenario = writer->book->scenario;
-  return outcome->kind == OUTCOME_COST || compare_rankable(&scenario->options[outcome->option],
+  return outcome->kind == OUTCOME_COST || ranking_compares(&scenario->options[outcome->option],
                                                            &scenario->options[scenario->baseline]);
 }
 
@@ -221,7 +222,7 @@ static void write_savings(struct writer *writer) {
                 "saving");
   for (size_t o = 0; o < scenario->option_count; o++) {
     const int column = COLUMN_VALUE + (int)o;
-    if (o == scenario->baseline || !compare_rankable(&scenario->options[o], baseline))
+    if (o == scenario->baseline || !ranking_compares(&scenario->options[o], baseline))
       continue;
     const double saving = option_saving(scenario, &scenario->options[o], "cost_per_mtok");
     put_formula(book, writer->sheet, writer->row, column,

@@ -1,0 +1,73 @@
+// ranking: which options may be ranked against each other and why not, which is the cheapest, what
+// is saved, what is a tie. The one judge: every face shows this verdict, and none has a rule of its
+// own.
+//
+//   compared   a saving against the baseline may be shown: both throughputs are of serving, or both
+//              are upper bounds of decoding alone
+//   ranked     compared, measured on a workload like the baseline's, and the option serves all of
+//              the demand, where there is one. An option that is not ranked is never the cheapest,
+//              and never keeps another one from being it.
+//   cheapest   of at least two ranked options, the lowest cost_per_mtok; costs that a spreadsheet
+//              takes for equal (model/cost/arithmetic.h) are a tie, which all of them win
+//
+// --mixed lets unlike workloads be compared; it does not make them alike.
+#ifndef PERTOKEN_MODEL_SCENARIO_RANKING_H
+#define PERTOKEN_MODEL_SCENARIO_RANKING_H
+
+#include "base/arena.h"
+#include "model/scenario/scenario.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Why an option is not ranked.
+enum rank_bar {
+  RANK_FREE,        // it is
+  RANK_UPPER_BOUND, // decoding alone beside serving
+  RANK_UNLIKE,      // another workload than the baseline's
+  RANK_UNMET,       // the demand is not served
+  RANK_BARS
+};
+
+// How an option stands in the selected case.
+struct standing {
+  enum rank_bar bar;
+  const char *why_not; // a clause such as "precision: fp8 and bf16"; "" for a ranked option
+  bool compared, ranked;
+  bool cheapest; // one of the cheapest
+  // 1 - cost / the baseline's, a fraction; NAN for the baseline and where `compared` is false.
+  double saving, saving_levelised;
+};
+
+struct ranking {
+  const struct standing *options; // [option_count]
+  size_t option_count;
+  int cheapest;          // the first of the cheapest, an index; -1 when fewer than two are ranked
+  size_t cheapest_count; // above 1: a tie
+  const char *why_none;  // why nobody is the cheapest: a clause; "" when someone is
+};
+
+// The verdict of the selected case, in the arena.
+const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena);
+
+// Whether a serving figure and an upper bound would meet: the part of the rule that neither a case
+// nor a draw changes. Symmetric.
+bool ranking_compares(const struct option *a, const struct option *b);
+
+// What of an option's standing does not change with its amounts: every bar but RANK_UNMET. `why`
+// (or NULL) as standing.why_not.
+enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
+                                const char **why, struct arena *arena);
+
+// The share of the demand served below which it counts as unmet, so that an exact fit that was
+// rounded does not fall out.
+#define RANKING_MET (1 - 1e-9)
+
+// Whether the cost is as low as the lowest: the rule of ties.
+bool ranking_is_lowest(double cost, double lowest);
+
+// The first of the lowest costs among the ranked; -1 when fewer than two are ranked. cost[i * stride]
+// and ranked[i] belong together.
+int ranking_lowest(const double *cost, size_t stride, const bool *ranked, size_t count);
+
+#endif
