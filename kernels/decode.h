@@ -186,9 +186,6 @@ struct decode_backend {
   void (*step_form)(const struct decode_state *, struct decode_step_form *out);
 };
 
-// The embedded default.
-extern const struct decode_backend cpu_backend;
-
 // What a plugin exports: a function of this type and name. Its table is valid for as long as the
 // plugin is loaded; one of another ABI is refused by whoever loads it.
 typedef const struct decode_backend *decode_plugin(void);

@@ -1,6 +1,12 @@
 #include "kernels/cpu/plan.h"
+#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/threads.h"
+#include "kernels/decode.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 // Sums of int8 products stay below 2^31, and sizes far below 2^63.
@@ -218,12 +224,12 @@ enum decode_status plan_make(const struct decode_request *request,
   return DECODE_OK;
 }
 
-struct share plan_share(const struct plan *plan, enum matrix_name name, int thread) {
+struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread) {
   const struct matrix *matrix = &plan->matrix[name];
   size_t units = matrix->panels / matrix->grain, threads = (size_t)plan->threads;
   size_t first = units * (size_t)thread / threads * matrix->grain;
   size_t last = units * ((size_t)thread + 1) / threads * matrix->grain;
-  return (struct share){first, last - first};
+  return (struct panel_share){first, last - first};
 }
 
 static size_t share_bytes(const struct plan *plan, enum matrix_name name, int thread) {

@@ -1,7 +1,11 @@
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define AVX2   __attribute__((target("avx2,fma")))
 #define INLINE static inline __attribute__((always_inline, target("avx2,fma")))

@@ -1,5 +1,10 @@
 #include "kernels/cpu/rows_avx512.h"
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #if defined(__x86_64__)
 

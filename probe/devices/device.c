@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/source.h"
+#include "kernels/cpu/backend.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/installation.h"
+#include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/stage_times.h"
 #include "kernels/reference.h"
 #include "probe/measure/sampling.h"

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/crew.h"
 #include "kernels/reference.h"
 #include "kernels/share.h"

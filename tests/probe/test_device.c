@@ -1,4 +1,5 @@
 // Backends from plugins: which are taken, which are left out and why, and devices by their names.
+#include "kernels/cpu/backend.h"
 #include "tests/support/fixture.h"
 
 #include "base/installation.h"

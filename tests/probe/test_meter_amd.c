@@ -6,8 +6,8 @@
 #include "probe/measure/energy.h"
 #include "probe/measure/energy_watch.h"
 #include "probe/measure/meter_set.h"
-#include "probe/meters/kinds.h"
 #include "probe/meters/amd.h"
+#include "probe/meters/kinds.h"
 #include "probe/meters/telemetry.h"
 
 #include <math.h>

@@ -59,7 +59,8 @@ static void test_nothing(void **state) {
   open_cpu(&machine, &telemetry);
   telemetry_look(&telemetry);
   const struct measurement_telemetry sum = telemetry_sum(&telemetry);
-  assert_string_equal(sum.source, "none: the kernel exposes neither cpufreq nor temperature sensors");
+  assert_string_equal(sum.source,
+                      "none: the kernel exposes neither cpufreq nor temperature sensors");
   assert_int_equal(sum.looks, 0);
   assert_true(isnan(sum.core_clock_hz.median) && isnan(sum.window_s));
   assert_string_equal(telemetry.state.driver, "");

@@ -3,8 +3,8 @@
 #include "probe/measure/result.h"
 #include "tests/support/stand_in.h"
 
-#include "probe/devices/precision.h"
 #include "probe/commands/verification.h"
+#include "probe/devices/precision.h"
 #include "probe/measure/verify.h"
 
 static void test_wrong_kernel(void **state) {
@@ -54,8 +54,7 @@ static void test_verify_only(void **state) {
                                           .seed = 7};
     const struct session session = {.options = &options, .protocol = scene.protocol};
     FILE *out = fmemopen(printed, sizeof printed, "w");
-    const enum verification_outcome outcome =
-        verification_run(&session, &scene.trial.model, out);
+    const enum verification_outcome outcome = verification_run(&session, &scene.trial.model, out);
     fclose(out);
     expect_error(&scene.fixture, "verify only", verification_cases[i].error);
     if (outcome != verification_cases[i].outcome)

@@ -376,23 +376,24 @@ static void set_padding(struct plan *plan) {
 
 // ---- where things lie
 
-struct layout {
+struct memory_layout {
   struct plan *plan;
   bool overflow;
 };
 
-static size_t times(struct layout *layout, size_t a, size_t b) {
+static size_t times(struct memory_layout *layout, size_t a, size_t b) {
   size_t product = 0;
   layout->overflow |= __builtin_mul_overflow(a, b, &product);
   return product;
 }
 
-static size_t aligned(struct layout *layout, size_t bytes) {
+static size_t aligned(struct memory_layout *layout, size_t bytes) {
   layout->overflow |= bytes > SIZE_MAX - REGION_ALIGNMENT;
   return gpu_round_up(bytes, REGION_ALIGNMENT);
 }
 
-static void place(struct layout *layout, enum plan_region region, size_t bytes, size_t layers) {
+static void place(struct memory_layout *layout, enum plan_region region, size_t bytes,
+                  size_t layers) {
   struct plan_extent *extent = &layout->plan->region[region];
   extent->offset = layout->plan->bytes;
   extent->layer_bytes = aligned(layout, bytes);
@@ -400,8 +401,8 @@ static void place(struct layout *layout, enum plan_region region, size_t bytes, 
       extent->offset, times(layout, extent->layer_bytes, layers), &layout->plan->bytes);
 }
 
-static void place_matrix(struct layout *layout, enum plan_region region, enum product_name which,
-                         int rows, size_t layers) {
+static void place_matrix(struct memory_layout *layout, enum plan_region region,
+                         enum product_name which, int rows, size_t layers) {
   const struct plan_product *product = &layout->plan->product[which];
   const size_t row = (size_t)product->stride * element_bytes(product->weights);
   const size_t data = aligned(layout, times(layout, (size_t)rows, row));
@@ -410,7 +411,7 @@ static void place_matrix(struct layout *layout, enum plan_region region, enum pr
   layout->plan->region[region].scales = scaled ? data : 0;
 }
 
-static void place_model(struct layout *layout) {
+static void place_model(struct memory_layout *layout) {
   static const struct {
     enum plan_region region;
     enum product_name like; // the product whose shape and type it has
@@ -470,7 +471,7 @@ static size_t stage_count(const struct plan *plan) {
   return 3 + 5 * (size_t)plan->request.shape.layers;
 }
 
-static void place_step(struct layout *layout) {
+static void place_step(struct memory_layout *layout) {
   const struct plan *plan = layout->plan;
   const struct decode_shape *shape = &plan->request.shape;
   const size_t batch = (size_t)plan->request.batch, row = batch * sizeof(float);
@@ -535,7 +536,7 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
   out->persistent = device->tuning.step == STEP_PERSISTENT;
   out->carveout = carveout_of((enum gpu_tuning_carveout)device->tuning.carveout);
   share_attention(out);
-  struct layout layout = {.plan = out};
+  struct memory_layout layout = {.plan = out};
   place_model(&layout);
   place_step(&layout);
   if (layout.overflow)

@@ -10,7 +10,7 @@
 enum { ROWS = 200, COLUMNS = 192, MAX_BATCH = 256 };
 
 // What the kernel works on, on the device as on the host; room for BF16.
-struct operands {
+struct check_operands {
   uint16_t weights[ROWS * COLUMNS];
   uint16_t activations[MAX_BATCH * 2 * WGMMA_STEP_BYTES]; // COLUMNS in whole steps
   float ones[MAX_BATCH];
@@ -41,7 +41,7 @@ static int activation_stride(const struct plan_product *product) {
   return is_paired(product) ? (int)gpu_round_up(COLUMNS, WGMMA_STEP_BYTES) : COLUMNS;
 }
 
-static void set_operands(const struct plan_product *product, struct operands *out) {
+static void set_operands(const struct plan_product *product, struct check_operands *out) {
   memset(out, 0, sizeof *out);
   for (int i = 0; i < ROWS * COLUMNS; i++)
     put(product->weights, out->weights, i, value_of(0, i / COLUMNS, i % COLUMNS));
@@ -57,7 +57,7 @@ static void set_operands(const struct plan_product *product, struct operands *ou
     out->output[i] = NAN;
 }
 
-static bool is_right(const struct plan_product *product, const struct operands *operands) {
+static bool is_right(const struct plan_product *product, const struct check_operands *operands) {
   for (int column = 0; column < product->slice; column++)
     for (int row = 0; row < ROWS; row++) {
       int sum = 0;
@@ -70,7 +70,7 @@ static bool is_right(const struct plan_product *product, const struct operands *
 }
 
 static struct wgmma_arguments arguments_of(const struct plan_product *product,
-                                           struct operands *device) {
+                                           struct check_operands *device) {
   const uint64_t weight = product->weights == ELEMENT_BF16 ? 2 : 1;
   const uint64_t activation = product->activations == ELEMENT_BF16 ? 2 : 1;
   const uint32_t slice = (uint32_t)product->slice;
@@ -92,7 +92,7 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product,
 }
 
 static enum decode_status run(struct gpu_context *context, const struct plan_product *product,
-                              struct operands *device) {
+                              struct check_operands *device) {
   struct wgmma_arguments arguments = arguments_of(product, device);
   const int rows = wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS;
   struct gpu_launch launch = {.grid = {(unsigned)((ROWS + rows - 1) / rows), 1, 1},
@@ -111,7 +111,7 @@ static enum decode_status run(struct gpu_context *context, const struct plan_pro
 
 enum decode_status wgmma_check(struct gpu_context *context, const struct plan_product *product,
                                bool *passes) {
-  struct operands *host = malloc(sizeof *host), *device = NULL;
+  struct check_operands *host = malloc(sizeof *host), *device = NULL;
   *passes = false;
   if (!host)
     return DECODE_NO_MEMORY;
