@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernels/cpu/backend.h"
+#include "kernels/gpu/host/launches.h"
 #include "kernels/gpu/host/plan.h"
 
 // Units, width of a warp and shared memory of a block (CUDA C++ Programming Guide; AMD's CDNA 3

@@ -11,7 +11,9 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_MATRIX_H
 
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/matrix_elements.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum matrix_end { MATRIX_STORE, MATRIX_ADD, MATRIX_SWIGLU };
 

@@ -4,7 +4,9 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_SAMPLE_H
 
 #include "kernels/gpu/arguments.h"
-#include "kernels/gpu/device/platform.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 struct candidate {
   float value;

@@ -4,6 +4,8 @@
 
 #include "kernels/decode.h"
 
+#include <stdbool.h>
+
 struct crew;
 
 // Done once by every member, on its own thread, with its number.

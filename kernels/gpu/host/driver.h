@@ -16,6 +16,9 @@
 #include "kernels/decode.h"
 #include "kernels/gpu/host/tuning.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct gpu_device {
   struct decode_device described;
   char architecture[16]; // "sm_90", "gfx942"

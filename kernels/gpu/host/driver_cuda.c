@@ -1,5 +1,8 @@
 // The runtime of CUDA, linked statically: what is missing on a machine without a GPU is the driver
 // alone, and that is found out by asking.
+#include "kernels/decode.h"
+#include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/identity.h"
 #include "kernels/gpu/host/runtime.h"
 
 #include "kernels/gpu/arguments.h"
@@ -7,6 +10,8 @@
 #include <ctype.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,7 +250,7 @@ static void describe_runtime(const struct cudaDeviceProp *properties, char *out,
   const char *slice = slice_of(properties);
   cudaRuntimeGetVersion(&runtime);
   cudaDriverGetVersion(&driver);
-  runtime_module_version("nvidia", module, sizeof module);
+  identity_module_version("nvidia", module, sizeof module);
   snprintf(out, size, "CUDA %d.%d, driver %s%sfor CUDA %d.%d, sm_%d%d, ECC %s%s%s%s",
            runtime / 1000, runtime % 1000 / 10, module, *module ? " " : "", driver / 1000,
            driver % 1000 / 10, properties->major, properties->minor,
@@ -266,8 +271,8 @@ static int describe(int device, struct gpu_device *out) {
     *c = (char)tolower((unsigned char)*c);
   snprintf(described->name, sizeof described->name, "%.*s", (int)sizeof described->name - 1,
            properties.name);
-  runtime_uuid(slice_of(&properties) ? "MIG" : "GPU", (const unsigned char *)properties.uuid.bytes,
-               described->uuid, sizeof described->uuid);
+  identity_uuid(slice_of(&properties) ? "MIG" : "GPU", (const unsigned char *)properties.uuid.bytes,
+                described->uuid, sizeof described->uuid);
   describe_runtime(&properties, described->runtime, sizeof described->runtime);
   described->cache_bytes = (uint64_t)properties.l2CacheSize;
   described->units = properties.multiProcessorCount;

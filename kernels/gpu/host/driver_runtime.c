@@ -1,9 +1,12 @@
+#include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/collectives.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/runtime.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -671,33 +674,6 @@ static enum decode_status timer_stop(struct gpu_context *context, double *second
 
 static const char *error(void) {
   return last_error;
-}
-
-// ---- what both runtimes' descriptions need
-
-void runtime_module_version(const char *module, char *out, size_t size) {
-  char path[96];
-  *out = 0;
-  snprintf(path, sizeof path, "/sys/module/%s/version", module);
-  FILE *file = fopen(path, "re");
-  if (!file)
-    return;
-  if (fgets(out, (int)size, file))
-    out[strcspn(out, "\n")] = 0;
-  fclose(file);
-}
-
-void runtime_uuid(const char *prefix, const unsigned char *bytes, char *out, size_t size) {
-  static const char hex[] = "0123456789abcdef";
-  char text[37], *end = text;
-  for (int i = 0; i < 16; i++) {
-    if (i == 4 || i == 6 || i == 8 || i == 10)
-      *end++ = '-';
-    *end++ = hex[bytes[i] >> 4];
-    *end++ = hex[bytes[i] & 15];
-  }
-  *end = 0;
-  snprintf(out, size, "%s-%s", prefix, text);
 }
 
 const struct gpu_driver gpu_driver = {

@@ -1,6 +1,12 @@
-#include "kernels/gpu/host/plan.h"
-#include "kernels/share.h"
+#include "kernels/gpu/host/launches.h"
 
+#include "kernels/decode.h"
+#include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/host/tuning.h"
+#include "kernels/share.h"
+#include "kernels/weights.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

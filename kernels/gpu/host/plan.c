@@ -1,7 +1,13 @@
 #include "kernels/gpu/host/plan.h"
+#include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/tuning.h"
 #include "kernels/share.h"
+#include "kernels/weights.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

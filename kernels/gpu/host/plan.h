@@ -6,8 +6,12 @@
 #ifndef PERTOKEN_KERNELS_GPU_HOST_PLAN_H
 #define PERTOKEN_KERNELS_GPU_HOST_PLAN_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/decode.h"
 #include "kernels/gpu/host/driver.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 // What lies in device memory; tensors of a layer lie at offset + layer * bytes of one layer.
 enum plan_region {
@@ -105,24 +109,5 @@ struct decode_cost gpu_plan_cost(const struct plan *plan);
 // Of that, what all launches of a product read, and what all of attention reads and writes.
 uint64_t gpu_plan_product_bytes(const struct plan *plan, enum product_name which);
 uint64_t gpu_plan_cache_bytes(const struct plan *plan);
-
-// launches.c: the launches that fill memory at `base` from the seed, and those of one step. Each
-// list and the arguments within are one allocation, given back with free; NULL without memory.
-// `what` names each launch's stage ("layer 3 qkv") when not NULL: *what is an array of strings
-// inside the same allocation.
-struct gpu_launch *gpu_plan_fill(const struct plan *plan, void *base, size_t *count);
-struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *count,
-                                 const char *const **what);
-// One all-reduce of a layer alone.
-struct gpu_launch *gpu_plan_all_reduce(const struct plan *plan, void *base, size_t *count);
-
-// A persistent plan's step: one launch, and the `count` stages that are to lie in REGION_STAGES,
-// inside the same allocation.
-struct gpu_launch *gpu_plan_persistent(const struct plan *plan, void *base,
-                                       const struct persistent_stage **stages, size_t *count);
-
-// Of gpu_plan_cost, what a stage of that name, without its layer, moves in a step: 0 for those that
-// move neither weights nor cache.
-uint64_t gpu_plan_stage_bytes(const struct plan *plan, const char *stage);
 
 #endif

@@ -6,8 +6,13 @@
 #ifndef PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
 #define PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
 
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/collectives.h"
 #include "kernels/gpu/host/driver.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 // Returns 0 or the runtime's error.
 struct gpu_runtime {
@@ -71,11 +76,5 @@ enum {
   RUNTIME_NO_DEVICE = 100,
   RUNTIME_NO_CODE = 209,
 };
-
-// The kernel module's version, "580.65.06", or "" where /sys/module has none.
-void runtime_module_version(const char *module, char *out, size_t size);
-
-// 16 bytes as "PREFIX-01234567-89ab-cdef-0123-456789abcdef".
-void runtime_uuid(const char *prefix, const unsigned char *bytes, char *out, size_t size);
 
 #endif

@@ -1,6 +1,11 @@
 #include "kernels/gpu/host/stage_times.h"
+#include "kernels/decode.h"
+#include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/launches.h"
+#include "kernels/gpu/host/tuning.h"
 #include "kernels/gpu/host/wgmma_check.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,12 @@
 #ifndef PERTOKEN_KERNELS_GPU_HOST_STAGE_TIMES_H
 #define PERTOKEN_KERNELS_GPU_HOST_STAGE_TIMES_H
 
+#include "kernels/decode.h"
 #include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/host/state.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 enum { GPU_STAGES = 16 }; // more than a step has
 

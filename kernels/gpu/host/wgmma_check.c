@@ -1,7 +1,12 @@
 #include "kernels/gpu/host/wgmma_check.h"
+#include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/driver.h"
 #include "kernels/weights.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,12 @@
 #ifndef PERTOKEN_KERNELS_GPU_HOST_WGMMA_CHECK_H
 #define PERTOKEN_KERNELS_GPU_HOST_WGMMA_CHECK_H
 
+#include "kernels/decode.h"
+#include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/plan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 // *passes says what was found when the driver's calls all went well: else their status, and the
 // driver's error.
