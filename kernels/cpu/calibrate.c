@@ -1,4 +1,5 @@
 #include "kernels/cpu/calibrate.h"
+
 #include "kernels/cpu/dispatch.h"
 #include "kernels/cpu/memory.h"
 #include "kernels/cpu/panel.h"

@@ -1,4 +1,5 @@
 #include "kernels/cpu/plan.h"
+
 #include "kernels/cpu/dispatch.h"
 #include "kernels/cpu/panel.h"
 #include "kernels/cpu/rows.h"

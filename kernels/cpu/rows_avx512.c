@@ -1,4 +1,5 @@
 #include "kernels/cpu/rows_avx512.h"
+
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/panel.h"
 #include "kernels/cpu/rows.h"

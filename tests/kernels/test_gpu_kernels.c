@@ -548,7 +548,7 @@ static void persistent_steps(void **unused) {
   enum decode_status status = DECODE_OK;
   assert_null(plugins[0].backend->create(0, &five, &status));
   assert_int_equal(status, DECODE_UNSUPPORTED);
-  assert_non_null(strstr(plugins[0].backend->error(), "step=persistent takes one device, batch 1"));
+  assert_non_null(strstr(plugins[0].backend->error(), "step=persistent needs one device, batch 1"));
   unsetenv("PERTOKEN_GPU_TUNING");
 }
 
@@ -568,9 +568,9 @@ static const struct {
     REFUSAL(types.head, ELEMENT_E4M3, "head"),
     REFUSAL(types.accumulation, ELEMENT_BF16, "accumulate"),
     REFUSAL(shape.experts, 8, "mixtures of experts"),
-    REFUSAL(shape.head_dim, 33, "even number"),
-    REFUSAL(shape.head_dim, 258, "up to 256"),
-    REFUSAL(shape.heads, 3, "multiple of the kv heads"),
+    REFUSAL(shape.head_dim, 33, "even head_dim"),
+    REFUSAL(shape.head_dim, 258, "at most 256"),
+    REFUSAL(shape.heads, 3, "multiple of the KV heads"),
     REFUSAL(shape.hidden, 1 << 20, "wider"),
     REFUSAL(batch, 257, "batches"),
     REFUSAL(batch, 0, "batches"),

@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const element_names[] = {
-    [ELEMENT_F32] = "f32", [ELEMENT_BF16] = "bf16", [ELEMENT_E4M3] = "e4m3"};
-
 enum {
   READ_VARIANTS = 3,
   READ_MULTIPLE = 64 * 1024,
@@ -94,7 +91,7 @@ enum decode_status calibration_read(int device, uint64_t bytes, int threads, int
   if (variant < 0 || variant >= READ_VARIANTS)
     return failure_keep(DECODE_UNSUPPORTED, "there is no such read kernel");
   if (whole == 0)
-    return failure_keep(DECODE_UNSUPPORTED, "at least 64 KiB are read at a time");
+    return failure_keep(DECODE_UNSUPPORTED, "a read takes at least 64 KiB");
   enum decode_status status = prepare_reading(device, whole);
   if (status == DECODE_OK)
     status = read_once(variant, seconds);
@@ -142,8 +139,8 @@ static enum decode_status measure_rate(struct gpu_context *context, const struct
                               .block = MATRIX_WARPS * (unsigned)plan->device.warp,
                               .shared_bytes = TILE_CHECK_SHARED,
                               .argument_bytes = sizeof(struct rate_arguments)};
-  snprintf(launch.kernel, sizeof launch.kernel, "rate_%s_%s", element_names[product->weights],
-           element_names[product->activations]);
+  snprintf(launch.kernel, sizeof launch.kernel, "rate_%s_%s", gpu_element_names[product->weights],
+           gpu_element_names[product->activations]);
   struct rate_arguments arguments = {0};
   const size_t bytes = (size_t)blocks * launch.block * sizeof *arguments.out;
   enum decode_status status =

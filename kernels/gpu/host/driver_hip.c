@@ -358,8 +358,8 @@ static void *open_library(void) {
   void *library = search_library();
   if (!library)
     snprintf(hip.why, sizeof hip.why,
-             "no AMD driver: libamdhip64.so is not there; install ROCm's HIP runtime, or say where "
-             "ROCm is in ROCM_PATH");
+             "no AMD driver: libamdhip64.so was not found; install ROCm's HIP runtime, or set "
+             "ROCM_PATH to ROCm's folder");
   return library;
 }
 
@@ -370,7 +370,7 @@ static int find_symbols(void *library) {
       symbol = dlsym(library, symbols[i].older);
     if (!symbol && symbols[i].required) {
       snprintf(hip.why, sizeof hip.why,
-               "no AMD driver: this HIP library has no %s; install ROCm 5.2 or later",
+               "no AMD driver: this HIP library lacks %s; install ROCm 5.2 or later",
                symbols[i].symbol);
       return -1;
     }

@@ -68,11 +68,12 @@ static const struct meaning {
   enum decode_status status;
   const char *advice;
 } meanings[] = {
-    {RUNTIME_OUT_OF_MEMORY, DECODE_NO_MEMORY, "free memory on the device or measure less"},
-    {3, DECODE_NO_DEVICE, "the driver does not start: look at dmesg"},
+    {RUNTIME_OUT_OF_MEMORY, DECODE_NO_MEMORY,
+     "free memory on the device, or measure something smaller"},
+    {3, DECODE_NO_DEVICE, "the driver failed to start: look at dmesg"},
     {RUNTIME_STUB_LIBRARY, DECODE_NO_DEVICE, NULL},
     {RUNTIME_OLD_DRIVER, DECODE_NO_DEVICE, NULL},
-    {46, DECODE_NO_DEVICE, "another program holds the device for itself"},
+    {46, DECODE_NO_DEVICE, "another program has exclusive use of the device"},
     {RUNTIME_NO_DEVICE, DECODE_NO_DEVICE, NULL},
     {101, DECODE_NO_DEVICE, "there is no such device"},
     {RUNTIME_NO_CODE, DECODE_UNSUPPORTED, "this program has no kernels for this device"},
@@ -320,7 +321,7 @@ static enum decode_status check_collective(struct gpu_context *context, const ch
   const struct gpu_collectives *collectives = context->collectives;
   if (code == 0)
     return DECODE_OK;
-  snprintf(last_error, sizeof last_error, "%s: %s: %s (%d); NCCL_DEBUG=WARN says more", what,
+  snprintf(last_error, sizeof last_error, "%s: %s: %s (%d); NCCL_DEBUG=WARN tells more", what,
            collectives->name, collectives->error_string(code), code);
   // What a library cannot record, it may do all the same: then each step is launched anew.
   context->lost = !context->recording;
@@ -334,7 +335,7 @@ static enum decode_status queue_all_reduce(struct gpu_context *context,
   struct all_reduce_arguments arguments;
   memcpy(&arguments, launch->arguments, sizeof arguments);
   if (!context->communicator || atomic_load(&context->parted))
-    return fail(DECODE_FAILED, "this device is not joined with others any more");
+    return fail(DECODE_FAILED, "this device is no longer joined with others");
   return check_collective(
       context, "an all-reduce",
       context->collectives->all_reduce(arguments.memory, arguments.memory, arguments.count,
@@ -514,7 +515,7 @@ static enum decode_status graph_make(struct gpu_context *context, const struct g
 
 static enum decode_status queue_graph(struct gpu_context *context, const struct gpu_graph *graph) {
   if (atomic_load(&context->parted))
-    return fail(DECODE_FAILED, "this device is not joined with others any more");
+    return fail(DECODE_FAILED, "this device is no longer joined with others");
   if (graph->executable)
     return check(context, "launching a step",
                  context->runtime->graph_launch(graph->executable, context->stream));
@@ -589,7 +590,7 @@ static enum decode_status look(struct gpu_context *const *contexts, int count) {
     const int found = code ? code : error;
     if (found == 0 || found == COLLECTIVES_IN_PROGRESS)
       continue;
-    snprintf(last_error, sizeof last_error, "device %d: %s: %s (%d); NCCL_DEBUG=WARN says more",
+    snprintf(last_error, sizeof last_error, "device %d: %s: %s (%d); NCCL_DEBUG=WARN tells more",
              contexts[i]->device, collectives->name, collectives->error_string(found), found);
     return DECODE_FAILED;
   }

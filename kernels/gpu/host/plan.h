@@ -53,6 +53,9 @@ struct plan_extent {
   size_t scales;      // offset of the row scales within layer_bytes; 0 for none
 };
 
+// "bf16", "e4m3": as kernels are named (arguments.h).
+extern const char *const gpu_element_names[];
+
 enum product_name {
   PRODUCT_QKV,
   PRODUCT_WO,

@@ -217,11 +217,11 @@ void ranks_destroy(struct gpu_ranks *ranks) {
 
 static enum decode_status check_devices(const struct decode_request *request) {
   if (request->ranks > MAX_DECODE_RANKS)
-    return failure_keep(DECODE_UNSUPPORTED, "a model is held by 64 devices at most");
+    return failure_keep(DECODE_UNSUPPORTED, "at most 64 devices can hold a model together");
   for (int i = 0; i < request->ranks; i++)
     for (int k = 0; k < i; k++)
       if (request->devices[i] == request->devices[k])
-        return failure_keep(DECODE_UNSUPPORTED, "a device holds one rank's share, and no more");
+        return failure_keep(DECODE_UNSUPPORTED, "each rank needs a device of its own");
   return DECODE_OK;
 }
 
@@ -262,7 +262,7 @@ enum decode_status ranks_create(const struct decode_request *request, struct gpu
   if (status == DECODE_OK)
     ranks->crew = crew_make(ranks->count, failure_words);
   if (status == DECODE_OK && !ranks->crew)
-    status = failure_keep(DECODE_NO_MEMORY, "no threads for the ranks");
+    status = failure_keep(DECODE_NO_MEMORY, "the system does not provide the ranks' threads");
   if (status == DECODE_OK)
     status = prepare(ranks);
   if (status == DECODE_OK)

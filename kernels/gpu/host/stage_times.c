@@ -1,4 +1,5 @@
 #include "kernels/gpu/host/stage_times.h"
+
 #include "kernels/decode.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/launches.h"

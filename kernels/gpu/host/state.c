@@ -160,7 +160,8 @@ static enum decode_status take_memory(struct decode_state *state) {
   const uint64_t total = state->plan.device.described.memory_bytes;
   if (total > 0 && bytes > total) {
     char words[160];
-    snprintf(words, sizeof words, "the model and its cache take %.1f GB, the device has %.1f GB",
+    snprintf(words, sizeof words,
+             "the model and its cache need %.1f GB, but the device has %.1f GB",
              1e-9 * (double)bytes, 1e-9 * (double)total);
     return failure_keep(DECODE_NO_MEMORY, words);
   }

@@ -13,9 +13,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-static const char *const element_names[] = {
-    [ELEMENT_F32] = "f32", [ELEMENT_BF16] = "bf16", [ELEMENT_E4M3] = "e4m3"};
-
 // Integers from -8 to 8, none of them 0: exact in every type, and so are their sums.
 static int check_value(int operand, int row, int element) {
   const uint32_t hash =
@@ -70,8 +67,8 @@ static enum decode_status check_tile(struct gpu_context *context, const struct p
                               .shared_bytes = TILE_CHECK_SHARED,
                               .arguments = &arguments,
                               .argument_bytes = sizeof arguments};
-  snprintf(launch.kernel, sizeof launch.kernel, "tile_check_%s_%s", element_names[weights],
-           element_names[activations]);
+  snprintf(launch.kernel, sizeof launch.kernel, "tile_check_%s_%s", gpu_element_names[weights],
+           gpu_element_names[activations]);
   status = failure_told(gpu_driver.copy_in(context, device, &check, sizeof check));
   if (status == DECODE_OK)
     status = failure_told(gpu_driver.launch(context, &launch));
@@ -80,7 +77,8 @@ static enum decode_status check_tile(struct gpu_context *context, const struct p
   gpu_driver.release(context, device);
   const int elements = weights == ELEMENT_BF16 ? TILE_CHECK_ELEMENTS / 2 : TILE_CHECK_ELEMENTS;
   if (status == DECODE_OK && !check_passes(check.c, plan->device.warp / 4, elements))
-    return failure_keep(DECODE_FAILED, "the matrix unit's layout is not what was assumed");
+    return failure_keep(DECODE_FAILED,
+                        "the matrix unit's layout is not the one that the kernels assume");
   return status;
 }
 
@@ -96,7 +94,7 @@ static enum decode_status check_wgmma(struct gpu_context *context, const struct 
   bool passes;
   const enum decode_status status = failure_told(wgmma_check(context, product, &passes));
   if (status == DECODE_OK && !passes)
-    return failure_keep(DECODE_FAILED, "wgmma's layout is not what was assumed");
+    return failure_keep(DECODE_FAILED, "wgmma's layout is not the one that the kernels assume");
   return status;
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/gpu/host/wgmma_check.h"
+
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/driver.h"
@@ -21,8 +22,6 @@ struct check_operands {
   float ones[MAX_BATCH];
   float output[MAX_BATCH * ROWS];
 };
-
-static const char *const element_names[] = {[ELEMENT_BF16] = "bf16", [ELEMENT_E4M3] = "e4m3"};
 
 // Integers from -8 to 8, none of them 0: exact in every type.
 static int value_of(int operand, int row, int column) {
@@ -106,7 +105,7 @@ static enum decode_status run(struct gpu_context *context, const struct plan_pro
                               .arguments = &arguments,
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_store_%d",
-           element_names[product->weights], element_names[product->activations],
+           gpu_element_names[product->weights], gpu_element_names[product->activations],
            product->warp_columns);
   enum decode_status status = gpu_driver.tensor_map(context, &arguments.weights);
   if (status == DECODE_OK)
