@@ -56,90 +56,66 @@ enum key {
 };
 
 static const struct known_option {
-  struct argp_option option;
+  const char *name;
+  int key;
+  const char *argument;
   unsigned commands;
+  const char *doc;
 } known_options[] = {
-    {{"device", KEY_DEVICE, "NAME", 0,
-      "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
-      "several, one by one and then all at once",
-      0},
-     COMMAND_RUN},
-    {{"device", KEY_DEVICE, "NAME", 0,
-      "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)",
-      0},
-     COMMAND_LIST},
-    {{"model", KEY_MODEL, "ID", 0, "A model in the catalogue; 'pertoken catalog models' lists them",
-      0},
-     COMMAND_RUN},
-    {{"precision", KEY_PRECISION, "LIST", 0, "Precision of the weights: bf16, int8, fp8 (bf16)", 0},
-     COMMAND_RUN},
-    {{"batch", KEY_BATCH, "LIST", 0, "Rows decoded together: 1,4,16 (1)", 0}, COMMAND_RUN},
-    {{"context", KEY_CONTEXT, "LIST", 0, "Positions attended to: 512,4096 (512)", 0}, COMMAND_RUN},
-    {{"kv", KEY_KV, "TYPE", 0, "Type of the KV cache: bf16 or fp8 (bf16)", 0}, COMMAND_RUN},
-    {{"activations", KEY_ACTIVATIONS, "TYPE", 0,
-      "Type of what enters a product: bf16, or weights: as the weights (the best that the device "
-      "has)",
-      0},
-     COMMAND_RUN},
-    {{"head", KEY_HEAD, "TYPE", 0,
-      "Type of embedding and head: bf16, or weights: as the weights (weights for int8, else bf16)",
-      0},
-     COMMAND_RUN},
-    {{"layers", KEY_LAYERS, "LIST", 0,
-      "Measure only the first layers; two or three depths (4,8,12) are extrapolated to the whole "
-      "model",
-      0},
-     COMMAND_RUN},
-    {{"time", KEY_TIME, "SECONDS", 0, "Sample each result for at most so long (10)", 0},
-     COMMAND_RUN | COMMAND_CHECK},
-    {{"soak", KEY_SOAK, "SECONDS", OPTION_ARG_OPTIONAL,
-      "Hold the load this long (300), with the last half, at most a minute, under the energy meter "
-      "(without --soak: 5.5 under the meter)",
-      0},
-     COMMAND_RUN},
-    {{"wall-power", KEY_WALL_POWER, "WATTS", 0,
-      "What the whole machine draws under this load, read off a PDU: '512 W' (ipmitool is asked if "
-      "it is there)",
-      0},
-     COMMAND_RUN},
-    {{"wall-note", KEY_WALL_NOTE, "TEXT", 0, "Where --wall-power was read", 0}, COMMAND_RUN},
-    {{"redfish", KEY_REDFISH, "URL", 0,
-      "Ask the board's management controller for the whole machine's watts: "
-      "https://HOST/redfish/v1/Chassis/1/Power",
-      0},
-     COMMAND_RUN},
-    {{"tensor-parallel", KEY_TENSOR_PARALLEL, "N", 0,
-      "Measure one model that the N devices of --device hold together, through NCCL or RCCL", 0},
-     COMMAND_RUN},
-    {{"shard", KEY_SHARD, "1/N", 0,
-      "Measure one rank's share of a model that N devices would hold together (tensor parallel)",
-      0},
-     COMMAND_RUN},
-    {{"all-reduce", KEY_ALL_REDUCE, "TIME", 0,
-      "How long one all-reduce among the ranks takes: '12 us'; without it a share has no token/s",
-      0},
-     COMMAND_RUN},
-    {{"all-reduce-note", KEY_ALL_REDUCE_NOTE, "TEXT", 0, "Where the --all-reduce time comes from",
-      0},
-     COMMAND_RUN},
-    {{"threads", KEY_THREADS, "N", 0, "Threads on a CPU (0: the backend chooses)", 0}, COMMAND_RUN},
-    {{"seed", KEY_SEED, "N", 0, "Seed of weights and cache (1)", 0}, COMMAND_RUN},
-    {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in this directory", 0}, COMMAND_RUN},
-    {{"output", 'o', "DIR", 0,
-      "Write the record to this directory; the same command resumes it (the current one)", 0},
-     COMMAND_RUN},
-    {{"verify-only", KEY_VERIFY_ONLY, NULL, 0,
-      "Only compare the kernels with the oracle, at one layer and at two: exit status 1 if one is "
-      "out of tolerance; no record is written",
-      0},
-     COMMAND_RUN},
-    {{"tolerance", KEY_TOLERANCE, "SHARE", 0, "How far token/s may be off (4 %)", 0},
-     COMMAND_CHECK},
-    {{"format", KEY_FORMAT, "FORMAT", 0, "Print as table or json", 0}, COMMAND_LIST},
-    {{"calibrate", KEY_CALIBRATE, NULL, 0, "Measure how fast each device reads and multiplies", 0},
-     COMMAND_LIST},
-    {{"quiet", 'q', NULL, 0, "No warnings and no progress on standard error", 1},
-     COMMAND_LIST | COMMAND_RUN | COMMAND_CHECK},
+    {"device", KEY_DEVICE, "NAME", COMMAND_RUN,
+     "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
+     "several, one by one and then all at once"},
+    {"device", KEY_DEVICE, "NAME", COMMAND_LIST,
+     "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)"},
+    {"model", KEY_MODEL, "ID", COMMAND_RUN,
+     "A model in the catalogue; 'pertoken catalog models' lists them"},
+    {"precision", KEY_PRECISION, "LIST", COMMAND_RUN,
+     "Precision of the weights: bf16, int8, fp8 (bf16)"},
+    {"batch", KEY_BATCH, "LIST", COMMAND_RUN, "Rows decoded together: 1,4,16 (1)"},
+    {"context", KEY_CONTEXT, "LIST", COMMAND_RUN, "Positions attended to: 512,4096 (512)"},
+    {"kv", KEY_KV, "TYPE", COMMAND_RUN, "Type of the KV cache: bf16 or fp8 (bf16)"},
+    {"activations", KEY_ACTIVATIONS, "TYPE", COMMAND_RUN,
+     "Type of what enters a product: bf16, or weights: as the weights (the best that the device "
+     "has)"},
+    {"head", KEY_HEAD, "TYPE", COMMAND_RUN,
+     "Type of embedding and head: bf16, or weights: as the weights (weights for int8, else bf16)"},
+    {"layers", KEY_LAYERS, "LIST", COMMAND_RUN,
+     "Measure only the first layers; two or three depths (4,8,12) are extrapolated to the whole "
+     "model"},
+    {"time", KEY_TIME, "SECONDS", COMMAND_RUN | COMMAND_CHECK,
+     "Sample each result for at most so long (10)"},
+    {"soak", KEY_SOAK, "SECONDS", COMMAND_RUN,
+     "Hold the load this long (300), with the last half, at most a minute, under the energy "
+     "meter (without --soak: 5.5 under the meter)"},
+    {"wall-power", KEY_WALL_POWER, "WATTS", COMMAND_RUN,
+     "What the whole machine draws under this load, read off a PDU: '512 W' (ipmitool is asked "
+     "if it is there)"},
+    {"wall-note", KEY_WALL_NOTE, "TEXT", COMMAND_RUN, "Where --wall-power was read"},
+    {"redfish", KEY_REDFISH, "URL", COMMAND_RUN,
+     "Ask the board's management controller for the whole machine's watts: "
+     "https://HOST/redfish/v1/Chassis/1/Power"},
+    {"tensor-parallel", KEY_TENSOR_PARALLEL, "N", COMMAND_RUN,
+     "Measure one model that the N devices of --device hold together, through NCCL or RCCL"},
+    {"shard", KEY_SHARD, "1/N", COMMAND_RUN,
+     "Measure one rank's share of a model that N devices would hold together (tensor parallel)"},
+    {"all-reduce", KEY_ALL_REDUCE, "TIME", COMMAND_RUN,
+     "How long one all-reduce among the ranks takes: '12 us'; without it a share has no token/s"},
+    {"all-reduce-note", KEY_ALL_REDUCE_NOTE, "TEXT", COMMAND_RUN,
+     "Where the --all-reduce time comes from"},
+    {"threads", KEY_THREADS, "N", COMMAND_RUN, "Threads on a CPU (0: the backend chooses)"},
+    {"seed", KEY_SEED, "N", COMMAND_RUN, "Seed of weights and cache (1)"},
+    {"data", KEY_DATA, "DIR", COMMAND_RUN, "Use the catalogue in this directory"},
+    {"output", 'o', "DIR", COMMAND_RUN,
+     "Write the record to this directory; the same command resumes it (the current one)"},
+    {"verify-only", KEY_VERIFY_ONLY, NULL, COMMAND_RUN,
+     "Only compare the kernels with the oracle, at one layer and at two: exit status 1 if one "
+     "is out of tolerance; no record is written"},
+    {"tolerance", KEY_TOLERANCE, "SHARE", COMMAND_CHECK, "How far token/s may be off (4 %)"},
+    {"format", KEY_FORMAT, "FORMAT", COMMAND_LIST, "Print as table or json"},
+    {"calibrate", KEY_CALIBRATE, NULL, COMMAND_LIST,
+     "Measure how fast each device reads and multiplies"},
+    {"quiet", 'q', NULL, COMMAND_LIST | COMMAND_RUN | COMMAND_CHECK,
+     "No warnings and no progress on standard error"},
 };
 
 enum { KNOWN_OPTIONS = sizeof known_options / sizeof known_options[0] };
@@ -172,8 +148,8 @@ static const char *read_int(const char *text, const char *ends, long low, long h
   errno = 0;
   const long value = strtol(text, &end, 10);
   if (end == text || errno || value < low || value > high || !strchr(ends, *end))
-    argp_error(state, "expected whole numbers from %ld to %ld for --%s, found '%s'", low, high,
-               option, text);
+    argp_error(state, "expected --%s to be whole numbers from %ld to %ld, found '%s'", option, low,
+               high, text);
   *out = (int)value;
   return end;
 }
@@ -320,7 +296,7 @@ static uint64_t read_seed(const char *text, struct argp_state *state) {
   errno = 0;
   const long long value = strtoll(text, &end, 10);
   if (end == text || *end || errno || value < 0)
-    argp_error(state, "expected a whole number from 0 to 2^63 - 1 for --seed, found '%s'", text);
+    argp_error(state, "expected --seed to be a whole number from 0 to 2^63 - 1, found '%s'", text);
   return (uint64_t)value;
 }
 
@@ -407,12 +383,20 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   return 0;
 }
 
+// --soak may stand alone; --quiet comes last in the help.
 static struct argp_option *options_of(enum probe_command command, struct arena *arena) {
   struct argp_option *list = arena_array(arena, KNOWN_OPTIONS + 1, sizeof *list);
   size_t count = 0;
-  for (size_t i = 0; i < KNOWN_OPTIONS; i++)
-    if (known_options[i].commands & command)
-      list[count++] = known_options[i].option;
+  for (const struct known_option *known = known_options; known < known_options + KNOWN_OPTIONS;
+       known++)
+    if (known->commands & command)
+      list[count++] =
+          (struct argp_option){.name = known->name,
+                               .key = known->key,
+                               .arg = known->argument,
+                               .flags = known->key == KEY_SOAK ? OPTION_ARG_OPTIONAL : 0,
+                               .doc = known->doc,
+                               .group = known->key == 'q'};
   return list;
 }
 
