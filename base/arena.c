@@ -35,7 +35,7 @@ static struct arena_block *new_block(size_t size) {
   return block;
 }
 
-// A large piece goes behind the block in use, so that the room left there is not lost.
+// A large piece goes behind the block in use, so that the room left in that is not lost.
 static struct arena_block *add_block(struct arena *arena, size_t size) {
   struct arena_block *block = new_block(size > block_size ? size : block_size);
   struct arena_block **link = &arena->blocks;

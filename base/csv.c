@@ -16,7 +16,7 @@ struct table_key {
   UT_hash_handle hh;
 };
 
-// The text goes to libcsv line by line: so a row's line is known, and reading can go on after an
+// The text goes to libcsv line by line, so that a row's line is known and reading can go on after an
 // error. Cells and their texts are written to arrays as large as the text can need.
 struct csv_reader {
   struct csv_parser parser;
@@ -189,7 +189,7 @@ static struct table_row line_after(const struct source *source, struct table_row
   return (struct table_row){offset, line.line + 1};
 }
 
-// Drops the row being read and goes on behind `line`.
+// Drops the row being read and goes on after `line`.
 static void resume_after(struct csv_reader *reader, struct table_row line) {
   reader->next = line_after(reader->table->source, line);
   reader->filled = 0;
@@ -198,8 +198,8 @@ static void resume_after(struct csv_reader *reader, struct table_row line) {
   start_parser(reader);
 }
 
-// A quote that is open at the end of a line may be closed on a later one. Where that goes wrong,
-// the fault lies most likely in the line that opens it, and the lines behind deserve to be read.
+// A quote that is open at the end of a line may be closed on a later one. If it is not, the fault most
+// likely lies in the line that opens it, and the lines after that are worth reading.
 static void report_open_quote(struct csv_reader *reader) {
   const struct source *source = reader->table->source;
   const struct place place = cell_place(source, reader->row, reader->filled);
@@ -221,7 +221,7 @@ static void report_quote(struct csv_reader *reader, struct table_row line, size_
   resume_after(reader, line);
 }
 
-// False after an error that makes the line unfit for libcsv. The length is that without line end.
+// False after an error that makes the line unfit for libcsv. `length` does not count the line end.
 static bool check_line(struct csv_reader *reader, struct table_row line, size_t length) {
   const struct source *source = reader->table->source;
   const char *text = source->text + line.offset;
@@ -370,7 +370,7 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The exponent that begins here is skipped; a text that is none stays where it is.
+// Skips the exponent that begins here, if one does.
 static const char *skip_exponent(const char *text) {
   if (*text != 'e' && *text != 'E')
     return text;
@@ -382,8 +382,8 @@ static const char *skip_exponent(const char *text) {
   return p;
 }
 
-// A whole number below 2^53 over a power of ten up to 10^22 divides to the nearest double: the one
-// that strtod would find, only sooner.
+// A whole number below 2^53 divided by a power of ten up to 10^22 gives the nearest double: the one that
+// strtod would find, only sooner.
 bool csv_number(const char *text, double *out) {
   static const double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};

@@ -8,7 +8,7 @@
 #define uthash_free(memory, size) ((void)(memory))
 #include <uthash.h>
 
-// A section or a key met before: "option h200", "option h200]discount".
+// A section or a key seen before: "option h200", "option h200]discount".
 struct seen {
   const char *id;
   int line;
@@ -23,13 +23,13 @@ struct ini_reader {
   struct ini *ini;
   struct seen *seen;
   const char *next; // the first byte not read yet
-  const char *line; // the line at hand: text, length without its line end, number
+  const char *line; // the current line: text, length without its line end, number
   size_t length;
   int number;
-  size_t section;      // of the keys at hand, where in_section
-  bool in_section;     // false before the first section and below a malformed one
-  bool below_repeated; // the section at hand repeats an earlier one
-  bool section_tried;  // a section was met, good or malformed, or its absence was reported
+  size_t section;      // of the current keys, if in_section
+  bool in_section;     // false before the first section and after a malformed one
+  bool below_repeated; // the current section repeats an earlier one
+  bool section_tried;  // a section was seen, good or malformed, or its absence was reported
 };
 
 static bool is_blank(char c) {
@@ -61,8 +61,8 @@ static size_t skip_blanks(const struct ini_reader *reader, size_t from) {
   return from;
 }
 
-// Where the comment behind a section or a key begins, or the length of the line. As in inih, a
-// semicolon counts after a blank only.
+// Where the comment after a section or a key begins, or the length of the line. As in inih, a semicolon
+// only counts after a blank.
 static size_t find_comment(const struct ini_reader *reader) {
   for (size_t i = 1; i < reader->length; i++)
     if (reader->line[i] == ';' && is_blank(reader->line[i - 1]))
@@ -132,7 +132,7 @@ static void read_section(struct ini_reader *reader) {
   reader->in_section = false;
   reader->section_tried = true;
 
-  // An unclosed section is opened all the same, so that its keys are checked and not missed.
+  // An unclosed section is opened anyway, so that its keys are checked and not missed.
   if (close == limit)
     diagnostics_error(reader->diagnostics, place_at(reader, end),
                       "expected ] after the section's name");
@@ -154,7 +154,7 @@ static void read_section(struct ini_reader *reader) {
   open_section(reader, from, end);
 }
 
-// Whether the line at hand is a key that inih may split. Complains when it is not.
+// Whether the current line is a key that inih may split. Complains if it is not.
 static bool check_key(struct ini_reader *reader) {
   size_t limit = find_comment(reader);
   size_t equals = find_char(reader, 0, limit, '=');
@@ -177,7 +177,7 @@ static bool check_key(struct ini_reader *reader) {
   return true;
 }
 
-// Whether inih may see the line at hand. What it would read otherwise than meant is refused here.
+// Whether inih may see the current line. What it would misread is refused here.
 static bool check_line(struct ini_reader *reader, size_t room) {
   for (size_t i = 0; i < reader->length; i++) {
     unsigned char c = (unsigned char)reader->line[i];
@@ -198,17 +198,17 @@ static bool check_line(struct ini_reader *reader, size_t room) {
     return false;
   if (start > 0) {
     diagnostics_error(reader->diagnostics, place_at(reader, start),
-                      "a key or section begins in the first column; a value cannot run on over "
-                      "several lines");
+                      "a key or section begins in the first column; a value cannot run over several "
+                      "lines");
     return false;
   }
   if (reader->line[0] != '[')
     return check_key(reader);
   read_section(reader);
-  return false; // inih does not tell of sections without keys, so sections are read here alone
+  return false; // inih does not report sections without keys, so sections are read only here
 }
 
-// inih's reader: an accepted line as it stands, an empty one for any other.
+// inih's reader: an accepted line as it is, an empty one for any other.
 static char *feed_line(char *buffer, int size, void *user) {
   struct ini_reader *reader = user;
   if (!next_line(reader))
@@ -234,7 +234,7 @@ static int take_key(void *user, const char *section_name, const char *name, cons
   const char *id = arena_printf(reader->arena, "%s %s]%s", section->kind, section->argument, name);
   const struct seen *first = find_seen(reader, id);
   if (first) {
-    // Below a repeated section one error is enough: its keys repeat as a rule.
+    // One error is enough for a repeated section: its keys usually repeat, too.
     if (!reader->below_repeated)
       diagnostics_error(reader->diagnostics, place_at(reader, 0),
                         "key '%s' was already given in line %d", name, first->line);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The folder of the running program, or "." where the system does not tell.
+// The folder of the running program, or "." if the system does not say.
 static const char *own_folder(struct arena *arena) {
   char self[4096];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);

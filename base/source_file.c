@@ -23,7 +23,7 @@ static struct place place_at(const struct source *source, const char *position) 
   return place;
 }
 
-// Opened without waiting: a pipe without a writer would otherwise hold the program for ever.
+// Opened without waiting: a pipe without a writer would otherwise block the program for ever.
 static int open_regular(const char *path, struct place whole, struct stat *status,
                         struct diagnostics *diagnostics) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -41,8 +41,7 @@ static int open_regular(const char *path, struct place whole, struct stat *statu
   return -1;
 }
 
-// Reads to the end and not to the size told beforehand: some regular files (/proc) tell 0.
-// Stops once the text is longer than the largest file. Returns 0, or -1 with errno set.
+// Reads to the end rather than to the size from fstat: some regular files (/proc) say 0. Stops once the text is longer than the largest file. Returns 0, or -1 with errno set.
 static int read_to_end(int fd, size_t expected, struct source *source, struct arena *arena) {
   size_t capacity = expected + 2, size = 0;
   char *text = arena_alloc(arena, capacity);

@@ -71,7 +71,7 @@ static void print_progress(const char *text) {
   fflush(stderr);
 }
 
-// Its device is the caller's to set.
+// The caller sets its device.
 static struct protocol make_protocol(const struct invocation *run) {
   return (struct protocol){
       .clock = &machine_clock,

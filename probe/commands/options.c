@@ -141,7 +141,8 @@ struct parsing {
   struct probe_options *options;
 };
 
-// A whole number from low to high, and nothing after it but one of `ends`.
+// A whole number from low to high, followed by one of `ends` or the end of the text. Returns what
+// follows it.
 static const char *read_int(const char *text, const char *ends, long low, long high,
                             const char *option, struct argp_state *state, int *out) {
   char *end;
@@ -321,7 +322,7 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
 
 static void add_argument(const struct parsing *parsing, const char *text,
                          struct argp_state *state) {
-  if (parsing->options->soak_s > 0) // '--soak 300' is a soak and an argument
+  if (parsing->options->soak_s > 0) // '--soak 300' is a soak of the usual length and an argument
     argp_error(state, "one argument too many: '%s'; a soak of that length is --soak=%s", text,
                text);
   if (parsing->syntax->command != COMMAND_CHECK || parsing->options->record)
@@ -329,7 +330,7 @@ static void add_argument(const struct parsing *parsing, const char *text,
   parsing->options->record = text;
 }
 
-// Options whose text is kept as it is, each with its member.
+// Options whose text is kept as it is, and where.
 static const struct text_option text_options[] = {
     {KEY_DEVICE, offsetof(struct probe_options, device)},
     {KEY_MODEL, offsetof(struct probe_options, model)},

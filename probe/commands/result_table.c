@@ -40,7 +40,7 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
   return all;
 }
 
-// A number, or "-" where nothing was measured.
+// A number, or "-" if nothing was measured.
 static void print_number(double value, const char *format, int width, struct arena *arena,
                          FILE *out) {
   const char *text = isnan(value) ? "-" : arena_printf(arena, format, value);

@@ -21,7 +21,7 @@ static int refuse_id(const struct catalog *catalog, const struct table *table, c
   return -1;
 }
 
-// What the column must hold for a model to be of decode.h's family; "" stands for blank.
+// What the columns must hold for a model of decode.h's family; "" is a blank.
 static const struct {
   const char *column, *allowed[3], *what;
 } family[] = {

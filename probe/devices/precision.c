@@ -44,7 +44,7 @@ int precision_check(const char *name, struct diagnostics *diagnostics) {
   return -1;
 }
 
-// Whether what enters the products is as asked for, if it was.
+// Whether what enters the products is as asked for, or nothing was asked for.
 static bool is_wanted(const struct precision_request *wanted, enum element weights,
                       enum element activations) {
   if (!wanted->activations)

@@ -81,7 +81,7 @@ static double mean_of_momentary(const struct energy_window *window, size_t offse
   return trapezoid(times, powers, window->count);
 }
 
-// Of the sensors, beside a counter.
+// The sensors' power, if there is also a counter.
 static double momentary_power(const struct energy_window *window) {
   if (!isnan(window->meter->integral.watts))
     return NAN;

@@ -38,7 +38,7 @@ static bool is_there(const struct meter *meter) {
   return meter && meter->kind && !*meter->why;
 }
 
-// Whether the wall's watts are to be asked for: nobody typed them.
+// Whether to ask for the wall's watts: nobody typed them.
 static bool asks_wall(const struct protocol *protocol) {
   return protocol->wall && isnan(protocol->wall->typed_w);
 }

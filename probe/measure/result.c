@@ -117,7 +117,7 @@ static const char *tell_meter(const struct protocol *protocol, const struct mete
   return arena_printf(protocol->arena, "lost: %s", meter->why);
 }
 
-// Of one device; unknown where none was looked at.
+// Of one device; unknown if it was not looked at.
 static struct measurement_telemetry telemetry_of(const struct protocol *protocol,
                                                  const struct energy_load *load, size_t i) {
   return load->telemetry && i < protocol->telemetry_count ? load->telemetry[i]
@@ -184,7 +184,7 @@ static void tell_flags(const struct protocol *protocol, const struct depth *dept
   out->grade = whole ? GRADE_MEASURED : GRADE_PROJECTED;
 }
 
-// Of the deepest, or of one that fell back.
+// The form of the deepest, or of one that fell back.
 static void tell_step_form(const struct protocol *protocol, const struct trial *trial,
                            const struct depth *depths, struct measurement *out) {
   const struct decode_step_form *form = &depths[trial->layer_count - 1].form;

@@ -11,7 +11,7 @@
 
 static const double warm_chunk_s = 0.05;
 static const double warm_limit_s = 3;
-static const double warm_share = 0.01; // three chunks as alike as this are settled
+static const double warm_share = 0.01; // three chunks this close together are settled
 enum { MIN_SAMPLES = 10 };
 
 // Seconds per step of `steps` steps.
@@ -62,7 +62,8 @@ static void report(const struct sampling *sampling) {
                                   sampling->count, sampling->count == 1 ? "" : "s"));
 }
 
-// One sample, between two reads of memory: *read_s is of the one before, then of the one after.
+// One sample, between two reads of memory: *read_s is the time of the read before it, then of the one
+// after it.
 static enum decode_status take(struct sampling *sampling, uint64_t bytes, double *read_s) {
   const struct calibration *calibration = sampling->calibration;
   double step_s, after_s;

@@ -80,7 +80,7 @@ static int metered_by(struct amd *amd, int index) {
   if (other >= 0 || failed)
     return other;
   if (!is_second)
-    return index; // refused for what it is
+    return index; // add_socket will refuse it
   const char *own = meter_address_text(&amd->addresses[index], amd->arena);
   const int first = before(amd, index);
   if (first >= 0 && amd_look(amd, (size_t)first, &look))

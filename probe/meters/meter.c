@@ -16,7 +16,7 @@ const struct meter_roots machine_meters = {
 };
 
 const struct meter_kind *const meter_kinds[] = {&meter_powercap, &meter_perf, NULL};
-// Of devices, best first; ends with NULL.
+// Kinds of meter of devices, best first; ends with NULL.
 static const struct meter_kind *const device_kinds[] = {&meter_nvml, &meter_amdsmi, &meter_rocmsmi,
                                                         &meter_hwmon, NULL};
 
@@ -45,7 +45,7 @@ enum meter_status meter_open_kind(struct meter *meter, const struct meter_kind *
   return meter_open_device_kind(meter, kind, NULL, 0, roots, clock, arena);
 }
 
-// The first of the kinds of that vendor, or of all when it is 0.
+// Opens the first of the kinds for that vendor, or of all if it is 0.
 static enum meter_status open_first(struct meter *meter, const struct meter_kind *const *kinds,
                                     unsigned vendor, const char *const *devices, size_t count,
                                     const struct meter_roots *roots, const struct clock *clock,
@@ -92,7 +92,7 @@ enum meter_status meter_open_devices(struct meter *meter, const char *const *dev
   return open_first(meter, device_kinds, vendor, devices, count, roots, clock, arena);
 }
 
-// Trapezoid from the last reading to this one.
+// Adds the trapezoid from the last reading to this one.
 static void integrate(struct meter *meter, struct meter_reading *reading) {
   if (!isnan(meter->integral.watts))
     meter->integral.joules +=

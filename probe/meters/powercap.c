@@ -46,7 +46,7 @@ static enum meter_status refuse(struct meter *meter, const char *path, int reaso
   return reason == EACCES || reason == EPERM ? METER_FORBIDDEN : METER_ABSENT;
 }
 
-// The counter in joules; false when it cannot be read as a number.
+// The counter in joules; false if it cannot be read as a number.
 static bool read_counter(int fd, double *joules) {
   char text[64];
   const ssize_t length = pread(fd, text, sizeof text - 1, 0);

@@ -75,7 +75,7 @@ static enum meter_status watched_open(struct telemetry *telemetry,
   return METER_OK;
 }
 
-// The share of the cycles that were throttled, of the time that passed.
+// Of the time that passed, the share in which cycles were throttled.
 static void add_residency(struct watched *watched, const struct amd_look *seen, double elapsed_s) {
   const double cycles = (double)(seen->cycles - watched->cycles);
   for (size_t i = 0; i < AMD_REASONS; i++) {

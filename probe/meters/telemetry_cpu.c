@@ -41,7 +41,7 @@ static void add(struct paths *paths, const char *path) {
     paths->list[paths->count++] = path;
 }
 
-// The first CPU of each package tells for the package.
+// The first CPU of each package speaks for the package.
 static void find_packages(struct watched *watched, const char **cpus, size_t count,
                           struct arena *arena) {
   double seen[MAX_PATHS] = {0};

@@ -38,7 +38,7 @@ static const char *const reason_names[REASONS + 1] = {
 struct watched {
   struct nvml nvml;
   nvml_device device;
-  double first_ns[REASONS]; // of the fields, NAN where there is none
+  double first_ns[REASONS]; // of the fields; NAN: none
   double seconds[REASONS];  // by bits
   double last_s;            // of the clock, NAN before the first look
 };

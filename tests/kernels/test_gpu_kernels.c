@@ -502,7 +502,7 @@ static void stages_are_timed(void **unused) {
     const struct decode_shape *shape = SANITIZED ? &tiny_shape : &odd_shape;
     const struct decode_request r = request_of(shape, &mixes[0], p % 2 ? 5 : 1, 4);
     const int tokens[5] = {5, 4, 3, 2, 1};
-    struct gpu_stage_time stages[GPU_STAGES];
+    struct gpu_stage_time stages[MAX_GPU_STAGES];
     size_t count = 0;
     struct decode_state *state = make(&plugins[p], &r);
     for (int turn = 0; turn < 2; turn++) {

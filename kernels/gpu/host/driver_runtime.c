@@ -121,7 +121,8 @@ static enum decode_status explain(const struct gpu_runtime *runtime, const char 
   return meaning->status;
 }
 
-// A call on a context: after a failure that is not for want of memory every later call fails alike.
+// Checks a call on a context. After any failure but a lack of memory, every later call fails the same
+// way.
 static enum decode_status check(struct gpu_context *context, const char *what, int code) {
   const enum decode_status status = explain(context->runtime, what, code);
   if (status == DECODE_OK || status == DECODE_NO_MEMORY)
@@ -323,7 +324,7 @@ static enum decode_status check_collective(struct gpu_context *context, const ch
     return DECODE_OK;
   snprintf(last_error, sizeof last_error, "%s: %s: %s (%d); NCCL_DEBUG=WARN tells more", what,
            collectives->name, collectives->error_string(code), code);
-  // What a library cannot record, it may do all the same: then each step is launched anew.
+  // What a library cannot record it may still be able to do: then each step is launched anew.
   context->lost = !context->recording;
   snprintf(context->words, sizeof context->words, "%s", last_error);
   return DECODE_FAILED;
@@ -344,7 +345,7 @@ static enum decode_status queue_all_reduce(struct gpu_context *context,
                                        context->communicator, context->stream));
 }
 
-// A kernel is told but once what its launches want of shared memory.
+// A kernel is told only once how much shared memory its launches need.
 static enum decode_status allow_shared(struct gpu_context *context, struct kernel *kernel,
                                        const struct gpu_launch *launch) {
   const struct gpu_runtime *runtime = context->runtime;
@@ -470,7 +471,7 @@ static bool record(struct gpu_context *context, struct gpu_graph *graph) {
   return status == DECODE_OK;
 }
 
-// A runtime that cannot record is none the worse for it but in speed.
+// A runtime that cannot record only loses speed.
 static enum decode_status record_if_possible(struct gpu_context *context, struct gpu_graph *graph) {
   if (record(context, graph)) {
     snprintf(graph->form.form, sizeof graph->form.form, "recorded graph");

@@ -15,15 +15,15 @@
 struct gpu_launch *gpu_plan_fill(const struct plan *plan, void *base, size_t *count);
 struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *count,
                                  const char *const **what);
-// One all-reduce of a layer alone.
+// A single all-reduce of a layer.
 struct gpu_launch *gpu_plan_all_reduce(const struct plan *plan, void *base, size_t *count);
 
-// A persistent plan's step: one launch, and the `count` stages that are to lie in REGION_STAGES,
-// inside the same allocation.
+// A persistent plan's step: one launch, and the `count` stages that belong into REGION_STAGES, inside
+// the same allocation.
 struct gpu_launch *gpu_plan_persistent(const struct plan *plan, void *base,
                                        const struct persistent_stage **stages, size_t *count);
 
-// Of gpu_plan_cost, what a stage of that name, without its layer, moves in a step: 0 for those that
+// The bytes of gpu_plan_cost that a stage ("qkv", without its layer) moves in a step: 0 for those that
 // move neither weights nor cache.
 uint64_t gpu_plan_stage_bytes(const struct plan *plan, const char *stage);
 

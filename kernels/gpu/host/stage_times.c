@@ -120,7 +120,7 @@ enum decode_status gpu_stage_times(struct gpu_context *context, const struct pla
     status = wgmma_maps(context, step.launches, step.count);
   }
   *count = 0;
-  for (size_t i = 0; i < step.count && status == DECODE_OK && *count < GPU_STAGES; i++) {
+  for (size_t i = 0; i < step.count && status == DECODE_OK && *count < MAX_GPU_STAGES; i++) {
     if (is_known(&step, i)) {
       continue;
     }

@@ -29,7 +29,7 @@ static bool is(const char *text, size_t length, const char *word) {
   return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
-// 0 when it is none.
+// 0 if it is not one.
 static int value_of(const struct tuning_choice *choice, const char *text, size_t length) {
   for (size_t i = 0; i < WORDS && choice->words[i]; i++)
     if (is(text, length, choice->words[i]))
@@ -39,7 +39,7 @@ static int value_of(const struct tuning_choice *choice, const char *text, size_t
   return end == text + length && value >= 1 && value <= choice->most ? (int)value : 0;
 }
 
-// NULL for a name that is none of them.
+// False, with *why; `choice` is NULL if the name is unknown.
 static bool refuse(const struct tuning_choice *choice, const char *text, size_t length, char *why,
                    size_t why_size) {
   char known[128];
