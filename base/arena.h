@@ -22,13 +22,14 @@ void *arena_alloc(struct arena *arena, size_t size);
 // `count` zeroed elements of `size` bytes.
 void *arena_array(struct arena *arena, size_t count, size_t size);
 
-// A larger copy of `old`: new_count elements of `size` bytes, of which old_count (at most new_count)
-// are copied and the rest zeroed. The old memory stays until arena_free.
+// A larger copy of `old`: new_count elements of `size` bytes, of which old_count (at most
+// new_count) are copied and the rest zeroed. The old memory stays until arena_free.
 void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count,
                  size_t size);
 
-// `list` [count] with room for one more element of `size` bytes: itself, or a zeroed copy with twice
-// the room whenever `count` is a power of two. For lists that start as NULL and only grow by this.
+// `list` [count] with room for one more element of `size` bytes: itself, or a zeroed copy with
+// twice the room whenever `count` is a power of two. For lists that start as NULL and only grow by
+// this.
 void *arena_room(struct arena *arena, void *list, size_t count, size_t size);
 
 // Texts, each with a final NUL: a copy, a copy of the first `length` bytes, and printf's.

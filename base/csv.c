@@ -16,8 +16,8 @@ struct table_key {
   UT_hash_handle hh;
 };
 
-// The text goes to libcsv line by line, so that a row's line is known and reading can go on after an
-// error. Cells and their texts are written to arrays as large as the text can need.
+// The text goes to libcsv line by line, so that a row's line is known and reading can go on after
+// an error. Cells and their texts are written to arrays as large as the text can need.
 struct csv_reader {
   struct csv_parser parser;
   struct arena *arena;
@@ -198,8 +198,8 @@ static void resume_after(struct csv_reader *reader, struct table_row line) {
   start_parser(reader);
 }
 
-// A quote that is open at the end of a line may be closed on a later one. If it is not, the fault most
-// likely lies in the line that opens it, and the lines after that are worth reading.
+// A quote that is open at the end of a line may be closed on a later one. If it is not, the fault
+// most likely lies in the line that opens it, and the lines after that are worth reading.
 static void report_open_quote(struct csv_reader *reader) {
   const struct source *source = reader->table->source;
   const struct place place = cell_place(source, reader->row, reader->filled);
@@ -382,8 +382,8 @@ static const char *skip_exponent(const char *text) {
   return p;
 }
 
-// A whole number below 2^53 divided by a power of ten up to 10^22 gives the nearest double: the one that
-// strtod would find, only sooner.
+// A whole number below 2^53 divided by a power of ten up to 10^22 gives the nearest double: the one
+// that strtod would find, only sooner.
 bool csv_number(const char *text, double *out) {
   static const double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};

@@ -61,8 +61,8 @@ void diagnostics_warning(struct diagnostics *diagnostics, struct place place, co
     add(diagnostics, SEVERITY_WARNING, place, message);
 }
 
-// One character of a text that may hold anything: whatever a terminal would act on (escape sequences)
-// or could not show is replaced with U+FFFD.
+// One character of a text that may hold anything: whatever a terminal would act on (escape
+// sequences) or could not show is replaced with U+FFFD.
 struct character {
   uint8_t bytes[6];
   int length; // of bytes

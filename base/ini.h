@@ -42,8 +42,8 @@ struct ini {
 };
 
 // Carries on after an error, so that one run shows all errors of a file; they are counted in
-// `diagnostics`. A repeated section or key is dropped: the first one counts. NULL only when the file
-// has no section. (inih's own function is called ini_parse.)
+// `diagnostics`. A repeated section or key is dropped: the first one counts. NULL only when the
+// file has no section. (inih's own function is called ini_parse.)
 const struct ini *ini_read(const struct source *source, struct arena *arena,
                            struct diagnostics *diagnostics);
 

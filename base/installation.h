@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 
-// The directory of the shipped catalogue: `given` if the user named one, else ../share/pertoken/data
-// or ../data as seen from the program. Below the current folder the path is relative, for people to
-// read. NULL after an error.
+// The directory of the shipped catalogue: `given` if the user named one, else
+// ../share/pertoken/data or ../data as seen from the program. Below the current folder the path is
+// relative, for people to read. NULL after an error.
 const char *installation_data(const char *given, struct arena *arena,
                               struct diagnostics *diagnostics);
 

@@ -17,8 +17,8 @@ size_t text_characters(const char *text);
 // Whether a text of valid UTF-8 has at most MAX_SHORT_TEXT characters.
 bool text_is_short(const char *text);
 
-// An error at `place` if a title, label or source is too long. `what` names it: "a title". Returns 0
-// or -1.
+// An error at `place` if a title, label or source is too long. `what` names it: "a title". Returns
+// 0 or -1.
 int short_text_check(const char *what, const char *text, struct place place,
                      struct diagnostics *diagnostics);
 

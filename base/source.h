@@ -1,7 +1,7 @@
 // source: a text from the user, held whole, and a place in it.
 //
-// A place can be shown to the user (the line and a caret) because the text stays in the arena for as
-// long as anything points into it.
+// A place can be shown to the user (the line and a caret) because the text stays in the arena for
+// as long as anything points into it.
 #ifndef PERTOKEN_BASE_SOURCE_H
 #define PERTOKEN_BASE_SOURCE_H
 

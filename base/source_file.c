@@ -41,7 +41,8 @@ static int open_regular(const char *path, struct place whole, struct stat *statu
   return -1;
 }
 
-// Reads to the end rather than to the size from fstat: some regular files (/proc) say 0. Stops once the text is longer than the largest file. Returns 0, or -1 with errno set.
+// Reads to the end rather than to the size from fstat: some regular files (/proc) say 0. Stops once
+// the text is longer than the largest file. Returns 0, or -1 with errno set.
 static int read_to_end(int fd, size_t expected, struct source *source, struct arena *arena) {
   size_t capacity = expected + 2, size = 0;
   char *text = arena_alloc(arena, capacity);

@@ -10,8 +10,8 @@ struct text_option {
   size_t offset; // of a `const char *` in the struct of options
 };
 
-// Sets the member of the struct `options` that goes with the key; the text is not copied. False for a
-// key that is not in the table [count].
+// Sets the member of the struct `options` that goes with the key; the text is not copied. False for
+// a key that is not in the table [count].
 bool text_option_keep(const struct text_option *table, size_t count, int key, const char *text,
                       void *options);
 

@@ -1,5 +1,5 @@
-// rows: the kernels of each instruction set, each defined in the rows_*.c of its name, and what they
-// share: rows of weights, sixteen to a panel, times the vectors of a batch.
+// rows: the kernels of each instruction set, each defined in the rows_*.c of its name, and what
+// they share: rows of weights, sixteen to a panel, times the vectors of a batch.
 #ifndef PERTOKEN_KERNELS_CPU_ROWS_H
 #define PERTOKEN_KERNELS_CPU_ROWS_H
 

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A thread's weights in the order in which it reads them: its shares of each layer's matrices, layer by
-// layer, then that of the head. One contiguous block, so that prefetching past the end of one matrix
-// brings in the next.
+// A thread's weights in the order in which it reads them: its shares of each layer's matrices,
+// layer by layer, then that of the head. One contiguous block, so that prefetching past the end of
+// one matrix brings in the next.
 struct stream {
   uint8_t *base;
   size_t bytes, layer_bytes;

@@ -19,8 +19,8 @@ struct listing_request {
   bool calibrate, json;
 };
 
-// Prints a table or JSON. With `calibrate`, for several devices also how long an all-reduce among them
-// takes (exchange.h). Returns 0, or -1 if a device fails.
+// Prints a table or JSON. With `calibrate`, for several devices also how long an all-reduce among
+// them takes (exchange.h). Returns 0, or -1 if a device fails.
 int listing_print(const struct listing_request *request, FILE *out, struct arena *arena,
                   struct diagnostics *diagnostics);
 

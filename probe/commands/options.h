@@ -40,8 +40,8 @@ struct probe_options {
 
 enum probe_command { COMMAND_LIST = 1, COMMAND_RUN = 2, COMMAND_CHECK = 4 };
 
-// argv[0] is the command's name. argp prints help and reports errors, and then exits with status 0 or
-// 2. Texts are argv's own.
+// argv[0] is the command's name. argp prints help and reports errors, and then exits with status 0
+// or 2. Texts are argv's own.
 struct probe_options probe_options_parse(enum probe_command command, int argc, char **argv,
                                          struct arena *arena);
 

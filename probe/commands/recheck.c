@@ -54,8 +54,8 @@ static bool is_taken(const struct device *devices, size_t count, int index) {
   return false;
 }
 
-// The i-th of the devices that hold the record's models together. They may differ in nothing but their
-// number.
+// The i-th of the devices that hold the record's models together. They may differ in nothing but
+// their number.
 static int find_member(const struct protocol *protocol, const struct measurement_record *record,
                        const struct decode_backend *backend, size_t i, struct device *devices) {
   const struct measurement_member *member = &record->results[0].tensor_parallel.members[i];

@@ -10,8 +10,8 @@
 // A line for each result, then what their exchanges take, then why power was not measured if so.
 void result_table_print(const struct measurement_record *record, FILE *out);
 
-// What several devices [count] decoded one by one and all at once: a line each per trial that all of
-// them measured, with the slowest and the fastest to show the spread.
+// What several devices [count] decoded one by one and all at once: a line each per trial that all
+// of them measured, with the slowest and the fastest to show the spread.
 void together_table_print(const struct measurement_record *const *records, size_t count, FILE *out);
 
 // What to know of a result: "noisy, cache-resident", or "".

@@ -237,7 +237,8 @@ static struct measurement *result_of(const struct session *session, const struct
 
 // ---- the run
 
-// Drops the trials that are done, and refuses those that do not fit before hours are spent on the rest.
+// Drops the trials that are done, and refuses those that do not fit before hours are spent on the
+// rest.
 static int check_trials(const struct session *session, struct trial_list *trials) {
   size_t kept = 0;
   int result = 0;
@@ -305,8 +306,8 @@ int session_run(struct session *session, const struct measurement_shape *model) 
 
 // ---- several devices at once
 
-// The results of a trial on every device. False if one is missing, or all have been measured together
-// already.
+// The results of a trial on every device. False if one is missing, or all have been measured
+// together already.
 static bool results_of(const struct session *sessions, size_t count, const struct trial *trial,
                        struct measurement **results) {
   bool known = true;

@@ -28,18 +28,19 @@ struct trial_list {
   size_t count;
 };
 
-// Every precision, batch and context of the options, in the types that the device runs it in. A trial
-// that it cannot run is an error. Returns 0 or -1.
+// Every precision, batch and context of the options, in the types that the device runs it in. A
+// trial that it cannot run is an error. Returns 0 or -1.
 int session_trials(const struct session *session, const struct measurement_shape *model,
                    struct trial_list *trials);
 
-// Measures what the record does not hold yet, and rewrites the record after each result. A trial that
-// cannot be run is an error, found before the first is measured. Returns 0, also when stopped, or -1.
+// Measures what the record does not hold yet, and rewrites the record after each result. A trial
+// that cannot be run is an error, found before the first is measured. Returns 0, also when stopped,
+// or -1.
 int session_run(struct session *session, const struct measurement_shape *model);
 
-// Measures on the devices of all sessions [count] at once what each of their records holds, and adds
-// it to the records; except what was measured so already, or as slices. Uses the first session's
-// protocol, with meters opened for all devices. Returns 0, also when stopped, or -1.
+// Measures on the devices of all sessions [count] at once what each of their records holds, and
+// adds it to the records; except what was measured so already, or as slices. Uses the first
+// session's protocol, with meters opened for all devices. Returns 0, also when stopped, or -1.
 int session_run_together(struct session *sessions, size_t count,
                          const struct measurement_shape *model);
 

@@ -14,9 +14,9 @@ enum verification_outcome {
   VERIFICATION_FAILED   // and reported: a trial cannot be run, or the device failed
 };
 
-// Compares one layer, then the depth that a run verifies (verify.h), of every trial that the session's
-// options ask for, and prints a line for each: sizes, error, tolerance. It carries on after one that
-// is out of tolerance. The session's record and meters are not used.
+// Compares one layer, then the depth that a run verifies (verify.h), of every trial that the
+// session's options ask for, and prints a line for each: sizes, error, tolerance. It carries on
+// after one that is out of tolerance. The session's record and meters are not used.
 enum verification_outcome verification_run(const struct session *session,
                                            const struct measurement_shape *model, FILE *out);
 

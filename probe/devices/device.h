@@ -15,14 +15,15 @@ struct device {
   struct decode_device described;
 };
 
-// The CPU's backend, and those of the plugins *.so in `folder` (installation_plugins; NULL: none) in
-// the order of their names; the list ends with NULL. A plugin that cannot be loaded, is of another
-// version or repeats a name is ignored with a warning. Plugins stay loaded until the program ends.
+// The CPU's backend, and those of the plugins *.so in `folder` (installation_plugins; NULL: none)
+// in the order of their names; the list ends with NULL. A plugin that cannot be loaded, is of
+// another version or repeats a name is ignored with a warning. Plugins stay loaded until the
+// program ends.
 const struct decode_backend *const *device_backends(const char *folder, struct arena *arena,
                                                     struct diagnostics *diagnostics);
 
-// "cpu", or "cpu:0" for one of several; "auto" is the first GPU, or the CPU if there is none. Unknown
-// names and numbers are errors. Returns 0 or -1.
+// "cpu", or "cpu:0" for one of several; "auto" is the first GPU, or the CPU if there is none.
+// Unknown names and numbers are errors. Returns 0 or -1.
 int device_find(const char *name, const struct decode_backend *const *backends, struct device *out,
                 struct diagnostics *diagnostics);
 

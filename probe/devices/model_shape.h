@@ -9,9 +9,10 @@
 
 #include <stdbool.h>
 
-// Unknown ids, and models that decode.h does not describe (mixture of experts, other attention, other
-// MLP, biases), are errors that say why. The catalogue has neither norm_epsilon nor rope_theta: 1e-5
-// and 10000 stand in, which changes the numbers computed but not the speed. Returns 0 or -1.
+// Unknown ids, and models that decode.h does not describe (mixture of experts, other attention,
+// other MLP, biases), are errors that say why. The catalogue has neither norm_epsilon nor
+// rope_theta: 1e-5 and 10000 stand in, which changes the numbers computed but not the speed.
+// Returns 0 or -1.
 int model_shape_find(struct catalog *catalog, const char *id, struct measurement_shape *out);
 
 // The shape cut to its first `layers` layers.

@@ -19,10 +19,10 @@ struct precision_request {
 // Unknown names are errors. Returns 0 or -1.
 int precision_check(const char *name, struct diagnostics *diagnostics);
 
-// Fills request->types with the best types of that precision that the backend can run in this shape:
-// bf16 activations rather than float; 8-bit activations beside fp8 weights only if nothing else will
-// run, but first beside int8 weights, where they are usual (llama.cpp's q8_0). DECODE_UNSUPPORTED if
-// there are none.
+// Fills request->types with the best types of that precision that the backend can run in this
+// shape: bf16 activations rather than float; 8-bit activations beside fp8 weights only if nothing
+// else will run, but first beside int8 weights, where they are usual (llama.cpp's q8_0).
+// DECODE_UNSUPPORTED if there are none.
 enum decode_status precision_choose(const struct decode_backend *backend,
                                     const struct precision_request *wanted,
                                     struct decode_request *request);

@@ -19,10 +19,10 @@ struct calibration {
   const volatile sig_atomic_t *stop; // or NULL
 };
 
-// Times every read kernel over CALIBRATION_BYTES, or `room` bytes if that is less, and the best of them
-// also over `footprint` bytes if that is more and fits; the higher bandwidth counts. The backend keeps
-// a buffer from here on until its calibration_end. *stop, unless NULL, ends it after the current pass:
-// what was found by then means nothing.
+// Times every read kernel over CALIBRATION_BYTES, or `room` bytes if that is less, and the best of
+// them also over `footprint` bytes if that is more and fits; the higher bandwidth counts. The
+// backend keeps a buffer from here on until its calibration_end. *stop, unless NULL, ends it after
+// the current pass: what was found by then means nothing.
 enum decode_status calibrate(const struct decode_backend *backend, int device, int threads,
                              uint64_t footprint, uint64_t room, const volatile sig_atomic_t *stop,
                              struct calibration *out);

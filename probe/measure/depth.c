@@ -12,8 +12,8 @@ uint64_t depth_bytes(const struct depth *depth) {
   return depth->cost.weight_bytes + depth->cost.kv_bytes;
 }
 
-// No ceiling is claimed for a model that lives in the cache, so a buffer that defeats the caches will
-// do.
+// No ceiling is claimed for a model that lives in the cache, so a buffer that defeats the caches
+// will do.
 static enum decode_status calibrate_for(const struct protocol *protocol, const struct trial *trial,
                                         struct depth *depth) {
   const struct device *device = protocol->device;

@@ -24,8 +24,8 @@ struct depth {
 // Bytes of weights and cache that a step moves.
 uint64_t depth_bytes(const struct depth *depth);
 
-// Measures the trial's model at that many layers. *depth points to itself and must not be moved while
-// it is measured. Failures are reported.
+// Measures the trial's model at that many layers. *depth points to itself and must not be moved
+// while it is measured. Failures are reported.
 enum protocol_outcome depth_measure(const struct protocol *protocol, const struct trial *trial,
                                     int layers, struct depth *depth);
 

@@ -18,8 +18,8 @@ struct energy_load {
 // All unknown.
 struct energy_load energy_load_unknown(void);
 
-// Runs steps for protocol->soak_s, then for protocol->energy_s under the meters; none at all if there
-// is nothing to watch. `step_s` is roughly what a step takes; `label` is for progress.
+// Runs steps for protocol->soak_s, then for protocol->energy_s under the meters; none at all if
+// there is nothing to watch. `step_s` is roughly what a step takes; `label` is for progress.
 enum decode_status energy_load_run(const struct protocol *protocol, struct decode_state *state,
                                    double step_s, const char *label, struct energy_load *out);
 

@@ -1,9 +1,9 @@
 // energy_watch: meters and telemetry watched while a load runs.
 //
-// On a thread of its own the watch begins and ends under load, and the load need not pause for it: a
-// GPU idles between two calls. Without one, the looks fall between the load's chunks, which is how
-// tests with a clock of their own run it. While a watch runs, nobody else may use its arena, meters
-// or telemetry.
+// On a thread of its own the watch begins and ends under load, and the load need not pause for it:
+// a GPU idles between two calls. Without one, the looks fall between the load's chunks, which is
+// how tests with a clock of their own run it. While a watch runs, nobody else may use its arena,
+// meters or telemetry.
 #ifndef PERTOKEN_PROBE_MEASURE_ENERGY_WATCH_H
 #define PERTOKEN_PROBE_MEASURE_ENERGY_WATCH_H
 

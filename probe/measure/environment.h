@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "model/evidence/measurement.h"
 
-// What cannot be read is left blank or NAN. `threads` and the backend's kernels_build are copied; the
-// device's state is left to its telemetry.
+// What cannot be read is left blank or NAN. `threads` and the backend's kernels_build are copied;
+// the device's state is left to its telemetry.
 struct measurement_environment environment_read(int threads, const char *kernels_build,
                                                 struct arena *arena);
 

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-// Refuses what the devices cannot run or hold, saying how much is needed, how much is free, and what
-// would fit. Returns 0 or -1.
+// Refuses what the devices cannot run or hold, saying how much is needed, how much is free, and
+// what would fit. Returns 0 or -1.
 int fit_check(const struct protocol *protocol, const struct trial *trial);
 
 // Bytes left for calibration beside a model of that cost: 64 MiB or more.

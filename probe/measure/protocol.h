@@ -42,8 +42,8 @@ struct protocol {
   struct telemetry *telemetry; // [telemetry_count], of each device
   size_t telemetry_count;
   const struct wall_options *wall;
-  // Where the commands find the meters above for the devices that they choose. NULL: they are used as
-  // given.
+  // Where the commands find the meters above for the devices that they choose. NULL: they are used
+  // as given.
   const struct meter_roots *roots;
   bool on_thread;                     // meters are read beside the load, not between its chunks
   double time_s, energy_s;            // the most for sampling; the least under the meter

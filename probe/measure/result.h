@@ -6,8 +6,8 @@
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
 
-// Fills *out, but for its record and place; what it points to is in the protocol's arena. Failures are
-// reported.
+// Fills *out, but for its record and place; what it points to is in the protocol's arena. Failures
+// are reported.
 enum protocol_outcome result_measure(const struct protocol *protocol, const struct trial *trial,
                                      struct measurement *out);
 

@@ -62,8 +62,8 @@ static void report(const struct sampling *sampling) {
                                   sampling->count, sampling->count == 1 ? "" : "s"));
 }
 
-// One sample, between two reads of memory: *read_s is the time of the read before it, then of the one
-// after it.
+// One sample, between two reads of memory: *read_s is the time of the read before it, then of the
+// one after it.
 static enum decode_status take(struct sampling *sampling, uint64_t bytes, double *read_s) {
   const struct calibration *calibration = sampling->calibration;
   double step_s, after_s;

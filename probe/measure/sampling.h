@@ -26,12 +26,12 @@ struct sampling {
   bool settled;
 };
 
-// Runs until the speed has settled, for 3 s at most, and sets `steps`. The caller has set everything
-// down to `batch`.
+// Runs until the speed has settled, for 3 s at most, and sets `steps`. The caller has set
+// everything down to `batch`.
 enum decode_status sampling_warm_up(struct sampling *sampling);
 
-// Samples until the median has settled, protocol->time_s is up, or *stop. `bytes` of a step, for the
-// shares.
+// Samples until the median has settled, protocol->time_s is up, or *stop. `bytes` of a step, for
+// the shares.
 enum decode_status sampling_run(struct sampling *sampling, uint64_t bytes);
 
 #endif

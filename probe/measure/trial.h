@@ -1,5 +1,5 @@
-// trial: one thing to measure: a model in a precision, at a batch and a context, on one device or on
-// several that hold it together.
+// trial: one thing to measure: a model in a precision, at a batch and a context, on one device or
+// on several that hold it together.
 #ifndef PERTOKEN_PROBE_MEASURE_TRIAL_H
 #define PERTOKEN_PROBE_MEASURE_TRIAL_H
 
@@ -19,8 +19,8 @@ struct trial {
   struct decode_types types;
   int batch, context, threads;
   uint64_t seed;
-  // Depths to measure, ascending: one, of all the model's layers or fewer, or several from which the
-  // whole is extrapolated.
+  // Depths to measure, ascending: one, of all the model's layers or fewer, or several from which
+  // the whole is extrapolated.
   int layers[MAX_DEPTHS];
   size_t layer_count;
   struct measurement_shard shard; // of > 1: one rank's share; its step_seconds is not used

@@ -3,8 +3,8 @@
 // What counts as one socket: a partitioned accelerator (CPX, DPX) appears as several devices that
 // differ only in the PCI function, each repeating its socket's watts. An MI250X is two dies with
 // addresses of their own; the firmware reports the energy and power of both through the first and 0
-// through the second, which is how ROCm's own tools recognise it (rocm_smi.py, checkIfSecondaryDie).
-// Sorted by address, a second die directly follows its first.
+// through the second, which is how ROCm's own tools recognise it (rocm_smi.py,
+// checkIfSecondaryDie). Sorted by address, a second die directly follows its first.
 #ifndef PERTOKEN_PROBE_METERS_AMD_H
 #define PERTOKEN_PROBE_METERS_AMD_H
 
@@ -47,8 +47,8 @@ struct amd;
 
 struct amd_source {
   const char *name; // "amd-smi"
-  // Lists the devices in amd->addresses, unsorted. METER_OK with count 0 if there are none. A failure
-  // leaves a sentence in amd->why.
+  // Lists the devices in amd->addresses, unsorted. METER_OK with count 0 if there are none. A
+  // failure leaves a sentence in amd->why.
   enum meter_status (*open)(struct amd *amd, const struct meter_roots *roots);
   // Returns 0, or -1 with amd->why. `look` comes with nothing reported.
   int (*look)(struct amd *amd, size_t index, struct amd_look *look);

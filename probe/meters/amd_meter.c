@@ -93,8 +93,8 @@ static int metered_by(struct amd *amd, int index) {
   return -1;
 }
 
-// Joules since `first`, NAN if the counter was reset. One that falls has wrapped at 2^32 if it was in
-// the last quarter before it and is in the first quarter after it.
+// Joules since `first`, NAN if the counter was reset. One that falls has wrapped at 2^32 if it was
+// in the last quarter before it and is in the first quarter after it.
 static double joules_since(const struct amd_look *look, uint64_t first, uint64_t *last,
                            unsigned *turns) {
   static const uint64_t turn = UINT64_C(1) << 32, near = UINT64_C(1) << 30;

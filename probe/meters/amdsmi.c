@@ -73,8 +73,8 @@ static enum meter_status refuse(struct amd *amd, int status) {
   return status == AMDSMI_NO_PERM ? METER_FORBIDDEN : METER_ABSENT;
 }
 
-// The library shuts down for the whole process, however often it was initialised (amdsmi_shut_down in
-// amd_smi.cc): so its last user does it.
+// The library shuts down for the whole process, however often it was initialised (amdsmi_shut_down
+// in amd_smi.cc): so its last user does it.
 static struct {
   pthread_mutex_t mutex;
   unsigned count;

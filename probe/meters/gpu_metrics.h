@@ -64,8 +64,8 @@ void gpu_metrics_counter(uint64_t counter, float resolution_uj, struct amd_look 
 // Watts, clocks, temperatures and throttling.
 void gpu_metrics_look(const struct gpu_metrics *metrics, struct amd_look *look);
 
-// "enabled" or "disabled", by the memory's bit (..._GPU_BLOCK_UMC) in the SMI libraries' mask of ECC
-// blocks.
+// "enabled" or "disabled", by the memory's bit (..._GPU_BLOCK_UMC) in the SMI libraries' mask of
+// ECC blocks.
 const char *gpu_metrics_ecc(uint64_t enabled_blocks);
 
 #endif

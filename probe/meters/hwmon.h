@@ -1,4 +1,5 @@
-// hwmon: the files of the kernel's amdgpu driver for a device, whichever source the device came from.
+// hwmon: the files of the kernel's amdgpu driver for a device, whichever source the device came
+// from.
 #ifndef PERTOKEN_PROBE_METERS_HWMON_H
 #define PERTOKEN_PROBE_METERS_HWMON_H
 

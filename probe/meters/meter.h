@@ -1,7 +1,7 @@
 // meter: how much energy the machine or one of its devices has used, according to its own counters.
 //
-// A meter that is absent, forbidden or lost is reported as such, and nothing takes its place: no TDP,
-// no estimate. A device is matched to its meter by its PCI address, never by an index.
+// A meter that is absent, forbidden or lost is reported as such, and nothing takes its place: no
+// TDP, no estimate. A device is matched to its meter by its PCI address, never by an index.
 #ifndef PERTOKEN_PROBE_METERS_METER_H
 #define PERTOKEN_PROBE_METERS_METER_H
 
@@ -17,8 +17,8 @@ enum meter_status {
   METER_LOST       // it disappeared, or a reading cannot be trusted
 };
 
-// Where the kernel and the vendors' libraries keep their meters. Tests point it at trees and libraries
-// of their own.
+// Where the kernel and the vendors' libraries keep their meters. Tests point it at trees and
+// libraries of their own.
 struct meter_roots {
   const char *powercap; // "/sys/class/powercap"
   const char *events;   // "/sys/bus/event_source/devices"

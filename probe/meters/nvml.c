@@ -1,6 +1,6 @@
 // GPUs by NVIDIA's management library: the total-energy counter, which the driver refreshes about
-// every 100 ms, and the instant power. On a superchip (Grace Hopper, Grace Blackwell) both are of the
-// GPU alone; the power of the module, CPU and memory included, is read as well.
+// every 100 ms, and the instant power. On a superchip (Grace Hopper, Grace Blackwell) both are of
+// the GPU alone; the power of the module, CPU and memory included, is read as well.
 #include "probe/meters/nvml.h"
 
 #include "base/arena.h"

@@ -1,6 +1,6 @@
-// nvml: the functions of NVIDIA's management library that we use, declared here because its header is
-// not part of the CUDA toolkit. Types, constants and meanings are those of the NVML API Reference
-// Guide (docs.nvidia.com/deploy/nvml-api; nvml.h 13.3.29), named at each.
+// nvml: the functions of NVIDIA's management library that we use, declared here because its header
+// is not part of the CUDA toolkit. Types, constants and meanings are those of the NVML API
+// Reference Guide (docs.nvidia.com/deploy/nvml-api; nvml.h 13.3.29), named at each.
 #ifndef PERTOKEN_PROBE_METERS_NVML_H
 #define PERTOKEN_PROBE_METERS_NVML_H
 

@@ -1,5 +1,5 @@
-// RAPL through the kernel's powercap tree: a directory for each package, intel-rapl:N (for AMD too),
-// with the microjoules used and the number at which they start again from 0
+// RAPL through the kernel's powercap tree: a directory for each package, intel-rapl:N (for AMD
+// too), with the microjoules used and the number at which they start again from 0
 // (Documentation/power/powercap/powercap.rst). Since Linux 5.10 only root may read them.
 #include "base/arena.h"
 #include "base/clock.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// No package draws more. A counter left unread for longer than it takes to fill at this power may have
-// wrapped more than once.
+// No package draws more. A counter left unread for longer than it takes to fill at this power may
+// have wrapped more than once.
 static const double max_power_w = 1000;
 
 struct domain {

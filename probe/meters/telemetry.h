@@ -1,5 +1,5 @@
-// telemetry: clocks, temperatures and throttling of a device, looked at while a load runs, and how the
-// device is set up. What a device does not report stays unknown.
+// telemetry: clocks, temperatures and throttling of a device, looked at while a load runs, and how
+// the device is set up. What a device does not report stays unknown.
 #ifndef PERTOKEN_PROBE_METERS_TELEMETRY_H
 #define PERTOKEN_PROBE_METERS_TELEMETRY_H
 
@@ -45,9 +45,9 @@ struct telemetry {
   size_t count;
 };
 
-// Opens the first kind that knows the device at a PCI address; "" is the machine's CPUs. Never fails:
-// without any the telemetry reports nothing, and its name says why. `device`, `clock` and `arena` must
-// outlive it.
+// Opens the first kind that knows the device at a PCI address; "" is the machine's CPUs. Never
+// fails: without any the telemetry reports nothing, and its name says why. `device`, `clock` and
+// `arena` must outlive it.
 void telemetry_open(struct telemetry *telemetry, const char *device,
                     const struct meter_roots *roots, const struct clock *clock,
                     struct arena *arena);
@@ -61,7 +61,8 @@ void telemetry_look(struct telemetry *telemetry);
 // A summary of the looks since the restart.
 struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry);
 
-// The same for each of several [count]; and what is known of each that nobody looked at: its source.
+// The same for each of several [count]; and what is known of each that nobody looked at: its
+// source.
 struct measurement_telemetry *telemetry_sums(const struct telemetry *telemetry, size_t count,
                                              struct arena *arena);
 struct measurement_telemetry *telemetry_unwatched(const struct telemetry *telemetry, size_t count,

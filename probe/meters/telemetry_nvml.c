@@ -1,6 +1,6 @@
 // Telemetry of NVIDIA GPUs by NVML. Reasons of throttling are nvmlClocksEventReasons of its
-// reference; if a field counts a reason's nanoseconds, those are used, else the time between looks that
-// see its bit.
+// reference; if a field counts a reason's nanoseconds, those are used, else the time between looks
+// that see its bit.
 #include "base/arena.h"
 #include "model/evidence/measurement.h"
 #include "probe/meters/address.h"

@@ -115,7 +115,8 @@ void wall_ask(struct wall *wall, const struct wall_options *options) {
   wall->failure = start(wall, options->redfish);
 }
 
-// Collects what the program prints until it closes its output (true), time is up or there is no room.
+// Collects what the program prints until it closes its output (true), time is up or there is no
+// room.
 static bool collect(const struct wall *wall, double limit_s, char *text, size_t size) {
   const double end = clock_now(&machine_clock) + limit_s;
   size_t length = 0;

@@ -1,10 +1,10 @@
 // wall: what the whole machine draws from the wall.
 //
 // Asked of the board's management controller by `ipmitool dcmi power reading` if that program is on
-// the PATH (DCMI 1.5, 6.6.1 Get Power Reading) or, if its address is given, over Redfish by `curl`: a
-// chassis's Power (PowerControl[0].PowerConsumedWatts) or EnvironmentMetrics (PowerWatts.Reading; DMTF
-// DSP0266, DSP0268). User names and passwords are left to curl: ~/.netrc. Or read off a PDU and typed
-// in by the user.
+// the PATH (DCMI 1.5, 6.6.1 Get Power Reading) or, if its address is given, over Redfish by `curl`:
+// a chassis's Power (PowerControl[0].PowerConsumedWatts) or EnvironmentMetrics (PowerWatts.Reading;
+// DMTF DSP0266, DSP0268). User names and passwords are left to curl: ~/.netrc. Or read off a PDU
+// and typed in by the user.
 #ifndef PERTOKEN_PROBE_METERS_WALL_H
 #define PERTOKEN_PROBE_METERS_WALL_H
 

@@ -20,10 +20,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_H
 
 #include "kernels/gpu/arguments.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "kernels/gpu/device/matrix_elements.h"
 
 // Below any score; e to the power of it less a score is 0.
 #define ATTENTION_NONE (-1e30f)

@@ -3,7 +3,6 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_KERNELS_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_ATTENTION_KERNELS_H
 
-#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/attention.h"
 
 #define ATTENTION_KERNEL(name, elements, headdim)                                                  \

@@ -6,9 +6,6 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/platform.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 // The elements of one word, two of BF16 or four of E4M3, to x[at] and on, none from `end` on.
 template <enum element TYPE>
 DEVICE void embed_word(float *x, int at, int end, uint32_t word, float scale) {

@@ -7,9 +7,6 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/platform.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 // weights_hash of weights.h, a host function there.
 DEVICE uint32_t fill_hash(uint64_t key, uint64_t counter) {
   uint64_t x = key ^ (counter * UINT64_C(0x9E3779B97F4A7C15));

@@ -24,6 +24,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_MATRIX_TILE_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_MATRIX_TILE_H
 
+#include "kernels/gpu/device/platform.h"
+
 enum { TILE_ROWS = 16, TILE_COLUMNS = WARP / 4, TILE_ACCUMULATORS = 4, TILE_STEP_BYTES = 64 };
 
 // Chosen by the device, or for the emulator by name.
@@ -39,8 +41,11 @@ enum { TILE_ROWS = 16, TILE_COLUMNS = WARP / 4, TILE_ACCUMULATORS = 4, TILE_STEP
 #endif
 
 #if defined(TILE_MMA)
+#include "kernels/gpu/device/matrix_tile_mma.h"
 #elif defined(TILE_MFMA)
+#include "kernels/gpu/device/matrix_tile_mfma.h"
 #else
+#include "kernels/gpu/device/matrix_tile_scalar.h"
 #endif
 
 #endif

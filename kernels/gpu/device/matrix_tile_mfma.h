@@ -25,8 +25,6 @@ struct tile_a {
 // mfma_e4m3 2 of E4M3.
 #if defined(PERTOKEN_EMULATOR)
 #include "tests/stand_ins/emulator/matrix_instruction.h"
-
-#include <stdint.h>
 #else
 
 // Whether E4M3 has an instruction, and BF16 the wide one.

@@ -40,14 +40,12 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_MATRIX_WGMMA_H
 
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/device/platform.h"
 
 enum { WGMMA_NEXT = 32 >> 4, WGMMA_TILE_BYTES = WGMMA_ROWS * WGMMA_STEP_BYTES };
 
 #if defined(PERTOKEN_EMULATOR)
 #include "tests/stand_ins/emulator/wgmma_instruction.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 #else
 
 DEVICE uint32_t shared_address(const void *p) {

@@ -3,11 +3,6 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PLATFORM_CUDA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PLATFORM_CUDA_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 // With 8 loads a block of 512 threads has 64 KiB under way, enough for an H200 (4.8 TB/s for about
 // a microsecond, over 132 multiprocessors, is 36 KiB) with one block to each.
 enum { WARP = 32, LOADS_IN_FLIGHT = 8, COUNTED_LOADS = 0, SCALAR_LOADS = 0 };

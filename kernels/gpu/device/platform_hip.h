@@ -4,10 +4,6 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PLATFORM_HIP_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PLATFORM_HIP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 // What is to be under way to a compute unit at all times, by Little's law: bandwidth x latency /
 // units. The bandwidths and units are those of AMD's datasheets; the latency is taken as a
 // microsecond, for pointer chases tell only that of an idle memory (Tee and others, "The MALL is

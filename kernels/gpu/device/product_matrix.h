@@ -11,9 +11,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_MATRIX_H
 
 #include "kernels/gpu/arguments.h"
-
-#include <stdbool.h>
-#include <stddef.h>
+#include "kernels/gpu/device/matrix_elements.h"
 
 enum matrix_end { MATRIX_STORE, MATRIX_ADD, MATRIX_SWIGLU };
 

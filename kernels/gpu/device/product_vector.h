@@ -21,13 +21,7 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_VECTOR_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_VECTOR_H
 
-#include "kernels/decode.h"
-#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/round.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum {
   VECTOR_ROW_STEP = VECTOR_THREADS / WARP, // from one row of a warp to its next

@@ -17,12 +17,8 @@
 #ifndef PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 #define PERTOKEN_KERNELS_GPU_DEVICE_PRODUCT_WGMMA_H
 
-#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/matrix_wgmma.h"
 #include "kernels/gpu/device/product_matrix.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 // What a product is made of, at compile time; the names that product_matrix.h knows mean the same.
 template <class ELEMENTS_, matrix_end END_, int COLUMNS_> struct wgmma_kind {

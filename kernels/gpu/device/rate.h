@@ -6,8 +6,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_RATE_H
 
 #include "kernels/gpu/arguments.h"
-
-#include <stdint.h>
+#include "kernels/gpu/device/matrix_elements.h"
 
 // Numbers of either sign and magnitude 1/2 to 1 (1/4 to 1/2 for E4M3 on gfx942), so that sums stay
 // finite and all bits of the fractions take part: the units' power depends on them.

@@ -6,8 +6,6 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/platform.h"
 
-#include <stdint.h>
-
 DEVICE uint32_t read_word(struct words4 v) {
   return (v.word[0] ^ v.word[1]) ^ (v.word[2] ^ v.word[3]);
 }

@@ -17,10 +17,6 @@
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/device/platform.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum rounding { ROUND_ALONE, ROUND_NORM };
 
 // Two values of each vector meet there, from each warp of a block one; then come each vector's

@@ -4,9 +4,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_SAMPLE_H
 
 #include "kernels/gpu/arguments.h"
-
-#include <stddef.h>
-#include <stdint.h>
+#include "kernels/gpu/device/platform.h"
 
 struct candidate {
   float value;

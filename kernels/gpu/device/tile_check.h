@@ -5,6 +5,7 @@
 #define PERTOKEN_KERNELS_GPU_DEVICE_TILE_CHECK_H
 
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/device/matrix_elements.h"
 
 enum { TILE_CHECK_ELEMENTS = 64 }; // of a row in memory
 

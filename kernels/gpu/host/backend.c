@@ -1,5 +1,5 @@
-// The backend of a plugin: a request becomes a plan, and a driver, the one that this is linked with,
-// carries it out; on one device (state.h) or on several (ranks.h).
+// The backend of a plugin: a request becomes a plan, and a driver, the one that this is linked
+// with, carries it out; on one device (state.h) or on several (ranks.h).
 #include "kernels/decode.h"
 #include "kernels/gpu/host/calibration.h"
 #include "kernels/gpu/host/driver.h"

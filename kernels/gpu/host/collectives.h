@@ -1,10 +1,10 @@
-// collectives: the library by which several devices add up their parts: NCCL with CUDA, RCCL with HIP,
-// found when the program runs. RCCL has NCCL's interface, so that one table serves both.
+// collectives: the library by which several devices add up their parts: NCCL with CUDA, RCCL with
+// HIP, found when the program runs. RCCL has NCCL's interface, so that one table serves both.
 //
-// The declarations follow NCCL 2.28's nccl.h and "NCCL API" in NVIDIA's NCCL documentation (unchanged
-// since 2.4, which added ncclCommAbort and ncclCommGetAsyncError); RCCL's rccl.h has the same names and
-// numbers ("RCCL API" in AMD's ROCm documentation). Handles are the library's own pointers; int stands
-// for its enumerations.
+// The declarations follow NCCL 2.28's nccl.h and "NCCL API" in NVIDIA's NCCL documentation
+// (unchanged since 2.4, which added ncclCommAbort and ncclCommGetAsyncError); RCCL's rccl.h has the
+// same names and numbers ("RCCL API" in AMD's ROCm documentation). Handles are the library's own
+// pointers; int stands for its enumerations.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_COLLECTIVES_H
 #define PERTOKEN_KERNELS_GPU_HOST_COLLECTIVES_H
 

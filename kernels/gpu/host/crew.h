@@ -17,11 +17,12 @@ enum crew_state {
   CREW_DONE   // all are done, some may have failed
 };
 
-// `words` is called on a member's thread to say what its failure was. NULL without memory or threads.
+// `words` is called on a member's thread to say what its failure was. NULL without memory or
+// threads.
 struct crew *crew_make(int count, const char *(*words)(void));
 
-// Ends the threads and frees the crew; NULL is allowed. False, and nothing is freed, while a member is
-// still at its job: a thread cannot be taken away from what it waits for.
+// Ends the threads and frees the crew; NULL is allowed. False, and nothing is freed, while a member
+// is still at its job: a thread cannot be taken away from what it waits for.
 bool crew_free(struct crew *crew);
 
 // All members must be done with the previous job.

@@ -121,8 +121,8 @@ static enum decode_status explain(const struct gpu_runtime *runtime, const char 
   return meaning->status;
 }
 
-// Checks a call on a context. After any failure but a lack of memory, every later call fails the same
-// way.
+// Checks a call on a context. After any failure but a lack of memory, every later call fails the
+// same way.
 static enum decode_status check(struct gpu_context *context, const char *what, int code) {
   const enum decode_status status = explain(context->runtime, what, code);
   if (status == DECODE_OK || status == DECODE_NO_MEMORY)

@@ -1,8 +1,8 @@
-// plan: a request as device memory and kernels: which ones, how large, on what. It is pure arithmetic,
-// the same for every driver, so that the emulator runs what a GPU would.
+// plan: a request as device memory and kernels: which ones, how large, on what. It is pure
+// arithmetic, the same for every driver, so that the emulator runs what a GPU would.
 //
-// Batches up to VECTOR_BATCH use the vector kernels as long as their activations fit into shared memory,
-// larger ones the matrix kernels.
+// Batches up to VECTOR_BATCH use the vector kernels as long as their activations fit into shared
+// memory, larger ones the matrix kernels.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_PLAN_H
 #define PERTOKEN_KERNELS_GPU_HOST_PLAN_H
 
@@ -65,8 +65,8 @@ enum product_name {
   PRODUCTS
 };
 
-// A product of weights and activations, and how it is divided. gate and up are one product with twice
-// the weights: `rows` are those of either.
+// A product of weights and activations, and how it is divided. gate and up are one product with
+// twice the weights: `rows` are those of either.
 struct plan_product {
   int rows, columns, stride;
   bool gated;
@@ -84,8 +84,8 @@ struct plan_product {
 };
 
 struct plan {
-  // For several ranks, the shape in `request` is a rank's share of the whole model; their plans only
-  // differ in `rank`, which the caller sets.
+  // For several ranks, the shape in `request` is a rank's share of the whole model; their plans
+  // only differ in `rank`, which the caller sets.
   struct decode_request request;
   struct decode_shape whole;
   int ranks, rank;
@@ -110,7 +110,8 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
 // What a step costs, of one rank.
 struct decode_cost gpu_plan_cost(const struct plan *plan);
 
-// The bytes of that that all launches of a product read, and that all of attention reads and writes.
+// The bytes of that that all launches of a product read, and that all of attention reads and
+// writes.
 uint64_t gpu_plan_product_bytes(const struct plan *plan, enum product_name which);
 uint64_t gpu_plan_cache_bytes(const struct plan *plan);
 

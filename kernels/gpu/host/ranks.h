@@ -1,5 +1,6 @@
-// ranks: a model on several devices: a state and a thread for each rank, which meet in all-reduces. The
-// functions are those of decode.h; when one rank fails or does not answer, all end with an error.
+// ranks: a model on several devices: a state and a thread for each rank, which meet in all-reduces.
+// The functions are those of decode.h; when one rank fails or does not answer, all end with an
+// error.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_RANKS_H
 #define PERTOKEN_KERNELS_GPU_HOST_RANKS_H
 

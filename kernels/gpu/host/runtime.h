@@ -1,7 +1,7 @@
 // runtime: what CUDA and HIP have in common, as one table of functions, so that one driver
-// (driver_runtime.c) serves both: HIP's functions as they are (driver_hip.c), CUDA's behind wrappers
-// (driver_cuda.c); a plugin is linked with one of the two. Both runtimes number their errors alike
-// (cudaError_t, hipError_t).
+// (driver_runtime.c) serves both: HIP's functions as they are (driver_hip.c), CUDA's behind
+// wrappers (driver_cuda.c); a plugin is linked with one of the two. Both runtimes number their
+// errors alike (cudaError_t, hipError_t).
 //
 // Handles are the runtime's own pointers: streams, events, graphs, code, kernels.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H

@@ -6,8 +6,8 @@
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/plan.h"
 
-// Each of several ranks has such a state of its own, without `ranks`, and the one that the caller of the
-// backend holds has nothing but `ranks`.
+// Each of several ranks has such a state of its own, without `ranks`, and the one that the caller
+// of the backend holds has nothing but `ranks`.
 struct gpu_ranks; // ranks.h
 
 struct decode_state {
@@ -18,8 +18,8 @@ struct decode_state {
   struct gpu_ranks *ranks;
 };
 
-// How many devices the driver has; 0 and a failure (failure.h) for none. A device is described with the tuning that
-// the environment asks for, which goes into every record.
+// How many devices the driver has; 0 and a failure (failure.h) for none. A device is described with
+// the tuning that the environment asks for, which goes into every record.
 int state_device_count(void);
 enum decode_status state_describe(int device, struct gpu_device *out);
 

@@ -1,7 +1,7 @@
-// tuning: what a plan's shapes leave open, so that it can be measured: how the work is divided, and which
-// variant of a kernel does it. Read from the environment, PERTOKEN_GPU_TUNING, as "name=value" separated
-// by spaces: "vector_blocks=2 step=launches". A record measured with any of it says so in its device's
-// runtime.
+// tuning: what a plan's shapes leave open, so that it can be measured: how the work is divided, and
+// which variant of a kernel does it. Read from the environment, PERTOKEN_GPU_TUNING, as
+// "name=value" separated by spaces: "vector_blocks=2 step=launches". A record measured with any of
+// it says so in its device's runtime.
 //
 // 0 means the plan's own choice everywhere, so a struct of zeros is the default.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_TUNING_H
@@ -46,8 +46,8 @@ struct gpu_tuning {
   int step;             // enum gpu_tuning_step
 };
 
-// NULL and "" are the default. False for an unknown name or value; `why` [why_size] then says what is
-// wrong and what is known.
+// NULL and "" are the default. False for an unknown name or value; `why` [why_size] then says what
+// is wrong and what is known.
 bool gpu_tuning_read(const char *text, struct gpu_tuning *out, char *why, size_t why_size);
 
 // What differs from the default, in the form in which it is read; "" for none.

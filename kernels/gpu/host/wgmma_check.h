@@ -1,6 +1,7 @@
-// wgmma_check: does the device multiply as product_wgmma.h assumes? The very kernel of a product runs on
-// a small matrix of whole numbers, whose sums are exact: this checks where each element lies in shared
-// memory and registers, what descriptors and tensor maps mean, and what lies beyond a matrix.
+// wgmma_check: does the device multiply as product_wgmma.h assumes? The very kernel of a product
+// runs on a small matrix of whole numbers, whose sums are exact: this checks where each element
+// lies in shared memory and registers, what descriptors and tensor maps mean, and what lies beyond
+// a matrix.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_WGMMA_CHECK_H
 #define PERTOKEN_KERNELS_GPU_HOST_WGMMA_CHECK_H
 
