@@ -3,21 +3,21 @@
 
 #include <string.h>
 
-struct decision_table decision_table_new(const char *key, const char *title,
-                                         const struct decision_column *columns, size_t column_count,
-                                         size_t room, struct arena *arena) {
-  struct decision_column *own = arena_array(arena, column_count, sizeof *own);
+struct answer_table answer_table_new(const char *key, const char *title,
+                                     const struct answer_column *columns, size_t column_count,
+                                     size_t room, struct arena *arena) {
+  struct answer_column *own = arena_array(arena, column_count, sizeof *own);
   memcpy(own, columns, column_count * sizeof *own);
-  return (struct decision_table){
+  return (struct answer_table){
       .key = key,
       .title = title,
       .columns = own,
       .column_count = column_count,
-      .cells = arena_array(arena, room * column_count + 1, sizeof(struct decision_cell))};
+      .cells = arena_array(arena, room * column_count + 1, sizeof(struct answer_cell))};
 }
 
-struct decision_cell *decision_row(struct decision_table *table) {
-  struct decision_cell *row = &table->cells[table->row_count++ * table->column_count];
+struct answer_cell *answer_table_row(struct answer_table *table) {
+  struct answer_cell *row = &table->cells[table->row_count++ * table->column_count];
   for (size_t c = 0; c < table->column_count; c++)
     row[c] = cell_nothing();
   return row;

@@ -87,20 +87,20 @@ static const struct audit_claim *claim_at(const struct audit *audit, int row) {
   return row < audit->count ? &audit->list[row] : &audit->shown[row - audit->count];
 }
 
-static struct decision_table claims_that_hold(const struct writer *writer) {
-  static const struct decision_column columns[] = {
+static struct answer_table claims_that_hold(const struct writer *writer) {
+  static const struct answer_column columns[] = {
       {"claim", "Claim", NULL}, {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL},
       {"low", "From", NULL},    {"high", "To", NULL},         {"best", "Amid", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
   const int rows = audit->count + audit->shown_count;
-  struct decision_table table = decision_table_new("claims", "Where all claims hold", columns,
-                                                   COLUMNS, (size_t)rows, writer->arena);
+  struct answer_table table = answer_table_new("claims", "Where all claims hold", columns, COLUMNS,
+                                               (size_t)rows, writer->arena);
   for (int r = 0; r < rows; r++) {
     const struct audit_claim *claim = claim_at(audit, r);
     const struct unit *unit = claim->claim->quantity.unit;
     const bool shows = claim->claim->relation == CLAIM_SHOWS;
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[0] = cell_words(claim->claim->name);
     row[1] = cell_in(shows ? NAN : claim->claim->value, unit);
     row[2] = cell_in(claim->stands, unit);
@@ -120,20 +120,20 @@ static const char *conflict_text(const struct writer *writer, const struct audit
   return claim->conflict_size == 1 ? "itself" : conflict_names(writer, claim, claim->claim);
 }
 
-static struct decision_table claims_that_conflict(const struct writer *writer) {
-  static const struct decision_column columns[] = {
+static struct answer_table claims_that_conflict(const struct writer *writer) {
+  static const struct answer_column columns[] = {
       {"claim", "Claim", NULL},       {"claimed", "Claimed", NULL},
       {"stands", "As stated", NULL},  {"nearest_said", "Nearest", NULL},
       {"nearest", "Tolerated", NULL}, {"conflict", "Conflicts with", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  struct decision_table table =
-      decision_table_new("claims", "What the claims say, and how near they come", columns, COLUMNS,
-                         (size_t)audit->count, writer->arena);
+  struct answer_table table =
+      answer_table_new("claims", "What the claims say, and how near they come", columns, COLUMNS,
+                       (size_t)audit->count, writer->arena);
   for (int i = 0; i < audit->count; i++) {
     const struct audit_claim *claim = &audit->list[i];
     const struct unit *unit = claim->claim->quantity.unit;
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[0] = cell_words(claim->claim->name);
     row[1] = cell_in(claim->claim->value, unit);
     row[2] = cell_in(claim->stands, unit);
@@ -149,21 +149,21 @@ static struct decision_table claims_that_conflict(const struct writer *writer) {
 }
 
 // Nothing is free.
-static struct decision_table claims_as_stated(const struct writer *writer) {
-  static const struct decision_column columns[] = {{"claim", "Claim", NULL},
-                                                   {"claimed", "Claimed", NULL},
-                                                   {"stands", "As stated", NULL},
-                                                   {"holds", "Holds", NULL}};
+static struct answer_table claims_as_stated(const struct writer *writer) {
+  static const struct answer_column columns[] = {{"claim", "Claim", NULL},
+                                                 {"claimed", "Claimed", NULL},
+                                                 {"stands", "As stated", NULL},
+                                                 {"holds", "Holds", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
   const int rows = audit->count + audit->shown_count;
-  struct decision_table table =
-      decision_table_new("claims", "The claims beside what the scenario gives", columns, COLUMNS,
-                         (size_t)rows, writer->arena);
+  struct answer_table table =
+      answer_table_new("claims", "The claims beside what the scenario gives", columns, COLUMNS,
+                       (size_t)rows, writer->arena);
   for (int r = 0; r < rows; r++) {
     const struct audit_claim *claim = claim_at(audit, r);
     const bool shows = claim->claim->relation == CLAIM_SHOWS;
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[0] = cell_words(claim->claim->name);
     row[1] = cell_in(shows ? NAN : claim->claim->value, claim->claim->quantity.unit);
     row[2] = cell_in(claim->stands, claim->claim->quantity.unit);
@@ -173,23 +173,23 @@ static struct decision_table claims_as_stated(const struct writer *writer) {
   return table;
 }
 
-static struct decision_table needs_table(const struct writer *writer) {
-  static const struct decision_column columns[] = {{"claim", "Claim", NULL},
-                                                   {"needs", "Needs", NULL},
-                                                   {"stated", "Instead of", NULL},
-                                                   {"exact_low", "As said", NULL},
-                                                   {"exact_high", "to", NULL},
-                                                   {"low", "Tolerated", NULL},
-                                                   {"high", "to", NULL}};
+static struct answer_table needs_table(const struct writer *writer) {
+  static const struct answer_column columns[] = {{"claim", "Claim", NULL},
+                                                 {"needs", "Needs", NULL},
+                                                 {"stated", "Instead of", NULL},
+                                                 {"exact_low", "As said", NULL},
+                                                 {"exact_high", "to", NULL},
+                                                 {"low", "Tolerated", NULL},
+                                                 {"high", "to", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  struct decision_table table =
-      decision_table_new("needs", "What would make them true together", columns, COLUMNS,
-                         (size_t)audit->need_count, writer->arena);
+  struct answer_table table =
+      answer_table_new("needs", "What would make them true together", columns, COLUMNS,
+                       (size_t)audit->need_count, writer->arena);
   for (int i = 0; i < audit->need_count; i++) {
     const struct audit_need *need = &audit->needs[i];
     const struct unit *unit = &target_input(writer->scenario, need->target)->unit;
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[0] = cell_words(need->claim->name);
     row[1] = cell_words(need->name);
     row[2] = cell_in(need->stated, unit);
@@ -204,21 +204,21 @@ static struct decision_table needs_table(const struct writer *writer) {
   return table;
 }
 
-static struct decision_table alone_table(const struct writer *writer) {
-  static const struct decision_column columns[] = {{"claim", "If this alone holds", NULL},
-                                                   {"follows", "Follows", NULL},
-                                                   {"low", "From", NULL},
-                                                   {"high", "To", NULL},
-                                                   {"stands", "As stated", NULL}};
+static struct answer_table alone_table(const struct writer *writer) {
+  static const struct answer_column columns[] = {{"claim", "If this alone holds", NULL},
+                                                 {"follows", "Follows", NULL},
+                                                 {"low", "From", NULL},
+                                                 {"high", "To", NULL},
+                                                 {"stands", "As stated", NULL}};
   enum { COLUMNS = sizeof columns / sizeof columns[0] };
   const struct audit *audit = writer->audit;
-  struct decision_table table =
-      decision_table_new("alone", "What follows from one claim, exactly as said", columns, COLUMNS,
-                         (size_t)audit->alone_count, writer->arena);
+  struct answer_table table =
+      answer_table_new("alone", "What follows from one claim, exactly as said", columns, COLUMNS,
+                       (size_t)audit->alone_count, writer->arena);
   for (int i = 0; i < audit->alone_count; i++) {
     const struct audit_alone *alone = &audit->alone[i];
     const struct unit *unit = alone->shown->quantity.unit;
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[0] = cell_words(alone->claim->name);
     row[1] = cell_words(alone->shown->name);
     row[2] = cell_in(alone->span.low, unit);
@@ -228,23 +228,23 @@ static struct decision_table alone_table(const struct writer *writer) {
   return table;
 }
 
-static struct decision_table free_table(const struct writer *writer) {
-  static const struct decision_column columns[] = {{"quantity", "Free quantity", NULL},
-                                                   {"searched_low", "Searched", NULL},
-                                                   {"searched_high", "to", NULL},
-                                                   {"low", "Holds", NULL},
-                                                   {"high", "to", NULL},
-                                                   {"best", "Amid", NULL}};
+static struct answer_table free_table(const struct writer *writer) {
+  static const struct answer_column columns[] = {{"quantity", "Free quantity", NULL},
+                                                 {"searched_low", "Searched", NULL},
+                                                 {"searched_high", "to", NULL},
+                                                 {"low", "Holds", NULL},
+                                                 {"high", "to", NULL},
+                                                 {"best", "Amid", NULL}};
   const struct audit *audit = writer->audit;
   const size_t shown = audit->holds ? sizeof columns / sizeof columns[0] : 3;
-  struct decision_table table = decision_table_new(
+  struct answer_table table = answer_table_new(
       "free", audit->holds ? "For which values of the free quantities" : "What was searched",
       columns, shown, (size_t)audit->free_count, writer->arena);
   for (int i = 0; i < audit->free_count; i++) {
     const struct audit_free *of = &audit->frees[i];
     const double numbers[] = {of->quantity->low, of->quantity->high, of->holds.low, of->holds.high,
                               of->best};
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[0] = cell_words(of->quantity->key);
     for (size_t c = 1; c < shown; c++)
       row[c] = cell_in(numbers[c - 1], of->unit);
@@ -320,8 +320,8 @@ static size_t comparisons_of(const struct writer *writer, struct comparison *com
   return count;
 }
 
-static struct decision_table catalogue_table(const struct writer *writer) {
-  static const struct decision_column columns[] = {
+static struct answer_table catalogue_table(const struct writer *writer) {
+  static const struct answer_column columns[] = {
       {"quantity", "Quantity", NULL}, {"implied_low", "Implied", NULL},
       {"implied_high", "to", NULL},   {"published_low", "Published", NULL},
       {"published_high", "to", NULL}, {"verdict", "Implied is", NULL}};
@@ -330,12 +330,12 @@ static struct decision_table catalogue_table(const struct writer *writer) {
       writer->arena, (size_t)writer->audit->free_count + (size_t)writer->audit->shown_count + 1,
       sizeof *comparisons);
   const size_t count = comparisons_of(writer, comparisons);
-  struct decision_table table =
-      decision_table_new("catalogue", "How plausible", columns, COLUMNS, count, writer->arena);
+  struct answer_table table =
+      answer_table_new("catalogue", "How plausible", columns, COLUMNS, count, writer->arena);
   const char *note = "Published:";
   for (size_t i = 0; i < count; i++) {
     const struct comparison *comparison = &comparisons[i];
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[0] = cell_words(comparison->name);
     row[1] = cell_in(comparison->implied.low, comparison->unit);
     row[2] = cell_in(comparison->implied.high, comparison->unit);
@@ -407,16 +407,16 @@ static struct texts together_reasons(const struct writer *writer) {
   return reasons;
 }
 
-static struct decision together(const struct writer *writer) {
+static struct answer together(const struct writer *writer) {
   const struct audit *audit = writer->audit;
-  struct decision decision = {.kind = "audit",
-                              .name = "together",
-                              .title = audit->count == 1 ? "Can the claim be true?"
-                                                         : "Can the claims be true together?",
-                              .answer = together_answer(writer),
-                              .no = !audit->holds,
-                              .reasons = together_reasons(writer)};
-  struct decision_table *tables = arena_array(writer->arena, 5, sizeof *tables);
+  struct answer decision = {.kind = "audit",
+                            .name = "together",
+                            .title = audit->count == 1 ? "Can the claim be true?"
+                                                       : "Can the claims be true together?",
+                            .sentence = together_answer(writer),
+                            .no = !audit->holds,
+                            .reasons = together_reasons(writer)};
+  struct answer_table *tables = arena_array(writer->arena, 5, sizeof *tables);
   decision.tables = tables;
   if (!audit->free_count)
     tables[decision.table_count++] = claims_as_stated(writer);
@@ -512,27 +512,27 @@ static struct texts claim_reasons(const struct writer *writer, const struct audi
   return reasons;
 }
 
-static struct decision one_claim(const struct writer *writer, const struct audit_claim *claim) {
-  return (struct decision){.kind = "audit",
-                           .name = claim->claim->name,
-                           .title = arena_printf(writer->arena, "%s: %s", claim->claim->name,
-                                                 full_text(writer, claim->claim)),
-                           .answer = claim_answer(writer, claim),
-                           .no = claim->conflict_size > 0,
-                           .reasons = claim_reasons(writer, claim)};
+static struct answer one_claim(const struct writer *writer, const struct audit_claim *claim) {
+  return (struct answer){.kind = "audit",
+                         .name = claim->claim->name,
+                         .title = arena_printf(writer->arena, "%s: %s", claim->claim->name,
+                                               full_text(writer, claim->claim)),
+                         .sentence = claim_answer(writer, claim),
+                         .no = claim->conflict_size > 0,
+                         .reasons = claim_reasons(writer, claim)};
 }
 
 bool audit_asked(const struct scenario *scenario) {
   return claims_there(scenario);
 }
 
-int decide_audit(const struct scenario *scenario, const char *only, struct decisions *decisions,
+int answer_audit(const struct scenario *scenario, const char *only, struct answers *decisions,
                  struct arena *arena, struct diagnostics *diagnostics) {
   const struct audit *audit = audit_claims(scenario, arena, diagnostics);
   if (!audit)
     return -1;
   const struct writer writer = {.scenario = scenario, .audit = audit, .arena = arena};
-  struct decision *list = arena_array(arena, (size_t)audit->count + 1, sizeof *list);
+  struct answer *list = arena_array(arena, (size_t)audit->count + 1, sizeof *list);
   if (!only || !strcmp(only, "together"))
     list[decisions->count++] = together(&writer);
   for (int i = 0; i < audit->count; i++)

@@ -40,7 +40,7 @@ struct listing {
   const struct fit_question *question;
   const struct table *models, *accelerators;
   struct where *conditions;
-  struct decision_table *fits;
+  struct answer_table *fits;
   size_t fitting;
   struct arena *arena;
 };
@@ -52,7 +52,7 @@ static const struct where *condition_on(const struct listing *listing, size_t co
   return NULL;
 }
 
-static struct decision_cell count_or_nothing(double value) {
+static struct answer_cell count_or_nothing(double value) {
   return value > 0 || isnan(value) ? cell_value(value) : cell_nothing();
 }
 
@@ -65,7 +65,7 @@ static void list_fit(struct listing *listing, const struct memory_model *model,
   for (size_t i = 0; i < listing->question->where_count; i++)
     if (!where_holds(&listing->conditions[i], texts[listing->conditions[i].column]))
       return;
-  struct decision_cell *row = decision_row(listing->fits);
+  struct answer_cell *row = answer_table_row(listing->fits);
   listing->fitting += fit.accelerators > 0;
   row[LIST_MODEL] = cell_words(model->id);
   row[LIST_ACCELERATOR] = cell_words(device->id);
@@ -136,10 +136,10 @@ static const char *assumptions(const struct fit_terms *terms, struct arena *aren
       100 * terms->memory_share, number_fixed(terms->chunk, 0, arena));
 }
 
-static struct decision_table *listing_table(const struct listing *listing, size_t models) {
+static struct answer_table *listing_table(const struct listing *listing, size_t models) {
   struct arena *arena = listing->arena;
   const struct unit *bytes = unit_known("GB", arena), *plain = unit_known("-", arena);
-  const struct decision_column columns[LIST_COLUMNS] = {
+  const struct answer_column columns[LIST_COLUMNS] = {
       [LIST_MODEL] = {"model", "Model", NULL},
       [LIST_ACCELERATOR] = {"accelerator", "Accelerator", NULL},
       [LIST_PRECISION] = {"precision", "In", NULL},
@@ -150,9 +150,9 @@ static struct decision_table *listing_table(const struct listing *listing, size_
       [LIST_MOST] = {"accelerators_most", "On", plain},
       [LIST_CONCURRENCY_MOST] = {"concurrency_most", "Users", plain},
   };
-  struct decision_table *table = arena_alloc(arena, sizeof *table);
-  *table = decision_table_new("fits", NULL, columns, LIST_COLUMNS,
-                              models * listing->accelerators->rows * EVERY, arena);
+  struct answer_table *table = arena_alloc(arena, sizeof *table);
+  *table = answer_table_new("fits", NULL, columns, LIST_COLUMNS,
+                            models * listing->accelerators->rows * EVERY, arena);
   table->note = assumptions(&listing->question->terms, arena);
   return table;
 }
@@ -162,26 +162,26 @@ static const char how_counted[] =
     "values are 2 x layers x KV heads x head dimension numbers, or one latent and one rotary key a "
     "layer with MLA.";
 
-static void add_listing(const struct listing *listing, struct decisions *decisions) {
+static void add_listing(const struct listing *listing, struct answers *decisions) {
   struct arena *arena = listing->arena;
-  struct decision *decision = arena_alloc(arena, sizeof *decision);
-  *decision = (struct decision){
+  struct answer *decision = arena_alloc(arena, sizeof *decision);
+  *decision = (struct answer){
       .kind = "fit",
       .name = "catalogue",
       .title =
           arena_printf(arena, "What fits where: %s", terms_text(&listing->question->terms, arena)),
-      .answer = arena_printf(arena,
-                             "%zu of %zu combinations fit: first on as few accelerators as "
-                             "hold a request, then on as many as hold the most.",
-                             listing->fitting, listing->fits->row_count),
+      .sentence = arena_printf(arena,
+                               "%zu of %zu combinations fit: first on as few accelerators as "
+                               "hold a request, then on as many as hold the most.",
+                               listing->fitting, listing->fits->row_count),
       .no = !listing->fitting,
       .tables = listing->fits,
       .table_count = 1};
   texts_add(&decision->reasons, arena, "%s", how_counted);
-  *decisions = (struct decisions){decision, 1};
+  *decisions = (struct answers){decision, 1};
 }
 
-int decide_fit_catalogue(const struct fit_question *question, struct decisions *decisions,
+int answer_fit_catalogue(const struct fit_question *question, struct answers *decisions,
                          struct arena *arena, struct diagnostics *diagnostics) {
   struct listing listing = {
       .question = question,
@@ -364,13 +364,13 @@ static int find_fits(struct fitting *fitting) {
 }
 
 // A figure that the answer rests on: a cell of Inputs that the formulas refer to.
-static struct decision_cell given(double value, const struct unit *unit, struct arena *arena) {
+static struct answer_cell given(double value, const struct unit *unit, struct arena *arena) {
   return cell_live(value, arena_printf(arena, "[=%s]", quantity_text(value, unit, arena)));
 }
 
 static void fill_option(const struct fitting *fitting, size_t o, const struct unit *bytes,
                         const struct unit *plain, const struct unit *percent,
-                        struct decision_cell *row) {
+                        struct answer_cell *row) {
   struct arena *arena = fitting->arena;
   const struct option *option = &fitting->scenario->options[o];
   const struct fit *fit = &fitting->fits[o];
@@ -402,12 +402,12 @@ static void fill_option(const struct fitting *fitting, size_t o, const struct un
                              r, OPTION_ACCELERATORS, r, OPTION_CONCURRENCY));
 }
 
-static struct decision_table memory_table(const struct fitting *fitting) {
+static struct answer_table memory_table(const struct fitting *fitting) {
   struct arena *arena = fitting->arena;
   const size_t count = fitting->scenario->option_count;
   const struct unit *bytes = unit_known("GB", arena), *plain = unit_known("-", arena),
                     *percent = unit_known("%", arena);
-  const struct decision_column columns[OPTION_COLUMNS] = {
+  const struct answer_column columns[OPTION_COLUMNS] = {
       [OPTION_NAME] = {"option", "Option", NULL},
       [OPTION_ACCELERATORS] = {"accelerators", "On", plain},
       [OPTION_MEMORY] = {"memory", "Memory", bytes},
@@ -419,10 +419,10 @@ static struct decision_table memory_table(const struct fitting *fitting) {
       [OPTION_CONCURRENCY] = {"concurrency", "Users", plain},
       [OPTION_FLEET] = {"fleet_concurrency", "Of all", plain},
   };
-  struct decision_table table =
-      decision_table_new("memory", "Memory", columns, OPTION_COLUMNS, count, arena);
+  struct answer_table table =
+      answer_table_new("memory", "Memory", columns, OPTION_COLUMNS, count, arena);
   for (size_t o = 0; o < count; o++)
-    fill_option(fitting, o, bytes, plain, percent, decision_row(&table));
+    fill_option(fitting, o, bytes, plain, percent, answer_table_row(&table));
   table.note = "Memory is one accelerator's; weights, step and request are on all that share the "
                "model. Users = (accelerators x memory x used - weights - step) / request.";
   return table;
@@ -440,11 +440,11 @@ static void check_room(struct fitting *fitting, size_t o, double room) {
         option->curve->accelerators);
 }
 
-static struct decision_table rate_table(struct fitting *fitting) {
+static struct answer_table rate_table(struct fitting *fitting) {
   struct arena *arena = fitting->arena;
   const struct scenario *scenario = fitting->scenario;
   const struct unit *rate = unit_known("token/s", arena), *plain = unit_known("-", arena);
-  const struct decision_column columns[RATE_COLUMNS] = {
+  const struct answer_column columns[RATE_COLUMNS] = {
       [RATE_NAME] = {"option", "Option", NULL},
       [RATE_TARGET] = {"interactivity_wanted", "Wanted per user", NULL},
       [RATE_BATCH] = {"batch", "Batch", plain},
@@ -452,8 +452,8 @@ static struct decision_table rate_table(struct fitting *fitting) {
       [RATE_THROUGHPUT] = {"throughput", "Per accelerator", rate},
       [RATE_ROOM] = {"memory_concurrency", "Memory holds", plain},
   };
-  struct decision_table table = decision_table_new("latency", "At the rate per user", columns,
-                                                   RATE_COLUMNS, scenario->option_count, arena);
+  struct answer_table table = answer_table_new("latency", "At the rate per user", columns,
+                                               RATE_COLUMNS, scenario->option_count, arena);
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     if (!option->curve)
@@ -461,7 +461,7 @@ static struct decision_table rate_table(struct fitting *fitting) {
     const double room =
         fit_concurrency(&fitting->models[o], value_of(option, WORKLOAD_PRECISION),
                         &fitting->devices[o], (int)option->curve->accelerators, &fitting->terms[o]);
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[RATE_NAME] = cell_words(option->id);
     row[RATE_TARGET] = cell_words(value_of(option, WORKLOAD_INTERACTIVITY));
     row[RATE_BATCH] = cell_value(option->choice.batch);
@@ -536,7 +536,7 @@ static struct texts reasons_of(const struct fitting *fitting) {
   return reasons;
 }
 
-int decide_fit(const struct scenario *scenario, const char *only, struct decisions *decisions,
+int answer_fit(const struct scenario *scenario, const char *only, struct answers *decisions,
                struct arena *arena, struct diagnostics *diagnostics) {
   const size_t count = scenario->option_count;
   struct fitting fitting = {.scenario = scenario,
@@ -550,21 +550,21 @@ int decide_fit(const struct scenario *scenario, const char *only, struct decisio
   (void)only;
   if (find_fits(&fitting))
     return -1;
-  struct decision_table *tables = arena_array(arena, 2, sizeof *tables);
-  struct decision *decision = arena_alloc(arena, sizeof *decision);
-  *decision = (struct decision){.kind = "fit", .name = "options", .answer = "", .tables = tables};
+  struct answer_table *tables = arena_array(arena, 2, sizeof *tables);
+  struct answer *decision = arena_alloc(arena, sizeof *decision);
+  *decision = (struct answer){.kind = "fit", .name = "options", .sentence = "", .tables = tables};
   tables[0] = memory_table(&fitting);
   tables[1] = rate_table(&fitting);
   decision->table_count = 1 + (tables[1].row_count > 0);
   for (size_t o = 0; o < count; o++) {
     check_option(&fitting, o);
     decision->no |= !fitting.fits[o].accelerators;
-    decision->answer =
-        arena_printf(arena, "%s%s%s", decision->answer, o ? " " : "", fit_text(&fitting, o));
+    decision->sentence =
+        arena_printf(arena, "%s%s%s", decision->sentence, o ? " " : "", fit_text(&fitting, o));
   }
   decision->title = "What fits where";
   decision->reasons = reasons_of(&fitting);
   decision->warnings = fitting.warnings;
-  *decisions = (struct decisions){decision, 1};
+  *decisions = (struct answers){decision, 1};
   return 0;
 }

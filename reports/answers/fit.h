@@ -15,7 +15,7 @@ struct fit_question {
 
 // Every model on every accelerator in bf16, fp8 and fp4, or in the precision that a condition
 // names. The answer is no when nothing fits. Errors: a condition that no row can meet.
-int decide_fit_catalogue(const struct fit_question *question, struct decisions *decisions,
+int answer_fit_catalogue(const struct fit_question *question, struct answers *decisions,
                          struct arena *arena, struct diagnostics *diagnostics);
 
 // Whether the scenario has a [fit] section or wants an interactivity.
@@ -24,6 +24,6 @@ bool fit_asked(const struct scenario *scenario);
 // Answers for any scenario; one decision, "options". [fit] may say context (tokens of input and
 // output that a request holds), kv (the cache's precision), accelerators (that share a model),
 // memory_share and prefill_chunk.
-decide_function decide_fit;
+answer_function answer_fit;
 
 #endif

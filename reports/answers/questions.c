@@ -6,17 +6,17 @@
 #include <string.h>
 
 bool route_asked(const struct scenario *scenario);
-decide_function decide_route;
+answer_function answer_route;
 bool wait_asked(const struct scenario *scenario);
-decide_function decide_wait;
+answer_function answer_wait;
 
 static const struct question questions[] = {
-    {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, decide_fit},
+    {"fit", "it needs a [fit] section, or an interactivity in [workload]", fit_asked, answer_fit},
     {"rent", "it needs an owned and a rented option of one workload, or a [rent NAME]", rent_asked,
-     decide_rent},
-    {"audit", "it needs a [claim NAME] with what is said", audit_asked, decide_audit},
-    {"route", "it needs a [demand NAME] for each workload", route_asked, decide_route},
-    {"wait", "it needs a [wait OPTION] section", wait_asked, decide_wait},
+     answer_rent},
+    {"audit", "it needs a [claim NAME] with what is said", audit_asked, answer_audit},
+    {"route", "it needs a [demand NAME] for each workload", route_asked, answer_route},
+    {"wait", "it needs a [wait OPTION] section", wait_asked, answer_wait},
     {.kind = NULL},
 };
 
@@ -28,30 +28,30 @@ const struct question *question_find(const char *kind) {
 }
 
 // Joins what one question answers to what is there.
-static void append(struct decisions *all, const struct decisions *more, struct arena *arena) {
-  struct decision *list = arena_array(arena, all->count + more->count + 1, sizeof *list);
+static void append(struct answers *all, const struct answers *more, struct arena *arena) {
+  struct answer *list = arena_array(arena, all->count + more->count + 1, sizeof *list);
   for (size_t i = 0; i < all->count + more->count; i++)
     list[i] = i < all->count ? all->list[i] : more->list[i - all->count];
-  *all = (struct decisions){list, all->count + more->count};
+  *all = (struct answers){list, all->count + more->count};
 }
 
-int decisions_of(const struct scenario *scenario, struct decisions *decisions, struct arena *arena,
-                 struct diagnostics *diagnostics) {
-  *decisions = (struct decisions){0};
+int questions_answer(const struct scenario *scenario, struct answers *answers, struct arena *arena,
+                     struct diagnostics *diagnostics) {
+  *answers = (struct answers){0};
   for (const struct question *question = questions; question->kind; question++) {
-    struct decisions more = {0};
+    struct answers more = {0};
     if (!question->asked(scenario))
       continue;
-    if (question->decide(scenario, NULL, &more, arena, diagnostics))
+    if (question->answer(scenario, NULL, &more, arena, diagnostics))
       return -1;
-    append(decisions, &more, arena);
+    append(answers, &more, arena);
   }
   return 0;
 }
 
-const struct decision *decision_find(const struct decisions *decisions, const char *name) {
-  for (size_t i = 0; i < decisions->count; i++)
-    if (!strcmp(decisions->list[i].name, name))
-      return &decisions->list[i];
+const struct answer *answer_find(const struct answers *answers, const char *name) {
+  for (size_t i = 0; i < answers->count; i++)
+    if (!strcmp(answers->list[i].name, name))
+      return &answers->list[i];
   return NULL;
 }

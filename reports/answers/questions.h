@@ -10,35 +10,35 @@
 
 // Answers all questions of one kind. `only`: the name of one of them (--for), or NULL. Returns 0
 // with any number of answers (none: the scenario does not ask), or -1 after errors.
-typedef int decide_function(const struct scenario *scenario, const char *only,
-                            struct decisions *decisions, struct arena *arena,
+typedef int answer_function(const struct scenario *scenario, const char *only,
+                            struct answers *answers, struct arena *arena,
                             struct diagnostics *diagnostics);
 
 struct question {
   const char *kind;       // "rent"
   const char *how_to_ask; // for a scenario that does not: "it needs an owned and a rented option"
   bool (*asked)(const struct scenario *scenario); // cheap; for the sheet Decisions
-  decide_function *decide;
+  answer_function *answer;
 };
 
 // The question of that kind, or NULL.
 const struct question *question_find(const char *kind);
 
 // Every answer to what the scenario asks, in the order of the table. Returns 0 or -1.
-int decisions_of(const struct scenario *scenario, struct decisions *decisions, struct arena *arena,
-                 struct diagnostics *diagnostics);
+int questions_answer(const struct scenario *scenario, struct answers *answers, struct arena *arena,
+                     struct diagnostics *diagnostics);
 
-// The decision of that name, or NULL.
-const struct decision *decision_find(const struct decisions *decisions, const char *name);
+// The answer of that name, or NULL.
+const struct answer *answer_find(const struct answers *answers, const char *name);
 
 // The questions: of each KIND, in reports/decide_KIND.c,
 //   bool KIND_asked(const struct scenario *scenario);
-//   decide_function decide_KIND;
+//   answer_function decide_KIND;
 bool audit_asked(const struct scenario *scenario);
-decide_function decide_audit;
+answer_function answer_audit;
 bool route_asked(const struct scenario *scenario);
-decide_function decide_route;
+answer_function answer_route;
 bool wait_asked(const struct scenario *scenario);
-decide_function decide_wait;
+answer_function answer_wait;
 
 #endif

@@ -75,7 +75,7 @@ static const char *words(const struct writing *writing, const char *format, ...)
   return text;
 }
 
-static struct decision_cell rate_cell(const struct writing *writing, const struct rent_cost *cost) {
+static struct answer_cell rate_cell(const struct writing *writing, const struct rent_cost *cost) {
   const struct rent_offer *offer = &cost->offer;
   if (offer->option >= 0)
     return cell_live(offer->rate, words(writing, "[%s.rental_rate]",
@@ -86,8 +86,7 @@ static struct decision_cell rate_cell(const struct writing *writing, const struc
   return cell_live(offer->rate, words(writing, "[=%s]", offer->typed));
 }
 
-static struct decision_cell beside_cell(const struct writing *writing,
-                                        const struct rent_cost *cost) {
+static struct answer_cell beside_cell(const struct writing *writing, const struct rent_cost *cost) {
   if (cost->offer.option >= 0 || !writing->is_beside_live)
     return cell_value(cost->beside);
   return cell_live(cost->beside, words(writing,
@@ -110,7 +109,7 @@ static const char *hours_formula(const struct writing *writing, const struct ren
              : words(writing, "[%s.tco]/[%s.cost_per_gpu_hour]", own, own);
 }
 
-static void fill_cost(const struct writing *writing, size_t i, struct decision_cell *row) {
+static void fill_cost(const struct writing *writing, size_t i, struct answer_cell *row) {
   const struct rent_cost *cost = &writing->answer->costs[i];
   const char *own = writing->own;
   const int r = 1 + (int)i;
@@ -130,7 +129,7 @@ static void fill_cost(const struct writing *writing, size_t i, struct decision_c
 }
 
 // The two prices that add up: of the same accelerators, in proportion to the owned option's.
-static void fill_split(const struct writing *writing, size_t i, struct decision_cell *row) {
+static void fill_split(const struct writing *writing, size_t i, struct answer_cell *row) {
   const struct rent_cost *cost = &writing->answer->costs[i];
   const bool twin = cost->offer.option < 0 && writing->answer->tco > 0;
   const int r = 1 + (int)i;
@@ -143,7 +142,7 @@ static void fill_split(const struct writing *writing, size_t i, struct decision_
                                   : NULL);
 }
 
-static void fill_own(const struct writing *writing, struct decision_cell *row) {
+static void fill_own(const struct writing *writing, struct answer_cell *row) {
   const struct rent_answer *answer = writing->answer;
   const char *own = writing->own;
   row[COST_OFFER] = cell_words(words(writing, "owning %s", own));
@@ -167,9 +166,9 @@ static const struct unit *item_unit(const struct writing *writing, const char *i
   return &model->declarations[model_find(model, item)].unit;
 }
 
-static struct decision_table cost_table(const struct writing *writing) {
+static struct answer_table cost_table(const struct writing *writing) {
   struct arena *arena = writing->arena;
-  const struct decision_column columns[COST_COLUMNS] = {
+  const struct answer_column columns[COST_COLUMNS] = {
       [COST_OFFER] = {"offer", "Offer", NULL},
       [COST_RATE] = {"rate", "Rate", item_unit(writing, "rental_rate")},
       [COST_HOURS] = {"paid_hours", "Paid", unit_known("h", arena)},
@@ -181,12 +180,11 @@ static struct decision_table cost_table(const struct writing *writing) {
       [COST_SAVING] = {"saving", "Owning saves", unit_known("%", arena)},
   };
   const size_t count = writing->answer->has_split ? COST_COLUMNS : COST_INPUT;
-  struct decision_table table =
-      decision_table_new("cost", "The same tokens over the horizon", columns, count,
-                         1 + writing->answer->count, arena);
-  fill_own(writing, decision_row(&table));
+  struct answer_table table = answer_table_new("cost", "The same tokens over the horizon", columns,
+                                               count, 1 + writing->answer->count, arena);
+  fill_own(writing, answer_table_row(&table));
   for (size_t i = 0; i < writing->answer->count; i++) {
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     fill_cost(writing, i, row);
     if (writing->answer->has_split)
       fill_split(writing, i, row);
@@ -197,8 +195,8 @@ static struct decision_table cost_table(const struct writing *writing) {
   return table;
 }
 
-static struct decision_cell utilization_cell(const struct writing *writing,
-                                             const struct rent_cost *cost, int r) {
+static struct answer_cell utilization_cell(const struct writing *writing,
+                                           const struct rent_cost *cost, int r) {
   const char *own = writing->own;
   const bool whole_terms = cost->offer.term > 0 && !are_near(cost->paid, writing->answer->hours);
   if (isnan(cost->break_even_utilization))
@@ -230,7 +228,7 @@ static const char *below_formula(const struct writing *writing, const struct ren
                      own);
 }
 
-static void fill_even(const struct writing *writing, size_t i, struct decision_cell *row) {
+static void fill_even(const struct writing *writing, size_t i, struct answer_cell *row) {
   const struct rent_cost *cost = &writing->answer->costs[i];
   const int r = (int)i;
   row[EVEN_OFFER] = cell_words(cost->offer.title);
@@ -242,10 +240,10 @@ static void fill_even(const struct writing *writing, size_t i, struct decision_c
   row[EVEN_BELOW] = cell_live(cost->break_even_rate, below_formula(writing, cost, r));
 }
 
-static struct decision_table even_table(const struct writing *writing) {
+static struct answer_table even_table(const struct writing *writing) {
   struct arena *arena = writing->arena;
   const size_t rows = writing->answer->count;
-  const struct decision_column columns[EVEN_COLUMNS] = {
+  const struct answer_column columns[EVEN_COLUMNS] = {
       [EVEN_OFFER] = {"offer", "Offer", NULL},
       [EVEN_RATE] = {"rate", "Rate", item_unit(writing, "rental_rate")},
       [EVEN_BESIDE] = {"beside", "Besides", item_unit(writing, "tco")},
@@ -253,10 +251,10 @@ static struct decision_table even_table(const struct writing *writing) {
       [EVEN_MONTH] = {"break_even_month", "After", unit_known("month", arena)},
       [EVEN_BELOW] = {"break_even_rate", "Renting below", item_unit(writing, "rental_rate")},
   };
-  struct decision_table table =
-      decision_table_new("break_even", "When owning pays", columns, EVEN_COLUMNS, rows, arena);
+  struct answer_table table =
+      answer_table_new("break_even", "When owning pays", columns, EVEN_COLUMNS, rows, arena);
   for (size_t i = 0; i < rows; i++)
-    fill_even(writing, i, decision_row(&table));
+    fill_even(writing, i, answer_table_row(&table));
   table.note = "From load: the owned fleet's utilization above which it costs less, renting "
                "following the tokens; over 100 % is never, 0 and less always. After: the month in "
                "which the cash paid for owning falls below that for renting, nothing credited. "
@@ -264,19 +262,19 @@ static struct decision_table even_table(const struct writing *writing) {
   return table;
 }
 
-static struct decision_table source_table(const struct writing *writing) {
+static struct answer_table source_table(const struct writing *writing) {
   const size_t rows = writing->answer->count;
-  const struct decision_column columns[SOURCE_COLUMNS] = {
+  const struct answer_column columns[SOURCE_COLUMNS] = {
       [SOURCE_OFFER] = {"offer", "Offer", NULL},
       [SOURCE_GRADE] = {"grade", "Evidence", NULL},
       [SOURCE_DATE] = {"date", "As of", NULL},
       [SOURCE_TEXT] = {"source", "Source", NULL},
   };
-  struct decision_table table = decision_table_new("offers", "Where the rates come from", columns,
-                                                   SOURCE_COLUMNS, rows, writing->arena);
+  struct answer_table table = answer_table_new("offers", "Where the rates come from", columns,
+                                               SOURCE_COLUMNS, rows, writing->arena);
   for (size_t i = 0; i < rows; i++) {
     const struct rent_offer *offer = &writing->answer->costs[i].offer;
-    struct decision_cell *row = decision_row(&table);
+    struct answer_cell *row = answer_table_row(&table);
     row[SOURCE_OFFER] = cell_words(offer->title);
     row[SOURCE_GRADE] = cell_words(grade_name(offer->grade));
     row[SOURCE_DATE] = cell_words(*offer->date ? offer->date : "-");
@@ -400,40 +398,40 @@ static struct texts warnings_of(const struct writing *writing) {
   return warnings;
 }
 
-static struct decision decide_one(const struct scenario *scenario, const struct rent_answer *answer,
-                                  struct arena *arena) {
+static struct answer decide_one(const struct scenario *scenario, const struct rent_answer *answer,
+                                struct arena *arena) {
   struct writing writing = {.scenario = scenario,
                             .answer = answer,
                             .own = scenario->options[answer->own].id,
                             .arena = arena};
   writing.is_beside_live = is_beside_known(&writing);
   writing.is_use_zero = is_use_always_zero(&writing);
-  struct decision_table *tables = arena_array(arena, 3, sizeof *tables);
+  struct answer_table *tables = arena_array(arena, 3, sizeof *tables);
   tables[0] = cost_table(&writing);
   tables[1] = even_table(&writing);
   tables[2] = source_table(&writing);
-  return (struct decision){.kind = "rent",
-                           .name = answer->name,
-                           .title = words(&writing, "Rent or own: %s", writing.own),
-                           .answer = answer_text(&writing),
-                           .tables = tables,
-                           .table_count = 3,
-                           .reasons = reasons_of(&writing),
-                           .warnings = warnings_of(&writing)};
+  return (struct answer){.kind = "rent",
+                         .name = answer->name,
+                         .title = words(&writing, "Rent or own: %s", writing.own),
+                         .sentence = answer_text(&writing),
+                         .tables = tables,
+                         .table_count = 3,
+                         .reasons = reasons_of(&writing),
+                         .warnings = warnings_of(&writing)};
 }
 
 bool rent_asked(const struct scenario *scenario) {
   return rent_is_asked(scenario);
 }
 
-int decide_rent(const struct scenario *scenario, const char *only, struct decisions *decisions,
+int answer_rent(const struct scenario *scenario, const char *only, struct answers *decisions,
                 struct arena *arena, struct diagnostics *diagnostics) {
   struct rent_answers answers;
   if (rent_find(scenario, only, &answers, arena, diagnostics))
     return -1;
-  struct decision *list = arena_array(arena, answers.count + 1, sizeof *list);
+  struct answer *list = arena_array(arena, answers.count + 1, sizeof *list);
   for (size_t i = 0; i < answers.count; i++)
     list[i] = decide_one(scenario, &answers.list[i], arena);
-  *decisions = (struct decisions){list, answers.count};
+  *decisions = (struct answers){list, answers.count};
   return 0;
 }

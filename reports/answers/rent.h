@@ -5,6 +5,6 @@
 #include "reports/answers/questions.h"
 
 bool rent_asked(const struct scenario *scenario);
-decide_function decide_rent;
+answer_function answer_rent;
 
 #endif

@@ -40,8 +40,8 @@ enum { TABLES = 5, SHOWN_DIGITS = 4 };
 struct writing {
   const struct route_answer *answer;
   const struct scenario *scenario;
-  struct decision *decision;
-  struct decision_table *tables;
+  struct answer *decision;
+  struct answer_table *tables;
   const struct unit *money, *unit_cost, *plain, *percent;
   struct arena *arena;
 };
@@ -79,11 +79,11 @@ static const char *first_line(const char *text, struct arena *arena) {
   return arena_copy_n(arena, text, length);
 }
 
-static struct decision_table *add_table(struct writing *writing, const char *key, const char *title,
-                                        const struct decision_column *columns, size_t count,
-                                        size_t room) {
-  struct decision_table *table = &writing->tables[writing->decision->table_count++];
-  *table = decision_table_new(key, title, columns, count, room, writing->arena);
+static struct answer_table *add_table(struct writing *writing, const char *key, const char *title,
+                                      const struct answer_column *columns, size_t count,
+                                      size_t room) {
+  struct answer_table *table = &writing->tables[writing->decision->table_count++];
+  *table = answer_table_new(key, title, columns, count, room, writing->arena);
   return table;
 }
 
@@ -109,11 +109,11 @@ static double option_cost(const struct route_answer *answer, size_t o) {
   return cost;
 }
 
-static void write_option(const struct writing *writing, struct decision_table *table, size_t o) {
+static void write_option(const struct writing *writing, struct answer_table *table, size_t o) {
   const struct route_answer *answer = writing->answer;
   const double nodes = answer->split.nodes[o], fixed = answer->problem.options[o].fixed_cost;
   const double cost = option_cost(answer, o);
-  struct decision_cell *row = decision_row(table);
+  struct answer_cell *row = answer_table_row(table);
   row[SPLIT_OPTION] = cell_words(id_of(writing, o));
   row[SPLIT_VENDOR] = cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]);
   row[SPLIT_NODES] = cell_value(nodes);
@@ -124,7 +124,7 @@ static void write_option(const struct writing *writing, struct decision_table *t
 }
 
 static void write_split(struct writing *writing) {
-  const struct decision_column columns[SPLIT_COLUMNS] = {
+  const struct answer_column columns[SPLIT_COLUMNS] = {
       [SPLIT_OPTION] = {"option", "Option", NULL},
       [SPLIT_VENDOR] = {"vendor", "Vendor", NULL},
       [SPLIT_NODES] = {"nodes", "Nodes", writing->plain},
@@ -133,14 +133,14 @@ static void write_split(struct writing *writing) {
       [SPLIT_FIXED] = {"fixed_cost", "Fixed", writing->money},
       [SPLIT_COST] = {"cost", "Cost", writing->money}};
   const struct route_answer *answer = writing->answer;
-  struct decision_table *table = add_table(writing, "split", "What is bought", columns,
-                                           SPLIT_COLUMNS, answer->problem.option_count + 1);
+  struct answer_table *table = add_table(writing, "split", "What is bought", columns, SPLIT_COLUMNS,
+                                         answer->problem.option_count + 1);
   for (size_t o = 0; o < answer->problem.option_count; o++) {
     if (answer->split.nodes[o] <= 0)
       continue;
     write_option(writing, table, o);
   }
-  struct decision_cell *row = decision_row(table);
+  struct answer_cell *row = answer_table_row(table);
   row[SPLIT_OPTION] = cell_words("all");
   row[SPLIT_VENDOR] = cell_words("");
   row[SPLIT_COST] = cell_value(answer->split.cost);
@@ -204,14 +204,14 @@ static const char *why(const struct writing *writing, size_t w, size_t o) {
                       why_not(writing, w, o, (size_t)other));
 }
 
-static void write_assignment(struct writing *writing, struct decision_table *table, size_t w,
+static void write_assignment(struct writing *writing, struct answer_table *table, size_t w,
                              size_t o) {
   const struct route_answer *answer = writing->answer;
   const struct route_pair *pair = route_pair_of(answer, w, o);
   const struct demand *demand = &answer->portfolio->demands[w];
   const double share = share_of(answer, w, o), cost = route_unit_cost(answer, w, o);
   const long other = cheapest(answer, w, o);
-  struct decision_cell *row = decision_row(table);
+  struct answer_cell *row = answer_table_row(table);
   row[GUIDE_WORKLOAD] = cell_words(demand->name);
   row[GUIDE_OPTION] = cell_words(id_of(writing, o));
   row[GUIDE_SHARE] = cell_value(share);
@@ -235,7 +235,7 @@ static void write_assignment(struct writing *writing, struct decision_table *tab
 }
 
 static void write_guide(struct writing *writing) {
-  const struct decision_column columns[GUIDE_COLUMNS] = {
+  const struct answer_column columns[GUIDE_COLUMNS] = {
       [GUIDE_WORKLOAD] = {"workload", "Workload", NULL},
       [GUIDE_OPTION] = {"option", "On", NULL},
       [GUIDE_SHARE] = {"share", "Share", writing->percent},
@@ -245,8 +245,8 @@ static void write_guide(struct writing *writing) {
       [GUIDE_WHY] = {"why", "Why", NULL}};
   const struct route_answer *answer = writing->answer;
   const size_t workloads = answer->problem.workload_count, options = answer->problem.option_count;
-  struct decision_table *table = add_table(writing, "guide", "Where each workload goes", columns,
-                                           GUIDE_COLUMNS, workloads * options);
+  struct answer_table *table = add_table(writing, "guide", "Where each workload goes", columns,
+                                         GUIDE_COLUMNS, workloads * options);
   for (size_t w = 0; w < workloads; w++)
     for (size_t o = 0; o < options; o++)
       if (share_of(answer, w, o) > 0)
@@ -258,31 +258,31 @@ static void write_guide(struct writing *writing) {
 
 // ---- sourcing and prices
 
-static struct decision_cell status_cell(enum allocation_status status, double value) {
+static struct answer_cell status_cell(enum allocation_status status, double value) {
   if (status == ALLOCATION_OPTIMAL)
     return cell_value(value);
   return cell_words(status == ALLOCATION_INFEASIBLE ? "cannot be served" : "not proven in time");
 }
 
-static void write_source(const struct writing *writing, struct decision_table *table,
+static void write_source(const struct writing *writing, struct answer_table *table,
                          const char *name, enum allocation_status status, double cost) {
   const struct route_answer *answer = writing->answer;
   const bool known = status == ALLOCATION_OPTIMAL && answer->split.status == ALLOCATION_OPTIMAL;
-  struct decision_cell *row = decision_row(table);
+  struct answer_cell *row = answer_table_row(table);
   row[SOURCE_NAME] = cell_words(name);
   row[SOURCE_COST] = status_cell(status, cost);
   row[SOURCE_MORE] = known ? cell_value(cost - answer->split.cost) : cell_nothing();
 }
 
 static void write_sources(struct writing *writing) {
-  const struct decision_column columns[SOURCE_COLUMNS] = {
+  const struct answer_column columns[SOURCE_COLUMNS] = {
       [SOURCE_NAME] = {"sourcing", "Sourcing", NULL},
       [SOURCE_COST] = {"cost", "Cost", writing->money},
       [SOURCE_MORE] = {"difference", "Against as asked", writing->money}};
   const struct route_answer *answer = writing->answer;
   const struct portfolio *portfolio = answer->portfolio;
-  struct decision_table *table = add_table(writing, "sourcing", "What two sources cost", columns,
-                                           SOURCE_COLUMNS, (size_t)portfolio->vendor_count + 2);
+  struct answer_table *table = add_table(writing, "sourcing", "What two sources cost", columns,
+                                         SOURCE_COLUMNS, (size_t)portfolio->vendor_count + 2);
   write_source(writing, table, "as asked", answer->split.status, answer->split.cost);
   write_source(writing, table, "without minimum shares",
                isnan(answer->free_cost) ? ALLOCATION_INFEASIBLE : ALLOCATION_OPTIMAL,
@@ -293,18 +293,18 @@ static void write_sources(struct writing *writing) {
 }
 
 static void write_prices(struct writing *writing) {
-  const struct decision_column columns[PRICE_COLUMNS] = {
+  const struct answer_column columns[PRICE_COLUMNS] = {
       [PRICE_NAME] = {"constraint", "Constraint", NULL},
       [PRICE_COST] = {"cost_without", "Cost without it", writing->money},
       [PRICE_VALUE] = {"price", "Its price", writing->money}};
   const struct route_answer *answer = writing->answer;
   const bool known = answer->split.status == ALLOCATION_OPTIMAL;
-  struct decision_table *table = add_table(writing, "prices", "What each constraint costs", columns,
-                                           PRICE_COLUMNS, answer->price_count + 1);
+  struct answer_table *table = add_table(writing, "prices", "What each constraint costs", columns,
+                                         PRICE_COLUMNS, answer->price_count + 1);
   for (size_t i = 0; i < answer->price_count; i++) {
     const struct route_price *price = &answer->prices[i];
     const double saved = answer->split.cost - price->cost;
-    struct decision_cell *row = decision_row(table);
+    struct answer_cell *row = answer_table_row(table);
     row[PRICE_NAME] = cell_words(price->constraint);
     row[PRICE_COST] = status_cell(price->status, price->cost);
     row[PRICE_VALUE] = known && price->status == ALLOCATION_OPTIMAL
@@ -315,21 +315,21 @@ static void write_prices(struct writing *writing) {
 }
 
 static void write_barred(struct writing *writing) {
-  const struct decision_column columns[BARRED_COLUMNS] = {
+  const struct answer_column columns[BARRED_COLUMNS] = {
       [BARRED_WHY] = {"why", "Cannot be served", NULL},
       [BARRED_WORKLOAD] = {"workload", "Workload", NULL},
       [BARRED_OPTION] = {"option", "Option", NULL},
       [BARRED_BY] = {"constraint", "By", NULL}};
   const struct route_answer *answer = writing->answer;
   const size_t workloads = answer->problem.workload_count, options = answer->problem.option_count;
-  struct decision_table *table = add_table(writing, "barred", "Who cannot serve what", columns,
-                                           BARRED_COLUMNS, workloads * options);
+  struct answer_table *table = add_table(writing, "barred", "Who cannot serve what", columns,
+                                         BARRED_COLUMNS, workloads * options);
   for (size_t w = 0; w < workloads; w++)
     for (size_t o = 0; o < options; o++) {
       const struct route_pair *pair = route_pair_of(answer, w, o);
       if (!pair->barriers)
         continue;
-      struct decision_cell *row = decision_row(table);
+      struct answer_cell *row = answer_table_row(table);
       row[BARRED_WHY] = cell_words(first_line(pair->why, writing->arena));
       row[BARRED_WORKLOAD] = cell_words(answer->portfolio->demands[w].name);
       row[BARRED_OPTION] = cell_words(id_of(writing, o));
@@ -452,19 +452,19 @@ static void check_line(struct writing *writing) {
 
 static void write_answer(struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  struct decision *decision = writing->decision;
+  struct answer *decision = writing->decision;
   explain_how(writing);
   if (answer->split.status == ALLOCATION_OPTIMAL) {
-    decision->answer = served_words(writing);
+    decision->sentence = served_words(writing);
     write_split(writing);
     write_guide(writing);
     write_sources(writing);
     check_line(writing);
   } else {
     decision->no = true;
-    decision->answer = answer->split.status == ALLOCATION_INFEASIBLE
-                           ? refused_words(writing)
-                           : "No split was proven the cheapest within a minute.";
+    decision->sentence = answer->split.status == ALLOCATION_INFEASIBLE
+                             ? refused_words(writing)
+                             : "No split was proven the cheapest within a minute.";
   }
   write_prices(writing);
   write_barred(writing);
@@ -474,7 +474,7 @@ bool route_asked(const struct scenario *scenario) {
   return question_section(scenario, "demand", NULL) != NULL;
 }
 
-int decide_route(const struct scenario *scenario, const char *only, struct decisions *decisions,
+int answer_route(const struct scenario *scenario, const char *only, struct answers *decisions,
                  struct arena *arena, struct diagnostics *diagnostics) {
   if (only && strcmp(only, "portfolio") != 0) {
     diagnostics_error(diagnostics, (struct place){0}, "there is one portfolio in a file, not '%s'",
@@ -484,8 +484,8 @@ int decide_route(const struct scenario *scenario, const char *only, struct decis
   const struct route_answer *answer = route(scenario, arena, diagnostics);
   if (!answer)
     return -1;
-  struct decision *decision = arena_alloc(arena, sizeof *decision);
-  *decision = (struct decision){
+  struct answer *decision = arena_alloc(arena, sizeof *decision);
+  *decision = (struct answer){
       .kind = "route", .name = "portfolio", .title = "Which workload on which option"};
   struct writing writing = {.answer = answer,
                             .scenario = scenario,
@@ -499,6 +499,6 @@ int decide_route(const struct scenario *scenario, const char *only, struct decis
                             .arena = arena};
   write_answer(&writing);
   decision->tables = writing.tables;
-  *decisions = (struct decisions){decision, 1};
+  *decisions = (struct answers){decision, 1};
   return 0;
 }

@@ -23,7 +23,7 @@ enum { TABLES = 2, CHOICES = 2 };
 
 struct writing {
   const struct wait_answer *answer;
-  struct decision *decision;
+  struct answer *decision;
   const struct unit *money, *percent;
   struct arena *arena;
 };
@@ -57,7 +57,7 @@ static const char *now_name(const struct writing *writing) {
   return arena_printf(writing->arena, "buy %s now", option_id(writing, writing->answer->option));
 }
 
-static void write_choice(struct decision_cell *row, const char *name,
+static void write_choice(struct answer_cell *row, const char *name,
                          const struct wait_choice *choice) {
   row[CHOICE_NAME] = cell_words(name);
   row[CHOICE_MEAN] = cell_value(choice->mean);
@@ -67,40 +67,38 @@ static void write_choice(struct decision_cell *row, const char *name,
   row[CHOICE_RIGHT] = cell_value(choice->right);
 }
 
-static struct decision_table choices_table(const struct writing *writing) {
-  const struct decision_column columns[CHOICE_COLUMNS] = {
+static struct answer_table choices_table(const struct writing *writing) {
+  const struct answer_column columns[CHOICE_COLUMNS] = {
       [CHOICE_NAME] = {"choice", "Choice", NULL},
       [CHOICE_MEAN] = {"expected_cost", "Expected", writing->money},
       [CHOICE_LOW] = {"p5", "5 %", writing->money},
       [CHOICE_HIGH] = {"p95", "95 %", writing->money},
       [CHOICE_REGRET] = {"expected_regret", "Regret", writing->money},
       [CHOICE_RIGHT] = {"right", "Right", writing->percent}};
-  struct decision_table table =
-      decision_table_new("choices", "What either costs over the horizon", columns, CHOICE_COLUMNS,
-                         CHOICES, writing->arena);
-  write_choice(decision_row(&table), now_name(writing), &writing->answer->now);
-  write_choice(decision_row(&table), later_name(writing), &writing->answer->later);
+  struct answer_table table = answer_table_new("choices", "What either costs over the horizon",
+                                               columns, CHOICE_COLUMNS, CHOICES, writing->arena);
+  write_choice(answer_table_row(&table), now_name(writing), &writing->answer->now);
+  write_choice(answer_table_row(&table), later_name(writing), &writing->answer->later);
   table.note = "Regret: what it costs on average beyond the better of the two; right: how often it "
                "is that one.";
   return table;
 }
 
-static struct decision_table months_table(const struct writing *writing) {
-  const struct decision_column columns[MONTH_COLUMNS] = {
+static struct answer_table months_table(const struct writing *writing) {
+  const struct answer_column columns[MONTH_COLUMNS] = {
       [MONTH_NAME] = {"order", "Order", NULL},
       [MONTH_COST] = {"expected_cost", "Expected", writing->money},
       [MONTH_MORE] = {"difference", "Against now", writing->money},
       [MONTH_RIGHT] = {"right", "Right", writing->percent}};
   const struct wait_answer *answer = writing->answer;
-  struct decision_table table =
-      decision_table_new("months", "The month of the order", columns, MONTH_COLUMNS,
-                         answer->count + 1, writing->arena);
-  struct decision_cell *row = decision_row(&table);
+  struct answer_table table = answer_table_new("months", "The month of the order", columns,
+                                               MONTH_COLUMNS, answer->count + 1, writing->arena);
+  struct answer_cell *row = answer_table_row(&table);
   row[MONTH_NAME] = cell_words(now_name(writing));
   row[MONTH_COST] = cell_value(answer->now.mean);
   for (size_t m = 0; m < answer->count; m++) {
     const double cost = answer->list[m].cost;
-    row = decision_row(&table);
+    row = answer_table_row(&table);
     row[MONTH_NAME] =
         cell_words(arena_printf(writing->arena, "%s in %s", option_id(writing, answer->successor),
                                 months(writing, answer->list[m].months)));
@@ -186,22 +184,22 @@ static void explain_how(struct writing *writing) {
 }
 
 static void decide_one(const struct scenario *scenario, const struct wait_answer *answer,
-                       struct decision *decision, struct arena *arena) {
+                       struct answer *decision, struct arena *arena) {
   struct writing writing = {.answer = answer,
                             .decision = decision,
                             .money = unit_known(scenario->model->currency, arena),
                             .percent = unit_known("%", arena),
                             .arena = arena};
-  struct decision_table *tables = arena_array(arena, TABLES, sizeof *tables);
+  struct answer_table *tables = arena_array(arena, TABLES, sizeof *tables);
   const struct option *successor = &scenario->options[answer->successor];
-  *decision = (struct decision){.kind = "wait",
-                                .name = answer->name,
-                                .title = arena_printf(arena, "Buy now or wait: %s", answer->name)};
+  *decision = (struct answer){.kind = "wait",
+                              .name = answer->name,
+                              .title = arena_printf(arena, "Buy now or wait: %s", answer->name)};
   tables[0] = choices_table(&writing);
   tables[1] = months_table(&writing);
   tables[1].note = arena_printf(arena, "For the order in %s: %s.", months(&writing, answer->months),
                                 latest_words(&writing));
-  decision->answer = verdict(&writing);
+  decision->sentence = verdict(&writing);
   explain_how(&writing);
   if (*answer->slip_words)
     texts_add(&decision->warnings, arena,
@@ -217,9 +215,9 @@ bool wait_asked(const struct scenario *scenario) {
   return question_section(scenario, "wait", NULL) != NULL;
 }
 
-int decide_wait(const struct scenario *scenario, const char *only, struct decisions *decisions,
+int answer_wait(const struct scenario *scenario, const char *only, struct answers *decisions,
                 struct arena *arena, struct diagnostics *diagnostics) {
-  struct decision *list = arena_array(arena, scenario->question_count + 1, sizeof *list);
+  struct answer *list = arena_array(arena, scenario->question_count + 1, sizeof *list);
   const char **names = arena_array(arena, scenario->question_count + 1, sizeof *names);
   size_t count = 0, sections = 0;
   int result = 0;
@@ -243,6 +241,6 @@ int decide_wait(const struct scenario *scenario, const char *only, struct decisi
                       nearest ? nearest : "", nearest ? "]?" : "");
     return -1;
   }
-  *decisions = (struct decisions){list, count};
+  *decisions = (struct answers){list, count};
   return result;
 }

@@ -116,17 +116,17 @@ static const struct question *explained_question(const struct scenario *scenario
 static int explain_answer(struct run *run, const struct scenario *scenario,
                           const struct question *question, FILE *out) {
   const char *name = strchr(run->options.arguments[1], '.') + 1;
-  struct decisions decisions = {0};
-  if (question->decide(scenario, NULL, &decisions, run->arena, run->diagnostics))
+  struct answers answers = {0};
+  if (question->answer(scenario, NULL, &answers, run->arena, run->diagnostics))
     return -1;
-  const struct decision *decision = decision_find(&decisions, name);
-  if (decision) {
-    decision_explain(scenario, decision, run->options.format, out, run->arena);
+  const struct answer *found = answer_find(&answers, name);
+  if (found) {
+    answer_explain(scenario, found, run->options.format, out, run->arena);
     return 0;
   }
   const char *names = "";
-  for (size_t i = 0; i < decisions.count; i++)
-    names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", decisions.list[i].name);
+  for (size_t i = 0; i < answers.count; i++)
+    names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", answers.list[i].name);
   diagnostics_error(run->diagnostics, (struct place){0}, "no answer '%s' of %s, there is: %s", name,
                     question->kind, names);
   return -1;

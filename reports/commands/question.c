@@ -3,19 +3,19 @@
 
 static int answer(struct run *run, const struct scenario *scenario,
                   const struct question *question) {
-  struct decisions decisions = {0};
+  struct answers answers = {0};
   struct output output;
-  if (question->decide(scenario, run->options.input, &decisions, run->arena, run->diagnostics) ||
+  if (question->answer(scenario, run->options.input, &answers, run->arena, run->diagnostics) ||
       run_open_output(run, &output))
     return -1;
   run_print_warnings(run, scenario);
-  decisions_print(scenario, &decisions, run->options.format, output.stream, run->arena);
-  for (size_t i = 0; i < decisions.count; i++)
-    run->no |= decisions.list[i].no;
+  answers_print(scenario, &answers, run->options.format, output.stream, run->arena);
+  for (size_t i = 0; i < answers.count; i++)
+    run->no |= answers.list[i].no;
   return output_close(&output, run->diagnostics);
 }
 
-int command_decide(struct run *run) {
+int command_question(struct run *run) {
   const struct question *question = question_find(run->options.command);
   const struct scenario *scenario = run_read_scenario(run, 0);
   if (!scenario)
