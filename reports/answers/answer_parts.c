@@ -1,7 +1,12 @@
 #include "reports/answers/answer_parts.h"
+#include "model/evidence/grade.h"
 #include "reports/print/number.h"
 
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
+
+// ---- tables
 
 struct answer_table answer_table_new(const char *key, const char *title,
                                      const struct answer_column *columns, size_t column_count,
@@ -16,11 +21,168 @@ struct answer_table answer_table_new(const char *key, const char *title,
       .cells = arena_array(arena, room * column_count + 1, sizeof(struct answer_cell))};
 }
 
+struct answer_table answer_table_of_rows(const char *key, const char *title,
+                                         const struct answer_column *columns, size_t column_count,
+                                         size_t room, struct arena *arena) {
+  struct answer_table table = answer_table_new(key, title, columns, column_count, room, arena);
+  table.rows = arena_array(arena, room + 1, sizeof *table.rows);
+  return table;
+}
+
+struct answer_table answer_table_of_options(const char *key, const char *title,
+                                            const struct scenario *scenario, size_t room,
+                                            struct arena *arena) {
+  const size_t count = 1 + scenario->option_count;
+  struct answer_column *columns = arena_array(arena, count, sizeof *columns);
+  struct column_look *looks = arena_array(arena, count, sizeof *looks);
+  columns[0] = (struct answer_column){.key = "option", .title = ""};
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    columns[1 + o] = (struct answer_column){.key = option->id, .title = option->id};
+    looks[1 + o].about = option->accelerator;
+  }
+  struct answer_table table = answer_table_of_rows(key, title, columns, count, room, arena);
+  table.looks = looks;
+  table.unit_column = 1;
+  return table;
+}
+
+struct answer_table answer_table_of_facts(size_t room, struct arena *arena) {
+  static const struct answer_column columns[] = {{"fact", "", NULL}, {"value", "", NULL}};
+  struct answer_table facts = answer_table_of_rows("facts", NULL, columns, 2, room, arena);
+  facts.json = "%r";
+  facts.faces = FACE_JSON;
+  return facts;
+}
+
+void answer_fact(struct answer_table *facts, const char *place, struct answer_cell cell) {
+  answer_table_row_of(facts, (struct answer_row){.key = place, .label = place, .json = place})[1] =
+      cell;
+}
+
 struct answer_cell *answer_table_row(struct answer_table *table) {
   struct answer_cell *row = &table->cells[table->row_count++ * table->column_count];
   for (size_t c = 0; c < table->column_count; c++)
     row[c] = cell_nothing();
   return row;
+}
+
+struct answer_cell *answer_table_row_of(struct answer_table *table, struct answer_row row) {
+  table->rows[table->row_count] = row;
+  struct answer_cell *cells = answer_table_row(table);
+  cells[0] = cell_words(row.label);
+  for (size_t c = 1; c < table->column_count && table->unit_column; c++)
+    cells[c] = cell_absent(NULL);
+  return cells;
+}
+
+// ---- line items and inputs
+
+// Figures whose grade the option knows better than the figure itself: a TDP that stands in for
+// measured watts, a throughput projected from others.
+static const struct {
+  const char *item;
+  size_t grade; // its place in struct option
+} option_grades[] = {
+    {"throughput", offsetof(struct option, throughput_grade)},
+    {"load_power", offsetof(struct option, power_grade)},
+    {"list_price", offsetof(struct option, price_grade)},
+    {"net_price", offsetof(struct option, price_grade)},
+    {"rental_rate", offsetof(struct option, price_grade)},
+};
+
+enum { OPTION_GRADES = sizeof option_grades / sizeof option_grades[0] };
+
+const char *option_item_grade(const struct scenario *scenario, const struct option *option,
+                              int declaration) {
+  const struct declaration *item = &scenario->model->declarations[declaration];
+  enum grade grade;
+  for (size_t i = 0; i < OPTION_GRADES; i++) {
+    if (strcmp(option_grades[i].item, item->name) != 0)
+      continue;
+    memcpy(&grade, (const char *)option + option_grades[i].grade, sizeof grade);
+    return grade_name(grade);
+  }
+  if (item->role == ROLE_HEADLINE)
+    return grade_name(option->headline_grade);
+  if (option->graph->state[declaration] != GRAPH_INPUT)
+    return NULL;
+  return grade_name(option_figure(scenario, option, scenario->selected, declaration)->grade);
+}
+
+struct answer_cell option_cell(const struct scenario *scenario, const struct option *option,
+                               int declaration, struct arena *arena) {
+  if (!option_has(option, declaration))
+    return cell_absent(NULL);
+  const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
+  const bool input = option->graph->state[declaration] == GRAPH_INPUT;
+  struct answer_cell cell = {.value = option_value(scenario, option, declaration, 0),
+                             .grade = option_item_grade(scenario, option, declaration),
+                             .source = input ? figure->source : NULL,
+                             .date = input ? figure->date : NULL};
+  if (scenario->model->declarations[declaration].kind != DECLARATION_SERIES)
+    return cell;
+  cell.kind = CELL_SERIES;
+  cell.value_count = 1 + (size_t)option_periods(scenario, option, scenario->selected);
+  double *values = arena_array(arena, cell.value_count, sizeof *values);
+  for (size_t t = 0; t < cell.value_count; t++)
+    values[t] = option_value(scenario, option, declaration, (int)t);
+  cell.values = values;
+  return cell;
+}
+
+struct answer_cell *answer_item_row(struct answer_table *table, const struct scenario *scenario,
+                                    int declaration, struct answer_row row, struct arena *arena) {
+  const struct declaration *item = &scenario->model->declarations[declaration];
+  row.key = item->name;
+  row.label = item->label;
+  row.unit = &item->unit;
+  struct answer_cell *cells = answer_table_row_of(table, row);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    cells[1 + o] = option_cell(scenario, &scenario->options[o], declaration, arena);
+  return cells;
+}
+
+bool item_applies(const struct scenario *scenario, const struct option *option, int declaration) {
+  return option_has(option, declaration) &&
+         (option->graph->state[declaration] != GRAPH_INPUT ||
+          option_figure(scenario, option, scenario->selected, declaration)->origin != ORIGIN_RENT);
+}
+
+bool item_is_zero(const struct scenario *scenario, int declaration) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (item_applies(scenario, &scenario->options[o], declaration) &&
+        option_value(scenario, &scenario->options[o], declaration, 0) != 0)
+      return false;
+  return true;
+}
+
+// ---- answers
+
+void answer_set_tables(struct answer *answer, const struct answer_table *tables, size_t count,
+                       struct arena *arena) {
+  struct answer_table *own = arena_array(arena, count + 1, sizeof *own);
+  memcpy(own, tables, count * sizeof *own);
+  answer->tables = own;
+  answer->table_count = count;
+}
+
+void answer_note(struct answer *answer, struct arena *arena, const char *label, const char *format,
+                 ...) {
+  va_list arguments;
+  struct answer_note *notes =
+      arena_grow(arena, answer->notes, answer->note_count, answer->note_count + 1, sizeof *notes);
+  va_start(arguments, format);
+  notes[answer->note_count++] =
+      (struct answer_note){label, arena_vprintf(arena, format, arguments)};
+  va_end(arguments);
+  answer->notes = notes;
+}
+
+// ---- words and units
+
+const struct unit *unit_of_item(const struct scenario *scenario, const char *name) {
+  return &scenario->model->declarations[model_find(scenario->model, name)].unit;
 }
 
 const struct unit *unit_known(const char *text, struct arena *arena) {
@@ -32,4 +194,8 @@ const struct unit *unit_known(const char *text, struct arena *arena) {
 
 const char *money_text(double value, const struct unit *unit, struct arena *arena) {
   return arena_printf(arena, "%s %s", number_fixed(value, 0, arena), unit->text);
+}
+
+const char *joined(const char *list, const char *word, struct arena *arena) {
+  return *list ? arena_printf(arena, "%s, %s", list, word) : word;
 }

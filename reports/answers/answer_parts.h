@@ -1,10 +1,15 @@
-// answer_parts: what answers are written with: cells, tables and words.
+// answer_parts: what answers are built with: cells, tables and words.
 #ifndef PERTOKEN_REPORTS_ANSWERS_ANSWER_PARTS_H
 #define PERTOKEN_REPORTS_ANSWERS_ANSWER_PARTS_H
 
+#include "base/arena.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
 #include "reports/answers/answer.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static inline struct answer_cell cell_words(const char *text) {
   return (struct answer_cell){.text = text};
@@ -28,18 +33,86 @@ static inline struct answer_cell cell_nothing(void) {
   return (struct answer_cell){.value = NAN};
 }
 
+static inline struct answer_cell cell_flag(bool value) {
+  return (struct answer_cell){.kind = CELL_FLAG, .value = value};
+}
+
+static inline struct answer_cell cell_list(struct texts list) {
+  return (struct answer_cell){.kind = CELL_LIST, .list = list};
+}
+
+// otherwise: what people read there; NULL: "-".
+static inline struct answer_cell cell_absent(const char *otherwise) {
+  return (struct answer_cell){.kind = CELL_ABSENT, .otherwise = otherwise};
+}
+
 // A table without rows, that has room for so many. The columns are copied.
 struct answer_table answer_table_new(const char *key, const char *title,
                                      const struct answer_column *columns, size_t column_count,
                                      size_t room, struct arena *arena);
 
+// The same, with something said of each row: one made with answer_table_row_of.
+struct answer_table answer_table_of_rows(const char *key, const char *title,
+                                         const struct answer_column *columns, size_t column_count,
+                                         size_t room, struct arena *arena);
+
+// The same, of a row for each line item or the like and a column for each option, with its
+// accelerator, behind the label's. Units stand behind the label.
+struct answer_table answer_table_of_options(const char *key, const char *title,
+                                            const struct scenario *scenario, size_t room,
+                                            struct arena *arena);
+
+// Single facts, a row each, of which JSON has just the second cell, at the row's place.
+struct answer_table answer_table_of_facts(size_t room, struct arena *arena);
+void answer_fact(struct answer_table *facts, const char *place, struct answer_cell cell);
+
 // The next row of a table, with nothing in its cells.
 struct answer_cell *answer_table_row(struct answer_table *table);
+
+// The next row of a table of rows, with its label in the first cell and nothing in the others, or
+// absent in a table of options.
+struct answer_cell *answer_table_row_of(struct answer_table *table, struct answer_row row);
+
+// What a line item or input of an option is in the selected case: a series where it is one; absent
+// where the option has none. With the grade that option_item_grade says, and an input's source and
+// date.
+struct answer_cell option_cell(const struct scenario *scenario, const struct option *option,
+                               int declaration, struct arena *arena);
+
+// The grade of an input, of a figure that the option knows better (a TDP that stands in for watts),
+// or of a headline item that of the option; else NULL.
+const char *option_item_grade(const struct scenario *scenario, const struct option *option,
+                              int declaration);
+
+// The next row of a table of options: a line item or input, as declared, of which `row` may say
+// more; its cells are filled in. Returns them.
+struct answer_cell *answer_item_row(struct answer_table *table, const struct scenario *scenario,
+                                    int declaration, struct answer_row row, struct arena *arena);
+
+// Whether an option has the item, and it is no input of a purchase that a rented one does not make.
+bool item_applies(const struct scenario *scenario, const struct option *option, int declaration);
+
+// Whether the item applies to no option, or is zero for all to which it does.
+bool item_is_zero(const struct scenario *scenario, int declaration);
+
+// The unit of a declaration by its name.
+const struct unit *unit_of_item(const struct scenario *scenario, const char *name);
+
+// Copies of the tables, which are then the answer's.
+void answer_set_tables(struct answer *answer, const struct answer_table *tables, size_t count,
+                       struct arena *arena);
+
+// One more paragraph below the tables.
+void answer_note(struct answer *answer, struct arena *arena, const char *label, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
 
 // A unit that stands in the program's text.
 const struct unit *unit_known(const char *text, struct arena *arena);
 
 // "1,234,567 USD"; the unit is the report's currency.
 const char *money_text(double value, const struct unit *unit, struct arena *arena);
+
+// "a, b": a list that grows.
+const char *joined(const char *list, const char *word, struct arena *arena);
 
 #endif

@@ -1,7 +1,7 @@
 #include "reports/answers/finance.h"
 #include "model/questions/comparison.h"
 #include "model/scenario/ranking.h"
-#include "reports/answers/compare.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/print/grid.h"
 #include "reports/print/heading.h"
 #include "reports/print/json_out.h"
@@ -231,7 +231,34 @@ static json_t *view_json(const struct scenario *scenario, int group) {
   return view;
 }
 
-json_t *difference_json(const struct scenario *scenario, struct arena *arena) {
+struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena) {
+  struct answer_table table =
+      answer_table_of_options("difference", NULL, scenario, MEASURES + 1, arena);
+  const struct comparison **all =
+      arena_array(arena, scenario->option_count, sizeof(const struct comparison *));
+  struct answer_cell *cells = answer_table_row_of(
+      &table, (struct answer_row){.key = "dearer_purchase", .label = "The dearer purchase"});
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    all[o] = compared(scenario, &scenario->options[o], arena);
+    cells[1 + o] = all[o] ? cell_words(dearer(all[o])) : cell_absent("");
+  }
+  for (size_t m = 0; m < MEASURES; m++) {
+    cells = answer_table_row_of(
+        &table, (struct answer_row){.key = measures[m].key,
+                                    .label = measures[m].label,
+                                    .unit = unit_of(scenario, measures[m].unit_of)});
+    for (size_t o = 0; o < scenario->option_count; o++)
+      cells[1 + o] = all[o] ? (struct answer_cell){.value = measured(all[o], &measures[m]),
+                                                   .otherwise = "never"}
+                            : cell_absent("");
+  }
+  table.json = "difference.options.%c.%r";
+  table.json_units = "difference.units.%r";
+  table.by_columns = true;
+  return table;
+}
+
+static json_t *difference_json(const struct scenario *scenario, struct arena *arena) {
   json_t *difference = json_object(), *units = json_object(), *options = json_object();
   for (size_t m = 0; m < MEASURES; m++)
     json_object_set_new(units, measures[m].key,

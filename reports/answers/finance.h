@@ -4,9 +4,9 @@
 #define PERTOKEN_REPORTS_ANSWERS_FINANCE_H
 
 #include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
 #include "reports/print/format.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 // Prints the selected case.
@@ -18,10 +18,10 @@
 void finance_print(const struct scenario *scenario, enum output_format format, FILE *out,
                    struct arena *arena);
 
-// { units, options: { ID: { dearer_purchase, extra_outlay, saved, npv_saved, irr, payback,
-// discounted_payback } } } of every option that can be ranked against the baseline; null where the
-// extra outlay is not earned back within the horizon. model/questions/comparison.h has the
-// meanings.
-json_t *difference_json(const struct scenario *scenario, struct arena *arena);
+// What the dearer purchase of each option and the baseline earns back, of every option that can be
+// compared with the baseline; nothing where the extra outlay is not earned back within the horizon.
+// model/questions/comparison.h has the meanings. Json: difference { units, options: { ID: {
+// dearer_purchase, extra_outlay, saved, npv_saved, irr, payback, discounted_payback } } }.
+struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena);
 
 #endif

@@ -77,18 +77,14 @@ static int audit_table(struct run *run) {
   const char *directory =
       installation_data(run->options.data_directory, run->arena, run->diagnostics);
   struct catalog catalog;
-  struct output output;
   if (!claims || !directory || catalog_open(&catalog, directory, run->arena, run->diagnostics))
     return -1;
   const struct recomputed *rows = recompute_claims(claims, &catalog, run->arena, run->diagnostics);
-  if (!rows || run_open_output(run, &output))
+  if (!rows)
     return -1;
   struct answer_table table;
   const struct answer answer = decision_of(rows, claims->rows, &table, run->arena);
-  const struct answers answers = {&answer, 1};
-  answers_print(NULL, &answers, run->options.format, output.stream, run->arena);
-  run->no = answer.no;
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, NULL, answer);
 }
 
 int command_audit(struct run *run) {

@@ -11,17 +11,6 @@ enum { USUAL_CONTEXT = 4096 };
 // Fewer are a slip, such as 70 for 70 billion: no language model is that small.
 #define FEWEST_PARAMETERS 1e6
 
-static int print_answers(struct run *run, const struct scenario *scenario,
-                         const struct answers *answers) {
-  struct output output;
-  if (run_open_output(run, &output))
-    return -1;
-  answers_print(scenario, answers, run->options.format, output.stream, run->arena);
-  for (size_t i = 0; i < answers->count; i++)
-    run->no |= answers->list[i].no;
-  return output_close(&output, run->diagnostics);
-}
-
 static int refuse_with_scenario(struct run *run) {
   const struct options *options = &run->options;
   if (!options->where_count && !options->context && !options->kv && !options->parameters &&
@@ -41,7 +30,7 @@ static int fit_scenario(struct run *run) {
   if (!scenario || answer_fit(scenario, NULL, &answers, run->arena, run->diagnostics))
     return -1;
   run_print_warnings(run, scenario);
-  return print_answers(run, scenario, &answers);
+  return run_print_answers(run, scenario, &answers);
 }
 
 static int read_whole(struct run *run, const char *name, const char *text, double *out) {
@@ -96,7 +85,7 @@ static int fit_catalogue(struct run *run) {
       read_question(run, &question) ||
       answer_fit_catalogue(&question, &answers, run->arena, run->diagnostics))
     return -1;
-  return print_answers(run, NULL, &answers);
+  return run_print_answers(run, NULL, &answers);
 }
 
 int command_fit(struct run *run) {

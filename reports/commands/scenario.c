@@ -60,14 +60,12 @@ static bool shows_warnings(const struct run *run) {
 }
 
 int command_compare(struct run *run) {
-  struct output output;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario || run_open_output(run, &output))
+  if (!scenario)
     return -1;
   if (!shows_warnings(run))
     run_print_warnings(run, scenario);
-  compare_print(scenario, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, scenario, compare_answer(scenario, run->arena));
 }
 
 int command_finance(struct run *run) {
