@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 // Where something is shown; 0 counts as everywhere.
@@ -29,6 +30,8 @@ enum cell_kind {
   CELL_ABSENT,    // not there: CSV and JSON leave it out
   CELL_EMPTY,     // absent too, but what would hold it in JSON is there
   CELL_FLAG,      // true where `value` is not 0
+  CELL_COUNT,     // `counts[0]`: a whole number with all its digits
+  CELL_COUNTS,    // `counts`: JSON alone has them
   CELL_LIST,      // `list`
   CELL_SERIES,    // `values`: a number for each period from 0, the purchase
   CELL_CHANGE,    // a share with its sign: "+3.2 %"
@@ -42,12 +45,14 @@ struct answer_cell {
   double value;            // in base units; NAN with no text: nothing to show
   const struct unit *unit; // of the number; NULL: its row's, or its column's
   const double *values;
-  size_t value_count;
+  const uint64_t *counts;
+  size_t value_count; // of either
   struct texts list;
   const char *grade, *source, *date; // of a figure; NULL where it has none
   const char *otherwise;             // what people read where there is no number; NULL: "-"
   enum emphasis emphasis;            // beyond its row's
   bool starred;                      // a mark that a note explains
+  int digits; // so many significant ones, where a column's or row's decimals say too little; 0: those
   // The cell's live formula on the sheet Decisions, or NULL: a result that was computed once.
   // Between brackets stand references: [h200.tco] an option's item or input, [@2,1] this table's
   // row 2 and column 1 (both from 0), [=5 %] a literal of the column's unit, which gets a named
@@ -70,7 +75,8 @@ struct column_look {
   const char *about; // a further CSV field of the column, such as an option's accelerator
   enum column_align align;
   enum column_room room;
-  bool may_cut; // a terminal without room cuts its texts short
+  bool may_cut;   // a terminal without room cuts its texts short
+  bool unit_said; // words say its unit, so that a terminal has none below its heading
 };
 
 // What is said of a row beyond its cells.
@@ -109,7 +115,8 @@ struct answer_table {
   bool is_wide; // CSV has a line for each row, with the columns' keys above: the answer's only one
   // Where a cell lies in JSON; NULL: in `tables`, with its row. Keys with a point between them; %r
   // is the row's key, %c the column's; LIST[id=%c] the object of LIST whose id is the column's key,
-  // and LIST[#] one for each row: "options[id=%c].items.%r". `json_units`: the same for units.
+  // and LIST[#] one for each row: "options[id=%c].items.%r"; a value itself where it stands last.
+  // `json_units`: the same for units.
   const char *json, *json_units;
 };
 

@@ -35,13 +35,13 @@ struct answer_table answer_table_of_options(const char *key, const char *title,
   const size_t count = 1 + scenario->option_count;
   struct answer_column *columns = arena_array(arena, count, sizeof *columns);
   struct column_look *looks = arena_array(arena, count, sizeof *looks);
-  columns[0] = (struct answer_column){.key = "option", .title = ""};
+  columns[0] = (struct answer_column){.key = "option", .title = title ? title : ""};
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
     columns[1 + o] = (struct answer_column){.key = option->id, .title = option->id};
     looks[1 + o].about = option->accelerator;
   }
-  struct answer_table table = answer_table_of_rows(key, title, columns, count, room, arena);
+  struct answer_table table = answer_table_of_rows(key, NULL, columns, count, room, arena);
   table.looks = looks;
   table.unit_column = 1;
   return table;

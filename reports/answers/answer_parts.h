@@ -37,6 +37,19 @@ static inline struct answer_cell cell_flag(bool value) {
   return (struct answer_cell){.kind = CELL_FLAG, .value = value};
 }
 
+// counts: [count], for JSON; of one alone, for all.
+static inline struct answer_cell cell_counts(const uint64_t *counts, size_t count) {
+  return (struct answer_cell){
+      .kind = count == 1 ? CELL_COUNT : CELL_COUNTS, .counts = counts, .value_count = count};
+}
+
+// Numbers of one unit, or NULL.
+static inline struct answer_cell cell_series(const double *values, size_t count,
+                                             const struct unit *unit) {
+  return (struct answer_cell){
+      .kind = CELL_SERIES, .values = values, .value_count = count, .unit = unit};
+}
+
 static inline struct answer_cell cell_list(struct texts list) {
   return (struct answer_cell){.kind = CELL_LIST, .list = list};
 }
@@ -57,7 +70,7 @@ struct answer_table answer_table_of_rows(const char *key, const char *title,
                                          size_t room, struct arena *arena);
 
 // The same, of a row for each line item or the like and a column for each option, with its
-// accelerator, behind the label's. Units stand behind the label.
+// accelerator, behind the label's. Units stand behind the label, and the title, NULL for none, above.
 struct answer_table answer_table_of_options(const char *key, const char *title,
                                             const struct scenario *scenario, size_t room,
                                             struct arena *arena);

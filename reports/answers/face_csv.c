@@ -4,6 +4,7 @@
 #include "reports/print/csv_out.h"
 
 #include <csv.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,6 +47,8 @@ static void put_value(struct writer *writer, const struct answer_cell *cell,
     put_text(writer, cell->value != 0 ? "true" : "false");
   else if (cell->kind == CELL_LIST)
     put_text(writer, all);
+  else if (cell->kind == CELL_COUNT)
+    put_text(writer, arena_printf(writer->arena, "%" PRIu64, cell->counts[0]));
   else if (cell->text)
     put_text(writer, cell->text);
   else
@@ -54,7 +57,7 @@ static void put_value(struct writer *writer, const struct answer_cell *cell,
 
 static bool is_left_out(const struct answer_cell *cell) {
   return cell->kind == CELL_ABSENT || cell->kind == CELL_EMPTY || cell->kind == CELL_BAR ||
-         cell->kind == CELL_HISTOGRAM;
+         cell->kind == CELL_HISTOGRAM || cell->kind == CELL_COUNTS;
 }
 
 // A row says "-" where its numbers are plain.

@@ -24,9 +24,20 @@ static json_t *series_json(const struct answer_cell *cell, const struct unit *un
   return list;
 }
 
+static json_t *counts_json(const struct answer_cell *cell) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < cell->value_count; i++)
+    json_array_append_new(list, json_integer((json_int_t)cell->counts[i]));
+  return list;
+}
+
 static json_t *cell_json(const struct answer_cell *cell, const struct unit *unit) {
   if (cell->kind == CELL_FLAG)
     return json_boolean(cell->value != 0);
+  if (cell->kind == CELL_COUNT)
+    return json_integer((json_int_t)cell->counts[0]);
+  if (cell->kind == CELL_COUNTS)
+    return counts_json(cell);
   if (cell->kind == CELL_LIST)
     return json_out_texts(cell->list.list, cell->list.count);
   if (cell->kind == CELL_SERIES)
@@ -50,6 +61,7 @@ static json_t *sourced_json(const struct answer_cell *cell, const struct unit *u
 struct spot {
   json_t *object;
   const char *key;
+  bool is_list; // what the key means: the value is one more of its elements
 };
 
 static const char *named(const struct place_names *names, const char *text, size_t length) {
@@ -103,8 +115,8 @@ static struct spot find_spot(json_t *at, const char *place, const struct place_n
     const size_t length = strcspn(place, ".[");
     const char *key = named(names, place, length);
     place += length;
-    if (!*place)
-      return (struct spot){at, key};
+    if (!*place || !strcmp(place, "[#]"))
+      return (struct spot){at, key, *place == '['};
     const bool is_list = *place == '[';
     at = member(at, key, is_list);
     if (is_list) {
@@ -117,7 +129,10 @@ static struct spot find_spot(json_t *at, const char *place, const struct place_n
 
 static void put(json_t *at, const char *place, const struct place_names *names, json_t *value) {
   const struct spot spot = find_spot(at, place, names);
-  json_object_set_new(spot.object, spot.key, value);
+  if (spot.is_list)
+    json_array_append_new(member(spot.object, spot.key, true), value);
+  else
+    json_object_set_new(spot.object, spot.key, value);
 }
 
 // What encloses all values of a place, also where there are none: {} of "saving.%c", [] of

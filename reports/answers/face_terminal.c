@@ -24,16 +24,23 @@ static bool takes_unit_of_row(const struct answer_table *table, size_t row, size
          table->rows[row].unit;
 }
 
+// Whether the view has room for the column, or the table has another in its place.
+static bool has_room(const struct view *view, const struct answer_table *table, size_t column) {
+  const enum column_room room = table->looks ? table->looks[column].room : ROOM_ANY;
+  return room == ROOM_ANY || (room == ROOM_NARROW) == view->narrow;
+}
+
 // The scale that all numbers of a row share that have its unit.
 static struct scale row_scale(const struct view *view, const struct answer_table *table,
                               size_t row) {
-  double *values = arena_array(view->arena, table->column_count, sizeof *values);
   size_t count = 0;
   if (!table->rows || !table->rows[row].unit)
     return (struct scale){0};
+  double *values = arena_array(view->arena, table->column_count, sizeof *values);
   for (size_t c = 0; c < table->column_count; c++) {
     const struct answer_cell *cell = cell_at(table, row, c);
-    if (cell_has_number(cell) && isfinite(cell->value) && takes_unit_of_row(table, row, c))
+    if (cell_has_number(cell) && isfinite(cell->value) && takes_unit_of_row(table, row, c) &&
+        has_room(view, table, c))
       values[count++] = cell->value;
   }
   return number_scale(table->rows[row].unit, values, count, view->arena);
@@ -123,6 +130,8 @@ static const char *number_text(const struct view *view, const struct answer_tabl
     return cell->otherwise ? cell->otherwise : "-";
   if (!isfinite(cell->value))
     return cell->otherwise ? cell->otherwise : cell->value > 0 ? "no limit" : "none";
+  if (cell->digits && !view->exact)
+    return number_significant(machine_number(cell->value, unit), cell->digits, view->arena);
   if (cell->unit || !unit || view->exact)
     return with_unit(view, own_number(view, cell->value, unit), unit);
   return number_scaled(cell->value, takes_unit_of_row(table, row, column) ? *of_row : *of_column,
@@ -136,7 +145,9 @@ static const char *cell_text(const struct view *view, const struct answer_table 
   switch (cell->kind) {
   case CELL_ABSENT:
   case CELL_EMPTY: return cell->otherwise ? cell->otherwise : "-";
+  case CELL_COUNTS: return "";
   case CELL_FLAG: return cell->value != 0 ? "yes" : "no";
+  case CELL_COUNT: return number_fixed((double)cell->counts[0], 0, view->arena);
   case CELL_LIST: return list_text(view, cell);
   case CELL_SERIES: return series_text(view, cell, unit_at(table, row, column));
   case CELL_CHANGE:
@@ -174,10 +185,8 @@ struct part {
 
 static bool is_shown(const struct view *view, const struct answer_table *table, struct part part,
                      size_t column) {
-  const enum column_room room = table->looks ? table->looks[column].room : ROOM_ANY;
-  if (column && (column < part.first || column >= part.first + part.count))
-    return false;
-  return room == ROOM_ANY || (room == ROOM_NARROW) == view->narrow;
+  return (!column || (column >= part.first && column < part.first + part.count)) &&
+         has_room(view, table, column);
 }
 
 // The place of a column in a grid, behind the column of units where that comes first.
@@ -193,7 +202,8 @@ static void fill_column(const struct view *view, const struct answer_table *tabl
                         struct grid_row *rows, int place, int unit_place) {
   const struct answer_column *head = &table->columns[column];
   const struct scale scale = column_scale(view, table, column);
-  const bool units = head->unit && !view->exact && !is_text_column(table, column);
+  const bool said = table->looks && table->looks[column].unit_said;
+  const bool units = head->unit && !said && !view->exact && !is_text_column(table, column);
   rows[0].cells[place] = (struct cell){head->title, EMPHASIS_STRONG};
   rows[1].cells[place] = (struct cell){units ? scale.unit : "", EMPHASIS_FAINT};
   for (size_t r = 0; r < table->row_count; r++) {
@@ -358,7 +368,6 @@ static void print_grid(const struct view *view, const struct answer_table *table
 }
 
 static void print_table(const struct view *view, const struct answer_table *table) {
-  putc('\n', view->style->out);
   if (table->title)
     style_block(view->style, EMPHASIS_STRONG, table->title);
   print_grid(view, table);
@@ -375,14 +384,21 @@ static void print_answer(const struct view *view, const struct answer *answer) {
   const struct style *style = view->style;
   if (answer->title)
     style_block(style, EMPHASIS_STRONG, answer->title);
-  style_block(style, answer->no ? EMPHASIS_ALARM : EMPHASIS_GOOD, answer->sentence);
+  if (*answer->sentence)
+    style_block(style, answer->no ? EMPHASIS_ALARM : EMPHASIS_GOOD, answer->sentence);
   if (view->exact && answer->reasons.count)
     putc('\n', style->out);
   if (view->exact)
     print_texts(view, &answer->reasons, "- ");
-  for (size_t t = 0; t < answer->table_count; t++)
-    if (table_shown(&answer->tables[t], FACE_TERMINAL))
-      print_table(view, &answer->tables[t]);
+  bool begun = answer->title || *answer->sentence;
+  for (size_t t = 0; t < answer->table_count; t++) {
+    if (!table_shown(&answer->tables[t], FACE_TERMINAL))
+      continue;
+    if (begun)
+      putc('\n', style->out);
+    begun = true;
+    print_table(view, &answer->tables[t]);
+  }
   if (answer->note_count || answer->warnings.count)
     putc('\n', style->out);
   for (size_t i = 0; i < answer->note_count; i++)
