@@ -69,13 +69,11 @@ int command_compare(struct run *run) {
 }
 
 int command_finance(struct run *run) {
-  struct output output;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario || run_open_output(run, &output))
+  if (!scenario)
     return -1;
   run_print_warnings(run, scenario);
-  finance_print(scenario, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, scenario, finance_answer(scenario, run->arena));
 }
 
 // Amounts in two currencies have no difference.
