@@ -174,6 +174,8 @@ struct part {
 
 static bool is_shown(const struct view *view, const struct answer_table *table, struct part part,
                      size_t column) {
+  if (!column_shown(table, column, FACE_TERMINAL))
+    return false;
   const enum column_room room = table->looks ? table->looks[column].room : ROOM_ANY;
   if (column && (column < part.first || column >= part.first + part.count))
     return false;
@@ -357,7 +359,16 @@ static void print_grid(const struct view *view, const struct answer_table *table
     grid_print(grid_of(&narrow, table, all_of(table)), view->style);
 }
 
+static bool any_row(const struct answer_table *table) {
+  for (size_t r = 0; r < table->row_count; r++)
+    if (row_shown(table, r, FACE_TERMINAL))
+      return true;
+  return false;
+}
+
 static void print_table(const struct view *view, const struct answer_table *table) {
+  if (!any_row(table))
+    return;
   putc('\n', view->style->out);
   if (table->title)
     style_block(view->style, EMPHASIS_STRONG, table->title);
@@ -375,6 +386,10 @@ static void print_answer(const struct view *view, const struct answer *answer) {
   const struct style *style = view->style;
   if (answer->title)
     style_block(style, EMPHASIS_STRONG, answer->title);
+  for (size_t i = 0; i < answer->head_count; i++)
+    style_paragraph(style, answer->heads[i].label, answer->heads[i].text);
+  if (answer->head_count)
+    putc('\n', style->out);
   style_block(style, answer->no ? EMPHASIS_ALARM : EMPHASIS_GOOD, answer->sentence);
   if (view->exact && answer->reasons.count)
     putc('\n', style->out);
