@@ -13,12 +13,18 @@ bool row_shown(const struct answer_table *table, size_t row, unsigned faces) {
   return !table->rows || !table->rows[row].faces || table->rows[row].faces & faces;
 }
 
+bool column_shown(const struct answer_table *table, size_t column, enum face face) {
+  return !table->looks || !table->looks[column].faces || table->looks[column].faces & face;
+}
+
 const struct answer_cell *cell_at(const struct answer_table *table, size_t row, size_t column) {
   return &table->cells[row * table->column_count + column];
 }
 
 const struct unit *unit_at(const struct answer_table *table, size_t row, size_t column) {
   const struct answer_cell *cell = cell_at(table, row, column);
+  if (cell->kind == CELL_CHANGE || cell->kind == CELL_FLAG)
+    return NULL;
   if (cell->unit || table->columns[column].unit || !table->rows)
     return cell->unit ? cell->unit : table->columns[column].unit;
   return table->rows[row].unit;

@@ -72,6 +72,7 @@ struct answer_column {
 
 // What is said of a column beyond that.
 struct column_look {
+  unsigned faces;
   const char *about; // a further CSV field of the column, such as an option's accelerator
   enum column_align align;
   enum column_room room;
@@ -147,9 +148,11 @@ struct csv_field {
 };
 
 struct answer {
-  const char *kind;     // "rent": the command
-  const char *name;     // an identifier, unique within its kind: what explain calls it
-  const char *title;    // "Rent or own: mi325x"; NULL where the scenario's says it
+  const char *kind;                // "rent": the command
+  const char *name;                // an identifier, unique within its kind: what explain calls it
+  const char *title;               // "Rent or own: mi325x"; NULL where the scenario's says it
+  const struct answer_note *heads; // above it all, where no scenario's heading stands
+  size_t head_count;
   const char *sentence; // the answer, in one or two
   bool no;              // the answer is "no": exit status 1
   struct texts reasons; // how it was got, step by step: what explain shows; sentences

@@ -51,12 +51,13 @@ struct answer_table answer_table_of_facts(size_t room, struct arena *arena) {
   static const struct answer_column columns[] = {{"fact", "", NULL}, {"value", "", NULL}};
   struct answer_table facts = answer_table_of_rows("facts", NULL, columns, 2, room, arena);
   facts.json = "%r";
-  facts.faces = FACE_JSON;
   return facts;
 }
 
 void answer_fact(struct answer_table *facts, const char *place, struct answer_cell cell) {
-  answer_table_row_of(facts, (struct answer_row){.key = place, .label = place, .json = place})[1] =
+  answer_table_row_of(
+      facts,
+      (struct answer_row){.key = place, .label = place, .json = place, .faces = FACE_JSON})[1] =
       cell;
 }
 
@@ -167,16 +168,29 @@ void answer_set_tables(struct answer *answer, const struct answer_table *tables,
   answer->table_count = count;
 }
 
+static void add_note(const struct answer_note **notes, size_t *count, const char *label,
+                     const char *text, struct arena *arena) {
+  struct answer_note *longer = arena_grow(arena, *notes, *count, *count + 1, sizeof *longer);
+  longer[(*count)++] = (struct answer_note){label, text};
+  *notes = longer;
+}
+
 void answer_note(struct answer *answer, struct arena *arena, const char *label, const char *format,
                  ...) {
   va_list arguments;
-  struct answer_note *notes =
-      arena_grow(arena, answer->notes, answer->note_count, answer->note_count + 1, sizeof *notes);
   va_start(arguments, format);
-  notes[answer->note_count++] =
-      (struct answer_note){label, arena_vprintf(arena, format, arguments)};
+  add_note(&answer->notes, &answer->note_count, label, arena_vprintf(arena, format, arguments),
+           arena);
   va_end(arguments);
-  answer->notes = notes;
+}
+
+void answer_head(struct answer *answer, struct arena *arena, const char *label, const char *format,
+                 ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  add_note(&answer->heads, &answer->head_count, label, arena_vprintf(arena, format, arguments),
+           arena);
+  va_end(arguments);
 }
 
 // ---- words and units

@@ -119,6 +119,10 @@ void answer_set_tables(struct answer *answer, const struct answer_table *tables,
 void answer_note(struct answer *answer, struct arena *arena, const char *label, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
 
+// The same above the sentence.
+void answer_head(struct answer *answer, struct arena *arena, const char *label, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
+
 // A unit that stands in the program's text.
 const struct unit *unit_known(const char *text, struct arena *arena);
 

@@ -409,7 +409,7 @@ static struct answer_table document_table(const struct comparing *comparing) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if (comparing->ranking->options[o].cheapest)
       texts_add(&cheapest, comparing->arena, "%s", option_at(comparing, o)->id);
-  struct answer_table table = answer_table_of_facts(6, comparing->arena);
+  struct answer_table table = answer_table_of_facts(7, comparing->arena);
   answer_fact(&table, "scenario.horizon",
               cell_in(option_value(scenario, &scenario->options[0], horizon, 0),
                       unit_of_item(scenario, "horizon")));
@@ -418,6 +418,8 @@ static struct answer_table document_table(const struct comparing *comparing) {
   answer_fact(&table, "baseline", cell_words(option_at(comparing, scenario->baseline)->id));
   answer_fact(&table, "cheapest", cell_list(cheapest));
   answer_fact(&table, "mixed", cell_flag(scenario->mixed));
+  if (scenario->mixed)
+    answer_fact(&table, "mixed_reason", cell_words(scenario->mixed_reason));
   return table;
 }
 

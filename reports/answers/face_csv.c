@@ -44,7 +44,7 @@ static void put_value(struct writer *writer, const struct answer_cell *cell,
   for (size_t i = 0; i < cell->list.count; i++)
     all = arena_printf(writer->arena, "%s%s%s", all, i ? ", " : "", cell->list.list[i]);
   if (cell->kind == CELL_FLAG)
-    put_text(writer, cell->value != 0 ? "true" : "false");
+    csv_out_number(&writer->out, cell->value != 0);
   else if (cell->kind == CELL_LIST)
     put_text(writer, all);
   else if (cell->kind == CELL_COUNT)
@@ -57,7 +57,8 @@ static void put_value(struct writer *writer, const struct answer_cell *cell,
 
 static bool is_left_out(const struct answer_cell *cell) {
   return cell->kind == CELL_ABSENT || cell->kind == CELL_EMPTY || cell->kind == CELL_BAR ||
-         cell->kind == CELL_HISTOGRAM || cell->kind == CELL_COUNTS;
+         cell->kind == CELL_HISTOGRAM || cell->kind == CELL_COUNTS ||
+         (cell->kind == CELL_LIST && !cell->list.count);
 }
 
 // A row says "-" where its numbers are plain.
@@ -110,7 +111,8 @@ static void put_line(struct writer *writer, const struct answer_table *table, si
 static void put_cell(struct writer *writer, const struct answer_table *table, size_t row,
                      size_t column) {
   const struct answer_cell *cell = cell_at(table, row, column);
-  if (is_left_out(cell) || !row_shown(table, row, FACE_CSV))
+  if (is_left_out(cell) || !row_shown(table, row, FACE_CSV) ||
+      !column_shown(table, column, FACE_CSV))
     return;
   const size_t lines = cell->kind == CELL_SERIES ? cell->value_count : 1;
   for (size_t period = 0; period < lines; period++)

@@ -111,6 +111,10 @@ static json_t *element(json_t *list, const char *place, const struct place_names
 }
 
 static struct spot find_spot(json_t *at, const char *place, const struct place_names *names) {
+  const char *column = names->column ? strstr(place, ".%c") : NULL;
+  if (column) // its key may be a place itself
+    place = arena_printf(names->arena, "%.*s.%s%s", (int)(column - place), place, names->column,
+                         column + 3);
   for (;;) {
     const size_t length = strcspn(place, ".[");
     const char *key = named(names, place, length);
@@ -202,6 +206,8 @@ static void put_table(json_t *at, const struct answer_table *table, struct arena
     if (table->rows && table->rows[r].json)
       enclose(at, table->rows[r].json, arena);
     for (size_t c = first; c < table->column_count; c++) {
+      if (!column_shown(table, c, FACE_JSON))
+        continue;
       const struct place_names names = {table->rows ? table->rows[r].key : NULL,
                                         table->columns[c].key, shown, arena};
       put_cell(at, table, r, c, place, &names);

@@ -185,8 +185,8 @@ struct part {
 
 static bool is_shown(const struct view *view, const struct answer_table *table, struct part part,
                      size_t column) {
-  return (!column || (column >= part.first && column < part.first + part.count)) &&
-         has_room(view, table, column);
+  return column_shown(table, column, FACE_TERMINAL) && has_room(view, table, column) &&
+         (!column || (column >= part.first && column < part.first + part.count));
 }
 
 // The place of a column in a grid, behind the column of units where that comes first.
@@ -367,6 +367,13 @@ static void print_grid(const struct view *view, const struct answer_table *table
     grid_print(grid_of(&narrow, table, all_of(table)), view->style);
 }
 
+static bool any_row(const struct answer_table *table) {
+  for (size_t r = 0; r < table->row_count; r++)
+    if (row_shown(table, r, FACE_TERMINAL))
+      return true;
+  return false;
+}
+
 static void print_table(const struct view *view, const struct answer_table *table) {
   if (table->title)
     style_block(view->style, EMPHASIS_STRONG, table->title);
@@ -384,6 +391,10 @@ static void print_answer(const struct view *view, const struct answer *answer) {
   const struct style *style = view->style;
   if (answer->title)
     style_block(style, EMPHASIS_STRONG, answer->title);
+  for (size_t i = 0; i < answer->head_count; i++)
+    style_paragraph(style, answer->heads[i].label, answer->heads[i].text);
+  if (answer->head_count)
+    putc('\n', style->out);
   if (*answer->sentence)
     style_block(style, answer->no ? EMPHASIS_ALARM : EMPHASIS_GOOD, answer->sentence);
   if (view->exact && answer->reasons.count)
@@ -392,7 +403,7 @@ static void print_answer(const struct view *view, const struct answer *answer) {
     print_texts(view, &answer->reasons, "- ");
   bool begun = answer->title || *answer->sentence;
   for (size_t t = 0; t < answer->table_count; t++) {
-    if (!table_shown(&answer->tables[t], FACE_TERMINAL))
+    if (!table_shown(&answer->tables[t], FACE_TERMINAL) || !any_row(&answer->tables[t]))
       continue;
     if (begun)
       putc('\n', style->out);

@@ -19,9 +19,10 @@ void csv_print(const struct scenario *scenario, const struct answers *answers, F
 void json_print(const struct scenario *scenario, const struct answers *answers, FILE *out,
                 struct arena *arena);
 
-// Whether the table, or a row of it, is shown on a face, or on any of several.
+// Whether the table, or a row or column of it, is shown on a face, or on any of several.
 bool table_shown(const struct answer_table *table, enum face face);
 bool row_shown(const struct answer_table *table, size_t row, unsigned faces);
+bool column_shown(const struct answer_table *table, size_t column, enum face face);
 
 const struct answer_cell *cell_at(const struct answer_table *table, size_t row, size_t column);
 

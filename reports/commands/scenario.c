@@ -88,14 +88,12 @@ static int refuse_currencies(struct run *run, const struct scenario *a, const st
 }
 
 int command_diff(struct run *run) {
-  struct output output;
   const struct scenario *a = run_read_scenario(run, 0), *b = run_read_scenario(run, 1);
-  if (!a || !b || refuse_currencies(run, a, b) || run_open_output(run, &output))
+  if (!a || !b || refuse_currencies(run, a, b))
     return -1;
   run_print_warnings(run, a);
   run_print_warnings(run, b);
-  diff_print(a, b, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, NULL, diff_answer(a, b, run->arena));
 }
 
 // KIND.NAME, where KIND is a question that the scenario asks and not one of its options.

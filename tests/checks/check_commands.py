@@ -288,11 +288,12 @@ def check_csv(folder):
                     equal(found[option['id'], name, str(period)], wanted, f"{option['id']}.{name}@{period}")
             for name, figure in option['inputs'].items():
                 equal(found[option['id'], name, ''], figure['value'], f"{option['id']}.{name}")
-        tail = rows[len(rows) - 2 * len(result['saving']):]
-        equal({(r['option'], r['item']) for r in tail},
+        equal({(r['option'], r['item']) for r in rows if r['item'] in ('saving', 'saving_levelised')},
               {(o, s) for o in result['saving'] for s in ('saving', 'saving_levelised')}, 'saving rows')
         for option, saving in result['saving'].items():
             equal(found[option, 'saving', ''], saving, f'saving of {option}')
+        equal([option['id'] for option in result['options'] if found[option['id'], 'cheapest', '']], result['cheapest'],
+              'the cheapest')
 
 
 def check_csv_guard(folder):
@@ -477,7 +478,7 @@ def check_diff(folder):
     close(result['change'], result['b'] / result['a'] - 1, 'change', 1e-12)
     text = run('diff', folder.golden, other, '-q').stdout
     for pattern in (r'^electricity_price +all options  0\.08 USD/kWh  +0\.1 USD/kWh$',
-                    r'^discount +mi325x +14 % +22 %$', r'^  all of them together +USD/Mtok +0\.\d{4} +-\d'):
+                    r'^discount +mi325x +14 % +22 %$', r'^all of them together +USD/Mtok +0\.\d{4} +-\d'):
         expect(re.search(pattern, text, re.M), f'{pattern} is not in\n{text}')
     narrow(text)
     dear = run_json('diff', folder.golden, other, '--case', 'dear')['inputs']
@@ -505,13 +506,16 @@ def check_diff_of_unlike(folder):
 
 def check_diff_csv(folder):
     rows = run_csv('diff', folder.golden, folder.with_options(2))
-    equal({r['kind'] for r in rows}, {'only_a', 'only_b'}, 'kinds')
+    equal({(r['table'], r['row'], r['value']) for r in rows if r['table'] == 'facts'},
+          {('facts', 'only_a', 'h200, mi325x'), ('facts', 'only_b', 'candidate_0, candidate_1')}, 'options')
     other = folder.write('csv.ini', GOLDEN.replace('wacc = 8', 'wacc = 9').replace('pue = 1.25', 'pue = 1.3'))
     rows = run_csv('diff', folder.golden, other)
-    equal({r['kind'] for r in rows}, {'input', 'result', 'alone', 'together'}, 'kinds')
-    for row in rows:
-        a, b, change = (float(row[key]) for key in ('a', 'b', 'change'))
-        close(change, b / a - 1 if a != b else 0, f'change of {row["name"]}')
+    equal({r['table'] for r in rows}, {'inputs', 'h200', 'h200.alone', 'mi325x', 'mi325x.alone'}, 'tables')
+    found = {(r['table'], r['row'], r['column']): r for r in rows}
+    equal(found['inputs', 'h200.wacc', 'b.value']['value'], '9', 'an input')
+    for table, row in {(r['table'], r['row']) for r in rows if '.alone' not in r['table'] and r['table'] != 'inputs'}:
+        a, b, change = (float(found[table, row, column]['value']) for column in ('a', 'b', 'change'))
+        close(change, b / a - 1 if a != b else 0, f'change of {row}')
 
 
 def narrow(text):
