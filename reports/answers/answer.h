@@ -76,8 +76,9 @@ struct column_look {
   const char *about; // a further CSV field of the column, such as an option's accelerator
   enum column_align align;
   enum column_room room;
-  bool may_cut;   // a terminal without room cuts its texts short
-  bool unit_said; // words say its unit, so that a terminal has none below its heading
+  bool may_cut;     // a terminal without room cuts its texts short
+  bool unit_said;   // words say its unit, so that a terminal has none below its heading
+  const char *json; // instead of its table's
 };
 
 // What is said of a row beyond its cells.
@@ -100,7 +101,7 @@ struct answer_row {
 struct answer_table {
   const char *key, *title;
   const struct answer_column *columns; // the first names the row
-  struct column_look *looks;           // [column_count], or NULL
+  const struct column_look *looks;     // [column_count], or NULL
   size_t column_count;
   struct answer_cell *cells; // [row_count][column_count]
   struct answer_row *rows;   // [row_count], or NULL

@@ -68,6 +68,10 @@ struct answer_cell *answer_table_row(struct answer_table *table) {
   return row;
 }
 
+void answer_table_add(struct answer_table *table, const struct answer_cell *cells) {
+  memcpy(answer_table_row(table), cells, table->column_count * sizeof *cells);
+}
+
 struct answer_cell *answer_table_row_of(struct answer_table *table, struct answer_row row) {
   table->rows[table->row_count] = row;
   struct answer_cell *cells = answer_table_row(table);

@@ -82,6 +82,9 @@ void answer_fact(struct answer_table *facts, const char *place, struct answer_ce
 // The next row of a table, with nothing in its cells.
 struct answer_cell *answer_table_row(struct answer_table *table);
 
+// One more row, of all its cells: copied.
+void answer_table_add(struct answer_table *table, const struct answer_cell *cells);
+
 // The next row of a table of rows, with its label in the first cell and nothing in the others, or
 // absent in a table of options.
 struct answer_cell *answer_table_row_of(struct answer_table *table, struct answer_row row);

@@ -174,7 +174,8 @@ static void put_cell(json_t *at, const struct answer_table *table, size_t r, siz
   const struct answer_cell *cell = cell_at(table, r, c);
   const struct answer_row *row = table->rows ? &table->rows[r] : NULL;
   const struct unit *unit = unit_at(table, r, c);
-  place = row && row->json ? row->json : place;
+  const struct column_look *look = table->looks ? &table->looks[c] : NULL;
+  place = row && row->json ? row->json : look && look->json ? look->json : place;
   if (cell->kind == CELL_EMPTY)
     find_spot(at, place, names);
   if (cell->kind == CELL_ABSENT || cell->kind == CELL_EMPTY || cell->kind == CELL_BAR ||

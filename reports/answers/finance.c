@@ -100,8 +100,7 @@ static const char *sentence(const struct scenario *scenario, struct arena *arena
     if (comparison)
       all = arena_printf(arena, "%s%s%s", all, *all ? "; " : "", earning(comparison, arena));
   }
-  return *all ? arena_printf(arena, "At the output of %s, %s.", baseline_of(scenario)->id, all)
-              : "";
+  return *all ? arena_printf(arena, "For the same output, %s.", all) : "";
 }
 
 // A view: on a terminal, its scalars.
