@@ -1,123 +1,110 @@
 #include "reports/answers/solve.h"
 
-#include "reports/print/csv_out.h"
-#include "reports/print/heading.h"
-#include "reports/print/json_out.h"
+#include "model/cost/graph.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 5 };
+enum { SHOWN_DIGITS = 5, FACTS = 40 };
 
-static const struct unit *input_unit(const struct solve_answer *answer) {
-  return &target_input(answer->scenario, answer->target)->unit;
+// What is said of a value that was looked for.
+struct solving {
+  const struct solve_answer *solved;
+  const struct solve_spread *spread;
+  const struct unit *unit, *cost_unit; // of the input
+  const char *option;
+  struct arena *arena;
+};
+
+// ---- words
+
+static const char *with_unit(const struct solving *solving, double value, const struct unit *unit) {
+  const char *number =
+      number_significant(number_in_unit(value, unit), SHOWN_DIGITS, solving->arena);
+  return strcmp(unit->text, "-") != 0 ? arena_printf(solving->arena, "%s %s", number, unit->text)
+                                      : number;
 }
 
-static const struct unit *cost_unit(const struct solve_answer *answer) {
-  return &answer->scenario->model->declarations[answer->item].unit;
+static const char *input_text(const struct solving *solving, double value) {
+  return with_unit(solving, value, solving->unit);
 }
 
-static const char *option_id(const struct solve_answer *answer) {
-  return answer->scenario->options[answer->option].id;
-}
-
-static const char *with_unit(double value, const struct unit *unit, struct arena *arena) {
-  const char *number = number_significant(number_in_unit(value, unit), SHOWN_DIGITS, arena);
-  return strcmp(unit->text, "-") != 0 ? arena_printf(arena, "%s %s", number, unit->text) : number;
+static const char *percent(const struct solving *solving, double share) {
+  return arena_printf(solving->arena, "%s %%", number_significant(100 * share, 3, solving->arena));
 }
 
 // "as much as h200", "5 % less than h200", "0.3 USD/Mtok"
-static const char *wanted_text(const struct solve_answer *answer, struct arena *arena) {
-  const char *share = number_significant(100 * fabs(answer->saving), 3, arena);
-  const char *than = answer->matches ? answer->scenario->options[answer->match].id
-                                     : with_unit(answer->wanted_cost, cost_unit(answer), arena);
-  if (answer->saving != 0)
-    return arena_printf(arena, "%s %% %s than %s", share, answer->saving > 0 ? "less" : "more",
-                        than);
-  return answer->matches ? arena_printf(arena, "as much as %s", than) : than;
+static const char *wanted_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const char *than = solved->matches ? solved->scenario->options[solved->match].id
+                                     : with_unit(solving, solved->wanted_cost, solving->cost_unit);
+  if (solved->saving != 0)
+    return arena_printf(solving->arena, "%s %s than %s", percent(solving, fabs(solved->saving)),
+                        solved->saving > 0 ? "less" : "more", than);
+  return solved->matches ? arena_printf(solving->arena, "as much as %s", than) : than;
 }
 
 // "3.1 % more than that"
-static const char *gap_text(double gap, struct arena *arena) {
+static const char *gap_text(const struct solving *solving, double gap) {
   if (!isfinite(gap))
     return "no finite amount";
   if (fabs(gap) < 5e-8)
     return "just that";
-  return arena_printf(arena, "%s %% %s than that", number_significant(100 * fabs(gap), 3, arena),
+  return arena_printf(solving->arena, "%s %s than that", percent(solving, fabs(gap)),
                       gap > 0 ? "more" : "less");
 }
 
-static void print_values(const struct solve_answer *answer, const struct style *style) {
-  struct arena *arena = style->arena;
-  const char *values = "";
-  for (size_t i = 0; i < answer->count; i++)
-    values = arena_printf(arena, "%s%s%s", values, i == 0 ? "" : " and at ",
-                          with_unit(answer->roots[i], input_unit(answer), arena));
-  style_block(style, EMPHASIS_STRONG,
-              arena_printf(arena, "%s costs %s at %s = %s%s", option_id(answer),
-                           wanted_text(answer, arena), answer->name, values,
-                           answer->more ? ", and at further values" : ""));
-}
-
-static bool is_flat(const struct solve_answer *answer) {
-  return fabs(answer->gap_low - answer->gap_high) < 1e-12 &&
-         fabs(answer->gap_low - answer->gap_base) < 1e-12;
-}
-
 // Where the search begins: where an input may be no 0, say, a hair above it stands in.
-static const char *low_text(const struct solve_answer *answer, struct arena *arena) {
-  const struct declaration *input = target_input(answer->scenario, answer->target);
-  const struct limits limits = target_limits(answer->scenario, answer->target);
-  if (input->has_min && input->min_exclusive && answer->low == limits.low)
-    return arena_printf(arena, "just above %s", with_unit(input->min, &input->unit, arena));
-  return with_unit(answer->low, &input->unit, arena);
+static const char *low_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const struct declaration *input = target_input(solved->scenario, solved->target);
+  const struct limits limits = target_limits(solved->scenario, solved->target);
+  if (input->has_min && input->min_exclusive && solved->low == limits.low)
+    return arena_printf(solving->arena, "just above %s", input_text(solving, input->min));
+  return input_text(solving, solved->low);
 }
 
-static void print_none(const struct solve_answer *answer, const struct style *style) {
-  struct arena *arena = style->arena;
-  if (is_flat(answer)) {
-    style_block(style, EMPHASIS_STRONG,
-                arena_printf(arena, "No value of %s makes %s cost %s: it does not matter to that",
-                             answer->name, option_id(answer), wanted_text(answer, arena)));
-    return;
+static bool is_flat(const struct solve_answer *solved) {
+  return fabs(solved->gap_low - solved->gap_high) < 1e-12 &&
+         fabs(solved->gap_low - solved->gap_base) < 1e-12;
+}
+
+static const char *sentence(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const char *values = "", *wanted = wanted_text(solving);
+  for (size_t i = 0; i < solved->count; i++)
+    values = arena_printf(solving->arena, "%s%s%s", values, i == 0 ? "" : " and at ",
+                          input_text(solving, solved->roots[i]));
+  if (solved->count)
+    return arena_printf(solving->arena, "%s costs %s at %s = %s%s", solving->option, wanted,
+                        solved->name, values, solved->more ? ", and at further values" : "");
+  if (is_flat(solved))
+    return arena_printf(solving->arena,
+                        "No value of %s makes %s cost %s: it does not matter to that", solved->name,
+                        solving->option, wanted);
+  return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s", solved->name,
+                      low_text(solving), input_text(solving, solved->high), solving->option,
+                      wanted);
+}
+
+static void add_gaps(const struct solving *solving, struct answer *answer) {
+  const struct solve_answer *solved = solving->solved;
+  struct arena *arena = solving->arena;
+  if (answer->no && !is_flat(solved)) {
+    answer_note(answer, arena, "", "at %s it costs %s", low_text(solving),
+                gap_text(solving, solved->gap_low));
+    answer_note(answer, arena, "", "at %s it costs %s", input_text(solving, solved->high),
+                gap_text(solving, solved->gap_high));
   }
-  const struct unit *unit = input_unit(answer);
-  style_block(style, EMPHASIS_STRONG,
-              arena_printf(arena, "No value of %s in [%s, %s] makes %s cost %s", answer->name,
-                           low_text(answer, arena), with_unit(answer->high, unit, arena),
-                           option_id(answer), wanted_text(answer, arena)));
-  const char *const ends[] = {low_text(answer, arena), with_unit(answer->high, unit, arena)};
-  const double gaps[] = {answer->gap_low, answer->gap_high};
-  for (size_t i = 0; i < 2; i++)
-    style_paragraph(style, "",
-                    arena_printf(arena, "at %s it costs %s", ends[i], gap_text(gaps[i], arena)));
-}
-
-static const char *share_text(double share, struct arena *arena) {
-  return arena_printf(arena, "%s %% of draws", number_significant(100 * share, 3, arena));
-}
-
-// "With the ranges: median 12.8 %, 90 % between 4.1 and 20.2 %"
-static void print_interval(const struct solve_answer *answer, const struct solve_spread *spread,
-                           const struct style *style) {
-  enum { LOW = 0, MIDDLE = SIMULATE_LEVELS / 2, HIGH = SIMULATE_LEVELS - 1 };
-  struct arena *arena = style->arena;
-  const struct unit *unit = input_unit(answer);
-  const double low = number_in_unit(spread->percentiles[LOW], unit);
-  style_block(style, EMPHASIS_STRONG,
-              arena_printf(arena, "With the ranges: median %s, 90 %% between %s and %s%s",
-                           with_unit(spread->percentiles[MIDDLE], unit, arena),
-                           number_significant(low, SHOWN_DIGITS, arena),
-                           with_unit(spread->percentiles[HIGH], unit, arena),
-                           spread->found < 1 ? ", where there is one" : ""));
+  answer_note(answer, arena, "", "now, at %s, it costs %s", input_text(solving, solved->base),
+              gap_text(solving, solved->gap_base));
 }
 
 // Draws without a value, and with several.
-static void print_exceptions(const struct solve_answer *answer, const struct solve_spread *spread,
-                             const struct style *style) {
-  struct arena *arena = style->arena;
-  const struct unit *unit = input_unit(answer);
+static void add_exceptions(const struct solving *solving, struct answer *answer) {
+  const struct solve_spread *spread = solving->spread;
   const struct {
     double share;
     const char *what;
@@ -126,160 +113,145 @@ static void print_exceptions(const struct solve_answer *answer, const struct sol
                     {1 - spread->found - spread->above - spread->below, "no value found"}};
   for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
     if (exceptions[i].share > 1e-12)
-      style_paragraph(style, "",
-                      arena_printf(arena, "in %s %s [%s, %s]",
-                                   share_text(exceptions[i].share, arena), exceptions[i].what,
-                                   low_text(answer, arena), with_unit(answer->reach, unit, arena)));
+      answer_note(answer, solving->arena, "", "in %s of draws %s [%s, %s]",
+                  percent(solving, exceptions[i].share), exceptions[i].what, low_text(solving),
+                  input_text(solving, solving->solved->reach));
   if (spread->several > 0)
-    style_paragraph(style, "",
-                    arena_printf(arena, "in %s several values: the lowest counts",
-                                 share_text(spread->several, arena)));
+    answer_note(answer, solving->arena, "", "in %s of draws several values: the lowest counts",
+                percent(solving, spread->several));
 }
 
-static void print_spread(const struct solve_answer *answer, const struct solve_spread *spread,
-                         const struct style *style) {
-  struct arena *arena = style->arena;
+static void add_spread(const struct solving *solving, struct answer *answer) {
+  enum { LOW = 0, MIDDLE = SIMULATE_LEVELS / 2, HIGH = SIMULATE_LEVELS - 1 };
+  const struct solve_spread *spread = solving->spread;
+  struct arena *arena = solving->arena;
+  const double *values = spread->percentiles;
   if (spread->found > 0)
-    print_interval(answer, spread, style);
-  print_exceptions(answer, spread, style);
-  style_paragraph(style, "",
-                  arena_printf(arena, "at %s it costs no more than that in %s",
-                               with_unit(answer->base, input_unit(answer), arena),
-                               share_text(spread->enough, arena)));
-  style_paragraph(
-      style, "",
-      arena_printf(arena, "%s draws (%s, seed %llu)", number_fixed((double)spread->done, 0, arena),
-                   draw_method_names[spread->method], (unsigned long long)spread->seed));
+    answer_note(answer, arena, "With the ranges: ", "median %s, 90 %% between %s and %s%s",
+                input_text(solving, values[MIDDLE]),
+                number_significant(number_in_unit(values[LOW], solving->unit), SHOWN_DIGITS, arena),
+                input_text(solving, values[HIGH]), spread->found < 1 ? ", where there is one" : "");
+  add_exceptions(solving, answer);
+  answer_note(answer, arena, "", "at %s it costs no more than that in %s of draws",
+              input_text(solving, solving->solved->base), percent(solving, spread->enough));
+  answer_note(answer, arena, "", "%s draws (%s, seed %llu)",
+              number_fixed((double)spread->done, 0, arena), draw_method_names[spread->method],
+              (unsigned long long)spread->seed);
   if (spread->partial)
-    style_block(style, EMPHASIS_ALARM,
-                arena_printf(arena, "PARTIAL: %s of %s draws",
-                             number_fixed((double)spread->done, 0, arena),
-                             number_fixed((double)spread->draws, 0, arena)));
+    texts_add(&answer->warnings, arena, "PARTIAL: %s of %s draws",
+              number_fixed((double)spread->done, 0, arena),
+              number_fixed((double)spread->draws, 0, arena));
   for (size_t i = 0; i < spread->note_count; i++)
-    style_paragraph(style, "Note: ", spread->notes[i]);
+    answer_note(answer, arena, "Note: ", "%s", spread->notes[i]);
 }
 
-static void table_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                        FILE *out, struct arena *arena) {
-  const struct style style = style_of(out, arena);
-  heading_print(answer->scenario, &style);
-  if (answer->count)
-    print_values(answer, &style);
-  else
-    print_none(answer, &style);
-  style_paragraph(&style, "",
-                  arena_printf(arena, "now, at %s, it costs %s",
-                               with_unit(answer->base, input_unit(answer), arena),
-                               gap_text(answer->gap_base, arena)));
-  if (spread)
-    print_spread(answer, spread, &style);
+// ---- tables
+
+static const char *level_key(int level, struct arena *arena) {
+  return arena_printf(arena, "P%.0f", 100 * simulate_levels[level]);
 }
 
-static void put_number(struct csv_out *out, double value) {
-  if (isfinite(value))
-    csv_out_number(out, value);
-  else
-    csv_out_blank(out);
-}
-
-// Behind the columns of the answer.
-static void put_spread(struct csv_out *out, const struct solve_spread *spread,
-                       const struct unit *unit) {
-  put_number(out, (double)spread->done);
-  put_number(out, spread->found);
-  put_number(out, spread->enough);
-  for (int l = 0; l < SIMULATE_LEVELS; l++)
-    put_number(out, number_in_unit(spread->percentiles[l], unit));
-}
-
-static void csv_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                      FILE *file) {
-  static const char *const header[] = {
-      "input", "unit",   "base", "low", "high", "gap_base", "gap_low", "gap_high", "value", "draws",
-      "found", "enough", "P5",   "P10", "P25",  "P50",      "P75",     "P90",      "P95"};
-  enum { COLUMNS = sizeof header / sizeof header[0], OF_SPREAD = 3 + SIMULATE_LEVELS };
-  const struct unit *unit = input_unit(answer);
-  struct csv_out out = {.file = file};
-  csv_out_header(&out, header, COLUMNS - (spread ? 0 : OF_SPREAD));
-  for (size_t i = 0; i < answer->count || i == 0; i++) {
-    csv_out_text(&out, answer->name);
-    csv_out_text(&out, unit->text);
-    put_number(&out, number_in_unit(answer->base, unit));
-    put_number(&out, number_in_unit(answer->low, unit));
-    put_number(&out, number_in_unit(answer->high, unit));
-    put_number(&out, answer->gap_base);
-    put_number(&out, answer->gap_low);
-    put_number(&out, answer->gap_high);
-    put_number(&out, answer->count ? number_in_unit(answer->roots[i], unit) : NAN);
-    if (spread)
-      put_spread(&out, spread, unit);
-    csv_out_end_row(&out);
+static struct answer_table values_table(const struct solving *solving) {
+  enum { ALONE = 9, OF_SPREAD = 3, ALL = ALONE + OF_SPREAD + SIMULATE_LEVELS };
+  struct answer_column columns[ALL] = {{.key = "input"},   {.key = "unit"},     {.key = "base"},
+                                       {.key = "low"},     {.key = "high"},     {.key = "gap_base"},
+                                       {.key = "gap_low"}, {.key = "gap_high"}, {.key = "value"},
+                                       {.key = "draws"},   {.key = "found"},    {.key = "enough"}};
+  const struct solve_answer *solved = solving->solved;
+  const struct solve_spread *spread = solving->spread;
+  const struct unit *unit = solving->unit;
+  for (int level = 0; level < SIMULATE_LEVELS; level++)
+    columns[ALONE + OF_SPREAD + level].key = level_key(level, solving->arena);
+  struct answer_table table =
+      answer_table_new("values", NULL, columns, spread ? ALL : ALONE, SOLVE_ROOTS, solving->arena);
+  for (size_t i = 0; i < solved->count || i == 0; i++) {
+    struct answer_cell cells[ALL] = {cell_words(solved->name),
+                                     cell_words(unit->text),
+                                     cell_in(solved->base, unit),
+                                     cell_in(solved->low, unit),
+                                     cell_in(solved->high, unit),
+                                     cell_value(solved->gap_base),
+                                     cell_value(solved->gap_low),
+                                     cell_value(solved->gap_high),
+                                     cell_in(solved->count ? solved->roots[i] : NAN, unit)};
+    if (spread) {
+      cells[ALONE] = cell_counts(&spread->done, 1);
+      cells[ALONE + 1] = cell_value(spread->found);
+      cells[ALONE + 2] = cell_value(spread->enough);
+    }
+    for (int level = 0; spread && level < SIMULATE_LEVELS; level++)
+      cells[ALONE + OF_SPREAD + level] = cell_in(spread->percentiles[level], unit);
+    answer_table_add(&table, cells);
   }
+  table.is_wide = true;
+  table.faces = FACE_CSV;
+  return table;
 }
 
-static json_t *spread_json(const struct solve_spread *spread, const struct unit *unit,
-                           struct arena *arena) {
-  json_t *object = json_object(), *percentiles = json_object();
-  json_object_set_new(object, "draws", json_integer((json_int_t)spread->draws));
-  json_object_set_new(object, "done", json_integer((json_int_t)spread->done));
-  json_object_set_new(object, "seed", json_integer((json_int_t)spread->seed));
-  json_object_set_new(object, "method", json_out_text(draw_method_names[spread->method]));
-  json_object_set_new(object, "partial", json_boolean(spread->partial));
-  json_object_set_new(object, "found", json_out_number(spread->found));
-  json_object_set_new(object, "several", json_out_number(spread->several));
-  json_object_set_new(object, "above", json_out_number(spread->above));
-  json_object_set_new(object, "below", json_out_number(spread->below));
-  json_object_set_new(object, "enough", json_out_number(spread->enough));
-  for (int l = 0; l < SIMULATE_LEVELS; l++)
-    json_object_set_new(percentiles, arena_printf(arena, "P%.0f", 100 * simulate_levels[l]),
-                        json_out_number(number_in_unit(spread->percentiles[l], unit)));
-  json_object_set_new(object, "percentiles", percentiles);
-  json_object_set_new(object, "notes", json_out_texts(spread->notes, spread->note_count));
-  return object;
+static void add_spread_facts(const struct solving *solving, struct answer_table *facts) {
+  const struct solve_spread *spread = solving->spread;
+  const struct texts notes = {(const char **)spread->notes, spread->note_count};
+  answer_fact(facts, "ranges.draws", cell_counts(&spread->draws, 1));
+  answer_fact(facts, "ranges.done", cell_counts(&spread->done, 1));
+  answer_fact(facts, "ranges.seed", cell_counts(&spread->seed, 1));
+  answer_fact(facts, "ranges.method", cell_words(draw_method_names[spread->method]));
+  answer_fact(facts, "ranges.partial", cell_flag(spread->partial));
+  answer_fact(facts, "ranges.found", cell_value(spread->found));
+  answer_fact(facts, "ranges.several", cell_value(spread->several));
+  answer_fact(facts, "ranges.above", cell_value(spread->above));
+  answer_fact(facts, "ranges.below", cell_value(spread->below));
+  answer_fact(facts, "ranges.enough", cell_value(spread->enough));
+  for (int level = 0; level < SIMULATE_LEVELS; level++)
+    answer_fact(
+        facts,
+        arena_printf(solving->arena, "ranges.percentiles.%s", level_key(level, solving->arena)),
+        cell_in(spread->percentiles[level], solving->unit));
+  answer_fact(facts, "ranges.notes", cell_list(notes));
 }
 
-static void json_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                       FILE *out, struct arena *arena) {
-  const struct scenario *scenario = answer->scenario;
-  const struct unit *unit = input_unit(answer);
-  json_t *root = json_object(), *head = json_object(), *gaps = json_object();
-  json_t *values = json_array();
-  json_object_set_new(root, "schema", json_integer(1));
-  json_object_set_new(head, "title", json_out_text(scenario->title));
-  json_object_set_new(head, "case", json_out_text(scenario->cases[scenario->selected]));
-  json_object_set_new(head, "sha256", json_out_text(scenario->digest));
-  json_object_set_new(root, "scenario", head);
-  json_object_set_new(root, "option", json_out_text(option_id(answer)));
-  if (answer->matches)
-    json_object_set_new(root, "match", json_out_text(scenario->options[answer->match].id));
+static struct answer_table facts_table(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const struct unit *unit = solving->unit;
+  struct answer_table facts = answer_table_of_facts(FACTS, solving->arena);
+  answer_fact(&facts, "option", cell_words(solving->option));
+  if (solved->matches)
+    answer_fact(&facts, "match", cell_words(solved->scenario->options[solved->match].id));
   else
-    json_object_set_new(root, "target",
-                        json_out_number(number_in_unit(answer->wanted_cost, cost_unit(answer))));
-  json_object_set_new(root, "saving", json_out_number(answer->saving));
-  json_object_set_new(root, "input", json_out_text(answer->name));
-  json_object_set_new(root, "unit", json_out_text(unit->text));
-  json_object_set_new(root, "base", json_out_number(number_in_unit(answer->base, unit)));
-  json_object_set_new(root, "low", json_out_number(number_in_unit(answer->low, unit)));
-  json_object_set_new(root, "high", json_out_number(number_in_unit(answer->high, unit)));
-  json_object_set_new(gaps, "base", json_out_number(answer->gap_base));
-  json_object_set_new(gaps, "low", json_out_number(answer->gap_low));
-  json_object_set_new(gaps, "high", json_out_number(answer->gap_high));
-  json_object_set_new(root, "gaps", gaps);
-  for (size_t i = 0; i < answer->count; i++)
-    json_array_append_new(values, json_out_number(number_in_unit(answer->roots[i], unit)));
-  json_object_set_new(root, "values", values);
-  json_object_set_new(root, "more", json_boolean(answer->more));
+    answer_fact(&facts, "target", cell_in(solved->wanted_cost, solving->cost_unit));
+  answer_fact(&facts, "saving", cell_value(solved->saving));
+  answer_fact(&facts, "input", cell_words(solved->name));
+  answer_fact(&facts, "unit", cell_words(unit->text));
+  answer_fact(&facts, "base", cell_in(solved->base, unit));
+  answer_fact(&facts, "low", cell_in(solved->low, unit));
+  answer_fact(&facts, "high", cell_in(solved->high, unit));
+  answer_fact(&facts, "gaps.base", cell_value(solved->gap_base));
+  answer_fact(&facts, "gaps.low", cell_value(solved->gap_low));
+  answer_fact(&facts, "gaps.high", cell_value(solved->gap_high));
+  answer_fact(&facts, "values", cell_series(solved->roots, solved->count, unit));
+  answer_fact(&facts, "more", cell_flag(solved->more));
+  if (solving->spread)
+    add_spread_facts(solving, &facts);
+  return facts;
+}
+
+struct answer solve_answer_of(const struct solve_answer *solved, const struct solve_spread *spread,
+                              struct arena *arena) {
+  const struct solving solving = {.solved = solved,
+                                  .spread = spread,
+                                  .unit = &target_input(solved->scenario, solved->target)->unit,
+                                  .cost_unit =
+                                      &solved->scenario->model->declarations[solved->item].unit,
+                                  .option = solved->scenario->options[solved->option].id,
+                                  .arena = arena};
+  struct answer answer = {.kind = "solve",
+                          .name = solved->name,
+                          .sentence = sentence(&solving),
+                          .no = !solved->count,
+                          .schema = 1};
+  const struct answer_table tables[] = {facts_table(&solving), values_table(&solving)};
+  answer_set_tables(&answer, tables, 2, arena);
+  add_gaps(&solving, &answer);
   if (spread)
-    json_object_set_new(root, "ranges", spread_json(spread, unit, arena));
-  json_out_print(root, out);
-}
-
-void solve_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                 enum output_format format, FILE *out, struct arena *arena) {
-  if (format == FORMAT_CSV)
-    csv_print(answer, spread, out);
-  else if (format == FORMAT_JSON)
-    json_print(answer, spread, out, arena);
-  else
-    table_print(answer, spread, out, arena);
+    add_spread(&solving, &answer);
+  return answer;
 }

@@ -54,7 +54,6 @@ static int find_spread(struct run *run, const struct solve_answer *answer,
 }
 
 int command_solve(struct run *run) {
-  struct output output;
   const struct options *options = &run->options;
   struct solve_question question = {.option = options->option,
                                     .input = options->input,
@@ -72,10 +71,8 @@ int command_solve(struct run *run) {
     return -1;
   const struct solve_answer *answer = solve(scenario, &question, run->arena, run->diagnostics);
   const struct solve_spread *spread = NULL;
-  if (!answer || find_spread(run, answer, &spread) || run_open_output(run, &output))
+  if (!answer || find_spread(run, answer, &spread))
     return -1;
   run_print_warnings(run, scenario);
-  solve_print(answer, spread, options->format, output.stream, run->arena);
-  run->no = !answer->count;
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, scenario, solve_answer_of(answer, spread, run->arena));
 }
