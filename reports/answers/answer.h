@@ -28,6 +28,7 @@ enum cell_kind {
   CELL_PLAIN,     // a text, a number, or nothing
   CELL_ABSENT,    // not there: CSV and JSON leave it out
   CELL_EMPTY,     // absent too, but what would hold it in JSON is there
+  CELL_PUBLISHED, // a number as a source wrote it, `text`; JSON has its `value`
   CELL_FLAG,      // true where `value` is not 0
   CELL_LIST,      // `list`
   CELL_SERIES,    // `values`: a number for each period from 0, the purchase

@@ -1,5 +1,4 @@
 // Answers as CSV.
-#include "base/csv.h"
 #include "reports/answers/faces.h"
 #include "reports/print/csv_out.h"
 
@@ -124,13 +123,12 @@ static void put_table(struct writer *writer, const struct answer_table *table) {
       put_cell(writer, table, i / columns, 1 + i % columns);
 }
 
-// A number that is text keeps the digits that it was published with, and its sign is no formula's.
+// A published number's sign is no formula's.
 static void put_wide_cell(struct writer *writer, const struct answer_cell *cell,
                           const struct unit *unit) {
-  double number;
-  if (cell->kind == CELL_ABSENT) {
+  if (is_left_out(cell)) {
     csv_out_blank(&writer->out);
-  } else if (cell->text && csv_number(cell->text, &number)) {
+  } else if (cell->kind == CELL_PUBLISHED) {
     csv_out_blank(&writer->out);
     csv_fwrite(writer->out.file, cell->text, strlen(cell->text));
   } else {

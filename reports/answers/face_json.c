@@ -31,7 +31,8 @@ static json_t *cell_json(const struct answer_cell *cell, const struct unit *unit
     return json_out_texts(cell->list.list, cell->list.count);
   if (cell->kind == CELL_SERIES)
     return series_json(cell, unit);
-  return cell->text ? json_out_text(cell->text) : number_json(cell->value, unit);
+  return cell->text && cell->kind != CELL_PUBLISHED ? json_out_text(cell->text)
+                                                    : number_json(cell->value, unit);
 }
 
 static json_t *sourced_json(const struct answer_cell *cell, const struct unit *unit) {

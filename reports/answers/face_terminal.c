@@ -143,6 +143,7 @@ static const char *cell_text(const struct view *view, const struct answer_table 
     return isnan(cell->value) ? "-" : number_change(1, 1 + cell->value, view->arena);
   case CELL_BAR: return bar_text(view, cell);
   case CELL_HISTOGRAM: return histogram_text(view, cell);
+  case CELL_PUBLISHED:
   case CELL_PLAIN: break;
   }
   if (cell->text)
@@ -202,8 +203,8 @@ static void fill_column(const struct view *view, const struct answer_table *tabl
     const struct answer_cell *cell = cell_at(table, r, column);
     const struct scale of_row = row_scale(view, table, r);
     const enum emphasis of_all = table->rows ? table->rows[r].emphasis : EMPHASIS_NONE;
-    rows[2 + r].cells[place] = (struct cell){cell_text(view, table, r, column, &scale, &of_row),
-                                             cell->emphasis ? cell->emphasis : of_all};
+    const char *text = style_text(view->style, cell_text(view, table, r, column, &scale, &of_row));
+    rows[2 + r].cells[place] = (struct cell){text, cell->emphasis ? cell->emphasis : of_all};
     if (unit_place && of_row.unit && !view->exact)
       rows[2 + r].cells[unit_place] = (struct cell){of_row.unit, EMPHASIS_FAINT};
   }
@@ -345,10 +346,28 @@ static void print_parts(const struct view *view, const struct answer_table *tabl
   }
 }
 
+// Texts that may be are cut short, as no table of the catalogue fits a usual terminal.
+static bool print_cut(const struct view *view, const struct answer_table *table) {
+  enum { WIDTH = 100, ANY_WIDTH = 1 << 20 };
+  bool *may_cut = arena_array(view->arena, table->column_count, sizeof *may_cut), any = false;
+  for (size_t c = 0; c < table->column_count && table->looks; c++)
+    any |= may_cut[c] = table->looks[c].may_cut;
+  if (!any)
+    return false;
+  struct style wide = *view->style;
+  struct grid *grid = grid_of(view, table, all_of(table));
+  grid_squeeze(grid, may_cut, wide.width < WIDTH ? WIDTH : wide.width);
+  wide.width = ANY_WIDTH; // no further below: a line stays whole
+  grid_print(grid, &wide);
+  return true;
+}
+
 static void print_grid(const struct view *view, const struct answer_table *table) {
   struct grid *grid = grid_of(view, table, all_of(table));
   struct view narrow = *view;
   narrow.narrow = true;
+  if (print_cut(view, table))
+    return;
   if (table->turns && !fits(view, grid, NARROWEST_LABEL))
     print_turned(view, table);
   else if (table->unit_column == 1)

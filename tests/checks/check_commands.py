@@ -569,7 +569,7 @@ def check_catalog(folder):
     rows = run_csv('catalog', 'accelerators', '--where', 'id=h200-sxm-141')
     equal([row['id'] for row in rows], ['h200-sxm-141'], 'a row by its id')
     found = run_json('catalog', 'accelerators', '--where', 'id=h200-sxm-141')
-    equal([row['id'] for row in found], ['h200-sxm-141'], 'the same in JSON')
+    equal([row['id'] for row in found['rows']], ['h200-sxm-141'], 'the same in JSON')
     done = run('catalog', 'accelerators', '--where', 'id=h200-sxm-141', '--data', ROOT / 'data')
     expect(done.returncode == 0 and 'h200-sxm-141' in done.stdout, 'the same as a table')
 
