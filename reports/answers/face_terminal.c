@@ -5,15 +5,18 @@
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 5, EXACT_DIGITS = 15, NARROWEST_LABEL = 20, WIDE_BAR = 24, NARROW_BAR = 10 };
+enum { SHOWN_DIGITS = 5, TREE_DIGITS = 10, EXACT_DIGITS = 15 };
+enum { NARROWEST_LABEL = 20, WIDE_BAR = 24, NARROW_BAR = 10 };
 
 struct view {
   const struct style *style;
   struct arena *arena;
-  bool exact;  // all digits, for explain
+  bool exact; // numbers with `digits` and their units, for explain
+  int digits;
   bool narrow; // the columns for little room
 };
 
@@ -55,8 +58,7 @@ static struct scale column_scale(const struct view *view, const struct answer_ta
 }
 
 static const char *own_number(const struct view *view, double value, const struct unit *unit) {
-  return number_significant(machine_number(value, unit), view->exact ? EXACT_DIGITS : SHOWN_DIGITS,
-                            view->arena);
+  return number_significant(machine_number(value, unit), view->digits, view->arena);
 }
 
 static const char *with_unit(const struct view *view, const char *number, const struct unit *unit) {
@@ -324,6 +326,81 @@ static void print_turned(const struct view *view, const struct answer_table *tab
   grid_print(grid_of(view, &below, all_of(&below)), view->style);
 }
 
+// ---- trees
+
+struct branches {
+  const char *fork, *last, *line, *blank, *arrow;
+};
+
+static const struct branches drawn = {"\u251c\u2500 ", "\u2514\u2500 ", "\u2502  ", "   ",
+                                      "\u2190"};
+static const struct branches plain = {"|- ", "`- ", "|  ", "   ", "<-"};
+
+// Breaks a line at the width of a terminal; elsewhere it stays whole, for grep.
+static void print_line(const struct style *style, const char *head, const char *rest,
+                       const char *text) {
+  enum { NARROWEST_TEXT = 24 };
+  const char **lines;
+  const int first = style_width(head), others = style_width(rest);
+  const int room = style->terminal ? style->width - (first > others ? first : others) : INT_MAX;
+  const size_t count = style_wrap(
+      style_text(style, text), room > NARROWEST_TEXT ? room : NARROWEST_TEXT, style->arena, &lines);
+  for (size_t i = 0; i < count; i++)
+    fprintf(style->out, "%s%s\n", style_mark(style, EMPHASIS_FAINT, i ? rest : head), lines[i]);
+}
+
+// "first = second  <-  third  fourth", of the columns that a terminal shows.
+static const char *step_text(const struct view *view, const struct answer_table *table, size_t row,
+                             const char *arrow) {
+  const char *text = "";
+  size_t shown = 0;
+  for (size_t c = 0; c < table->column_count; c++) {
+    if (!column_shown(table, c, FACE_TERMINAL))
+      continue;
+    const char *before = shown == 1   ? " = "
+                         : shown == 2 ? arena_printf(view->arena, "  %s  ", arrow)
+                         : shown      ? "  "
+                                      : "";
+    const char *cell = cell_text(view, table, row, c, NULL, NULL);
+    text = *cell ? arena_printf(view->arena, "%s%s%s", text, before, cell) : text;
+    shown++;
+  }
+  return text;
+}
+
+// Whether another row follows of the same depth below the same step.
+static bool has_next(const struct answer_table *table, size_t row, int depth) {
+  for (size_t r = row + 1; r < table->row_count && table->rows[r].depth >= depth; r++)
+    if (table->rows[r].depth == depth)
+      return true;
+  return false;
+}
+
+static void print_tree(const struct view *view, const struct answer_table *table) {
+  const struct branches *branches = view->style->utf8 ? &drawn : &plain;
+  const char **below = arena_array(view->arena, table->row_count + 1, sizeof(const char *));
+  struct view exact = *view;
+  exact.exact = true;
+  exact.digits = TREE_DIGITS;
+  below[0] = "";
+  for (size_t r = 0; r < table->row_count; r++) {
+    const int depth = table->rows[r].depth;
+    const bool next = depth && has_next(table, r, depth);
+    const char *above = depth ? below[depth - 1] : "";
+    const char *head =
+        depth ? arena_printf(view->arena, "%s%s", above, next ? branches->fork : branches->last)
+              : "";
+    below[depth] =
+        depth ? arena_printf(view->arena, "%s%s", above, next ? branches->line : branches->blank)
+              : "";
+    const bool leaf = r + 1 == table->row_count || table->rows[r + 1].depth <= depth;
+    print_line(
+        view->style, head,
+        arena_printf(view->arena, "%s%s  ", below[depth], leaf ? branches->blank : branches->line),
+        step_text(&exact, table, r, branches->arrow));
+  }
+}
+
 // ---- answers
 
 static bool fits(const struct view *view, const struct grid *grid, int label) {
@@ -391,7 +468,10 @@ static void print_table(const struct view *view, const struct answer_table *tabl
   putc('\n', view->style->out);
   if (table->title)
     style_block(view->style, EMPHASIS_STRONG, table->title);
-  print_grid(view, table);
+  if (table->branches)
+    print_tree(view, table);
+  else
+    print_grid(view, table);
   if (table->note)
     style_block(view->style, EMPHASIS_FAINT, table->note);
 }
@@ -427,7 +507,10 @@ static void print_answer(const struct view *view, const struct answer *answer) {
 void terminal_print(const struct scenario *scenario, const struct answers *answers, bool exact,
                     FILE *out, struct arena *arena) {
   const struct style style = style_of(out, arena);
-  const struct view view = {.style = &style, .arena = arena, .exact = exact};
+  const struct view view = {.style = &style,
+                            .arena = arena,
+                            .exact = exact,
+                            .digits = exact ? EXACT_DIGITS : SHOWN_DIGITS};
   if (scenario)
     heading_print(scenario, &style);
   for (size_t i = 0; i < answers->count; i++) {

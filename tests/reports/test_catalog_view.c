@@ -141,7 +141,7 @@ static void test_formats(void **state) {
                       "x?[31m         2        M?    assumed  2026\n");
   arena_free(&f.arena);
   assert_non_null(strstr(view_typical(&f, FORMAT_CSV),
-                         "\n\"'=1+1\",\"-18\",\"1.5\",\"\",\"'+-%\",\"'@t\",\"'-u\",\"2026\","
+                         "\n\"'=1+1\",\"-18\",\"1.5\",,\"'+-%\",\"'@t\",\"'-u\",\"2026\","
                          "\"assumed\"\n"));
   arena_free(&f.arena);
 }
