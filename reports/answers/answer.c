@@ -31,6 +31,8 @@ const struct unit *unit_at(const struct answer_table *table, size_t row, size_t 
 }
 
 bool cell_has_number(const struct answer_cell *cell) {
+  if (cell->kind == CELL_PUBLISHED)
+    return true;
   return (cell->kind == CELL_PLAIN || cell->kind == CELL_CHANGE) && !cell->text &&
          !isnan(cell->value);
 }

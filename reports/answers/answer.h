@@ -29,6 +29,7 @@ enum cell_kind {
   CELL_PLAIN,     // a text, a number, or nothing
   CELL_ABSENT,    // not there: CSV and JSON leave it out
   CELL_EMPTY,     // absent too, but what would hold it in JSON is there
+  CELL_PUBLISHED, // a number as a source wrote it, `text`; JSON has its `value`
   CELL_FLAG,      // true where `value` is not 0
   CELL_COUNT,     // `counts[0]`: a whole number with all its digits
   CELL_COUNTS,    // `counts`: JSON alone has them
@@ -105,14 +106,17 @@ struct answer_table {
   size_t column_count;
   struct answer_cell *cells; // [row_count][column_count]
   struct answer_row *rows;   // [row_count], or NULL
-  size_t row_count;
+  size_t row_count, room;    // room: for so many, before it grows
+  struct arena *arena;
   const char *note; // a sentence below it, or NULL
   unsigned faces;
   // How many columns stand in front of the one where a terminal shows the units of rows; 0: rows
   // have none. A table that is too wide then goes on below, unless it turns.
   size_t unit_column;
-  bool turns;      // with too many columns for a terminal, they become rows
-  bool is_tree;    // by the depths of rows
+  bool turns; // with too many columns for a terminal, they become rows
+  // Rows are a tree by their depths. A terminal draws it: "first = second  <-  third  fourth".
+  // In JSON it lies at `json`, what is below a step in its list of this name.
+  const char *branches;
   bool by_columns; // CSV takes column after column
   bool is_wide; // CSV has a line for each row, with the columns' keys above: the answer's only one
   // Where a cell lies in JSON; NULL: in `tables`, with its row. Keys with a point between them; %r

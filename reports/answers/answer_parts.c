@@ -18,7 +18,9 @@ struct answer_table answer_table_new(const char *key, const char *title,
       .title = title,
       .columns = own,
       .column_count = column_count,
-      .cells = arena_array(arena, room * column_count + 1, sizeof(struct answer_cell))};
+      .cells = arena_array(arena, room * column_count + 1, sizeof(struct answer_cell)),
+      .room = room,
+      .arena = arena};
 }
 
 struct answer_table answer_table_of_rows(const char *key, const char *title,
@@ -62,8 +64,16 @@ void answer_fact(struct answer_table *facts, const char *place, struct answer_ce
 }
 
 struct answer_cell *answer_table_row(struct answer_table *table) {
-  struct answer_cell *row = &table->cells[table->row_count++ * table->column_count];
-  for (size_t c = 0; c < table->column_count; c++)
+  const size_t columns = table->column_count, rows = table->row_count;
+  if (rows == table->room) {
+    table->room = 2 * rows + 8;
+    table->cells = arena_grow(table->arena, table->cells, rows * columns, table->room * columns,
+                              sizeof *table->cells);
+    if (table->rows)
+      table->rows = arena_grow(table->arena, table->rows, rows, table->room, sizeof *table->rows);
+  }
+  struct answer_cell *row = &table->cells[table->row_count++ * columns];
+  for (size_t c = 0; c < columns; c++)
     row[c] = cell_nothing();
   return row;
 }
@@ -73,8 +83,8 @@ void answer_table_add(struct answer_table *table, const struct answer_cell *cell
 }
 
 struct answer_cell *answer_table_row_of(struct answer_table *table, struct answer_row row) {
-  table->rows[table->row_count] = row;
   struct answer_cell *cells = answer_table_row(table);
+  table->rows[table->row_count - 1] = row;
   cells[0] = cell_words(row.label);
   for (size_t c = 1; c < table->column_count && table->unit_column; c++)
     cells[c] = cell_absent(NULL);
@@ -208,6 +218,11 @@ const struct unit *unit_known(const char *text, struct arena *arena) {
   struct unit *unit = arena_alloc(arena, sizeof *unit);
   unit_parse(text, (struct place){0}, unit, arena, &none);
   return unit;
+}
+
+const char *quantity_words(double value, const struct unit *unit, int digits, struct arena *arena) {
+  const char *number = number_significant(number_in_unit(value, unit), digits, arena);
+  return strcmp(unit->text, "-") != 0 ? arena_printf(arena, "%s %s", number, unit->text) : number;
 }
 
 const char *money_text(double value, const struct unit *unit, struct arena *arena) {

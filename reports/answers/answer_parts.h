@@ -59,7 +59,7 @@ static inline struct answer_cell cell_absent(const char *otherwise) {
   return (struct answer_cell){.kind = CELL_ABSENT, .otherwise = otherwise};
 }
 
-// A table without rows, that has room for so many. The columns are copied.
+// A table without rows, that has room for so many before it grows. The columns are copied.
 struct answer_table answer_table_new(const char *key, const char *title,
                                      const struct answer_column *columns, size_t column_count,
                                      size_t room, struct arena *arena);
@@ -79,7 +79,7 @@ struct answer_table answer_table_of_options(const char *key, const char *title,
 struct answer_table answer_table_of_facts(size_t room, struct arena *arena);
 void answer_fact(struct answer_table *facts, const char *place, struct answer_cell cell);
 
-// The next row of a table, with nothing in its cells.
+// The next row of a table, with nothing in its cells; good until the one after it.
 struct answer_cell *answer_table_row(struct answer_table *table);
 
 // One more row, of all its cells: copied.
@@ -128,6 +128,9 @@ void answer_head(struct answer *answer, struct arena *arena, const char *label, 
 
 // A unit that stands in the program's text.
 const struct unit *unit_known(const char *text, struct arena *arena);
+
+// "18,920 USD/gpu": a base-unit value in its unit, with so many significant digits.
+const char *quantity_words(double value, const struct unit *unit, int digits, struct arena *arena);
 
 // "1,234,567 USD"; the unit is the report's currency.
 const char *money_text(double value, const struct unit *unit, struct arena *arena);

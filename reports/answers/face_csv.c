@@ -1,5 +1,4 @@
 // Answers as CSV.
-#include "base/csv.h"
 #include "reports/answers/faces.h"
 #include "reports/print/csv_out.h"
 
@@ -128,15 +127,20 @@ static void put_table(struct writer *writer, const struct answer_table *table) {
       put_cell(writer, table, i / columns, 1 + i % columns);
 }
 
-// A number that is text keeps the digits that it was published with, and its sign is no formula's.
+// A published number's sign is no formula's.
 static void put_wide_cell(struct writer *writer, const struct answer_cell *cell,
                           const struct unit *unit) {
-  double number;
-  if (cell->kind == CELL_ABSENT) {
+  if (is_left_out(cell)) {
     csv_out_blank(&writer->out);
-  } else if (cell->text && csv_number(cell->text, &number)) {
+  } else if (cell->kind == CELL_PUBLISHED) {
     csv_out_blank(&writer->out);
     csv_fwrite(writer->out.file, cell->text, strlen(cell->text));
+  } else if (cell->kind == CELL_SERIES) {
+    const char *all = "";
+    for (size_t i = 0; i < cell->value_count; i++)
+      all = arena_printf(writer->arena, "%s%s%.17g", all, i ? " " : "",
+                         machine_number(cell->values[i], unit));
+    csv_out_text(&writer->out, all);
   } else {
     put_value(writer, cell, unit, 0);
   }
@@ -144,13 +148,15 @@ static void put_wide_cell(struct writer *writer, const struct answer_cell *cell,
 
 static void put_wide(struct writer *writer, const struct answer_table *table) {
   for (size_t c = 0; c < table->column_count; c++)
-    csv_out_text(&writer->out, table->columns[c].key);
+    if (column_shown(table, c, FACE_CSV))
+      csv_out_text(&writer->out, table->columns[c].key);
   csv_out_end_row(&writer->out);
   for (size_t r = 0; r < table->row_count; r++) {
     if (!row_shown(table, r, FACE_CSV))
       continue;
     for (size_t c = 0; c < table->column_count; c++)
-      put_wide_cell(writer, cell_at(table, r, c), unit_at(table, r, c));
+      if (column_shown(table, c, FACE_CSV))
+        put_wide_cell(writer, cell_at(table, r, c), unit_at(table, r, c));
     csv_out_end_row(&writer->out);
   }
 }

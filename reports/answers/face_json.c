@@ -42,7 +42,8 @@ static json_t *cell_json(const struct answer_cell *cell, const struct unit *unit
     return json_out_texts(cell->list.list, cell->list.count);
   if (cell->kind == CELL_SERIES)
     return series_json(cell, unit);
-  return cell->text ? json_out_text(cell->text) : number_json(cell->value, unit);
+  return cell->text && cell->kind != CELL_PUBLISHED ? json_out_text(cell->text)
+                                                    : number_json(cell->value, unit);
 }
 
 static json_t *sourced_json(const struct answer_cell *cell, const struct unit *unit) {
@@ -190,6 +191,25 @@ static void put_cell(json_t *at, const struct answer_table *table, size_t r, siz
   put(at, place, &beside, json_out_text(unit_name(cell->unit)));
 }
 
+// Steps below steps: each is an object of its cells, with those below it in a list.
+static void put_tree(json_t *at, const struct answer_table *table, struct arena *arena) {
+  json_t **above = arena_array(arena, table->row_count + 1, sizeof(json_t *));
+  const struct place_names names = {.arena = arena};
+  for (size_t r = 0; r < table->row_count; r++) {
+    const int depth = table->rows[r].depth;
+    json_t *step = json_object();
+    for (size_t c = 0; c < table->column_count; c++)
+      if (column_shown(table, c, FACE_JSON) && cell_at(table, r, c)->kind != CELL_ABSENT)
+        json_object_set_new(step, table->columns[c].key,
+                            cell_json(cell_at(table, r, c), unit_at(table, r, c)));
+    if (depth)
+      json_array_append_new(member(above[depth - 1], table->branches, true), step);
+    else
+      put(at, table->json, &names, step);
+    above[depth] = step;
+  }
+}
+
 static void put_table(json_t *at, const struct answer_table *table, struct arena *arena) {
   const char *place =
       table->json ? table->json : arena_printf(arena, "tables.%s.rows[#].%%c", table->key);
@@ -232,7 +252,7 @@ static void put_answer(json_t *object, const struct answer *answer, struct arena
                                                             answer->notes[i].text)));
   for (size_t t = 0; t < answer->table_count; t++)
     if (table_shown(&answer->tables[t], FACE_JSON))
-      put_table(object, &answer->tables[t], arena);
+      (answer->tables[t].branches ? put_tree : put_table)(object, &answer->tables[t], arena);
 }
 
 static json_t *listed_json(const struct answer *answer, struct arena *arena) {

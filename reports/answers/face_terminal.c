@@ -5,15 +5,18 @@
 #include "reports/print/number.h"
 #include "reports/print/style.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 5, EXACT_DIGITS = 15, NARROWEST_LABEL = 20, WIDE_BAR = 24, NARROW_BAR = 10 };
+enum { SHOWN_DIGITS = 5, TREE_DIGITS = 10, EXACT_DIGITS = 15 };
+enum { NARROWEST_LABEL = 20, WIDE_BAR = 24, NARROW_BAR = 10 };
 
 struct view {
   const struct style *style;
   struct arena *arena;
-  bool exact;  // all digits, for explain
+  bool exact; // numbers with `digits` and their units, for explain
+  int digits;
   bool narrow; // the columns for little room
 };
 
@@ -62,8 +65,7 @@ static struct scale column_scale(const struct view *view, const struct answer_ta
 }
 
 static const char *own_number(const struct view *view, double value, const struct unit *unit) {
-  return number_significant(machine_number(value, unit), view->exact ? EXACT_DIGITS : SHOWN_DIGITS,
-                            view->arena);
+  return number_significant(machine_number(value, unit), view->digits, view->arena);
 }
 
 static const char *with_unit(const struct view *view, const char *number, const struct unit *unit) {
@@ -154,6 +156,7 @@ static const char *cell_text(const struct view *view, const struct answer_table 
     return isnan(cell->value) ? "-" : number_change(1, 1 + cell->value, view->arena);
   case CELL_BAR: return bar_text(view, cell);
   case CELL_HISTOGRAM: return histogram_text(view, cell);
+  case CELL_PUBLISHED:
   case CELL_PLAIN: break;
   }
   if (cell->text)
@@ -210,8 +213,8 @@ static void fill_column(const struct view *view, const struct answer_table *tabl
     const struct answer_cell *cell = cell_at(table, r, column);
     const struct scale of_row = row_scale(view, table, r);
     const enum emphasis of_all = table->rows ? table->rows[r].emphasis : EMPHASIS_NONE;
-    rows[2 + r].cells[place] = (struct cell){cell_text(view, table, r, column, &scale, &of_row),
-                                             cell->emphasis ? cell->emphasis : of_all};
+    const char *text = style_text(view->style, cell_text(view, table, r, column, &scale, &of_row));
+    rows[2 + r].cells[place] = (struct cell){text, cell->emphasis ? cell->emphasis : of_all};
     if (unit_place && of_row.unit && !view->exact)
       rows[2 + r].cells[unit_place] = (struct cell){of_row.unit, EMPHASIS_FAINT};
   }
@@ -331,6 +334,81 @@ static void print_turned(const struct view *view, const struct answer_table *tab
   grid_print(grid_of(view, &below, all_of(&below)), view->style);
 }
 
+// ---- trees
+
+struct branches {
+  const char *fork, *last, *line, *blank, *arrow;
+};
+
+static const struct branches drawn = {"\u251c\u2500 ", "\u2514\u2500 ", "\u2502  ", "   ",
+                                      "\u2190"};
+static const struct branches plain = {"|- ", "`- ", "|  ", "   ", "<-"};
+
+// Breaks a line at the width of a terminal; elsewhere it stays whole, for grep.
+static void print_line(const struct style *style, const char *head, const char *rest,
+                       const char *text) {
+  enum { NARROWEST_TEXT = 24 };
+  const char **lines;
+  const int first = style_width(head), others = style_width(rest);
+  const int room = style->terminal ? style->width - (first > others ? first : others) : INT_MAX;
+  const size_t count = style_wrap(
+      style_text(style, text), room > NARROWEST_TEXT ? room : NARROWEST_TEXT, style->arena, &lines);
+  for (size_t i = 0; i < count; i++)
+    fprintf(style->out, "%s%s\n", style_mark(style, EMPHASIS_FAINT, i ? rest : head), lines[i]);
+}
+
+// "first = second  <-  third  fourth", of the columns that a terminal shows.
+static const char *step_text(const struct view *view, const struct answer_table *table, size_t row,
+                             const char *arrow) {
+  const char *text = "";
+  size_t shown = 0;
+  for (size_t c = 0; c < table->column_count; c++) {
+    if (!column_shown(table, c, FACE_TERMINAL))
+      continue;
+    const char *before = shown == 1   ? " = "
+                         : shown == 2 ? arena_printf(view->arena, "  %s  ", arrow)
+                         : shown      ? "  "
+                                      : "";
+    const char *cell = cell_text(view, table, row, c, NULL, NULL);
+    text = *cell ? arena_printf(view->arena, "%s%s%s", text, before, cell) : text;
+    shown++;
+  }
+  return text;
+}
+
+// Whether another row follows of the same depth below the same step.
+static bool has_next(const struct answer_table *table, size_t row, int depth) {
+  for (size_t r = row + 1; r < table->row_count && table->rows[r].depth >= depth; r++)
+    if (table->rows[r].depth == depth)
+      return true;
+  return false;
+}
+
+static void print_tree(const struct view *view, const struct answer_table *table) {
+  const struct branches *branches = view->style->utf8 ? &drawn : &plain;
+  const char **below = arena_array(view->arena, table->row_count + 1, sizeof(const char *));
+  struct view exact = *view;
+  exact.exact = true;
+  exact.digits = TREE_DIGITS;
+  below[0] = "";
+  for (size_t r = 0; r < table->row_count; r++) {
+    const int depth = table->rows[r].depth;
+    const bool next = depth && has_next(table, r, depth);
+    const char *above = depth ? below[depth - 1] : "";
+    const char *head =
+        depth ? arena_printf(view->arena, "%s%s", above, next ? branches->fork : branches->last)
+              : "";
+    below[depth] =
+        depth ? arena_printf(view->arena, "%s%s", above, next ? branches->line : branches->blank)
+              : "";
+    const bool leaf = r + 1 == table->row_count || table->rows[r + 1].depth <= depth;
+    print_line(
+        view->style, head,
+        arena_printf(view->arena, "%s%s  ", below[depth], leaf ? branches->blank : branches->line),
+        step_text(&exact, table, r, branches->arrow));
+  }
+}
+
 // ---- answers
 
 static bool fits(const struct view *view, const struct grid *grid, int label) {
@@ -353,10 +431,28 @@ static void print_parts(const struct view *view, const struct answer_table *tabl
   }
 }
 
+// Texts that may be are cut short, as no table of the catalogue fits a usual terminal.
+static bool print_cut(const struct view *view, const struct answer_table *table) {
+  enum { WIDTH = 100, ANY_WIDTH = 1 << 20 };
+  bool *may_cut = arena_array(view->arena, table->column_count, sizeof *may_cut), any = false;
+  for (size_t c = 0; c < table->column_count && table->looks; c++)
+    any |= may_cut[c] = table->looks[c].may_cut;
+  if (!any)
+    return false;
+  struct style wide = *view->style;
+  struct grid *grid = grid_of(view, table, all_of(table));
+  grid_squeeze(grid, may_cut, wide.width < WIDTH ? WIDTH : wide.width);
+  wide.width = ANY_WIDTH; // no further below: a line stays whole
+  grid_print(grid, &wide);
+  return true;
+}
+
 static void print_grid(const struct view *view, const struct answer_table *table) {
   struct grid *grid = grid_of(view, table, all_of(table));
   struct view narrow = *view;
   narrow.narrow = true;
+  if (print_cut(view, table))
+    return;
   if (table->turns && !fits(view, grid, NARROWEST_LABEL))
     print_turned(view, table);
   else if (table->unit_column == 1)
@@ -377,7 +473,10 @@ static bool any_row(const struct answer_table *table) {
 static void print_table(const struct view *view, const struct answer_table *table) {
   if (table->title)
     style_block(view->style, EMPHASIS_STRONG, table->title);
-  print_grid(view, table);
+  if (table->branches)
+    print_tree(view, table);
+  else
+    print_grid(view, table);
   if (table->note)
     style_block(view->style, EMPHASIS_FAINT, table->note);
 }
@@ -420,7 +519,10 @@ static void print_answer(const struct view *view, const struct answer *answer) {
 void terminal_print(const struct scenario *scenario, const struct answers *answers, bool exact,
                     FILE *out, struct arena *arena) {
   const struct style style = style_of(out, arena);
-  const struct view view = {.style = &style, .arena = arena, .exact = exact};
+  const struct view view = {.style = &style,
+                            .arena = arena,
+                            .exact = exact,
+                            .digits = exact ? EXACT_DIGITS : SHOWN_DIGITS};
   if (scenario)
     heading_print(scenario, &style);
   for (size_t i = 0; i < answers->count; i++) {

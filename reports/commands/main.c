@@ -39,7 +39,7 @@ static const struct command {
     {{"explain", "SCENARIO.ini OPTION.ITEM[@PERIOD]",
       "Show where a number comes from, down to its sources",
       "pertoken explain examples/mi325x-vs-h200.ini mi325x.cost_per_mtok",
-      ANSWERS | OPTIONS_SCENARIO, 1u << FORMAT_TABLE | 1u << FORMAT_JSON, 2, false},
+      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 2, false},
      command_explain},
     {{"sensitivity", "SCENARIO.ini", "Show which inputs move the result, and how far",
       "pertoken sensitivity examples/mi325x-vs-h200.ini --swing '10 %'",

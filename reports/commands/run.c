@@ -93,6 +93,15 @@ int run_print_answer(struct run *run, const struct scenario *scenario, struct an
   return run_print_answers(run, scenario, &alone);
 }
 
+int run_explain_answer(struct run *run, const struct scenario *scenario,
+                       const struct answer *answer) {
+  struct output output;
+  if (run_open_output(run, &output))
+    return -1;
+  answer_explain(scenario, answer, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
 int run_read_share(const struct run *run, const char *name, const char *text, double *share) {
   const struct place place = source_text_start(name, text, run->arena);
   struct unit percent;

@@ -42,6 +42,10 @@ int run_print_answers(struct run *run, const struct scenario *scenario,
 // The same of one.
 int run_print_answer(struct run *run, const struct scenario *scenario, struct answer answer);
 
+// The same with its reasons and all digits. The answer's "no" is not the explanation's.
+int run_explain_answer(struct run *run, const struct scenario *scenario,
+                       const struct answer *answer);
+
 // "20 %", typed after the option `name`, as a fraction within (-1, 1]. Returns 0, or -1 after an
 // error.
 int run_read_share(const struct run *run, const char *name, const char *text, double *share);

@@ -107,17 +107,15 @@ static const struct question *explained_question(const struct scenario *scenario
   return question && question->asked(scenario) ? question : NULL;
 }
 
-static int explain_answer(struct run *run, const struct scenario *scenario,
-                          const struct question *question, FILE *out) {
+static int explain_question(struct run *run, const struct scenario *scenario,
+                            const struct question *question) {
   const char *name = strchr(run->options.arguments[1], '.') + 1;
   struct answers answers = {0};
   if (question->answer(scenario, NULL, &answers, run->arena, run->diagnostics))
     return -1;
   const struct answer *found = answer_find(&answers, name);
-  if (found) {
-    answer_explain(scenario, found, run->options.format, out, run->arena);
-    return 0;
-  }
+  if (found)
+    return run_explain_answer(run, scenario, found);
   const char *names = "";
   for (size_t i = 0; i < answers.count; i++)
     names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", answers.list[i].name);
@@ -127,18 +125,16 @@ static int explain_answer(struct run *run, const struct scenario *scenario,
 }
 
 int command_explain(struct run *run) {
-  struct output output;
   const char *wanted = run->options.arguments[1];
+  struct answer answer;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario || run_open_output(run, &output))
+  if (!scenario)
     return -1;
   const struct question *question = explained_question(scenario, wanted, run->arena);
-  if (question ? explain_answer(run, scenario, question, output.stream)
-               : explain_print(scenario, wanted, run->options.format, output.stream, run->arena,
-                               run->diagnostics)) {
-    output_discard(&output);
+  if (question ? explain_question(run, scenario, question)
+               : explain_answer(scenario, wanted, &answer, run->arena, run->diagnostics) ||
+                     run_print_answer(run, NULL, answer))
     return -1;
-  }
   run_print_warnings(run, scenario);
-  return output_close(&output, run->diagnostics);
+  return 0;
 }

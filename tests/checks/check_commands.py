@@ -139,7 +139,6 @@ def check_unknown_names(folder):
             (('explain', golden, 'h200.cash@4'), '0 to 3'),
             (('explain', golden, 'h200.cash@x'), '0 to 3'),
             (('explain', golden, 'h200.tco@1'), 'no periods'),
-            (('explain', golden, 'h200.tco', '--format', 'csv'), 'json'),
             (('catalog', 'price'), "'prices'"),
             (('catalog', 'prices', '--where', 'acelerator=x'), "'accelerator'"),
             (('catalog', 'prices', '--where', 'x'), 'COLUMN=VALUE'),
@@ -436,7 +435,7 @@ def check_explain_text(folder):
 
 def check_explain_series(folder):
     text = run('explain', folder.golden, 'mi325x.cash', '-q').stdout
-    equal(re.findall(r'^period (\d) +([0-9,]+)  USD$', text, re.M),
+    equal(re.findall(r'^(\d) +([0-9,]+)$', text, re.M),
           [('0', '24,533,600'), ('1', '2,452,384'), ('2', '2,452,384'), ('3', '2,452,384')], 'one line per period')
     step = run_json('explain', folder.golden, 'mi325x.cumulative_cash@2')
     equal(step['period'], 2, 'period')
@@ -569,7 +568,7 @@ def check_catalog(folder):
     rows = run_csv('catalog', 'accelerators', '--where', 'id=h200-sxm-141')
     equal([row['id'] for row in rows], ['h200-sxm-141'], 'a row by its id')
     found = run_json('catalog', 'accelerators', '--where', 'id=h200-sxm-141')
-    equal([row['id'] for row in found], ['h200-sxm-141'], 'the same in JSON')
+    equal([row['id'] for row in found['rows']], ['h200-sxm-141'], 'the same in JSON')
     done = run('catalog', 'accelerators', '--where', 'id=h200-sxm-141', '--data', ROOT / 'data')
     expect(done.returncode == 0 and 'h200-sxm-141' in done.stdout, 'the same as a table')
 
