@@ -93,9 +93,9 @@ static struct answer_table statistics_table(const struct telling *telling, enum 
                            : cell_value(outcomes[i]->mean);
   }
   if (kind == OUTCOME_COST && simulation->option_count > 1 && ranks_vary(simulation))
-    add_shares(telling, &table, "Serves the demand in, of draws", simulation->ranked);
+    add_shares(telling, &table, "Draws that serve the demand", simulation->ranked);
   if (kind == OUTCOME_COST && simulation->option_count > 1 && !*simulation->why_none)
-    add_shares(telling, &table, "Cheapest in, of draws", simulation->cheapest);
+    add_shares(telling, &table, "Draws as the cheapest", simulation->cheapest);
   return table;
 }
 
