@@ -158,10 +158,12 @@ struct answer {
   const char *title;               // "Rent or own: mi325x"; NULL where the scenario's says it
   const struct answer_note *heads; // above it all, where no scenario's heading stands
   size_t head_count;
-  const char *sentence; // the answer, in one or two
-  bool no;              // the answer is "no": exit status 1
-  struct texts reasons; // how it was got, step by step: what explain shows; sentences
-  const struct answer_table *tables;
+  const char *sentence;            // the answer, in one or two
+  bool no;                         // the answer is "no": exit status 1
+  const struct scenario *scenario; // that it was built of; NULL for none
+  struct arena *arena;             // that it was built in
+  struct texts reasons;            // how it was got, step by step: what explain shows; sentences
+  struct answer_table *tables;
   size_t table_count;
   const struct answer_note *notes;
   size_t note_count;
