@@ -5,6 +5,7 @@
 #define PERTOKEN_REPORTS_ANSWERS_ANSWER_H
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
@@ -179,6 +180,15 @@ struct answers {
   const struct answer *list;
   size_t count;
 };
+
+// Answers all questions of one kind that a scenario asks. `only`: the name of one of them (--for), or
+// NULL. Returns 0 with any number of answers added, or -1 after errors.
+typedef int answer_function(const struct scenario *scenario, const char *only,
+                            struct answers *answers, struct arena *arena,
+                            struct diagnostics *diagnostics);
+
+// The answer of that name, or NULL.
+const struct answer *answer_find(const struct answers *answers, const char *name);
 
 // Prints what a command answers.
 // Table: the scenario's heading, then of each answer its sentence, tables, notes and warnings.

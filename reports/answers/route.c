@@ -1,9 +1,10 @@
 // The answer of model/questions/route.h. All of it comes from a search, so that no
 // cell is live on the sheet Decisions: with other inputs the split is another.
-#include "model/questions/route.h"
+#include "reports/answers/route.h"
+
 #include "model/questions/question.h"
+#include "model/questions/route.h"
 #include "reports/answers/answer_parts.h"
-#include "reports/answers/questions.h"
 #include "reports/print/number.h"
 
 #include <string.h>

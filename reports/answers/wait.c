@@ -1,9 +1,10 @@
 // The answer of model/questions/wait.h. All of it comes from draws, so that no cell is live on the
 // sheet Decisions.
-#include "model/questions/wait.h"
+#include "reports/answers/wait.h"
+
 #include "model/questions/question.h"
+#include "model/questions/wait.h"
 #include "reports/answers/answer_parts.h"
-#include "reports/answers/questions.h"
 #include "reports/print/number.h"
 
 #include <string.h>
@@ -174,6 +175,7 @@ int answer_wait(const struct scenario *scenario, const char *only, struct answer
                 struct arena *arena, struct diagnostics *diagnostics) {
   const char **names = arena_array(arena, scenario->question_count + 1, sizeof *names);
   size_t sections = 0;
+  bool found = false;
   int result = 0;
   for (size_t i = 0; i < scenario->question_count; i++) {
     const struct ini_section *section = &scenario->questions[i];
@@ -183,12 +185,13 @@ int answer_wait(const struct scenario *scenario, const char *only, struct answer
     if (only && strcmp(only, section->argument) != 0)
       continue;
     const struct wait_answer *wait = wait_or_buy(scenario, section, arena, diagnostics);
+    found |= wait != NULL;
     if (wait)
       answers_add(answers, answer_one(wait, arena));
     else
       result = -1;
   }
-  if (!only || answers->count || result)
+  if (!only || found || result)
     return result;
   const char *nearest = nearest_name(only, names, sections);
   diagnostics_error(diagnostics, (struct place){.source = scenario->source},
