@@ -368,7 +368,7 @@ static struct answer_table options_table(const struct comparing *comparing) {
 static struct answer_table verdict_table(const struct comparing *comparing) {
   const struct unit *plain = unit_known("-", comparing->arena);
   struct answer_table table =
-      answer_table_of_options("verdict", NULL, comparing->scenario, 8, comparing->arena);
+      answer_table_of_options("verdict", NULL, comparing->scenario, 9, comparing->arena);
   add_saving(comparing, &table,
              (struct answer_row){.key = "saving",
                                  .label = "Saving against the baseline",
@@ -384,6 +384,8 @@ static struct answer_table verdict_table(const struct comparing *comparing) {
   add_interval(comparing, &table, OUTCOME_COST, unit_of_item(comparing->scenario, "cost_per_mtok"),
                TO_MACHINES);
   add_interval(comparing, &table, OUTCOME_SAVING, plain, TO_MACHINES);
+  struct answer_cell *ranked = answer_table_row_of(
+      &table, (struct answer_row){.key = "ranked", .label = "Ranked", .faces = FACE_CSV});
   struct answer_cell *cheapest = answer_table_row_of(
       &table, (struct answer_row){
                   .key = "cheapest", .label = "The cheapest, or one of them", .faces = FACE_CSV});
@@ -392,6 +394,7 @@ static struct answer_table verdict_table(const struct comparing *comparing) {
                   .key = "not_ranked", .label = "Why it is not ranked", .json = "not_ranked.%c"});
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct standing *standing = &comparing->ranking->options[o];
+    ranked[1 + o] = cell_flag(standing->ranked);
     cheapest[1 + o] = cell_flag(standing->cheapest);
     if (!standing->ranked)
       barred[1 + o] = cell_words(standing->why_not);
@@ -409,7 +412,7 @@ static struct answer_table document_table(const struct comparing *comparing) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if (comparing->ranking->options[o].cheapest)
       texts_add(&cheapest, comparing->arena, "%s", option_at(comparing, o)->id);
-  struct answer_table table = answer_table_of_facts(7, comparing->arena);
+  struct answer_table table = answer_table_of_facts(8, comparing->arena);
   answer_fact(&table, "scenario.horizon",
               cell_in(option_value(scenario, &scenario->options[0], horizon, 0),
                       unit_of_item(scenario, "horizon")));
@@ -417,6 +420,8 @@ static struct answer_table document_table(const struct comparing *comparing) {
   answer_fact(&table, "scenario.currency", cell_words(scenario->model->currency));
   answer_fact(&table, "baseline", cell_words(option_at(comparing, scenario->baseline)->id));
   answer_fact(&table, "cheapest", cell_list(cheapest));
+  if (*comparing->ranking->why_none)
+    answer_fact(&table, "why_none", cell_words(comparing->ranking->why_none));
   answer_fact(&table, "mixed", cell_flag(scenario->mixed));
   if (scenario->mixed)
     answer_fact(&table, "mixed_reason", cell_words(scenario->mixed_reason));
@@ -442,7 +447,7 @@ struct answer compare_answer(const struct scenario *scenario, struct arena *aren
   tables[0].faces = FACE_JSON;
   struct answer answer = {.kind = "compare",
                           .name = "options",
-                          .sentence = verdict_sentence(scenario, comparing.ranking, arena),
+                          .sentence = verdict_text(scenario, comparing.ranking, arena),
                           .warnings = scenario->warnings,
                           .schema = 1,
                           .csv = fields,

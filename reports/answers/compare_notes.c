@@ -158,12 +158,13 @@ static void add_interval(const struct notes *notes, const struct simulation *sim
 
 // What the star means, and who is left out.
 static void add_verdict(const struct notes *notes, const struct ranking *ranking) {
-  if (verdict_mark(ranking))
-    answer_note(notes->answer, notes->arena, "* ", "%s", verdict_mark(ranking));
+  if (ranking->cheapest >= 0)
+    answer_note(notes->answer, notes->arena, "* ", "lowest cost per million output tokens%s",
+                ranking->cheapest_count > 1 ? ": a tie" : "");
   for (size_t i = 0; i < ranking->option_count; i++)
     if (!ranking->options[i].ranked)
-      answer_note(notes->answer, notes->arena, "Not ranked: ", "%s: %s",
-                  notes->scenario->options[i].id, ranking->options[i].why_not);
+      answer_note(notes->answer, notes->arena, "Not ranked: ", "%s",
+                  verdict_not_ranked(notes->scenario, ranking, i, notes->arena));
 }
 
 void compare_notes(struct answer *answer, const struct scenario *scenario,

@@ -68,8 +68,8 @@ struct spot {
 static const char *named(const struct place_names *names, const char *text, size_t length) {
   if (length == 2 && !strncmp(text, "%r", 2))
     return names->row;
-  return length == 2 && !strncmp(text, "%c", 2) ? names->column
-                                                : arena_copy_n(names->arena, text, length);
+  const bool column = length == 2 && (!strncmp(text, "%c", 2) || !strncmp(text, "%k", 2));
+  return column ? names->column : arena_copy_n(names->arena, text, length);
 }
 
 static json_t *member(json_t *object, const char *key, bool is_list) {

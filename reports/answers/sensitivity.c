@@ -12,7 +12,7 @@ struct result {
   const struct scenario *scenario;
   size_t option;
   bool is_saving;
-  const struct unit *unit, *cost_unit;
+  const struct unit *unit, *cost_unit, *plain;
   const char *name;          // "Saving of mi325x against h200"
   struct answer_table facts; // what JSON begins with
   struct arena *arena;
@@ -23,18 +23,18 @@ static struct result result_in(const struct scenario *scenario, int item, size_t
   const char *id = scenario->options[option].id,
              *baseline = scenario->options[scenario->baseline].id;
   const struct declaration *cost = &scenario->model->declarations[item];
-  struct result result = {scenario,
-                          option,
-                          option != scenario->baseline,
-                          &cost->unit,
-                          &cost->unit,
-                          arena_printf(arena, "Cost of %s", id),
-                          answer_table_of_facts(6, arena),
-                          arena};
-  if (result.is_saving) {
-    result.unit = unit_known("%", arena);
-    result.name = arena_printf(arena, "Saving of %s against %s", id, baseline);
-  }
+  const bool is_saving = option != scenario->baseline;
+  struct result result = {.scenario = scenario,
+                          .option = option,
+                          .is_saving = is_saving,
+                          .unit = is_saving ? unit_known("%", arena) : &cost->unit,
+                          .cost_unit = &cost->unit,
+                          .plain = unit_known("-", arena),
+                          .name = is_saving
+                                      ? arena_printf(arena, "Saving of %s against %s", id, baseline)
+                                      : arena_printf(arena, "Cost of %s", id),
+                          .facts = answer_table_of_facts(6, arena),
+                          .arena = arena};
   answer_fact(&result.facts, "item", cell_words(cost->name));
   answer_fact(&result.facts, "unit", cell_words(cost->unit.text));
   answer_fact(&result.facts, "option", cell_words(id));
@@ -63,21 +63,17 @@ static double result_at(const struct result *result, const struct swing_end *end
   return result->is_saving ? end->saving : end->costs[result->option];
 }
 
-static double base_result(const struct result *result, int item) {
-  const struct scenario *scenario = result->scenario;
-  const double cost = option_value(scenario, &scenario->options[result->option], item, 0);
-  return result->is_saving
-             ? 1 - cost / option_value(scenario, &scenario->options[scenario->baseline], item, 0)
-             : cost;
-}
-
-// The results between which the bars lie, and the mark.
+// The results between which the bars lie, and that at present.
 struct bounds {
   double least, most, base;
 };
 
 static struct bounds bounds_of(const struct sensitivity *sensitivity, const struct result *result) {
-  const double base = base_result(result, sensitivity->item);
+  const struct option *options = result->scenario->options;
+  double base = option_value(result->scenario, &options[result->option], sensitivity->item, 0);
+  if (result->is_saving)
+    base = 1 - base / option_value(result->scenario, &options[result->scenario->baseline],
+                                   sensitivity->item, 0);
   struct bounds bounds = {base, base, base};
   for (size_t i = 0; i < 2 * sensitivity->count; i++) {
     const struct swing *swing = &sensitivity->swings[i / 2];
@@ -103,118 +99,92 @@ static bool does_nothing(const struct swing *swing) {
   return swing->effect < 1e-12;
 }
 
-// Both ends where there is room, else the value at present.
+// A row for each input and option, of which CSV has all and the others one for each input. Where a
+// terminal has room, both ends stand there, else the value at present.
 static const struct {
   struct answer_column column;
   struct column_look look;
 } swing_columns[] = {
-    {{"input", "input", NULL}, {.json = "swings[#].input"}},
-    {{"from", "from", NULL}, {.room = ROOM_WIDE, .json = "swings[#].low.value"}},
-    {{"to", "to", NULL}, {.room = ROOM_WIDE, .json = "swings[#].high.value"}},
+    {{"input", "input", NULL}, {0}},
+    {{"unit", "", NULL}, {.faces = FACE_CSV | FACE_JSON}},
     {{"base", "at present", NULL}, {.room = ROOM_NARROW}},
-    {{"at_from", "at from", NULL}, {.room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true}},
-    {{"at_to", "at to", NULL}, {.room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true}},
-    {{"low", "low", NULL}, {.room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true}},
-    {{"high", "high", NULL}, {.room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true}},
-    {{"bar", "", NULL}, {.align = ALIGN_LEFT}},
-    {{"unit", "", NULL}, {.faces = FACE_JSON}},
-    {{"low", "", NULL}, {.faces = FACE_JSON, .json = "swings[#].low.saving"}},
-    {{"high", "", NULL}, {.faces = FACE_JSON, .json = "swings[#].high.saving"}},
+    {{"low", "from", NULL}, {.room = ROOM_WIDE, .json = "swings[#].low.value"}},
+    {{"high", "to", NULL}, {.room = ROOM_WIDE, .json = "swings[#].high.value"}},
+    {{"option", "", NULL}, {.faces = FACE_CSV}},
+    {{"cost_low", "", NULL}, {.faces = FACE_CSV}},
+    {{"cost_high", "", NULL}, {.faces = FACE_CSV}},
+    {{"saving_low", "", NULL}, {.faces = FACE_CSV}},
+    {{"saving_high", "", NULL}, {.faces = FACE_CSV}},
+    {{"low.saving", "", NULL}, {.faces = FACE_JSON}},
+    {{"high.saving", "", NULL}, {.faces = FACE_JSON}},
     {{"ranged", "", NULL}, {.faces = FACE_JSON}},
     {{"effect", "", NULL}, {.faces = FACE_JSON}},
+    {{"", "at from", NULL}, {.room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true}},
+    {{"", "at to", NULL}, {.room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true}},
+    {{"", "low", NULL}, {.room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true}},
+    {{"", "high", NULL}, {.room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true}},
+    {{"", "", NULL}, {.align = ALIGN_LEFT, .faces = FACE_TERMINAL}},
 };
 
-enum { SWING_COLUMNS = sizeof swing_columns / sizeof swing_columns[0], UNIT_COLUMN = 4 };
+enum { SWING_COLUMNS = sizeof swing_columns / sizeof swing_columns[0], UNIT_COLUMN = 5 };
 
-// Behind those columns, each option's cost at both ends.
+// Behind those columns, for JSON, each option's cost at both ends.
 static struct answer_table swings_columns(const struct sensitivity *sensitivity,
                                           const struct result *result) {
-  static const char *const places[] = {"swings[#].low.costs.%c", "swings[#].high.costs.%c"};
-  const size_t count = SWING_COLUMNS + 2 * result->scenario->option_count;
+  const size_t options = result->scenario->option_count, count = SWING_COLUMNS + 2 * options;
   struct answer_column *columns = arena_array(result->arena, count, sizeof *columns);
   struct column_look *looks = arena_array(result->arena, count, sizeof *looks);
-  for (size_t c = 0; c < count; c++) {
-    if (c < SWING_COLUMNS) {
-      columns[c] = swing_columns[c].column;
-      looks[c] = swing_columns[c].look;
-      columns[c].unit = looks[c].unit_said ? result->unit : NULL;
-    } else {
-      const size_t o = (c - SWING_COLUMNS) / 2;
-      columns[c] = (struct answer_column){result->scenario->options[o].id, "", result->cost_unit};
-      looks[c] = (struct column_look){.faces = FACE_JSON, .json = places[c % 2]};
-    }
+  for (size_t c = 0; c < SWING_COLUMNS; c++) {
+    columns[c] = swing_columns[c].column;
+    looks[c] = swing_columns[c].look;
+    columns[c].unit = looks[c].unit_said ? result->unit : NULL;
   }
-  struct answer_table table =
-      answer_table_of_rows("swings", NULL, columns, count, sensitivity->count, result->arena);
+  for (size_t c = SWING_COLUMNS; c < count; c++) {
+    const char *end = (c - SWING_COLUMNS) % 2 ? "high" : "low";
+    const char *id = result->scenario->options[(c - SWING_COLUMNS) / 2].id;
+    columns[c].key = arena_printf(result->arena, "%s.costs.%s", end, id);
+    looks[c].faces = FACE_JSON;
+  }
+  struct answer_table table = answer_table_of_rows("swings", NULL, columns, count,
+                                                   sensitivity->count * options, result->arena);
   table.looks = looks;
   table.unit_column = UNIT_COLUMN;
   table.json = "swings[#].%c";
-  table.faces = FACE_TERMINAL | FACE_JSON;
-  return table;
-}
-
-static struct answer_table swings_table(const struct sensitivity *sensitivity,
-                                        const struct result *result) {
-  struct answer_table table = swings_columns(sensitivity, result);
-  const struct bounds bounds = bounds_of(sensitivity, result);
-  const struct unit *plain = unit_known("-", result->arena);
-  for (size_t i = 0; i < sensitivity->count; i++) {
-    const struct swing *swing = &sensitivity->swings[i];
-    const struct unit *unit = unit_of(sensitivity->scenario, swing->target);
-    const double low = result_at(result, &swing->low), high = result_at(result, &swing->high);
-    struct answer_cell *cells = answer_table_row_of(
-        &table, (struct answer_row){.label = swing->name,
-                                    .unit = unit,
-                                    .faces = does_nothing(swing) ? FACE_JSON : 0});
-    const struct answer_cell about[] = {{.value = swing->low.value, .starred = swing->clipped},
-                                        cell_value(swing->high.value),
-                                        {.value = swing->base, .starred = swing->clipped},
-                                        result_cell(low),
-                                        result_cell(high),
-                                        result_cell(low),
-                                        result_cell(high),
-                                        bar_cell(bounds, low, high, result->arena),
-                                        cell_words(unit->text),
-                                        cell_in(swing->low.saving, plain),
-                                        cell_in(swing->high.saving, plain),
-                                        cell_flag(swing->ranged),
-                                        cell_in(swing->effect, plain)};
-    memcpy(cells + 1, about, sizeof about);
-    for (size_t o = 0; o < result->scenario->option_count; o++) {
-      cells[SWING_COLUMNS + 2 * o] = cell_value(swing->low.costs[o]);
-      cells[SWING_COLUMNS + 2 * o + 1] = cell_value(swing->high.costs[o]);
-    }
-  }
-  return table;
-}
-
-static struct answer_table lines_table(const struct sensitivity *sensitivity,
-                                       const struct result *result) {
-  static const struct answer_column columns[] = {
-      {.key = "input"},      {.key = "unit"},       {.key = "base"},     {.key = "low"},
-      {.key = "high"},       {.key = "option"},     {.key = "cost_low"}, {.key = "cost_high"},
-      {.key = "saving_low"}, {.key = "saving_high"}};
-  const struct scenario *scenario = result->scenario;
-  const size_t options = scenario->option_count, baseline = scenario->baseline;
-  struct answer_table table =
-      answer_table_new("lines", NULL, columns, sizeof columns / sizeof columns[0],
-                       sensitivity->count * options, result->arena);
-  for (size_t i = 0; i < sensitivity->count * options; i++) {
-    const struct swing *swing = &sensitivity->swings[i / options];
-    const struct unit *unit = unit_of(scenario, swing->target);
-    const double *low = swing->low.costs, *high = swing->high.costs;
-    const size_t o = i % options;
-    answer_table_add(
-        &table, (const struct answer_cell[]){
-                    cell_words(swing->name), cell_words(unit->text), cell_in(swing->base, unit),
-                    cell_in(swing->low.value, unit), cell_in(swing->high.value, unit),
-                    cell_words(scenario->options[o].id), cell_in(low[o], result->cost_unit),
-                    cell_in(high[o], result->cost_unit), cell_value(1 - low[o] / low[baseline]),
-                    cell_value(1 - high[o] / high[baseline])});
-  }
   table.is_wide = true;
-  table.faces = FACE_CSV;
   return table;
+}
+
+static void add_swing(struct answer_table *table, const struct swing *swing, size_t o,
+                      const struct result *result, struct bounds bounds) {
+  const struct scenario *scenario = result->scenario;
+  const struct unit *unit = unit_of(scenario, swing->target), *plain = result->plain;
+  const double low = result_at(result, &swing->low), high = result_at(result, &swing->high);
+  const double *at_low = swing->low.costs, *at_high = swing->high.costs;
+  const unsigned faces = o ? FACE_CSV : does_nothing(swing) ? FACE_CSV | FACE_JSON : 0;
+  struct answer_cell *cells = answer_table_row_of(
+      table, (struct answer_row){.label = swing->name, .unit = unit, .faces = faces});
+  const struct answer_cell about[SWING_COLUMNS - 1] = {
+      cell_words(unit->text),
+      {.value = swing->base, .starred = swing->clipped},
+      {.value = swing->low.value, .starred = swing->clipped},
+      cell_value(swing->high.value),
+      cell_words(scenario->options[o].id),
+      cell_in(at_low[o], result->cost_unit),
+      cell_in(at_high[o], result->cost_unit),
+      cell_in(1 - at_low[o] / at_low[scenario->baseline], plain),
+      cell_in(1 - at_high[o] / at_high[scenario->baseline], plain),
+      cell_in(swing->low.saving, plain),
+      cell_in(swing->high.saving, plain),
+      cell_flag(swing->ranged),
+      cell_in(swing->effect, plain),
+      result_cell(low),
+      result_cell(high),
+      result_cell(low),
+      result_cell(high),
+      bar_cell(bounds, low, high, result->arena)};
+  memcpy(cells + 1, about, sizeof about);
+  for (size_t k = 0; k < 2 * scenario->option_count; k++)
+    cells[SWING_COLUMNS + k] = cell_in((k % 2 ? at_high : at_low)[k / 2], result->cost_unit);
 }
 
 // What the table leaves out, and what its mark means.
@@ -238,31 +208,26 @@ static void add_notes(struct answer *answer, const struct sensitivity *sensitivi
     answer_note(answer, arena, "At zero, so without a swing: ", "%s", still);
 }
 
-// "Saving of mi325x against h200, %, at present 14.3; each input alone by ±20 %"
-static const char *tornado_sentence(const struct sensitivity *sensitivity,
-                                    const struct result *result) {
-  bool ranged = false;
-  for (size_t i = 0; i < sensitivity->count; i++)
-    ranged |= sensitivity->swings[i].ranged;
-  return arena_printf(result->arena, "%s: %s at present; each input alone by ±%s %%%s",
-                      result->name, result_text(result, base_result(result, sensitivity->item)),
-                      number_significant(100 * sensitivity->share, 3, result->arena),
-                      ranged ? " or from P5 to P95 of its range" : "");
-}
-
 struct answer sensitivity_answer(const struct sensitivity *sensitivity, struct arena *arena) {
   struct result result =
       result_in(sensitivity->scenario, sensitivity->item, sensitivity->option, arena);
+  const struct bounds bounds = bounds_of(sensitivity, &result);
   const struct texts still = {(const char **)sensitivity->still, sensitivity->still_count};
+  struct answer_table swings = swings_columns(sensitivity, &result);
+  bool ranged = false;
+  for (size_t i = 0; i < sensitivity->count; i++) {
+    ranged |= sensitivity->swings[i].ranged;
+    for (size_t o = 0; o < sensitivity->scenario->option_count; o++)
+      add_swing(&swings, &sensitivity->swings[i], o, &result, bounds);
+  }
   answer_fact(&result.facts, "share", cell_value(sensitivity->share));
   answer_fact(&result.facts, "still", cell_list(still));
-  struct answer answer = {.kind = "sensitivity",
-                          .name = "inputs",
-                          .sentence = tornado_sentence(sensitivity, &result),
-                          .schema = 1};
-  const struct answer_table tables[] = {result.facts, swings_table(sensitivity, &result),
-                                        lines_table(sensitivity, &result)};
-  answer_set_tables(&answer, tables, 3, arena);
+  struct answer answer = {.kind = "sensitivity", .name = "inputs", .schema = 1};
+  answer.sentence = arena_printf(arena, "%s: %s at present; each input alone by ±%s %%%s",
+                                 result.name, result_text(&result, bounds.base),
+                                 number_significant(100 * sensitivity->share, 3, arena),
+                                 ranged ? " or from P5 to P95 of its range" : "");
+  answer_set_tables(&answer, (const struct answer_table[]){result.facts, swings}, 2, arena);
   add_notes(&answer, sensitivity, arena);
   return answer;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 5, FACTS = 40 };
+enum { SHOWN_DIGITS = 5, MOST_FIGURES = 48 };
 
 // What is said of a value that was looked for.
 struct solving {
@@ -145,93 +145,85 @@ static void add_spread(const struct solving *solving, struct answer *answer) {
     answer_note(answer, arena, "Note: ", "%s", spread->notes[i]);
 }
 
-// ---- tables
+// ---- figures
 
-static const char *level_key(int level, struct arena *arena) {
-  return arena_printf(arena, "P%.0f", 100 * simulate_levels[level]);
+// What is said of an answer, by its place in JSON and its column in CSV; NULL: not there.
+struct figures {
+  struct answer_column columns[MOST_FIGURES];
+  struct answer_cell cells[MOST_FIGURES];
+  struct column_look *looks; // [MOST_FIGURES]
+  size_t count;
+};
+
+static void add(struct figures *figures, const char *json, const char *csv,
+                struct answer_cell cell) {
+  figures->columns[figures->count].key = csv;
+  figures->looks[figures->count].json = json;
+  figures->looks[figures->count].faces = (csv ? FACE_CSV : 0) | (json ? FACE_JSON : 0);
+  figures->cells[figures->count++] = cell;
 }
 
-static struct answer_table values_table(const struct solving *solving) {
-  enum { ALONE = 9, OF_SPREAD = 3, ALL = ALONE + OF_SPREAD + SIMULATE_LEVELS };
-  struct answer_column columns[ALL] = {{.key = "input"},   {.key = "unit"},     {.key = "base"},
-                                       {.key = "low"},     {.key = "high"},     {.key = "gap_base"},
-                                       {.key = "gap_low"}, {.key = "gap_high"}, {.key = "value"},
-                                       {.key = "draws"},   {.key = "found"},    {.key = "enough"}};
-  const struct solve_answer *solved = solving->solved;
-  const struct solve_spread *spread = solving->spread;
-  const struct unit *unit = solving->unit;
-  for (int level = 0; level < SIMULATE_LEVELS; level++)
-    columns[ALONE + OF_SPREAD + level].key = level_key(level, solving->arena);
-  struct answer_table table =
-      answer_table_new("values", NULL, columns, spread ? ALL : ALONE, SOLVE_ROOTS, solving->arena);
-  for (size_t i = 0; i < solved->count || i == 0; i++) {
-    struct answer_cell cells[ALL] = {cell_words(solved->name),
-                                     cell_words(unit->text),
-                                     cell_in(solved->base, unit),
-                                     cell_in(solved->low, unit),
-                                     cell_in(solved->high, unit),
-                                     cell_value(solved->gap_base),
-                                     cell_value(solved->gap_low),
-                                     cell_value(solved->gap_high),
-                                     cell_in(solved->count ? solved->roots[i] : NAN, unit)};
-    if (spread) {
-      cells[ALONE] = cell_counts(&spread->done, 1);
-      cells[ALONE + 1] = cell_value(spread->found);
-      cells[ALONE + 2] = cell_value(spread->enough);
-    }
-    for (int level = 0; spread && level < SIMULATE_LEVELS; level++)
-      cells[ALONE + OF_SPREAD + level] = cell_in(spread->percentiles[level], unit);
-    answer_table_add(&table, cells);
-  }
-  table.is_wide = true;
-  table.faces = FACE_CSV;
-  return table;
-}
-
-static void add_spread_facts(const struct solving *solving, struct answer_table *facts) {
+static void add_of_spread(const struct solving *solving, struct figures *figures) {
   const struct solve_spread *spread = solving->spread;
   const struct texts notes = {(const char **)spread->notes, spread->note_count};
-  answer_fact(facts, "ranges.draws", cell_counts(&spread->draws, 1));
-  answer_fact(facts, "ranges.done", cell_counts(&spread->done, 1));
-  answer_fact(facts, "ranges.seed", cell_counts(&spread->seed, 1));
-  answer_fact(facts, "ranges.method", cell_words(draw_method_names[spread->method]));
-  answer_fact(facts, "ranges.partial", cell_flag(spread->partial));
-  answer_fact(facts, "ranges.found", cell_value(spread->found));
-  answer_fact(facts, "ranges.several", cell_value(spread->several));
-  answer_fact(facts, "ranges.above", cell_value(spread->above));
-  answer_fact(facts, "ranges.below", cell_value(spread->below));
-  answer_fact(facts, "ranges.enough", cell_value(spread->enough));
-  for (int level = 0; level < SIMULATE_LEVELS; level++)
-    answer_fact(
-        facts,
-        arena_printf(solving->arena, "ranges.percentiles.%s", level_key(level, solving->arena)),
+  add(figures, "ranges.draws", NULL, cell_counts(&spread->draws, 1));
+  add(figures, "ranges.done", "draws", cell_counts(&spread->done, 1));
+  add(figures, "ranges.seed", NULL, cell_counts(&spread->seed, 1));
+  add(figures, "ranges.method", NULL, cell_words(draw_method_names[spread->method]));
+  add(figures, "ranges.partial", NULL, cell_flag(spread->partial));
+  add(figures, "ranges.found", "found", cell_value(spread->found));
+  add(figures, "ranges.several", NULL, cell_value(spread->several));
+  add(figures, "ranges.above", NULL, cell_value(spread->above));
+  add(figures, "ranges.below", NULL, cell_value(spread->below));
+  add(figures, "ranges.enough", "enough", cell_value(spread->enough));
+  for (int level = 0; level < SIMULATE_LEVELS; level++) {
+    const char *name = arena_printf(solving->arena, "P%.0f", 100 * simulate_levels[level]);
+    add(figures, arena_printf(solving->arena, "ranges.percentiles.%s", name), name,
         cell_in(spread->percentiles[level], solving->unit));
-  answer_fact(facts, "ranges.notes", cell_list(notes));
+  }
+  add(figures, "ranges.notes", NULL, cell_list(notes));
 }
 
-static struct answer_table facts_table(const struct solving *solving) {
+// A row for each value, or one without; JSON has what is the same in all of them.
+static struct answer_table values_table(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const struct unit *unit = solving->unit;
-  struct answer_table facts = answer_table_of_facts(FACTS, solving->arena);
-  answer_fact(&facts, "option", cell_words(solving->option));
+  struct figures figures = {.looks =
+                                arena_array(solving->arena, MOST_FIGURES, sizeof *figures.looks)};
+  add(&figures, "option", NULL, cell_words(solving->option));
   if (solved->matches)
-    answer_fact(&facts, "match", cell_words(solved->scenario->options[solved->match].id));
+    add(&figures, "match", NULL, cell_words(solved->scenario->options[solved->match].id));
   else
-    answer_fact(&facts, "target", cell_in(solved->wanted_cost, solving->cost_unit));
-  answer_fact(&facts, "saving", cell_value(solved->saving));
-  answer_fact(&facts, "input", cell_words(solved->name));
-  answer_fact(&facts, "unit", cell_words(unit->text));
-  answer_fact(&facts, "base", cell_in(solved->base, unit));
-  answer_fact(&facts, "low", cell_in(solved->low, unit));
-  answer_fact(&facts, "high", cell_in(solved->high, unit));
-  answer_fact(&facts, "gaps.base", cell_value(solved->gap_base));
-  answer_fact(&facts, "gaps.low", cell_value(solved->gap_low));
-  answer_fact(&facts, "gaps.high", cell_value(solved->gap_high));
-  answer_fact(&facts, "values", cell_series(solved->roots, solved->count, unit));
-  answer_fact(&facts, "more", cell_flag(solved->more));
+    add(&figures, "target", NULL, cell_in(solved->wanted_cost, solving->cost_unit));
+  add(&figures, "saving", NULL, cell_value(solved->saving));
+  add(&figures, "input", "input", cell_words(solved->name));
+  add(&figures, "unit", "unit", cell_words(unit->text));
+  add(&figures, "base", "base", cell_in(solved->base, unit));
+  add(&figures, "low", "low", cell_in(solved->low, unit));
+  add(&figures, "high", "high", cell_in(solved->high, unit));
+  add(&figures, "gaps.base", "gap_base", cell_value(solved->gap_base));
+  add(&figures, "gaps.low", "gap_low", cell_value(solved->gap_low));
+  add(&figures, "gaps.high", "gap_high", cell_value(solved->gap_high));
+  const size_t value = figures.count;
+  add(&figures, NULL, "value", cell_nothing());
+  add(&figures, "values", NULL, cell_series(solved->roots, solved->count, unit));
+  add(&figures, "more", NULL, cell_flag(solved->more));
   if (solving->spread)
-    add_spread_facts(solving, &facts);
-  return facts;
+    add_of_spread(solving, &figures);
+  struct answer_table table = answer_table_of_rows("values", NULL, figures.columns, figures.count,
+                                                   SOLVE_ROOTS, solving->arena);
+  for (size_t i = 0; i < solved->count || i == 0; i++) {
+    struct answer_cell *cells =
+        answer_table_row_of(&table, (struct answer_row){.faces = i ? FACE_CSV : 0});
+    memcpy(cells, figures.cells, figures.count * sizeof *cells);
+    if (solved->count)
+      cells[value] = cell_in(solved->roots[i], unit);
+  }
+  table.looks = figures.looks;
+  table.json = "%c";
+  table.is_wide = true;
+  table.faces = FACE_CSV | FACE_JSON;
+  return table;
 }
 
 struct answer solve_answer_of(const struct solve_answer *solved, const struct solve_spread *spread,
@@ -248,8 +240,8 @@ struct answer solve_answer_of(const struct solve_answer *solved, const struct so
                           .sentence = sentence(&solving),
                           .no = !solved->count,
                           .schema = 1};
-  const struct answer_table tables[] = {facts_table(&solving), values_table(&solving)};
-  answer_set_tables(&answer, tables, 2, arena);
+  const struct answer_table table = values_table(&solving);
+  answer_set_tables(&answer, &table, 1, arena);
   add_gaps(&solving, &answer);
   if (spread)
     add_spread(&solving, &answer);

@@ -1,59 +1,44 @@
 #include "reports/print/verdict.h"
-#include "model/cost/graph.h"
+
 #include "reports/print/number.h"
 
-#include <math.h>
-
-static const char *cost_text(const struct scenario *scenario, size_t option, struct arena *arena) {
-  const int item = model_find(scenario->model, "cost_per_mtok");
-  const double cost = option_value(scenario, &scenario->options[option], item, 0);
-  const struct scale scale =
-      number_scale(&scenario->model->declarations[item].unit, &cost, 1, arena);
-  return arena_printf(arena, "%s %s", number_scaled(cost, scale, arena), scale.unit);
-}
-
-// ", 14.3 % less than h200"; "" for the baseline itself and where nothing is compared with it.
-static const char *saving_text(const struct scenario *scenario, const struct ranking *ranking,
-                               struct arena *arena) {
-  const double saving = ranking->options[ranking->cheapest].saving;
-  if (!isfinite(saving))
-    return "";
-  return arena_printf(arena, ", %s %% less than %s", number_fixed(100 * saving, 1, arena),
-                      scenario->options[scenario->baseline].id);
-}
-
-// "a, b and c"
-static const char *cheapest_names(const struct scenario *scenario, const struct ranking *ranking,
-                                  struct arena *arena) {
-  const char *names = "";
+// "h200", "h200 and mi325x", "h200, mi300x and mi325x"
+static const char *cheapest_ids(const struct scenario *scenario, const struct ranking *ranking,
+                                struct arena *arena) {
+  const char *ids = "";
   size_t named = 0;
   for (size_t o = 0; o < ranking->option_count; o++) {
     if (!ranking->options[o].cheapest)
       continue;
-    const char *before = !named ? "" : named + 1 < ranking->cheapest_count ? ", " : " and ";
-    names = arena_printf(arena, "%s%s%s", names, before, scenario->options[o].id);
+    const char *before = !named ? "" : named + 1 == ranking->cheapest_count ? " and " : ", ";
+    ids = arena_printf(arena, "%s%s%s", ids, before, scenario->options[o].id);
     named++;
   }
-  return names;
+  return ids;
 }
 
-const char *verdict_sentence(const struct scenario *scenario, const struct ranking *ranking,
-                             struct arena *arena) {
-  if (scenario->option_count == 1)
-    return arena_printf(arena, "%s: %s of output tokens.", scenario->options[0].id,
-                        cost_text(scenario, 0, arena));
+// Less than what one decimal shows is no tie.
+static const char *percent_text(double saving, struct arena *arena) {
+  return saving < 0.0005 ? "less than 0.1 %"
+                         : arena_printf(arena, "%s %%", number_fixed(100 * saving, 1, arena));
+}
+
+const char *verdict_text(const struct scenario *scenario, const struct ranking *ranking,
+                         struct arena *arena) {
+  if (ranking->option_count == 1)
+    return "";
   if (ranking->cheapest < 0)
-    return arena_printf(arena, "No option is called the cheapest: %s.", ranking->why_none);
-  return arena_printf(
-      arena, "%s %s: %s of output tokens%s.", cheapest_names(scenario, ranking, arena),
-      ranking->cheapest_count > 1 ? "are equally cheap, and the cheapest" : "is the cheapest",
-      cost_text(scenario, (size_t)ranking->cheapest, arena),
-      ranking->cheapest_count > 1 ? "" : saving_text(scenario, ranking, arena));
+    return arena_printf(arena, "not ranked: %s", ranking->why_none);
+  const char *ids = cheapest_ids(scenario, ranking, arena);
+  if (ranking->against < 0)
+    return arena_printf(arena, "%s cost the same per output token", ids);
+  return arena_printf(arena, "%s %s per output token, %s less than %s", ids,
+                      ranking->cheapest_count > 1 ? "cost least" : "costs least",
+                      percent_text(ranking->saving, arena), scenario->options[ranking->against].id);
 }
 
-const char *verdict_mark(const struct ranking *ranking) {
-  if (!ranking->cheapest_count)
-    return NULL;
-  return ranking->cheapest_count > 1 ? "lowest cost per million output tokens: a tie"
-                                     : "lowest cost per million output tokens";
+const char *verdict_not_ranked(const struct scenario *scenario, const struct ranking *ranking,
+                               size_t option, struct arena *arena) {
+  return arena_printf(arena, "%s: %s", scenario->options[option].id,
+                      ranking->options[option].why_not);
 }

@@ -1,4 +1,4 @@
-// verdict: what the judge (model/scenario/ranking.h) says, in words: the same on every face.
+// verdict: the sentence of model/scenario/ranking.h, the same on every face.
 #ifndef PERTOKEN_REPORTS_PRINT_VERDICT_H
 #define PERTOKEN_REPORTS_PRINT_VERDICT_H
 
@@ -6,12 +6,14 @@
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 
-// "mi325x is the cheapest: 0.1498 USD/Mtok, 14.3 % less than h200."; of a single option what it
-// costs; why nobody is the cheapest.
-const char *verdict_sentence(const struct scenario *scenario, const struct ranking *ranking,
-                             struct arena *arena);
+// "mi325x costs least per output token, 14.3 % less than h200", "h200 and mi325x cost the same per
+// output token" or "not ranked: the throughputs are of unlike kinds"; "" for a single option. Without
+// full stop, in the arena.
+const char *verdict_text(const struct scenario *scenario, const struct ranking *ranking,
+                         struct arena *arena);
 
-// What the mark beside the cheapest cost means; NULL where nobody has one.
-const char *verdict_mark(const struct ranking *ranking);
+// Of an option that is not ranked: "b: another workload than the baseline's: precision: fp8 and bf16".
+const char *verdict_not_ranked(const struct scenario *scenario, const struct ranking *ranking,
+                               size_t option, struct arena *arena);
 
 #endif

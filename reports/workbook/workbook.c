@@ -76,6 +76,7 @@ static int plan(struct book *book) {
   }
   if (book->diagnostics->errors != errors)
     return -1;
+  book->ranking = ranking_of(scenario, arena);
   return questions_answer(scenario, &book->answers, arena, book->diagnostics);
 }
 
