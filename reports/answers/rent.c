@@ -348,10 +348,10 @@ bool rent_asked(const struct scenario *scenario) {
 
 int answer_rent(const struct scenario *scenario, const char *only, struct answers *answers,
                 struct arena *arena, struct diagnostics *diagnostics) {
-  struct rent_answers found;
-  if (rent_find(scenario, only, &found, arena, diagnostics))
+  const struct rent_answers *found = rent_ask(scenario, only, arena, diagnostics);
+  if (!found)
     return -1;
-  for (size_t i = 0; i < found.count; i++)
-    answers_add(answers, answer_one(scenario, &found.list[i], arena));
+  for (size_t i = 0; i < found->count; i++)
+    answers_add(answers, answer_one(scenario, &found->list[i], arena));
   return 0;
 }

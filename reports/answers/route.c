@@ -395,7 +395,7 @@ int answer_route(const struct scenario *scenario, const char *only, struct answe
                       only);
     return -1;
   }
-  const struct route_answer *answer = route(scenario, arena, diagnostics);
+  const struct route_answer *answer = route_ask(scenario, arena, diagnostics);
   if (!answer)
     return -1;
   struct answer written =

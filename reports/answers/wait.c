@@ -184,7 +184,7 @@ int answer_wait(const struct scenario *scenario, const char *only, struct answer
     names[sections++] = section->argument;
     if (only && strcmp(only, section->argument) != 0)
       continue;
-    const struct wait_answer *wait = wait_or_buy(scenario, section, arena, diagnostics);
+    const struct wait_answer *wait = wait_ask(scenario, section, arena, diagnostics);
     found |= wait != NULL;
     if (wait)
       answers_add(answers, answer_one(wait, arena));

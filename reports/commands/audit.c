@@ -1,5 +1,6 @@
 #include "reports/answers/audit.h"
 #include "base/installation.h"
+#include "base/source_file.h"
 #include "model/evidence/recompute.h"
 #include "reports/commands/commands.h"
 
