@@ -45,6 +45,13 @@ double machine_number(double value, const struct unit *unit) {
   return unit ? number_in_unit(value, unit) : value;
 }
 
+const struct answer *answer_find(const struct answers *answers, const char *name) {
+  for (size_t i = 0; i < answers->count; i++)
+    if (!strcmp(answers->list[i].name, name))
+      return &answers->list[i];
+  return NULL;
+}
+
 void answers_print(const struct scenario *scenario, const struct answers *answers,
                    enum output_format format, FILE *out, struct arena *arena) {
   if (format == FORMAT_CSV)

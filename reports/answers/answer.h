@@ -5,6 +5,7 @@
 #define PERTOKEN_REPORTS_ANSWERS_ANSWER_H
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
@@ -158,10 +159,12 @@ struct answer {
   const char *title;               // "Rent or own: mi325x"; NULL where the scenario's says it
   const struct answer_note *heads; // above it all, where no scenario's heading stands
   size_t head_count;
-  const char *sentence; // the answer, in one or two
-  bool no;              // the answer is "no": exit status 1
-  struct texts reasons; // how it was got, step by step: what explain shows; sentences
-  const struct answer_table *tables;
+  const char *sentence;            // the answer, in one or two
+  bool no;                         // the answer is "no": exit status 1
+  const struct scenario *scenario; // that it was built of; NULL for none
+  struct arena *arena;             // that it was built in
+  struct texts reasons;            // how it was got, step by step: what explain shows; sentences
+  struct answer_table *tables;
   size_t table_count;
   const struct answer_note *notes;
   size_t note_count;
@@ -177,6 +180,15 @@ struct answers {
   const struct answer *list;
   size_t count;
 };
+
+// Answers all questions of one kind that a scenario asks. `only`: the name of one of them (--for), or
+// NULL. Returns 0 with any number of answers added, or -1 after errors.
+typedef int answer_function(const struct scenario *scenario, const char *only,
+                            struct answers *answers, struct arena *arena,
+                            struct diagnostics *diagnostics);
+
+// The answer of that name, or NULL.
+const struct answer *answer_find(const struct answers *answers, const char *name);
 
 // Prints what a command answers.
 // Table: the scenario's heading, then of each answer its sentence, tables, notes and warnings.

@@ -174,6 +174,52 @@ bool item_is_zero(const struct scenario *scenario, int declaration) {
 
 // ---- answers
 
+struct answer answer_new(const char *kind, const char *name, const char *title,
+                         const struct scenario *scenario, struct arena *arena) {
+  return (struct answer){
+      .kind = kind, .name = name, .title = title, .scenario = scenario, .arena = arena};
+}
+
+struct answer_table *answer_add_table(struct answer *answer, const char *key, const char *title,
+                                      const struct heading *headings, size_t count) {
+  struct answer_column *columns = arena_array(answer->arena, count, sizeof *columns);
+  for (size_t c = 0; c < count; c++) {
+    const char *unit = headings[c].unit;
+    columns[c] = (struct answer_column){headings[c].key, headings[c].title, NULL};
+    if (unit && answer->scenario)
+      unit = model_unit_text(answer->scenario->model, unit);
+    if (unit)
+      columns[c].unit = unit_known(unit, answer->arena);
+  }
+  answer->tables = arena_grow(answer->arena, answer->tables, answer->table_count,
+                              answer->table_count + 1, sizeof *answer->tables);
+  struct answer_table *table = &answer->tables[answer->table_count++];
+  *table = answer_table_new(key, title, columns, count, 0, answer->arena);
+  return table;
+}
+
+void answer_reason(struct answer *answer, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  texts_add(&answer->reasons, answer->arena, "%s", arena_vprintf(answer->arena, format, arguments));
+  va_end(arguments);
+}
+
+void answer_warn(struct answer *answer, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  texts_add(&answer->warnings, answer->arena, "%s",
+            arena_vprintf(answer->arena, format, arguments));
+  va_end(arguments);
+}
+
+void answers_add(struct answers *answers, struct answer answer) {
+  struct answer *list =
+      arena_grow(answer.arena, answers->list, answers->count, answers->count + 1, sizeof *list);
+  list[answers->count++] = answer;
+  answers->list = list;
+}
+
 void answer_set_tables(struct answer *answer, const struct answer_table *tables, size_t count,
                        struct arena *arena) {
   struct answer_table *own = arena_array(arena, count + 1, sizeof *own);

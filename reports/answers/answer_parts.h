@@ -126,6 +126,38 @@ void answer_note(struct answer *answer, struct arena *arena, const char *label, 
 void answer_head(struct answer *answer, struct arena *arena, const char *label, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
 
+// An answer without tables, of a scenario or of none.
+struct answer answer_new(const char *kind, const char *name, const char *title,
+                         const struct scenario *scenario, struct arena *arena);
+
+// How a column begins. `unit`: as the program writes it, "USD/Mtok", where USD stands for the
+// report's currency; NULL: words, or a unit for each cell.
+struct heading {
+  const char *key, *title, *unit;
+};
+
+// One more table of the answer, without rows; good until the one after it.
+// ANSWER_TABLE(&answer, "split", "What is bought", {"option", "Option", NULL}, {"cost", "Cost",
+// "USD"});
+#define ANSWER_TABLE(answer, key, title, ...)                                                      \
+  answer_add_table(answer, key, title, (const struct heading[]){__VA_ARGS__},                      \
+                   sizeof((const struct heading[]){__VA_ARGS__}) / sizeof(struct heading))
+struct answer_table *answer_add_table(struct answer *answer, const char *key, const char *title,
+                                      const struct heading *headings, size_t count);
+
+// One more row of a table, of as many cells as it has columns.
+// ANSWER_ROW(table, cell_words("h200"), cell_value(cost));
+#define ANSWER_ROW(table, ...) answer_table_add(table, (const struct answer_cell[]){__VA_ARGS__})
+
+// One more sentence of how the answer was got; one more warning.
+void answer_reason(struct answer *answer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void answer_warn(struct answer *answer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// One more answer of a question.
+void answers_add(struct answers *answers, struct answer answer);
+
 // A unit that stands in the program's text.
 const struct unit *unit_known(const char *text, struct arena *arena);
 

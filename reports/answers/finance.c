@@ -41,7 +41,7 @@ static const struct comparison *compared(const struct scenario *scenario,
                                          const struct option *option, struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
   bool comparable = option != baseline && ranking_compares(option, baseline);
-  return comparable ? comparison_of(scenario, option, arena) : NULL;
+  return comparable ? comparison_ask(scenario, option, arena) : NULL;
 }
 
 static const char *dearer(const struct comparison *comparison) {

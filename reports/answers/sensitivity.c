@@ -336,7 +336,7 @@ static struct answer_table cells_table(const struct cost_grid *grid, const struc
 static struct answer_table axes_table(const struct cost_grid *grid, struct arena *arena) {
   static const struct answer_column columns[] = {
       {.key = "input"}, {.key = "unit"}, {.key = "values"}};
-  struct answer_table table = answer_table_new("axes", NULL, columns, 3, GRID_AXES, arena);
+  struct answer_table table = answer_table_new("axes", NULL, columns, 3, MAX_GRID_AXES, arena);
   for (size_t a = 0; a < grid->axis_count; a++) {
     const struct unit *unit = axis_unit(grid, a);
     answer_table_add(&table, (const struct answer_cell[]){

@@ -211,7 +211,7 @@ static struct answer_table values_table(const struct solving *solving) {
   if (solving->spread)
     add_of_spread(solving, &figures);
   struct answer_table table = answer_table_of_rows("values", NULL, figures.columns, figures.count,
-                                                   SOLVE_ROOTS, solving->arena);
+                                                   MAX_SOLVE_ROOTS, solving->arena);
   for (size_t i = 0; i < solved->count || i == 0; i++) {
     struct answer_cell *cells =
         answer_table_row_of(&table, (struct answer_row){.faces = i ? FACE_CSV : 0});

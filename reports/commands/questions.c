@@ -7,7 +7,7 @@
 
 static int print_grid(struct run *run, const struct scenario *scenario) {
   const struct cost_grid *grid =
-      cost_grid_of(scenario, run->options.option, run->options.grid, run->arena, run->diagnostics);
+      cost_grid_ask(scenario, run->options.option, run->options.grid, run->arena, run->diagnostics);
   return grid ? run_print_answer(run, scenario, cost_grid_answer(grid, run->arena)) : -1;
 }
 
@@ -23,7 +23,7 @@ static int read_swing(const struct run *run, double *share) {
 
 static int print_tornado(struct run *run, const struct scenario *scenario, double share) {
   const struct sensitivity *sensitivity =
-      sensitivity_of(scenario, run->options.option, share, run->arena, run->diagnostics);
+      sensitivity_ask(scenario, run->options.option, share, run->arena, run->diagnostics);
   return sensitivity ? run_print_answer(run, scenario, sensitivity_answer(sensitivity, run->arena))
                      : -1;
 }
@@ -49,7 +49,7 @@ static int find_spread(struct run *run, const struct solve_answer *answer,
     return 0;
   if (draw_options_read(run, SOLVE_DRAWS, &request))
     return -1;
-  *spread = solve_spread(answer, &request, run->arena, run->diagnostics);
+  *spread = solve_spread_ask(answer, &request, run->arena, run->diagnostics);
   return *spread ? 0 : -1;
 }
 
@@ -69,7 +69,7 @@ int command_solve(struct run *run) {
   const struct scenario *scenario = run_read_scenario(run, 0);
   if (!scenario)
     return -1;
-  const struct solve_answer *answer = solve(scenario, &question, run->arena, run->diagnostics);
+  const struct solve_answer *answer = solve_ask(scenario, &question, run->arena, run->diagnostics);
   const struct solve_spread *spread = NULL;
   if (!answer || find_spread(run, answer, &spread))
     return -1;
