@@ -5,7 +5,7 @@
 #define PERTOKEN_REPORTS_ANSWERS_COMPARE_H
 
 #include "model/scenario/ranking.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/print/format.h"
 #include "reports/print/style.h"
 

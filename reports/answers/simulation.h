@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_REPORTS_ANSWERS_SIMULATION_H
 #define PERTOKEN_REPORTS_ANSWERS_SIMULATION_H
 
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/print/format.h"
 
 #include <stdio.h>
