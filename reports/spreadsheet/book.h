@@ -6,7 +6,7 @@
 
 #include "model/questions/sensitivity.h"
 #include "model/scenario/ranking.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/answers/questions.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
