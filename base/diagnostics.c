@@ -27,6 +27,8 @@ static const char plain_colour[] = "\033[0m";
 
 static void add(struct diagnostics *diagnostics, enum severity severity, struct place place,
                 const char *message) {
+  if (diagnostics->about)
+    message = arena_printf(diagnostics->arena, "%s: %s", diagnostics->about, message);
   if (diagnostics->count == diagnostics->capacity) {
     const size_t capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
     diagnostics->list = arena_grow(diagnostics->arena, diagnostics->list, diagnostics->count,
@@ -44,6 +46,12 @@ void diagnostics_error(struct diagnostics *diagnostics, struct place place, cons
   va_start(arguments, format);
   add(diagnostics, SEVERITY_ERROR, place, arena_vprintf(diagnostics->arena, format, arguments));
   va_end(arguments);
+}
+
+void diagnostics_forward(struct diagnostics *diagnostics, const struct diagnostics *from) {
+  for (size_t i = 0; i < from->count; i++)
+    add(diagnostics, from->list[i].severity, from->list[i].place, from->list[i].message);
+  diagnostics->machine_failed |= from->machine_failed;
 }
 
 static bool already_warned(const struct diagnostics *diagnostics, const char *message) {

@@ -1,5 +1,6 @@
 // Audits of generated claims whose truth is known without a search, and the search on functions
 // with known extremes. PERTOKEN_SEED starts other problems.
+#include "model/scenario/free.h"
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/audit.h"

@@ -1,4 +1,6 @@
 // Models: what is refused, and with which words.
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
 
 #include "model/cost/graph.h"

@@ -1,4 +1,6 @@
 // Programs against the evaluator: the same items, over random scenarios and random variables.
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
 #include "tests/support/scenario_fixture.h"
 
 #include "model/whatif/program.h"

@@ -111,6 +111,9 @@ struct unit {
 int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
                struct diagnostics *diagnostics);
 
+// A unit that the program itself names, and so is good: "token/s", "-". In the arena.
+const struct unit *unit_constant(const char *text, struct arena *arena);
+
 // The longest unit at the start of `text`, which must begin with a unit symbol; its length, or 0 if
 // there is none.
 size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
@@ -158,6 +161,10 @@ const char *text_in_currency(const char *text, const char *from, const char *to,
 // node where one per gpu is wanted. Returns 0 or -1.
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
                    struct diagnostics *diagnostics);
+
+// "0.08 USD/kWh": a base-unit value in a unit, with the shortest digits that read back to the same
+// double.
+const char *quantity_text(double value, const struct unit *unit, struct arena *arena);
 
 // A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal. Its
 // length or 0.

@@ -7,7 +7,7 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_CURVE_H
 #define PERTOKEN_MODEL_EVIDENCE_CURVE_H
 
-#include "base/diagnostics.h"
+#include "base/arena.h"
 #include "model/evidence/grade.h"
 
 #include <stdbool.h>
@@ -48,9 +48,9 @@ bool curve_add(struct curve *curve, double batch, double throughput, double load
 double curve_interactivity(const struct curve *curve, size_t point);
 
 // The largest whole batch of the measured range at which a user gets `target` token/h. Nothing is
-// extrapolated: a target that the smallest batch misses, or that the largest one leaves room under,
-// is an error at `place` that says the range. Returns 0 or -1.
-int curve_choose(const struct curve *curve, double target, struct place place,
-                 struct curve_choice *out, struct diagnostics *diagnostics);
+// extrapolated. Returns NULL, or for a target that the smallest batch misses, or that the largest
+// one exceeds, a message with the range, in the arena.
+const char *curve_choose(const struct curve *curve, double target, struct curve_choice *out,
+                         struct arena *arena);
 
 #endif

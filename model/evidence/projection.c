@@ -11,10 +11,8 @@ struct target {
   double bandwidth, memory, matrix_rate; // B/s, B, operations per second; 0 when not known
 };
 
-static int refuse(struct diagnostics *diagnostics, struct place place, const char *why,
-                  const char *subject) {
-  diagnostics_error(diagnostics, place, "no projection: %s '%s'", why, subject);
-  return -1;
+static const char *refusal(const char *why, const char *subject, struct arena *arena) {
+  return arena_printf(arena, "no projection: %s '%s'", why, subject);
 }
 
 // Its own row, so that nothing is taken for a measurement that is none.
@@ -111,27 +109,29 @@ static void say(struct projection *p, const char *file, struct arena *arena) {
   p->date = arena_copy_n(arena, p->from->finished, strlen("2026-11-21"));
 }
 
-int projection_make(const struct records *records, const char *file, struct catalog *catalog,
-                    const char *accelerator, const struct workload *workload, struct place place,
-                    struct projection *out, struct arena *arena, struct diagnostics *diagnostics) {
+const char *projection_make(const struct records *records, const char *file,
+                            struct catalog *catalog, const char *accelerator,
+                            const struct workload *workload, struct projection *out,
+                            struct arena *arena) {
   const struct table *accelerators = catalog_table(catalog, CATALOG_ACCELERATORS);
   const struct measurement_record *record = records_named(records, file);
   const char *measured = record ? records_accelerator(records, record) : NULL;
   const long row = accelerators ? catalog_find(accelerators, accelerator) : -1;
   if (!record)
-    return refuse(diagnostics, place, "there is no record named", file);
+    return refusal("there is no record named", file, arena);
   if (!measured)
-    return refuse(diagnostics, place, "the catalogue does not know the device of record", file);
+    return refusal("the catalogue does not know the device of record", file, arena);
   if (!strcmp(measured, accelerator))
-    return refuse(diagnostics, place, "it is measured itself, by record =", file);
+    return refusal("it is measured itself, by record =", file, arena);
   if (row < 0)
-    return refuse(diagnostics, place, "the catalogue does not know", accelerator);
+    return refusal("the catalogue does not know", accelerator, arena);
   struct recorded recorded;
-  if (recorded_choose(records, file, measured, workload, place, &recorded, arena, diagnostics))
-    return -1;
-  const char *why = not_measured(&recorded);
+  const char *why = recorded_choose(records, file, measured, workload, &recorded, arena);
   if (why)
-    return refuse(diagnostics, place, why, file);
+    return why;
+  why = not_measured(&recorded);
+  if (why)
+    return refusal(why, file, arena);
   const struct target target = target_of(accelerators, (size_t)row, recorded.nearest);
   const double own =
       1e12 * number(accelerators, (size_t)catalog_find(accelerators, measured), "memory_bw_tbs");
@@ -139,14 +139,14 @@ int projection_make(const struct records *records, const char *file, struct cata
                              .share = recorded.nearest->read_bandwidth_share,
                              .bandwidth = target.bandwidth};
   if (!(own > 0) || !(out->bandwidth > 0) || !best_published(catalog, &target, accelerator, out))
-    return refuse(diagnostics, place, "no bandwidth is published of", accelerator);
+    return refusal("no bandwidth is published of", accelerator, arena);
   const double reached = recorded.nearest->read_bandwidth / own, published = out->ceiling_low;
   out->ceiling_low = fmin(reached, published);
   out->ceiling_high = fmax(reached, published);
   why = not_covered(&target, out);
   if (why)
-    return refuse(diagnostics, place, why, accelerator);
+    return refusal(why, accelerator, arena);
   compute(out);
   say(out, file, arena);
-  return 0;
+  return NULL;
 }

@@ -16,9 +16,7 @@ struct choice {
   const struct records *records;
   const char *file, *accelerator;
   const struct workload *workload;
-  struct place place;
-  struct arena *arena;
-  struct diagnostics *diagnostics;
+  struct arena *arena;                           // of words
   const struct measurement *fitting[MAX_POINTS]; // of the model and precision
   size_t count;
 };
@@ -30,8 +28,8 @@ static const char *file_name(const char *path) {
 
 // The id of the accelerator that the record's device is by its name, or NULL. A partition of an AMD
 // device has the whole one's name and only some of its memory.
-static const char *known_accelerator(const struct records *records,
-                                     const struct measurement_record *record) {
+const char *records_accelerator(const struct records *records,
+                                const struct measurement_record *record) {
   const struct table *table = records->accelerators;
   const long row = table ? catalog_device(table, record->device.name) : -1;
   double memory_gb = 0;
@@ -39,11 +37,6 @@ static const char *known_accelerator(const struct records *records,
       (double)record->device.memory_bytes < WHOLE_DEVICE * 1e9 * memory_gb)
     return NULL;
   return table_cell(table, (size_t)row, "id");
-}
-
-const char *records_accelerator(const struct records *records,
-                                const struct measurement_record *record) {
-  return known_accelerator(records, record);
 }
 
 const struct measurement_record *records_named(const struct records *records, const char *file) {
@@ -59,7 +52,7 @@ static bool is_of_backend(const struct measurement_record *record, const char *b
 
 static bool is_of_accelerator(const struct records *records,
                               const struct measurement_record *record, const char *accelerator) {
-  const char *known = known_accelerator(records, record);
+  const char *known = records_accelerator(records, record);
   return is_of_backend(record, accelerator) || (known && !strcmp(known, accelerator));
 }
 
@@ -138,34 +131,32 @@ static bool is_wanted(const struct choice *choice, enum workload_key key, const 
 static const char *unknown_device(const struct choice *choice) {
   for (size_t i = 0; i < choice->records->count; i++) {
     const struct measurement_record *record = choice->records->list[i];
-    if (!known_accelerator(choice->records, record) && !is_of_backend(record, "cpu"))
+    if (!records_accelerator(choice->records, record) && !is_of_backend(record, "cpu"))
       return record->device.name;
   }
   return NULL;
 }
 
-static void report_no_record(const struct choice *choice) {
+static const char *why_no_record(const struct choice *choice) {
   const char *device = *choice->file ? NULL : unknown_device(choice);
   if (device)
-    diagnostics_error(choice->diagnostics, choice->place,
-                      "no record of a device of %s; which accelerator '%s' is, data/ does not "
-                      "know: name its file with record = FILE",
-                      choice->accelerator, device);
-  else
-    diagnostics_error(choice->diagnostics, choice->place, "no record %s%s: see --measurements",
+    return arena_printf(choice->arena,
+                        "no record of a device of %s; which accelerator '%s' is, data/ does not "
+                        "know: name its file with record = FILE",
+                        choice->accelerator, device);
+  return arena_printf(choice->arena, "no record %s%s: see --measurements",
                       *choice->file ? "named " : "of a device of ",
                       *choice->file ? choice->file : choice->accelerator);
 }
 
 // A file that is named counts whatever its device is, unless that is known to be another one.
-static int refuse_other_device(const struct choice *choice,
-                               const struct measurement_record *record) {
-  const char *known = known_accelerator(choice->records, record);
+static const char *why_not_its_own(const struct choice *choice,
+                                   const struct measurement_record *record) {
+  const char *known = records_accelerator(choice->records, record);
   if (!known || is_of_accelerator(choice->records, record, choice->accelerator))
-    return 0;
-  diagnostics_error(choice->diagnostics, choice->place, "record '%s' is of '%s' (%s), not of '%s'",
-                    file_name(record->path), known, record->device.name, choice->accelerator);
-  return -1;
+    return NULL;
+  return arena_printf(choice->arena, "record '%s' is of '%s' (%s), not of '%s'",
+                      file_name(record->path), known, record->device.name, choice->accelerator);
 }
 
 const char *recorded_precision(const char *element) {
@@ -193,30 +184,28 @@ static const char *other_precisions(const struct choice *choice) {
   return text;
 }
 
-static int find_fitting(struct choice *choice) {
+static const char *find_fitting(struct choice *choice) {
   size_t seen = 0;
   for (size_t i = 0; i < choice->records->count; i++) {
     const struct measurement_record *record = choice->records->list[i];
     if (!record_counts(choice, record))
       continue;
     seen++;
-    if (refuse_other_device(choice, record))
-      return -1;
+    const char *why = why_not_its_own(choice, record);
+    if (why)
+      return why;
     for (size_t k = 0; k < record->count; k++)
       if (record->results[k].whole_model && is_fitting(choice, &record->results[k]))
         add_fitting(choice, &record->results[k]);
   }
   keep_fewest_ranks(choice);
   if (choice->count)
-    return 0;
+    return NULL;
   if (!seen)
-    report_no_record(choice);
-  else
-    diagnostics_error(choice->diagnostics, choice->place,
-                      "no record has a whole-model result of %s in %s%s",
+    return why_no_record(choice);
+  return arena_printf(choice->arena, "no record has a whole-model result of %s in %s%s",
                       wanted(choice, WORKLOAD_MODEL), wanted(choice, WORKLOAD_PRECISION),
                       other_precisions(choice));
-  return -1;
 }
 
 static int axis_of(const struct measurement *result, enum workload_key key) {
@@ -243,7 +232,7 @@ static const char *measured_values(const struct choice *choice, enum workload_ke
 }
 
 // "; not steady: the samples drifted", or "".
-static const char *amiss(const struct choice *choice, const struct measurement *result) {
+static const char *unsteadiness(const struct choice *choice, const struct measurement *result) {
   const char *words = measurement_flags_text(&result->flags, choice->arena);
   return arena_printf(choice->arena, "%s%s", *words ? "; not steady: " : "", words);
 }
@@ -296,7 +285,7 @@ static const char *power_source(const struct choice *choice, const struct measur
       devices > 1 ? arena_printf(choice->arena, ", the mean of %d devices", devices) : "";
   return arena_printf(choice->arena, "record %s: %s, %s%s%s%s", file_name(nearest->record->path),
                       nearest->record->device.name, nearest->energy_meter, shared,
-                      readings_text(window, choice->arena), amiss(choice, nearest));
+                      readings_text(window, choice->arena), unsteadiness(choice, nearest));
 }
 
 // Of one device.
@@ -321,7 +310,7 @@ static void fill(const struct choice *choice, const struct measurement *nearest,
                              "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s%s%s",
                              file_name(nearest->record->path), nearest->record->device.name,
                              nearest->ci95_low, nearest->ci95_high, sharded(choice, nearest),
-                             crowded(choice, nearest), amiss(choice, nearest)),
+                             crowded(choice, nearest), unsteadiness(choice, nearest)),
       .load_source = power_source(choice, nearest, nearest->load_power_w, &nearest->readings.load),
       .idle_source = power_source(choice, nearest, nearest->idle_power_w, &nearest->readings.idle),
       .date = arena_copy_n(choice->arena, nearest->finished, strlen("2026-11-21")),
@@ -372,55 +361,52 @@ static bool try_curve(const struct choice *choice, enum workload_key along,
   out->source = arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d%s%s",
                              file_name(curve.nearest->record->path),
                              curve.nearest->record->device.name, workload_key_names[along], at,
-                             sharded(choice, curve.nearest), amiss(choice, curve.nearest));
+                             sharded(choice, curve.nearest), unsteadiness(choice, curve.nearest));
   out->load_source = arena_printf(choice->arena, "%s; interpolated to %s %d", out->load_source,
                                   workload_key_names[along], at);
   return true;
 }
 
-int recorded_choose(const struct records *records, const char *file, const char *accelerator,
-                    const struct workload *workload, struct place place, struct recorded *out,
-                    struct arena *arena, struct diagnostics *diagnostics) {
+const char *recorded_choose(const struct records *records, const char *file,
+                            const char *accelerator, const struct workload *workload,
+                            struct recorded *out, struct arena *arena) {
   struct choice choice = {.records = records,
                           .file = file,
                           .accelerator = accelerator,
                           .workload = workload,
-                          .place = place,
-                          .arena = arena,
-                          .diagnostics = diagnostics};
-  if (find_fitting(&choice))
-    return -1;
+                          .arena = arena};
+  const char *why = find_fitting(&choice);
+  if (why)
+    return why;
   int batch = wanted_number(&choice, WORKLOAD_BATCH);
   int context = wanted_number(&choice, WORKLOAD_CONTEXT);
   for (size_t i = 0; i < choice.count; i++)
     if (choice.fitting[i]->batch == batch && choice.fitting[i]->context == context) {
       fill(&choice, choice.fitting[i], out);
-      return 0;
+      return NULL;
     }
   if (batch && context &&
       (try_curve(&choice, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, out) ||
        try_curve(&choice, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, out)))
-    return 0;
-  diagnostics_error(diagnostics, place,
-                    "the records measured batch %s at context %s: %s outside of that or not said",
-                    measured_values(&choice, WORKLOAD_BATCH),
-                    measured_values(&choice, WORKLOAD_CONTEXT),
-                    "the workload's batch or context is");
-  return -1;
+    return NULL;
+  return arena_printf(
+      arena,
+      "the records measured batch %s at context %s: the workload's batch or context "
+      "is outside of that or not said",
+      measured_values(&choice, WORKLOAD_BATCH), measured_values(&choice, WORKLOAD_CONTEXT));
 }
 
-int recorded_curve(const struct records *records, const char *file, const char *accelerator,
-                   const struct workload *workload, struct place place, struct curve *curve,
-                   struct recorded *nearest, struct arena *arena, struct diagnostics *diagnostics) {
+const char *recorded_curve(const struct records *records, const char *file, const char *accelerator,
+                           const struct workload *workload, struct curve *curve,
+                           struct recorded *nearest, struct arena *arena) {
   struct choice choice = {.records = records,
                           .file = file,
                           .accelerator = accelerator,
                           .workload = workload,
-                          .place = place,
-                          .arena = arena,
-                          .diagnostics = diagnostics};
-  if (find_fitting(&choice))
-    return -1;
+                          .arena = arena};
+  const char *why = find_fitting(&choice);
+  if (why)
+    return why;
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   const int context = wanted_number(&choice, WORKLOAD_CONTEXT);
   const struct measurement *largest = NULL;
@@ -436,12 +422,11 @@ int recorded_curve(const struct records *records, const char *file, const char *
   }
   if (largest && curve->count >= 2) {
     fill(&choice, largest, nearest);
-    return 0;
+    return NULL;
   }
-  diagnostics_error(diagnostics, place,
-                    "interactivity chooses the batch from records of several at one context; there "
-                    "is batch %s at context %s",
-                    measured_values(&choice, WORKLOAD_BATCH),
-                    measured_values(&choice, WORKLOAD_CONTEXT));
-  return -1;
+  return arena_printf(arena,
+                      "interactivity chooses the batch from records of several at one context; "
+                      "there is batch %s at context %s",
+                      measured_values(&choice, WORKLOAD_BATCH),
+                      measured_values(&choice, WORKLOAD_CONTEXT));
 }

@@ -51,6 +51,8 @@ static bool row_matches(const struct table *table, size_t row, const struct work
   return true;
 }
 
+enum { MAX_LISTED = 12 }; // candidates in a message
+
 static bool is_of(const struct table *table, size_t row, const char *accelerator) {
   return !strcmp(table_cell(table, row, "accelerator"), accelerator);
 }
@@ -59,8 +61,7 @@ struct search {
   const struct table *table;
   const char *accelerator;
   const struct workload *workload;
-  struct place place;
-  struct diagnostics *diagnostics;
+  struct arena *arena; // of words
 };
 
 static size_t count_matches(const struct search *search, int keys) {
@@ -73,7 +74,7 @@ static size_t count_matches(const struct search *search, int keys) {
 
 // The distinct values that a key has among the rows that match all keys before it.
 static const char *values_there(const struct search *search, enum workload_key key) {
-  struct arena *arena = search->diagnostics->arena;
+  struct arena *arena = search->arena;
   const char *list = "";
   for (size_t row = 0; row < search->table->rows; row++) {
     if (!is_of(search->table, row, search->accelerator) ||
@@ -89,20 +90,17 @@ static const char *values_there(const struct search *search, enum workload_key k
   return length ? arena_copy_n(arena, list, length - 1) : list;
 }
 
-static void report_nothing(const struct search *search) {
-  if (!count_matches(search, 0)) {
-    diagnostics_error(search->diagnostics, search->place,
-                      "no published throughput of '%s': state throughput in the option",
-                      search->accelerator);
-    return;
-  }
+static const char *why_nothing(const struct search *search) {
+  if (!count_matches(search, 0))
+    return arena_printf(search->arena,
+                        "no published throughput of '%s': state throughput in the option",
+                        search->accelerator);
   int key = 0;
   while (count_matches(search, key + 1))
     key++;
-  diagnostics_error(search->diagnostics, search->place,
-                    "no published throughput of '%s' has %s = %s; there is: %s",
-                    search->accelerator, workload_key_names[key], search->workload->values[key],
-                    values_there(search, (enum workload_key)key));
+  return arena_printf(search->arena, "no published throughput of '%s' has %s = %s; there is: %s",
+                      search->accelerator, workload_key_names[key], search->workload->values[key],
+                      values_there(search, (enum workload_key)key));
 }
 
 // Better evidence has the stronger grade, then the later date: <0 when a is better, 0 for a tie.
@@ -116,9 +114,8 @@ static int compare_evidence(const struct table *table, size_t a, size_t b) {
   return date_compare(day_b, day_a);
 }
 
-static void report_tie(const struct search *search, size_t best) {
-  enum { LISTED = 12 };
-  struct arena *arena = search->diagnostics->arena;
+static const char *why_tie(const struct search *search, size_t best) {
+  struct arena *arena = search->arena;
   const struct table *table = search->table;
   const char *list = "";
   int count = 0;
@@ -127,20 +124,20 @@ static void report_tie(const struct search *search, size_t best) {
         !row_matches(table, row, search->workload, WORKLOAD_KEYS) ||
         compare_evidence(table, row, best) != 0)
       continue;
-    if (++count <= LISTED)
+    if (++count <= MAX_LISTED)
       list =
           arena_printf(arena, "%s\n    evidence = %-8s %9s token/s  %s, %s, %s", list,
                        table_cell(table, row, "id"), table_cell(table, row, "tokens_per_s_per_gpu"),
                        table_cell(table, row, "scenario"), table_cell(table, row, "submitter"),
                        table_cell(table, row, "as_of"));
   }
-  diagnostics_error(search->diagnostics, search->place,
-                    "%d published throughputs of '%s' fit equally well; choose one with evidence = "
-                    "ID:%s%s",
-                    count, search->accelerator, list, count > LISTED ? ", ..." : "");
+  return arena_printf(arena,
+                      "%d published throughputs of '%s' fit equally well; choose one with evidence "
+                      "= ID:%s%s",
+                      count, search->accelerator, list, count > MAX_LISTED ? ", ..." : "");
 }
 
-static long choose_row(const struct search *search) {
+static const char *choose_row(const struct search *search, size_t *chosen) {
   const struct table *table = search->table;
   long best = -1;
   bool tie = false;
@@ -153,38 +150,30 @@ static long choose_row(const struct search *search) {
     if (order < 0)
       best = (long)row;
   }
-  if (best < 0)
-    report_nothing(search);
-  else if (tie)
-    report_tie(search, (size_t)best);
-  return tie ? -1 : best;
+  if (best < 0 || tie)
+    return tie ? why_tie(search, (size_t)best) : why_nothing(search);
+  *chosen = (size_t)best;
+  return NULL;
 }
 
 // The row named outright; it must be of the accelerator and not contradict the workload.
-static long named_row(const struct search *search, const char *id) {
+static const char *named_row(const struct search *search, const char *id, size_t *chosen) {
   const struct table *table = search->table;
   long row = catalog_find(table, id);
-  if (row < 0) {
-    diagnostics_error(search->diagnostics, search->place, "no row '%s' in the table of throughputs",
-                      id);
-    return -1;
-  }
-  if (!is_of(table, (size_t)row, search->accelerator)) {
-    diagnostics_error(search->diagnostics, search->place, "evidence '%s' is of '%s', not of '%s'",
-                      id, table_cell(table, (size_t)row, "accelerator"), search->accelerator);
-    return -1;
-  }
+  if (row < 0)
+    return arena_printf(search->arena, "no row '%s' in the table of throughputs", id);
+  if (!is_of(table, (size_t)row, search->accelerator))
+    return arena_printf(search->arena, "evidence '%s' is of '%s', not of '%s'", id,
+                        table_cell(table, (size_t)row, "accelerator"), search->accelerator);
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
     const char *wanted = search->workload->values[key];
     const char *has = row_value(table, (size_t)row, (enum workload_key)key);
-    if (!*wanted || !strcmp(wanted, has) || key == WORKLOAD_INTERACTIVITY)
-      continue;
-    diagnostics_error(search->diagnostics, search->place,
-                      "evidence '%s' has %s = %s, but the workload wants %s", id,
-                      workload_key_names[key], *has ? has : "(not stated)", wanted);
-    return -1;
+    if (*wanted && strcmp(wanted, has) != 0 && key != WORKLOAD_INTERACTIVITY)
+      return arena_printf(search->arena, "evidence '%s' has %s = %s, but the workload wants %s", id,
+                          workload_key_names[key], *has ? has : "(not stated)", wanted);
   }
-  return row;
+  *chosen = (size_t)row;
+  return NULL;
 }
 
 static void fill_evidence(const struct search *search, size_t row, struct evidence *evidence) {
@@ -206,24 +195,19 @@ static void fill_evidence(const struct search *search, size_t row, struct eviden
     evidence->workload.values[key] = row_value(table, row, (enum workload_key)key);
 }
 
-int evidence_choose(struct catalog *catalog, const char *accelerator,
-                    const struct workload *workload, const char *wanted_id, struct place place,
-                    struct evidence *evidence, struct diagnostics *diagnostics) {
-  const struct table *table = catalog_table(catalog, CATALOG_THROUGHPUT);
-  if (!table)
-    return -1;
-  struct search search = {table, accelerator, workload, place, diagnostics};
-  if (!*wanted_id && !*workload->values[WORKLOAD_MODEL]) {
-    diagnostics_error(diagnostics, place,
-                      "'%s' has no throughput, and there is no [workload] model to look one up",
-                      accelerator);
-    return -1;
-  }
-  long row = *wanted_id ? named_row(&search, wanted_id) : choose_row(&search);
-  if (row < 0)
-    return -1;
-  fill_evidence(&search, (size_t)row, evidence);
-  return 0;
+const char *evidence_choose(const struct table *throughputs, const char *accelerator,
+                            const struct workload *workload, const char *wanted_id,
+                            struct evidence *evidence, struct arena *arena) {
+  const struct search search = {throughputs, accelerator, workload, arena};
+  size_t row;
+  if (!*wanted_id && !*workload->values[WORKLOAD_MODEL])
+    return arena_printf(arena,
+                        "'%s' has no throughput, and there is no [workload] model to look one up",
+                        accelerator);
+  const char *why = *wanted_id ? named_row(&search, wanted_id, &row) : choose_row(&search, &row);
+  if (!why)
+    fill_evidence(&search, row, evidence);
+  return why;
 }
 
 // ---- throughput over the batch
@@ -281,20 +265,17 @@ static bool starts_curve(const struct search *search, size_t row) {
   return more;
 }
 
-static void report_curves(const struct search *search, size_t count) {
-  enum { LISTED = 12 };
+static const char *why_no_curve(const struct search *search, size_t count) {
   const struct table *table = search->table;
-  struct arena *arena = search->diagnostics->arena;
+  struct arena *arena = search->arena;
   const char *list = "";
   size_t listed = 0;
-  if (!count) {
-    diagnostics_error(search->diagnostics, search->place,
-                      "no source has throughputs of '%s' at several batches for this workload: "
-                      "interactivity cannot choose one",
-                      search->accelerator);
-    return;
-  }
-  for (size_t row = 0; row < table->rows && listed < LISTED; row++)
+  if (!count)
+    return arena_printf(arena,
+                        "no source has throughputs of '%s' at several batches for this workload: "
+                        "interactivity cannot choose one",
+                        search->accelerator);
+  for (size_t row = 0; row < table->rows && listed < MAX_LISTED; row++)
     if (starts_curve(search, row) && ++listed)
       list = arena_printf(
           arena, "%s\n    evidence = %-8s context %s, output %s, %s accelerators, %s, %s, %s", list,
@@ -302,24 +283,19 @@ static void report_curves(const struct search *search, size_t count) {
           table_cell(table, row, "osl"), table_cell(table, row, "num_gpus"),
           table_cell(table, row, "model_as_published"), table_cell(table, row, "source_title"),
           table_cell(table, row, "as_of"));
-  diagnostics_error(search->diagnostics, search->place,
-                    "%zu published curves of '%s' fit; choose one with evidence = ID:%s%s", count,
-                    search->accelerator, list, count > LISTED ? ", ..." : "");
+  return arena_printf(arena, "%zu published curves of '%s' fit; choose one with evidence = ID:%s%s",
+                      count, search->accelerator, list, count > MAX_LISTED ? ", ..." : "");
 }
 
-static long choose_curve(const struct search *search) {
+static const char *choose_curve(const struct search *search, size_t *chosen) {
   size_t count = 0;
-  long first = -1;
   for (size_t row = 0; row < search->table->rows; row++)
     if (starts_curve(search, row) && !count++)
-      first = (long)row;
-  if (count == 1)
-    return first;
-  report_curves(search, count);
-  return -1;
+      *chosen = row;
+  return count == 1 ? NULL : why_no_curve(search, count);
 }
 
-static int read_curve(const struct search *search, size_t of, struct curve *curve) {
+static const char *read_curve(const struct search *search, size_t of, struct curve *curve) {
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   const struct table *table = search->table;
   double per_second = 0;
@@ -332,34 +308,30 @@ static int read_curve(const struct search *search, size_t of, struct curve *curv
     if (curve_add(curve, batch_of(table, row), per_second * hour_s, NAN,
                   table_cell(table, row, "id")))
       continue;
-    diagnostics_error(
-        search->diagnostics, search->place,
-        "'%s' is a second throughput of batch %g on the same curve, and nothing tells "
-        "them apart",
-        table_cell(table, row, "id"), batch_of(table, row));
-    return -1;
+    return arena_printf(search->arena,
+                        "'%s' is a second throughput of batch %g on the same curve, and nothing "
+                        "tells them apart",
+                        table_cell(table, row, "id"), batch_of(table, row));
   }
   if (curve->count >= 2)
-    return 0;
-  diagnostics_error(search->diagnostics, search->place,
-                    "evidence '%s' is of one batch alone: interactivity needs a curve",
-                    table_cell(table, of, "id"));
-  return -1;
+    return NULL;
+  return arena_printf(search->arena,
+                      "evidence '%s' is of one batch alone: interactivity needs a curve",
+                      table_cell(table, of, "id"));
 }
 
-int evidence_curve(struct catalog *catalog, const char *accelerator,
-                   const struct workload *workload, const char *wanted_id, struct place place,
-                   struct curve *curve, struct evidence *evidence,
-                   struct diagnostics *diagnostics) {
-  const struct table *table = catalog_table(catalog, CATALOG_THROUGHPUT);
-  if (!table)
-    return -1;
-  struct search search = {table, accelerator, workload, place, diagnostics};
-  const long row = *wanted_id ? named_row(&search, wanted_id) : choose_curve(&search);
-  if (row < 0 || read_curve(&search, (size_t)row, curve))
-    return -1;
-  fill_evidence(&search, (size_t)catalog_find(table, curve->ids[curve->count - 1]), evidence);
-  return 0;
+const char *evidence_curve(const struct table *throughputs, const char *accelerator,
+                           const struct workload *workload, const char *wanted_id,
+                           struct curve *curve, struct evidence *evidence, struct arena *arena) {
+  const struct search search = {throughputs, accelerator, workload, arena};
+  size_t row;
+  const char *why = *wanted_id ? named_row(&search, wanted_id, &row) : choose_curve(&search, &row);
+  if (!why)
+    why = read_curve(&search, row, curve);
+  if (!why)
+    fill_evidence(&search, (size_t)catalog_find(throughputs, curve->ids[curve->count - 1]),
+                  evidence);
+  return why;
 }
 
 const char *workload_difference(const struct workload *a, const struct workload *b,

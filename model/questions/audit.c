@@ -1,5 +1,6 @@
 #include "model/questions/audit.h"
 
+#include "model/scenario/free.h"
 #include "model/whatif/program.h"
 
 #include <gsl/gsl_errno.h>

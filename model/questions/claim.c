@@ -1,5 +1,7 @@
 #include "model/questions/claim.h"
 
+#include "model/scenario/free.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

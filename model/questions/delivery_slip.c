@@ -1,5 +1,7 @@
 #include "model/questions/delivery_slip.h"
 
+#include "model/scenario/distribution_text.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 #include "model/questions/rent.h"
 
+#include "model/scenario/currency.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "model/questions/sensitivity.h"
 
 #include "model/chance/vector.h"
+#include "model/scenario/range.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,8 @@
 #include "model/scenario/cost_model.h"
+
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
+#include "model/cost/units.h"
 #include "model/scenario/currency.h"
 #include "model/scenario/sections.h"
 

@@ -1,5 +1,8 @@
 #include "model/scenario/range.h"
+
+#include "model/cost/units.h"
 #include "model/scenario/assignment.h"
+#include "model/scenario/distribution_text.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
 

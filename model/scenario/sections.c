@@ -129,18 +129,14 @@ static void add_option(struct reading *reading, const struct ini_section *sectio
       diagnostics_error(reading->diagnostics, section->place,
                         "options '%s' and '%s' differ only in case", scenario->options[o].id,
                         section->argument);
-  scenario->options[scenario->option_count++] = (struct option){.id = section->argument,
-                                                                .place = section->place,
-                                                                .accelerator = "",
-                                                                .accelerator_name = "",
-                                                                .not_included = ""};
+  scenario->options[scenario->option_count++] =
+      (struct option){.id = section->argument, .place = section->place};
 }
 
 static void collect_options(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   size_t sections = reading->text->section_count;
   scenario->options = arena_array(reading->arena, sections + 1, sizeof *scenario->options);
-  reading->chosen = arena_array(reading->arena, sections + 1, sizeof *reading->chosen);
   const char **cases = arena_array(reading->arena, sections + 1, sizeof *cases);
   cases[scenario->case_count++] = "base";
   for (size_t i = 0; i < sections; i++) {

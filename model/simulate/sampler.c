@@ -1,5 +1,7 @@
 #include "model/simulate/sampler.h"
 
+#include "model/scenario/range.h"
+
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 #include <stdlib.h>

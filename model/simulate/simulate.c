@@ -1,4 +1,5 @@
 #include "model/chance/rank_regression.h"
+#include "model/scenario/range.h"
 #include "model/simulate/part.h"
 
 #include <inttypes.h>

@@ -1,5 +1,7 @@
 #include "model/whatif/variation.h"
 
+#include "model/scenario/currency.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -24,10 +24,7 @@ struct decision_cell *decision_row(struct decision_table *table) {
 }
 
 const struct unit *unit_known(const char *text, struct arena *arena) {
-  struct diagnostics none = {.arena = arena};
-  struct unit *unit = arena_alloc(arena, sizeof *unit);
-  unit_parse(text, (struct place){0}, unit, arena, &none);
-  return unit;
+  return unit_constant(text, arena);
 }
 
 const char *money_text(double value, const struct unit *unit, struct arena *arena) {

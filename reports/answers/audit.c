@@ -1,4 +1,5 @@
 // Can a vendor's claims be true together? model/questions/audit.h says how that is found out.
+#include "model/scenario/free.h"
 #include "reports/answers/questions.h"
 
 #include "model/questions/audit.h"
