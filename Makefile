@@ -54,8 +54,10 @@ $(BLOCKS:%=$(BUILD)/obj/model/%.o): COMPILE += -O3 -fopenmp -ffp-contract=off -f
   -fno-trapping-math
 LIBRARY := $(BUILD)/libpertoken.a
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
-TESTS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c))
-TEST_OBJECTS := $(TESTS:$(BUILD)/%=$(BUILD)/obj/%.o)
+# A test's name says enough: $(BUILD)/tests/test_x is made of tests/ROOM/test_x.c.
+TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
+TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SOURCES))))
+TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/obj/%.o)
 EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT) $(TEST_OBJECTS)
 
 # A make called without -j uses every core for the builds below.
@@ -63,7 +65,8 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: all tests with-sanitizers setup demo test test-full bench gallery fuzz lint install clean help
 
-include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk)
+include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk \
+                   tests/*/*/build.mk)
 
 all: $(PROGRAMS) $(PLUGINS) $(MPI_PLUGIN) $(LADDER) ## build the programs, and GPU backends where their compiler is found
 	@:
@@ -82,10 +85,11 @@ $(PROGRAMS): $(LIBRARY)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(LIBRARY)
+$(foreach o,$(TEST_OBJECTS),$(eval $(BUILD)/tests/$(basename $(notdir $(o))): $(o)))
+$(TESTS): $(SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS) -lcmocka
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
@@ -175,8 +179,8 @@ fuzz: ## fuzz the readers of input files for a while
 
 # The device's headers are C++. CUDA's are there or not.
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
-             $(wildcard $(foreach d,base model/* reports/* kernels kernels/cpu kernels/gpu/host probe/* tests \
-                                    tests/support tests/bench tests/fuzz tests/hip tests/plugins,\
+             $(wildcard $(foreach d,base model/* reports/* kernels kernels/cpu kernels/gpu/host probe/* tests/* \
+                                    tests/model/* tests/stand_ins/hip tests/stand_ins/plugins,\
                           $(d)/*.c $(d)/*.h) kernels/gpu/arguments.h \
                           $(if $(MPI_PLUGIN),reports/ranks/mpi/*.c)))
 

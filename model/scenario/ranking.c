@@ -61,7 +61,7 @@ static bool meets_demand(const struct scenario *scenario, const struct option *o
   const double share = option_value(scenario, option, coverage, 0);
   if (share >= RANKING_MET)
     return true;
-  *why = arena_printf(arena, "it serves %.3g %% of the demand", 100 * share);
+  *why = arena_printf(arena, "it serves %.1f %% of the demand", round(1000 * share) / 10);
   return false;
 }
 
@@ -80,11 +80,22 @@ static struct standing standing_of(const struct scenario *scenario, const struct
   return standing;
 }
 
-static const char *why_nobody(const struct scenario *scenario, const struct standing *options) {
-  if (scenario->option_count == 1)
+bool ranking_is_eligible(const struct standing *standing) {
+  return standing->bar == RANK_FREE || standing->bar == RANK_UNMET;
+}
+
+bool ranking_may_rank(const struct ranking *ranking) {
+  size_t eligible = 0;
+  for (size_t o = 0; o < ranking->option_count; o++)
+    eligible += ranking_is_eligible(&ranking->options[o]);
+  return eligible > 1;
+}
+
+const char *ranking_why_nobody(const struct ranking *ranking) {
+  if (ranking->option_count == 1)
     return "there is one option only";
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (options[o].bar == RANK_UPPER_BOUND || options[o].bar == RANK_UNLIKE)
+  for (size_t o = 0; o < ranking->option_count; o++)
+    if (!ranking_is_eligible(&ranking->options[o]))
       return "the throughputs are of unlike kinds";
   return "fewer than two options serve the demand";
 }
@@ -117,6 +128,6 @@ const struct ranking *ranking_of(const struct scenario *scenario, struct arena *
   if (ranking->cheapest >= 0)
     ranking->cheapest_count = mark_cheapest(options, costs, count, costs[ranking->cheapest]);
   else
-    ranking->why_none = why_nobody(scenario, options);
+    ranking->why_none = ranking_why_nobody(ranking);
   return ranking;
 }

@@ -50,6 +50,15 @@ struct ranking {
 // The verdict of the selected case, in the arena.
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena);
 
+// Whether nothing but the demand can keep the option from being ranked: true in all cases or none.
+bool ranking_is_eligible(const struct standing *standing);
+
+// Whether two options are: without that, no case and no amount makes one the cheapest.
+bool ranking_may_rank(const struct ranking *ranking);
+
+// Why nobody is the cheapest whenever fewer than two are ranked: a clause, the same in all cases.
+const char *ranking_why_nobody(const struct ranking *ranking);
+
 // Whether a serving figure and an upper bound would meet: the part of the rule that neither a case
 // nor a draw changes. Symmetric.
 bool ranking_compares(const struct option *a, const struct option *b);

@@ -18,7 +18,7 @@ struct cost_curves {
   size_t count, utilizations;
 };
 
-// Before any sheet is added. Utilizations where the options may be compared; batches where the
+// Before any sheet is added. Utilizations of the options that may be ranked; batches where the
 // evidence of an option has several.
 void curves_plan(struct book *book);
 

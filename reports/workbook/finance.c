@@ -359,7 +359,7 @@ static void write_differences(struct writer *writer) {
   bool headed = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option_sheet *sheet = &writer->book->options[o];
-    if (o == scenario->baseline || !ranking_compares(sheet->option, baseline->option))
+    if (o == scenario->baseline || !writer->book->ranking->options[o].compared)
       continue;
     struct block block = {.option = sheet,
                           .baseline = baseline,

@@ -450,10 +450,8 @@ const struct sensitivity *sensitivity_shown(const struct book *book) {
       sensitivity_of(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
   if (!sensitivity)
     return NULL;
-  const struct option *option = &scenario->options[sensitivity->option];
-  const struct option *baseline = &scenario->options[scenario->baseline];
-  const bool comparable = option == baseline || ranking_compares(option, baseline);
-  return comparable && sensitivity->count && sensitivity->swings[0].effect > LEAST_EFFECT
+  return book->ranking->options[sensitivity->option].compared && sensitivity->count &&
+                 sensitivity->swings[0].effect > LEAST_EFFECT
              ? sensitivity
              : NULL;
 }

@@ -76,6 +76,7 @@ static int plan(struct book *book) {
   }
   if (book->diagnostics->errors != errors)
     return -1;
+  book->ranking = ranking_of(scenario, arena);
   return decisions_of(scenario, &book->decisions, arena, book->diagnostics);
 }
 

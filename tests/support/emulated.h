@@ -1,5 +1,5 @@
 // emulated: the GPU's kernels by themselves, run by the host emulators, and as nvcc's PTX where
-// that was made (tests/ptx), on memory of exactly the size that arguments.h gives.
+// that was made (tests/stand_ins/ptx), on memory of exactly the size that arguments.h gives.
 #ifndef PERTOKEN_TESTS_EMULATED_H
 #define PERTOKEN_TESTS_EMULATED_H
 
@@ -7,7 +7,7 @@
 
 #include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
-#include "tests/emulator/launch.h"
+#include "tests/stand_ins/emulator/launch.h"
 
 // An emulator of one kind of GPU; kernels/gpu and its tests' build say how they differ.
 struct emulated {

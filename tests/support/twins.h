@@ -13,7 +13,7 @@
 #include "tests/support/fixture.h"
 
 #include "base/clock.h"
-#include "tests/fake/fake_nvml.h"
+#include "tests/stand_ins/fake/fake_nvml.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -24,7 +24,7 @@ struct tile_a {
 // sum += a x b, for one lane: mfma_bf16_wide takes 4 words of BF16 on each side, mfma_bf16 2, and
 // mfma_e4m3 2 of E4M3.
 #if defined(PERTOKEN_EMULATOR)
-#include "tests/emulator/matrix_instruction.h"
+#include "tests/stand_ins/emulator/matrix_instruction.h"
 #else
 
 // Whether E4M3 has an instruction, and BF16 the wide one.

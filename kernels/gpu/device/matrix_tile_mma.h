@@ -23,7 +23,7 @@ struct tile_a {
 };
 
 #if defined(PERTOKEN_EMULATOR)
-#include "tests/emulator/matrix_instruction.h"
+#include "tests/stand_ins/emulator/matrix_instruction.h"
 #else
 
 // Whether E4M3 has an instruction. Of mma.sync for E4M3 on sm_90, 100 and 103 ptxas makes

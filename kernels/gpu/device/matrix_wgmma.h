@@ -45,7 +45,7 @@
 enum { WGMMA_NEXT = 32 >> 4, WGMMA_TILE_BYTES = WGMMA_ROWS * WGMMA_STEP_BYTES };
 
 #if defined(PERTOKEN_EMULATOR)
-#include "tests/emulator/wgmma_instruction.h"
+#include "tests/stand_ins/emulator/wgmma_instruction.h"
 #else
 
 DEVICE uint32_t shared_address(const void *p) {

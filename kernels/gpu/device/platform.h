@@ -1,6 +1,6 @@
 // platform: what the kernels need of a GPU, under one set of names, so that one source serves CUDA
 // (platform_cuda.h), HIP without a ROCm package (platform_hip.h) and the host emulator of the tests
-// (tests/emulator/platform_emulator.h). Each of the three defines all of this, and nothing else:
+// (tests/stand_ins/emulator/platform_emulator.h). Each of the three defines all of this, and nothing else:
 //
 // WARP: lanes that run together, 32 or 64; LOADS_IN_FLIGHT: of 16 bytes, that a lane of a vector
 // kernel has under way; COUNTED_LOADS: loads are waited for by their number in order, so that one
@@ -91,7 +91,7 @@ struct alignas(16) words4 {
 };
 
 #if defined(PERTOKEN_EMULATOR)
-#include "tests/emulator/platform_emulator.h"
+#include "tests/stand_ins/emulator/platform_emulator.h"
 #elif defined(__HIP__)
 #include "kernels/gpu/device/platform_hip.h"
 #else

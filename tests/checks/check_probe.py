@@ -1,0 +1,498 @@
+#!/usr/bin/python3
+"""Runs the probe the way its users do, on this machine's CPU with a small model.
+
+    check_probe.py [full]
+
+PROBE names the program. Speeds are not judged, only what is said of them, and what must be refused.
+"""
+import csv
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from support.program import (BAD_INPUT, Count, DONE, MACHINE_FAILED, NO, PROBE, ROOT, expect, expect_exit,
+                             on_terminal, run, skip_all)
+
+TIMEOUT_S = 200
+
+MODEL = 'smollm-135m'
+KV_BYTES = 23040  # of one token, all layers
+RUN = ('run', '--data', str(ROOT / 'data'), '--model', MODEL, '--time', '0.3')
+NEEDED_BYTES = 3 << 30
+SCHEMA = int(re.search(r'MEASUREMENT_SCHEMA (\d+)', (ROOT / 'model' / 'measurement.h').read_text()).group(1))
+TINY = {'id': 'tiny', 'layers': 2, 'hidden': 128, 'heads': 4, 'kv_heads': 2, 'head_dim': 32,
+        'ffn_hidden': 384, 'vocab': 512}
+PLUGINS = PROBE.parent / 'tests' / 'plugins'  # of tests/probe/test_device.c
+METERED = PROBE.parent / 'tests' / 'metered'  # a GPU of the tests
+
+
+def probe(*arguments, file_limit=None, **options):
+    def limit():
+        if file_limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+    return run(*arguments, program=PROBE, timeout=TIMEOUT_S, preexec_fn=limit, **options)
+
+
+def record_in(directory):
+    names = list(pathlib.Path(directory).glob('*.json'))
+    expect(len(names) == 1, f'one record expected, found {names}')
+    return names[0]
+
+
+# The canonical form that the digest is taken over, written here a second time on purpose.
+def canonical_real(value):
+    mantissa, e, exponent = f'{value:.17g}'.partition('e')
+    if not e:
+        return mantissa if '.' in mantissa else mantissa + '.0'
+    return f'{mantissa}e{int(exponent)}'
+
+
+def canonical(value):
+    if isinstance(value, dict):
+        return '{' + ','.join(f'{canonical(k)}:{canonical(v)}'
+                              for k, v in sorted(value.items())) + '}'
+    if isinstance(value, list):
+        return '[' + ','.join(map(canonical, value)) + ']'
+    if isinstance(value, float):
+        return canonical_real(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def load(path):
+    return json.loads(path.read_text())
+
+
+def digest_of(record):
+    bare = {key: value for key, value in record.items() if key != 'digest'}
+    return hashlib.sha256(canonical(bare).encode()).hexdigest()
+
+
+def save(path, record):
+    record['digest'] = digest_of(record)
+    path.write_text(canonical(record))
+
+
+def write_data(folder):
+    """The catalogue with one tiny model more."""
+    shutil.copytree(ROOT / 'data', folder, ignore=shutil.ignore_patterns('measured'))
+    with open(folder / 'models.csv', newline='') as file:
+        rows = list(csv.DictReader(file))
+    rows.append({**next(row for row in rows if row['id'] == 'tinyllama-1.1b'), **TINY})
+    with open(folder / 'models.csv', 'w', newline='') as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator='\n')
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def with_plugins(folder):
+    return {'PERTOKEN_PLUGINS': folder}
+
+
+def at_once(directory):
+    """(arguments, environment) of a tiny model on the GPU of the tests: nothing there takes time."""
+    write_data(directory / 'data')
+    model = ('--data', directory / 'data', '--model', 'tiny', '--context', '64')
+    if not (METERED / 'metered.so').exists():
+        return model, None
+    return (*model, '--device', 'cuda'), with_plugins(METERED)
+
+
+def soon(directory):
+    """A run on the CPU of a tiny model, for what does not depend on the model."""
+    write_data(directory / 'data')
+    return ('run', '--data', directory / 'data', '--model', 'tiny', '--context', '64', '--time', '0.3')
+
+
+# ---- what needs no measuring
+
+def test_help(_):
+    expect_exit(probe('--help'), 0, 'Usage: pertoken probe', 'Example')
+    expect_exit(probe('--version'), 0, 'pertoken-probe ')
+    expect_exit(probe(), BAD_INPUT, 'Usage: pertoken probe')
+    for command in ('list', 'run', 'check'):
+        expect_exit(probe(command, '--help'), 0, 'Example:', f'pertoken probe {command}')
+
+
+def test_list(_):
+    expect_exit(probe('list'), 0, 'cpu:0', 'memory', 'meter  rapl-powercap')
+    result = probe('list', '--format', 'json')
+    expect_exit(result, 0)
+    listed = json.loads(result.stdout)
+    device = listed['devices'][0]
+    expect(device['backend'] == 'cpu' and device['memory_bytes'] > 0 and device['units'] > 0, device)
+    expect(device['read_bandwidth'] is None, 'measured without --calibrate')
+    for meter in listed['meters']:
+        expect(meter['status'] in ('works', 'absent', 'forbidden'), meter)
+        expect(meter['detail'], 'a meter without a word')
+
+
+def test_list_one_device(_):
+    for name in ('cpu', 'cpu:0', 'cpu:all', 'auto'):
+        result = probe('list', '--device', name, '--format', 'json', environment=with_plugins('/nonexistent'))
+        expect_exit(result, 0)
+        listed = json.loads(result.stdout)
+        expect([(d['backend'], d['index']) for d in listed['devices']] == [('cpu', 0)], listed)
+        expect(listed['absent'] == [] and listed['meters'], listed)
+    if not (PLUGINS / 'present.so').exists():
+        return
+    for name, numbers in (('present', [0]), ('present:1', [1]), ('present:0,1', [0, 1])):
+        result = probe('list', '-q', '--device', name, '--format', 'json', environment=with_plugins(PLUGINS))
+        expect([d['index'] for d in json.loads(result.stdout)['devices']] == numbers, result)
+    expect_exit(probe('list', '--device', 'present:1', environment=with_plugins(PLUGINS)), 0, 'present:1  a device')
+    expect_exit(probe('list', '--device', 'present:all', environment=with_plugins(PLUGINS)), MACHINE_FAILED,
+                'present: the device failed: the device is lost')
+    expect_exit(probe('list', '--device', 'absent', environment=with_plugins(PLUGINS)), MACHINE_FAILED,
+                'absent: no device of the tests; plug one in')
+
+
+def test_verify_only(directory):
+    data, where = directory / 'data', directory / 'records'
+    write_data(data)
+    arguments = ('run', '--verify-only', '--data', data, '--model', 'tiny', '--context', '64',
+                 '--batch', '1,3', '-o', where)
+    result = probe(*arguments, '--precision', 'bf16,int8')
+    expect_exit(result, 0, '8 comparisons within tolerance')
+    rows = [line.split() for line in result.stdout.splitlines()[2:-1]]
+    expect([row[:4] for row in rows] == [[p, b, '64', layers] for p in ('bf16', 'int8')
+                                         for b in '13' for layers in '12'], rows)
+    expect(all(float(row[7]) <= float(row[8]) and row[9] == 'ok' for row in rows), rows)
+    expect(not where.exists(), 'something was written')
+    if (METERED / 'metered.so').exists():
+        wrong = {**with_plugins(METERED), 'PERTOKEN_TEST_WRONG': '1'}
+        expect_exit(probe(*arguments, '--device', 'cuda', environment=wrong), NO, 'WRONG',
+                    '4 of 4 comparisons out of tolerance')
+        expect_exit(probe(*arguments, '--device', 'cuda', environment=with_plugins(METERED)), 0,
+                    'tiny on NVIDIA H200', '4 comparisons within')
+        expect_exit(probe(*arguments, '--device', 'cuda', '--precision', 'int8', environment=wrong), BAD_INPUT,
+                    'cuda cannot run tiny int8')
+
+
+BAD = [
+    ((*RUN, '--shard', '2/3'), 'expected --shard 1/N, such as 1/8'),
+    ((*RUN, '--shard', '1/1'), 'from 2 to 1024'),
+    ((*RUN, '--shard', '1/2'), 'smollm-135m has 9 heads, which cannot be divided among 2'),
+    ((*RUN, '--tensor-parallel', '1'), 'from 2 to 64'),
+    ((*RUN, '--tensor-parallel', '3'), '--tensor-parallel 3 takes as many devices, and --device cpu is 1'),
+    ((*RUN, '--tensor-parallel', '3', '--shard', '1/3'), '--tensor-parallel all of them'),
+    ((*RUN, '--all-reduce', '12 us'), '--all-reduce goes with --shard'),
+    ((*RUN, '--shard', '1/3', '--all-reduce', '12 us'), 'a time needs its source'),
+    ((*RUN, '--shard', '1/3', '--all-reduce', '12 W', '--all-reduce-note', 'x'), "such as '12 us'"),
+    ((*RUN, '--redfish', 'bmc'), 'expected --redfish https://HOST/redfish/v1/Chassis/1/Power'),
+    ((*RUN, '--redfish', 'https://root:calvin@bmc/redfish'), 'name and password in ~/.netrc'),
+    ((*RUN, '--redfish', 'https://bmc/p', '--wall-power', '5 W'), 'asks for what --wall-power says'),
+    ((*RUN, '--device', 'cpu:0,0'), "device 'cpu:0' is named twice"),
+    ((*RUN, '--device', 'cpu:0,1'), "no device 'cpu:1'"),
+    (('lst',), "unknown command 'lst'; did you mean 'list'?"),
+    (('run',), 'expected --model ID'),
+    (('run', 'x', '--model', MODEL), 'one argument too many'),
+    (('check',), 'expected RECORD'),
+    (('check', '/nonexistent.json'), 'No such file'),
+    (('check', str(ROOT / 'data' / 'models.csv')), 'expected a whole measurement record in JSON'),
+    (('check', 'x', '--tolerance', '4'), 'has no unit'),
+    (('check', 'x', '--tolerance', '-4 %'), 'to below'),
+    (('check', 'x', '--tolerance', '100 %'), 'to below'),
+    (('list', '--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
+    (('list', '--device', 'zzz'), "unknown device 'zzz', expected one of: cpu"),
+    (('list', '--device', 'cpu:9'), "no device 'cpu:9': cpu has"),
+    (('list', '--device', 'cpu:0,0'), "device 'cpu:0' is named twice"),
+    (('list', '--device', ''), "unknown device ''"),
+    (('list', '--verify-only'), 'unrecognized option'),
+    (('run', '--verify-only'), 'expected --model ID'),
+    (RUN + ('--verify-only', '--model', 'zzz'), "unknown model 'zzz'"),
+    (('list', '--format', 'csv'), 'expected --format table or json'),
+    (RUN + ('--model', 'tinylama-1.1b'), "did you mean 'tinyllama-1.1b'?"),
+    (RUN + ('--model', 'zzz'), "unknown model 'zzz'"),
+    (RUN + ('--model', 'mixtral-8x7b'), 'a mixture of experts (experts 8)'),
+    (RUN + ('--model', 'deepseek-v3'), 'its attention (attention_kind mla)'),
+    (RUN + ('--model', 'falcon-40b'), 'its MLP (mlp_kind gelu)'),
+    (RUN + ('--model', 'qwen2.5-7b'), 'biases (attention_bias qkv)'),
+    (RUN + ('--data', '/nonexistent'), '/nonexistent'),
+    (RUN + ('--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
+    (RUN + ('--device', 'gpu'), "unknown device 'gpu'"),
+    (RUN + ('--device', 'cpu:9'), "no device 'cpu:9'"),
+    (RUN + ('--precision', 'fp16'), "unknown precision 'fp16'"),
+    (RUN + ('--precision', 'bf16,bf16'), '--precision names bf16 twice'),
+    (RUN + ('--precision', ''), "unknown precision ''"),
+    (RUN + ('--kv', 'int8'), 'expected --kv bf16 or fp8'),
+    (RUN + ('--head', 'int4'), 'expected --head bf16 or weights'),
+    (RUN + ('--batch', '0'), 'expected --batch to be whole numbers from 1'),
+    (RUN + ('--batch', '-1'), 'expected --batch to be whole numbers from 1'),
+    (RUN + ('--batch', '1,,2'), 'expected --batch'),
+    (RUN + ('--batch', '1,1'), '--batch names 1 twice'),
+    (RUN + ('--batch', '1e3'), 'expected --batch'),
+    (RUN + ('--batch', '99999999999999999999'), 'expected --batch'),
+    (RUN + ('--context', '0'), 'expected --context'),
+    (RUN + ('--context', '512x'), 'expected --context'),
+    (RUN + ('--context', '999999999'), 'expected --context'),
+    (RUN + ('--layers', '8,4'), 'ascending'),
+    (RUN + ('--layers', '1,2,3,4'), 'one depth, or two or three'),
+    (RUN + ('--layers', '31'), 'smollm-135m has 30 layers, --layers asks for 31'),
+    (RUN + ('--threads', '-1'), 'expected --threads'),
+    (RUN + ('--threads', '1025'), 'expected --threads to be whole numbers from 0 to 1024'),
+    (RUN + ('--seed', '-1'), 'expected --seed'),
+    (RUN + ('--time', '0'), 'expected --time'),
+    (RUN + ('--time', 'nan'), 'expected --time'),
+    (RUN + ('--soak=1',), 'expected --soak'),
+    (RUN + ('--wall-power', '512'), 'has no unit'),
+    (RUN + ('--wall-power', '0 W'), 'above'),
+    (RUN + ('--wall-power', '-3 W'), 'above'),
+    (RUN + ('--wall-power', '512 USD'), '--wall-power'),
+    (RUN + ('--wall-note', 'PDU A3'), '--wall-note goes with --wall-power'),
+    (('check', 'x', '--soak'), 'unrecognized option'),
+    (RUN + ('--model', 'llama-3.1-405b', '--batch', '64', '--context', '131072'), 'are free'),
+    (RUN + ('--batch', '65536', '--context', '16777216'), 'smollm-135m bf16, batch 65536'),
+]
+
+
+def test_bad_input(directory):
+    for arguments, fragment in BAD:
+        where = directory / 'nothing'
+        result = probe(*arguments, *(('-o', where) if arguments[0] == 'run' else ()))
+        try:
+            expect_exit(result, BAD_INPUT, fragment)
+            expect(not list(where.glob('*')), 'something was written')
+        except AssertionError as error:
+            raise AssertionError(f'{arguments}: {error}') from None
+
+
+def test_too_large_suggests_layers(directory):
+    context = free_bytes() * 3 // 2 // (64 * KV_BYTES)  # half as much again as there is
+    result = probe(*RUN, '--batch', 64, '--context', context, '-o', directory / 'large')
+    expect_exit(result, BAD_INPUT, 'needs', 'bytes) and', 'measures slices of it')
+
+
+def test_bad_directories(directory):
+    (directory / 'file').write_text('')
+    kernels = ['/sys'] if os.path.ismount('/sys') else []
+    for where in ('/proc/nothing', *kernels, directory / 'file', directory / 'no' / 'parent'):
+        expect_exit(probe(*RUN, '-o', where), MACHINE_FAILED, 'cannot write to the directory')
+    expect_exit(probe(*RUN, '-o', directory / 'full', file_limit=0), MACHINE_FAILED,
+                'cannot write to the directory', 'File too large')
+    expect(not list((directory / 'full').iterdir()), 'the lock was left')
+
+
+# ---- what measures
+
+def check_result(result):
+    expect(abs(result['tokens_per_s'] * result['step_seconds'] / result['batch'] - 1) < 1e-9,
+           'token/s')
+    expect(result['ci95_low'] <= result['tokens_per_s'] <= result['ci95_high'], 'interval')
+    expect(result['p5_s'] <= result['step_seconds'] <= result['p95_s'], 'quantiles')
+    expect(len(result['samples']) >= 6, 'samples')
+    expect(result['verification']['max_error'] <= result['verification']['tolerance'], 'verified')
+    flags = result['flags']
+    expect(result['grade'] == ('projected' if flags['cache_resident'] else 'measured'), 'grade')
+    for power in ('load_power_w', 'idle_power_w', 'joules_per_token'):
+        expect(result[power] is None or result['energy_meter'].startswith('rapl'), power)
+
+
+def test_run_and_resume(directory):
+    arguments = (*RUN, '--precision', 'bf16', '--batch', '1,2', '--context', '64', '-o', directory)
+    result = probe(*arguments)
+    expect_exit(result, 0, 'token/s', 'smollm-135m on')
+    path = record_in(directory)
+    record = load(path)
+    expect(record['digest'] == digest_of(record), 'digest')
+    expect(record['schema'] == SCHEMA and record['basis'] == 'decode', 'header')
+    expect([r['batch'] for r in record['results']] == [1, 2], 'results')
+    for one in record['results']:
+        check_result(one)
+    before = path.read_bytes()
+    began = time.monotonic()
+    expect_exit(probe(*arguments), 0, 'token/s')
+    expect(path.read_bytes() == before, 'a finished run was written again')
+    expect(time.monotonic() - began < 5, 'finished results were measured again')
+    expect_exit(probe(*arguments, '--precision', 'bf16,int8', '--batch', '1'), 0, 'int8')
+    more = load(path)
+    expect(len(more['results']) == 3 and more['results'][:2] == record['results'], 'extended')
+    expect(not list(directory.glob('.pertoken*')), 'the lock was left')
+
+
+def test_interrupt(directory):
+    arguments = (*soon(directory), '--time', '2', '--batch', '1,2,3', '-o', directory)
+    with subprocess.Popen([PROBE, *map(str, arguments)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + TIMEOUT_S
+        while not list(directory.glob('*.json')) and time.monotonic() < until:
+            time.sleep(0.02)
+        second = probe(*arguments)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=TIMEOUT_S)
+    expect_exit(second, BAD_INPUT, 'another run', str(process.pid))
+    expect(process.returncode == -signal.SIGINT, f'ended with {process.returncode}: {errors}')
+    expect('stopped; what is finished is in' in errors and 'token/s' in output, errors)
+    record = load(record_in(directory))
+    expect(record['digest'] == digest_of(record), 'digest after Ctrl-C')
+    expect(1 <= len(record['results']) <= 2, 'results after Ctrl-C')
+    expect_exit(probe(*arguments), 0)
+    resumed = load(record_in(directory))
+    expect([r['batch'] for r in resumed['results']] == [1, 2, 3], 'resumed')
+    expect(resumed['results'][0] == record['results'][0], 'a finished result was repeated')
+
+
+def test_slices(directory):
+    expect_exit(probe(*RUN, '--layers', '4,16,28', '--time', '1', '-o', directory), 0,
+                'extrapolated')
+    result = load(record_in(directory))['results'][0]
+    expect([s['layers'] for s in result['slices']] == [4, 16, 28], 'depths')
+    expect(result['grade'] == 'projected' and result['slice_error_s'] is not None, 'error')
+    expect(result['whole_model'] is True and result['samples'] == [], 'extrapolated')
+
+
+def test_full_disk(directory):
+    result = probe(*soon(directory), '-o', directory / 'records', file_limit=1000)
+    expect_exit(result, MACHINE_FAILED, 'cannot write', 'File too large', 'token/s', 'is in no record')
+    expect('record: ' not in result.stderr, 'a record that is not there')
+    expect(not list((directory / 'records').glob('*')), 'something was left')
+
+
+IPMITOOL = """#!/bin/sh
+[ "$*" = "dcmi power reading" ] || exit 9
+echo '    Instantaneous power reading:                   321 Watts'
+"""
+
+
+# A management controller that answers is enough to keep up the load and ask it.
+def test_wall(directory):
+    tool = directory / 'tools' / 'ipmitool'
+    tool.parent.mkdir()
+    tool.write_text(IPMITOOL)
+    tool.chmod(0o755)
+    environment = {'PATH': f'{tool.parent}:{os.environ["PATH"]}'}
+    expect_exit(probe(*soon(directory), '--soak=6', '-o', directory, environment=environment), 0)
+    result = load(record_in(directory))['results'][0]
+    beside = result['beside']
+    expect(beside['wall_power_w'] == 321 and beside['wall_meter'].startswith('ipmitool'), beside)
+    expect(0.4 < beside['soak_s'] < 6, beside)
+    expect(result['load_power_w'] is None or result['energy_meter'].startswith('rapl'),
+           'the wall in place of a device')
+
+
+def steady_record(directory, quick):
+    """A record that can be repeated, and what repeating it said: a busy machine's speed may double."""
+    run_it = soon(directory)
+    for attempt in range(4):
+        folder = pathlib.Path(directory, str(attempt))
+        expect_exit(probe(*run_it, '--wall-power', '1.2 kW', '--wall-note', 'PDU A3', '-o', folder), 0)
+        path = record_in(folder)
+        again = probe('check', path, '--tolerance', '99 %', *quick)
+        if again.returncode == 0:
+            break
+    return path, again
+
+
+def test_check(directory):
+    quick = ('--time', '0.3')
+    path, again = steady_record(directory, quick)
+    record = load(path)
+    result = record['results'][0]
+    expect(result['beside']['wall_power_w'] == 1200, result['beside'])
+    expect(result['beside']['wall_meter'] == 'typed: PDU A3', result['beside'])
+    expect(result['telemetry']['source'].startswith(('none: ', 'sysfs: ')), result['telemetry'])
+    watts = 'watts were not compared' if result['load_power_w'] is None else 'watts'
+    expect(again.returncode in (0, NO) and watts in again.stdout + again.stderr, again)
+    for name in ('tokens_per_s', 'ci95_low', 'ci95_high'):
+        result[name] *= 1000
+    for name in ('step_seconds', 'p5_s', 'p95_s'):
+        result[name] /= 1000
+    save(path, record)
+    expect_exit(probe('check', path, *quick), NO, 'OUT OF TOLERANCE')
+    refuse_records(path, load(path))
+
+
+def refuse_records(path, record):
+    text = path.read_text()
+    path.write_text(text.replace('"batch":1', '"batch":2', 1))
+    expect_exit(probe('check', path), BAD_INPUT, 'digest does not match')
+    path.write_text(text[:len(text) // 2])
+    expect_exit(probe('check', path), BAD_INPUT, 'expected a whole measurement record')
+    path.write_text(text.replace(f'"schema":{SCHEMA}', '"schema":99', 1))
+    expect_exit(probe('check', path), BAD_INPUT, f'schema 99, this version reads 1 to {SCHEMA}')
+    save(path, {**record, 'device': {**record['device'], 'name': 'NVIDIA H200'}})
+    expect_exit(probe('check', path), BAD_INPUT, "another device, 'NVIDIA H200'")
+    save(path, {**record, 'results': []})
+    expect_exit(probe('check', path), BAD_INPUT, 'no result to check')
+
+
+# What a run finds in its place: kept as it is, and the way out is said.
+DAMAGES = [
+    (lambda text: text[:-100], 'expected a whole measurement record'),
+    (lambda text: '', 'expected a whole measurement record'),
+    (lambda text: text.replace('"batch": 1', '"batch": 2', 1), 'its digest does not match'),
+    (lambda text: text.replace(f'"schema": {SCHEMA}', '"schema": 99', 1), 'schema 99, this version reads'),
+]
+
+
+def test_damaged_record_is_kept(directory):
+    model, environment = at_once(directory)
+    arguments = ('run', *model, '--time', '0.1', '-o', directory / 'records')
+    expect_exit(probe(*arguments, environment=environment), 0)
+    path = record_in(directory / 'records')
+    whole = path.read_text()
+    for damage, words in DAMAGES:
+        path.write_text(damage(whole))
+        expect_exit(probe(*arguments, environment=environment), BAD_INPUT, words, f"go on from '{path}': move it away")
+        expect(path.read_text() == damage(whole), 'a damaged record was overwritten')
+        expect_exit(probe('check', path), BAD_INPUT, words)
+
+
+# What is cleared is progress: no row is printed behind it, and none is cleared.
+def test_terminal(directory):
+    model, environment = at_once(directory)
+    run_it = ('run', *model, '--time', '0.1', '-o', directory / 'records')
+    for arguments, rows in ((run_it, 1), (('run', '--verify-only', *model), 2), (None, 1)):
+        if not arguments:
+            arguments = ('check', record_in(directory / 'records'), '--time', '0.1', '--tolerance', '99 %')
+        said = on_terminal(*arguments, program=PROBE, environment=environment, statuses=(DONE, NO),
+                           stderr=subprocess.STDOUT)
+        expect(': verifying' in said, said)
+        shown = [line.rpartition('\r\x1b[K')[2].strip('\r') for line in said.split('\n')]
+        found = [line for line in shown if line.startswith('bf16 ')]
+        expect(len(found) == rows, said)
+        expect(sum(line.startswith('tiny on ') for line in shown) == 1, said)
+
+
+QUICK = [test_help, test_list, test_list_one_device, test_verify_only, test_bad_input,
+         test_too_large_suggests_layers, test_bad_directories]
+MEASURING = [test_run_and_resume, test_interrupt, test_slices, test_full_disk, test_wall,
+             test_check, test_damaged_record_is_kept, test_terminal]
+
+
+def free_bytes():
+    for line in pathlib.Path('/proc/meminfo').read_text().splitlines():
+        if line.startswith('MemAvailable:'):
+            return 1024 * int(line.split()[1])
+    return 0
+
+
+def in_folder(test):
+    with tempfile.TemporaryDirectory() as directory:
+        test(pathlib.Path(directory))
+
+
+def main():
+    if not PROBE.exists():
+        skip_all(f'{PROBE} is not built')
+    names = [argument for argument in sys.argv[1:] if argument != 'full']
+    count = Count()
+    for test in QUICK + MEASURING:
+        if names and test.__name__ not in names:
+            continue
+        if test in MEASURING and free_bytes() < NEEDED_BYTES:
+            count.skip(test.__name__, 'under 3 GiB of memory are free')
+        else:
+            count.test(test.__name__, in_folder, test)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+"""Rehearses the ladder of GPU kernels (tests/bench/gpu_kernels.c) on the host emulator.
+
+Every choice of kernels/gpu/host/tuning.c must be tried by some workload; variants must be verified,
+timed and compared; one that computes something else, here by a plugin that is wrong with one tuning,
+must fail the ladder and not be timed.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import BAD_INPUT, Count, DONE, MACHINE_FAILED, ROOT, expect, run, skip_all  # noqa: E402
+
+BUILD = ROOT / 'build'
+LADDER = BUILD / 'bench' / 'gpu_kernels'
+EMULATOR = BUILD / 'tests' / 'lib' / 'emulator32.so'
+WRONG = BUILD / 'tests' / 'ladder' / 'wrong_variant.so'
+FAILED = 1
+TIMEOUT_S = 300
+VECTOR, MATRIX, SHORT = '1', '7', '11'  # numbers of workloads; the last has the fewest variants
+SHORT_VARIANT = 'vector_batch=1'
+ORACLE_VOCAB = '61'  # of the small shape of a rehearsal: the timed one has more
+
+
+def ladder(status, *arguments, plugin=EMULATOR, **environment):
+    with tempfile.TemporaryDirectory(prefix='pertoken-ladder-') as folder:
+        (pathlib.Path(folder) / 'plugin.so').symlink_to(plugin)
+        done = run(*arguments, program=LADDER, timeout=TIMEOUT_S,
+                   environment={'PERTOKEN_PLUGINS': folder, **environment})
+    expect(done.returncode == status, f'exit {done.returncode}\n{done.stdout}{done.stderr}')
+    return done.stdout + done.stderr
+
+
+def tried():
+    """The variants of each workload, by its number."""
+    lines = re.findall(r'^  (\d+)  .*: default(.*)$', ladder(BAD_INPUT), re.MULTILINE)
+    return {number: [name for name in names.split(', ') if name] for number, names in lines}
+
+
+def test_every_choice():
+    source = (ROOT / 'kernels' / 'gpu' / 'tuning.c').read_text()
+    choices = re.findall(r'^    \{"(\w+)", offsetof.*?, \{(.*?)\}\},', source, re.MULTILINE)
+    variants = ' '.join(name for names in tried().values() for name in names)
+    expect(choices and len(tried()) > 9, f'{choices}, {variants}')
+    for name, words in choices:
+        for word in re.findall(r'"(\w+)"', words)[1:] or [r'\d']:
+            expect(re.search(rf'\b{name}={word}', variants), f'no variant has {name}={word}')
+
+
+def test_rehearsal():
+    """All variants are timed, and some of them do compute otherwise than the default."""
+    said = ladder(DONE, '--tiny', 'emulator', VECTOR, MATRIX)
+    for name in ['default', *tried()[VECTOR], *tried()[MATRIX]]:
+        expect(re.search(rf'^  {re.escape(name)} +\d+\.\d\d +\d+\.\d\d\d ', said, re.MULTILINE),
+               f'{name}:\n{said}')
+    expect(len(re.findall('^best: ', said, re.MULTILINE)) == 2, said)
+    expect(re.search('stage alone.* embed +qkv +attention +wo +gate and up +down +head +sample', said), said)
+    errors = [float(x) for x in re.findall(r'to the oracle (\S+), to the default', said)]
+    apart = [float(x) for x in re.findall(r'to the default (\S+); 1e-02 is allowed', said)]
+    expect(all(0 < x < 1e-2 for x in errors) and 0 < max(apart) < 1e-2, said)
+
+
+def wrong(how, status, **environment):
+    said = ladder(status, '--tiny', 'emulator', SHORT, plugin=WRONG, WRAPPED=str(EMULATOR), WRONG=how,
+                  WRONG_TUNING=SHORT_VARIANT, **environment)
+    return next(line for line in said.splitlines() if line.startswith(f'  {SHORT_VARIANT} '))
+
+
+def test_wrong():
+    for how in ('token', 'logits'):
+        expect("WRONG: its results differ from the oracle's" in wrong(how, FAILED), how)
+        said = wrong(how, FAILED, WRONG_VOCAB=ORACLE_VOCAB)
+        expect("WRONG: its results differ from the default's" in said, said)
+    expect('WRONG: the device failed' in wrong('failed', FAILED), 'failed')
+    expect('not here: this shape' in wrong('refused', DONE), 'refused')
+    expect(re.search(r' \d+\.\d\d\d ', wrong('nothing', DONE)), 'not wrong at all')
+
+
+def test_words():
+    said = ladder(DONE, '--tiny', '--time', '0.001', 'emulator')
+    expect(f'time is up: {len(tried())} of {len(tried())} workloads were not begun' in said, said)
+    expect("unknown device 'cuda'" in ladder(BAD_INPUT, 'cuda'), 'unknown device')
+    said = ladder(MACHINE_FAILED, 'emulator', EMULATOR_DEVICES='0')
+    expect('no device' in said, said)
+    said = ladder(DONE, '--tiny', 'emulator', SHORT, EMULATOR_MEMORY='200000')
+    expect('left out: not one layer fits' in said, said)
+
+
+def main():
+    for needed in (LADDER, EMULATOR, WRONG):
+        if not needed.exists():
+            skip_all(f'{needed.relative_to(ROOT)} is not built')
+    count = Count()
+    for test in (test_every_choice, test_rehearsal, test_wrong, test_words):
+        count.test(test.__name__, test)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,443 @@
+// What the what-if page must do in a browser: node tests/checks/page/check.mjs PLAN.json
+//
+// The plan comes from tests/checks/page/check_page.py: pages with states to put them into and what the engine
+// says of each. Prints a line per failure, then figures, then "N passed, N failed".
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { with_browser } from './browser.mjs';
+
+const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const TOLERANCE = 1e-9;
+let passed = 0, failed = 0;
+
+function check(holds, what) {
+  if (holds) {
+    passed++;
+  } else {
+    failed++;
+    console.log(`FAIL ${what}`);
+  }
+}
+
+function check_equal(got, wanted, what) {
+  check(got === wanted, `${what}: ${JSON.stringify(got)}, expected ${JSON.stringify(wanted)}`);
+}
+
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
+
+const measures = (page, name) =>
+  page.evaluate((one) => performance.getEntriesByName(one).map((entry) => entry.duration), name);
+
+// ---- the numbers
+
+const IN_TABLES = 8; // states of a page that are read from its tables
+
+async function open_tables(page, open) {
+  await page.evaluate((wanted) => {
+    for (const id of ['items-details', 'series-details'])
+      document.getElementById(id).open = wanted;
+  }, open);
+  await page.waitForSelector('#series tbody tr', { state: 'attached' });
+}
+
+// Follows a link within the page: what the cards grade, and what the link's reader left out.
+const follow = (page, fragment) => page.evaluate(async (text) => {
+  if (location.hash.slice(1) !== text)
+    await new Promise((done) => {
+      addEventListener('hashchange', done, { once: true });
+      location.hash = text;
+    });
+  const grades = [...document.querySelectorAll('.card .evidence .grade')]
+    .map((one) => one.textContent);
+  return { grades, ignored: document.getElementById('ignored').textContent };
+}, fragment);
+
+// Both tables as they are shown: by option, by item; a series as an array.
+const read_tables = (page) => page.evaluate(() => {
+  const ids = [...document.querySelectorAll('#scalars thead th')].slice(2, -1)
+    .map((head) => head.textContent);
+  const read = Object.fromEntries(ids.map((id) => [id, {}]));
+  const numbers = (cells) => [...cells].map((one) => Number(one.dataset.value));
+  for (const row of document.querySelectorAll('#scalars tbody tr'))
+    ids.forEach((id, i) => {
+      const { value } = row.cells[2 + i].dataset;
+      if (value !== undefined)
+        read[id][row.dataset.item] = Number(value);
+    });
+  for (const row of document.querySelectorAll('#series tbody tr'))
+    read[row.dataset.option][row.dataset.item] =
+      numbers(row.querySelectorAll('td[data-value]'));
+  return read;
+});
+
+// The same from what the page has computed, which takes less time than tables.
+const read_values = (page) => page.evaluate(() => {
+  const values = evaluate_all(inputs_of(state.which, state.changes));
+  return Object.fromEntries(values.map((v, o) => [data.options[o].id,
+    Object.fromEntries(data.items.filter((item) => has_row(values, item) || item.kind === 'series')
+      .filter((item) => v[item.name] !== undefined)
+      .map(({ name, kind, factor }) => [name, kind === 'series'
+        ? v[name].slice(0, periods_of(v)).map((value) => value / factor) : v[name] / factor]))]));
+});
+
+let worst = 0, compared = 0;
+
+function near(got, wanted) {
+  if (wanted === null)
+    return !Number.isFinite(got);
+  compared++;
+  const difference = Math.abs(got - wanted);
+  const relative = difference === 0 ? 0 : difference / Math.max(Math.abs(wanted), 1e-12);
+  worst = Math.max(worst, relative);
+  return relative <= TOLERANCE;
+}
+
+// The names of items whose values differ from the engine's.
+function differences(items, read) {
+  return Object.entries(items).filter(([name, wanted]) => {
+    const got = read?.[name];
+    if (!Array.isArray(wanted))
+      return typeof got !== 'number' || !near(got, wanted);
+    return !Array.isArray(got) || got.length !== wanted.length ||
+      wanted.some((value, t) => !near(got[t], value));
+  }).map(([name]) => name);
+}
+
+// Line items that the page has and the engine has not.
+const extra = (option, read) =>
+  Object.keys(read).filter((name) => !(name in option.items) && !(name in option.inputs));
+
+async function check_state(page, file, state, reader) {
+  const what = `${file} #${state.fragment}`;
+  const { grades, ignored } = await follow(page, state.fragment);
+  const read = await reader(page);
+  check_equal(ignored, '', `${what}: left out of the link`);
+  state.engine.options.forEach((option, o) => {
+    const wrong = differences(option.items, read[option.id]);
+    const first = wrong[0];
+    check(wrong.length === 0, `${what}: ${option.id}: ${wrong.join(', ')}: ` +
+      `${read[option.id]?.[first]}, the engine has ${option.items[first]}`);
+    check_equal(extra(option, read[option.id]).join(', '), '', `${what}: ${option.id}: extra`);
+    check_equal(grades[o], option.grade, `${what}: ${option.id}: grade`);
+  });
+  writeFileSync(state.export, await page.evaluate(() => export_text(state)));
+}
+
+// The page's tornado: by input, its ends in the unit of the input and its results.
+const read_tornado = (page) => page.evaluate(() => {
+  const inputs = inputs_of(state.which, state.changes);
+  const costs = evaluate_all(inputs).map((v) => v.cost_per_mtok);
+  const shown_result = state.to === state.from ? in_mtok : (saving) => saving;
+  return Object.fromEntries(tornado(state, inputs, costs, state.to, state.from)
+    .map(({ target, ends, results }) => [target_name(target),
+      { ends: ends.map((end) => in_unit(end, items.get(target.input))),
+        results: results.map(shown_result) }]));
+});
+
+const close = (a, b) => Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(b));
+
+// The saving at an end of a swing; of a single option its cost.
+const result_at = (end) => end.saving ?? Object.values(end.costs)[0];
+
+async function check_tornado(page, file, { swings }) {
+  const shown = await read_tornado(page);
+  for (const { input, low, high, effect } of swings.filter((one) => one.effect > TOLERANCE)) {
+    const got = shown[input], 
+      wanted = [low.value, high.value, result_at(low), result_at(high)];
+    check(got && [...got.ends, ...got.results].every((value, i) => close(value, wanted[i])),
+      `${file}: tornado: ${input}: ${JSON.stringify(got)}, the engine has ${wanted}, ${effect}`);
+  }
+}
+
+async function check_break_even(open) {
+  for (const [name, values] of Object.entries(plan.break_even)) {
+    const page = await open(plan.speed.file, `#axis=${name}`);
+    const met = await page.evaluate((axis) => {
+      const inputs = inputs_of(state.which, state.changes);
+      const target = data.cases[state.which].by_name.get(axis), item = items.get(target.input);
+      const costs = evaluate_all(inputs).map((v) => v.cost_per_mtok), [, end] = axis_range(target);
+      return { high: end / item.factor,
+        at: break_even(state, inputs, costs, target).meets.map(({ x }) => x / item.factor) };
+    }, name);
+    const wanted = values.filter((value) => value <= met.high);
+    check(met.at.length === wanted.length && met.at.every((x, i) => Math.abs(x / wanted[i] - 1) < 1e-7),
+      `break-even of ${name}: ${met.at}, the engine has ${wanted}`);
+    check_equal(await page.inputValue('#axis'), name, 'the input that a link asks for');
+    await page.close();
+  }
+}
+
+async function check_stamp(open) {
+  const page = await open(plan.mixed);
+  const text = await page.textContent('#stamp');
+  for (const word of ['MIXED: h200 and this_machine differ in model', 'Upper bound, decode only'])
+    check(text.includes(word), `the page's stamp has '${word}': ${text}`);
+  const card = page.locator('.card', { hasText: 'this_machine' });
+  check((await card.textContent()).includes('upper bound, decode only'), 'a card is stamped');
+  check((await card.textContent()).includes('not ranked'), 'an upper bound is not ranked');
+  await page.close();
+}
+
+async function check_numbers(open) {
+  for (const { file, states, tornado } of plan.pages) {
+    const page = await open(file, states.length ? `#${states[0].fragment}` : '');
+    await check_tornado(page, file, tornado);
+    await open_tables(page, true);
+    for (const state of states.slice(0, IN_TABLES))
+      await check_state(page, file, state, read_tables);
+    await open_tables(page, false);
+    for (const state of states.slice(IN_TABLES))
+      await check_state(page, file, state, read_values);
+    check_equal(page.complaints.join('; '), '', `${file}: complaints`);
+    check_equal(page.requests.join('; '), '', `${file}: requests`);
+    await page.close();
+  }
+}
+
+// ---- speed and size
+
+async function check_speed(open) {
+  const { file, target } = plan.speed;
+  const page = await open(file);
+  const ready = (await measures(page, 'ready'))[0];
+  const field = page.locator(`[data-target="${target}"] input[type=number]`);
+  const start = Number(await field.inputValue());
+  for (let i = 1; i <= 40; i++) {
+    await field.fill(String(start * (1 + i / 100)));
+    await page.evaluate(() => new Promise((done) => {
+      requestAnimationFrame(() => setTimeout(done));
+    }));
+  }
+  const updates = (await measures(page, 'update')).slice(1);
+  console.log(`interactive after ${ready.toFixed(0)} ms; a change is drawn in ` +
+    `${median(updates).toFixed(1)} ms (median of ${updates.length}, ` +
+    `longest ${Math.max(...updates).toFixed(1)} ms)`);
+  check(updates.length >= 40, `${updates.length} changes were drawn, of 40`);
+  check(ready < 1000 * plan.patience, `interactive after ${ready} ms`);
+  check(median(updates) < 50 * plan.patience, `a change takes ${median(updates)} ms to be drawn`);
+  await page.close();
+}
+
+function check_sizes() {
+  for (const { file } of plan.pages)
+    check(statSync(file).size < 1.5e6, `${file}: ${statSync(file).size} bytes`);
+}
+
+// ---- people
+
+async function open_everything(page) {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details'))
+      details.open = true;
+  });
+  await page.waitForTimeout(100);
+}
+
+async function check_narrow(context, open) {
+  const page = await open(plan.speed.file);
+  await page.setViewportSize({ width: 400, height: 800 });
+  await open_everything(page);
+  const width = await page.evaluate(() => document.scrollingElement.scrollWidth);
+  check(width <= 400, `at 400 px the page is ${width} px wide`);
+  const out = await page.evaluate(() =>
+    [...document.querySelectorAll('input, select, button, figure, .card')]
+      .filter((one) => one.checkVisibility())
+      .filter((one) => {
+        const { left, right } = one.getBoundingClientRect();
+        return left < 0 || right > 400;
+      }).map((one) => one.id || one.className));
+  check_equal(out.join(', '), '', 'at 400 px out of sight');
+  await page.close();
+}
+
+// Everything that takes a key is reached by Tab, and comes once.
+async function check_tab(open) {
+  const page = await open(plan.speed.file);
+  await page.evaluate(() => document.body.focus());
+  const wanted = await page.evaluate(() => {
+    const all = [...document.querySelectorAll('a, input, select, button, summary, [tabindex="0"]')]
+      .filter((one) => one.checkVisibility() && !one.disabled && !one.closest('dialog'));
+    all.forEach((one, i) => { one.dataset.tab = i; });
+    return all.length;
+  });
+  const reached = new Set();
+  for (let i = 0; i < wanted + 5; i++) {
+    await page.keyboard.press('Tab');
+    reached.add(await page.evaluate(() => document.activeElement.dataset.tab));
+  }
+  reached.delete(undefined);
+  check_equal(reached.size, wanted, 'controls reached by Tab');
+  await page.close();
+}
+
+const NAMED = new Set(['button', 'combobox', 'spinbutton', 'slider', 'textbox', 'link', 'image',
+  'img', 'group', 'dialog', 'DisclosureTriangle']);
+
+// As the browser tells a screen reader.
+async function check_names(context, open) {
+  const page = await open(plan.speed.file);
+  await open_everything(page);
+  const session = await context.newCDPSession(page);
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  const heard = nodes.filter((node) => !node.ignored && NAMED.has(node.role?.value));
+  const nameless = heard.filter((node) => !node.name?.value?.trim())
+    .filter((node) => node.role.value !== 'group');
+  check(heard.length > 50, `a screen reader hears ${heard.length} controls`);
+  check_equal(nameless.map((node) => node.role.value).join(', '), '', 'controls without a name');
+  const names = heard.filter((node) => ['slider', 'spinbutton'].includes(node.role.value))
+    .map((node) => node.name.value);
+  check_equal(new Set(names).size, names.length, 'names of fields and sliders that differ');
+  await page.close();
+}
+
+async function check_keyboard(open) {
+  const page = await open(plan.speed.file);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  check_equal(await page.evaluate(() => document.activeElement.id), 'inputs-title',
+    'what the link to the inputs leads to');
+  const row = page.locator(`[data-target="${plan.speed.target}"]`);
+  const before = await page.textContent('#answer');
+  await row.locator('input[type=range]').focus();
+  for (let i = 0; i < 8; i++)
+    await page.keyboard.press('ArrowRight');
+  await page.waitForFunction((text) => document.getElementById('answer').textContent !== text,
+    before);
+  check((await row.getAttribute('class')).includes('changed'), 'a slider moved by keys');
+  await page.waitForFunction(() => location.hash === `#${fragment_of(state)}` && !waiting);
+  const link = await page.evaluate(() => location.hash);
+  const again = await open(plan.speed.file, link);
+  check_equal(await again.textContent('#answer'), await page.textContent('#answer'),
+    `what a link ${link} shows`);
+  await row.locator('.back').press('Enter');
+  await page.waitForFunction((text) => document.getElementById('answer').textContent === text,
+    before);
+  check(await page.isHidden('#changes'), 'a change undone is gone');
+  await page.close();
+  await again.close();
+}
+
+// What is saved is what is shown, and that is what the export of every state is checked by.
+async function check_export(open) {
+  const page = await open(plan.speed.file, `#${plan.speed.target}=21`);
+  await page.click('#show-export');
+  const shown = await page.inputValue('#export-text');
+  check_equal(shown, await page.evaluate(() => export_text(state)), 'the export shown');
+  check(shown.includes('discount = 21 %'), `the export has the change: ${shown}`);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-export')]);
+  check_equal(download.suggestedFilename(), 'mi325x-vs-h200-what-if.ini', 'the file saved');
+  check_equal(readFileSync(await download.path(), 'utf8'), shown, 'what is saved');
+  await page.keyboard.press('Escape');
+  check(await page.isHidden('#export'), 'Escape closes the export');
+  check_equal(page.complaints.join('; '), '', 'complaints about an export');
+  await page.close();
+}
+
+async function check_field(open) {
+  const page = await open(plan.speed.file);
+  const field = page.locator(`[data-target="${plan.speed.target}"] input[type=number]`);
+  const said = await field.inputValue();
+  const before = await page.textContent('#answer');
+  for (const bad of ['-5', '', '1e400']) {
+    await field.fill(bad);
+    check_equal(await field.getAttribute('aria-invalid'), 'true', `a field with '${bad}'`);
+  }
+  await field.blur();
+  check_equal(await field.inputValue(), said, 'a field left with what cannot be');
+  check_equal(await page.textContent('#answer'), before, 'the answer to what cannot be');
+  await page.close();
+}
+
+// Keys of a link that mean nothing are left out and named; the rest counts.
+async function check_bad_link(open) {
+  const page = await open(plan.speed.file,
+    `#case=nowhere&from=x&nonsense=1&__proto__=3&${plan.speed.target}=-7&wacc=5&to=&axis=%3Cb%3E`);
+  const said = await page.textContent('#ignored');
+  for (const key of ['case', 'from', 'to', 'axis', 'nonsense', '__proto__', plan.speed.target])
+    check(said.includes(key), `a link's '${key}' is left out aloud: ${said}`);
+  check_equal(await page.inputValue('[data-target="wacc"] input[type=number]'), '5', 'wacc');
+  check_equal(page.complaints.join('; '), '', 'complaints about a link');
+  await page.close();
+}
+
+const background = (page) =>
+  page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+async function check_colours(open) {
+  const page = await open(plan.speed.file);
+  const light = await background(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await background(page);
+  check(light !== dark, `light and dark are both ${light}`);
+  await page.selectOption('#theme', 'light');
+  check_equal(await background(page), light, 'light by the switch');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.selectOption('#theme', 'dark');
+  check_equal(await background(page), dark, 'dark by the switch');
+  await page.close();
+}
+
+async function check_print(open) {
+  const page = await open(plan.speed.file, `#${plan.speed.target}=12&theme=dark`);
+  await page.emulateMedia({ media: 'print' });
+  check(await page.isHidden('#panel'), 'no fields on paper');
+  check(await page.isVisible('#changes'), 'what was changed on paper');
+  check(await page.isVisible('#tornado svg'), 'charts on paper');
+  check_equal(await background(page), 'rgb(255, 255, 255)', 'paper');
+  await page.close();
+}
+
+// ---- bad input: texts are shown as they are and run nothing
+
+async function check_hostile(open) {
+  for (const { file, title, texts } of plan.hostile) {
+    const page = await open(file);
+    await open_everything(page);
+    check_equal(await page.textContent('h1'), title, `${file}: title`);
+    check_equal(await page.title(), title.trim().replace(/\s+/g, ' '), `${file}: window's title`);
+    const all = await page.evaluate(() => document.body.textContent);
+    for (const text of texts)
+      check(all.includes(text), `${file}: '${text}' is shown`);
+    check_equal(await page.evaluate(() => document.scripts.length), 4, `${file}: scripts`);
+    check_equal(await page.evaluate(() => document.querySelectorAll('img, iframe, b').length), 0,
+      `${file}: markup made of text`);
+    check_equal(await page.evaluate(() => globalThis.hostile), undefined, `${file}: ran`);
+    check_equal(page.complaints.join('; '), '', `${file}: complaints`);
+    check_equal(page.requests.join('; '), '', `${file}: requests`);
+    await page.close();
+  }
+}
+
+// What is not the page's own cannot run, nor ask for anything.
+async function check_policy(open) {
+  const page = await open(plan.speed.file);
+  const ran = await page.evaluate(async () => {
+    const script = document.createElement('script');
+    script.textContent = 'globalThis.hostile = 1';
+    document.body.append(script);
+    const asked = await fetch('data:,x').then(() => true, () => false);
+    return { script: globalThis.hostile === 1, asked };
+  });
+  check_equal(JSON.stringify(ran), '{"script":false,"asked":false}', 'the policy');
+  await page.close();
+}
+
+await with_browser({}, async ({ context, open }) => {
+  check_sizes();
+  await check_numbers(open);
+  await check_stamp(open);
+  await check_break_even(open);
+  await check_hostile(open);
+  await check_policy(open);
+  await check_bad_link(open);
+  await check_field(open);
+  await check_export(open);
+  await check_keyboard(open);
+  await check_tab(open);
+  await check_names(context, open);
+  await check_narrow(context, open);
+  await check_colours(open);
+  await check_print(open);
+  await check_speed(open);
+});
+console.log(`${compared} values compared, the worst ${worst.toExponential(1)} apart`);
+console.log(`${passed} passed, ${failed} failed`);

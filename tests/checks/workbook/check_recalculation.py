@@ -1,0 +1,293 @@
+#!/usr/bin/python3
+"""Do spreadsheet programs calculate what pertoken calculates?
+
+Every example's workbook is given wrong cached values and recalculated: as it is, and after each of
+50 random changes of its inputs (8 of examples that have little that the thorough ones lack), for
+which pertoken computes the same state on its own. Every formula cell of every sheet must agree to
+1e-9. Gnumeric and LibreOffice share the states; with the argument `full`, both take all of them, 50
+for every example. Other arguments name the examples to take, such as uncertainty, with 50 each.
+"""
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from multiprocessing import Pool
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import compare  # noqa: E402
+import gnumeric  # noqa: E402
+import harness  # noqa: E402
+import layout  # noqa: E402
+import libreoffice  # noqa: E402
+import perturb  # noqa: E402
+import xlsx  # noqa: E402
+from support.program import Count, skip_all  # noqa: E402
+
+PERTURBATIONS, FEW = 50, 8
+LEAST_TELLING = 8  # refusals: of two changes one or two bad draws say nothing
+THOROUGH = ('mi325x-vs-h200', 'uncertainty')
+SEED = 20250101
+AS_IT_IS = -1  # the number of an example's own state
+WORKERS = 2
+SHOWN = 5
+
+
+TAKEN, REFUSED, RESHAPED = 'taken', 'refused', 'reshaped'
+
+
+def shape(path):
+    """A workbook's formulas and names, but for Inputs: the same in all states of a scenario."""
+    sheets, names = xlsx.formulas(path, ('Inputs', *layout.MOVING))
+    return sheets, [(name, refers_to) for name, refers_to in names if name.startswith('pt_')]
+
+
+class State:
+    """One state of an example, as pertoken has written it: the case, the changes, the file."""
+
+    def __init__(self, path, case='base', changes=(), redraws=0, reshaped=False):
+        self.path, self.case, self.changes, self.redraws = path, case, changes, redraws
+        self.reshaped = reshaped  # pertoken leaves other rows out than in the example as it is
+
+    def describe(self):
+        sets = [f"--set {change.key}='{change.text}'" for change in self.changes]
+        return ' '.join([f'--case {self.case}', *sets])
+
+
+class Example:
+    """An example's workbook in a folder: as pertoken wrote it, and with wrong cached values."""
+
+    def __init__(self, scenario, folder, thorough):
+        self.scenario, self.folder = scenario, Path(folder, scenario.stem)
+        self.changes = PERTURBATIONS if thorough else FEW
+        self.folder.mkdir()
+        self.path = harness.report(scenario, self.folder / 'base.xlsx')
+        self.wrong = self.folder / 'wrong.xlsx'
+        xlsx.patch(self.path, self.wrong, lambda part, xml: xlsx.spoil(xml))
+        self.book = xlsx.read(self.path)
+        self.inputs = layout.Inputs(self.book)
+        self.shape = shape(self.path)
+        self.verdicts = {verdict: [] for verdict in (TAKEN, REFUSED, RESHAPED)}
+        self.sort_out(perturb.candidates(self.inputs))
+
+    def report(self, path, case, changes):
+        sets = [f'--set={change.key}={change.text}' for change in changes]
+        harness.report(self.scenario, path, [f'--case={case}', *sets])
+
+    def sort_out(self, entries):
+        """The verdict on each entry: that on all at once where they are taken, else on both halves,
+        down to one alone. One that is taken in company only shows in the states that draw it: they
+        are drawn anew where pertoken refuses them, and fail where they have another shape.
+        """
+        verdict = self.verdict(entries) if entries else TAKEN
+        if verdict == TAKEN or len(entries) == 1:
+            self.verdicts[verdict] += entries
+        else:
+            middle = len(entries) // 2
+            self.sort_out(entries[:middle])
+            self.sort_out(entries[middle:])
+
+    def verdict(self, entries):
+        """What pertoken says to other values of inputs that the workbook offers to type over."""
+        path = self.folder / f'{entries[0].key}.xlsx'
+        try:
+            self.report(path, 'base', [self.change_of_one(entry) for entry in entries])
+        except harness.Refused:
+            return REFUSED
+        return TAKEN if shape(path) == self.shape else RESHAPED
+
+    def change_of_one(self, entry):
+        draws = random.Random(f'{SEED} {self.scenario.stem} {entry.key}')
+        return perturb.change(draws, self.book, self.inputs, entry, self.inputs.cases['base'])
+
+    def state_of_one(self, entry):
+        """The state in which one reshaping input has another value."""
+        change, path = self.change_of_one(entry), self.folder / f'{entry.key}.xlsx'
+        self.report(path, 'base', [change])
+        return State(path, 'base', [change], reshaped=True)
+
+    def state(self, number):
+        """A state by its number: the example as it is, a random one, one of a reshaping input."""
+        if number == AS_IT_IS:
+            return State(self.path)
+        if number >= self.changes:
+            return self.state_of_one(self.verdicts[RESHAPED][number - self.changes])
+        return self.draw(number)
+
+    def draw(self, number):
+        """Draws a state and has pertoken compute it; what pertoken refuses is drawn again."""
+        cases = list(self.inputs.cases)
+        case = cases[number % len(cases)]
+        path = self.folder / f'{number}.xlsx'
+        for redraws in range(PERTURBATIONS):
+            draws = random.Random(f'{SEED} {self.scenario.stem} {number} {redraws}')
+            changes = perturb.draw(draws, self.book, self.inputs, self.verdicts[TAKEN], case)
+            try:
+                self.report(path, case, changes)
+                return State(path, case, changes, redraws)
+            except harness.Refused:
+                continue
+        raise RuntimeError(f'{self.scenario.stem}: {PERTURBATIONS} changes in a row were refused')
+
+    def edits(self, state):
+        """What to type into the workbook to reach a state: {(sheet, row, column): value}.
+
+        --set holds in every case, so a row is typed over wherever it has a value of its own.
+        """
+        changed = {change.row: change.value for change in state.changes}
+        values = {('Inputs', entry.row, column): changed[entry.row]
+                  for entry, column, _ in self.inputs.literals() if entry.row in changed}
+        name = self.book.name('pt_case')
+        values[name.sheet, *xlsx.position(name.ref)] = state.case
+        return values
+
+    def compare(self, state, actual):
+        expected = xlsx.read(state.path)
+        if state.reshaped:
+            return compare.compare_by_key(expected, self.book, actual)
+        result = compare.compare(expected, self.book, actual)
+        result.mismatches[:0] = compare.same_formulas(self.book, expected)
+        return result
+
+    def in_gnumeric(self, state):
+        source = self.folder / f'{state.path.stem}-in.xlsx'
+        edits = {}
+        for (sheet, row, column), value in self.edits(state).items():
+            edits.setdefault(self.book.sheets[sheet].part, {})[xlsx.address(row, column)] = value
+        xlsx.patch(self.wrong, source, lambda part, xml: xlsx.set_cells(xml, edits.get(part, {})))
+        target = source.with_name(f'{state.path.stem}-out.xlsx')
+        result = self.compare(state, gnumeric.recalculate(source, target))
+        source.unlink()
+        target.unlink()
+        return result
+
+
+def make_example(task):
+    return Example(*task)
+
+
+loaded = []  # the examples, in a worker process
+
+
+def make_state(task):
+    """One state of an example: (example's place, state, Gnumeric's comparison or None)."""
+    place, number, wanted = task
+    example = loaded[place]
+    state = example.state(number)
+    result = example.in_gnumeric(state) if wanted else None
+    return place, state, result
+
+
+def tasks(examples, full):
+    """(place, number, whether for Gnumeric) of every state, in two lists: LibreOffice's, and others.
+
+    Every second round through an example's cases is LibreOffice's.
+    """
+    first, rest = [], []
+    for place, example in enumerate(examples):
+        for number in range(AS_IT_IS, example.changes + len(example.verdicts[RESHAPED])):
+            if full or number // len(example.inputs.cases) % 2 == 0 or number == AS_IT_IS:
+                first.append((place, number, full or number == AS_IT_IS))
+            else:
+                rest.append((place, number, True))
+    return first, rest
+
+
+class Tally:
+    """What was found, per example and engine."""
+
+    def __init__(self, examples):
+        self.examples, self.results = examples, {}
+        self.states, self.failed, self.refused, self.redraws = Counter(), 0, 0, {}
+
+    def add(self, place, engine, state, result):
+        self.states[place, engine] += 1
+        self.redraws[place, state.path] = state.redraws
+        self.results.setdefault((place, engine), compare.Comparison()).add(result)
+        if result.mismatches:
+            self.failed += 1
+            print(f'FAILED {self.examples[place].scenario.name} {state.describe()} in {engine}: '
+                  f'{len(result.mismatches)} of {result.cells} cells')
+            for line in result.mismatches[:SHOWN]:
+                print(f'  {line}')
+
+    def print(self):
+        for (place, engine), result in sorted(self.results.items()):
+            print(f'{self.examples[place].scenario.name}: {engine} agrees in '
+                  f'{result.cells - len(result.mismatches)} of {result.cells} cells of '
+                  f'{self.states[place, engine]} states, worst {result.worst:.1e}')
+        for place, example in enumerate(self.examples):
+            redraws = sum(count for (where, _), count in self.redraws.items() if where == place)
+            if redraws > max(example.changes, LEAST_TELLING):
+                self.refused += 1
+                print(f'FAILED {example.scenario.name}: more than half of the changes were refused')
+            self.judge_inputs(example)
+        print(f'seed {SEED}; changes that pertoken refused and that were drawn again: '
+              f'{sum(self.redraws.values())}')
+
+    def judge_inputs(self, example):
+        """Most inputs that the workbook offers to type over must be open to --set."""
+        for verdict, entries in example.verdicts.items():
+            if verdict != TAKEN and entries:
+                print(f'{example.scenario.name}: inputs {verdict} by pertoken: {len(entries)}: '
+                      + ', '.join(entry.key for entry in entries[:SHOWN]))
+        if len(example.verdicts[REFUSED]) > len(example.verdicts[TAKEN]):
+            self.refused += 1
+            print(f'FAILED {example.scenario.name}: that is more than half of them')
+
+
+def in_libreoffice(office, examples, made, tally):
+    for place, example in enumerate(examples):
+        document = office.open(example.wrong)
+        for state in made[place]:
+            before = document.set(example.edits(state))
+            tally.add(place, 'LibreOffice', state, example.compare(state, document.read()))
+            document.set(before)
+        document.close()
+
+
+def check(full, named, folder):
+    with Pool(WORKERS) as pool:
+        examples = pool.map(make_example, [(scenario, folder, full or named or scenario.stem in THOROUGH)
+                                           for scenario in harness.EXAMPLES], 1)
+    tally = Tally(examples)
+    first, rest = tasks(examples, full)
+    made = [[] for _ in examples]
+    with Pool(WORKERS, loaded.extend, (examples,)) as pool:
+        for place, state, result in pool.imap(make_state, first):
+            made[place].append(state)
+            if result:
+                tally.add(place, 'Gnumeric', state, result)
+        others = pool.imap_unordered(make_state, rest)
+        with libreoffice.Office(folder) as office:
+            in_libreoffice(office, examples, made, tally)
+        for place, state, result in others:
+            tally.add(place, 'Gnumeric', state, result)
+    tally.print()
+    return tally
+
+
+def main():
+    reason = libreoffice.missing() or gnumeric.missing()
+    if reason:
+        skip_all(reason)
+    start = time.monotonic()
+    harness.EXAMPLES.append(Path(__file__).resolve().parent / 'rented.ini')
+    if wanted := set(sys.argv[1:]) - {'full'}:
+        harness.EXAMPLES[:] = [path for path in harness.EXAMPLES if path.stem in wanted]
+    print(f'{len(harness.EXAMPLES)} examples x {PERTURBATIONS} or {FEW} random changes, recalculated '
+          f'by Gnumeric and LibreOffice')
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            tally = check('full' in sys.argv[1:], bool(wanted), folder)
+        except (harness.Refused, OSError, RuntimeError, LookupError) as error:
+            print(f'FAILED: {error}')
+            Count(failed=1).finish()
+    print(f'{time.monotonic() - start:.0f} s')
+    passed = sum(tally.states.values()) - tally.failed
+    Count(passed, tally.failed + tally.refused + (not passed)).finish()
+
+
+if __name__ == '__main__':
+    main()

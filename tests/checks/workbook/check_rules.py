@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Does every example's workbook keep the rules? And does every rule notice what breaks it?"""
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import broken  # noqa: E402
+import harness  # noqa: E402
+import layout  # noqa: E402
+import rules  # noqa: E402
+import simulated  # noqa: E402
+import xlsx  # noqa: E402
+from support.program import Count, run  # noqa: E402
+
+SHOWN = 3
+EPOCH = {'SOURCE_DATE_EPOCH': '1735689600'}
+
+
+def runs(scenario, folder, name):
+    """An example's workbook as bytes, made with and without a fixed date."""
+    target = folder / f'{scenario.stem}-{name}.xlsx'
+    return [harness.report(scenario, target, environment=environment).read_bytes()
+            for environment in (EPOCH, dict.fromkeys(EPOCH))]
+
+
+def subject(scenario, folder, first):
+    """All that is judged of an example. The second runs come seconds after the first: clocks show."""
+    path = harness.report(scenario, folder / f'{scenario.stem}.xlsx')
+    book = xlsx.read(path)
+    others = [xlsx.read(harness.report(scenario, folder / 'case.xlsx', [f'--case={case}']))
+              for case in layout.Inputs(book).cases]
+    labels = ('SOURCE_DATE_EPOCH set', 'SOURCE_DATE_EPOCH unset')
+    pairs = list(zip(labels, first, runs(scenario, folder, 'again')))
+    return rules.Subject(book, others, pairs, version(), simulation(scenario, book))
+
+
+def simulation(scenario, book):
+    """What pertoken simulate says of the run that a workbook shows, or None."""
+    sheet = book.sheets.get(simulated.NAME)
+    return harness.simulate(scenario, *simulated.request(sheet)) if sheet else None
+
+
+def version():
+    found = re.search(r'\d+(\.\d+)+', run('--version').stdout)
+    return found.group(0) if found else 'a version from pertoken --version'
+
+
+def check_example(scenario, judged):
+    failed = 0
+    for number, rule in rules.RULES:
+        found = list(rule(judged))
+        if found:
+            failed += 1
+            print(f'FAILED {scenario.name} rule {number}, {rule.__doc__}: {len(found)} violations')
+            for line in found[:SHOWN]:
+                print(f'  {line}')
+    print(f'{scenario.name}: {len(rules.RULES) - failed} of {len(rules.RULES)} rules kept')
+    return len(rules.RULES) - failed, failed
+
+
+def check_rules(path, judged):
+    """Breaks a good workbook in every way of broken.BREAKS: its rule must find more than before."""
+    passed = failed = 0
+    common = {'version': judged.version, 'simulation': judged.simulation}
+    alone = rules.Subject(judged.book, **common)
+    before = {number: len(list(rule(alone))) for number, rule in rules.RULES}
+    functions = dict(rules.RULES)
+    for number, name, break_it in broken.BREAKS:
+        copy = rules.Subject(xlsx.read(path), **common)
+        break_it(copy)
+        copy = rules.Subject(copy.book, runs=copy.runs, **common)
+        if len(list(functions[number](copy))) > before[number]:
+            passed += 1
+        else:
+            failed += 1
+            print(f'FAILED rule {number} does not notice {name}')
+    print(f'{passed} of {passed + failed} broken workbooks noticed')
+    return passed, failed
+
+
+def check(folder):
+    """(passed, failed) of every example, and of the rules themselves on one with every sheet."""
+    first = {scenario: runs(scenario, folder, 'first') for scenario in harness.EXAMPLES}
+    totals, richest, subjects = [], None, {}
+    for scenario in harness.EXAMPLES:
+        subjects[scenario] = judged = subject(scenario, folder, first[scenario])
+        totals.append(check_example(scenario, judged))
+        if not richest or simulated.NAME in judged.book.sheets:
+            richest = scenario
+    if not totals:
+        return [(0, 1)]
+    return [*totals, check_rules(folder / f'{richest.stem}.xlsx', subjects[richest])]
+
+
+def main():
+    print(f'{len(rules.RULES)} rules on {len(harness.EXAMPLES)} examples, '
+          f'and {len(broken.BREAKS)} broken workbooks')
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            totals = check(Path(folder))
+        except (harness.Refused, OSError, RuntimeError, LookupError) as error:
+            print(f'FAILED: {error}')
+            totals = [(0, 1)]
+    Count(*(sum(counts) for counts in zip(*totals))).finish()
+
+
+if __name__ == '__main__':
+    main()

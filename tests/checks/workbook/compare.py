@@ -1,0 +1,167 @@
+"""Compare what a spreadsheet program calculated with what pertoken cached."""
+import re
+
+import layout
+import simulated
+import xlsx
+
+GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
+RELATIVE = 1e-9
+ABSOLUTE = 1e-9
+
+
+class Comparison:
+    """Formula cells compared, the worst relative difference, and what disagreed."""
+
+    def __init__(self):
+        self.cells, self.worst, self.mismatches = 0, 0.0, []
+
+    def add(self, other):
+        self.cells += other.cells
+        self.worst = max(self.worst, other.worst)
+        self.mismatches += other.mismatches
+
+    def judge(self, sheet, row, column, cell, got):
+        """Counts a cell: pertoken's, and what the spreadsheet program got."""
+        self.cells += 1
+        absolute = ABSOLUTE if is_check(sheet, row) else 0.0
+        difference = relative_difference(cell.value, got, absolute)
+        if difference is None or difference > RELATIVE:
+            self.mismatches.append(f'{sheet.name}!{xlsx.address(row, column)}: pertoken has '
+                                   f'{cell.value!r}, the spreadsheet {got!r}: ={cell.formula}')
+        else:
+            self.worst = max(self.worst, difference)
+
+
+def compare(expected, base, actual):
+    """expected: a book with pertoken's values; actual(sheet name, row, column) -> value in base."""
+    result = Comparison()
+    for sheet in expected.sheets.values():
+        if sheet.name in layout.TORNADO and moved(sheet, base.sheets[sheet.name]):
+            compare_swings(result, sheet, base.sheets[sheet.name], actual)
+            continue
+        if sheet.name == simulated.NAME:
+            compare_simulation(result, sheet, base, actual)
+            continue
+        for (row, column), cell in sheet.formulas():
+            if simulated.NAME in cell.formula:
+                cell = as_simulated(base.sheets[sheet.name].cell(row, column), base, actual)
+            result.judge(sheet, row, column, cell, actual(sheet.name, row, column))
+    return result
+
+
+def compare_simulation(result, sheet, base, actual):
+    """The results at present move with the inputs; the run's figures stay, and are stale then."""
+    there = base.sheets[sheet.name]
+    rows = {key: simulated.row_of(there, key) for key in ('state', 'differing')}
+    for (row, column), cell in there.formulas():
+        if row == rows['differing']:
+            cell = xlsx.Cell(float(differing_inputs(base, actual)), cell.formula)
+        elif row == rows['state']:
+            cell = xlsx.Cell(state_of_simulation(base, actual), cell.formula)
+        elif there.text(row, layout.KEY) == 'live':
+            cell = sheet.cell(row, column)
+        result.judge(there, row, column, cell, actual(sheet.name, row, column))
+
+
+def differing_inputs(base, actual):
+    inputs = layout.Inputs(base)
+    live, run = inputs.columns['Live'], inputs.columns['Simulated']
+    return sum(actual('Inputs', entry.row, live) != inputs.sheet.value(entry.row, run)
+               for entry in inputs.rows)
+
+
+def state_of_simulation(base, actual):
+    sheet, chosen = base.sheets[simulated.NAME], base.name('pt_case')
+    case = sheet.text(simulated.row_of(sheet, 'case'), layout.SCALAR)
+    same_case = actual(chosen.sheet, *xlsx.position(chosen.ref)) == case
+    return 'current' if same_case and not differing_inputs(base, actual) else 'stale'
+
+
+def as_simulated(cell, base, actual):
+    """What a cell elsewhere shows of the simulation: its figures stay as they were."""
+    if isinstance(cell.value, str):
+        return xlsx.Cell(cell.value.replace('current', state_of_simulation(base, actual)),
+                         cell.formula)
+    return cell
+
+
+def moved(sheet, there):
+    """The widest swings, and so the rows, may be others in another state."""
+    def content(book_sheet):
+        formulas = {place: cell.formula for place, cell in book_sheet.formulas()}
+        return formulas, layout.swings(book_sheet)
+    return content(sheet) != content(there)
+
+
+def compare_swings(result, sheet, there, actual):
+    """The swings of a tornado that both books show: what both ends are, and what they do."""
+    rows = layout.swings(there)
+    for key, row in layout.swings(sheet).items():
+        if key not in rows or is_ranged(sheet, row) != is_ranged(there, rows[key]):
+            continue  # --set makes an input certain: its range goes
+        for column in layout.SWING_COLUMNS:
+            result.judge(sheet, row, column, sheet.cell(row, column),
+                         actual(sheet.name, rows[key], column))
+
+
+def is_ranged(sheet, row):
+    """The low end of a range is a constant of Inputs; a share of the value is computed."""
+    return re.fullmatch(r'pt_\w+', sheet.cell(row, layout.SWING_COLUMNS[1]).formula) is not None
+
+
+def compare_by_key(expected, base, actual):
+    """The line items of the calculation sheets, which stand in other rows in base than in expected."""
+    result = Comparison()
+    for sheet in layout.calculations(expected):
+        there = base.sheets[sheet.name]
+        rows = {there.text(row, layout.KEY): row for row in layout.items(there)}
+        for (row, column), cell in sheet.formulas():
+            if sheet.text(row, layout.KEY) in rows:
+                got = actual(sheet.name, rows[sheet.text(row, layout.KEY)], column)
+                result.judge(sheet, row, column, cell, got)
+    return result
+
+
+def is_check(sheet, row):
+    """Does the row hold differences, which nothing but rounding keeps from zero?"""
+    return sheet.name == 'Checks' or sheet.text(row, layout.KEY).startswith('check_')
+
+
+def relative_difference(expected, got, absolute):
+    """None where the two cannot be compared, such as a text and a number."""
+    if isinstance(expected, str) or isinstance(got, str):
+        return 0.0 if ungraded(expected) == ungraded(got) else None
+    if expected is None or got is None:
+        return None
+    difference = abs(expected - got)
+    if difference <= absolute or (expected == 0 and difference <= ABSOLUTE):
+        return 0.0
+    if not difference < float('inf'):
+        return None
+    return difference / abs(expected) if expected else float('inf')
+
+
+def ungraded(text):
+    """The answer without what typing does not change: grades, and the interval of the run."""
+    if not isinstance(text, str):
+        return text
+    if text in GRADES:
+        return '(grade)'
+    text = re.sub(r'(weakest evidence that matters: )\w+', r'\1', text)
+    return re.sub(r'\(P5 to P95: [^)]*\)?|^ to [0-9.]+\)$', '(interval)', text)
+
+
+def same_formulas(base, other):
+    """Two states of one scenario must have the same formulas in the same cells: what differs."""
+    differing = []
+    for sheet in base.sheets.values():
+        if sheet.name in layout.MOVING:
+            continue
+        cells = other.sheets[sheet.name].cells if sheet.name in other.sheets else {}
+        for (row, column), cell in sheet.formulas():
+            there = cells.get((row, column)) or xlsx.Cell(None)
+            if there.formula != cell.formula:
+                differing.append(f'{sheet.name}!{xlsx.address(row, column)}: ={cell.formula} became '
+                                 f'{there.formula or there.value!r}')
+    return differing

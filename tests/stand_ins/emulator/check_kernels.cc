@@ -1,0 +1,451 @@
+#include "kernels/gpu/device/platform.h"
+#include "tests/stand_ins/emulator/copies.h"
+
+extern "C" {
+#include "kernels/weights.h"
+#include "tests/stand_ins/emulator/check_kernels.h"
+}
+
+#include <stdlib.h>
+
+enum {
+  THREADS = 4 * WARP,
+  BLOCKS = 7,
+  COOPERATIVE_BLOCKS = 3,
+  ROUNDS = 3,
+  ROUND_SUM = 1 + 2 + 3,
+  SHARED_BYTES = THREADS * 4,
+  COPY_ROW = 128,
+  COPY_ALIGNMENT = 1024,
+  COPY_SHARED = 3 * COPY_ALIGNMENT + 64
+};
+
+struct check_arguments {
+  const float *input; // [BLOCKS * THREADS]
+  float *partial;     // [BLOCKS]
+  float *output;      // [BLOCKS * THREADS]
+  unsigned *counter;  // [1]
+  const void *unaligned;
+};
+
+// Every thread gets the sum over its block, ROUNDS times over with growing values. Of its four
+// barriers two are between writing and reading, two between reading and writing anew; REMOVED is
+// the one to leave out, 0 leaves out none.
+template <int REMOVED> DEVICE void sum_block(const struct check_arguments &a) {
+  SHARED(float, values);
+  const int t = thread_index(), mirrored = block_threads() - 1 - t;
+  const int place = block_index(0) * block_threads() + t;
+  let_next_start();
+  wait_for_previous();
+  float total = 0;
+  for (int round = 1; round <= ROUNDS; round++) {
+    values[t] = load_published_float(a.input + place) * (float)round;
+    if (REMOVED != 1) {
+      block_wait();
+    }
+    const float sum = warp_sum(values[mirrored]);
+    if (REMOVED != 2) {
+      block_wait();
+    }
+    if (lane_index() == 0) {
+      values[warp_index()] = sum;
+    }
+    if (REMOVED != 3) {
+      block_wait();
+    }
+    for (int warp = 0; warp < block_threads() / WARP; warp++) {
+      total += values[warp];
+    }
+    if (REMOVED != 4) {
+      block_wait();
+    }
+  }
+  publish(a.output + place, total);
+}
+KERNEL_BOUNDS(sum, check_arguments, THREADS, 2) {
+  sum_block<0>(a);
+}
+KERNEL_BOUNDS(sum_without_barrier_1, check_arguments, THREADS, 2) {
+  sum_block<1>(a);
+}
+KERNEL_BOUNDS(sum_without_barrier_2, check_arguments, THREADS, 2) {
+  sum_block<2>(a);
+}
+KERNEL_BOUNDS(sum_without_barrier_3, check_arguments, THREADS, 2) {
+  sum_block<3>(a);
+}
+KERNEL_BOUNDS(sum_without_barrier_4, check_arguments, THREADS, 2) {
+  sum_block<4>(a);
+}
+
+// The same through what the lanes of a warp tell each other in shared memory.
+template <bool WAITS> DEVICE void sum_warps(const struct check_arguments &a) {
+  SHARED(float, values);
+  const int t = thread_index(), place = block_index(0) * block_threads() + t;
+  wait_for_previous();
+  values[t] = load_published_float(a.input + place);
+  if (WAITS) {
+    warp_wait();
+  }
+  float total = 0;
+  for (int lane = 0; lane < WARP; lane++) {
+    total += values[warp_index() * WARP + lane];
+  }
+  block_wait();
+  values[t] = total;
+  block_wait();
+  total = 0;
+  for (int warp = 0; warp < block_threads() / WARP; warp++) {
+    total += values[warp * WARP];
+  }
+  publish(a.output + place, total * (float)ROUND_SUM);
+}
+KERNEL(sum_by_warps, check_arguments) {
+  sum_warps<true>(a);
+}
+KERNEL(sum_without_warp_wait, check_arguments) {
+  sum_warps<false>(a);
+}
+
+// The same through copies: each round brings the block's input anew into one of two stages. The
+// first thread brings, the first two at once; all take part. REMOVED 1 does not wait until a stage
+// is full, 2 not until it is empty, 3 makes no barriers.
+template <int REMOVED> DEVICE void sum_copies(const struct check_arguments &a, EMULATOR_HERE) {
+  SHARED(char, shared);
+  const int place = block_index(0) * block_threads() + thread_index();
+  const int box_rows = block_threads() * 4 / COPY_ROW;
+  char *ring = shared + (COPY_ALIGNMENT - (uintptr_t)shared % COPY_ALIGNMENT) % COPY_ALIGNMENT;
+  uint64_t *full = reinterpret_cast<uint64_t *>(ring + 2 * COPY_ALIGNMENT), *empty = full + 2;
+  const struct copies_box box = {reinterpret_cast<const unsigned char *>(a.input),
+                                 COPY_ROW,
+                                 BLOCKS * box_rows,
+                                 box_rows,
+                                 0,
+                                 block_index(0) * box_rows};
+  for (int stage = 0; stage < 2 && thread_index() == 0 && REMOVED != 3; stage++) {
+    copies_barrier_make(full + stage, 1);
+    copies_barrier_make(empty + stage, THREADS / WARP);
+  }
+  block_wait();
+  wait_for_previous();
+  float total = 0;
+  for (int round = -2; round < ROUNDS; round++) {
+    const int next = round < 0 ? round + 2 : round + 1; // to be brought
+    if (thread_index() == 0 && next < ROUNDS && round != 0) {
+      if (round > 0 && REMOVED != 2) {
+        copies_wait_phase(empty + next % 2, 0, {"barrier_wait", file, line});
+      }
+      copies_arrive(full + next % 2, box_rows * COPY_ROW);
+      copies_begin(ring + next % 2 * COPY_ALIGNMENT, &box, full + next % 2);
+    }
+    if (round < 0) {
+      continue;
+    }
+    if (REMOVED != 1) {
+      copies_wait_phase(full + round % 2, round / 2, {"barrier_wait", file, line});
+    }
+    for (int i = 0; i < THREADS; i++) { // rows of eight 16-byte pieces, exchanged
+      const int row = i * 4 / COPY_ROW, byte = (i * 4 % COPY_ROW) ^ row % 8 * 16;
+      float value;
+      memcpy(&value, ring + round % 2 * COPY_ALIGNMENT + row * COPY_ROW + byte, sizeof value);
+      total += value * (float)(round + 1);
+    }
+    warp_wait();
+    if (lane_index() == 0) {
+      copies_arrive(empty + round % 2, 0);
+    }
+    warp_wait();
+  }
+  publish(a.output + place, total);
+}
+KERNEL(sum_by_copies, check_arguments) {
+  sum_copies<0>(a);
+}
+KERNEL(copies_without_full, check_arguments) {
+  sum_copies<1>(a);
+}
+KERNEL(copies_without_empty, check_arguments) {
+  sum_copies<2>(a);
+}
+KERNEL(copies_without_barriers, check_arguments) {
+  sum_copies<3>(a);
+}
+
+// The last block adds up what the others have published; or a block that only thinks it is last.
+DEVICE void publish_sum(const struct check_arguments &a) {
+  wait_for_previous();
+  const float sum =
+      warp_sum(load_published_float(a.input + block_index(0) * block_threads() + thread_index()));
+  if (thread_index() == 0) {
+    publish(a.partial + block_index(0), sum);
+  }
+}
+DEVICE void add_partials(const struct check_arguments &a, int first) {
+  float total = 0;
+  for (int block = 0; block < grid_blocks(0); block++) {
+    total += load_published_float(a.partial + block);
+  }
+  publish(a.output + first + thread_index(), total);
+}
+KERNEL(last_arriver, check_arguments) {
+  publish_sum(a);
+  if (arrive_last(a.counter, (unsigned)grid_blocks(0))) {
+    add_partials(a, 0);
+  }
+}
+KERNEL(last_by_number, check_arguments) {
+  publish_sum(a);
+  block_wait();
+  if (block_index(0) == grid_blocks(0) - 1) {
+    add_partials(a, 0);
+  }
+}
+KERNEL(last_of_too_few, check_arguments) {
+  publish_sum(a);
+  if (arrive_last(a.counter, 2) && thread_index() == 0) {
+    ++*a.counter; // as a launch that was given up would leave it
+    ++*a.counter;
+  }
+}
+
+// Every block adds up what all of a cooperative launch have published.
+template <int WANTED> DEVICE void add_across_grid(const struct check_arguments &a) {
+  publish_sum(a);
+  grid_arrive(a.counter);
+  grid_wait(a.counter, WANTED);
+  add_partials(a, block_index(0) * block_threads());
+  grid_arrive(a.counter);
+  if (block_index(0) == 0) {
+    grid_wait(a.counter, 2 * COOPERATIVE_BLOCKS);
+    if (thread_index() == 0) {
+      *a.counter = 0;
+    }
+  }
+}
+KERNEL(grid_sum, check_arguments) {
+  add_across_grid<COOPERATIVE_BLOCKS>(a);
+}
+KERNEL(grid_sum_of_too_few, check_arguments) {
+  add_across_grid<1>(a);
+}
+KERNEL(grid_sum_of_too_many, check_arguments) {
+  add_across_grid<COOPERATIVE_BLOCKS + 1>(a);
+}
+KERNEL(grid_arrives_twice, check_arguments) {
+  publish_sum(a);
+  grid_arrive(a.counter);
+  grid_arrive(a.counter);
+}
+KERNEL(grid_read_too_early, check_arguments) {
+  publish_sum(a);
+  grid_arrive(a.counter);
+  add_partials(a, 0);
+}
+
+KERNEL(barrier_for_some, check_arguments) {
+  wait_for_previous();
+  if (thread_index() < 2 * WARP) {
+    block_wait();
+  }
+  (void)a;
+}
+KERNEL(barrier_for_some_lanes, check_arguments) {
+  wait_for_previous();
+  if (lane_index() < 3) {
+    warp_wait();
+  } else {
+    block_wait();
+  }
+}
+KERNEL(barriers_apart, check_arguments) {
+  wait_for_previous();
+  if (warp_index() == 1) {
+    block_wait();
+  } else {
+    block_wait();
+  }
+}
+KERNEL(shuffle_for_some, check_arguments) {
+  wait_for_previous();
+  if (lane_index() < WARP / 2) {
+    publish(a.output + thread_index(), shuffle_xor(1, 1));
+  }
+}
+KERNEL(shuffles_apart, check_arguments) {
+  wait_for_previous();
+  float v = 0;
+  if (lane_index() % 2) {
+    v += shuffle_xor(1, 2);
+  } else {
+    v += shuffle_xor(2, 2);
+  }
+  publish(a.output + thread_index(), v);
+}
+
+KERNEL(read_too_early, check_arguments) {
+  const float v = load_published_float(a.input);
+  wait_for_previous();
+  publish(a.output, v);
+}
+KERNEL(never_waits, check_arguments) {}
+KERNEL(unaligned_words, check_arguments) {
+  wait_for_previous();
+  publish(a.output, (float)load_weights(a.unaligned).word[0]);
+}
+
+KERNEL(shared_overrun, check_arguments) {
+  SHARED(float, values);
+  wait_for_previous();
+  if (thread_index() == 5) {
+    values[SHARED_BYTES / 4] = 1;
+  }
+}
+KERNEL(shared_overrun_reading, check_arguments) {
+  SHARED(float, values);
+  wait_for_previous();
+  if (thread_index() == 5) {
+    publish(a.output, values[SHARED_BYTES / 4]);
+  }
+}
+KERNEL(shared_overrun_copying, check_arguments) {
+  SHARED(float, values);
+  wait_for_previous();
+  if (thread_index() == 5) {
+    memset(values + SHARED_BYTES / 4, 0, sizeof *values * (size_t)(1 + block_index(1)));
+  }
+}
+KERNEL(shared_words_overrun, check_arguments) {
+  SHARED(float, values);
+  wait_for_previous();
+  if (thread_index() == 5) {
+    store_shared(values + SHARED_BYTES / 4, {{1, 2, 3, 4}});
+  }
+}
+
+namespace {
+
+bool same(float a, float b) {
+  return a == b || (a != a && b != b);
+}
+
+bool e4m3_is_right(void) {
+  for (unsigned code = 0; code < 256; code++) {
+    const unsigned held = e4m3_held((uint8_t)code);
+    const float value = float_from_e4m3((uint8_t)code);
+    float low, high;
+    e4m3_pair(held | held << 8, &low, &high);
+    const uint32_t pair = e4m3_pair_bf16(held << 8);
+    if (!same(low, value) || !same(high, value) ||
+        !same(bf16_high(pair) * E4M3_BF16_SCALE, value) || bf16_low(pair) != 0) {
+      return false;
+    }
+  }
+  // Steps fine enough to hit every tie between two codes.
+  for (uint32_t bits = 0; bits < 0x44000000; bits += 0x4000) {
+    const float value = float_of(bits);
+    if (e4m3_from(value) != e4m3_held(e4m3_from_float(value)) ||
+        e4m3_from(-value) != e4m3_held(e4m3_from_float(-value))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool bf16_is_right(void) {
+  for (uint64_t bits = 0; bits < UINT64_C(0x100000000); bits += 0x1FFF) {
+    const float low = float_of((uint32_t)bits), high = -low;
+    const uint32_t pair = bf16_pair(low, high);
+    const float back_low = float_from_bf16(bf16_from_float(low));
+    if (!same(bf16_low(pair), back_low) || !same(bf16_high(pair), -back_low)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Input 0, 1, 2...: what each thread of `block` should have found.
+float expected(int block) {
+  const int first = block * THREADS;
+  const int sum = THREADS * first + THREADS * (THREADS - 1) / 2;
+  return (float)(sum * ROUND_SUM);
+}
+
+// Sums over the first warp of each block.
+float expected_last(int blocks) {
+  float total = 0;
+  for (int block = 0; block < blocks; block++) {
+    total += (float)(WARP * block * THREADS + WARP * (WARP - 1) / 2);
+  }
+  return total;
+}
+
+bool output_is_right(const char *kernel, const float *output) {
+  if (!strncmp(kernel, "last", 4)) {
+    return output[0] == expected_last(BLOCKS);
+  }
+  if (!strncmp(kernel, "grid", 4)) {
+    bool right = true;
+    for (int i = 0; i < COOPERATIVE_BLOCKS * THREADS; i++) {
+      right &= output[i] == expected_last(COOPERATIVE_BLOCKS);
+    }
+    return right;
+  }
+  for (int i = 0; i < BLOCKS * THREADS; i++) {
+    if (output[i] != expected(i / THREADS)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+struct emulator_launch launch_of(const char *kernel, const struct check_arguments *arguments,
+                                 uint64_t seed) {
+  struct emulator_launch l = {kernel,       {BLOCKS, 1, 1}, THREADS,
+                              SHARED_BYTES, arguments,      sizeof *arguments,
+                              seed,         false,          nullptr};
+  if (!strncmp(kernel, "grid", 4)) {
+    l.grid[0] = COOPERATIVE_BLOCKS;
+    l.cooperative = true;
+  }
+  if (strstr(kernel, "copies")) {
+    l.shared_bytes = COPY_SHARED;
+  }
+  if (!strcmp(kernel, CHECK_ARGUMENTS)) {
+    l.kernel = "sum";
+    l.argument_bytes -= 8;
+  } else if (!strcmp(kernel, CHECK_BLOCK)) {
+    l.kernel = "sum";
+    l.block = WARP + WARP / 2;
+  } else if (!strcmp(kernel, CHECK_GRID)) {
+    l.kernel = "sum";
+    l.grid[1] = 0;
+  } else if (!strcmp(kernel, CHECK_RESIDENT)) {
+    l.kernel = "sum";
+    l.cooperative = true;
+  } else if (!strcmp(kernel, CHECK_ALONE)) {
+    l.kernel = "grid_sum";
+  }
+  return l;
+}
+
+} // namespace
+
+EMULATOR_EXPORT struct check_outcome emulator_check(const char *kernel, uint64_t seed) {
+  static float input[BLOCKS * THREADS], partial[BLOCKS], output[BLOCKS * THREADS];
+  alignas(16) static const uint32_t words[8] = {};
+  unsigned counter = 0;
+  if (!strcmp(kernel, CHECK_CONVERSIONS)) {
+    return {nullptr, e4m3_is_right() && bf16_is_right()};
+  }
+  for (int i = 0; i < BLOCKS * THREADS; i++) {
+    input[i] = (float)i;
+    output[i] = NAN;
+  }
+  for (float &p : partial) {
+    p = NAN;
+  }
+  const struct check_arguments arguments = {input, partial, output, &counter, words + 1};
+  const struct emulator_launch launch = launch_of(kernel, &arguments, seed);
+  const char *error = emulator_launch_kernel(&launch);
+  return {error, !error && counter == 0 && output_is_right(kernel, output)};
+}

@@ -1,0 +1,145 @@
+#include "tests/stand_ins/emulator/copies.h"
+
+#include <string.h>
+
+namespace {
+
+enum { MOST_COPIES = 512, BOX_BYTES = 128, PATTERN = 1024, MADE = 0x5A };
+
+// The 8 bytes of a barrier. Only its functions know what is in them.
+struct barrier {
+  uint8_t arrivals, missing; // in a phase; still missing in this one
+  uint8_t odd;               // the number of this phase modulo 2
+  uint8_t made;
+  int32_t bytes; // expected and not there yet, or the other way round
+};
+static_assert(sizeof(struct barrier) == sizeof(uint64_t), "a barrier is 8 bytes");
+
+struct copy {
+  struct emulator_block *block;
+  unsigned char *to;
+  struct copies_box box;
+  uint64_t *barrier;
+};
+
+struct copy under_way[MOST_COPIES];
+size_t count;
+
+struct barrier read_barrier(const uint64_t *at, bool must_be_made) {
+  struct barrier b;
+  memcpy(&b, at, sizeof b);
+  if (must_be_made && b.made != MADE) {
+    emulator_fail("a barrier is used that was not made");
+  }
+  return b;
+}
+
+// A phase ends with its last arrival or byte, whichever is later.
+void write_barrier(const struct emulator_block *block, uint64_t *at, struct barrier b) {
+  const bool ends = b.missing == 0 && b.bytes == 0;
+  if (ends) {
+    b.odd ^= 1;
+    b.missing = b.arrivals;
+  }
+  memcpy(at, &b, sizeof b);
+  if (ends) {
+    emulator_wake(block, at);
+  }
+}
+
+void copy_box(const struct copy *c) {
+  const struct copies_box *box = &c->box;
+  for (int i = 0; i < box->box_rows; i++) {
+    for (int piece = 0; piece < BOX_BYTES / 16; piece++) {
+      const int row = box->row + i, byte = box->byte + piece * 16;
+      unsigned char *to = c->to + i * BOX_BYTES + (piece ^ i % 8) * 16;
+      const bool inside = row < box->rows && byte >= 0 && (uint64_t)byte < box->row_bytes;
+      if (inside) {
+        memcpy(to, box->from + (uint64_t)row * box->row_bytes + (uint64_t)byte, 16);
+      } else {
+        memset(to, 0, 16);
+      }
+    }
+  }
+}
+
+void deliver(size_t i) {
+  const struct copy c = under_way[i];
+  under_way[i] = under_way[--count];
+  copy_box(&c);
+  struct barrier b = read_barrier(c.barrier, false);
+  b.bytes -= c.box.box_rows * BOX_BYTES;
+  write_barrier(c.block, c.barrier, b);
+}
+
+// Some of the time, so that early and late are both seen.
+void deliver_some(void) {
+  while (count > 0 && emulator_draw() % 4 == 0) {
+    deliver(emulator_draw() % count);
+  }
+}
+
+} // namespace
+
+void copies_barrier_make(uint64_t *at, int arrivals) {
+  const struct barrier b = {(uint8_t)arrivals, (uint8_t)arrivals, 0, MADE, 0};
+  memcpy(at, &b, sizeof b);
+}
+
+void copies_arrive(uint64_t *at, int bytes) {
+  struct barrier b = read_barrier(at, true);
+  if (b.missing == 0) {
+    emulator_fail("a barrier is arrived at whose phase lacks no arrival");
+  }
+  b.missing--;
+  b.bytes += bytes;
+  write_barrier(emulator_self->block, at, b);
+  deliver_some();
+}
+
+void copies_wait_phase(uint64_t *at, int phase, struct emulator_site site) {
+  deliver_some();
+  while (read_barrier(at, true).odd == (phase & 1)) {
+    emulator_park(at, site);
+  }
+}
+
+void copies_begin(void *to, const struct copies_box *box, uint64_t *barrier) {
+  struct emulator_block *block = emulator_self->block;
+  unsigned char *first = static_cast<unsigned char *>(to);
+  const size_t bytes = (size_t)box->box_rows * BOX_BYTES;
+  read_barrier(barrier, true);
+  if (first < block->shared || first + bytes > block->shared + block->shared_bytes) {
+    emulator_fail("a copy of %zu bytes to byte %td of %zu of shared memory", bytes,
+                  first - block->shared, block->shared_bytes);
+  }
+  if ((uintptr_t)to % PATTERN || box->byte % 16 || box->row < 0) {
+    emulator_fail("a copy to an address that is no multiple of 1024, or from no multiple of 16");
+  }
+  if (count == MOST_COPIES) {
+    emulator_fail("more copies under way than the emulator keeps");
+  }
+  under_way[count++] = {block, first, *box, barrier};
+  deliver_some();
+}
+
+bool copies_deliver_one(void) {
+  if (count == 0) {
+    return false;
+  }
+  deliver(emulator_draw() % count);
+  return true;
+}
+
+bool copies_under_way(const struct emulator_block *block) {
+  for (size_t i = 0; i < count; i++) {
+    if (under_way[i].block == block) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void copies_forget(void) {
+  count = 0;
+}

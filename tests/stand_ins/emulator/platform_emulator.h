@@ -1,0 +1,298 @@
+// platform_emulator: the names of kernels/gpu/device/platform.h on the host, upon fibers
+// (emulator.h). To be compiled with EMULATOR_WARP as 32 or 64, and with EMULATOR_FNUZ for E4M3 as
+// gfx942 holds it.
+#ifndef PERTOKEN_PLATFORM_EMULATOR_H
+#define PERTOKEN_PLATFORM_EMULATOR_H
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/stand_ins/emulator/emulator.h"
+
+#if EMULATOR_WARP != 32 && EMULATOR_WARP != 64
+#error "EMULATOR_WARP is 32 or 64"
+#endif
+
+// As the platforms of that width have it.
+enum {
+  WARP = EMULATOR_WARP,
+  LOADS_IN_FLIGHT = 8,
+  COUNTED_LOADS = WARP == 64,
+  SCALAR_LOADS = WARP == 64,
+  PERSISTENT_TILES = WARP == 64 ? 8 : 2
+};
+
+#define IF_LARGE_SHARED(declaration) declaration
+
+// Left in memory because a call was not inlined, registers would be looked at one by one (races.h).
+// The address sanitizer's checks make code too large for inlining everything.
+#if defined(__SANITIZE_THREAD__)
+#define DEVICE static inline __attribute__((always_inline))
+#else
+#define DEVICE static inline
+#endif
+
+#define EMULATOR_DEFINE_KERNEL(name, T, threads)                                                   \
+  static void name(const struct T &a);                                                             \
+  static void name##_entry(const void *arguments) {                                                \
+    struct T copy;                                                                                 \
+    memcpy(&copy, arguments, sizeof copy);                                                         \
+    name(copy);                                                                                    \
+  }                                                                                                \
+  static struct emulator_kernel name##_kernel(#name, name##_entry, sizeof(struct T), threads);     \
+  static void name([[maybe_unused]] const struct T &a)
+
+#define KERNEL(name, T)                         EMULATOR_DEFINE_KERNEL(name, T, 0)
+#define KERNEL_BOUNDS(name, T, threads, blocks) EMULATOR_DEFINE_KERNEL(name, T, threads)
+#define SHARED(type, name)                      type *name = reinterpret_cast<type *>(emulator_self->block->shared)
+
+// The place in the source that a wait was called from.
+#define EMULATOR_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+DEVICE void settle(float &) {}
+DEVICE int thread_index(void) {
+  return emulator_self->index;
+}
+DEVICE int thread_index_anew(void) {
+  return thread_index();
+}
+DEVICE int block_threads(void) {
+  return emulator_self->block->threads;
+}
+DEVICE int block_index(int axis) {
+  return emulator_self->block->index[axis];
+}
+DEVICE int grid_blocks(int axis) {
+  return emulator_self->block->grid[axis];
+}
+DEVICE int lane_index(void) {
+  return (int)((unsigned)emulator_self->index % WARP);
+}
+DEVICE int warp_index(void) {
+  return (int)((unsigned)emulator_self->index / WARP);
+}
+
+DEVICE uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+DEVICE float float_of(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+DEVICE uint32_t shuffle_xor_bits(uint32_t v, int mask, EMULATOR_HERE) {
+  return emulator_exchange(v, lane_index() ^ mask, {"shuffle_xor", file, line});
+}
+DEVICE float shuffle_xor(float v, int mask, EMULATOR_HERE) {
+  return float_of(shuffle_xor_bits(bits_of(v), mask, file, line));
+}
+DEVICE float shuffle(float v, int lane, EMULATOR_HERE) {
+  return float_of(emulator_exchange(bits_of(v), lane, {"shuffle", file, line}));
+}
+DEVICE void warp_wait(EMULATOR_HERE) {
+  emulator_warp_wait({"warp_wait", file, line});
+}
+DEVICE void block_wait(EMULATOR_HERE) {
+  emulator_block_wait({"block_wait", file, line});
+}
+DEVICE bool arrive_last(unsigned *counter, unsigned blocks, EMULATOR_HERE) {
+  return emulator_arrive_last(counter, blocks, {"arrive_last", file, line});
+}
+
+#define APART static
+DEVICE int warp_alike(int v) {
+  return v;
+}
+template <class T> DEVICE const T *constant_of_launch(const T *p) {
+  return p;
+}
+#define SHARED_STATIC(type, name)                                                                  \
+  static_assert(sizeof(type) <= sizeof emulator_self->block->fixed, "too large");                  \
+  type *const name = reinterpret_cast<type *>(emulator_self->block->fixed)
+
+DEVICE void grid_arrive(unsigned *arrived, EMULATOR_HERE) {
+  emulator_grid_arrive(arrived, {"grid_arrive", file, line});
+}
+DEVICE void grid_wait(const unsigned *arrived, unsigned wanted, EMULATOR_HERE) {
+  emulator_grid_wait(arrived, wanted, {"grid_wait", file, line});
+}
+
+DEVICE void let_next_start(void) {}
+DEVICE void wait_for_previous(void) {
+  emulator_self->waited = true;
+}
+
+// What a kernel may not do before wait_for_previous.
+DEVICE void emulator_touch(const char *what) {
+  if (!emulator_self->waited) {
+    emulator_fail("%s before wait_for_previous", what);
+  }
+}
+DEVICE void emulator_check_words(const void *p, const char *what) {
+  if ((uintptr_t)p % 16) {
+    emulator_fail("%s of 16 bytes at an address that is no multiple of 16", what);
+  }
+}
+DEVICE void emulator_check_shared(const void *p, const char *what) {
+  const struct emulator_block *block = emulator_self->block;
+  const uintptr_t offset = (uintptr_t)p - (uintptr_t)block->shared;
+  emulator_check_words(p, what);
+  if (offset > block->shared_bytes || block->shared_bytes - offset < 16) {
+    emulator_fail("%s of 16 bytes at byte %td of %zu of shared memory", what, (ptrdiff_t)offset,
+                  block->shared_bytes);
+  }
+}
+
+DEVICE struct words4 load_weights(const void *p) {
+  emulator_check_words(p, "load_weights");
+  return *static_cast<const struct words4 *>(p);
+}
+// The sanitizers see a piece that reaches beyond what is there.
+DEVICE void ask_for_weights(const void *p, int bytes) {
+  emulator_check_words(p, "ask_for_weights");
+  if (bytes <= 0 || bytes % 16) {
+    emulator_fail("ask_for_weights of %d bytes, no multiple of 16", bytes);
+  }
+  const volatile char *from = static_cast<const volatile char *>(p);
+  (void)from[0];
+  (void)from[bytes - 1];
+}
+DEVICE struct words4 load_published(const void *p) {
+  emulator_touch("load_published");
+  emulator_check_words(p, "load_published");
+  return *static_cast<const struct words4 *>(p);
+}
+DEVICE float load_published_float(const float *p) {
+  emulator_touch("load_published_float");
+  return *p;
+}
+DEVICE int load_published_int(const int *p) {
+  emulator_touch("load_published_int");
+  return *p;
+}
+DEVICE void publish(float *p, float v) {
+  emulator_touch("publish");
+  *p = v;
+}
+DEVICE void publish_int(int *p, int v) {
+  emulator_touch("publish_int");
+  *p = v;
+}
+DEVICE void publish_words(void *p, struct words4 v) {
+  emulator_touch("publish_words");
+  emulator_check_words(p, "publish_words");
+  *static_cast<struct words4 *>(p) = v;
+}
+DEVICE void publish_bits16(uint16_t *p, uint16_t v) {
+  emulator_touch("publish_bits16");
+  *p = v;
+}
+DEVICE void publish_bits8(uint8_t *p, uint8_t v) {
+  emulator_touch("publish_bits8");
+  *p = v;
+}
+DEVICE struct words4 load_shared(const void *p) {
+  emulator_check_shared(p, "load_shared");
+  return *static_cast<const struct words4 *>(p);
+}
+DEVICE void store_shared(void *p, struct words4 v) {
+  emulator_check_shared(p, "store_shared");
+  *static_cast<struct words4 *>(p) = v;
+}
+
+DEVICE float exponential(float v) {
+  return expf(v);
+}
+DEVICE float square_root(float v) {
+  return sqrtf(v);
+}
+
+DEVICE uint32_t emulator_bf16(float value) {
+  const uint32_t bits = bits_of(value);
+  if (value != value) {
+    return (bits >> 16 | 0x40u) & 0xFFFFu;
+  }
+  return (bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16;
+}
+DEVICE uint32_t bf16_pair(float low, float high) {
+  return emulator_bf16(low) | emulator_bf16(high) << 16;
+}
+DEVICE float bf16_low(uint32_t pair) {
+  return float_of(pair << 16);
+}
+DEVICE float bf16_high(uint32_t pair) {
+  return float_of(pair & 0xFFFF0000u);
+}
+
+// Kernels that forget one of the two factors fail here, though no device has this one: OCP codes
+// are worth 1, but a conversion to bf16 by shifting bits leaves a power of two behind.
+#ifdef EMULATOR_FNUZ
+#define E4M3_BF16_SCALE    2.0f
+#define E4M3_PRODUCT_SCALE 4.0f
+#else
+#define E4M3_BF16_SCALE    256.0f
+#define E4M3_PRODUCT_SCALE 1.0f
+#endif
+
+// FNUZ has no negative zero, and its one NaN in that place.
+DEVICE uint8_t e4m3_held(uint8_t ocp) {
+#ifdef EMULATOR_FNUZ
+  if (ocp == 0x80) {
+    return 0;
+  }
+  return (ocp & 0x7F) == 0x7F ? 0x80 : ocp;
+#else
+  return ocp;
+#endif
+}
+
+// The magnitude is a count of the last place that its binade has: 2^(exponent - 3), at least 2^-9.
+DEVICE uint8_t e4m3_from(float value) {
+  const uint8_t sign = bits_of(value) >> 31 ? 0x80 : 0;
+  const float magnitude = fabsf(value);
+  if (value != value) {
+    return e4m3_held((uint8_t)(sign | 0x7F));
+  }
+  if (magnitude >= 448) {
+    return e4m3_held((uint8_t)(sign | 0x7E));
+  }
+  const int binade = magnitude < 0x1p-6f ? -6 : ilogbf(magnitude);
+  const int count = (int)nearbyintf(ldexpf(magnitude, 3 - binade));
+  return e4m3_held((uint8_t)(sign | (count + 8 * (binade + 6))));
+}
+
+// The real value of a held code.
+DEVICE float emulator_e4m3(uint32_t held) {
+#ifdef EMULATOR_FNUZ
+  const bool is_nan = held == 0x80;
+#else
+  const bool is_nan = (held & 0x7F) == 0x7F;
+#endif
+  if (is_nan) {
+    return NAN;
+  }
+  const float magnitude = float_of((held & 0x7F) << 20) * 0x1p120f; // biases 7 and 127
+  return held & 0x80 ? -magnitude : magnitude;
+}
+DEVICE void e4m3_pair(uint32_t w, float *low, float *high, int half = 0) {
+  *low = emulator_e4m3(w >> 16 * half & 0xFF);
+  *high = emulator_e4m3(w >> (16 * half + 8) & 0xFF);
+}
+DEVICE uint32_t e4m3_pair_bf16(uint32_t w, int half = 0) {
+  float low, high;
+  e4m3_pair(w, &low, &high, half);
+  return bf16_pair(low / E4M3_BF16_SCALE, high / E4M3_BF16_SCALE);
+}
+
+DEVICE void copy_to_shared(char *to, int to_stride, const char *from, size_t from_stride,
+                           int count) {
+  for (int i = 0; i < count; i++) {
+    store_shared(to + (long)i * to_stride, load_published(from + (size_t)i * from_stride));
+  }
+}
+DEVICE void copies_wait(void) {}
+
+#endif

@@ -1,0 +1,36 @@
+# A HIP runtime of the tests' own, upon the host emulator (fake_hip.c), in the versions that the
+# plugin must cope with, with an RCCL of the tests' own in the first (fake_rccl.c); and one upon CUDA (hip_on_cuda.c), by itself: make build/tests/lib/hip_on_cuda.so.
+FAKE_HIP := $(patsubst %,$(BUILD)/tests/lib/%.so,fake_hip fake_hip_old fake_hip_missing)
+
+$(BUILD)/tests/lib/fake_hip_old.so: FAKE_HIP_FLAGS := -DOLD
+$(BUILD)/tests/lib/fake_hip_missing.so: FAKE_HIP_FLAGS := -DMISSING
+
+$(BUILD)/tests/lib/fake_hip.so: FAKE_RCCL := tests/stand_ins/hip/fake_rccl.c
+$(BUILD)/tests/lib/fake_hip.so: tests/stand_ins/hip/fake_rccl.c
+
+$(FAKE_HIP): tests/stand_ins/hip/fake_hip.c tests/stand_ins/hip/fake_hip.h tests/stand_ins/emulator/launch.h \
+  kernels/gpu/arguments.h tests/stand_ins/hip/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< ($(@F))"
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) -I. -shared -fPIC $(FAKE_HIP_FLAGS) -o $@ $< $(FAKE_RCCL)
+
+$(BUILD)/tests/test_hip: | $(FAKE_HIP) $(BUILD)/tests/lib/emulator64fnuz.so
+
+# For tests/checks/kernels/check_instructions.py, by themselves too: the launches' machine code, and what decodes.
+HIP_DECODE := tests/stand_ins/hip/decode.c kernels/reference.c kernels/weights.c kernels/share.c
+$(BUILD)/tests/lib/instructions.so: tests/stand_ins/hip/instructions.c kernels/weights.c
+$(BUILD)/tests/lib/hip_decode.so: $(HIP_DECODE)
+$(BUILD)/tests/lib/instructions.so $(BUILD)/tests/lib/hip_decode.so: tests/stand_ins/hip/build.mk \
+  tests/stand_ins/emulator/launch.h $(wildcard kernels/*.h)
+	@mkdir -p $(@D)
+	@echo "  compile $@"
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) -I. -shared -fPIC -o $@ $(filter %.c,$^) -lm
+
+ifneq ($(HAS_CUDA),)
+$(BUILD)/tests/lib/hip_on_cuda.so: tests/stand_ins/hip/hip_on_cuda.c $(GPU_BUILD)/cuda.code.o tests/stand_ins/hip/build.mk
+	@mkdir -p $(@D)
+	@echo "  compile $< ($(@F))"
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) -isystem $(CUDA_ROOT)/include -shared -fPIC -o $@ \
+	  $(filter %.c %.o,$^) -Wl,--exclude-libs,ALL -L$(CUDA_ROOT)/lib64 -L$(CUDA_ROOT)/lib \
+	  -lcudart_static -lpthread -ldl -lrt
+endif

@@ -1,0 +1,16 @@
+// architecture: which of nvcc's images the library runs, from the build.
+#include "tests/stand_ins/ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char ptx_architecture[] = PTX_ARCHITECTURE;
+const char ptx_persistent_architecture[] = PTX_PERSISTENT;
+
+// As driver_cuda.c has it of the real ones.
+void ptx_describe(struct gpu_device *out) {
+  const int number = atoi(ptx_architecture);
+  snprintf(out->architecture, sizeof out->architecture, "sm_%d", number);
+  out->overlap = number >= 90;
+  out->wgmma = number == 90;
+}
