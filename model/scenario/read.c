@@ -1,6 +1,6 @@
 #include "model/scenario/read.h"
 
-#include "model/evidence/measurement.h"
+#include "model/evidence/measurement_read.h"
 #include "model/scenario/assignment.h"
 #include "model/scenario/cost_model.h"
 #include "model/scenario/free.h"

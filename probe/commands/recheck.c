@@ -1,5 +1,6 @@
 #include "probe/commands/recheck.h"
 
+#include "model/evidence/measurement_read.h"
 #include "probe/commands/result_table.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/meter_set.h"

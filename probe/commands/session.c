@@ -1,5 +1,7 @@
 #include "probe/commands/session.h"
 
+#include "model/evidence/measurement_read.h"
+#include "model/evidence/measurement_write.h"
 #include "probe/commands/folder.h"
 #include "probe/devices/model_shape.h"
 #include "probe/devices/precision.h"

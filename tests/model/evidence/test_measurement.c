@@ -1,4 +1,6 @@
 // Records: written, read back, and everything that must be refused.
+#include "model/evidence/measurement_read.h"
+#include "model/evidence/measurement_write.h"
 #include "tests/support/fixture.h"
 
 #include "model/evidence/measurement.h"
