@@ -8,9 +8,9 @@ struct evaluation {
   const struct graph *graph;
   int periods;  // columns of a series: 0 is the purchase
   size_t width; // cases
-  double *
-      *values; // by declaration; scalar or input: [width]; series: [periods][width]; NULL if absent
-  double *scratch;
+  // By declaration: [width] of a scalar or an input, [periods][width] of a series, NULL if absent.
+  double **values;
+  double *scratch; // of evaluate
 };
 
 // A block of `width` cases with room for every value, all in base units. The caller writes the

@@ -4,18 +4,21 @@
 //   sum        = product { ("+" | "-") product }
 //   product    = power { ("*" | "/") power }
 //   power      = operand [ "^" operand ]            a second ^ needs parentheses
-//   operand    = "-" operand | number [unit] | name | function "(" formula { "," formula } ")" |
-//   "(" formula ")"
+//   operand    = "-" operand | number [unit] | name
+//              | function "(" formula { "," formula } ")" | "(" formula ")"
 //
 // A comparison is worth 1 or 0. Where spreadsheets disagree among themselves (-2^2, 2^3^2) the
 // grammar asks for parentheses, so every reading is the same.
 //
-//   if(condition, then, else)  min(a, ...)  max(a, ...)  round(x, digits)
+//   if(condition, then, else), min(a, ...), max(a, ...)
+//   round(x, digits)  half away from zero, as a spreadsheet does
 //   ceil(x)           ROUNDUP(ROUND(x, 9), 0): 880.0000000000001 counts as 880
 //   growth(g, years)  (1 + g * 1 yr) ^ (years / 1 yr)
-//   sum(series)       over all periods;   first(series) in period 0;   prev(series) one period
-//   earlier, 0 in period 0 own(group)        the user's own line items of a group t the number of
-//   the period, 0 for the purchase
+//   sum(series)       over all periods
+//   first(series)     in period 0
+//   prev(series)      one period earlier; 0 in period 0
+//   own(group)        the sum of the user's own line items of a group
+//   t                 the number of the period; 0 for the purchase
 #ifndef PERTOKEN_MODEL_COST_FORMULA_H
 #define PERTOKEN_MODEL_COST_FORMULA_H
 
@@ -82,20 +85,21 @@ struct node {
   double value;     // NODE_NUMBER, in base units
   struct unit unit; // NODE_NUMBER, as written
   const char *name; // NODE_NAME; the group of own()
-  int declaration; // NODE_NAME: index into the model's declarations, set when the model is checked;
-                   // T_NAME for t
   int argument_count;
   struct node *arguments[MAX_ARGUMENTS];
-  struct dimension dimension; // set when the model is checked
+  // Set by model_check:
+  int declaration; // NODE_NAME: index into the model's declarations, or T_NAME for t
+  struct dimension dimension;
 };
 
 enum { UNRESOLVED = -1, T_NAME = -2 };
 
-// `place` is where the text starts, for messages. Returns NULL after an error.
+// A tree in the arena; `place` is where the text starts. NULL after an error, which stands at its
+// own column.
 struct node *formula_parse(const char *text, struct place place, struct arena *arena,
                            struct diagnostics *diagnostics);
 
-// The tree as text in the formula language itself; parses back to the same tree.
+// The tree as text in the formula language itself, in the arena; parses back to the same tree.
 const char *formula_text(const struct node *node, struct arena *arena);
 
 #endif

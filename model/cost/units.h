@@ -118,6 +118,7 @@ const struct unit *unit_constant(const char *text, struct arena *arena);
 // there is none.
 size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
 
+// Does a unit have this name, so that a line item cannot?
 bool unit_is_symbol(const char *name);
 
 // Base units in one of this unit as typed (so 0.01 for %).
@@ -125,13 +126,18 @@ double unit_factor(const struct unit *unit);
 
 // Base units in one of what a spreadsheet cell holds (so 1 for %).
 double unit_cell_factor(const struct unit *unit);
+
+// A conversion as a number; the product (sign 1) or quotient (sign -1) of two.
 double conversion_value(struct conversion conversion);
 struct conversion conversion_multiply(struct conversion a, struct conversion b, int sign);
 bool conversion_is_one(struct conversion conversion);
 
+// The product (sign 1) or quotient (sign -1) of two.
 struct dimension dimension_multiply(struct dimension a, struct dimension b, int sign);
 bool dimension_equal(struct dimension a, struct dimension b);
 bool dimension_is_one(struct dimension dimension);
+
+// In base units, as "USD/token"; "-" for a plain number. In the arena.
 const char *dimension_text(struct dimension dimension, struct arena *arena);
 
 // The power of money in it, whatever the currency: 0 for an exchange rate.
@@ -140,7 +146,7 @@ int dimension_money(struct dimension dimension);
 // The first currency in it, an index of currency_codes; -1: none.
 int dimension_currency(struct dimension dimension);
 
-// USD/token and USD, in whatever currency.
+// Money itself, and money per one base unit (USD/token), in whatever currency.
 bool dimension_is_money(struct dimension dimension);
 bool dimension_is_money_per(struct dimension dimension, enum base_unit per);
 

@@ -41,10 +41,10 @@ struct rule {
   unsigned demands;
 };
 
-enum { most_rules = 48 };
+enum { MAX_RULES = 48 };
 
 // A column that is named here must exist; cells may be blank unless FILLED.
-static const struct rule rules[CATALOG_TABLES][most_rules] = {
+static const struct rule rules[CATALOG_TABLES][MAX_RULES] = {
     [CATALOG_ACCELERATORS] = {{"vendor", FILLED},
                               {"name", FILLED},
                               {"memory_gb", POSITIVE},
@@ -218,7 +218,7 @@ struct check {
   const struct table *accelerators, *models;
   struct arena *arena;
   struct diagnostics *diagnostics;
-  struct bound_rule rules[most_rules];
+  struct bound_rule rules[MAX_RULES];
   size_t rule_count;
 };
 
@@ -310,7 +310,7 @@ static void bind_rule(struct check *check, const struct rule *rule) {
   const struct table *table = check->table;
   const int column = table_column(table, rule->column);
   if (column >= 0) {
-    assert(check->rule_count < most_rules);
+    assert(check->rule_count < MAX_RULES);
     check->rules[check->rule_count++] = (struct bound_rule){*rule, (size_t)column};
     return;
   }

@@ -28,11 +28,11 @@ double curve_interpolate(const double *x, const double *y, size_t count, double 
 bool curve_add(struct curve *curve, double batch, double throughput, double load_power,
                const char *id) {
   size_t at = 0;
-  if (!(batch >= 1 && batch <= CURVE_USERS))
+  if (!(batch >= 1 && batch <= MAX_CURVE_USERS))
     return false;
   while (at < curve->count && curve->batch[at] < batch)
     at++;
-  if (curve->count == CURVE_POINTS || (at < curve->count && curve->batch[at] == batch))
+  if (curve->count == MAX_CURVE_POINTS || (at < curve->count && curve->batch[at] == batch))
     return false;
   for (size_t i = curve->count++; i > at; i--) {
     curve->batch[i] = curve->batch[i - 1];

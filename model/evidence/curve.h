@@ -13,14 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// More users than CURVE_USERS share no batch that anybody has published.
-enum { CURVE_POINTS = 64, CURVE_USERS = 65536 };
+// More users than MAX_CURVE_USERS share no batch that anybody has published.
+enum { MAX_CURVE_POINTS = 64, MAX_CURVE_USERS = 65536 };
 
 struct curve {
-  double batch[CURVE_POINTS];      // ascending, no two alike
-  double throughput[CURVE_POINTS]; // token/h per accelerator
-  double load_power[CURVE_POINTS]; // W per accelerator; NAN when not measured
-  const char *ids[CURVE_POINTS];   // rows of data/throughput.csv, or ""
+  double batch[MAX_CURVE_POINTS];      // ascending, no two alike
+  double throughput[MAX_CURVE_POINTS]; // token/h per accelerator
+  double load_power[MAX_CURVE_POINTS]; // W per accelerator; NAN when not measured
+  const char *ids[MAX_CURVE_POINTS];   // rows of data/throughput.csv, or ""
   size_t count;
   double accelerators; // that share the batch
   enum grade grade;    // of the points, the weakest
@@ -40,7 +40,7 @@ struct curve_choice {
 double curve_interpolate(const double *x, const double *y, size_t count, double at);
 
 // Puts a point where its batch belongs. False when there is one of that batch already, no room, or
-// a batch below 1 or above CURVE_USERS.
+// a batch below 1 or above MAX_CURVE_USERS.
 bool curve_add(struct curve *curve, double batch, double throughput, double load_power,
                const char *id);
 

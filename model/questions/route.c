@@ -98,16 +98,16 @@ static int refuse_unlike(const struct routing *routing, const struct route_pair 
 
 // ---- what an option costs and serves
 
-struct line {
+struct cost_line {
   double fixed, slope;
 };
 
-static struct line line_through(const struct evaluation *evaluation, int item) {
+static struct cost_line line_through(const struct evaluation *evaluation, int item) {
   const double *values = evaluation_at(evaluation, item, 0);
   const double slope = (values[1] - values[0]) / (MANY_NODES - FEW_NODES);
   const double fixed = values[0] - slope * FEW_NODES;
   // What is left of the subtraction of large numbers is nothing.
-  return (struct line){fabs(fixed) < 1e-9 * fabs(values[0]) ? 0 : fixed, slope};
+  return (struct cost_line){fabs(fixed) < 1e-9 * fabs(values[0]) ? 0 : fixed, slope};
 }
 
 // An option evaluated at so many nodes, two columns side by side.
@@ -133,8 +133,8 @@ static void price_pair(const struct scenario *scenario, struct route_pair *pair)
   const struct option *option = pair->option;
   struct arena scratch = {NULL};
   const struct evaluation *evaluation = evaluate_nodes(scenario, option, nodes, &scratch);
-  const struct line tco = line_through(evaluation, model_find(model, "tco"));
-  const struct line capex = line_through(evaluation, model_find(model, "capex"));
+  const struct cost_line tco = line_through(evaluation, model_find(model, "tco"));
+  const struct cost_line capex = line_through(evaluation, model_find(model, "capex"));
   pair->throughput = option_value(scenario, option, model_find(model, "throughput"), 0);
   pair->capacity = option_value(scenario, option, model_find(model, "tokens_per_gpu"), 0) *
                    option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);

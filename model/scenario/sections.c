@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { ID_MAX_LENGTH = 24 };
+enum { MAX_ID_LENGTH = 24 };
 
 enum section_role {
   SECTION_COMMON,  // its keys hold for every option
@@ -110,7 +110,7 @@ static bool is_reserved(const char *id) {
 
 static bool legal_id(struct reading *reading, const struct ini_section *section) {
   const char *id = section->argument;
-  bool legal = isalpha((unsigned char)*id) && strlen(id) <= ID_MAX_LENGTH;
+  bool legal = isalpha((unsigned char)*id) && strlen(id) <= MAX_ID_LENGTH;
   for (size_t i = 0; id[i]; i++)
     legal &= isalnum((unsigned char)id[i]) || id[i] == '_';
   bool reserved = is_reserved(id);

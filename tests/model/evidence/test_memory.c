@@ -271,7 +271,7 @@ static void test_curve_keeps_one_point_a_batch(void **state) {
   assert_false(curve_add(&curve, 4, 2, NAN, "b"));
   assert_false(curve_add(&curve, 0, 2, NAN, "b"));
   assert_false(curve_add(&curve, 1e9, 2, NAN, "b"));
-  for (int i = 0; i < CURVE_POINTS - 1; i++)
+  for (int i = 0; i < MAX_CURVE_POINTS - 1; i++)
     assert_true(curve_add(&curve, 100 + i, 1, NAN, ""));
   assert_false(curve_add(&curve, 1000, 1, NAN, ""));
 }
