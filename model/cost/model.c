@@ -13,7 +13,7 @@ int model_require(const struct model *model, const char *name, struct diagnostic
   int found = model_find(model, name);
   if (found < 0)
     diagnostics_error(diagnostics, (struct place){.source = model->source},
-                      "the cost model declares no '%s', which reports need", name);
+                      "the cost model does not declare '%s', which reports need", name);
   return found;
 }
 

@@ -58,7 +58,7 @@ static int resolve_name(struct checker *checker, struct node *node, bool whole_s
     node->declaration = T_NAME;
     if (in_series)
       return 0;
-    diagnostics_error(checker->diagnostics, node->place, "t has a meaning only per period");
+    diagnostics_error(checker->diagnostics, node->place, "t is defined only per period");
     return -1;
   }
   node->declaration = model_find(model, node->name);

@@ -271,7 +271,7 @@ static bool legal_name(const struct model *model, const char *name, struct place
     legal &= isalnum((unsigned char)name[i]) || name[i] == '_';
   if (!legal)
     diagnostics_error(diagnostics, place,
-                      "'%s' is no name: a letter, then letters, digits and _, at most %d", name,
+                      "'%s' is not a name: a letter, then letters, digits and _, at most %d", name,
                       MAX_NAME_LENGTH);
   else if (unit_is_symbol(name) || !strcmp(name, "t"))
     diagnostics_error(diagnostics, place, "'%s' means something else in formulas", name);

@@ -40,7 +40,7 @@ int catalog_open(struct catalog *catalog, const char *directory, struct arena *a
                  struct diagnostics *diagnostics);
 
 // NULL after errors, which are reported once: a file that cannot be read, a missing column, a
-// duplicate or blank id, a number that is none, not finite or out of range, an unknown kind, a
+// duplicate or blank id, a malformed, infinite or out-of-range number, an unknown kind, a
 // reference to nothing, a row without source or date.
 const struct table *catalog_table(struct catalog *catalog, enum catalog_table which);
 

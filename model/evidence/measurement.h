@@ -198,8 +198,8 @@ struct measurement_tensor_parallel {
   uint64_t all_reduce_bytes; // of each device
 };
 
-// What the prober saw amiss, in words for whoever uses the figures: "the samples drifted, the power
-// had not settled"; "" when all was well. The grade is not changed by it.
+// What went wrong while measuring, in words for whoever uses the figures: "the samples drifted, the power
+// had not settled"; "" when all was well. It does not change the grade. In the arena.
 const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena);
 
 struct measurement_record;

@@ -180,7 +180,7 @@ static void refuse_unknown(const struct reader *reader, const char *path, const 
       field++;
     const bool known = field->name && field->since <= reader->schema;
     if (!known && !is_outer(path, name))
-      diagnostics_error(reader->diagnostics, reader->place, "%s%s%s: a field that no record has",
+      diagnostics_error(reader->diagnostics, reader->place, "%s%s%s: records have no such field",
                         path, *path ? "." : "", name);
   }
 }
@@ -251,11 +251,11 @@ static void check_result(const struct reader *reader, const struct measurement *
     wrong = "slices, a part of a model and a cache-resident model are never graded measured";
   else if (result->whole_model && !result->slice_count &&
            result->layers_measured != result->model.layers)
-    wrong = "some layers without slices are no whole model";
+    wrong = "some layers without slices are not a whole model";
   else if (result->shard.of > 1 && result->whole_model && isnan(result->shard.all_reduce_s))
-    wrong = "a rank's share is no whole model without the time of an all-reduce";
+    wrong = "a rank's share is not a whole model without the time of an all-reduce";
   else if (result->tensor_parallel.member_count != (size_t)result->tensor_parallel.devices)
-    wrong = "tensor_parallel.members are not so many as tensor_parallel.devices";
+    wrong = "tensor_parallel.members and tensor_parallel.devices differ in number";
   else if (result->tensor_parallel.devices > 1 && result->shard.of > 1)
     wrong = "a result is of several devices or of one rank's share, not of both";
   else if (result->verification.max_error > result->verification.tolerance)

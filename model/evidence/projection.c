@@ -15,13 +15,13 @@ static const char *refusal(const char *why, const char *subject, struct arena *a
   return arena_printf(arena, "no projection: %s '%s'", why, subject);
 }
 
-// Its own row, so that nothing is taken for a measurement that is none.
+// Why a record is not the measurement of this workload that the rule needs, or NULL.
 static const char *not_measured(const struct recorded *recorded) {
   const struct measurement *from = recorded->nearest;
   if (recorded->grade != GRADE_MEASURED || !from->whole_model || from->slice_count)
-    return "measured itself is not this workload, but a part of it or others beside it, in";
+    return "this workload itself was not measured, only a part of it or others near it, in";
   if (from->shard.of > 1)
-    return "a rank's share was measured in";
+    return "only one rank's share was measured in";
   if (from->tensor_parallel.devices > 1) // what they exchange is not read from memory
     return "several devices together were measured in";
   if (from->flags.cache_resident)
@@ -54,9 +54,9 @@ static const char *not_covered(const struct destination *destination, const stru
   if ((double)from->resident_bytes > destination->memory)
     return "the model does not fit";
   if ((double)from->bytes_per_step < PROJECTION_LEAST_BYTES)
-    return "a cache could hold a good part of the model on";
+    return "a cache could hold much of the model on";
   if (!(destination->matrix_rate > 0))
-    return "there is no matrix rate of";
+    return "no matrix rate is known of";
   const double reading_s = (double)from->bytes_per_step / (p->ceiling_high * p->bandwidth);
   if ((double)from->operations_per_step / (PROJECTION_MATRIX_RATE * destination->matrix_rate) >
       reading_s)
@@ -123,7 +123,7 @@ const char *projection_make(const struct records *records, const char *file,
   if (!measured)
     return refusal("the catalogue does not know the device of record", file, arena);
   if (!strcmp(measured, accelerator))
-    return refusal("it is measured itself, by record =", file, arena);
+    return refusal("the accelerator is measured itself: use record =", file, arena);
   if (row < 0)
     return refusal("the catalogue does not know", accelerator, arena);
   struct recorded recorded;

@@ -141,11 +141,11 @@ static const char *why_no_record(const struct query *query) {
   const char *device = *query->file ? NULL : unknown_device(query);
   if (device)
     return arena_printf(query->arena,
-                        "no record of a device of %s; which accelerator '%s' is, data/ does not "
-                        "know: name its file with record = FILE",
+                        "no record of %s; data/ does not say which accelerator '%s' is: name its "
+                        "file with record = FILE",
                         query->accelerator, device);
   return arena_printf(query->arena, "no record %s%s: see --measurements",
-                      *query->file ? "named " : "of a device of ",
+                      *query->file ? "named " : "of ",
                       *query->file ? query->file : query->accelerator);
 }
 
@@ -155,7 +155,7 @@ static const char *why_not_its_own(const struct query *query,
   const char *known = records_accelerator(query->records, record);
   if (!known || is_of_accelerator(query->records, record, query->accelerator))
     return NULL;
-  return arena_printf(query->arena, "record '%s' is of '%s' (%s), not of '%s'",
+  return arena_printf(query->arena, "record '%s' is of '%s' (%s), not '%s'",
                       file_name(record->path), known, record->device.name, query->accelerator);
 }
 
@@ -392,7 +392,7 @@ const char *recorded_choose(const struct records *records, const char *file,
   return arena_printf(
       arena,
       "the records measured batch %s at context %s: the workload's batch or context "
-      "is outside of that or not said",
+      "is outside that or not stated",
       measured_values(&query, WORKLOAD_BATCH), measured_values(&query, WORKLOAD_CONTEXT));
 }
 
@@ -425,8 +425,8 @@ const char *recorded_curve(const struct records *records, const char *file, cons
     return NULL;
   }
   return arena_printf(arena,
-                      "interactivity chooses the batch from records of several at one context; "
-                      "there is batch %s at context %s",
+                      "interactivity needs records of several batches at one context; there is "
+                      "batch %s at context %s",
                       measured_values(&query, WORKLOAD_BATCH),
                       measured_values(&query, WORKLOAD_CONTEXT));
 }

@@ -163,7 +163,7 @@ static const char *named_row(const struct query *query, const char *id, size_t *
   if (row < 0)
     return arena_printf(query->arena, "no row '%s' in the table of throughputs", id);
   if (!is_of(table, (size_t)row, query->accelerator))
-    return arena_printf(query->arena, "evidence '%s' is of '%s', not of '%s'", id,
+    return arena_printf(query->arena, "evidence '%s' is for '%s', not for '%s'", id,
                         table_cell(table, (size_t)row, "accelerator"), query->accelerator);
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
     const char *wanted = query->workload->values[key];
@@ -309,14 +309,14 @@ static const char *read_curve(const struct query *query, size_t of, struct curve
                   table_cell(table, row, "id")))
       continue;
     return arena_printf(query->arena,
-                        "'%s' is a second throughput of batch %g on the same curve, and nothing "
+                        "'%s' is a second throughput at batch %g on the same curve, and nothing "
                         "tells them apart",
                         table_cell(table, row, "id"), batch_of(table, row));
   }
   if (curve->count >= 2)
     return NULL;
   return arena_printf(query->arena,
-                      "evidence '%s' is of one batch alone: interactivity needs a curve",
+                      "evidence '%s' covers one batch alone: interactivity needs a curve",
                       table_cell(table, of, "id"));
 }
 

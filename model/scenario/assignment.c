@@ -101,8 +101,8 @@ static void refuse_selection(struct reading *reading, const char *name, const st
                              ? ""
                              : arena_printf(reading->arena, " or workload.%s", name);
   if (is_set)
-    diagnostics_error(reading->diagnostics, key->place, "'%s' is no input: set OPTION.%s%s", name,
-                      name, workload);
+    diagnostics_error(reading->diagnostics, key->place, "'%s' is not an input: set OPTION.%s%s",
+                      name, name, workload);
   else
     diagnostics_error(reading->diagnostics, key->place,
                       "a case changes inputs: '%s' belongs in the option or [workload]", name);

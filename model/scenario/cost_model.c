@@ -11,7 +11,7 @@
 
 enum { MAX_PERIODS_PER_YEAR = 12 };
 
-// [scenario] period replaces what the model says of a period's length. It is no input: the columns
+// [scenario] period replaces what the model says of a period's length. It is not an input: the columns
 // of every sheet depend on it, in all cases alike.
 static void read_period(struct reading *reading, struct model *model) {
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;

@@ -80,7 +80,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
   const struct declaration *input = &model->declarations[d];
   if (input->choice_count || input->integer) {
     diagnostics_error(reading->diagnostics, key->place,
-                      "'%s' is %s: it cannot be free, write one scenario for each value", name,
+                      "'%s' is %s: it cannot be free: write one scenario for each value", name,
                       input->choice_count ? "a choice" : "a whole number");
     return false;
   }
@@ -89,7 +89,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
     return false;
   if (within(input, quantity->low) && within(input, quantity->high))
     return true;
-  diagnostics_error(reading->diagnostics, key->value_place, "'%s' leaves what '%s' may be",
+  diagnostics_error(reading->diagnostics, key->value_place, "'%s' goes beyond the limits of '%s'",
                     key->value, name);
   return false;
 }

@@ -124,14 +124,14 @@ static void warn_of_power(const struct subject *subject) {
   const bool measured = option->record && load->place.source == option->record->place.source;
   if (load->origin == ORIGIN_CATALOGUE && !measured && !option->rented)
     texts_add(&option->warnings, subject->arena,
-              "power under load is the TDP, %s, for want of a measurement; decoding draws less",
+              "power under load is the TDP, %s, as none was measured; decoding draws less",
               quantity_text(
                   load->value,
                   &scenario->model->declarations[model_find(scenario->model, "load_power")].unit,
                   subject->arena));
   if (load->origin == ORIGIN_RENT)
     texts_add(&option->warnings, subject->arena,
-              "watts are not known, and so neither is the energy per token");
+              "its power is unknown, and so is its energy per token");
   if (amount(scenario, option, "idle_power") > amount(scenario, option, "load_power"))
     texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
 }
@@ -143,17 +143,19 @@ static void warn_of_overlaps(const struct subject *subject) {
                (amount(scenario, option, "support") > 0) +
                (amount(scenario, option, "repair_cost") > 0);
   if (amount(scenario, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
-    texts_add(&option->warnings, subject->arena,
-              "failures may be paid twice: at most one of spares, support and repair_cost should "
-              "cover them");
+    texts_add(
+        &option->warnings, subject->arena,
+        "failures may be paid for twice: at most one of spares, support and repair_cost should "
+        "cover them");
   if (amount(scenario, option, "demand_charge") > 0)
-    texts_add(&option->warnings, subject->arena,
-              "average electricity prices often contain the demand charge: make sure that this one "
-              "does not");
+    texts_add(
+        &option->warnings, subject->arena,
+        "average electricity prices often include the demand charge: make sure this one does not");
   if (amount(scenario, option, "build_price") > 0)
-    texts_add(&option->warnings, subject->arena,
-              "an own facility outlives the horizon: facility_residual credits %.0f %% of it",
-              100 * amount(scenario, option, "facility_residual"));
+    texts_add(
+        &option->warnings, subject->arena,
+        "a facility of your own outlives the horizon: facility_residual credits %.0f %% of it",
+        100 * amount(scenario, option, "facility_residual"));
 }
 
 static void warn_of_age(const struct subject *subject) {
@@ -167,17 +169,17 @@ static void warn_of_age(const struct subject *subject) {
     if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure) &&
         date_parse(figure->date, &of) && date_is_stale(of, today))
       texts_add(&option->warnings, subject->arena,
-                "the price is stale: %s is of %s, over 12 months before %s", graded_inputs[g].input,
-                figure->date, scenario->date);
+                "the price is stale: %s dates from %s, over 12 months before %s",
+                graded_inputs[g].input, figure->date, scenario->date);
   }
   const struct figure *rate = figure_of(scenario, option, "exchange_rate");
   if (is_there(rate) && date_parse(rate->date, &of) && date_is_stale(of, today))
     texts_add(&option->warnings, subject->arena,
-              "the exchange rate is stale: it is of %s, over 12 months before %s", rate->date,
+              "the exchange rate is stale: it dates from %s, over 12 months before %s", rate->date,
               scenario->date);
 }
 
-// What the prober saw amiss goes with the figure.
+// What went wrong while measuring goes with the figure.
 static void warn_of_record(const struct subject *subject) {
   struct option *option = subject->option;
   if (!option->record)
@@ -188,7 +190,8 @@ static void warn_of_record(const struct subject *subject) {
   const struct measurement_step_form *form = &option->record->step_form;
   if (*form->fallback)
     texts_add(&option->warnings, subject->arena,
-              "the measurement took longer than need be: %s, as %s", form->form, form->fallback);
+              "the measurement took longer than necessary: %s, because %s", form->form,
+              form->fallback);
 }
 
 static void warn_of_throughput(const struct subject *subject) {
@@ -197,9 +200,8 @@ static void warn_of_throughput(const struct subject *subject) {
     texts_add(&option->warnings, subject->arena, "the published throughput is doubtful: %s",
               option->throughput_doubt);
   if (option->decode_only)
-    texts_add(
-        &option->warnings, subject->arena,
-        "upper bound, decode only: prefill is not in the throughput, so that serving costs more");
+    texts_add(&option->warnings, subject->arena,
+              "upper bound, decode only: the throughput leaves out prefill, so serving costs more");
   if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
     texts_add(
         &option->warnings, subject->arena,
@@ -216,14 +218,14 @@ static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
   }
   if (given && missing)
     texts_add(&scenario->warnings, arena,
-              "idle power is given for some options only; the others idle at their "
+              "idle power is given for only some options; the others idle at their "
               "power under load");
 }
 
 static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
   const char *directory = scenario->measurements_directory;
   if (directory && !scenario->records->count)
-    texts_add(&scenario->warnings, arena, "there is no record in '%s'", directory);
+    texts_add(&scenario->warnings, arena, "there are no records in '%s'", directory);
 }
 
 static void warn_of_horizons(struct scenario *scenario, struct arena *arena) {
@@ -260,7 +262,7 @@ void option_refuse_unlike(const struct option *baseline, const struct option *op
                           const char *difference, struct diagnostics *diagnostics) {
   diagnostics_error(diagnostics, option->place,
                     "the throughputs of '%s' and '%s' are not comparable, %s (--mixed compares "
-                    "them all the same, stamped as mixed)",
+                    "them anyway, stamped as mixed)",
                     baseline->id, option->id, difference);
 }
 

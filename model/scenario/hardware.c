@@ -49,13 +49,13 @@ static int settle_parts(struct resolving *resolving, const struct ini_key *key,
     if (!resolving_has(resolving, d)) {
       price.value = 0;
       price.in_usd = false;
-      price.source = arena_printf(resolving->arena, "contained in the price %s", key->value);
+      price.source = arena_printf(resolving->arena, "included in the price %s", key->value);
       resolving_fill(resolving, d, price);
       continue;
     }
     diagnostics_error(resolving->diagnostics, resolving->option->figures[d]->place,
-                      "price '%s' of option '%s' is of a whole %s: it contains '%s'", key->value,
-                      resolving->option->id, category, parts[i]);
+                      "price '%s' of option '%s' is for a whole %s, which includes '%s'",
+                      key->value, resolving->option->id, category, parts[i]);
     result = -1;
   }
   return result;
@@ -74,14 +74,14 @@ static int take_price(struct resolving *resolving, const struct ini_key *key, in
   struct figure figure;
   if (strcmp(of, accelerator) != 0) {
     diagnostics_error(resolving->diagnostics, key->value_place,
-                      "price '%s' is of '%s', not of '%s'", key->value, *of ? of : "no accelerator",
-                      accelerator);
+                      "price '%s' is for '%s', not for '%s'", key->value,
+                      *of ? of : "no accelerator", accelerator);
     return -1;
   }
   if (strcmp(basis, "purchase") != 0 ||
       !resolving_cell(table, (size_t)row, "usd_per_gpu_equivalent", &figure)) {
     diagnostics_error(resolving->diagnostics, key->value_place,
-                      "price '%s' is no purchase price per accelerator (%s)", key->value, basis);
+                      "price '%s' is not a purchase price per accelerator (%s)", key->value, basis);
     return -1;
   }
   figure.in_usd = scenario->model->declarations[list_price].in_usd >= 0;

@@ -247,7 +247,7 @@ static void check_setting_reach(const struct inputs *inputs, struct scenario *sc
                       "every option has a '%s' of its own: %s", name, own);
   else if (count)
     texts_add(&scenario->warnings, inputs->arena,
-              "--set %s does not reach an option that has its own: %s", name, own);
+              "--set %s does not reach options that have their own: %s", name, own);
 }
 
 void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,

@@ -27,7 +27,7 @@ struct inputs *inputs_new(const struct model *model, size_t option_count, size_t
                           struct arena *arena);
 
 // Takes NAME = VALUE or NAME.source, NAME.date, NAME.quote = TEXT, of which an empty TEXT is none,
-// so that a file can take back what it inherits. Returns false when `name` is no input, so that the
+// so that a file can take back what it inherits. Returns false when `name` is not an input, so that the
 // caller can look elsewhere; errors in the value are reported.
 bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
                    const struct ini_key *key, struct diagnostics *diagnostics);

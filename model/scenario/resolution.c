@@ -83,9 +83,10 @@ static void settle_rent(const struct resolving *resolving, const struct figure *
     if (!input->in_rent)
       continue;
     if (at_option_level(figures[d]))
-      diagnostics_error(resolving->diagnostics, figures[d]->place,
-                        "'%s' is part of the rent of option '%s': a rented option does not pay it",
-                        input->name, resolving->option->id);
+      diagnostics_error(
+          resolving->diagnostics, figures[d]->place,
+          "'%s' is part of the rent of option '%s': a rented option does not pay for it",
+          input->name, resolving->option->id);
     // What an option need not have, a rented one does not have.
     figures[d] = input->has_default || input->required ? &paid : &figure_none;
   }

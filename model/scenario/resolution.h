@@ -19,7 +19,7 @@ void scenario_resolve(struct scenario *scenario, struct arena *arena,
                       struct diagnostics *diagnostics);
 
 // After a resolution without errors: finds the periods of the horizons and evaluates every option in
-// every case. Errors: a line item that is no number.
+// every case. Errors: a line item without a finite value.
 void scenario_evaluate(struct scenario *scenario, struct arena *arena,
                        struct diagnostics *diagnostics);
 

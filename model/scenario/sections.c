@@ -116,8 +116,9 @@ static bool legal_id(struct reading *reading, const struct ini_section *section)
   bool reserved = is_reserved(id);
   if (!legal || reserved)
     diagnostics_error(reading->diagnostics, section->place,
-                      reserved ? "'%s' has another meaning: choose another name"
-                               : "'%s' is no name: a letter, then up to 23 letters, digits and _",
+                      reserved
+                          ? "'%s' is a reserved word: choose another name"
+                          : "'%s' is not a name: a letter, then up to 23 letters, digits and _",
                       id);
   return legal && !reserved;
 }

@@ -129,16 +129,16 @@ static void test_refused(void **state) {
   result = &world.list[0]->results[0];                                                             \
   change;                                                                                          \
   expect_refused(&world, "made-up.json", "mi300x-192", words)
-  REFUSED(result->grade = GRADE_PROJECTED, "not this workload, but a part of it");
-  REFUSED(result->slice_count = 2, "not this workload, but a part of it");
+  REFUSED(result->grade = GRADE_PROJECTED, "this workload itself was not measured, only a part of it");
+  REFUSED(result->slice_count = 2, "this workload itself was not measured, only a part of it");
   REFUSED(result->whole_model = false, "no record has a whole-model result");
-  REFUSED(result->shard.of = 2, "a rank's share was measured");
+  REFUSED(result->shard.of = 2, "only one rank's share was measured");
   REFUSED(result->tensor_parallel.devices = 2, "several devices together were measured");
   REFUSED(result->flags.cache_resident = true, "a cache held the model");
   REFUSED(result->flags.bandwidth_void = true, "no valid read bandwidth");
   REFUSED(result->read_bandwidth_share = NAN, "no valid read bandwidth");
   REFUSED(result->resident_bytes = 193 * GB, "the model does not fit 'mi300x-192'");
-  REFUSED(result->bytes_per_step = 2 * GB, "a cache could hold a good part");
+  REFUSED(result->bytes_per_step = 2 * GB, "a cache could hold much of the model");
   // 16 GB at 0.9375 of 5.3 TB/s are 3.22 ms, at half of 1307.4 TFLOP/s 2.105e12 operations.
   REFUSED(result->operations_per_step = 2106 * GB, "compute-bound on 'mi300x-192'");
   REFUSED(world.list[0]->device.name = "NVIDIA H300", "does not know the device of record");
@@ -151,7 +151,7 @@ static void test_names_refused(void **state) {
   start(&world);
   expect_refused(&world, "other.json", "mi300x-192", "no record named 'other.json'");
   start(&world);
-  expect_refused(&world, "made-up.json", "h200-sxm-141", "it is measured itself");
+  expect_refused(&world, "made-up.json", "h200-sxm-141", "the accelerator is measured itself");
   start(&world);
   expect_refused(&world, "made-up.json", "mi455x-432", "no bandwidth is published of");
   start(&world);

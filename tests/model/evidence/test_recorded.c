@@ -60,7 +60,7 @@ static const struct {
     {"", "cpu", "llama-3.1-8b", "int8", "4", "512", 0, 0, 0,
      "no record has a whole-model result of llama-3.1-8b in int8"},
     {"", "cpu", "llama-2-70b", "bf16", "4", "512", 0, 0, 0, "no record has a whole-model result"},
-    {"", "cuda", "llama-3.1-8b", "bf16", "4", "512", 0, 0, 0, "no record of a device of cuda"},
+    {"", "cuda", "llama-3.1-8b", "bf16", "4", "512", 0, 0, 0, "no record of cuda"},
     {"other.json", "cpu", "llama-3.1-8b", "bf16", "4", "512", 0, 0, 0, "named other.json"},
 };
 
@@ -142,7 +142,7 @@ static void test_curve(void **state) {
       {"", "512", 0, 4, 36. / 4, ""},
       {"bf16", "512", 2, 4, 36. / 4, ""},
       {"fp8", "512", 0, 0, 0, "no record has a whole-model result of llama-3.1-8b in bf16, kv fp8"},
-      {"", "1024", 0, 0, 0, "interactivity chooses the batch from records of several"},
+      {"", "1024", 0, 0, 0, "interactivity needs records of several batches"},
   };
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
     struct fixture fixture;
@@ -285,15 +285,16 @@ static const struct {
     {"NVIDIA H200", 150 * GB, "", "cuda", ""},
     {"NVIDIA H200", 150 * GB, "machine.json", "cuda", ""},
     {"AMD Instinct MI325X", 270 * GB, "", "mi325x-256", ""},
-    {"NVIDIA H200", 150 * GB, "", "h100-sxm5-80", "no record of a device of h100-sxm5-80: see"},
+    {"NVIDIA H200", 150 * GB, "", "h100-sxm5-80", "no record of h100-sxm5-80: see"},
     {"NVIDIA H200", 150 * GB, "machine.json", "h100-sxm5-80",
-     "record 'machine.json' is of 'h200-sxm-141' (NVIDIA H200), not of 'h100-sxm5-80'"},
+     "record 'machine.json' is of 'h200-sxm-141' (NVIDIA H200), not 'h100-sxm5-80'"},
     // A name that is not in the table counts only where the file is named.
     {"NVIDIA H300", 300 * GB, "", "h200-sxm-141",
-     "which accelerator 'NVIDIA H300' is, data/ does not know: name its file with record = FILE"},
+     "data/ does not say which accelerator 'NVIDIA H300' is: name its file with record = FILE"},
     {"NVIDIA H300", 300 * GB, "machine.json", "h200-sxm-141", ""},
     // One of eight partitions has the whole device's name.
-    {"AMD Instinct MI325X", 34 * GB, "", "mi325x-256", "'AMD Instinct MI325X' is, data/ does not"},
+    {"AMD Instinct MI325X", 34 * GB, "", "mi325x-256",
+     "which accelerator 'AMD Instinct MI325X' is"},
 };
 
 static void test_devices(void **state) {

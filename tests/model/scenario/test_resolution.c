@@ -203,7 +203,7 @@ static const struct {
     {"evidence = tp0022\n[demand d]\ntokens = 1 token/month\nevidence.x = tp9999\n", "tp9999",
      "demand 'd': no row 'tp9999'"},
     {"evidence = tp0022\n[demand d]\ntokens = 1 token/month\nevidence.x = tp0090\n", "tp0090",
-     "demand 'd': evidence 'tp0090' is of 'mi325x-256', not of 'h200-sxm-141'"},
+     "demand 'd': evidence 'tp0090' is for 'mi325x-256', not for 'h200-sxm-141'"},
     {"evidence = tp0022\n[demand d]\ntokens = 1 token/month\nmodel = mixtral-8x7b\n"
      "evidence.x = tp0022\n",
      "tp0022", "demand 'd': evidence 'tp0022' has model = llama-2-70b"},
@@ -261,7 +261,7 @@ static const struct {
   const char *why;
 } lacks[] = {
     {"model", "mixtral-8x7b", LACK_EVIDENCE, "evidence 'tp0022' has model = llama-2-70b"},
-    {"interactivity", "5000 token/s", LACK_EVIDENCE, "is of one batch alone"},
+    {"interactivity", "5000 token/s", LACK_EVIDENCE, "covers one batch alone"},
     {"batch", "7", LACK_EVIDENCE, "evidence 'tp0022' has batch ="},
 };
 
