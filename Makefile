@@ -48,7 +48,7 @@ PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/commands/main.c),$(BUILD)/pe
 KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch]) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
 # Loops over blocks of draws: vectorised, and never so that a result depends on the processor.
-BLOCKS := chance/draw chance/distribution chance/quantile_sketch whatif/instruction simulate/sampler \
+BLOCKS := chance/draw chance/distribution chance/quantile_sketch cost/operation simulate/sampler \
   simulate/simulate questions/solve_spread
 $(BLOCKS:%=$(BUILD)/obj/model/%.o): COMPILE += -O3 -fopenmp -ffp-contract=off -fno-math-errno \
   -fno-trapping-math

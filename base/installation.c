@@ -1,10 +1,13 @@
 #include "base/installation.h"
 
+#include "base/source.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// The folder of the running program, or "." where the system does not tell.
+// The folder of the running program, or "." if the system does not say.
 static const char *own_folder(struct arena *arena) {
   char self[4096];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -35,7 +38,7 @@ const char *installation_data(const char *given, struct arena *arena,
       return short_path(directory, arena);
   }
   diagnostics_error(diagnostics, (struct place){0},
-                    "no catalogue beside the program: say where it is with --data DIR");
+                    "found no catalogue beside the program; name its directory with --data DIR");
   return NULL;
 }
 

@@ -1,5 +1,11 @@
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/rows_avx512.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #if defined(__x86_64__)
 
@@ -142,7 +148,7 @@ INLINE void multiply(const struct product *product, enum product_kind kind) {
 
 // The tiles would be so empty that vectors are as fast.
 static bool is_small(const struct product *product) {
-  return product->batch < AMX_LEAST_BATCH;
+  return product->batch < MIN_AMX_BATCH;
 }
 
 AMX static void bf16_bf16(const struct product *product) {

@@ -1,5 +1,6 @@
 #include "model/scenario/cost_model.h"
 
+#include "base/source_file.h"
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
 #include "model/cost/units.h"

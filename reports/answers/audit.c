@@ -529,7 +529,7 @@ bool audit_asked(const struct scenario *scenario) {
 
 int decide_audit(const struct scenario *scenario, const char *only, struct decisions *decisions,
                  struct arena *arena, struct diagnostics *diagnostics) {
-  const struct audit *audit = audit_claims(scenario, arena, diagnostics);
+  const struct audit *audit = audit_ask(scenario, arena, diagnostics);
   if (!audit)
     return -1;
   const struct writer writer = {.scenario = scenario, .audit = audit, .arena = arena};

@@ -45,7 +45,7 @@ static const struct comparison *compared(const struct scenario *scenario,
                                          const struct option *option, struct arena *arena) {
   const struct option *baseline = &scenario->options[scenario->baseline];
   bool comparable = option != baseline && ranking_compares(option, baseline);
-  return comparable ? comparison_of(scenario, option, arena) : NULL;
+  return comparable ? comparison_ask(scenario, option, arena) : NULL;
 }
 
 static const char *dearer(const struct comparison *comparison) {

@@ -428,12 +428,12 @@ bool rent_asked(const struct scenario *scenario) {
 
 int decide_rent(const struct scenario *scenario, const char *only, struct decisions *decisions,
                 struct arena *arena, struct diagnostics *diagnostics) {
-  struct rent_answers answers;
-  if (rent_find(scenario, only, &answers, arena, diagnostics))
+  const struct rent_answers *answers = rent_ask(scenario, only, arena, diagnostics);
+  if (!answers)
     return -1;
-  struct decision *list = arena_array(arena, answers.count + 1, sizeof *list);
-  for (size_t i = 0; i < answers.count; i++)
-    list[i] = decide_one(scenario, &answers.list[i], arena);
-  *decisions = (struct decisions){list, answers.count};
+  struct decision *list = arena_array(arena, answers->count + 1, sizeof *list);
+  for (size_t i = 0; i < answers->count; i++)
+    list[i] = decide_one(scenario, &answers->list[i], arena);
+  *decisions = (struct decisions){list, answers->count};
   return 0;
 }

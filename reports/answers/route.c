@@ -481,7 +481,7 @@ int decide_route(const struct scenario *scenario, const char *only, struct decis
                       only);
     return -1;
   }
-  const struct route_answer *answer = route(scenario, arena, diagnostics);
+  const struct route_answer *answer = route_ask(scenario, arena, diagnostics);
   if (!answer)
     return -1;
   struct decision *decision = arena_alloc(arena, sizeof *decision);

@@ -230,7 +230,7 @@ int decide_wait(const struct scenario *scenario, const char *only, struct decisi
     names[sections++] = section->argument;
     if (only && strcmp(only, section->argument) != 0)
       continue;
-    const struct wait_answer *answer = wait_or_buy(scenario, section, arena, diagnostics);
+    const struct wait_answer *answer = wait_ask(scenario, section, arena, diagnostics);
     if (answer)
       decide_one(scenario, answer, &list[count++], arena);
     else

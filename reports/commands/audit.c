@@ -1,4 +1,5 @@
 #include "base/installation.h"
+#include "base/source_file.h"
 #include "model/evidence/recompute.h"
 #include "reports/answers/answer.h"
 #include "reports/commands/commands.h"

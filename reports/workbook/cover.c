@@ -177,12 +177,12 @@ static void write_cheapest(struct writer *writer) {
                    formats_text(&book->formats, TEXT_PLAIN));
   put_text(book, writer->sheet, writer->row, 1, percent.text, TEXT_PLAIN);
   for (size_t o = 0; o < writer->scenario->option_count; o++)
-    if (ranking_is_eligible(&book->ranking->options[o]))
+    if (isnan(book->simulation->cheapest[o])) // never ranked
+      put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
+    else
       put_formula(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
                   arena_printf(book->arena, "=%s", simulation_cheapest(book, o)),
                   book->simulation->cheapest[o], formats_cell(&book->formats, CELL_LINK, &percent));
-    else
-      put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
   writer->row++;
 }
 

@@ -363,7 +363,8 @@ static void write_differences(struct writer *writer) {
       continue;
     struct block block = {.option = sheet,
                           .baseline = baseline,
-                          .comparison = comparison_of(scenario, sheet->option, writer->book->arena),
+                          .comparison =
+                              comparison_ask(scenario, sheet->option, writer->book->arena),
                           .id = sheet->option->id};
     if (!block.comparison)
       continue;

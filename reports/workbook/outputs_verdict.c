@@ -41,6 +41,7 @@ static void write_why(struct outputs *outputs, size_t option, int row, int ranke
   struct book *book = outputs->book;
   const int column = outputs_option_column(option), coverage = coverage_of(outputs, option);
   const struct standing *standing = standing_of(outputs, option);
+  const char *share = coverage < 0 ? "" : option_name(&book->options[option], coverage)->text;
   if (coverage < 0 || !ranking_is_eligible(standing)) {
     put_text(book, outputs->sheet, row, column, standing->ranked ? "-" : standing->why_not,
              TEXT_RIGHT_WRAPPED);
@@ -49,9 +50,9 @@ static void write_why(struct outputs *outputs, size_t option, int row, int ranke
   put_formula_text(
       book, outputs->sheet, row, column,
       arena_printf(book->arena,
-                   "=IF(%s=1,\"-\",\"it serves \"&FIXED(%s*100,1,1)&\" %% of the demand\")",
-                   outputs_cell(outputs, ranked, option),
-                   option_name(&book->options[option], coverage)->text),
+                   "=IF(%s=1,\"-\",\"it serves \"&IF(ROUND(%s*100,1)<100,FIXED(%s*100,1,1),"
+                   "\"nearly 100\")&\" %% of the demand\")",
+                   outputs_cell(outputs, ranked, option), share, share),
       standing->ranked ? "-" : standing->why_not, formats_text(&book->formats, TEXT_RIGHT_WRAPPED));
 }
 

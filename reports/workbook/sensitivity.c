@@ -447,7 +447,7 @@ static void set_widths(const struct writer *writer, size_t columns) {
 const struct sensitivity *sensitivity_shown(const struct book *book) {
   const struct scenario *scenario = book->scenario;
   const struct sensitivity *sensitivity =
-      sensitivity_of(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
+      sensitivity_ask(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
   if (!sensitivity)
     return NULL;
   return book->ranking->options[sensitivity->option].compared && sensitivity->count &&

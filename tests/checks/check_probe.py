@@ -28,7 +28,7 @@ MODEL = 'smollm-135m'
 KV_BYTES = 23040  # of one token, all layers
 RUN = ('run', '--data', str(ROOT / 'data'), '--model', MODEL, '--time', '0.3')
 NEEDED_BYTES = 3 << 30
-SCHEMA = int(re.search(r'MEASUREMENT_SCHEMA (\d+)', (ROOT / 'model' / 'measurement.h').read_text()).group(1))
+SCHEMA = int(re.search(r'MEASUREMENT_SCHEMA (\d+)', (ROOT / 'model' / 'evidence' / 'measurement.h').read_text()).group(1))
 TINY = {'id': 'tiny', 'layers': 2, 'hidden': 128, 'heads': 4, 'kv_heads': 2, 'head_dim': 32,
         'ffn_hidden': 384, 'vocab': 512}
 PLUGINS = PROBE.parent / 'tests' / 'plugins'  # of tests/probe/test_device.c
@@ -181,9 +181,9 @@ BAD = [
     ((*RUN, '--shard', '1/1'), 'from 2 to 1024'),
     ((*RUN, '--shard', '1/2'), 'smollm-135m has 9 heads, which cannot be divided among 2'),
     ((*RUN, '--tensor-parallel', '1'), 'from 2 to 64'),
-    ((*RUN, '--tensor-parallel', '3'), '--tensor-parallel 3 takes as many devices, and --device cpu is 1'),
+    ((*RUN, '--tensor-parallel', '3'), '--tensor-parallel 3 needs as many devices, but --device cpu names 1'),
     ((*RUN, '--tensor-parallel', '3', '--shard', '1/3'), '--tensor-parallel all of them'),
-    ((*RUN, '--all-reduce', '12 us'), '--all-reduce goes with --shard'),
+    ((*RUN, '--all-reduce', '12 us'), '--all-reduce needs --shard'),
     ((*RUN, '--shard', '1/3', '--all-reduce', '12 us'), 'a time needs its source'),
     ((*RUN, '--shard', '1/3', '--all-reduce', '12 W', '--all-reduce-note', 'x'), "such as '12 us'"),
     ((*RUN, '--redfish', 'bmc'), 'expected --redfish https://HOST/redfish/v1/Chassis/1/Power'),
@@ -246,7 +246,7 @@ BAD = [
     (RUN + ('--wall-power', '0 W'), 'above'),
     (RUN + ('--wall-power', '-3 W'), 'above'),
     (RUN + ('--wall-power', '512 USD'), '--wall-power'),
-    (RUN + ('--wall-note', 'PDU A3'), '--wall-note goes with --wall-power'),
+    (RUN + ('--wall-note', 'PDU A3'), '--wall-note needs --wall-power'),
     (('check', 'x', '--soak'), 'unrecognized option'),
     (RUN + ('--model', 'llama-3.1-405b', '--batch', '64', '--context', '131072'), 'are free'),
     (RUN + ('--batch', '65536', '--context', '16777216'), 'smollm-135m bf16, batch 65536'),
@@ -267,7 +267,7 @@ def test_bad_input(directory):
 def test_too_large_suggests_layers(directory):
     context = free_bytes() * 3 // 2 // (64 * KV_BYTES)  # half as much again as there is
     result = probe(*RUN, '--batch', 64, '--context', context, '-o', directory / 'large')
-    expect_exit(result, BAD_INPUT, 'needs', 'bytes) and', 'measures slices of it')
+    expect_exit(result, BAD_INPUT, 'needs', 'bytes), but only', 'measures slices of it')
 
 
 def test_bad_directories(directory):
@@ -329,7 +329,7 @@ def test_interrupt(directory):
         output, errors = process.communicate(timeout=TIMEOUT_S)
     expect_exit(second, BAD_INPUT, 'another run', str(process.pid))
     expect(process.returncode == -signal.SIGINT, f'ended with {process.returncode}: {errors}')
-    expect('stopped; what is finished is in' in errors and 'token/s' in output, errors)
+    expect('stopped; the finished results are in' in errors and 'token/s' in output, errors)
     record = load(record_in(directory))
     expect(record['digest'] == digest_of(record), 'digest after Ctrl-C')
     expect(1 <= len(record['results']) <= 2, 'results after Ctrl-C')
@@ -350,7 +350,7 @@ def test_slices(directory):
 
 def test_full_disk(directory):
     result = probe(*soon(directory), '-o', directory / 'records', file_limit=1000)
-    expect_exit(result, MACHINE_FAILED, 'cannot write', 'File too large', 'token/s', 'is in no record')
+    expect_exit(result, MACHINE_FAILED, 'cannot write', 'File too large', 'token/s', 'could not be written to')
     expect('record: ' not in result.stderr, 'a record that is not there')
     expect(not list((directory / 'records').glob('*')), 'something was left')
 
@@ -440,7 +440,7 @@ def test_damaged_record_is_kept(directory):
     whole = path.read_text()
     for damage, words in DAMAGES:
         path.write_text(damage(whole))
-        expect_exit(probe(*arguments, environment=environment), BAD_INPUT, words, f"go on from '{path}': move it away")
+        expect_exit(probe(*arguments, environment=environment), BAD_INPUT, words, f"resume '{path}': move it away")
         expect(path.read_text() == damage(whole), 'a damaged record was overwritten')
         expect_exit(probe('check', path), BAD_INPUT, words)
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cpu/backend.h"
 #include "kernels/cpu/dispatch.h"
 #include "kernels/reference.h"
 

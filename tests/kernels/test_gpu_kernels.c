@@ -502,7 +502,7 @@ static void stages_are_timed(void **unused) {
     const struct decode_shape *shape = SANITIZED ? &tiny_shape : &odd_shape;
     const struct decode_request r = request_of(shape, &mixes[0], p % 2 ? 5 : 1, 4);
     const int tokens[5] = {5, 4, 3, 2, 1};
-    struct gpu_stage_time stages[GPU_STAGES];
+    struct gpu_stage_time stages[MAX_GPU_STAGES];
     size_t count = 0;
     struct decode_state *state = make(&plugins[p], &r);
     for (int turn = 0; turn < 2; turn++) {
@@ -548,7 +548,7 @@ static void persistent_steps(void **unused) {
   enum decode_status status = DECODE_OK;
   assert_null(plugins[0].backend->create(0, &five, &status));
   assert_int_equal(status, DECODE_UNSUPPORTED);
-  assert_non_null(strstr(plugins[0].backend->error(), "step=persistent takes one device, batch 1"));
+  assert_non_null(strstr(plugins[0].backend->error(), "step=persistent needs one device, batch 1"));
   unsetenv("PERTOKEN_GPU_TUNING");
 }
 
@@ -568,9 +568,9 @@ static const struct {
     REFUSAL(types.head, ELEMENT_E4M3, "head"),
     REFUSAL(types.accumulation, ELEMENT_BF16, "accumulate"),
     REFUSAL(shape.experts, 8, "mixtures of experts"),
-    REFUSAL(shape.head_dim, 33, "even number"),
-    REFUSAL(shape.head_dim, 258, "up to 256"),
-    REFUSAL(shape.heads, 3, "multiple of the kv heads"),
+    REFUSAL(shape.head_dim, 33, "even head_dim"),
+    REFUSAL(shape.head_dim, 258, "at most 256"),
+    REFUSAL(shape.heads, 3, "multiple of the KV heads"),
     REFUSAL(shape.hidden, 1 << 20, "wider"),
     REFUSAL(batch, 257, "batches"),
     REFUSAL(batch, 0, "batches"),

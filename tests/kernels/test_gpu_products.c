@@ -306,7 +306,7 @@ static void wgmma_products_are_exact(void **unused) {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0] && emulated[i / WEIGHT_KINDS].wgmma;
          s++) {
       const enum element weights = weight_kinds[i % WEIGHT_KINDS][0];
-      const int columns = shapes[s].wide ? wgmma_most_columns(element_bytes(weights)) : 16;
+      const int columns = shapes[s].wide ? wgmma_max_columns(element_bytes(weights)) : 16;
       const struct product p = {.plugin = &emulated[i / WEIGHT_KINDS],
                                 .weights = weights,
                                 .activations = weight_kinds[i % WEIGHT_KINDS][1],
@@ -327,7 +327,7 @@ static void wgmma_of_every_width_is_exact(void **unused) {
   for (size_t i = 0; i < EMULATED * WEIGHT_KINDS * 3; i++) {
     const struct emulated *plugin = &emulated[i / 3 / WEIGHT_KINDS];
     const enum element *kind = weight_kinds[i / 3 % WEIGHT_KINDS];
-    const int most = wgmma_most_columns(element_bytes(kind[0]));
+    const int most = wgmma_max_columns(element_bytes(kind[0]));
     for (int columns = 16; plugin->wgmma && plugin->ptx && columns <= most; columns *= 2) {
       const struct product p = {.plugin = plugin,
                                 .weights = kind[0],

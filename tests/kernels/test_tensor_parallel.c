@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/crew.h"
 #include "kernels/reference.h"
 #include "kernels/share.h"
@@ -307,7 +308,7 @@ static void refused_in_words(void **unused) {
   }
   struct decode_request request = request_of(&tiny, &mixes[0], 1, 2);
   request.devices = twice;
-  expect_refused(&request, DECODE_UNSUPPORTED, "one rank's share, and no more");
+  expect_refused(&request, DECODE_UNSUPPORTED, "each rank needs a device of its own");
   request.devices = absent;
   expect_refused(&request, DECODE_NO_DEVICE, "no device 4");
   setenv("EMULATOR_FAIL_JOIN", "1", 1);
@@ -321,7 +322,7 @@ static void no_cpu_is_a_rank(void **unused) {
   const struct decode_request request = request_of(&tiny, &mixes[0], 1, 2);
   (void)unused;
   assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);
-  assert_non_null(strstr(cpu_backend.error(), "tensor parallel is of GPUs"));
+  assert_non_null(strstr(cpu_backend.error(), "only GPUs do tensor parallelism"));
   assert_null(cpu_backend.all_reduce);
 }
 

@@ -101,7 +101,7 @@ def run():
     time.sleep(plan['seconds'])
     if value('--layers', '80') in plan['too_deep'] and value('--batch') in ('2', '64') \
             and '--shard' not in words and ('70b' in value('--model') or '--tensor-parallel' in words):
-        sys.exit('error: it needs 120.00 GB (1 bytes) and 79.00 GB (1 bytes) are free; --layers 8,16,24 '
+        sys.exit('error: it needs 120.00 GB (1 bytes), but only 79.00 GB (1 bytes) are free; --layers 8,16,24 '
                  'measures slices of it and extrapolates')
     folder = pathlib.Path(value('-o'))
     together = '--tensor-parallel' not in words and len(named()) > 1

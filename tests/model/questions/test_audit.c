@@ -130,7 +130,7 @@ static const struct audit *audit_text(struct scenario_fixture *fixture, const ch
   scenario_fixture_start(fixture, text, NULL, NULL);
   expect_error(&fixture->fixture, text, "");
   const struct audit *audit =
-      audit_claims(fixture->scenario, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+      audit_ask(fixture->scenario, &fixture->fixture.arena, &fixture->fixture.diagnostics);
   expect_error(&fixture->fixture, text, "");
   assert_non_null(audit);
   return audit;
@@ -338,7 +338,7 @@ static void test_scorecard(void **state) {
     struct scenario_fixture fixture;
     scenario_fixture_open(&fixture, readings[i].path);
     const struct audit *audit =
-        audit_claims(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
+        audit_ask(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
     assert_non_null(audit);
     assert_false(audit->holds);
     assert_int_equal(audit->worst->conflict_size, 2);
@@ -361,7 +361,7 @@ static void test_consistent_pair(void **state) {
   struct scenario_fixture fixture;
   scenario_fixture_open(&fixture, "examples/claims/scorecard-31-26.ini");
   const struct audit *audit =
-      audit_claims(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
+      audit_ask(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
   assert_non_null(audit);
   assert_true(audit->holds);
   assert_float_equal(audit->shown[1].best, 0.911, 0.0005);
@@ -424,7 +424,7 @@ static void test_bad_input(void **state) {
     scenario_fixture_start(&fixture, text, NULL, NULL);
     if (fixture.scenario)
       assert_null(
-          audit_claims(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics));
+          audit_ask(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics));
     expect_error(&fixture.fixture, cases[i].text, cases[i].error);
     scenario_fixture_end(&fixture);
   }

@@ -241,7 +241,7 @@ static void test_places(void **state) {
     scenario_fixture_start(&fixture, text, NULL, NULL);
     struct diagnostics *diagnostics = &fixture.fixture.diagnostics;
     if (fixture.scenario)
-      assert_null(route(fixture.scenario, &fixture.fixture.arena, diagnostics));
+      assert_null(route_ask(fixture.scenario, &fixture.fixture.arena, diagnostics));
     expect_error(&fixture.fixture, failures[i].text, failures[i].message);
     assert_int_equal(diagnostics->count, 1); // one mistake, one message
     for (size_t e = 0; e < diagnostics->count; e++) {

@@ -183,7 +183,7 @@ static const struct {
      "9 USD\n",
      "21:14: price 'pr027' of option 'c' is for a whole server, which includes 'node_price'"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr136\nthroughput = 1 token/s\n",
-     "price 'pr136' is no purchase price"},
+     "price 'pr136' is not a purchase price"},
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp9999\n",
      "20:12: no row 'tp9999' in the table of throughputs"},
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp0090\n",

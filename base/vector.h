@@ -2,8 +2,8 @@
 // they are compiled, and elementary functions without branches or calls, so that loops of them are
 // vectorised. Nothing here depends on the processor's width: sums and products are never fused or
 // reordered, so every clone gives the same bits.
-#ifndef PERTOKEN_MODEL_CHANCE_VECTOR_H
-#define PERTOKEN_MODEL_CHANCE_VECTOR_H
+#ifndef PERTOKEN_BASE_VECTOR_H
+#define PERTOKEN_BASE_VECTOR_H
 
 #include <stdint.h>
 #include <string.h>
