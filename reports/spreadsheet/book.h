@@ -70,8 +70,8 @@ struct book {
   struct option_sheet *options; // [scenario->option_count]
   lxw_worksheet *cover, *inputs, *finance, *outputs, *evidence, *checks, *log;
   lxw_worksheet *sensitivity, *negotiation, *decisions_sheet; // NULL: not there
-  struct decisions decisions;                                 // shown on the last
-  const struct sensitivity *tornado;                          // shown on the one
+  struct answers answers;            // to the scenario's questions: the sheet Decisions
+  const struct sensitivity *tornado; // shown on the one
   lxw_worksheet *simulation_sheet;
   const struct simulation *simulation; // shown there; NULL: there is none
   struct input_area area;

@@ -3,10 +3,14 @@
 // Both are read with the same cost model; own line items come after it, so an input has the same
 // number in both. Every figure comes from the engine: a what-if is the first scenario's option,
 // evaluated again with inputs of the second.
-#ifndef PERTOKEN_REPORTS_ANSWERS_DIFFERENCE_H
-#define PERTOKEN_REPORTS_ANSWERS_DIFFERENCE_H
+#ifndef PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
+#define PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
 
+#include "base/arena.h"
 #include "model/scenario/scenario.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 // An option that both scenarios have.
 struct pair {
@@ -44,13 +48,9 @@ bool difference_is_empty(const struct difference *difference);
 // Does any input or result of the pair differ?
 bool difference_in_pair(const struct difference *difference, size_t pair);
 
-// The input's value in an option as text: "14 %", "700 W/gpu, computed", or "-" when it has none.
-const char *difference_value(const struct scenario *scenario, const struct option *option,
-                             int input, struct arena *arena);
-
-// The grade of an input that is given, else "-".
-const char *difference_grade(const struct scenario *scenario, const struct option *option,
-                             int input);
+// Whether somebody stated the input for the option: not so a default, or what a rented one does not
+// pay for.
+bool difference_is_stated(const struct scenario *scenario, const struct option *option, int input);
 
 // Does the input's value differ in the pair? Its grade, where both were given one?
 bool difference_in_value(const struct difference *difference, size_t pair, int input);

@@ -1,4 +1,4 @@
-#include "reports/answers/difference.h"
+#include "model/questions/difference.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_given(const struct scenario *scenario, const struct option *optio
 }
 
 // What a rented option does not pay for is given as zero, but not by anyone.
-static bool is_stated(const struct scenario *scenario, const struct option *option, int input) {
+bool difference_is_stated(const struct scenario *scenario, const struct option *option, int input) {
   return is_given(scenario, option, input) &&
          figure_of(scenario, option, input)->origin != ORIGIN_RENT;
 }
@@ -36,7 +36,8 @@ bool difference_in_value(const struct difference *difference, size_t pair, int i
 
 bool difference_in_grade(const struct difference *difference, size_t pair, int input) {
   const struct option *a = difference->pairs[pair].a, *b = difference->pairs[pair].b;
-  return is_stated(difference->a, a, input) && is_stated(difference->b, b, input) &&
+  return difference_is_stated(difference->a, a, input) &&
+         difference_is_stated(difference->b, b, input) &&
          figure_of(difference->a, a, input)->grade != figure_of(difference->b, b, input)->grade;
 }
 
@@ -182,24 +183,6 @@ bool difference_in_pair(const struct difference *difference, size_t pair) {
   return false;
 }
 
-const char *difference_value(const struct scenario *scenario, const struct option *option,
-                             int input, struct arena *arena) {
-  if (!option_has(option, input) ||
-      (is_input(option, input) && figure_of(scenario, option, input)->origin == ORIGIN_RENT))
-    return "-";
-  const struct declaration *declaration = &scenario->model->declarations[input];
-  const double value = option_value(scenario, option, input, 0);
-  const char *choice = declaration_choice(declaration, value);
-  const char *text = choice ? choice : quantity_text(value, &declaration->unit, arena);
-  return is_input(option, input) ? text : arena_printf(arena, "%s, computed", text);
-}
-
-const char *difference_grade(const struct scenario *scenario, const struct option *option,
-                             int input) {
-  return is_stated(scenario, option, input) ? grade_name(figure_of(scenario, option, input)->grade)
-                                            : "-";
-}
-
 bool difference_has_parts(const struct difference *difference, size_t pair) {
   size_t parts = difference->item_count > 0;
   for (size_t c = 0; c < difference->change_count; c++)
@@ -247,7 +230,7 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
       continue;
     const struct what_if side = side_of(difference, pair, changes, count, d);
     if (is_given(side.scenario, side.option, d))
-      given[d] = is_stated(side.scenario, side.option, d) ? GIVEN_VALUE : GIVEN_NEUTRAL;
+      given[d] = difference_is_stated(side.scenario, side.option, d) ? GIVEN_VALUE : GIVEN_NEUTRAL;
   }
   const struct graph *graph = graph_try(model, option->id, given, arena);
   if (!graph)
