@@ -7,6 +7,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/units.h"
 #include "model/questions/claim_concurrency.h"
+#include "model/scenario/free.h"
 #include "model/scenario/scenario.h"
 
 #include <ctype.h>

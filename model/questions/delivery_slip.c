@@ -8,6 +8,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/distribution_text.h"
 
 #include <stdio.h>
 #include <string.h>

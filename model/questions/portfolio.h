@@ -30,7 +30,7 @@
 
 #include <stddef.h>
 
-// Keys of a demand that are said to the scenario's reader in place of [workload]'s.
+// Keys of a demand that stand in place of [workload]'s.
 enum demand_key {
   DEMAND_MODEL,
   DEMAND_PRECISION,
@@ -40,7 +40,7 @@ enum demand_key {
   DEMAND_KEYS
 };
 
-// Keys of a demand for one option, said in place of the option's.
+// Keys of a demand for one option, in place of the option's.
 enum demand_option_key {
   DEMAND_THROUGHPUT,
   DEMAND_EVIDENCE,

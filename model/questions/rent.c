@@ -12,6 +12,7 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/questions/question.h"
+#include "model/scenario/currency.h"
 #include "model/scenario/scenario.h"
 
 #include <math.h>

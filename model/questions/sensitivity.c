@@ -7,6 +7,7 @@
 #include "model/chance/distribution.h"
 #include "model/cost/graph.h"
 #include "model/cost/units.h"
+#include "model/scenario/range.h"
 #include "model/scenario/scenario.h"
 
 #include <assert.h>

@@ -12,6 +12,8 @@
 #include "model/cost/units.h"
 #include "model/questions/delivery_slip.h"
 #include "model/questions/question.h"
+#include "model/scenario/distribution_text.h"
+#include "model/scenario/range.h"
 #include "model/simulate/sampler.h"
 
 #include <ctype.h>

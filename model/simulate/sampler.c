@@ -7,6 +7,7 @@
 #include "model/chance/distribution.h"
 #include "model/chance/sobol.h"
 #include "model/cost/graph.h"
+#include "model/scenario/range.h"
 #include "model/scenario/scenario.h"
 
 #include <gsl/gsl_errno.h>

@@ -7,6 +7,7 @@
 #include "model/chance/rank_regression.h"
 #include "model/cost/graph.h"
 #include "model/cost/units.h"
+#include "model/scenario/range.h"
 #include "model/scenario/ranking.h"
 #include "model/simulate/part.h"
 #include "model/simulate/sampler.h"

@@ -6,6 +6,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/units.h"
+#include "model/scenario/currency.h"
 
 #include <math.h>
 #include <string.h>

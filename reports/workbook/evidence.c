@@ -1,4 +1,5 @@
 // Evidence: what each option's figures rest on, what is left out, and what to be wary of.
+#include "model/scenario/currency.h"
 #include "reports/workbook/evidence_watts.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 // Negotiation: for each option that is not the baseline, the price at which it costs as much per
 // token as the baseline, and 5 and 10 % less, live: costs are linear in the price, so that the
 // price follows from the cost at a price of zero.
+#include "model/scenario/currency.h"
 #include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
 #include "reports/spreadsheet/book.h"
