@@ -3,14 +3,16 @@
 #include "base/version.h"
 #include "model/scenario/ranking.h"
 #include "reports/answers/compare.h"
-#include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/cells.h"
 #include "reports/workbook/evidence_watts.h"
+#include "reports/workbook/provenance.h"
+#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { TITLE_ROW, SUBTITLE_ROW, FIRST_STAMP_ROW };
-enum { COLUMN_FIRST_OPTION = 2, LEAST_COLUMNS = 5 };
+enum { COLUMN_FIRST_OPTION = 2, MIN_COLUMNS = 5 };
 enum { LABEL_WIDTH = 36, UNIT_WIDTH = 20, COVER_CHART_WIDTH = 820 };
 
 static const struct unit percent = {.text = "%", .percents = 1};
@@ -18,14 +20,13 @@ static const struct unit percent = {.text = "%", .percents = 1};
 struct writer {
   struct book *book;
   const struct scenario *scenario;
-  lxw_worksheet *sheet;
   int row;  // the next
   int last; // column
 };
 
 static void put_line(struct writer *writer, const char *label, const char *text) {
-  put_text(writer->book, writer->sheet, writer->row, 0, label, TEXT_PLAIN);
-  put_text(writer->book, writer->sheet, writer->row++, 1, text, TEXT_PLAIN);
+  put_text(writer->book, writer->row, 0, label, TEXT_PLAIN);
+  put_text(writer->book, writer->row++, 1, text, TEXT_PLAIN);
 }
 
 // The drop-down lists the cases themselves as far as a list may be long, else their cells.
@@ -46,19 +47,17 @@ static void add_drop_down(struct writer *writer) {
     rule.validate = LXW_VALIDATION_TYPE_LIST_FORMULA;
     rule.value_formula = (char *)inputs_cases(writer->book);
   }
-  if (worksheet_data_validation_cell(writer->sheet, (lxw_row_t)writer->row, 1, &rule) !=
-      LXW_NO_ERROR)
-    writer->book->failed = true;
+  put_validation(writer->book, writer->row, 1, 1, &rule);
 }
 
 // The one cell that turns the whole workbook to another case.
 static void write_case(struct writer *writer) {
   struct book *book = writer->book;
-  put_text(book, writer->sheet, writer->row, 0, "Case: choose it here", TEXT_STRONG);
-  put_typed_text(book, writer->sheet, writer->row, 1,
-                 writer->scenario->cases[writer->scenario->selected], CELL_INPUT);
+  put_text(book, writer->row, 0, "Case: choose it here", TEXT_STRONG);
+  put_typed_text(book, writer->row, 1, writer->scenario->cases[writer->scenario->selected],
+                 CELL_INPUT);
   add_drop_down(writer);
-  name_place(book->case_name, writer->sheet->name, writer->row++, 1);
+  book_place_name(book, book->sheets->case_name, writer->row++, 1);
 }
 
 // A text over the whole width, as high as it needs to be at that size; written by the caller.
@@ -67,15 +66,16 @@ static void merge_row(struct writer *writer, int row, size_t characters, int siz
   double width = LABEL_WIDTH + UNIT_WIDTH;
   for (int column = COLUMN_FIRST_OPTION; column <= writer->last; column++)
     width += option_width(writer->scenario);
-  merge_line(writer->book, writer->sheet, row, writer->last, width, characters, size, format);
+  merge_line(writer->book, row, writer->last, width, characters, size, format);
 }
 
 // The sentence in the selected case: its parts are on Outputs.
 static const char *answer_text(const struct writer *writer) {
   const char *text = "";
   for (int i = 0; i < ANSWER_PARTS; i++)
-    if (writer->book->rows.words[i].row)
-      text = arena_printf(writer->book->arena, "%s%s", text, writer->book->rows.words[i].text);
+    if (writer->book->sheets->rows.words[i].row)
+      text =
+          arena_printf(writer->book->arena, "%s%s", text, writer->book->sheets->rows.words[i].text);
   return text;
 }
 
@@ -83,10 +83,10 @@ static const char *answer_formula(const struct writer *writer) {
   const struct book *book = writer->book;
   const char *formula = "";
   for (int i = 0; i < ANSWER_PARTS; i++)
-    if (book->rows.words[i].row)
-      formula = arena_printf(book->arena, "%s%s%s", formula, *formula ? "&" : "=",
-                             sheet_address(book, book->outputs->name, book->rows.words[i].row,
-                                           COLUMN_VALUE, ADDRESS_ABSOLUTE));
+    if (book->sheets->rows.words[i].row)
+      formula =
+          arena_printf(book->arena, "%s%s%s", formula, *formula ? "&" : "=",
+                       cell_on(book, SHEET_OUTPUTS, book->sheets->rows.words[i].row, COLUMN_VALUE));
   return formula;
 }
 
@@ -94,15 +94,15 @@ static void write_answer(struct writer *writer) {
   enum { ANSWER_SIZE = 14 };
   struct book *book = writer->book;
   const char *unranked = arena_printf(book->arena, "The options are not ranked: %s.",
-                                      ranking_why_nobody(book->ranking));
+                                      ranking_why_nobody(book->sheets->ranking));
   const char *text = answer_text(writer);
   const int row = writer->row;
   merge_row(writer, row, strlen(*text ? text : unranked), ANSWER_SIZE, TEXT_ANSWER);
   if (*text)
-    put_formula_text(book, writer->sheet, row, 0, answer_formula(writer), text,
+    put_formula_text(book, row, 0, answer_formula(writer), text,
                      formats_text(&book->formats, TEXT_ANSWER));
   else
-    put_text(book, writer->sheet, row, 0, unranked, TEXT_ANSWER);
+    put_text(book, row, 0, unranked, TEXT_ANSWER);
   writer->row = row + 2;
 }
 
@@ -110,31 +110,30 @@ static void write_ids(struct writer *writer) {
   struct book *book = writer->book;
   const struct scenario *scenario = writer->scenario;
   const char *names[scenario->option_count];
-  put_text(book, writer->sheet, writer->row, 0, "The numbers that matter", TEXT_HEADER);
-  put_text(book, writer->sheet, writer->row, 1, "Unit", TEXT_HEADER);
+  put_text(book, writer->row, 0, "The numbers that matter", TEXT_HEADER);
+  put_text(book, writer->row, 1, "Unit", TEXT_HEADER);
   for (size_t o = 0; o < scenario->option_count; o++) {
-    put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
-             scenario->options[o].id, TEXT_HEADER_RIGHT);
+    put_text(book, writer->row, COLUMN_FIRST_OPTION + (int)o, scenario->options[o].id,
+             TEXT_HEADER_RIGHT);
     names[o] = scenario->options[o].accelerator_name;
   }
-  put_text(book, writer->sheet, ++writer->row, 0, "Accelerator", TEXT_PLAIN);
-  put_option_texts(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, names);
+  put_text(book, ++writer->row, 0, "Accelerator", TEXT_PLAIN);
+  put_option_texts(book, writer->row++, COLUMN_FIRST_OPTION, names);
 }
 
 // A row of Outputs; NAN for what has no value there.
 static void write_result(struct writer *writer, const char *label, int outputs_row,
                          const double *values, const struct unit *unit) {
   struct book *book = writer->book;
-  put_text(book, writer->sheet, writer->row, 0, label, TEXT_PLAIN);
-  put_text(book, writer->sheet, writer->row, 1, unit->text, TEXT_PLAIN);
+  put_text(book, writer->row, 0, label, TEXT_PLAIN);
+  put_text(book, writer->row, 1, unit->text, TEXT_PLAIN);
   for (size_t o = 0; o < writer->scenario->option_count; o++) {
     if (isnan(values[o])) {
-      put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
+      put_text(book, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
       continue;
     }
-    const char *cell = sheet_address(book, book->outputs->name, outputs_row, COLUMN_VALUE + (int)o,
-                                     ADDRESS_ABSOLUTE);
-    put_formula(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
+    const char *cell = cell_on(book, SHEET_OUTPUTS, outputs_row, COLUMN_VALUE + (int)o);
+    put_formula(book, writer->row, COLUMN_FIRST_OPTION + (int)o,
                 arena_printf(book->arena, "=%s", cell), values[o],
                 formats_cell(&book->formats, CELL_TOTAL_LINK, unit));
   }
@@ -148,7 +147,7 @@ static void write_item(struct writer *writer, const char *item, int outputs_row)
   const struct declaration *declaration = &writer->scenario->model->declarations[d];
   double values[writer->scenario->option_count];
   for (size_t o = 0; o < writer->scenario->option_count; o++)
-    values[o] = shown_value(writer->book, &writer->book->options[o], d, 0);
+    values[o] = shown_value(writer->book, &writer->book->sheets->options[o], d, 0);
   write_result(writer, declaration->label, outputs_row, values, &declaration->unit);
 }
 
@@ -156,53 +155,54 @@ static void write_saving(struct writer *writer) {
   const struct scenario *scenario = writer->scenario;
   double values[scenario->option_count];
   for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct standing *standing = &writer->book->ranking->options[o];
+    const struct standing *standing = &writer->book->sheets->ranking->options[o];
     values[o] = isfinite(standing->saving) ? standing->saving : 0;
     if (!standing->compared)
       values[o] = NAN;
   }
   const char *label = arena_printf(writer->book->arena, "Saving per token against %s",
                                    scenario->options[scenario->baseline].id);
-  write_result(writer, label, writer->book->rows.saving, values, &percent);
+  write_result(writer, label, writer->book->sheets->rows.saving, values, &percent);
 }
 
 static void write_cheapest(struct writer *writer) {
   struct book *book = writer->book;
-  if (!book->simulation || book->simulation_rows.cheapest < 0)
+  if (!book->sheets->simulation || !ranking_may_rank(book->sheets->ranking))
     return;
-  put_formula_text(book, writer->sheet, writer->row, 0,
+  put_formula_text(book, writer->row, 0,
                    arena_printf(book->arena, "=\"Cheapest, share of simulated draws: \"&%s",
                                 simulation_state(book)),
                    "Cheapest, share of simulated draws: current",
                    formats_text(&book->formats, TEXT_PLAIN));
-  put_text(book, writer->sheet, writer->row, 1, percent.text, TEXT_PLAIN);
+  put_text(book, writer->row, 1, percent.text, TEXT_PLAIN);
   for (size_t o = 0; o < writer->scenario->option_count; o++)
-    if (ranking_is_eligible(&book->ranking->options[o]))
-      put_formula(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
+    if (ranking_is_eligible(&book->sheets->ranking->options[o]))
+      put_formula(book, writer->row, COLUMN_FIRST_OPTION + (int)o,
                   arena_printf(book->arena, "=%s", simulation_cheapest(book, o)),
-                  book->simulation->cheapest[o], formats_cell(&book->formats, CELL_LINK, &percent));
+                  book->sheets->simulation->cheapest[o],
+                  formats_cell(&book->formats, CELL_LINK, &percent));
     else
-      put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
+      put_text(book, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
   writer->row++;
 }
 
 // Why an option is left out, live; nothing where none can be.
 static void write_unranked(struct writer *writer) {
   struct book *book = writer->book;
-  const struct ranking *ranking = book->ranking;
+  const struct ranking *ranking = book->sheets->ranking;
   const char **reasons = arena_array(book->arena, ranking->option_count, sizeof *reasons);
-  if (book->rows.why_not < 0)
+  if (!verdict_has_bars(book))
     return;
-  put_text(book, writer->sheet, writer->row, 0, "Why it is not ranked", TEXT_PLAIN);
+  put_text(book, writer->row, 0, "Why it is not ranked", TEXT_PLAIN);
   for (size_t o = 0; o < ranking->option_count; o++) {
     reasons[o] = ranking->options[o].ranked ? "-" : ranking->options[o].why_not;
-    put_formula_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
+    put_formula_text(book, writer->row, COLUMN_FIRST_OPTION + (int)o,
                      arena_printf(book->arena, "=%s",
-                                  sheet_address(book, book->outputs->name, book->rows.why_not,
-                                                COLUMN_VALUE + (int)o, ADDRESS_ABSOLUTE)),
+                                  cell_on(book, SHEET_OUTPUTS, book->sheets->rows.why_not,
+                                          COLUMN_VALUE + (int)o)),
                      reasons[o], formats_text(&book->formats, TEXT_LINKED_WRAPPED));
   }
-  set_option_height(book, writer->sheet, writer->row++, reasons);
+  set_option_height(book, writer->row++, reasons);
 }
 
 static void write_texts(struct writer *writer) {
@@ -213,10 +213,10 @@ static void write_texts(struct writer *writer) {
     grades[o] = grade_name(scenario->options[o].headline_grade);
     missing[o] = *scenario->options[o].not_included ? scenario->options[o].not_included : "-";
   }
-  put_text(book, writer->sheet, writer->row, 0, "Weakest grade that matters", TEXT_PLAIN);
-  put_option_texts(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, grades);
-  put_text(book, writer->sheet, writer->row, 0, "Not included", TEXT_PLAIN);
-  put_option_texts(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, missing);
+  put_text(book, writer->row, 0, "Weakest grade that matters", TEXT_PLAIN);
+  put_option_texts(book, writer->row++, COLUMN_FIRST_OPTION, grades);
+  put_text(book, writer->row, 0, "Not included", TEXT_PLAIN);
+  put_option_texts(book, writer->row++, COLUMN_FIRST_OPTION, missing);
 }
 
 static void write_warnings(struct writer *writer) {
@@ -227,50 +227,27 @@ static void write_warnings(struct writer *writer) {
     count += scenario->options[o].warnings.count;
   if (!count)
     return;
-  put_text(writer->book, writer->sheet, writer->row++, 0,
+  put_text(writer->book, writer->row++, 0,
            arena_printf(arena, "%zu warning%s: see Evidence", count, count > 1 ? "s" : ""),
            TEXT_NOTE);
-}
-
-// What a sheet is for; an option's is called by its id, and not here.
-static const struct {
-  const char *sheet, *about;
-} contents[] = {
-    {"Inputs", "every figure, in every case, with its source"},
-    {"Finance", "book, tax, loan and lease beside the cash view"},
-    {"Outputs", "the options side by side, and charts"},
-    {"Sensitivity", "which inputs move the result, and how far"},
-    {"Simulation", "how sure the result is"},
-    {"Negotiation", "walk-away prices"},
-    {"Decisions", "what the scenario's questions were answered"},
-    {"Evidence", "what the figures rest on"},
-    {"Checks", "differences that must be zero"},
-    {"Change log", "what this workbook was made of"},
-};
-
-static const char *about_sheet(const struct writer *writer, const char *name) {
-  for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++)
-    if (!strcmp(contents[i].sheet, name))
-      return contents[i].about;
-  return scenario_option(writer->scenario, name) >= 0 ? "its calculation, line by line" : "";
 }
 
 // All sheets that there are, in their order.
 static void write_contents(struct writer *writer, int last) {
   struct book *book = writer->book;
   lxw_worksheet *sheet;
-  put_heading(book, writer->sheet, writer->row++, last, "Contents");
+  put_heading(book, writer->row++, last, "Contents");
   STAILQ_FOREACH(sheet, book->workbook->worksheets, list_pointers) {
-    if (sheet == writer->sheet)
+    if (sheet == book->sheet)
       continue;
-    put_jump(book, writer->sheet, writer->row, 0, sheet, sheet->name);
-    put_text(book, writer->sheet, writer->row++, 1, about_sheet(writer, sheet->name), TEXT_PLAIN);
+    put_jump(book, writer->row, 0, sheet->name);
+    put_text(book, writer->row++, 1, sheet_about(book, sheet->name), TEXT_PLAIN);
   }
   writer->row++;
 }
 
 static bool has_results(const struct book *book) {
-  return book->simulation_sheet || book->decisions_sheet;
+  return book->sheets->simulation || book->sheets->decisions.count;
 }
 
 static void write_legend(struct writer *writer, int last) {
@@ -289,12 +266,12 @@ static void write_legend(struct writer *writer, int last) {
        has_results},
       {"Reading", "grey: read from a meter for a record; does not move", CELL_RESULT, watts_shown},
   };
-  put_heading(book, writer->sheet, writer->row++, last, "How to read it");
+  put_heading(book, writer->row++, last, "How to read it");
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
     if (entries[i].is_shown && !entries[i].is_shown(book))
       continue;
-    put_sample(book, writer->sheet, writer->row, 0, entries[i].sample, entries[i].role);
-    put_text(book, writer->sheet, writer->row++, 1, entries[i].meaning, TEXT_INDENTED);
+    put_sample(book, writer->row, 0, entries[i].sample, entries[i].role);
+    put_text(book, writer->row++, 1, entries[i].meaning, TEXT_INDENTED);
   }
   const char *const notes[] = {
       "Sign: costs are positive; negative amounts (credits) stand in parentheses; zero money is -.",
@@ -305,7 +282,7 @@ static void write_legend(struct writer *writer, int last) {
       "Sheets are protected without a password: Review, Unprotect Sheet.",
   };
   for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
-    put_text(book, writer->sheet, writer->row++, 0, notes[i], TEXT_NOTE);
+    put_text(book, writer->row++, 0, notes[i], TEXT_NOTE);
   writer->row++;
 }
 
@@ -319,7 +296,7 @@ static void write_grades(struct writer *writer, int last) {
       [GRADE_CLAIM] = "a statement without a method",
       [GRADE_ASSUMED] = "the user's own",
   };
-  put_heading(writer->book, writer->sheet, writer->row++, last, "Grades, strongest first");
+  put_heading(writer->book, writer->row++, last, "Grades, strongest first");
   for (int g = 0; g < GRADES; g++)
     put_line(writer, grade_name((enum grade)g), meanings[g]);
   writer->row++;
@@ -329,15 +306,15 @@ static void write_grades(struct writer *writer, int last) {
 static void write_exchange_rate(struct writer *writer) {
   struct book *book = writer->book;
   const struct scenario *scenario = writer->scenario;
-  const struct option_sheet *sheet = &book->options[scenario->baseline];
+  const struct option_sheet *sheet = &book->sheets->options[scenario->baseline];
   const int rate = model_find(scenario->model, "exchange_rate");
   if (rate < 0 || !option_has(sheet->option, rate) || sheet->option->graph->state[rate] >= 0)
     return;
   const struct figure *figure = option_figure(scenario, sheet->option, scenario->selected, rate);
   const struct declaration *declaration = &scenario->model->declarations[rate];
-  put_text(book, writer->sheet, writer->row, 0, declaration->label, TEXT_PLAIN);
-  put_text(book, writer->sheet, writer->row, 1, declaration->unit.text, TEXT_PLAIN);
-  put_link(book, writer->sheet, writer->row++, COLUMN_FIRST_OPTION, option_name(sheet, rate),
+  put_text(book, writer->row, 0, declaration->label, TEXT_PLAIN);
+  put_text(book, writer->row, 1, declaration->unit.text, TEXT_PLAIN);
+  put_link(book, writer->row++, COLUMN_FIRST_OPTION, option_name(sheet, rate),
            shown_value(book, sheet, rate, 0), &declaration->unit);
   put_line(writer, "Source of the exchange rate",
            arena_printf(book->arena, "%s%s%s", figure_source(figure), *figure->date ? ", " : "",
@@ -346,7 +323,7 @@ static void write_exchange_rate(struct writer *writer) {
 
 static void write_origin(struct writer *writer, int last) {
   const struct scenario *scenario = writer->scenario;
-  put_heading(writer->book, writer->sheet, writer->row++, last, "Origin");
+  put_heading(writer->book, writer->row++, last, "Origin");
   put_line(writer, "Scenario", scenario->path);
   put_line(writer, "Day that ages are counted from", scenario->date);
   write_exchange_rate(writer);
@@ -357,29 +334,29 @@ static void write_origin(struct writer *writer, int last) {
 static void write_title(struct writer *writer) {
   enum { TITLE_SIZE = 16 };
   const char *title = writer->scenario->title;
-  begin_sheet(writer->book, writer->sheet, title, 0, 0);
+  begin_sheet(writer->book, title, 0, 0);
   merge_row(writer, TITLE_ROW, text_characters(title), TITLE_SIZE, TEXT_TITLE_WRAPPED);
-  put_text(writer->book, writer->sheet, TITLE_ROW, 0, title, TEXT_TITLE_WRAPPED);
-  put_text(writer->book, writer->sheet, SUBTITLE_ROW, 0,
+  put_text(writer->book, TITLE_ROW, 0, title, TEXT_TITLE_WRAPPED);
+  put_text(writer->book, SUBTITLE_ROW, 0,
            "Total cost of ownership per token: live, change an input or the case", TEXT_SUBTITLE);
 }
 
 // Wrapped, as nobody scrolls on a Cover. Returns the next row.
 static int write_stamp(struct writer *writer) {
   enum { STAMP_SIZE = 12 };
-  const char *text = stamp_text(writer->book);
+  const char *text = scenario_stamp(writer->scenario, writer->book->arena);
   if (!*text)
     return FIRST_STAMP_ROW;
   merge_row(writer, FIRST_STAMP_ROW, strlen(text), STAMP_SIZE, TEXT_STAMP_WRAPPED);
-  put_text(writer->book, writer->sheet, FIRST_STAMP_ROW, 0, text, TEXT_STAMP_WRAPPED);
+  put_text(writer->book, FIRST_STAMP_ROW, 0, text, TEXT_STAMP_WRAPPED);
   return FIRST_STAMP_ROW + 1;
 }
 
 // The three numbers that matter, and what they are worth.
 static void write_numbers(struct writer *writer) {
   write_ids(writer);
-  write_item(writer, "cost_per_mtok", writer->book->rows.cost);
-  write_item(writer, "tco", writer->book->rows.tco);
+  write_item(writer, "cost_per_mtok", writer->book->sheets->rows.cost);
+  write_item(writer, "tco", writer->book->sheets->rows.tco);
   write_saving(writer);
   write_cheapest(writer);
   write_unranked(writer);
@@ -391,17 +368,17 @@ static void write_numbers(struct writer *writer) {
 void write_cover(struct book *book) {
   const struct scenario *scenario = book->scenario;
   int last = COLUMN_FIRST_OPTION + (int)scenario->option_count - 1;
-  last = last < LEAST_COLUMNS ? LEAST_COLUMNS : last;
-  struct writer writer = {.book = book, .scenario = scenario, .sheet = book->cover, .last = last};
+  last = last < MIN_COLUMNS ? MIN_COLUMNS : last;
+  struct writer writer = {.book = book, .scenario = scenario, .last = last};
   write_title(&writer);
-  worksheet_fit_to_pages(book->cover, 1, 1);
-  if (last <= LEAST_COLUMNS + 1)
-    worksheet_set_portrait(book->cover);
+  worksheet_fit_to_pages(book->sheet, 1, 1);
+  if (last <= MIN_COLUMNS + 1)
+    worksheet_set_portrait(book->sheet);
   writer.row = write_stamp(&writer) + 1;
   write_answer(&writer);
   write_case(&writer);
-  put_text(book, writer.sheet, writer.row, 0, "Checks", TEXT_STRONG);
-  put_check_state(book, writer.sheet, writer.row, 1);
+  put_text(book, writer.row, 0, "Checks", TEXT_STRONG);
+  put_check_state(book, writer.row, 1);
   writer.row += 2;
   write_numbers(&writer);
   writer.row = insert_cover_chart(book, writer.row, COVER_CHART_WIDTH);
@@ -409,8 +386,6 @@ void write_cover(struct book *book) {
   write_legend(&writer, last);
   write_grades(&writer, last);
   write_origin(&writer, last);
-  worksheet_set_column(book->cover, 0, 0, LABEL_WIDTH, NULL);
-  worksheet_set_column(book->cover, 1, 1, UNIT_WIDTH, NULL);
-  worksheet_set_column(book->cover, 2, (lxw_col_t)last, option_width(scenario), NULL);
-  end_sheet(book->cover, writer.row - 1, last);
+  set_widths(book, (const int[]){LABEL_WIDTH, UNIT_WIDTH, option_width(scenario)}, 3, last);
+  end_sheet(book, writer.row - 1, last);
 }

@@ -1,4 +1,5 @@
 #include "reports/workbook/evidence_watts.h"
+#include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
 
 #include <math.h>
@@ -14,7 +15,6 @@ static const struct unit seconds = {.text = "s", .dimension = {{[BASE_H] = 1}}};
 
 struct writer {
   struct book *book;
-  lxw_worksheet *sheet;
   int row; // the next
 };
 
@@ -46,17 +46,16 @@ const char *watts_words(const struct option *option, struct arena *arena) {
 
 // Above numbers, but for the first column.
 static void put_numbers_header(struct writer *writer, const char *const *texts, int count) {
-  put_header(writer->book, writer->sheet, writer->row, texts, count);
-  for (int i = 1; i < count; i++)
-    put_text(writer->book, writer->sheet, writer->row, i, texts[i], TEXT_HEADER_RIGHT);
+  put_header(writer->book, writer->row, texts, 1);
+  put_headings(writer->book, writer->row, 1, texts + 1, count - 1);
   writer->row++;
 }
 
 // ---- how it was measured
 
 static void put_line(struct writer *writer, const char *label, const char *text) {
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_WINDOW, label, TEXT_PLAIN);
-  put_text(writer->book, writer->sheet, writer->row++, COLUMN_SECONDS, text, TEXT_PLAIN);
+  put_text(writer->book, writer->row, COLUMN_WINDOW, label, TEXT_PLAIN);
+  put_text(writer->book, writer->row++, COLUMN_SECONDS, text, TEXT_PLAIN);
 }
 
 static const char *scope_text(const struct measurement *record, struct arena *arena) {
@@ -98,7 +97,7 @@ static const char *kind_text(const struct measurement_readings *readings, struct
 static void write_words(struct writer *writer, const struct option *option) {
   struct arena *arena = writer->book->arena;
   const struct measurement *record = option->record;
-  put_heading(writer->book, writer->sheet, writer->row++, LAST_COLUMN,
+  put_heading(writer->book, writer->row++, LAST_COLUMN,
               arena_printf(arena, "%s: measured watts over time", option->id));
   put_line(writer, "Meter", record->energy_meter);
   put_line(writer, "Scope", scope_text(record, arena));
@@ -113,8 +112,7 @@ static void write_words(struct writer *writer, const struct option *option) {
 
 static void put_result(const struct writer *writer, int row, int column, double value,
                        const struct unit *unit) {
-  put_number(writer->book, writer->sheet, row, column, value,
-             formats_result(&writer->book->formats, value, unit));
+  put_number(writer->book, row, column, value, formats_result(&writer->book->formats, value, unit));
 }
 
 struct tdp {
@@ -139,7 +137,7 @@ static void write_end(struct writer *writer, const struct measurement *record, d
   put_result(writer, writer->row, COLUMN_SECONDS, at_s, &seconds);
   put_result(writer, writer->row, COLUMN_WATTS, record->load_power_w, &watts);
   if (name)
-    put_link(writer->book, writer->sheet, writer->row, COLUMN_TDP, name, tdp->power_w, &watts);
+    put_link(writer->book, writer->row, COLUMN_TDP, name, tdp->power_w, &watts);
   writer->row++;
 }
 
@@ -161,7 +159,7 @@ static void write_lines(struct writer *writer, struct watts_table *table) {
                           arena_printf(book->arena, "TDP (datasheet) of %s", option->accelerator),
                           tdp.source, tdp.power_w, &watts);
   put_numbers_header(writer, headings, table->has_tdp ? 4 : 3);
-  table->lines = writer->row;
+  table->lines = book_place(book, writer->row);
   table->end_s = fmax(end_of(&record->readings.idle), end_of(&record->readings.load));
   write_end(writer, record, 0, &tdp, name);
   write_end(writer, record, table->end_s, &tdp, name);
@@ -171,7 +169,7 @@ static void write_lines(struct writer *writer, struct watts_table *table) {
 
 int watts_write(struct book *book, const struct option_sheet *sheet, int row,
                 struct watts_table *table) {
-  struct writer writer = {.book = book, .sheet = book->evidence, .row = row};
+  struct writer writer = {.book = book, .row = row};
   *table = (struct watts_table){.option = sheet};
   if (!has_readings(sheet->option))
     return row;
@@ -188,11 +186,10 @@ static int write_window(struct writer *writer, const char *name,
                         const struct measurement_window *window) {
   const int first = writer->row;
   for (size_t i = 0; i < window->count; i++, writer->row++) {
-    put_text(writer->book, writer->sheet, writer->row, COLUMN_WINDOW, name, TEXT_PLAIN);
+    put_text(writer->book, writer->row, COLUMN_WINDOW, name, TEXT_PLAIN);
     put_result(writer, writer->row, COLUMN_SECONDS, window->end_s[i], &seconds);
     if (isnan(window->power_w[i]))
-      put_text(writer->book, writer->sheet, writer->row, COLUMN_GAP,
-               "a gap: the meter was not read", TEXT_NOTE);
+      put_text(writer->book, writer->row, COLUMN_GAP, "a gap: the meter was not read", TEXT_NOTE);
     else
       put_result(writer, writer->row, COLUMN_WATTS, window->power_w[i], &watts);
   }
@@ -206,9 +203,8 @@ struct look {
   uint8_t dash;
 };
 
-static void add_line(const struct writer *writer, lxw_chart *chart, int first, int last, int column,
-                     const struct look *look) {
-  const char *sheet = writer->sheet->name;
+static void add_line(lxw_chart *chart, int first, int last, int column, const struct look *look) {
+  const char *sheet = SHEET_EVIDENCE;
   const struct chart_range x = {sheet, first, COLUMN_SECONDS, last, COLUMN_SECONDS};
   const struct chart_range y = {sheet, first, column, last, column};
   lxw_chart_series *series = chart_add_line(chart, &x, &y, look->name, 0);
@@ -237,49 +233,49 @@ static void insert_chart(const struct writer *writer, const struct watts_table *
       book, LXW_CHART_SCATTER_STRAIGHT,
       arena_printf(book->arena, "Measured watts over time, %s", table->option->option->id));
   if (readings->idle.count)
-    add_line(writer, chart, idle, idle + (int)readings->idle.count - 1, COLUMN_WATTS, &idle_look);
-  add_line(writer, chart, table->load, table->load + (int)readings->load.count - 1, COLUMN_WATTS,
+    add_line(chart, idle, idle + (int)readings->idle.count - 1, COLUMN_WATTS, &idle_look);
+  add_line(chart, table->load, table->load + (int)readings->load.count - 1, COLUMN_WATTS,
            &load_look);
-  add_line(writer, chart, table->lines, table->lines + 1, COLUMN_WATTS, &mean_look);
+  add_line(chart, table->lines, table->lines + 1, COLUMN_WATTS, &mean_look);
   if (table->has_tdp)
-    add_line(writer, chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp_look);
+    add_line(chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp_look);
   set_axes(chart);
-  chart_place_sized(book, writer->sheet, chart, table->chart, CHART_PIXELS, CHART_HIGH,
+  chart_place_sized(book, chart, table->chart, CHART_PIXELS, CHART_HIGH,
                     "Lines: the meter's readings while idle and under load, their mean under load "
                     "and the datasheet's TDP");
 }
 
 int watts_write_readings(struct book *book, struct watts_table *table, int row) {
   static const char *const headings[] = {"Window", "Seconds", "W", ""};
-  struct writer writer = {.book = book, .sheet = book->evidence, .row = row};
+  struct writer writer = {.book = book, .row = row};
   const struct option *option = table->option->option;
   if (!has_readings(option))
     return row;
-  put_heading(book, writer.sheet, writer.row++, LAST_COLUMN,
+  put_heading(book, writer.row++, LAST_COLUMN,
               arena_printf(book->arena, "%s: readings of the meter", option->id));
   put_numbers_header(&writer, headings, 4);
   const int idle = write_window(&writer, "idle", &option->record->readings.idle);
   table->load = write_window(&writer, "under load", &option->record->readings.load);
-  insert_chart(&writer, table, idle);
+  if (book->writing)
+    insert_chart(&writer, table, idle);
   return writer.row + 1;
 }
 
 lxw_chart *watts_overview(struct book *book) {
   lxw_chart *chart =
       chart_begin(book, LXW_CHART_SCATTER_STRAIGHT, "Measured watts over time, beside the TDP");
-  const struct writer writer = {.book = book, .sheet = book->evidence};
   for (size_t o = 0; o < book->scenario->option_count; o++) {
-    const struct watts_table *table = &book->watts[o];
+    const struct watts_table *table = &book->sheets->watts[o];
     if (!has_readings(table->option->option))
       continue;
     const struct option *option = table->option->option;
     const struct look load = {option->id, option_colour(o), 2, LXW_CHART_LINE_DASH_SOLID};
     const struct look tdp = {arena_printf(book->arena, "%s: TDP (datasheet)", option->id),
                              option_colour(o), 2, LXW_CHART_LINE_DASH_DASH};
-    add_line(&writer, chart, table->load,
-             table->load + (int)option->record->readings.load.count - 1, COLUMN_WATTS, &load);
+    add_line(chart, table->load, table->load + (int)option->record->readings.load.count - 1,
+             COLUMN_WATTS, &load);
     if (table->has_tdp)
-      add_line(&writer, chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp);
+      add_line(chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp);
   }
   set_axes(chart);
   return chart;

@@ -2,13 +2,14 @@
 // earns back. The views are the groups of the cost model that say so.
 #include "model/questions/comparison.h"
 #include "model/scenario/ranking.h"
-#include "reports/answers/compare.h"
-#include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formula.h"
+#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
+enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
 
 static const char never[] = "not within the horizon";
 static const struct unit ratio = {.text = "-", .counts = true};
@@ -19,7 +20,6 @@ struct writer {
   struct book *book;
   const struct scenario *scenario;
   const struct model *model;
-  lxw_worksheet *sheet;
   int row; // the next
 };
 
@@ -27,39 +27,25 @@ static int last_column(const struct writer *writer) {
   return COLUMN_PERIOD + writer->scenario->periods - 1;
 }
 
-static const char *here(const struct writer *writer, int row, int column, enum address fixed) {
-  return cell_address(row, column, fixed, writer->book->arena);
-}
-
 // "E7:L7"
 static const char *whole_row(const struct writer *writer, int row) {
-  return arena_printf(writer->book->arena, "%s:%s",
-                      here(writer, row, COLUMN_PERIOD, ADDRESS_RELATIVE),
-                      here(writer, row, last_column(writer), ADDRESS_RELATIVE));
+  return arena_printf(writer->book->arena, "%s:%s", cell_here(writer->book, row, COLUMN_PERIOD),
+                      cell_here(writer->book, row, last_column(writer)));
 }
 
 static int write_labels(struct writer *writer, const char *label, const char *key,
                         const char *unit) {
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_LABEL, label, TEXT_PLAIN);
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_KEY, key, TEXT_NOTE);
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_UNIT, unit, TEXT_PLAIN);
+  put_labels(writer->book, writer->row, label, key, unit);
   return writer->row++;
 }
 
 // A table's heading with the periods' numbers over their columns.
 static void write_header(struct writer *writer, const char *title) {
-  struct book *book = writer->book;
-  const struct option_sheet *first = &book->options[0];
-  const char *headings[] = {title, "Key", "Unit"};
-  put_header(book, writer->sheet, writer->row, headings, 3);
-  put_text(book, writer->sheet, writer->row, COLUMN_VALUE, "Value", TEXT_HEADER_RIGHT);
-  for (int t = 0; t < writer->scenario->periods; t++) {
-    int column = COLUMN_PERIOD + t;
-    const char *time = sheet_address(book, first->option->id, first->time_row, column, ADDRESS_ROW);
-    put_formula(book, writer->sheet, writer->row, column, arena_printf(book->arena, "=%s", time), t,
-                formats_text(&book->formats, TEXT_HEADER_RIGHT));
-  }
-  writer->row++;
+  const char *const headings[] = {title, "Key", "Unit"};
+  static const char *const value[] = {"Value"};
+  put_header(writer->book, writer->row, headings, 3);
+  put_headings(writer->book, writer->row, COLUMN_VALUE, value, 1);
+  put_periods(writer->book, writer->row++);
 }
 
 // ---- the views
@@ -76,25 +62,19 @@ static bool has_view(const struct writer *writer, const struct option *option, i
   return false;
 }
 
-static const char *series_cell(const struct writer *writer, const struct option_sheet *sheet,
-                               int declaration, int column) {
-  return sheet_address(writer->book, sheet->option->id, sheet->rows[declaration], column,
-                       ADDRESS_RELATIVE);
-}
-
 static void write_item(struct writer *writer, const struct option_sheet *sheet, int declaration) {
   struct book *book = writer->book;
   const struct declaration *item = &writer->model->declarations[declaration];
   const char *key = arena_printf(book->arena, "%s.%s", sheet->option->id, item->name);
   int row = write_labels(writer, item->label, key, item->unit.text);
   if (item->kind != DECLARATION_SERIES) {
-    put_link(book, writer->sheet, row, COLUMN_VALUE, option_name(sheet, declaration),
+    put_link(book, row, COLUMN_VALUE, option_name(sheet, declaration),
              shown_value(book, sheet, declaration, 0), &item->unit);
     return;
   }
   for (int t = 0; t < writer->scenario->periods; t++) {
-    const char *cell = series_cell(writer, sheet, declaration, COLUMN_PERIOD + t);
-    put_formula(book, writer->sheet, row, COLUMN_PERIOD + t, arena_printf(book->arena, "=%s", cell),
+    const char *cell = series_cell(writer->book, sheet, declaration, COLUMN_PERIOD + t);
+    put_formula(book, row, COLUMN_PERIOD + t, arena_printf(book->arena, "=%s", cell),
                 shown_value(book, sheet, declaration, t),
                 formats_cell(&book->formats, CELL_LINK, &item->unit));
   }
@@ -103,13 +83,13 @@ static void write_item(struct writer *writer, const struct option_sheet *sheet, 
 static void write_view(struct writer *writer, int group) {
   bool headed = false;
   for (size_t o = 0; o < writer->scenario->option_count; o++) {
-    const struct option_sheet *sheet = &writer->book->options[o];
+    const struct option_sheet *sheet = &writer->book->sheets->options[o];
     if (!has_view(writer, sheet->option, group))
       continue;
     if (!headed)
       write_header(writer, writer->model->groups[group].label);
     headed = true;
-    put_heading(writer->book, writer->sheet, writer->row++, last_column(writer), sheet->option->id);
+    put_heading(writer->book, writer->row++, last_column(writer), sheet->option->id);
     for (int d = 0; d < writer->model->count; d++)
       if (in_view(writer, d, group) && option_has(sheet->option, d))
         write_item(writer, sheet, d);
@@ -139,7 +119,7 @@ static int put_row(struct writer *writer, const struct block *block, const char 
 
 static void put_value(struct writer *writer, int row, const char *formula, double value,
                       enum cell_role role, const struct unit *unit) {
-  put_formula(writer->book, writer->sheet, row, COLUMN_VALUE, formula, value,
+  put_formula(writer->book, row, COLUMN_VALUE, formula, value,
               formats_cell(&writer->book->formats, role, unit));
 }
 
@@ -147,7 +127,7 @@ static void put_value(struct writer *writer, int row, const char *formula, doubl
 static void put_number_or_text(struct writer *writer, int row, const char *formula, double value,
                                const struct unit *unit) {
   if (isnan(value))
-    put_formula_text(writer->book, writer->sheet, row, COLUMN_VALUE, formula, never,
+    put_formula_text(writer->book, row, COLUMN_VALUE, formula, never,
                      formats_cell(&writer->book->formats, CELL_TOTAL, unit));
   else
     put_value(writer, row, formula, value, CELL_TOTAL, unit);
@@ -162,12 +142,12 @@ static int write_flow(struct writer *writer, const struct block *block, const ch
   int row = put_row(writer, block, label, key, unit);
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    const char *formula = arena_printf(
-        arena, "=%s*(%s-%s*%s)", here(writer, block->direction, COLUMN_VALUE, ADDRESS_ABSOLUTE),
-        series_cell(writer, block->baseline, d, column),
-        series_cell(writer, block->option, d, column),
-        here(writer, block->scale, COLUMN_VALUE, ADDRESS_ABSOLUTE));
-    put_formula(writer->book, writer->sheet, row, column, formula, values[t],
+    const char *formula = arena_printf(arena, "=%s*(%s-%s*%s)",
+                                       cell_fixed(writer->book, block->direction, COLUMN_VALUE),
+                                       series_cell(writer->book, block->baseline, d, column),
+                                       series_cell(writer->book, block->option, d, column),
+                                       cell_fixed(writer->book, block->scale, COLUMN_VALUE));
+    put_formula(writer->book, row, column, formula, values[t],
                 formats_cell(&writer->book->formats, CELL_FORMULA, unit));
   }
   return row;
@@ -181,9 +161,9 @@ static int write_running(struct writer *writer, const struct block *block, int f
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
     const char *formula =
-        arena_printf(writer->book->arena, "=%s+%s", here(writer, row, column - 1, ADDRESS_RELATIVE),
-                     here(writer, flow, column, ADDRESS_RELATIVE));
-    put_formula(writer->book, writer->sheet, row, column, formula, values[t],
+        arena_printf(writer->book->arena, "=%s+%s", cell_here(writer->book, row, column - 1),
+                     cell_here(writer->book, flow, column));
+    put_formula(writer->book, row, column, formula, values[t],
                 formats_cell(&writer->book->formats, CELL_FORMULA, unit));
   }
   return row;
@@ -201,10 +181,11 @@ static int write_owed(struct writer *writer, const struct block *block, int runn
   int row = put_row(writer, block, label, key, &flag);
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    const char *formula = arena_printf(writer->book->arena, "=IF(MAX(%s:%s)<0,1,0)",
-                                       here(writer, running, COLUMN_PERIOD, ADDRESS_COLUMN),
-                                       here(writer, running, column, ADDRESS_RELATIVE));
-    put_formula(writer->book, writer->sheet, row, column, formula, is_owed(values, t),
+    const char *formula =
+        arena_printf(writer->book->arena, "=IF(MAX(%s:%s)<0,1,0)",
+                     cell_address(running, COLUMN_PERIOD, ADDRESS_COLUMN, writer->book->arena),
+                     cell_here(writer->book, running, column));
+    put_formula(writer->book, row, column, formula, is_owed(values, t),
                 formats_cell(&writer->book->formats, CELL_FORMULA, &flag));
   }
   return row;
@@ -219,16 +200,15 @@ static int write_time(struct writer *writer, const struct block *block, const in
   int row = put_row(writer, block, label, key, unit);
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    const char *before = here(writer, owed, column - 1, ADDRESS_RELATIVE);
-    const char *formula = arena_printf(arena, "=IF(%s*(1-%s)=1,(-%s)/%s,%s)*%s", before,
-                                       here(writer, owed, column, ADDRESS_RELATIVE),
-                                       here(writer, sum, column - 1, ADDRESS_RELATIVE),
-                                       here(writer, flow, column, ADDRESS_RELATIVE), before,
-                                       series_cell(writer, block->option, period, column));
+    const char *before = cell_here(writer->book, owed, column - 1);
+    const char *formula = arena_printf(
+        arena, "=IF(%s*(1-%s)=1,(-%s)/%s,%s)*%s", before, cell_here(writer->book, owed, column),
+        cell_here(writer->book, sum, column - 1), cell_here(writer->book, flow, column), before,
+        series_cell(writer->book, block->option, period, column));
     double share = t && is_owed(running, t - 1) ? 1 : 0;
     if (share > 0 && !is_owed(running, t))
       share = -running[t - 1] / (running[t] - running[t - 1]);
-    put_formula(writer->book, writer->sheet, row, column, formula,
+    put_formula(writer->book, row, column, formula,
                 share * shown_value(writer->book, block->option, period, t),
                 formats_cell(&writer->book->formats, CELL_FORMULA, unit));
   }
@@ -256,7 +236,7 @@ static int write_payback(struct writer *writer, const struct block *block, const
   int row = put_row(writer, block, arena_printf(arena, "Payback time%s", what),
                     arena_printf(arena, "%spayback", key), year);
   const char *formula = arena_printf(arena, "=IF(AND(%s<0,MAX(%s)>=0),SUM(%s),\"%s\")",
-                                     here(writer, rows[0], COLUMN_PERIOD, ADDRESS_RELATIVE),
+                                     cell_here(writer->book, rows[0], COLUMN_PERIOD),
                                      whole_row(writer, rows[1]), whole_row(writer, time), never);
   put_number_or_text(writer, row, formula, payback / unit_cell_factor(year), year);
   return rows[0];
@@ -277,9 +257,9 @@ static void write_terms(struct writer *writer, struct block *block) {
                          "scale", &ratio);
   put_value(writer, block->scale, arena_printf(arena, "=%s/%s", theirs->text, ours->text),
             comparison->scale, CELL_FORMULA, &ratio);
-  const char *first_ours = series_cell(writer, block->option, cash, COLUMN_PERIOD);
-  const char *first_theirs = series_cell(writer, block->baseline, cash, COLUMN_PERIOD);
-  const char *scale = here(writer, block->scale, COLUMN_VALUE, ADDRESS_RELATIVE);
+  const char *first_ours = series_cell(writer->book, block->option, cash, COLUMN_PERIOD);
+  const char *first_theirs = series_cell(writer->book, block->baseline, cash, COLUMN_PERIOD);
+  const char *scale = cell_here(writer->book, block->scale, COLUMN_VALUE);
   block->direction =
       put_row(writer, block,
               arena_printf(arena, "1: %s is the dearer purchase; -1: %s", block->id, baseline),
@@ -288,10 +268,10 @@ static void write_terms(struct writer *writer, struct block *block) {
             arena_printf(arena, "=IF(%s-%s*%s>0,-1,1)", first_theirs, first_ours, scale),
             comparison->direction, CELL_FORMULA, &flag);
   int row = put_row(writer, block, "The dearer purchase", "dearer", &ratio);
-  put_formula_text(book, writer->sheet, row, COLUMN_VALUE,
+  put_formula_text(book, row, COLUMN_VALUE,
                    arena_printf(arena, "=IF(%s=1,\"%s\",\"%s\")",
-                                here(writer, block->direction, COLUMN_VALUE, ADDRESS_RELATIVE),
-                                block->id, baseline),
+                                cell_here(writer->book, block->direction, COLUMN_VALUE), block->id,
+                                baseline),
                    comparison->direction > 0 ? block->id : baseline,
                    formats_cell_text(&book->formats, CELL_TOTAL));
 }
@@ -304,13 +284,13 @@ static void write_rate(struct writer *writer, const struct block *block, int flo
   int row =
       put_row(writer, block, "Internal rate of return (IRR) per period", "irr_per_period", &share);
   const char *flows = whole_row(writer, flow);
-  const char *outlay = here(writer, flow, COLUMN_PERIOD, ADDRESS_RELATIVE);
+  const char *outlay = cell_here(writer->book, flow, COLUMN_PERIOD);
   // Spreadsheets search from a first guess: of high rates, the first period's alone is near enough.
-  const char *formula = arena_printf(
-      arena, "=IF(AND(%s<0,SUM(%s)>0),IRR(%s,MAX(0,(%s/(-%s))-1)),\"%s\")", outlay, flows, flows,
-      here(writer, flow, COLUMN_PERIOD + 1, ADDRESS_RELATIVE), outlay, never);
+  const char *formula =
+      arena_printf(arena, "=IF(AND(%s<0,SUM(%s)>0),IRR(%s,MAX(0,(%s/(-%s))-1)),\"%s\")", outlay,
+                   flows, flows, cell_here(writer->book, flow, COLUMN_PERIOD + 1), outlay, never);
   put_number_or_text(writer, row, formula, block->comparison->irr_per_period, &share);
-  const char *found = here(writer, row, COLUMN_VALUE, ADDRESS_RELATIVE);
+  const char *found = cell_here(writer->book, row, COLUMN_VALUE);
   row = put_row(writer, block, "Internal rate of return (IRR) of the extra outlay", "irr", &rate);
   formula = arena_printf(arena, "=IF(ISNUMBER(%s),((1+%s)^(1/%s))-1,\"%s\")", found, found,
                          length->text, never);
@@ -321,11 +301,11 @@ static void write_sums(struct writer *writer, const struct block *block, int flo
   struct arena *arena = writer->book->arena;
   const struct comparison *comparison = block->comparison;
   const struct unit *usd = unit_of(writer, "cash");
-  const char *direction = here(writer, block->direction, COLUMN_VALUE, ADDRESS_RELATIVE);
+  const char *direction = cell_here(writer->book, block->direction, COLUMN_VALUE);
   const char *baseline = block->baseline->option->id;
   int row = put_row(writer, block, "Extra outlay of the dearer purchase", "extra_outlay", usd);
   put_value(writer, row,
-            arena_printf(arena, "=(-%s)", here(writer, flow, COLUMN_PERIOD, ADDRESS_RELATIVE)),
+            arena_printf(arena, "=(-%s)", cell_here(writer->book, flow, COLUMN_PERIOD)),
             comparison->extra_outlay, CELL_TOTAL, usd);
   row = put_row(writer, block, arena_printf(arena, "Saved by %s against %s", block->id, baseline),
                 "saved", usd);
@@ -341,7 +321,7 @@ static void write_sums(struct writer *writer, const struct block *block, int flo
 static void write_difference(struct writer *writer, struct block *block) {
   const struct comparison *comparison = block->comparison;
   put_heading(
-      writer->book, writer->sheet, writer->row++, last_column(writer),
+      writer->book, writer->row++, last_column(writer),
       arena_printf(writer->book->arena, "%s against %s", block->id, block->baseline->option->id));
   write_terms(writer, block);
   int flow = write_payback(writer, block, "cash", "", "", comparison->flow, comparison->cumulative,
@@ -355,11 +335,11 @@ static void write_difference(struct writer *writer, struct block *block) {
 
 static void write_differences(struct writer *writer) {
   const struct scenario *scenario = writer->scenario;
-  const struct option_sheet *baseline = &writer->book->options[scenario->baseline];
+  const struct option_sheet *baseline = &writer->book->sheets->options[scenario->baseline];
   bool headed = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct option_sheet *sheet = &writer->book->options[o];
-    if (o == scenario->baseline || !writer->book->ranking->options[o].compared)
+    const struct option_sheet *sheet = &writer->book->sheets->options[o];
+    if (o == scenario->baseline || !writer->book->sheets->ranking->options[o].compared)
       continue;
     struct block block = {.option = sheet,
                           .baseline = baseline,
@@ -374,29 +354,19 @@ static void write_differences(struct writer *writer) {
   }
 }
 
-static void set_widths(const struct writer *writer) {
-  lxw_worksheet *sheet = writer->sheet;
-  worksheet_set_column(sheet, COLUMN_LABEL, COLUMN_LABEL, 52, NULL);
-  worksheet_set_column(sheet, COLUMN_KEY, COLUMN_KEY, 36, NULL);
-  worksheet_set_column(sheet, COLUMN_UNIT, COLUMN_UNIT, 10, NULL);
-  worksheet_set_column(sheet, COLUMN_VALUE, COLUMN_VALUE, 22, NULL);
-  worksheet_set_column(sheet, COLUMN_PERIOD, (lxw_col_t)last_column(writer), 14, NULL);
-}
-
 void write_finance(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  struct writer writer = {
-      .book = book, .scenario = scenario, .model = scenario->model, .sheet = book->finance};
-  begin_sheet(book, book->finance, "Finance", NOTE_ROW + 1, COLUMN_LABEL + 1);
-  put_text(book, book->finance, NOTE_ROW, 0,
+  struct writer writer = {.book = book, .scenario = scenario, .model = scenario->model};
+  begin_sheet(book, "Finance", NOTE_ROW + 1, COLUMN_LABEL + 1);
+  put_text(book, NOTE_ROW, 0,
            "The same purchase in each view by itself; amounts of two views are never added. "
            "Period 0 is the purchase.",
            TEXT_NOTE);
-  writer.row = put_stamps(book, book->finance, FIRST_STAMP_ROW) + 1;
+  writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;
   for (int g = 0; g < writer.model->group_count; g++)
     if (writer.model->groups[g].view)
       write_view(&writer, g);
   write_differences(&writer);
-  set_widths(&writer);
-  end_sheet(book->finance, writer.row - 1, last_column(&writer));
+  set_widths(book, (const int[]){52, 36, 10, 22, 14}, 5, last_column(&writer));
+  end_sheet(book, writer.row - 1, last_column(&writer));
 }

@@ -1,11 +1,14 @@
 // Inputs: every figure that an analyst may change, in every case, and the constants of formulas.
-#include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formula.h"
+#include "reports/workbook/provenance.h"
+#include "reports/workbook/sheets.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { TITLE_ROW, NOTE_ROW, CASE_ROW, INDEX_ROW, HEADER_ROW = 5 };
+enum { NOTE_ROW = 1, CASE_ROW, INDEX_ROW, HEADER_ROW = 5 };
 
 // A row of the table. Options that take an input from the common level share one.
 struct input {
@@ -20,7 +23,6 @@ enum { SOURCE_WIDTH = 48 };
 struct inputs_table {
   struct book *book;
   const struct scenario *scenario;
-  lxw_worksheet *sheet;
   int row;                       // the next
   int source, date, grade, from; // columns
   int run;                       // of the values that a simulation was run with; -1: none
@@ -116,8 +118,7 @@ static const char *followed(const struct inputs_table *table, const struct input
   int column = COLUMN_CASE + (int)which_case;
   if (!input->shared && input->shared_row >= 0 &&
       is_common(table, input->owner, which_case, input->declaration))
-    return arena_printf(arena, "=%s",
-                        cell_address(input->shared_row, column, ADDRESS_RELATIVE, arena));
+    return arena_printf(arena, "=%s", cell_here(table->book, input->shared_row, column));
   bool own = figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_CASE_OPTION;
   bool same = cell_value(table, input, which_case) == cell_value(table, input, 0);
   if (!which_case || own || !same)
@@ -133,10 +134,10 @@ static void write_cases(const struct inputs_table *table, const struct input *in
     double value = cell_value(table, input, c);
     int column = COLUMN_CASE + (int)c;
     if (formula)
-      put_formula(book, table->sheet, input->row, column, formula, value,
+      put_formula(book, input->row, column, formula, value,
                   formats_cell(&book->formats, CELL_INHERITED, unit));
     else
-      put_number(book, table->sheet, input->row, column, value,
+      put_number(book, input->row, column, value,
                  formats_cell(&book->formats, c ? CELL_OVERRIDE : CELL_INPUT, unit));
   }
 }
@@ -148,70 +149,23 @@ static void write_live(const struct inputs_table *table, const struct input *inp
   const int last = table->source - 1;
   const char *formula = arena_printf(
       arena, "=INDEX(%s:%s,1,%s)", cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
-      cell_address(input->row, last, ADDRESS_COLUMN, arena), book->case_index->text);
-  book->case_index->used = true;
-  put_formula(book, table->sheet, input->row, COLUMN_LIVE, formula,
+      cell_address(input->row, last, ADDRESS_COLUMN, arena), book->sheets->case_index->text);
+  book->sheets->case_index->used = true;
+  put_formula(book, input->row, COLUMN_LIVE, formula,
               cell_value(table, input, table->scenario->selected),
               formats_cell(&book->formats, CELL_FORMULA, unit));
-}
-
-const char *figure_source(const struct figure *figure) {
-  if (figure->origin == ORIGIN_DEFAULT)
-    return "default of the cost model";
-  if (*figure->source)
-    return figure->source;
-  bool set = figure->origin == ORIGIN_SET || figure->origin == ORIGIN_SET_OPTION;
-  return set ? "own assumption, --set" : "own assumption";
-}
-
-const char *figure_grade(const struct figure *figure) {
-  bool given = figure->origin != ORIGIN_DEFAULT && figure->origin != ORIGIN_RENT;
-  return given ? grade_name(figure->grade) : "default";
-}
-
-// YYYY, YYYY-MM or YYYY-MM-DD; what is written in another way becomes the last day that it can
-// mean.
-const char *figure_date(const struct figure *figure, struct arena *arena) {
-  static const size_t lengths[] = {4, 7, 10};
-  struct date date;
-  if (!date_parse(figure->date, &date))
-    return "-";
-  size_t digits = strspn(figure->date, "0123456789-"), length = strlen(figure->date);
-  for (size_t i = 0; i < 3; i++)
-    if (length == lengths[i] && digits == length && (length == 4 || figure->date[4] == '-') &&
-        strcspn(figure->date, "-") == 4)
-      return figure->date;
-  return arena_printf(arena, "%04d-%02d-%02d", date.year, date.month, date.day);
-}
-
-const char *figure_place(const struct book *book, const struct figure *figure, int declaration) {
-  struct place place = figure->place;
-  if (place.source && !place.line) { // a record, as a whole
-    const char *slash = strrchr(place.source->name, '/');
-    return slash ? slash + 1 : place.source->name;
-  }
-  if (!place.source)
-    place = book->scenario->model->declarations[declaration].place;
-  if (!place.source)
-    return "cost model";
-  // Where the catalogue lies differs from machine to machine, and says nothing.
-  const char *file = strrchr(place.source->name, '/');
-  if (figure->origin == ORIGIN_CATALOGUE && file)
-    return arena_printf(book->arena, "data%s:%d", file, place.line);
-  return arena_printf(book->arena, "%s:%d", place.source->name, place.line);
 }
 
 static void write_provenance(const struct inputs_table *table, const struct input *input) {
   struct book *book = table->book;
   const struct figure *figure =
       figure_of(table, input->owner, table->scenario->selected, input->declaration);
-  put_wrapped(book, table->sheet, input->row, table->source, figure_source(figure), SOURCE_WIDTH,
+  put_wrapped(book, input->row, table->source, figure_source(figure), SOURCE_WIDTH,
               TEXT_INDENTED_WRAPPED);
-  put_text(book, table->sheet, input->row, table->date, figure_date(figure, book->arena),
-           TEXT_PLAIN);
-  put_text(book, table->sheet, input->row, table->grade, figure_grade(figure), TEXT_PLAIN);
-  put_text(book, table->sheet, input->row, table->from,
-           figure_place(book, figure, input->declaration), TEXT_PLAIN);
+  put_text(book, input->row, table->date, figure_date(figure, book->arena), TEXT_PLAIN);
+  put_text(book, input->row, table->grade, figure_grade(figure), TEXT_PLAIN);
+  put_text(book, input->row, table->from,
+           figure_place(table->scenario, figure, input->declaration, book->arena), TEXT_PLAIN);
 }
 
 // A decimal validation has no exclusive limit beside another one: stay a hair above it.
@@ -256,7 +210,7 @@ static void limit(const struct declaration *input, lxw_data_validation *rule) {
   rule->criteria = LXW_VALIDATION_CRITERIA_BETWEEN;
 }
 
-enum { ERROR_LENGTH = 200, TITLE_LENGTH = 30, LIST_LENGTH = 20 };
+enum { MAX_MESSAGE = 200, CHOICE_DIGITS = 12 };
 
 static void validate(const struct inputs_table *table, const struct input *input) {
   const struct declaration *of = &table->scenario->model->declarations[input->declaration];
@@ -264,7 +218,7 @@ static void validate(const struct inputs_table *table, const struct input *input
   lxw_data_validation rule = {.error_title = "Not possible here"};
   char *list[MAX_CHOICES + 1] = {0};
   for (int i = 0; i < of->choice_count; i++)
-    list[i] = arena_printf(arena, "%.*g", LIST_LENGTH - 8, of->choices[i].value);
+    list[i] = arena_printf(arena, "%.*g", CHOICE_DIGITS, of->choices[i].value);
   const char *allowed = of->choice_count ? choices_text(of, arena) : limits_text(of, arena);
   limit(of, &rule);
   if (of->choice_count) {
@@ -272,13 +226,9 @@ static void validate(const struct inputs_table *table, const struct input *input
     rule.value_list = list;
   }
   const char *message = arena_printf(arena, "%s: %s.", of->label, allowed);
-  rule.error_message = (char *)safe_text(message, ERROR_LENGTH, arena);
+  rule.error_message = (char *)safe_text(message, MAX_MESSAGE, arena);
   int last = COLUMN_CASE + (int)table->scenario->case_count - 1;
-  lxw_error error =
-      worksheet_data_validation_range(table->sheet, (lxw_row_t)input->row, COLUMN_CASE,
-                                      (lxw_row_t)input->row, (lxw_col_t)last, &rule);
-  if (error != LXW_NO_ERROR)
-    table->book->failed = true;
+  put_validation(table->book, input->row, COLUMN_CASE, last, &rule);
 }
 
 // What the live cell showed when the simulation was run; marked once it shows something else.
@@ -286,8 +236,7 @@ static void write_run(const struct inputs_table *table, const struct input *inpu
   struct book *book = table->book;
   if (table->run < 0)
     return;
-  put_number(book, table->sheet, input->row, table->run,
-             cell_value(table, input, table->scenario->selected),
+  put_number(book, input->row, table->run, cell_value(table, input, table->scenario->selected),
              formats_cell(&book->formats, CELL_RESULT,
                           &table->scenario->model->declarations[input->declaration].unit));
 }
@@ -298,24 +247,23 @@ static void compare_runs(const struct inputs_table *table, int last_row) {
   const int first = HEADER_ROW + 1;
   if (table->run < 0)
     return;
-  book->area = (struct input_area){first, last_row, table->run};
+  book->sheets->area =
+      (struct input_area){book_place(book, first), book_place(book, last_row), table->run};
   const char *formula = arena_printf(book->arena, "=%s<>%s",
                                      cell_address(first, COLUMN_LIVE, ADDRESS_COLUMN, book->arena),
                                      cell_address(first, table->run, ADDRESS_COLUMN, book->arena));
   lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_FORMULA,
                                  .value_string = (char *)formula,
                                  .format = formats_text(&book->formats, TEXT_BAD)};
-  worksheet_conditional_format_range(table->sheet, (lxw_row_t)first, (lxw_col_t)table->run,
-                                     (lxw_row_t)last_row, (lxw_col_t)table->run, &rule);
+  put_rule(book, first, table->run, last_row, table->run, &rule);
 }
 
 static void place_names(const struct inputs_table *table, const struct input *input) {
   for (size_t o = 0; o < table->scenario->option_count; o++) {
-    const struct option_sheet *sheet = &table->book->options[o];
+    const struct option_sheet *sheet = &table->book->sheets->options[o];
     bool reads = input->shared ? shares(table, sheet, input->declaration) : sheet == input->owner;
     if (reads)
-      name_place(option_name(sheet, input->declaration), table->sheet->name, input->row,
-                 COLUMN_LIVE);
+      book_place_name(table->book, option_name(sheet, input->declaration), input->row, COLUMN_LIVE);
   }
 }
 
@@ -324,12 +272,10 @@ static void write_input(struct inputs_table *table, struct input *input) {
   const struct declaration *of = &table->scenario->model->declarations[input->declaration];
   const char *id = input->owner->option->id;
   input->row = table->row++;
-  put_text(book, table->sheet, input->row, COLUMN_LABEL,
-           input->shared ? of->label : arena_printf(book->arena, "%s, %s", of->label, id),
-           TEXT_PLAIN);
-  put_text(book, table->sheet, input->row, COLUMN_KEY,
-           input->shared ? of->name : arena_printf(book->arena, "%s.%s", id, of->name), TEXT_NOTE);
-  put_text(book, table->sheet, input->row, COLUMN_UNIT, of->unit.text, TEXT_PLAIN);
+  put_labels(book, input->row,
+             input->shared ? of->label : arena_printf(book->arena, "%s, %s", of->label, id),
+             input->shared ? of->name : arena_printf(book->arena, "%s.%s", id, of->name),
+             of->unit.text);
   write_live(table, input);
   write_cases(table, input);
   write_provenance(table, input);
@@ -342,14 +288,14 @@ static void write_declaration(struct inputs_table *table, int declaration) {
   struct book *book = table->book;
   int shared_row = -1;
   for (size_t o = 0; o < table->scenario->option_count && shared_row < 0; o++) {
-    if (!shares(table, &book->options[o], declaration))
+    if (!shares(table, &book->sheets->options[o], declaration))
       continue;
-    struct input input = {declaration, &book->options[o], true, -1, -1};
+    struct input input = {declaration, &book->sheets->options[o], true, -1, -1};
     write_input(table, &input);
     shared_row = input.row;
   }
   for (size_t o = 0; o < table->scenario->option_count; o++) {
-    const struct option_sheet *sheet = &book->options[o];
+    const struct option_sheet *sheet = &book->sheets->options[o];
     if (!has_row(table, sheet, declaration) || shares(table, sheet, declaration))
       continue;
     struct input input = {declaration, sheet, false, -1, shared_row};
@@ -359,7 +305,7 @@ static void write_declaration(struct inputs_table *table, int declaration) {
 
 static bool any_has_row(const struct inputs_table *table, int declaration) {
   for (size_t o = 0; o < table->scenario->option_count; o++)
-    if (has_row(table, &table->book->options[o], declaration))
+    if (has_row(table, &table->book->sheets->options[o], declaration))
       return true;
   return false;
 }
@@ -373,8 +319,7 @@ static void write_groups(struct inputs_table *table) {
       if (input->kind != DECLARATION_INPUT || input->group != g || !any_has_row(table, d))
         continue;
       if (!headed)
-        put_heading(table->book, table->sheet, table->row++, last_column(table),
-                    model->groups[g].label);
+        put_heading(table->book, table->row++, last_column(table), model->groups[g].label);
       headed = true;
       write_declaration(table, d);
     }
@@ -388,36 +333,33 @@ static void write_zero(struct inputs_table *table) {
   bool used = false;
   for (size_t o = 0; o < table->scenario->option_count; o++)
     for (int d = 0; d < table->scenario->model->count; d++) {
-      if (!does_not_apply(table, &book->options[o], d))
+      if (!does_not_apply(table, &book->sheets->options[o], d))
         continue;
-      struct name *name = option_name(&book->options[o], d);
-      name_place(name, table->sheet->name, table->row, COLUMN_LIVE);
+      struct name *name = option_name(&book->sheets->options[o], d);
+      name_place(name, SHEET_INPUTS, table->row, COLUMN_LIVE);
       used |= name->used;
     }
   if (!used)
     return;
-  put_text(book, table->sheet, table->row, COLUMN_LABEL,
+  put_text(book, table->row, COLUMN_LABEL,
            "What does not apply: rent of what is bought, prices of what is rented", TEXT_PLAIN);
-  put_text(book, table->sheet, table->row, COLUMN_UNIT, any.text, TEXT_PLAIN);
-  put_number(book, table->sheet, table->row++, COLUMN_LIVE, 0,
-             formats_constant(&book->formats, 0, &any));
+  put_text(book, table->row, COLUMN_UNIT, any.text, TEXT_PLAIN);
+  put_number(book, table->row++, COLUMN_LIVE, 0, formats_constant(&book->formats, 0, &any));
 }
 
 static void write_constants(struct inputs_table *table) {
   struct book *book = table->book;
-  put_heading(book, table->sheet, ++table->row, last_column(table), "Constants of the formulas");
+  put_heading(book, ++table->row, last_column(table), "Constants of the formulas");
   table->row++;
   for (size_t i = 0; i < book->constants.count; i++) {
     const struct constant *constant = &book->constants.list[i];
     if (!constant->name->used)
       continue;
     int row = table->row++;
-    put_text(book, table->sheet, row, COLUMN_LABEL, constant->label, TEXT_PLAIN);
-    put_text(book, table->sheet, row, COLUMN_KEY, constant->name->text, TEXT_NOTE);
-    put_text(book, table->sheet, row, COLUMN_UNIT, constant->unit->text, TEXT_PLAIN);
-    put_number(book, table->sheet, row, COLUMN_LIVE, constant->value,
+    put_labels(book, row, constant->label, constant->name->text, constant->unit->text);
+    put_number(book, row, COLUMN_LIVE, constant->value,
                formats_constant(&book->formats, constant->value, constant->unit));
-    name_place(constant->name, table->sheet->name, row, COLUMN_LIVE);
+    name_place(constant->name, SHEET_INPUTS, row, COLUMN_LIVE);
   }
   write_zero(table);
 }
@@ -426,72 +368,67 @@ static void write_case_choice(const struct inputs_table *table) {
   struct book *book = table->book;
   struct arena *arena = book->arena;
   const struct scenario *scenario = table->scenario;
-  put_text(book, table->sheet, CASE_ROW, 0, "Case shown (choose it on Cover)", TEXT_PLAIN);
+  put_text(book, CASE_ROW, 0, "Case shown (choose it on Cover)", TEXT_PLAIN);
   put_formula_text(
-      book, table->sheet, CASE_ROW, COLUMN_LIVE, arena_printf(arena, "=%s", book->case_name->text),
+      book, CASE_ROW, COLUMN_LIVE, arena_printf(arena, "=%s", book->sheets->case_name->text),
       scenario->cases[scenario->selected], formats_cell_text(&book->formats, CELL_LINK));
-  put_text(book, table->sheet, INDEX_ROW, 0, "Its column among the cases", TEXT_PLAIN);
+  put_text(book, INDEX_ROW, 0, "Its column among the cases", TEXT_PLAIN);
   int last = COLUMN_CASE + (int)scenario->case_count - 1;
-  const char *formula = arena_printf(arena, "=MATCH(%s&\"\",%s:%s,0)", book->case_name->text,
-                                     cell_address(HEADER_ROW, COLUMN_CASE, ADDRESS_ABSOLUTE, arena),
-                                     cell_address(HEADER_ROW, last, ADDRESS_ABSOLUTE, arena));
+  const char *formula =
+      arena_printf(arena, "=MATCH(%s&\"\",%s:%s,0)", book->sheets->case_name->text,
+                   cell_fixed(book, HEADER_ROW, COLUMN_CASE), cell_fixed(book, HEADER_ROW, last));
   static const struct unit number = {.text = "case", .counts = true};
-  put_formula(book, table->sheet, INDEX_ROW, COLUMN_LIVE, formula, (double)scenario->selected + 1,
+  put_formula(book, INDEX_ROW, COLUMN_LIVE, formula, (double)scenario->selected + 1,
               formats_cell(&book->formats, CELL_FORMULA, &number));
-  book->case_name->used = true;
-  name_place(book->case_index, table->sheet->name, INDEX_ROW, COLUMN_LIVE);
+  book->sheets->case_name->used = true;
+  book_place_name(table->book, book->sheets->case_index, INDEX_ROW, COLUMN_LIVE);
 }
 
 const char *inputs_cases(const struct book *book) {
   int last = COLUMN_CASE + (int)book->scenario->case_count - 1;
-  return arena_printf(
-      book->arena, "=%s:%s",
-      sheet_address(book, book->inputs->name, HEADER_ROW, COLUMN_CASE, ADDRESS_ABSOLUTE),
-      cell_address(HEADER_ROW, last, ADDRESS_ABSOLUTE, book->arena));
+  return arena_printf(book->arena, "=%s:%s", cell_on(book, SHEET_INPUTS, HEADER_ROW, COLUMN_CASE),
+                      cell_fixed(book, HEADER_ROW, last));
 }
 
 static void write_head(const struct inputs_table *table) {
   struct book *book = table->book;
   static const char *const headings[] = {"Input", "Key", "Unit"};
-  begin_sheet(book, table->sheet, "Inputs", HEADER_ROW + 1, COLUMN_LABEL + 1);
+  begin_sheet(book, "Inputs", HEADER_ROW + 1, COLUMN_LABEL + 1);
   put_text(
-      book, table->sheet, NOTE_ROW, 0,
+      book, NOTE_ROW, 0,
       "Type over blue cells. A case follows base, in italics, until its own cell is typed over.",
       TEXT_NOTE);
   write_case_choice(table);
-  put_header(book, table->sheet, HEADER_ROW, headings, 3);
-  put_text(book, table->sheet, HEADER_ROW, COLUMN_LIVE, "Live", TEXT_HEADER_RIGHT);
+  put_header(book, HEADER_ROW, headings, 3);
+  put_text(book, HEADER_ROW, COLUMN_LIVE, "Live", TEXT_HEADER_RIGHT);
   for (size_t c = 0; c < table->scenario->case_count; c++)
-    put_text(book, table->sheet, HEADER_ROW, COLUMN_CASE + (int)c, table->scenario->cases[c],
-             TEXT_HEADER_RIGHT);
+    put_text(book, HEADER_ROW, COLUMN_CASE + (int)c, table->scenario->cases[c], TEXT_HEADER_RIGHT);
   if (table->scenario->case_count == 1)
-    put_text(book, table->sheet, HEADER_ROW, table->source - 1, "", TEXT_HEADER);
-  put_text(book, table->sheet, HEADER_ROW, table->source, "Source", TEXT_HEADER_INDENTED);
-  put_text(book, table->sheet, HEADER_ROW, table->date, "Date", TEXT_HEADER);
-  put_text(book, table->sheet, HEADER_ROW, table->grade, "Grade", TEXT_HEADER);
-  put_text(book, table->sheet, HEADER_ROW, table->from, "From", TEXT_HEADER);
+    put_text(book, HEADER_ROW, table->source - 1, "", TEXT_HEADER);
+  put_text(book, HEADER_ROW, table->source, "Source", TEXT_HEADER_INDENTED);
+  put_text(book, HEADER_ROW, table->date, "Date", TEXT_HEADER);
+  put_text(book, HEADER_ROW, table->grade, "Grade", TEXT_HEADER);
+  put_text(book, HEADER_ROW, table->from, "From", TEXT_HEADER);
   if (table->run >= 0)
-    put_text(book, table->sheet, HEADER_ROW, table->run, "Simulated", TEXT_HEADER_RIGHT);
+    put_text(book, HEADER_ROW, table->run, "Simulated", TEXT_HEADER_RIGHT);
 }
 
-static void set_widths(const struct inputs_table *table) {
-  lxw_worksheet *sheet = table->sheet;
-  worksheet_set_column(sheet, COLUMN_LABEL, COLUMN_LABEL, 52, NULL);
-  worksheet_set_column(sheet, COLUMN_KEY, COLUMN_KEY, 28, NULL);
-  worksheet_set_column(sheet, COLUMN_UNIT, COLUMN_UNIT, 14, NULL);
-  worksheet_set_column(sheet, COLUMN_LIVE, COLUMN_LIVE, 13, NULL);
-  worksheet_set_column(sheet, COLUMN_CASE, (lxw_col_t)(table->source - 1), 1, NULL);
-  for (size_t c = 0; c < table->scenario->case_count; c++) {
-    size_t length = strlen(table->scenario->cases[c]) + 3;
-    lxw_col_t column = (lxw_col_t)(COLUMN_CASE + c);
-    worksheet_set_column(sheet, column, column, length < 13 ? 13 : (double)length, NULL);
+static void write_widths(const struct inputs_table *table) {
+  const size_t cases = table->scenario->case_count;
+  const int last = last_column(table);
+  int *widths = arena_array(table->book->arena, (size_t)last + 1, sizeof *widths);
+  memcpy(widths, (const int[]){52, 28, 14, 13}, COLUMN_CASE * sizeof *widths);
+  for (int column = COLUMN_CASE; column < table->source; column++) {
+    const size_t c = (size_t)(column - COLUMN_CASE);
+    const int length = c < cases ? (int)strlen(table->scenario->cases[c]) + 3 : 1;
+    widths[column] = c < cases && length < 13 ? 13 : length;
   }
-  worksheet_set_column(sheet, (lxw_col_t)table->source, (lxw_col_t)table->source, SOURCE_WIDTH,
-                       NULL);
-  worksheet_set_column(sheet, (lxw_col_t)table->date, (lxw_col_t)table->grade, 11, NULL);
-  worksheet_set_column(sheet, (lxw_col_t)table->from, (lxw_col_t)table->from, 32, NULL);
+  widths[table->source] = SOURCE_WIDTH;
+  widths[table->date] = widths[table->grade] = 11;
+  widths[table->from] = 32;
   if (table->run >= 0)
-    worksheet_set_column(sheet, (lxw_col_t)table->run, (lxw_col_t)table->run, 13, NULL);
+    widths[table->run] = 13;
+  set_widths(table->book, widths, last + 1, last);
 }
 
 // Highlights what an analyst types into a case later on, too.
@@ -500,14 +437,13 @@ static void highlight_overrides(const struct inputs_table *table, int last_row) 
   if (table->scenario->case_count < 2)
     return;
   int first = HEADER_ROW + 1, last = table->source - 1;
-  const char *formula = arena_printf(
-      book->arena, "=%s<>%s", cell_address(first, COLUMN_CASE + 1, ADDRESS_RELATIVE, book->arena),
-      cell_address(first, COLUMN_CASE, ADDRESS_COLUMN, book->arena));
+  const char *formula =
+      arena_printf(book->arena, "=%s<>%s", cell_here(book, first, COLUMN_CASE + 1),
+                   cell_address(first, COLUMN_CASE, ADDRESS_COLUMN, book->arena));
   lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_FORMULA,
                                  .value_string = (char *)formula,
                                  .format = formats_text(&book->formats, TEXT_CHANGED)};
-  worksheet_conditional_format_range(table->sheet, (lxw_row_t)first, COLUMN_CASE + 1,
-                                     (lxw_row_t)last_row, (lxw_col_t)last, &rule);
+  put_rule(book, first, COLUMN_CASE + 1, last_row, last, &rule);
 }
 
 void write_inputs(struct book *book) {
@@ -516,18 +452,18 @@ void write_inputs(struct book *book) {
   int source = COLUMN_CASE + (int)(cases > 1 ? cases : cases + 1);
   struct inputs_table table = {.book = book,
                                .scenario = book->scenario,
-                               .sheet = book->inputs,
                                .row = HEADER_ROW + 1,
                                .source = source,
                                .date = source + 1,
                                .grade = source + 2,
                                .from = source + 3,
-                               .run = book->simulation ? source + 4 : -1};
+                               .run = book->sheets->simulation ? source + 4 : -1};
   write_head(&table);
   write_groups(&table);
   highlight_overrides(&table, table.row - 1);
   compare_runs(&table, table.row - 1);
-  write_constants(&table);
-  set_widths(&table);
-  end_sheet(table.sheet, table.row - 1, last_column(&table));
+  if (book->writing) // the first pass finds out which are used
+    write_constants(&table);
+  write_widths(&table);
+  end_sheet(book, table.row - 1, last_column(&table));
 }

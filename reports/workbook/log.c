@@ -1,10 +1,11 @@
 // Change log: what this workbook was made of, so that it can be made again.
 #include "base/version.h"
-#include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/workbook/sheets.h"
 
 #include <inttypes.h>
 
-enum { TITLE_ROW, HEADER_ROW = 2 };
+enum { HEADER_ROW = 2 };
 
 struct writer {
   struct book *book;
@@ -12,8 +13,8 @@ struct writer {
 };
 
 static void put_entry(struct writer *writer, const char *label, const char *text) {
-  put_text(writer->book, writer->book->log, writer->row, 0, label, TEXT_PLAIN);
-  put_text(writer->book, writer->book->log, writer->row++, 1, text, TEXT_PLAIN);
+  put_text(writer->book, writer->row, 0, label, TEXT_PLAIN);
+  put_text(writer->book, writer->row++, 1, text, TEXT_PLAIN);
 }
 
 // As they would be typed again.
@@ -34,7 +35,7 @@ static void write_options(struct writer *writer) {
 }
 
 static const char *seed_text(const struct book *book) {
-  const struct simulation *simulation = book->simulation;
+  const struct simulation *simulation = book->sheets->simulation;
   if (!simulation)
     return "none: no simulation in this workbook";
   if (!simulation->done)
@@ -47,8 +48,8 @@ void write_log(struct book *book) {
   const struct scenario *scenario = book->scenario;
   struct writer writer = {.book = book, .row = HEADER_ROW + 1};
   static const char *const headings[] = {"What", "Value"};
-  begin_sheet(book, book->log, "Change log", HEADER_ROW + 1, 1);
-  put_header(book, book->log, HEADER_ROW, headings, 2);
+  begin_sheet(book, "Change log", HEADER_ROW + 1, 1);
+  put_header(book, HEADER_ROW, headings, 2);
   put_entry(&writer, "Written by", "pertoken " PERTOKEN_VERSION);
   put_entry(&writer, "Scenario", scenario->path);
   put_entry(&writer, "Title", scenario->title);
@@ -59,7 +60,6 @@ void write_log(struct book *book) {
   put_entry(&writer, "Case shown when written", scenario->cases[scenario->selected]);
   put_entry(&writer, "Settings", settings_text(scenario, book->arena));
   write_options(&writer);
-  worksheet_set_column(book->log, 0, 0, 54, NULL);
-  worksheet_set_column(book->log, 1, 1, 80, NULL);
-  end_sheet(book->log, writer.row - 1, 1);
+  set_widths(book, (const int[]){54, 80}, 2, 1);
+  end_sheet(book, writer.row - 1, 1);
 }

@@ -2,7 +2,9 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_OUTPUTS_H
 #define PERTOKEN_REPORTS_WORKBOOK_OUTPUTS_H
 
-#include "reports/spreadsheet/book.h"
+#include "reports/workbook/sheets.h"
+
+#include <xlsxwriter.h>
 
 struct share {
   int row;
@@ -11,30 +13,25 @@ struct share {
   bool named; // in the chart's legend
 };
 
-struct words;
-
 struct outputs {
   struct book *book;
   const struct scenario *scenario;
   const struct model *model;
-  lxw_worksheet *sheet;
   int row; // the next
   // Rows that others read, -1 for none. By option where they are lists.
   int tokens, grade, period;
-  int interval;         // of the answer, the first of its rows; -1: there is no simulation
   int charts;           // first of the rows that are kept free for them
   int share_ids;        // the options' ids above the shares
   struct share *shares; // of the cost per token, by category
   int share_count;
   int *cash, *cumulative, *years;
-  struct words *words;           // NULL: there is no sentence
   int *crossing, *crossing_cost; // against the baseline
   int *points; // by option, for the chart: two rows of where the lines cross, one that says so
 };
 
 int outputs_option_column(size_t option);
 
-// Label, key and unit of the next row, which is returned.
+// Label, key and unit of the next row, which is returned, and recorded.
 int outputs_labels(struct outputs *outputs, const char *label, const char *key, const char *unit);
 
 // "$D$7:$F$7": a row over all options.
@@ -81,11 +78,8 @@ void write_crossings(struct outputs *outputs);
 // The answer's sentence, in parts that the Cover puts together; after the results.
 void write_words(struct outputs *outputs);
 
-// The part of it that says how sure it is; after the simulation.
-void write_interval(struct outputs *outputs);
-
 // How many rows of the sheet the charts need, and the charts.
-int outputs_chart_rows(const struct outputs *outputs);
+int outputs_chart_rows(const struct book *book);
 void insert_charts(const struct outputs *outputs);
 void break_pages(const struct outputs *outputs, int tables, int years);
 

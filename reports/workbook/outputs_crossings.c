@@ -1,4 +1,5 @@
 // When the options' cumulative costs cross the baseline's, on Outputs.
+#include "reports/spreadsheet/cells.h"
 #include "reports/workbook/outputs.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static double last_crossing(const struct outputs *outputs, size_t option,
 }
 
 static const char *cell(const struct outputs *outputs, int row, int t) {
-  return cell_address(row, COLUMN_PERIOD + t, ADDRESS_RELATIVE, outputs->book->arena);
+  return cell_here(outputs->book, row, COLUMN_PERIOD + t);
 }
 
 static int labels_of(struct outputs *outputs, size_t option, const char *label, const char *key,
@@ -61,7 +62,7 @@ static int labels_of(struct outputs *outputs, size_t option, const char *label, 
 static void write_last(const struct outputs *outputs, int row, double value,
                        const struct unit *unit) {
   struct book *book = outputs->book;
-  put_formula(book, outputs->sheet, row, COLUMN_VALUE,
+  put_formula(book, row, COLUMN_VALUE,
               arena_printf(book->arena, "=MAX(%s:%s)", cell(outputs, row, 1),
                            cell(outputs, row, outputs->scenario->periods - 1)),
               value, formats_cell(&book->formats, CELL_TOTAL, unit));
@@ -72,7 +73,7 @@ static int write_excess(struct outputs *outputs, size_t option) {
   const struct unit *unit = outputs_unit(outputs, "cumulative_cash");
   const int row = labels_of(outputs, option, "Difference of cumulative cost", "excess", unit);
   for (int t = 0; t < outputs->scenario->periods; t++)
-    put_formula(book, outputs->sheet, row, COLUMN_PERIOD + t,
+    put_formula(book, row, COLUMN_PERIOD + t,
                 arena_printf(book->arena, "=%s-%s", cell(outputs, outputs->cumulative[option], t),
                              cell(outputs, outputs->cumulative[outputs->scenario->baseline], t)),
                 excess_at(outputs, option, t), formats_cell(&book->formats, CELL_FORMULA, unit));
@@ -90,7 +91,7 @@ static int write_where(struct outputs *outputs, size_t option, const char *label
     const char *before = cell(outputs, excess, t - 1), *after = cell(outputs, excess, t);
     const char *from = cell(outputs, line, t - 1), *to = cell(outputs, line, t);
     const double found = crossing_at(outputs, option, t, value);
-    put_formula(book, outputs->sheet, row, COLUMN_PERIOD + t,
+    put_formula(book, row, COLUMN_PERIOD + t,
                 arena_printf(book->arena, "=IF(ROUND(%s,0)*ROUND(%s,0)<0,%s+(%s-%s)*%s/(%s-%s),0)",
                              before, after, from, to, from, before, before, after),
                 found, formats_cell(&book->formats, CELL_FORMULA, unit));
@@ -113,15 +114,12 @@ static void write_points(struct outputs *outputs, size_t option) {
   outputs->points[option] = outputs->row;
   for (int i = 0; i < 2; i++) {
     const int row = labels_of(outputs, option, labels[i], keys[i], time);
-    const char *when =
-        cell_address(outputs->crossing[option], COLUMN_VALUE, ADDRESS_RELATIVE, book->arena);
-    const char *what =
-        cell_address(outputs->crossing_cost[option], COLUMN_VALUE, ADDRESS_RELATIVE, book->arena);
-    put_formula(book, outputs->sheet, row, COLUMN_VALUE, arena_printf(book->arena, "=%s", when),
+    const char *when = cell_here(book, outputs->crossing[option], COLUMN_VALUE);
+    const char *what = cell_here(book, outputs->crossing_cost[option], COLUMN_VALUE);
+    put_formula(book, row, COLUMN_VALUE, arena_printf(book->arena, "=%s", when),
                 last_crossing(outputs, option, time_at),
                 formats_cell(&book->formats, CELL_FORMULA, time));
-    put_formula(book, outputs->sheet, row, COLUMN_PERIOD,
-                i ? arena_printf(book->arena, "=%s", what) : "=0",
+    put_formula(book, row, COLUMN_PERIOD, i ? arena_printf(book->arena, "=%s", what) : "=0",
                 i ? last_crossing(outputs, option, cumulative_at) : 0,
                 formats_cell(&book->formats, CELL_FORMULA, cost));
   }
@@ -131,11 +129,10 @@ static void write_points(struct outputs *outputs, size_t option) {
 static void write_statement(struct outputs *outputs, size_t option) {
   struct book *book = outputs->book;
   static const char none[] = "no crossing", before[] = "crossing after ", after[] = " years";
-  const char *when =
-      cell_address(outputs->crossing[option], COLUMN_VALUE, ADDRESS_RELATIVE, book->arena);
+  const char *when = cell_here(book, outputs->crossing[option], COLUMN_VALUE);
   const double years = last_crossing(outputs, option, time_at);
   const int row = labels_of(outputs, option, "Crossing in words", "crossing_words", &plain);
-  put_formula_text(book, outputs->sheet, row, COLUMN_VALUE,
+  put_formula_text(book, row, COLUMN_VALUE,
                    arena_printf(book->arena, "=IF(%s=0,\"%s\",\"%s\"&FIXED(%s,1,1)&\"%s\")", when,
                                 none, before, when, after),
                    years == 0 ? none
@@ -154,7 +151,7 @@ void write_crossings(struct outputs *outputs) {
     outputs->crossing[o] = outputs->crossing_cost[o] = -1;
     const bool there =
         outputs->cumulative[o] >= 0 && outputs->years[o] >= 0 && outputs->cumulative[baseline] >= 0;
-    if (o == baseline || !there || !outputs->book->ranking->options[o].compared)
+    if (o == baseline || !there || !outputs->book->sheets->ranking->options[o].compared)
       continue;
     const int excess = write_excess(outputs, o);
     outputs->crossing[o] =

@@ -2,6 +2,8 @@
 // inputs. What no input changes, such as unlike workloads, is a fact of the option.
 #include "model/cost/arithmetic.h"
 #include "model/scenario/ranking.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formula.h"
 #include "reports/workbook/outputs.h"
 
 static const struct unit flag = {.text = "flag", .counts = true};
@@ -9,12 +11,12 @@ static const struct unit plain = {.text = "-", .counts = true};
 static const struct unit percent = {.text = "%", .percents = 1};
 
 static const struct standing *standing_of(const struct outputs *outputs, size_t option) {
-  return &outputs->book->ranking->options[option];
+  return &outputs->book->sheets->ranking->options[option];
 }
 
-static int coverage_of(const struct outputs *outputs, size_t option) {
-  const int coverage = model_find(outputs->model, "coverage");
-  const bool there = coverage >= 0 && option_has(&outputs->scenario->options[option], coverage);
+static int coverage_of(const struct book *book, size_t option) {
+  const int coverage = model_find(book->scenario->model, "coverage");
+  const bool there = coverage >= 0 && option_has(&book->scenario->options[option], coverage);
   return there ? coverage : -1;
 }
 
@@ -23,12 +25,12 @@ static int coverage_of(const struct outputs *outputs, size_t option) {
 // "=IF(pt_h200_coverage<pt_ranking_1,0,1)"
 static const char *ranked_formula(const struct outputs *outputs, size_t option) {
   struct book *book = outputs->book;
-  const int coverage = coverage_of(outputs, option);
+  const int coverage = coverage_of(outputs->book, option);
   if (!ranking_is_eligible(standing_of(outputs, option)))
     return "=0";
   if (coverage < 0)
     return "=1";
-  struct name *share = option_name(&book->options[option], coverage);
+  struct name *share = option_name(&book->sheets->options[option], coverage);
   struct name *least =
       constants_literal(&book->constants, "ranking", "Demand that counts as served",
                         "100 %, less what rounding takes", RANKING_MET, &percent);
@@ -39,26 +41,25 @@ static const char *ranked_formula(const struct outputs *outputs, size_t option) 
 // "-" of a ranked option. A formula where the demand alone decides.
 static void write_why(struct outputs *outputs, size_t option, int row, int ranked) {
   struct book *book = outputs->book;
-  const int column = outputs_option_column(option), coverage = coverage_of(outputs, option);
+  const int column = outputs_option_column(option), coverage = coverage_of(outputs->book, option);
   const struct standing *standing = standing_of(outputs, option);
   if (coverage < 0 || !ranking_is_eligible(standing)) {
-    put_text(book, outputs->sheet, row, column, standing->ranked ? "-" : standing->why_not,
-             TEXT_RIGHT_WRAPPED);
+    put_text(book, row, column, standing->ranked ? "-" : standing->why_not, TEXT_RIGHT_WRAPPED);
     return;
   }
   put_formula_text(
-      book, outputs->sheet, row, column,
+      book, row, column,
       arena_printf(book->arena,
                    "=IF(%s=1,\"-\",\"it serves \"&FIXED(%s*100,1,1)&\" %% of the demand\")",
                    outputs_cell(outputs, ranked, option),
-                   option_name(&book->options[option], coverage)->text),
+                   option_name(&book->sheets->options[option], coverage)->text),
       standing->ranked ? "-" : standing->why_not, formats_text(&book->formats, TEXT_RIGHT_WRAPPED));
 }
 
-// Whether anything can keep an option from being ranked.
-static bool has_bars(const struct outputs *outputs) {
-  for (size_t o = 0; o < outputs->scenario->option_count; o++)
-    if (!ranking_is_eligible(standing_of(outputs, o)) || coverage_of(outputs, o) >= 0)
+bool verdict_has_bars(const struct book *book) {
+  const struct ranking *ranking = book->sheets->ranking;
+  for (size_t o = 0; o < ranking->option_count && ranking->option_count > 1; o++)
+    if (!ranking_is_eligible(&ranking->options[o]) || coverage_of(book, o) >= 0)
       return true;
   return false;
 }
@@ -67,13 +68,13 @@ static void write_reasons(struct outputs *outputs) {
   struct book *book = outputs->book;
   const size_t count = outputs->scenario->option_count;
   const char **reasons = arena_array(book->arena, count, sizeof *reasons);
-  book->rows.why_not =
+  book->sheets->rows.why_not =
       outputs_labels(outputs, "Why it is not ranked", "why_not_ranked", plain.text);
   for (size_t o = 0; o < count; o++) {
-    write_why(outputs, o, book->rows.why_not, book->rows.ranked);
+    write_why(outputs, o, book->sheets->rows.why_not, book->sheets->rows.ranked);
     reasons[o] = standing_of(outputs, o)->why_not;
   }
-  set_option_height(book, outputs->sheet, book->rows.why_not, reasons);
+  set_option_height(book, book->sheets->rows.why_not, reasons);
 }
 
 void write_ranked(struct outputs *outputs) {
@@ -81,13 +82,13 @@ void write_ranked(struct outputs *outputs) {
   const size_t count = outputs->scenario->option_count;
   if (count == 1)
     return;
-  book->rows.ranked =
+  book->sheets->rows.ranked =
       outputs_labels(outputs, "Ranked against the others: 1 or 0", "ranked", flag.text);
   for (size_t o = 0; o < count; o++)
-    put_formula(book, outputs->sheet, book->rows.ranked, outputs_option_column(o),
+    put_formula(book, book->sheets->rows.ranked, outputs_option_column(o),
                 ranked_formula(outputs, o), standing_of(outputs, o)->ranked,
                 formats_cell(&book->formats, CELL_FORMULA, &flag));
-  if (has_bars(outputs))
+  if (verdict_has_bars(book))
     write_reasons(outputs);
 }
 
@@ -100,14 +101,14 @@ static void write_ranked_costs(struct outputs *outputs, struct verdict *verdict)
   const int row =
       outputs_labels(outputs, "Cost per token of the ranked options", "ranked_cost", unit->text);
   for (size_t o = 0; o < outputs->scenario->option_count; o++) {
-    const char *formula =
-        arena_printf(book->arena, "=IF(%s=1,%s,\"-\")", outputs_cell(outputs, book->rows.ranked, o),
-                     outputs_cell(outputs, book->rows.cost, o));
+    const char *formula = arena_printf(book->arena, "=IF(%s=1,%s,\"-\")",
+                                       outputs_cell(outputs, book->sheets->rows.ranked, o),
+                                       outputs_cell(outputs, book->sheets->rows.cost, o));
     if (standing_of(outputs, o)->ranked)
-      put_formula(book, outputs->sheet, row, outputs_option_column(o), formula,
+      put_formula(book, row, outputs_option_column(o), formula,
                   outputs_value(outputs, o, "cost_per_mtok", 0), format);
     else
-      put_formula_text(book, outputs->sheet, row, outputs_option_column(o), formula, "-", format);
+      put_formula_text(book, row, outputs_option_column(o), formula, "-", format);
   }
   verdict->costs_row = row;
   verdict->costs = outputs_all_options(outputs, row);
@@ -116,10 +117,10 @@ static void write_ranked_costs(struct outputs *outputs, struct verdict *verdict)
 // Like arithmetic_compare, a spreadsheet's `<=` takes what differs in the last bits for equal.
 static void write_flags(struct outputs *outputs, struct verdict *verdict) {
   struct book *book = outputs->book;
-  const struct ranking *ranking = book->ranking;
+  const struct ranking *ranking = book->sheets->ranking;
   verdict->flags_row = outputs_labels(outputs, "Flag of the cheapest", "cheapest", flag.text);
   for (size_t o = 0; o < outputs->scenario->option_count; o++)
-    put_formula(book, outputs->sheet, verdict->flags_row, outputs_option_column(o),
+    put_formula(book, verdict->flags_row, outputs_option_column(o),
                 arena_printf(book->arena, "=IF(AND(COUNT(%s)>1,%s<=MIN(%s)),1,0)", verdict->costs,
                              outputs_cell(outputs, verdict->costs_row, o), verdict->costs),
                 standing_of(outputs, o)->cheapest,
@@ -147,7 +148,7 @@ static const char *write_ids_so_far(struct outputs *outputs, struct verdict *ver
     const char *flagged = outputs_cell(outputs, verdict->flags_row, o);
     const char *comma = cheapest && *verdict->names ? ", " : "", *so_far = "";
     if (o) {
-      put_formula_text(book, outputs->sheet, commas, outputs_option_column(o),
+      put_formula_text(book, commas, outputs_option_column(o),
                        arena_printf(arena, "=IF(AND(%s=1,SUM(%s:%s)>0),\", \",\"\")", flagged,
                                     outputs_fixed(outputs, verdict->flags_row),
                                     outputs_cell(outputs, verdict->flags_row, o - 1)),
@@ -157,29 +158,29 @@ static const char *write_ids_so_far(struct outputs *outputs, struct verdict *ver
     }
     verdict->names = arena_printf(arena, "%s%s%s", verdict->names, comma,
                                   cheapest ? outputs->scenario->options[o].id : "");
-    put_formula_text(book, outputs->sheet, ids, outputs_option_column(o),
+    put_formula_text(book, ids, outputs_option_column(o),
                      arena_printf(arena, "=%sIF(%s=1,%s,\"\")", so_far, flagged,
-                                  outputs_cell(outputs, book->rows.options, o)),
+                                  outputs_cell(outputs, book->sheets->rows.options, o)),
                      verdict->names, format);
   }
-  return cell_address(ids, outputs_option_column(count - 1), ADDRESS_ABSOLUTE, arena);
+  return cell_fixed(book, ids, outputs_option_column(count - 1));
 }
 
 // The answer itself stands at the top of the sheet.
 static void write_cheapest(struct outputs *outputs, struct verdict *verdict) {
   struct book *book = outputs->book;
   struct arena *arena = book->arena;
-  const struct ranking *ranking = book->ranking;
+  const struct ranking *ranking = book->sheets->ranking;
   const char *nobody = arena_printf(arena, "not ranked: %s", ranking_why_nobody(ranking));
   const char *ids = write_ids_so_far(outputs, verdict);
   const int none =
       outputs_labels(outputs, "Where fewer than two are ranked", "cheapest_none", plain.text);
-  put_text(book, outputs->sheet, none, COLUMN_VALUE, nobody, TEXT_PLAIN);
+  put_text(book, none, COLUMN_VALUE, nobody, TEXT_PLAIN);
   if (ranking->cheapest_count > 1)
     verdict->names = arena_printf(arena, "%s (equal)", verdict->names);
   if (!ranking->cheapest_count)
     verdict->names = nobody;
-  put_formula_text(book, outputs->sheet, book->rows.cheapest, COLUMN_VALUE,
+  put_formula_text(book, book->sheets->rows.cheapest, COLUMN_VALUE,
                    arena_printf(arena, "=IF(%s=0,%s,%s)&IF(%s>1,\" (equal)\",\"\")", verdict->count,
                                 outputs_fixed(outputs, none), ids, verdict->count),
                    verdict->names, formats_cell_text(&book->formats, CELL_TOTAL));

@@ -1,6 +1,7 @@
 // The answer of Outputs in words, live.
 #include "model/scenario/ranking.h"
 #include "reports/print/interval.h"
+#include "reports/spreadsheet/cells.h"
 #include "reports/workbook/outputs.h"
 
 #include <math.h>
@@ -55,8 +56,8 @@ static double lowest_cost(const struct words *words) {
 static void put_part(struct words *words, enum answer_part part, const char *label, const char *key,
                      const char *formula, const char *value) {
   struct outputs *outputs = words->outputs;
-  outputs->book->rows.words[part].row = outputs->row;
-  outputs->book->rows.words[part].text = value;
+  outputs->book->sheets->rows.words[part].row = outputs->row;
+  outputs->book->sheets->rows.words[part].text = value;
   outputs_text(outputs, label, key, formula, value);
 }
 
@@ -80,7 +81,7 @@ static void write_single_cost(struct words *words) {
   const char *id = words->outputs->scenario->options[0].id;
   put_part(words, PART_COST, "The answer, which and how much", "answer_cost",
            arena_printf(arena, "=\"%s costs \"&FIXED(%s,%s,1)&\" %s per million output tokens\"",
-                        id, outputs_fixed(words->outputs, words->outputs->book->rows.cost),
+                        id, outputs_fixed(words->outputs, words->outputs->book->sheets->rows.cost),
                         words->decimals->text, words->currency),
            arena_printf(arena, "%s costs %s %s per million output tokens", id,
                         cost_text(words, cost_of(words, 0)), words->currency));
@@ -95,7 +96,7 @@ static void write_cost_part(struct words *words) {
   const char *verb = cheapest == 1 ? " costs least: " : " cost least: ";
   const char *amount = arena_printf(arena, "%s %s per million output tokens",
                                     cost_text(words, lowest_cost(words)), words->currency);
-  const char *who = outputs_fixed(outputs, outputs->book->rows.cheapest);
+  const char *who = outputs_fixed(outputs, outputs->book->sheets->rows.cheapest);
   const char *verb_cell = outputs_text(
       outputs, "The answer, one or several", "answer_verb",
       arena_printf(arena, "=IF(%s=1,\" costs least: \",\" cost least: \")", verdict->count), verb);
@@ -113,43 +114,16 @@ static void write_cost_part(struct words *words) {
 
 // ---- how sure
 
-enum { INTERVAL_ROWS = 3 };
-
-static struct interval cheapest_interval(const struct words *words) {
-  const int cheapest = words->ranking->cheapest;
-  return interval_of(words->outputs->book->simulation, OUTCOME_COST,
-                     cheapest < 0 ? 0 : (size_t)cheapest);
-}
-
-// " (P5 to P95: 0.1305 to 0.2161)" while the simulation is of the inputs as they are. Its cells are
-// filled in later.
-static void reserve_interval(struct words *words) {
-  struct outputs *outputs = words->outputs;
-  struct book *book = outputs->book;
-  const struct interval interval = cheapest_interval(words);
-  if (isnan(interval.low))
-    return;
-  outputs->interval = outputs->row;
-  outputs->row += INTERVAL_ROWS;
-  book->rows.words[PART_INTERVAL].row = outputs->row - 1;
-  book->rows.words[PART_INTERVAL].text =
-      is_none(words)
-          ? ""
-          : arena_printf(book->arena, " (P5 to P95: %s to %s)", cost_text(words, interval.low),
-                         cost_text(words, interval.high));
-}
-
 // An end of the interval of the cheapest option, of several that of the first.
 static const char *write_end(struct words *words, const char *label, const char *key,
                              const char *before, const char *after, int row, double value) {
   struct book *book = words->outputs->book;
   const size_t last = words->outputs->scenario->option_count - 1;
-  const char *end = arena_printf(book->arena, "%s!%s", book->simulation_sheet->name,
-                                 outputs_fixed(words->outputs, row));
+  const char *end =
+      arena_printf(book->arena, SHEET_SIMULATION "!%s", outputs_fixed(words->outputs, row));
   if (last)
     end = arena_printf(book->arena, "INDEX(%s:%s,1,%s)", end,
-                       cell_address(row, COLUMN_VALUE + (int)last, ADDRESS_ABSOLUTE, book->arena),
-                       words->verdict.first);
+                       cell_fixed(book, row, COLUMN_VALUE + (int)last), words->verdict.first);
   const char *closing = *after ? arena_printf(book->arena, "&\"%s\"", after) : "";
   const char *formula = arena_printf(book->arena, "\"%s\"&FIXED(%s,%s,1)%s", before, end,
                                      words->decimals->text, closing);
@@ -159,26 +133,28 @@ static const char *write_end(struct words *words, const char *label, const char 
                      : arena_printf(book->arena, "%s%s%s", before, cost_text(words, value), after));
 }
 
-void write_interval(struct outputs *outputs) {
-  struct book *book = outputs->book;
-  struct words *words = outputs->words;
-  if (outputs->interval < 0)
+// " (P5 to P95: 0.1305 to 0.2161)" while the simulation is of the inputs as they are.
+static void write_interval_part(struct words *words) {
+  struct book *book = words->outputs->book;
+  struct arena *arena = book->arena;
+  const int cheapest = words->ranking->cheapest;
+  const struct simulation_rows *rows = &book->sheets->simulation_rows;
+  const struct interval interval =
+      interval_of(book->sheets->simulation, OUTCOME_COST, cheapest < 0 ? 0 : (size_t)cheapest);
+  if (isnan(interval.low))
     return;
-  const struct interval interval = cheapest_interval(words);
-  const char *none =
-      words->verdict.count ? arena_printf(book->arena, "%s=0,", words->verdict.count) : "";
-  const int next = outputs->row;
-  outputs->row = outputs->interval;
+  const char *none = words->verdict.count ? arena_printf(arena, "%s=0,", words->verdict.count) : "";
   const char *low = write_end(words, "The answer, from", "answer_low", " (P5 to P95: ", "",
-                              book->simulation_rows.cost_p5, interval.low);
-  const char *high = write_end(words, "The answer, to", "answer_high", " to ", ")",
-                               book->simulation_rows.cost_p95, interval.high);
+                              rows->cost_p5, interval.low);
+  const char *high =
+      write_end(words, "The answer, to", "answer_high", " to ", ")", rows->cost_p95, interval.high);
   put_part(words, PART_INTERVAL, "The answer, how sure", "answer_interval",
-           arena_printf(book->arena,
-                        "=IF(OR(%s%s=\"current\"),%s&%s,\" (P5 to P95: simulate anew)\")", none,
-                        simulation_state(book), low, high),
-           book->rows.words[PART_INTERVAL].text);
-  outputs->row = next;
+           arena_printf(arena, "=IF(OR(%s%s=\"current\"),%s&%s,\" (P5 to P95: simulate anew)\")",
+                        none, simulation_state(book), low, high),
+           is_none(words)
+               ? ""
+               : arena_printf(arena, " (P5 to P95: %s to %s)", cost_text(words, interval.low),
+                              cost_text(words, interval.high)));
 }
 
 // ---- by how much
@@ -193,14 +169,13 @@ static void write_others(struct words *words) {
   for (size_t o = 0; o < words->ranking->option_count; o++) {
     const char *formula =
         arena_printf(book->arena, "=IF(AND(%s>0,%s=1,%s=0),%s,\"-\")", words->verdict.count,
-                     outputs_cell(outputs, book->rows.ranked, o),
+                     outputs_cell(outputs, book->sheets->rows.ranked, o),
                      outputs_cell(outputs, words->verdict.flags_row, o),
-                     outputs_cell(outputs, book->rows.cost, o));
+                     outputs_cell(outputs, book->sheets->rows.cost, o));
     if (is_other(words, o))
-      put_formula(book, outputs->sheet, row, outputs_option_column(o), formula, cost_of(words, o),
-                  format);
+      put_formula(book, row, outputs_option_column(o), formula, cost_of(words, o), format);
     else
-      put_formula_text(book, outputs->sheet, row, outputs_option_column(o), formula, "-", format);
+      put_formula_text(book, row, outputs_option_column(o), formula, "-", format);
   }
   words->others_row = row;
   words->others = outputs_all_options(outputs, row);
@@ -216,12 +191,12 @@ static void write_margin_part(struct words *words) {
   const char *next_cell = outputs_text(
       outputs, "The answer, next best option", "answer_next",
       arena_printf(arena, "=IF(COUNT(%s)=0,\"-\",INDEX(%s,1,MATCH(MIN(%s),%s,0)))", words->others,
-                   outputs_all_options(outputs, outputs->book->rows.options), words->others,
+                   outputs_all_options(outputs, outputs->book->sheets->rows.options), words->others,
                    words->others),
       name);
   const int row =
       outputs_labels(outputs, "The answer, saved against it", "answer_less", percent.text);
-  put_formula(outputs->book, outputs->sheet, row, COLUMN_VALUE,
+  put_formula(outputs->book, row, COLUMN_VALUE,
               arena_printf(arena, "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others,
                            words->verdict.costs, words->others),
               less, formats_cell(&outputs->book->formats, CELL_FORMULA, &percent));
@@ -240,10 +215,9 @@ static const char *write_grade_order(struct outputs *outputs) {
   struct book *book = outputs->book;
   const int row = outputs_labels(outputs, "Grades, the strongest first", "answer_grades", "-");
   for (int grade = 0; grade < GRADES; grade++)
-    put_text(book, outputs->sheet, row, COLUMN_VALUE + grade, grade_name((enum grade)grade),
-             TEXT_RIGHT);
+    put_text(book, row, COLUMN_VALUE + grade, grade_name((enum grade)grade), TEXT_RIGHT);
   return arena_printf(book->arena, "%s:%s", outputs_fixed(outputs, row),
-                      cell_address(row, COLUMN_VALUE + GRADES - 1, ADDRESS_ABSOLUTE, book->arena));
+                      cell_fixed(book, row, COLUMN_VALUE + GRADES - 1));
 }
 
 // Is the option one of those that the sentence compares?
@@ -272,14 +246,14 @@ static const char *write_weakest(struct words *words, enum grade *weakest) {
         is_named(words, o) ? outputs->scenario->options[o].headline_grade : (enum grade)0;
     const char *own_cell = outputs_cell(outputs, named, o);
     *weakest = own > *weakest ? own : *weakest;
-    put_formula_text(book, outputs->sheet, named, column,
+    put_formula_text(book, named, column,
                      arena_printf(arena, "=IF(OR(%s=1,%s=MIN(%s)),%s,%s)",
                                   outputs_cell(outputs, words->verdict.flags_row, o),
                                   outputs_cell(outputs, words->others_row, o), words->others,
                                   outputs_cell(outputs, outputs->grade, o),
                                   outputs_fixed(outputs, named - 1)),
                      grade_name(own), format);
-    put_formula_text(book, outputs->sheet, row, column,
+    put_formula_text(book, row, column,
                      o ? arena_printf(arena, "=INDEX(%s,1,MAX(MATCH(%s,%s,0),MATCH(%s,%s,0)))",
                                       order, outputs_cell(outputs, row, o - 1), order, own_cell,
                                       order)
@@ -287,7 +261,7 @@ static const char *write_weakest(struct words *words, enum grade *weakest) {
                      grade_name(*weakest), format);
   }
   const size_t last = words->ranking->option_count - 1;
-  return cell_address(row, outputs_option_column(last), ADDRESS_ABSOLUTE, arena);
+  return cell_fixed(book, row, outputs_option_column(last));
 }
 
 // "; weakest evidence that matters: claim."
@@ -309,30 +283,29 @@ static void write_grade_part(struct words *words) {
 
 void write_words(struct outputs *outputs) {
   struct book *book = outputs->book;
-  const bool several = ranking_may_rank(book->ranking);
+  const bool several = ranking_may_rank(book->sheets->ranking);
   if (!several && outputs->scenario->option_count > 1)
     return;
   static const char *const headings[] = {"The answer in words", "Key", "Unit", ""};
   const struct unit *unit = outputs_unit(outputs, "cost_per_mtok");
-  struct words *words = outputs->words = arena_alloc(book->arena, sizeof *words);
-  *words = (struct words){
-      .outputs = outputs,
-      .ranking = book->ranking,
-      .currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/")),
-      .decimals = constants_literal(&book->constants, "answer", "Decimals of the answer's cost",
-                                    "decimals", COST_DECIMALS, &digits)};
-  words->decimals->used = true;
-  put_header(book, outputs->sheet, outputs->row++, headings, 4);
+  struct words words = {.outputs = outputs,
+                        .ranking = book->sheets->ranking,
+                        .currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/")),
+                        .decimals = constants_literal(&book->constants, "answer",
+                                                      "Decimals of the answer's cost", "decimals",
+                                                      COST_DECIMALS, &digits)};
+  words.decimals->used = true;
+  put_header(book, outputs->row++, headings, 4);
   if (several) {
-    write_verdict(outputs, &words->verdict);
-    write_others(words);
-    write_cost_part(words);
+    write_verdict(outputs, &words.verdict);
+    write_others(&words);
+    write_cost_part(&words);
   } else
-    write_single_cost(words);
-  if (book->simulation)
-    reserve_interval(words);
+    write_single_cost(&words);
+  if (book->sheets->simulation)
+    write_interval_part(&words);
   if (several)
-    write_margin_part(words);
-  write_grade_part(words);
+    write_margin_part(&words);
+  write_grade_part(&words);
   outputs->row++;
 }

@@ -1,15 +1,16 @@
 // Simulation: how sure the results are. The figures of the run are numbers, as no spreadsheet can
 // draw them again alike; whether they still hold, and what the results are now, is live.
 #include "model/scenario/ranking.h"
-#include "reports/answers/compare.h"
+#include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
+#include "reports/workbook/sheets.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
-enum { PAIR_ROWS = 16, LEAST_COLUMNS = 3, BAR_COLUMNS = 4, TICKS = 6 };
+enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
+enum { PAIR_ROWS = 16, MIN_COLUMNS = 3, BAR_COLUMNS = 4, TICKS = 6 };
 
 // Columns of an outcome's bars.
 enum { BAR_END, BAR_DRAWS, BAR_HEIGHT, BAR_CUMULATED };
@@ -21,19 +22,10 @@ static const char good[] = "current", bad[] = "stale";
 
 struct writer {
   struct book *book;
-  lxw_worksheet *sheet;
   const struct simulation *simulation;
   int row;      // the next
   int bars_row; // of the first bar
 };
-
-static const char *fixed(const struct writer *writer, int row, int column) {
-  return cell_address(row, column, ADDRESS_ABSOLUTE, writer->book->arena);
-}
-
-static const char *here(const struct writer *writer, int row, int column) {
-  return cell_address(row, column, ADDRESS_RELATIVE, writer->book->arena);
-}
 
 static const struct unit *unit_of(const struct writer *writer, const struct outcome *outcome) {
   const struct model *model = writer->book->scenario->model;
@@ -44,7 +36,8 @@ static const struct unit *unit_of(const struct writer *writer, const struct outc
 
 // A saving over an option of another kind of throughput means nothing.
 static bool is_shown(const struct writer *writer, const struct outcome *outcome) {
-  return outcome->kind == OUTCOME_COST || writer->book->ranking->options[outcome->option].compared;
+  return outcome->kind == OUTCOME_COST ||
+         writer->book->sheets->ranking->options[outcome->option].compared;
 }
 
 static const char *id_of(const struct writer *writer, const struct outcome *outcome) {
@@ -59,27 +52,24 @@ static const char *name_of(const struct writer *writer, const struct outcome *ou
 static void put_figure(const struct writer *writer, int row, int column, double value,
                        const struct unit *unit, enum cell_role role) {
   if (isfinite(value))
-    put_number(writer->book, writer->sheet, row, column, value,
-               formats_cell(&writer->book->formats, role, unit));
+    put_number(writer->book, row, column, value, formats_cell(&writer->book->formats, role, unit));
   else
-    put_text(writer->book, writer->sheet, row, column, "-", TEXT_RIGHT);
+    put_text(writer->book, row, column, "-", TEXT_RIGHT);
 }
 
 static int last_column(const struct simulation *simulation) {
   const int outcomes = (int)simulation->outcome_count;
-  return COLUMN_VALUE - 1 + (outcomes > LEAST_COLUMNS ? outcomes : LEAST_COLUMNS);
+  return COLUMN_VALUE - 1 + (outcomes > MIN_COLUMNS ? outcomes : MIN_COLUMNS);
 }
 
 // ---- the run
 
 static void put_entry(struct writer *writer, const char *label, const char *key, const char *unit) {
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_LABEL, label, TEXT_PLAIN);
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_KEY, key, TEXT_NOTE);
-  put_text(writer->book, writer->sheet, writer->row++, COLUMN_UNIT, unit, TEXT_PLAIN);
+  put_labels(writer->book, writer->row++, label, key, unit);
 }
 
 static void put_answer(const struct writer *writer, const char *text) {
-  put_text(writer->book, writer->sheet, writer->row - 1, COLUMN_VALUE, text, TEXT_RIGHT);
+  put_text(writer->book, writer->row - 1, COLUMN_VALUE, text, TEXT_RIGHT);
 }
 
 static double rank_error(const struct simulation *simulation) {
@@ -89,16 +79,36 @@ static double rank_error(const struct simulation *simulation) {
   return worst;
 }
 
-// The first two rows are filled in once Inputs is there.
+// How many live inputs differ from the run's, and whether that, or the case, makes it stale.
+static void write_state(const struct writer *writer, const struct simulation_rows *rows) {
+  static const struct unit inputs = {.text = "inputs", .counts = true};
+  struct book *book = writer->book;
+  struct arena *arena = book->arena;
+  const struct input_area *area = &book->sheets->area;
+  struct name *case_name = book->sheets->case_name;
+  case_name->used = true;
+  put_state(book, rows->state, COLUMN_VALUE,
+            arena_printf(arena, "=IF(AND(%s=0,%s&\"\"=%s),\"%s\",\"%s\")",
+                         cell_fixed(book, rows->differing, COLUMN_VALUE), case_name->text,
+                         cell_fixed(book, rows->case_name, COLUMN_VALUE), good, bad),
+            good, bad, true);
+  put_formula(book, rows->differing, COLUMN_VALUE,
+              arena_printf(arena, "=SUMPRODUCT((%s:%s<>%s:%s)*1)",
+                           cell_on(book, SHEET_INPUTS, area->first_row, COLUMN_LIVE),
+                           cell_fixed(book, area->last_row, COLUMN_LIVE),
+                           cell_on(book, SHEET_INPUTS, area->first_row, area->run_column),
+                           cell_fixed(book, area->last_row, area->run_column)),
+              0, formats_cell(&book->formats, CELL_FORMULA, &inputs));
+}
+
 static void write_run(struct writer *writer) {
   const struct simulation *simulation = writer->simulation;
   struct arena *arena = writer->book->arena;
-  struct simulation_rows *rows = &writer->book->simulation_rows;
-  *rows = (struct simulation_rows){.state = writer->row,
-                                   .differing = writer->row + 1,
-                                   .case_name = writer->row + 2,
-                                   .draws = writer->row + 3,
-                                   .cheapest = -1};
+  struct simulation_rows *rows = &writer->book->sheets->simulation_rows;
+  const int first = book_place(writer->book, writer->row);
+  *rows = (struct simulation_rows){
+      .state = first, .differing = first + 1, .case_name = first + 2, .draws = first + 3};
+  write_state(writer, rows);
   put_entry(writer, "Do these results still hold?", "state", "-");
   put_entry(writer, "Inputs that differ from the run's, marked on Inputs", "differing", "inputs");
   put_entry(writer, "Case of the run", "case", "-");
@@ -121,9 +131,9 @@ static void write_run(struct writer *writer) {
 // A block's header: options from COLUMN_VALUE on.
 static void write_options(struct writer *writer, const char *title, const char *key) {
   const char *const texts[] = {title, key, "Unit"};
-  put_header(writer->book, writer->sheet, writer->row, texts, 3);
+  put_header(writer->book, writer->row, texts, 3);
   for (int i = 0; i <= last_column(writer->simulation) - COLUMN_VALUE; i++)
-    put_text(writer->book, writer->sheet, writer->row, COLUMN_VALUE + i,
+    put_text(writer->book, writer->row, COLUMN_VALUE + i,
              i < (int)writer->simulation->option_count ? writer->simulation->options[i] : "",
              TEXT_HEADER_RIGHT);
   writer->row++;
@@ -165,10 +175,10 @@ static void write_errors(struct writer *writer, enum outcome_kind kind) {
       continue;
     unit = unit_of(writer, outcome)->text;
     if (isfinite(outcome->standard_error))
-      put_number(book, writer->sheet, writer->row, column, outcome->standard_error,
+      put_number(book, writer->row, column, outcome->standard_error,
                  formats_small(&book->formats, CELL_RESULT, unit_of(writer, outcome)));
     else
-      put_text(book, writer->sheet, writer->row, column, "-", TEXT_RIGHT);
+      put_text(book, writer->row, column, "-", TEXT_RIGHT);
   }
   put_entry(writer, "  its standard error", "standard_error", unit);
 }
@@ -191,23 +201,23 @@ static void write_costs(struct writer *writer) {
   const struct declaration *cost = &scenario->model->declarations[item];
   write_options(writer, cost->label, "cost");
   for (size_t o = 0; o < scenario->option_count; o++)
-    put_link(book, writer->sheet, writer->row, COLUMN_VALUE + (int)o,
-             option_name(&book->options[o], item), shown_value(book, &book->options[o], item, 0),
-             &cost->unit);
+    put_link(book, writer->row, COLUMN_VALUE + (int)o, option_name(&book->sheets->options[o], item),
+             shown_value(book, &book->sheets->options[o], item, 0), &cost->unit);
   put_entry(writer, "Live: as Inputs says now", "live", cost->unit.text);
-  book->simulation_rows.cost_p5 = writer->row;
-  book->simulation_rows.cost_p95 = writer->row + SIMULATE_LEVELS - 1;
+  book->sheets->simulation_rows.cost_p5 = book_place(book, writer->row);
+  book->sheets->simulation_rows.cost_p95 = writer->row + SIMULATE_LEVELS - 1;
   write_percentiles(writer, OUTCOME_COST);
-  if (!ranking_may_rank(book->ranking)) {
+  if (!ranking_may_rank(book->sheets->ranking)) {
     writer->row++;
     return;
   }
   for (size_t o = 0; o < scenario->option_count; o++)
     put_figure(writer, writer->row, COLUMN_VALUE + (int)o,
-               ranking_is_eligible(&book->ranking->options[o]) ? writer->simulation->cheapest[o]
-                                                               : NAN,
+               ranking_is_eligible(&book->sheets->ranking->options[o])
+                   ? writer->simulation->cheapest[o]
+                   : NAN,
                &percent, CELL_RESULT);
-  book->simulation_rows.cheapest = writer->row;
+  book->sheets->simulation_rows.cheapest = book_place(book, writer->row);
   put_entry(writer, "Cheapest of all, share of draws", "cheapest", percent.text);
   writer->row++;
 }
@@ -222,13 +232,12 @@ static void write_savings(struct writer *writer) {
                 "saving");
   for (size_t o = 0; o < scenario->option_count; o++) {
     const int column = COLUMN_VALUE + (int)o;
-    if (o == scenario->baseline || !book->ranking->options[o].compared)
+    if (o == scenario->baseline || !book->sheets->ranking->options[o].compared)
       continue;
-    const double saving = book->ranking->options[o].saving;
-    put_formula(book, writer->sheet, writer->row, column,
+    const double saving = book->sheets->ranking->options[o].saving;
+    put_formula(book, writer->row, column,
                 arena_printf(book->arena, "=%s",
-                             sheet_address(book, book->outputs->name, book->rows.saving, column,
-                                           ADDRESS_ABSOLUTE)),
+                             cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column)),
                 isfinite(saving) ? saving : 0, formats_cell(&book->formats, CELL_LINK, &percent));
   }
   put_entry(writer, "Live: as Inputs says now", "live", percent.text);
@@ -265,9 +274,9 @@ static void write_influences(struct writer *writer, const char *title, bool tota
   const struct simulation *simulation = writer->simulation;
   const char *const texts[] = {title, total ? "total" : "first", "Unit"};
   const size_t *order = order_of(writer);
-  put_header(book, writer->sheet, writer->row, texts, 3);
+  put_header(book, writer->row, texts, 3);
   for (int i = 0; i <= last_column(simulation) - COLUMN_VALUE; i++)
-    put_text(book, writer->sheet, writer->row, COLUMN_VALUE + i,
+    put_text(book, writer->row, COLUMN_VALUE + i,
              i < (int)simulation->outcome_count ? name_of(writer, &simulation->outcomes[i]) : "",
              TEXT_HEADER_RIGHT);
   writer->row++;
@@ -314,10 +323,10 @@ static bool is_density(const struct writer *writer, const struct outcome *outcom
 static const char *bar_width(const struct writer *writer, const struct outcome *outcome) {
   const int ends = writer->bars_row - 2, draws = bar_column(writer, outcome, BAR_DRAWS);
   return arena_printf(writer->book->arena, "(%s-%s)/COUNT(%s:%s)",
-                      fixed(writer, ends, bar_column(writer, outcome, BAR_DRAWS)),
-                      fixed(writer, ends, bar_column(writer, outcome, BAR_END)),
-                      fixed(writer, writer->bars_row, draws),
-                      fixed(writer, writer->bars_row + SIMULATE_BARS - 1, draws));
+                      cell_fixed(writer->book, ends, bar_column(writer, outcome, BAR_DRAWS)),
+                      cell_fixed(writer->book, ends, bar_column(writer, outcome, BAR_END)),
+                      cell_fixed(writer->book, writer->bars_row, draws),
+                      cell_fixed(writer->book, writer->bars_row + SIMULATE_BARS - 1, draws));
 }
 
 static void write_bar(const struct writer *writer, const struct outcome *outcome, int k,
@@ -328,27 +337,27 @@ static void write_bar(const struct writer *writer, const struct outcome *outcome
   const int head = writer->bars_row - 2;
   const double width = (outcome->bars_high - outcome->bars_low) / SIMULATE_BARS;
   const double done = (double)writer->simulation->done, draws = (double)outcome->bars[k];
-  const char *all = fixed(writer, book->simulation_rows.draws, COLUMN_VALUE);
-  const char *before = k ? here(writer, row - 1, end) : fixed(writer, head, end);
+  const char *all = cell_fixed(writer->book, book->sheets->simulation_rows.draws, COLUMN_VALUE);
+  const char *before =
+      k ? cell_here(writer->book, row - 1, end) : cell_fixed(writer->book, head, end);
   const struct unit *unit = unit_of(writer, outcome);
-  put_formula(book, writer->sheet, row, end,
-              arena_printf(arena, "=%s+%s", before, bar_width(writer, outcome)),
+  put_formula(book, row, end, arena_printf(arena, "=%s+%s", before, bar_width(writer, outcome)),
               outcome->bars_low + (k + 1) * width,
               formats_cell(&book->formats, CELL_FORMULA, unit));
   put_figure(writer, row, end + BAR_DRAWS, draws, &whole, CELL_RESULT);
-  const char *count = here(writer, row, end + BAR_DRAWS);
+  const char *count = cell_here(writer->book, row, end + BAR_DRAWS);
   const bool density = is_density(writer, outcome);
-  put_formula(book, writer->sheet, row, end + BAR_HEIGHT,
+  put_formula(book, row, end + BAR_HEIGHT,
               density ? arena_printf(arena, "=%s/%s/(%s)", count, all, bar_width(writer, outcome))
                       : arena_printf(arena, "=%s/%s", count, all),
               draws / done / (density ? width : 1),
               density ? formats_difference(&book->formats, CELL_FORMULA)
                       : formats_cell(&book->formats, CELL_FORMULA, &percent));
-  const char *until = k ? here(writer, row - 1, end + BAR_CUMULATED)
-                        : arena_printf(arena, "%s/%s", fixed(writer, head, end + BAR_HEIGHT), all);
-  put_formula(book, writer->sheet, row, end + BAR_CUMULATED,
-              arena_printf(arena, "=%s+%s/%s", until, count, all), (double)draws_until / done,
-              formats_cell(&book->formats, CELL_FORMULA, &percent));
+  const char *until =
+      k ? cell_here(writer->book, row - 1, end + BAR_CUMULATED)
+        : arena_printf(arena, "%s/%s", cell_fixed(writer->book, head, end + BAR_HEIGHT), all);
+  put_formula(book, row, end + BAR_CUMULATED, arena_printf(arena, "=%s+%s/%s", until, count, all),
+              (double)draws_until / done, formats_cell(&book->formats, CELL_FORMULA, &percent));
 }
 
 static void write_bars(const struct writer *writer, const struct outcome *outcome) {
@@ -359,12 +368,12 @@ static void write_bars(const struct writer *writer, const struct outcome *outcom
   put_figure(writer, head, end, outcome->bars_low, unit, CELL_RESULT);
   put_figure(writer, head, end + BAR_DRAWS, outcome->bars_high, unit, CELL_RESULT);
   put_figure(writer, head, end + BAR_HEIGHT, (double)outcome->bars_below, &whole, CELL_RESULT);
-  put_text(book, writer->sheet, head - 1, end, name_of(writer, outcome), TEXT_HEADER_RIGHT);
-  put_text(book, writer->sheet, head - 1, end + BAR_DRAWS, "", TEXT_HEADER_RIGHT);
-  put_text(book, writer->sheet, head - 1, end + BAR_HEIGHT, "", TEXT_HEADER_RIGHT);
-  put_text(book, writer->sheet, head - 1, end + BAR_CUMULATED, "", TEXT_HEADER_RIGHT);
+  put_text(book, head - 1, end, name_of(writer, outcome), TEXT_HEADER_RIGHT);
+  put_text(book, head - 1, end + BAR_DRAWS, "", TEXT_HEADER_RIGHT);
+  put_text(book, head - 1, end + BAR_HEIGHT, "", TEXT_HEADER_RIGHT);
+  put_text(book, head - 1, end + BAR_CUMULATED, "", TEXT_HEADER_RIGHT);
   for (int i = 0; i < BAR_COLUMNS; i++)
-    put_text(book, writer->sheet, writer->bars_row - 1, end + i,
+    put_text(book, writer->bars_row - 1, end + i,
              i == BAR_HEIGHT && is_density(writer, outcome) ? "Density" : headings[i],
              TEXT_HEADER_RIGHT);
   uint64_t until = outcome->bars_below;
@@ -379,14 +388,14 @@ static void write_histograms(struct writer *writer, int row) {
   const char *const head[] = {"What the charts show", "histogram", ""};
   const char *const again[] = {"Bar", "", ""};
   writer->bars_row = row + 3;
-  put_header(book, writer->sheet, row, head, 3);
-  put_text(book, writer->sheet, row + 1, COLUMN_LABEL,
-           "Low and high end of the bars, and the draws below them", TEXT_PLAIN);
-  put_text(book, writer->sheet, row + 1, COLUMN_KEY, "ends", TEXT_NOTE);
-  put_header(book, writer->sheet, row + 2, again, 3);
+  put_header(book, row, head, 3);
+  put_text(book, row + 1, COLUMN_LABEL, "Low and high end of the bars, and the draws below them",
+           TEXT_PLAIN);
+  put_text(book, row + 1, COLUMN_KEY, "ends", TEXT_NOTE);
+  put_header(book, row + 2, again, 3);
   for (int k = 0; k < SIMULATE_BARS; k++) {
     const char *name = arena_printf(book->arena, "Bar %d", k + 1);
-    put_text(book, writer->sheet, writer->bars_row + k, COLUMN_LABEL, name, TEXT_PLAIN);
+    put_text(book, writer->bars_row + k, COLUMN_LABEL, name, TEXT_PLAIN);
   }
   for (size_t i = 0; i < writer->simulation->outcome_count; i++)
     write_bars(writer, &writer->simulation->outcomes[i]);
@@ -407,8 +416,8 @@ static void add_series(const struct writer *writer, lxw_chart *chart, const stru
   const lxw_col_t column = (lxw_col_t)bar_column(writer, outcome, values);
   const lxw_color_t colour = option_colour(outcome->option);
   lxw_chart_series *series = chart_add_series(chart, NULL, NULL);
-  chart_series_set_categories(series, writer->sheet->name, first, end, last, end);
-  chart_series_set_values(series, writer->sheet->name, first, column, last, column);
+  chart_series_set_categories(series, SHEET_SIMULATION, first, end, last, end);
+  chart_series_set_values(series, SHEET_SIMULATION, first, column, last, column);
   chart_series_set_name(series, id_of(writer, outcome));
   lxw_chart_line line = {.color = colour, .width = 2};
   lxw_chart_fill fill = {.color = colour};
@@ -505,7 +514,7 @@ static void insert_chart(const struct writer *writer, const struct pair *pair, i
     chart_legend_set_position(chart, LXW_CHART_LEGEND_NONE);
   lxw_chart_options options = {
       .x_offset = cumulated ? 500 : 5, .y_offset = 8, .description = (char *)title};
-  worksheet_insert_chart_opt(writer->sheet, (lxw_row_t)row, COLUMN_LABEL, chart, &options);
+  worksheet_insert_chart_opt(writer->book->sheet, (lxw_row_t)row, COLUMN_LABEL, chart, &options);
 }
 
 static void insert_pair(struct writer *writer, const struct pair *pair, int *row) {
@@ -532,15 +541,6 @@ static void insert_charts(struct writer *writer, int row) {
 
 // ---- the whole
 
-static void set_widths(const struct writer *writer) {
-  const int last = bar_column(writer, writer->simulation->outcomes, 0) +
-                   BAR_COLUMNS * (int)writer->simulation->outcome_count - 1;
-  worksheet_set_column(writer->sheet, COLUMN_LABEL, COLUMN_LABEL, 52, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_KEY, COLUMN_KEY, 15, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_UNIT, COLUMN_UNIT, 11, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_VALUE, (lxw_col_t)last, 20, NULL);
-}
-
 static const char *note_text(const struct simulation *simulation, struct arena *arena) {
   if (!simulation->done)
     return arena_printf(
@@ -565,20 +565,22 @@ static int write_draws(struct writer *writer) {
   const int influences = writer->row = charts + pairs * PAIR_ROWS;
   write_all_influences(writer);
   write_histograms(writer, writer->row);
-  insert_charts(writer, charts);
-  lxw_row_t breaks[] = {(lxw_row_t)charts, (lxw_row_t)influences, 0};
-  worksheet_set_h_pagebreaks(writer->sheet, breaks);
+  if (writer->book->writing) {
+    lxw_row_t breaks[] = {(lxw_row_t)charts, (lxw_row_t)influences, 0};
+    worksheet_set_h_pagebreaks(writer->book->sheet, breaks);
+    insert_charts(writer, charts);
+  }
   return writer->bars_row - 5; // without the bars
 }
 
 void write_simulation(struct book *book) {
-  const struct simulation *simulation = book->simulation;
-  struct writer writer = {.book = book, .sheet = book->simulation_sheet, .simulation = simulation};
-  begin_sheet(book, writer.sheet, "Simulation", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
-  put_text(book, writer.sheet, NOTE_ROW, 0, note_text(simulation, book->arena), TEXT_NOTE);
-  int row = put_stamps(book, writer.sheet, FIRST_STAMP_ROW);
+  const struct simulation *simulation = book->sheets->simulation;
+  struct writer writer = {.book = book, .simulation = simulation};
+  begin_sheet(book, "Simulation", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
+  put_text(book, NOTE_ROW, 0, note_text(simulation, book->arena), TEXT_NOTE);
+  int row = put_stamps(book, FIRST_STAMP_ROW);
   if (simulation->partial)
-    put_text(book, writer.sheet, row++, 0,
+    put_text(book, row++, 0,
              arena_printf(book->arena, "PARTIAL: %" PRIu64 " of %" PRIu64 " draws",
                           simulation->done, simulation->draws),
              TEXT_STAMP);
@@ -587,42 +589,17 @@ void write_simulation(struct book *book) {
   write_costs(&writer);
   write_savings(&writer);
   const int last = simulation->done ? write_draws(&writer) : writer.row - 2;
-  set_widths(&writer);
-  end_sheet(writer.sheet, last, last_column(simulation));
-}
-
-// How many live inputs differ from the run's, and whether that, or the case, makes it stale.
-void write_simulation_state(struct book *book) {
-  struct arena *arena = book->arena;
-  const struct simulation_rows *rows = &book->simulation_rows;
-  const struct input_area *area = &book->area;
-  lxw_worksheet *sheet = book->simulation_sheet;
-  static const struct unit inputs = {.text = "inputs", .counts = true};
-  const char *now =
-      sheet_address(book, book->inputs->name, area->first_row, COLUMN_LIVE, ADDRESS_ABSOLUTE);
-  const char *then =
-      sheet_address(book, book->inputs->name, area->first_row, area->run_column, ADDRESS_ABSOLUTE);
-  put_formula(book, sheet, rows->differing, COLUMN_VALUE,
-              arena_printf(arena, "=SUMPRODUCT((%s:%s<>%s:%s)*1)", now,
-                           cell_address(area->last_row, COLUMN_LIVE, ADDRESS_ABSOLUTE, arena), then,
-                           cell_address(area->last_row, area->run_column, ADDRESS_ABSOLUTE, arena)),
-              0, formats_cell(&book->formats, CELL_FORMULA, &inputs));
-  book->case_name->used = true;
-  put_state(book, sheet, rows->state, COLUMN_VALUE,
-            arena_printf(arena, "=IF(AND(%s=0,%s&\"\"=%s),\"%s\",\"%s\")",
-                         cell_address(rows->differing, COLUMN_VALUE, ADDRESS_ABSOLUTE, arena),
-                         book->case_name->text,
-                         cell_address(rows->case_name, COLUMN_VALUE, ADDRESS_ABSOLUTE, arena), good,
-                         bad),
-            good, bad, true);
+  set_widths(book, (const int[]){52, 15, 11, 20}, 4,
+             bar_column(&writer, simulation->outcomes, 0) +
+                 BAR_COLUMNS * (int)simulation->outcome_count - 1);
+  end_sheet(book, last, last_column(simulation));
 }
 
 const char *simulation_state(const struct book *book) {
-  return sheet_address(book, book->simulation_sheet->name, book->simulation_rows.state,
-                       COLUMN_VALUE, ADDRESS_ABSOLUTE);
+  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.state, COLUMN_VALUE);
 }
 
 const char *simulation_cheapest(const struct book *book, size_t option) {
-  return sheet_address(book, book->simulation_sheet->name, book->simulation_rows.cheapest,
-                       COLUMN_VALUE + (int)option, ADDRESS_ABSOLUTE);
+  return cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.cheapest,
+                 COLUMN_VALUE + (int)option);
 }
