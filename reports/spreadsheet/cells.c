@@ -4,6 +4,7 @@
 #include "reports/spreadsheet/formula.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistr.h>
 
@@ -79,19 +80,41 @@ void put_number(struct book *book, int row, int column, double value, lxw_format
           worksheet_write_number(book->sheet, (lxw_row_t)row, (lxw_col_t)column, value, format));
 }
 
-void put_formula(struct book *book, int row, int column, const char *formula, double value,
-                 lxw_format *format) {
+static void write_formula(struct book *book, int row, int column, double value, lxw_format *format,
+                          const char *formula, va_list arguments) {
+  const char *text = arena_vprintf(book->arena, formula, arguments);
   if (!isfinite(value))
     book->failed = true;
   if (book->writing)
-    check(book, worksheet_write_formula_num(book->sheet, (lxw_row_t)row, (lxw_col_t)column, formula,
+    check(book, worksheet_write_formula_num(book->sheet, (lxw_row_t)row, (lxw_col_t)column, text,
                                             format, value == 0 ? 0 : value));
 }
 
-void put_formula_text(struct book *book, int row, int column, const char *formula,
-                      const char *value, lxw_format *format) {
+void put_formula(struct book *book, int row, int column, double value, enum cell_role role,
+                 const struct unit *unit, const char *formula, ...) {
+  va_list arguments;
+  va_start(arguments, formula);
+  write_formula(book, row, column, value, formats_cell(&book->formats, role, unit), formula,
+                arguments);
+  va_end(arguments);
+}
+
+void put_formula_in(struct book *book, int row, int column, double value, lxw_format *format,
+                    const char *formula, ...) {
+  va_list arguments;
+  va_start(arguments, formula);
+  write_formula(book, row, column, value, format, formula, arguments);
+  va_end(arguments);
+}
+
+void put_formula_text(struct book *book, int row, int column, const char *value, lxw_format *format,
+                      const char *formula, ...) {
+  va_list arguments;
+  va_start(arguments, formula);
+  const char *text = arena_vprintf(book->arena, formula, arguments);
+  va_end(arguments);
   if (book->writing)
-    check(book, worksheet_write_formula_str(book->sheet, (lxw_row_t)row, (lxw_col_t)column, formula,
+    check(book, worksheet_write_formula_str(book->sheet, (lxw_row_t)row, (lxw_col_t)column, text,
                                             format, safe_text(value, MAX_CELL_TEXT, book->arena)));
 }
 
@@ -99,8 +122,7 @@ void put_link(struct book *book, int row, int column, struct name *name, double 
               const struct unit *unit) {
   name->used = true;
   bool here = name->sheet && !strcmp(name->sheet, book->sheet->name);
-  put_formula(book, row, column, arena_printf(book->arena, "=%s", name->text), value,
-              formats_cell(&book->formats, here ? CELL_FORMULA : CELL_LINK, unit));
+  put_formula(book, row, column, value, here ? CELL_FORMULA : CELL_LINK, unit, "=%s", name->text);
 }
 
 void put_labels(struct book *book, int row, const char *label, const char *key, const char *unit) {
@@ -179,8 +201,8 @@ void put_jump(struct book *book, int row, int column, const char *sheet) {
 
 void put_state(struct book *book, int row, int column, const char *formula, const char *good,
                const char *bad, bool is_good) {
-  put_formula_text(book, row, column, formula, is_good ? good : bad,
-                   formats_cell_text(&book->formats, CELL_FORMULA));
+  put_formula_text(book, row, column, is_good ? good : bad,
+                   formats_cell_text(&book->formats, CELL_FORMULA), "%s", formula);
   lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_CELL,
                                  .criteria = LXW_CONDITIONAL_CRITERIA_EQUAL_TO,
                                  .value_string = arena_printf(book->arena, "\"%s\"", good),

@@ -16,11 +16,15 @@ void put_number(struct book *book, int row, int column, double value, lxw_format
 void put_wrapped(struct book *book, int row, int column, const char *text, size_t width,
                  enum text_format format);
 
-// A formula with the value that it has in the selected case, as the cell shows it.
-void put_formula(struct book *book, int row, int column, const char *formula, double value,
-                 lxw_format *format);
-void put_formula_text(struct book *book, int row, int column, const char *formula,
-                      const char *value, lxw_format *format);
+// A formula, "=...", after a format like printf's, with the value that it has in the selected case, as
+// the cell shows it.
+void put_formula(struct book *book, int row, int column, double value, enum cell_role role,
+                 const struct unit *unit, const char *formula, ...)
+    __attribute__((format(printf, 7, 8)));
+void put_formula_in(struct book *book, int row, int column, double value, lxw_format *format,
+                    const char *formula, ...) __attribute__((format(printf, 6, 7)));
+void put_formula_text(struct book *book, int row, int column, const char *value, lxw_format *format,
+                      const char *formula, ...) __attribute__((format(printf, 6, 7)));
 
 // "=pt_NAME", green when the name is on another sheet.
 void put_link(struct book *book, int row, int column, struct name *name, double value,

@@ -74,8 +74,8 @@ static void write_item(struct writer *writer, int declaration) {
   for (int i = 0; i < count; i++) {
     const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
                                               first + i, &writer->references);
-    put_formula(book, row, first + i, formula, shown_value(book, sheet, declaration, i),
-                format_of(writer, item, formula));
+    put_formula_in(book, row, first + i, shown_value(book, sheet, declaration, i),
+                   format_of(writer, item, formula), "%s", formula);
   }
   if (!series)
     book_place_name(book, option_name(sheet, declaration), row, COLUMN_VALUE);

@@ -21,15 +21,12 @@ static void write_flag(struct writer *writer, int row, double difference) {
   struct book *book = writer->book;
   struct name *tolerance = constants_tolerance(&book->constants);
   tolerance->used = true;
-  put_formula(book, row, COLUMN_TOLERANCE, arena_printf(book->arena, "=%s", tolerance->text),
-              writer->tolerance, formats_difference(&book->formats, CELL_LINK));
-  const char *formula =
-      arena_printf(book->arena, "=IF(ABS(%s)<=%s,1,0)", cell_here(book, row, COLUMN_DIFFERENCE),
-                   cell_here(book, row, COLUMN_TOLERANCE));
+  put_formula_in(book, row, COLUMN_TOLERANCE, writer->tolerance,
+                 formats_difference(&book->formats, CELL_LINK), "=%s", tolerance->text);
   bool pass = fabs(difference) <= writer->tolerance;
   writer->pass &= pass;
-  put_formula(book, row, COLUMN_FLAG, formula, pass,
-              formats_cell(&book->formats, CELL_FORMULA, &flag_unit));
+  put_formula(book, row, COLUMN_FLAG, pass, CELL_FORMULA, &flag_unit, "=IF(ABS(%s)<=%s,1,0)",
+              cell_here(book, row, COLUMN_DIFFERENCE), cell_here(book, row, COLUMN_TOLERANCE));
 }
 
 static int write_labels(struct writer *writer, const char *label,
@@ -45,9 +42,8 @@ static void write_item(struct writer *writer, const struct option_sheet *sheet, 
   int row = write_labels(writer, item->label, sheet);
   double difference = shown_value(writer->book, sheet, declaration, 0);
   name->used = true;
-  put_formula(writer->book, row, COLUMN_DIFFERENCE,
-              arena_printf(writer->book->arena, "=%s", name->text), difference,
-              formats_difference(&writer->book->formats, CELL_LINK));
+  put_formula_in(writer->book, row, COLUMN_DIFFERENCE, difference,
+                 formats_difference(&writer->book->formats, CELL_LINK), "=%s", name->text);
   write_flag(writer, row, difference);
 }
 
@@ -55,16 +51,15 @@ static void write_item(struct writer *writer, const struct option_sheet *sheet, 
 static void write_sum(struct writer *writer, const struct option_sheet *sheet, const char *label,
                       const char *first, const char *last, double sum) {
   struct book *book = writer->book;
-  struct arena *arena = book->arena;
   int tco = model_find(book->scenario->model, "tco");
   int column = COLUMN_VALUE + (int)(sheet - book->sheets->options);
   const char *total = cell_on(book, SHEET_OUTPUTS, book->sheets->rows.tco, column);
   double whole = shown_value(book, sheet, tco, 0);
   double difference = (sum - whole) / fmax(fabs(whole), 1);
   int row = write_labels(writer, label, sheet);
-  put_formula(book, row, COLUMN_DIFFERENCE,
-              arena_printf(arena, "=(SUM(%s:%s)-%s)/MAX(ABS(%s),1)", first, last, total, total),
-              difference, formats_difference(&book->formats, CELL_FORMULA));
+  put_formula_in(book, row, COLUMN_DIFFERENCE, difference,
+                 formats_difference(&book->formats, CELL_FORMULA),
+                 "=(SUM(%s:%s)-%s)/MAX(ABS(%s),1)", first, last, total, total);
   write_flag(writer, row, difference);
 }
 
@@ -128,12 +123,9 @@ static void highlight_flags(struct writer *writer, int first, int last) {
 static void write_master(struct writer *writer, int first, int last) {
   struct book *book = writer->book;
   put_text(book, MASTER_ROW, COLUMN_CHECK, "All checks", TEXT_STRONG);
-  const char *formula =
-      arena_printf(book->arena, "=MIN(%s:%s)", cell_fixed(book, first, COLUMN_FLAG),
-                   cell_fixed(book, last, COLUMN_FLAG));
   book->sheets->checks_pass = writer->pass;
-  put_formula(book, MASTER_ROW, COLUMN_FLAG, formula, writer->pass,
-              formats_cell(&book->formats, CELL_TOTAL, &flag_unit));
+  put_formula(book, MASTER_ROW, COLUMN_FLAG, writer->pass, CELL_TOTAL, &flag_unit, "=MIN(%s:%s)",
+              cell_fixed(book, first, COLUMN_FLAG), cell_fixed(book, last, COLUMN_FLAG));
   book_place_name(book, book->sheets->checks_ok, MASTER_ROW, COLUMN_FLAG);
 }
 

@@ -244,8 +244,7 @@ static void write_cell(const struct replica *replica, size_t column, int declara
                                    COLUMN_PERIOD + period, &references);
   const enum cell_role role = is_alone(formula) ? role_of(replica, formula) : CELL_FORMULA;
   put_formula(book, replica->rows[declaration] + period, replica->first_column + (int)column,
-              formula, shown(replica, column, declaration, period),
-              formats_cell(&book->formats, role, &item->unit));
+              shown(replica, column, declaration, period), role, &item->unit, "%s", formula);
 }
 
 static void write_row(const struct replica *replica, int declaration, int t) {
@@ -257,8 +256,7 @@ static void write_row(const struct replica *replica, int declaration, int t) {
     static const struct unit period = {.text = "period", .counts = true};
     const char *time = sheet_address(replica->option->option->id, TIME_ROW, COLUMN_PERIOD + t,
                                      ADDRESS_RELATIVE, book->arena);
-    put_formula(book, row, replica->first_column - 1, arena_printf(book->arena, "=%s", time), t,
-                formats_cell(&book->formats, CELL_LINK, &period));
+    put_formula(book, row, replica->first_column - 1, t, CELL_LINK, &period, "=%s", time);
   }
   for (size_t c = 0; c < replica->count; c++)
     if (parts_of(replica, c)[declaration] != PART_ELSEWHERE)

@@ -99,8 +99,8 @@ static void write_answer(struct writer *writer) {
   const int row = writer->row;
   merge_row(writer, row, strlen(*text ? text : unranked), ANSWER_SIZE, TEXT_ANSWER);
   if (*text)
-    put_formula_text(book, row, 0, answer_formula(writer), text,
-                     formats_text(&book->formats, TEXT_ANSWER));
+    put_formula_text(book, row, 0, text, formats_text(&book->formats, TEXT_ANSWER), "%s",
+                     answer_formula(writer));
   else
     put_text(book, row, 0, unranked, TEXT_ANSWER);
   writer->row = row + 2;
@@ -133,9 +133,8 @@ static void write_result(struct writer *writer, const char *label, int outputs_r
       continue;
     }
     const char *cell = cell_on(book, SHEET_OUTPUTS, outputs_row, COLUMN_VALUE + (int)o);
-    put_formula(book, writer->row, COLUMN_FIRST_OPTION + (int)o,
-                arena_printf(book->arena, "=%s", cell), values[o],
-                formats_cell(&book->formats, CELL_TOTAL_LINK, unit));
+    put_formula(book, writer->row, COLUMN_FIRST_OPTION + (int)o, values[o], CELL_TOTAL_LINK, unit,
+                "=%s", cell);
   }
   writer->row++;
 }
@@ -169,18 +168,15 @@ static void write_cheapest(struct writer *writer) {
   struct book *book = writer->book;
   if (!book->sheets->simulation || !ranking_may_rank(book->sheets->ranking))
     return;
-  put_formula_text(book, writer->row, 0,
-                   arena_printf(book->arena, "=\"Cheapest, share of simulated draws: \"&%s",
-                                simulation_state(book)),
-                   "Cheapest, share of simulated draws: current",
-                   formats_text(&book->formats, TEXT_PLAIN));
+  put_formula_text(book, writer->row, 0, "Cheapest, share of simulated draws: current",
+                   formats_text(&book->formats, TEXT_PLAIN),
+                   "=\"Cheapest, share of simulated draws: \"&%s", simulation_state(book));
   put_text(book, writer->row, 1, percent.text, TEXT_PLAIN);
   for (size_t o = 0; o < writer->scenario->option_count; o++)
     if (ranking_is_eligible(&book->sheets->ranking->options[o]))
       put_formula(book, writer->row, COLUMN_FIRST_OPTION + (int)o,
-                  arena_printf(book->arena, "=%s", simulation_cheapest(book, o)),
-                  book->sheets->simulation->cheapest[o],
-                  formats_cell(&book->formats, CELL_LINK, &percent));
+                  book->sheets->simulation->cheapest[o], CELL_LINK, &percent, "=%s",
+                  simulation_cheapest(book, o));
     else
       put_text(book, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
   writer->row++;
@@ -196,11 +192,10 @@ static void write_unranked(struct writer *writer) {
   put_text(book, writer->row, 0, "Why it is not ranked", TEXT_PLAIN);
   for (size_t o = 0; o < ranking->option_count; o++) {
     reasons[o] = ranking->options[o].ranked ? "-" : ranking->options[o].why_not;
-    put_formula_text(book, writer->row, COLUMN_FIRST_OPTION + (int)o,
-                     arena_printf(book->arena, "=%s",
-                                  cell_on(book, SHEET_OUTPUTS, book->sheets->rows.why_not,
-                                          COLUMN_VALUE + (int)o)),
-                     reasons[o], formats_text(&book->formats, TEXT_LINKED_WRAPPED));
+    put_formula_text(
+        book, writer->row, COLUMN_FIRST_OPTION + (int)o, reasons[o],
+        formats_text(&book->formats, TEXT_LINKED_WRAPPED), "=%s",
+        cell_on(book, SHEET_OUTPUTS, book->sheets->rows.why_not, COLUMN_VALUE + (int)o));
   }
   set_option_height(book, writer->row++, reasons);
 }

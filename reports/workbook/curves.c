@@ -103,9 +103,8 @@ static void write_utilizations(struct writer *writer) {
   put_row(writer, "Utilization", "utilization", &percent);
   put_link(book, writer->row, COLUMN_VALUE, first, FIRST_UTILIZATION, &percent);
   for (size_t i = 1; i < UTILIZATIONS; i++)
-    put_formula(book, writer->row, COLUMN_VALUE + (int)i,
-                arena_printf(book->arena, "=%s+%s", above(writer, writer->row, i - 1), step->text),
-                utilization_at(i), formats_cell(&book->formats, CELL_FORMULA, &percent));
+    put_formula(book, writer->row, COLUMN_VALUE + (int)i, utilization_at(i), CELL_FORMULA, &percent,
+                "=%s+%s", above(writer, writer->row, i - 1), step->text);
   writer->row++;
 }
 
@@ -169,9 +168,8 @@ static void write_costs(struct writer *writer, struct cost_curve *curve, int *ca
   put_row(writer, arena_printf(book->arena, "%s, %s", cost->label, id),
           arena_printf(book->arena, "%s.%s", id, cost->name), &cost->unit);
   for (size_t i = 0; i < curve->count; i++)
-    put_formula(book, writer->row, COLUMN_VALUE + (int)i,
-                arena_printf(book->arena, "=%s", replica_cell(replica, i)),
-                replica_value(replica, i), formats_cell(&book->formats, CELL_FORMULA, &cost->unit));
+    put_formula(book, writer->row, COLUMN_VALUE + (int)i, replica_value(replica, i), CELL_FORMULA,
+                &cost->unit, "=%s", replica_cell(replica, i));
   replica_write(replica);
   *calculations = replica_end(replica) + 1;
   curve->y_row = book_place(book, writer->row++);

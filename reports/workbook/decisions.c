@@ -131,8 +131,8 @@ static void write_live(const struct writer *writer, const struct decision_table 
   const bool link = strspn(formula + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
                                         "0123456789") == strlen(formula + 1) &&
                     strncmp(formula + 1, "pt_", 3) == 0;
-  put_formula(book, row, (int)column, formula, cell_number(cell->value, unit),
-              formats_cell(&book->formats, link ? CELL_LINK : CELL_FORMULA, unit));
+  put_formula(book, row, (int)column, cell_number(cell->value, unit),
+              link ? CELL_LINK : CELL_FORMULA, unit, "%s", formula);
 }
 
 static bool holds_texts(const struct decision_table *table, size_t column) {

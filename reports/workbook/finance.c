@@ -74,9 +74,8 @@ static void write_item(struct writer *writer, const struct option_sheet *sheet, 
   }
   for (int t = 0; t < writer->scenario->periods; t++) {
     const char *cell = series_cell(writer->book, sheet, declaration, COLUMN_PERIOD + t);
-    put_formula(book, row, COLUMN_PERIOD + t, arena_printf(book->arena, "=%s", cell),
-                shown_value(book, sheet, declaration, t),
-                formats_cell(&book->formats, CELL_LINK, &item->unit));
+    put_formula(book, row, COLUMN_PERIOD + t, shown_value(book, sheet, declaration, t), CELL_LINK,
+                &item->unit, "=%s", cell);
   }
 }
 
@@ -119,16 +118,15 @@ static int put_row(struct writer *writer, const struct block *block, const char 
 
 static void put_value(struct writer *writer, int row, const char *formula, double value,
                       enum cell_role role, const struct unit *unit) {
-  put_formula(writer->book, row, COLUMN_VALUE, formula, value,
-              formats_cell(&writer->book->formats, role, unit));
+  put_formula(writer->book, row, COLUMN_VALUE, value, role, unit, "%s", formula);
 }
 
 // A number, or a text where there is none.
 static void put_number_or_text(struct writer *writer, int row, const char *formula, double value,
                                const struct unit *unit) {
   if (isnan(value))
-    put_formula_text(writer->book, row, COLUMN_VALUE, formula, never,
-                     formats_cell(&writer->book->formats, CELL_TOTAL, unit));
+    put_formula_text(writer->book, row, COLUMN_VALUE, never,
+                     formats_cell(&writer->book->formats, CELL_TOTAL, unit), "%s", formula);
   else
     put_value(writer, row, formula, value, CELL_TOTAL, unit);
 }
@@ -136,19 +134,16 @@ static void put_number_or_text(struct writer *writer, int row, const char *formu
 // The dearer purchase's flow of a series of both options.
 static int write_flow(struct writer *writer, const struct block *block, const char *series,
                       const char *label, const char *key, const double *values) {
-  struct arena *arena = writer->book->arena;
   const struct unit *unit = unit_of(writer, series);
   int d = model_find(writer->model, series);
   int row = put_row(writer, block, label, key, unit);
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    const char *formula = arena_printf(arena, "=%s*(%s-%s*%s)",
-                                       cell_fixed(writer->book, block->direction, COLUMN_VALUE),
-                                       series_cell(writer->book, block->baseline, d, column),
-                                       series_cell(writer->book, block->option, d, column),
-                                       cell_fixed(writer->book, block->scale, COLUMN_VALUE));
-    put_formula(writer->book, row, column, formula, values[t],
-                formats_cell(&writer->book->formats, CELL_FORMULA, unit));
+    put_formula(writer->book, row, column, values[t], CELL_FORMULA, unit, "=%s*(%s-%s*%s)",
+                cell_fixed(writer->book, block->direction, COLUMN_VALUE),
+                series_cell(writer->book, block->baseline, d, column),
+                series_cell(writer->book, block->option, d, column),
+                cell_fixed(writer->book, block->scale, COLUMN_VALUE));
   }
   return row;
 }
@@ -160,11 +155,8 @@ static int write_running(struct writer *writer, const struct block *block, int f
   int row = put_row(writer, block, label, key, unit);
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    const char *formula =
-        arena_printf(writer->book->arena, "=%s+%s", cell_here(writer->book, row, column - 1),
-                     cell_here(writer->book, flow, column));
-    put_formula(writer->book, row, column, formula, values[t],
-                formats_cell(&writer->book->formats, CELL_FORMULA, unit));
+    put_formula(writer->book, row, column, values[t], CELL_FORMULA, unit, "=%s+%s",
+                cell_here(writer->book, row, column - 1), cell_here(writer->book, flow, column));
   }
   return row;
 }
@@ -181,12 +173,10 @@ static int write_owed(struct writer *writer, const struct block *block, int runn
   int row = put_row(writer, block, label, key, &flag);
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    const char *formula =
-        arena_printf(writer->book->arena, "=IF(MAX(%s:%s)<0,1,0)",
-                     cell_address(running, COLUMN_PERIOD, ADDRESS_COLUMN, writer->book->arena),
-                     cell_here(writer->book, running, column));
-    put_formula(writer->book, row, column, formula, is_owed(values, t),
-                formats_cell(&writer->book->formats, CELL_FORMULA, &flag));
+    put_formula(writer->book, row, column, is_owed(values, t), CELL_FORMULA, &flag,
+                "=IF(MAX(%s:%s)<0,1,0)",
+                cell_address(running, COLUMN_PERIOD, ADDRESS_COLUMN, writer->book->arena),
+                cell_here(writer->book, running, column));
   }
   return row;
 }
@@ -194,23 +184,20 @@ static int write_owed(struct writer *writer, const struct block *block, int runn
 // The time of a period in which the outlay is not yet earned back, by interpolation in the last.
 static int write_time(struct writer *writer, const struct block *block, const int rows[3],
                       const char *label, const char *key, const double *running) {
-  struct arena *arena = writer->book->arena;
   const struct unit *unit = unit_of(writer, "period");
   int period = model_find(writer->model, "period"), flow = rows[0], sum = rows[1], owed = rows[2];
   int row = put_row(writer, block, label, key, unit);
   for (int t = 0; t < writer->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
     const char *before = cell_here(writer->book, owed, column - 1);
-    const char *formula = arena_printf(
-        arena, "=IF(%s*(1-%s)=1,(-%s)/%s,%s)*%s", before, cell_here(writer->book, owed, column),
-        cell_here(writer->book, sum, column - 1), cell_here(writer->book, flow, column), before,
-        series_cell(writer->book, block->option, period, column));
     double share = t && is_owed(running, t - 1) ? 1 : 0;
     if (share > 0 && !is_owed(running, t))
       share = -running[t - 1] / (running[t] - running[t - 1]);
-    put_formula(writer->book, row, column, formula,
-                share * shown_value(writer->book, block->option, period, t),
-                formats_cell(&writer->book->formats, CELL_FORMULA, unit));
+    put_formula(writer->book, row, column,
+                share * shown_value(writer->book, block->option, period, t), CELL_FORMULA, unit,
+                "=IF(%s*(1-%s)=1,(-%s)/%s,%s)*%s", before, cell_here(writer->book, owed, column),
+                cell_here(writer->book, sum, column - 1), cell_here(writer->book, flow, column),
+                before, series_cell(writer->book, block->option, period, column));
   }
   return row;
 }
@@ -268,12 +255,9 @@ static void write_terms(struct writer *writer, struct block *block) {
             arena_printf(arena, "=IF(%s-%s*%s>0,-1,1)", first_theirs, first_ours, scale),
             comparison->direction, CELL_FORMULA, &flag);
   int row = put_row(writer, block, "The dearer purchase", "dearer", &ratio);
-  put_formula_text(book, row, COLUMN_VALUE,
-                   arena_printf(arena, "=IF(%s=1,\"%s\",\"%s\")",
-                                cell_here(writer->book, block->direction, COLUMN_VALUE), block->id,
-                                baseline),
-                   comparison->direction > 0 ? block->id : baseline,
-                   formats_cell_text(&book->formats, CELL_TOTAL));
+  put_formula_text(book, row, COLUMN_VALUE, comparison->direction > 0 ? block->id : baseline,
+                   formats_cell_text(&book->formats, CELL_TOTAL), "=IF(%s=1,\"%s\",\"%s\")",
+                   cell_here(writer->book, block->direction, COLUMN_VALUE), block->id, baseline);
 }
 
 static void write_rate(struct writer *writer, const struct block *block, int flow) {

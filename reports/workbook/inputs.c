@@ -134,8 +134,7 @@ static void write_cases(const struct inputs_table *table, const struct input *in
     double value = cell_value(table, input, c);
     int column = COLUMN_CASE + (int)c;
     if (formula)
-      put_formula(book, input->row, column, formula, value,
-                  formats_cell(&book->formats, CELL_INHERITED, unit));
+      put_formula(book, input->row, column, value, CELL_INHERITED, unit, "%s", formula);
     else
       put_number(book, input->row, column, value,
                  formats_cell(&book->formats, c ? CELL_OVERRIDE : CELL_INPUT, unit));
@@ -147,13 +146,12 @@ static void write_live(const struct inputs_table *table, const struct input *inp
   struct arena *arena = book->arena;
   const struct unit *unit = &table->scenario->model->declarations[input->declaration].unit;
   const int last = table->source - 1;
-  const char *formula = arena_printf(
-      arena, "=INDEX(%s:%s,1,%s)", cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
-      cell_address(input->row, last, ADDRESS_COLUMN, arena), book->sheets->case_index->text);
   book->sheets->case_index->used = true;
-  put_formula(book, input->row, COLUMN_LIVE, formula,
-              cell_value(table, input, table->scenario->selected),
-              formats_cell(&book->formats, CELL_FORMULA, unit));
+  put_formula(book, input->row, COLUMN_LIVE, cell_value(table, input, table->scenario->selected),
+              CELL_FORMULA, unit, "=INDEX(%s:%s,1,%s)",
+              cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
+              cell_address(input->row, last, ADDRESS_COLUMN, arena),
+              book->sheets->case_index->text);
 }
 
 static void write_provenance(const struct inputs_table *table, const struct input *input) {
@@ -366,20 +364,17 @@ static void write_constants(struct inputs_table *table) {
 
 static void write_case_choice(const struct inputs_table *table) {
   struct book *book = table->book;
-  struct arena *arena = book->arena;
   const struct scenario *scenario = table->scenario;
   put_text(book, CASE_ROW, 0, "Case shown (choose it on Cover)", TEXT_PLAIN);
-  put_formula_text(
-      book, CASE_ROW, COLUMN_LIVE, arena_printf(arena, "=%s", book->sheets->case_name->text),
-      scenario->cases[scenario->selected], formats_cell_text(&book->formats, CELL_LINK));
+  put_formula_text(book, CASE_ROW, COLUMN_LIVE, scenario->cases[scenario->selected],
+                   formats_cell_text(&book->formats, CELL_LINK), "=%s",
+                   book->sheets->case_name->text);
   put_text(book, INDEX_ROW, 0, "Its column among the cases", TEXT_PLAIN);
   int last = COLUMN_CASE + (int)scenario->case_count - 1;
-  const char *formula =
-      arena_printf(arena, "=MATCH(%s&\"\",%s:%s,0)", book->sheets->case_name->text,
-                   cell_fixed(book, HEADER_ROW, COLUMN_CASE), cell_fixed(book, HEADER_ROW, last));
   static const struct unit number = {.text = "case", .counts = true};
-  put_formula(book, INDEX_ROW, COLUMN_LIVE, formula, (double)scenario->selected + 1,
-              formats_cell(&book->formats, CELL_FORMULA, &number));
+  put_formula(book, INDEX_ROW, COLUMN_LIVE, (double)scenario->selected + 1, CELL_FORMULA, &number,
+              "=MATCH(%s&\"\",%s:%s,0)", book->sheets->case_name->text,
+              cell_fixed(book, HEADER_ROW, COLUMN_CASE), cell_fixed(book, HEADER_ROW, last));
   book->sheets->case_name->used = true;
   book_place_name(table->book, book->sheets->case_index, INDEX_ROW, COLUMN_LIVE);
 }

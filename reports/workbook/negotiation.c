@@ -71,19 +71,14 @@ static double price_at(const struct offer *offer, double target) {
 static void write_price(const struct writer *writer, const struct offer *offer, int row,
                         double price) {
   struct book *book = writer->book;
-  struct arena *arena = book->arena;
   const char *cost = cell_fixed(writer->book, offer->today, COLUMN_WANTED);
   const char *zero = cell_fixed(writer->book, offer->today + 1, COLUMN_WANTED);
   const char *paid = cell_fixed(writer->book, offer->today, COLUMN_PRICE);
   const struct unit *unit = &book->scenario->model->declarations[offer->price].unit;
-  put_formula(book, row, COLUMN_PRICE,
-              arena_printf(arena, "=IF(%s=%s,0,%s*(%s-%s)/(%s-%s))", cost, zero, paid,
-                           cell_here(writer->book, row, COLUMN_WANTED), zero, cost, zero),
-              price, formats_cell(&book->formats, CELL_TOTAL, unit));
-  put_formula(book, row, COLUMN_CHANGE,
-              arena_printf(arena, "=IF(%s=0,0,%s/%s-1)", paid,
-                           cell_here(writer->book, row, COLUMN_PRICE), paid),
-              price / offer->paid - 1, formats_cell(&book->formats, CELL_FORMULA, &percent));
+  put_formula(book, row, COLUMN_PRICE, price, CELL_TOTAL, unit, "=IF(%s=%s,0,%s*(%s-%s)/(%s-%s))",
+              cost, zero, paid, cell_here(writer->book, row, COLUMN_WANTED), zero, cost, zero);
+  put_formula(book, row, COLUMN_CHANGE, price / offer->paid - 1, CELL_FORMULA, &percent,
+              "=IF(%s=0,0,%s/%s-1)", paid, cell_here(writer->book, row, COLUMN_PRICE), paid);
 }
 
 // The discount that does to the present list price what the lower list price would do.
@@ -95,13 +90,12 @@ static void write_discount(const struct writer *writer, const struct offer *offe
     return;
   }
   const double discount = shown_value(book, offer->option, offer->discount, 0);
-  const char *formula = arena_printf(book->arena, "=IF(%s=0,0,1-%s/%s*(1-%s))",
-                                     cell_fixed(writer->book, offer->today, COLUMN_PRICE),
-                                     cell_here(writer->book, row, COLUMN_PRICE),
-                                     cell_fixed(writer->book, offer->today, COLUMN_PRICE),
-                                     cell_fixed(writer->book, offer->today, COLUMN_DISCOUNT));
-  put_formula(book, row, COLUMN_DISCOUNT, formula, 1 - price / offer->paid * (1 - discount),
-              formats_cell(&book->formats, CELL_TOTAL, &percent));
+  put_formula(book, row, COLUMN_DISCOUNT, 1 - price / offer->paid * (1 - discount), CELL_TOTAL,
+              &percent, "=IF(%s=0,0,1-%s/%s*(1-%s))",
+              cell_fixed(writer->book, offer->today, COLUMN_PRICE),
+              cell_here(writer->book, row, COLUMN_PRICE),
+              cell_fixed(writer->book, offer->today, COLUMN_PRICE),
+              cell_fixed(writer->book, offer->today, COLUMN_DISCOUNT));
 }
 
 static void write_target(struct writer *writer, const struct offer *offer, size_t t) {
@@ -123,13 +117,10 @@ static void write_target(struct writer *writer, const struct offer *offer, size_
                                wanted_savings[t], &percent);
   if (saving)
     saving->used = true;
-  put_formula(book, row, COLUMN_SAVING,
-              saving ? arena_printf(book->arena, "=%s", saving->text) : "=0", wanted_savings[t],
-              formats_cell(&book->formats, saving ? CELL_LINK : CELL_FORMULA, &percent));
-  put_formula(book, row, COLUMN_WANTED,
-              arena_printf(book->arena, "=%s*(1-%s)", baseline,
-                           cell_here(writer->book, row, COLUMN_SAVING)),
-              target, formats_cell(&book->formats, CELL_FORMULA, &cost->unit));
+  put_formula(book, row, COLUMN_SAVING, wanted_savings[t], saving ? CELL_LINK : CELL_FORMULA,
+              &percent, "%s", saving ? arena_printf(book->arena, "=%s", saving->text) : "=0");
+  put_formula(book, row, COLUMN_WANTED, target, CELL_FORMULA, &cost->unit, "=%s*(1-%s)", baseline,
+              cell_here(writer->book, row, COLUMN_SAVING));
   write_price(writer, offer, row, price_at(offer, target));
   write_discount(writer, offer, row, price_at(offer, target));
 }
@@ -159,9 +150,8 @@ static void write_today(const struct writer *writer, const struct offer *offer) 
     put_link(book, row, COLUMN_DISCOUNT, option_name(offer->option, offer->discount),
              shown_value(book, offer->option, offer->discount, 0), &percent);
   put_labels(book, row + 1, "At a price of zero", price->name, price->unit.text);
-  put_formula(book, row + 1, COLUMN_WANTED,
-              arena_printf(book->arena, "=%s", offer->option->free_cost_cell),
-              offer->option->free_cost, formats_cell(&book->formats, CELL_LINK, cost));
+  put_formula(book, row + 1, COLUMN_WANTED, offer->option->free_cost, CELL_LINK, cost, "=%s",
+              offer->option->free_cost_cell);
 }
 
 static void write_offer(struct writer *writer, struct offer *offer) {

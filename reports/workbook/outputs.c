@@ -62,8 +62,8 @@ int outputs_labels(struct outputs *outputs, const char *label, const char *key, 
 const char *outputs_text(struct outputs *outputs, const char *label, const char *key,
                          const char *formula, const char *value) {
   const int row = outputs_labels(outputs, label, key, "-");
-  put_formula_text(outputs->book, row, COLUMN_VALUE, formula, value,
-                   formats_text(&outputs->book->formats, TEXT_PLAIN));
+  put_formula_text(outputs->book, row, COLUMN_VALUE, value,
+                   formats_text(&outputs->book->formats, TEXT_PLAIN), "%s", formula);
   return outputs_fixed(outputs, row);
 }
 
@@ -71,8 +71,7 @@ const char *outputs_count(struct outputs *outputs, const char *label, const char
                           const char *formula, double value) {
   static const struct unit options = {.text = "options", .counts = true};
   const int row = outputs_labels(outputs, label, key, options.text);
-  put_formula(outputs->book, row, COLUMN_VALUE, formula, value,
-              formats_cell(&outputs->book->formats, CELL_FORMULA, &options));
+  put_formula(outputs->book, row, COLUMN_VALUE, value, CELL_FORMULA, &options, "%s", formula);
   return outputs_fixed(outputs, row);
 }
 
@@ -105,9 +104,8 @@ static int write_saving(struct outputs *outputs, const char *label, const char *
     }
     double saving = option_saving(scenario, &scenario->options[o], item);
     const char *cost = cell_address(item_row, outputs_option_column(o), ADDRESS_ROW, arena);
-    put_formula(book, row, outputs_option_column(o),
-                arena_printf(arena, "=IF(%s=0,0,1-%s/%s)", baseline, cost, baseline),
-                isfinite(saving) ? saving : 0, formats_cell(&book->formats, CELL_TOTAL, &percent));
+    put_formula(book, row, outputs_option_column(o), isfinite(saving) ? saving : 0, CELL_TOTAL,
+                &percent, "=IF(%s=0,0,1-%s/%s)", baseline, cost, baseline);
   }
   return row;
 }
@@ -202,13 +200,12 @@ static void write_share(struct outputs *outputs, int declaration, int category_r
     int column = outputs_option_column(o);
     if (!option_has(sheet->option, declaration))
       continue;
-    const char *formula = arena_printf(arena, "=%s/%s%s", cell_here(book, category_row, column),
-                                       cell_address(outputs->tokens, column, ADDRESS_ROW, arena),
-                                       conversion_factors(excess, &book->constants, arena));
     double value = shown_value(book, sheet, declaration, 0) / shown_value(book, sheet, tokens, 0) *
                    conversion_value(excess);
-    put_formula(book, row, column, formula, value,
-                formats_cell(&book->formats, CELL_FORMULA, unit));
+    put_formula(book, row, column, value, CELL_FORMULA, unit, "=%s/%s%s",
+                cell_here(book, category_row, column),
+                cell_address(outputs->tokens, column, ADDRESS_ROW, arena),
+                conversion_factors(excess, &book->constants, arena));
   }
 }
 
@@ -265,10 +262,8 @@ static int write_yearly(struct outputs *outputs, struct option_sheet *sheet, int
                            arena_printf(book->arena, "%s.%s", id, item->name), item->unit.text);
   for (int t = 0; t < outputs->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    const char *formula =
-        arena_printf(book->arena, "=%s", series_cell(book, sheet, declaration, column));
-    put_formula(book, row, column, formula, shown_value(book, sheet, declaration, t),
-                formats_cell(&book->formats, CELL_LINK, &item->unit));
+    put_formula(book, row, column, shown_value(book, sheet, declaration, t), CELL_LINK, &item->unit,
+                "=%s", series_cell(book, sheet, declaration, column));
   }
   return row;
 }
@@ -309,9 +304,8 @@ static void write_ends(struct outputs *outputs) {
     for (int t = 0; t < outputs->scenario->periods; t++) {
       const char *from = series_cell(book, sheet, end, COLUMN_PERIOD + t);
       put_formula(book, outputs->years[o], COLUMN_PERIOD + t,
-                  arena_printf(book->arena, "=MIN(%s,%s)", from, name->text),
                   fmin(shown_value(book, sheet, end, t), shown_value(book, sheet, horizon, 0)),
-                  formats_cell(&book->formats, CELL_FORMULA, unit));
+                  CELL_FORMULA, unit, "=MIN(%s,%s)", from, name->text);
     }
   }
 }
@@ -359,9 +353,8 @@ static void write_state(struct outputs *outputs, int row) {
   struct book *book = outputs->book;
   struct name *case_name = book->sheets->case_name;
   put_text(book, row, 0, "Case shown", TEXT_PLAIN);
-  put_formula_text(book, row, COLUMN_VALUE, arena_printf(book->arena, "=%s", case_name->text),
-                   book->scenario->cases[book->scenario->selected],
-                   formats_cell_text(&book->formats, CELL_LINK));
+  put_formula_text(book, row, COLUMN_VALUE, book->scenario->cases[book->scenario->selected],
+                   formats_cell_text(&book->formats, CELL_LINK), "=%s", case_name->text);
   put_text(book, row + 1, 0, "Checks", TEXT_PLAIN);
   put_check_state(book, row + 1, COLUMN_VALUE);
   write_answer(outputs, row + 2);

@@ -62,10 +62,8 @@ static int labels_of(struct outputs *outputs, size_t option, const char *label, 
 static void write_last(const struct outputs *outputs, int row, double value,
                        const struct unit *unit) {
   struct book *book = outputs->book;
-  put_formula(book, row, COLUMN_VALUE,
-              arena_printf(book->arena, "=MAX(%s:%s)", cell(outputs, row, 1),
-                           cell(outputs, row, outputs->scenario->periods - 1)),
-              value, formats_cell(&book->formats, CELL_TOTAL, unit));
+  put_formula(book, row, COLUMN_VALUE, value, CELL_TOTAL, unit, "=MAX(%s:%s)",
+              cell(outputs, row, 1), cell(outputs, row, outputs->scenario->periods - 1));
 }
 
 static int write_excess(struct outputs *outputs, size_t option) {
@@ -73,10 +71,9 @@ static int write_excess(struct outputs *outputs, size_t option) {
   const struct unit *unit = outputs_unit(outputs, "cumulative_cash");
   const int row = labels_of(outputs, option, "Difference of cumulative cost", "excess", unit);
   for (int t = 0; t < outputs->scenario->periods; t++)
-    put_formula(book, row, COLUMN_PERIOD + t,
-                arena_printf(book->arena, "=%s-%s", cell(outputs, outputs->cumulative[option], t),
-                             cell(outputs, outputs->cumulative[outputs->scenario->baseline], t)),
-                excess_at(outputs, option, t), formats_cell(&book->formats, CELL_FORMULA, unit));
+    put_formula(book, row, COLUMN_PERIOD + t, excess_at(outputs, option, t), CELL_FORMULA, unit,
+                "=%s-%s", cell(outputs, outputs->cumulative[option], t),
+                cell(outputs, outputs->cumulative[outputs->scenario->baseline], t));
   return row;
 }
 
@@ -91,10 +88,9 @@ static int write_where(struct outputs *outputs, size_t option, const char *label
     const char *before = cell(outputs, excess, t - 1), *after = cell(outputs, excess, t);
     const char *from = cell(outputs, line, t - 1), *to = cell(outputs, line, t);
     const double found = crossing_at(outputs, option, t, value);
-    put_formula(book, row, COLUMN_PERIOD + t,
-                arena_printf(book->arena, "=IF(ROUND(%s,0)*ROUND(%s,0)<0,%s+(%s-%s)*%s/(%s-%s),0)",
-                             before, after, from, to, from, before, before, after),
-                found, formats_cell(&book->formats, CELL_FORMULA, unit));
+    put_formula(book, row, COLUMN_PERIOD + t, found, CELL_FORMULA, unit,
+                "=IF(ROUND(%s,0)*ROUND(%s,0)<0,%s+(%s-%s)*%s/(%s-%s),0)", before, after, from, to,
+                from, before, before, after);
   }
   write_last(outputs, row, last_crossing(outputs, option, value), unit);
   return row;
@@ -116,12 +112,10 @@ static void write_points(struct outputs *outputs, size_t option) {
     const int row = labels_of(outputs, option, labels[i], keys[i], time);
     const char *when = cell_here(book, outputs->crossing[option], COLUMN_VALUE);
     const char *what = cell_here(book, outputs->crossing_cost[option], COLUMN_VALUE);
-    put_formula(book, row, COLUMN_VALUE, arena_printf(book->arena, "=%s", when),
-                last_crossing(outputs, option, time_at),
-                formats_cell(&book->formats, CELL_FORMULA, time));
-    put_formula(book, row, COLUMN_PERIOD, i ? arena_printf(book->arena, "=%s", what) : "=0",
-                i ? last_crossing(outputs, option, cumulative_at) : 0,
-                formats_cell(&book->formats, CELL_FORMULA, cost));
+    put_formula(book, row, COLUMN_VALUE, last_crossing(outputs, option, time_at), CELL_FORMULA,
+                time, "=%s", when);
+    put_formula(book, row, COLUMN_PERIOD, i ? last_crossing(outputs, option, cumulative_at) : 0,
+                CELL_FORMULA, cost, "%s", i ? arena_printf(book->arena, "=%s", what) : "=0");
   }
 }
 
@@ -133,12 +127,11 @@ static void write_statement(struct outputs *outputs, size_t option) {
   const double years = last_crossing(outputs, option, time_at);
   const int row = labels_of(outputs, option, "Crossing in words", "crossing_words", &plain);
   put_formula_text(book, row, COLUMN_VALUE,
-                   arena_printf(book->arena, "=IF(%s=0,\"%s\",\"%s\"&FIXED(%s,1,1)&\"%s\")", when,
-                                none, before, when, after),
                    years == 0 ? none
                               : arena_printf(book->arena, "%s%s%s", before,
                                              outputs_number(years, 1, book->arena), after),
-                   formats_text(&book->formats, TEXT_PLAIN));
+                   formats_text(&book->formats, TEXT_PLAIN),
+                   "=IF(%s=0,\"%s\",\"%s\"&FIXED(%s,1,1)&\"%s\")", when, none, before, when, after);
 }
 
 void write_crossings(struct outputs *outputs) {

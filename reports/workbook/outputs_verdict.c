@@ -47,13 +47,11 @@ static void write_why(struct outputs *outputs, size_t option, int row, int ranke
     put_text(book, row, column, standing->ranked ? "-" : standing->why_not, TEXT_RIGHT_WRAPPED);
     return;
   }
-  put_formula_text(
-      book, row, column,
-      arena_printf(book->arena,
+  put_formula_text(book, row, column, standing->ranked ? "-" : standing->why_not,
+                   formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
                    "=IF(%s=1,\"-\",\"it serves \"&FIXED(%s*100,1,1)&\" %% of the demand\")",
                    outputs_cell(outputs, ranked, option),
-                   option_name(&book->sheets->options[option], coverage)->text),
-      standing->ranked ? "-" : standing->why_not, formats_text(&book->formats, TEXT_RIGHT_WRAPPED));
+                   option_name(&book->sheets->options[option], coverage)->text);
 }
 
 bool verdict_has_bars(const struct book *book) {
@@ -86,8 +84,8 @@ void write_ranked(struct outputs *outputs) {
       outputs_labels(outputs, "Ranked against the others: 1 or 0", "ranked", flag.text);
   for (size_t o = 0; o < count; o++)
     put_formula(book, book->sheets->rows.ranked, outputs_option_column(o),
-                ranked_formula(outputs, o), standing_of(outputs, o)->ranked,
-                formats_cell(&book->formats, CELL_FORMULA, &flag));
+                standing_of(outputs, o)->ranked, CELL_FORMULA, &flag, "%s",
+                ranked_formula(outputs, o));
   if (verdict_has_bars(book))
     write_reasons(outputs);
 }
@@ -105,10 +103,10 @@ static void write_ranked_costs(struct outputs *outputs, struct verdict *verdict)
                                        outputs_cell(outputs, book->sheets->rows.ranked, o),
                                        outputs_cell(outputs, book->sheets->rows.cost, o));
     if (standing_of(outputs, o)->ranked)
-      put_formula(book, row, outputs_option_column(o), formula,
-                  outputs_value(outputs, o, "cost_per_mtok", 0), format);
+      put_formula_in(book, row, outputs_option_column(o),
+                     outputs_value(outputs, o, "cost_per_mtok", 0), format, "%s", formula);
     else
-      put_formula_text(book, row, outputs_option_column(o), formula, "-", format);
+      put_formula_text(book, row, outputs_option_column(o), "-", format, "%s", formula);
   }
   verdict->costs_row = row;
   verdict->costs = outputs_all_options(outputs, row);
@@ -121,10 +119,9 @@ static void write_flags(struct outputs *outputs, struct verdict *verdict) {
   verdict->flags_row = outputs_labels(outputs, "Flag of the cheapest", "cheapest", flag.text);
   for (size_t o = 0; o < outputs->scenario->option_count; o++)
     put_formula(book, verdict->flags_row, outputs_option_column(o),
-                arena_printf(book->arena, "=IF(AND(COUNT(%s)>1,%s<=MIN(%s)),1,0)", verdict->costs,
-                             outputs_cell(outputs, verdict->costs_row, o), verdict->costs),
-                standing_of(outputs, o)->cheapest,
-                formats_cell(&book->formats, CELL_FORMULA, &flag));
+                standing_of(outputs, o)->cheapest, CELL_FORMULA, &flag,
+                "=IF(AND(COUNT(%s)>1,%s<=MIN(%s)),1,0)", verdict->costs,
+                outputs_cell(outputs, verdict->costs_row, o), verdict->costs);
   const char *flags = outputs_all_options(outputs, verdict->flags_row);
   verdict->count =
       outputs_count(outputs, "Number of the cheapest", "cheapest_count",
@@ -148,20 +145,18 @@ static const char *write_ids_so_far(struct outputs *outputs, struct verdict *ver
     const char *flagged = outputs_cell(outputs, verdict->flags_row, o);
     const char *comma = cheapest && *verdict->names ? ", " : "", *so_far = "";
     if (o) {
-      put_formula_text(book, commas, outputs_option_column(o),
-                       arena_printf(arena, "=IF(AND(%s=1,SUM(%s:%s)>0),\", \",\"\")", flagged,
-                                    outputs_fixed(outputs, verdict->flags_row),
-                                    outputs_cell(outputs, verdict->flags_row, o - 1)),
-                       comma, format);
+      put_formula_text(book, commas, outputs_option_column(o), comma, format,
+                       "=IF(AND(%s=1,SUM(%s:%s)>0),\", \",\"\")", flagged,
+                       outputs_fixed(outputs, verdict->flags_row),
+                       outputs_cell(outputs, verdict->flags_row, o - 1));
       so_far = arena_printf(arena, "%s&%s&", outputs_cell(outputs, ids, o - 1),
                             outputs_cell(outputs, commas, o));
     }
     verdict->names = arena_printf(arena, "%s%s%s", verdict->names, comma,
                                   cheapest ? outputs->scenario->options[o].id : "");
-    put_formula_text(book, ids, outputs_option_column(o),
-                     arena_printf(arena, "=%sIF(%s=1,%s,\"\")", so_far, flagged,
-                                  outputs_cell(outputs, book->sheets->rows.options, o)),
-                     verdict->names, format);
+    put_formula_text(book, ids, outputs_option_column(o), verdict->names, format,
+                     "=%sIF(%s=1,%s,\"\")", so_far, flagged,
+                     outputs_cell(outputs, book->sheets->rows.options, o));
   }
   return cell_fixed(book, ids, outputs_option_column(count - 1));
 }
@@ -180,10 +175,10 @@ static void write_cheapest(struct outputs *outputs, struct verdict *verdict) {
     verdict->names = arena_printf(arena, "%s (equal)", verdict->names);
   if (!ranking->cheapest_count)
     verdict->names = nobody;
-  put_formula_text(book, book->sheets->rows.cheapest, COLUMN_VALUE,
-                   arena_printf(arena, "=IF(%s=0,%s,%s)&IF(%s>1,\" (equal)\",\"\")", verdict->count,
-                                outputs_fixed(outputs, none), ids, verdict->count),
-                   verdict->names, formats_cell_text(&book->formats, CELL_TOTAL));
+  put_formula_text(book, book->sheets->rows.cheapest, COLUMN_VALUE, verdict->names,
+                   formats_cell_text(&book->formats, CELL_TOTAL),
+                   "=IF(%s=0,%s,%s)&IF(%s>1,\" (equal)\",\"\")", verdict->count,
+                   outputs_fixed(outputs, none), ids, verdict->count);
 }
 
 void write_verdict(struct outputs *outputs, struct verdict *verdict) {

@@ -173,9 +173,9 @@ static void write_others(struct words *words) {
                      outputs_cell(outputs, words->verdict.flags_row, o),
                      outputs_cell(outputs, book->sheets->rows.cost, o));
     if (is_other(words, o))
-      put_formula(book, row, outputs_option_column(o), formula, cost_of(words, o), format);
+      put_formula_in(book, row, outputs_option_column(o), cost_of(words, o), format, "%s", formula);
     else
-      put_formula_text(book, row, outputs_option_column(o), formula, "-", format);
+      put_formula_text(book, row, outputs_option_column(o), "-", format, "%s", formula);
   }
   words->others_row = row;
   words->others = outputs_all_options(outputs, row);
@@ -196,10 +196,9 @@ static void write_margin_part(struct words *words) {
       name);
   const int row =
       outputs_labels(outputs, "The answer, saved against it", "answer_less", percent.text);
-  put_formula(outputs->book, row, COLUMN_VALUE,
-              arena_printf(arena, "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others,
-                           words->verdict.costs, words->others),
-              less, formats_cell(&outputs->book->formats, CELL_FORMULA, &percent));
+  put_formula(outputs->book, row, COLUMN_VALUE, less, CELL_FORMULA, &percent,
+              "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others, words->verdict.costs,
+              words->others);
   put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
            arena_printf(arena, "=IF(%s=\"-\",\"\",\", \"&FIXED(%s*100,1,1)&\" %% less than \"&%s)",
                         next_cell, outputs_fixed(outputs, row), next_cell),
@@ -246,19 +245,15 @@ static const char *write_weakest(struct words *words, enum grade *weakest) {
         is_named(words, o) ? outputs->scenario->options[o].headline_grade : (enum grade)0;
     const char *own_cell = outputs_cell(outputs, named, o);
     *weakest = own > *weakest ? own : *weakest;
-    put_formula_text(book, named, column,
-                     arena_printf(arena, "=IF(OR(%s=1,%s=MIN(%s)),%s,%s)",
-                                  outputs_cell(outputs, words->verdict.flags_row, o),
-                                  outputs_cell(outputs, words->others_row, o), words->others,
-                                  outputs_cell(outputs, outputs->grade, o),
-                                  outputs_fixed(outputs, named - 1)),
-                     grade_name(own), format);
-    put_formula_text(book, row, column,
+    put_formula_text(book, named, column, grade_name(own), format, "=IF(OR(%s=1,%s=MIN(%s)),%s,%s)",
+                     outputs_cell(outputs, words->verdict.flags_row, o),
+                     outputs_cell(outputs, words->others_row, o), words->others,
+                     outputs_cell(outputs, outputs->grade, o), outputs_fixed(outputs, named - 1));
+    put_formula_text(book, row, column, grade_name(*weakest), format, "%s",
                      o ? arena_printf(arena, "=INDEX(%s,1,MAX(MATCH(%s,%s,0),MATCH(%s,%s,0)))",
                                       order, outputs_cell(outputs, row, o - 1), order, own_cell,
                                       order)
-                       : arena_printf(arena, "=%s", own_cell),
-                     grade_name(*weakest), format);
+                       : arena_printf(arena, "=%s", own_cell));
   }
   const size_t last = words->ranking->option_count - 1;
   return cell_fixed(book, row, outputs_option_column(last));

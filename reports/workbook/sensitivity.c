@@ -147,10 +147,9 @@ static void write_ends(const struct writer *writer, size_t i) {
   writer->share->used = writer->share->used || !swing->ranged;
   const double ends[] = {swing->low.value, swing->high.value};
   for (int k = 0; k < 2; k++)
-    put_formula(
-        book, row, COLUMN_LOW + k, end_formula(writer, swing, row, k == 0),
-        ends[k] / unit_cell_factor(&input->unit),
-        formats_cell(&book->formats, swing->ranged ? CELL_LINK : CELL_FORMULA, &input->unit));
+    put_formula(book, row, COLUMN_LOW + k, ends[k] / unit_cell_factor(&input->unit),
+                swing->ranged ? CELL_LINK : CELL_FORMULA, &input->unit, "%s",
+                end_formula(writer, swing, row, k == 0));
 }
 
 // ---- what they do
@@ -203,15 +202,14 @@ static void write_effect(const struct writer *writer, size_t i) {
         shows_saving(writer)
             ? saving_formula(writer, cost, cost_text(writer, book->scenario->baseline, i, k))
             : arena_printf(arena, "=%s", cost);
-    put_formula(book, row, COLUMN_AT_LOW + k, formula, result_at(writer, ends[k]), format);
+    put_formula_in(book, row, COLUMN_AT_LOW + k, result_at(writer, ends[k]), format, "%s", formula);
   }
   const char *low = cell_here(writer->book, row, COLUMN_AT_LOW),
              *high = cell_here(writer->book, row, COLUMN_AT_HIGH);
   struct name *digits = constants_rounding(&book->constants);
   digits->used = true;
-  put_formula(book, row, COLUMN_WIDTH,
-              arena_printf(arena, "=ROUND(ABS(%s-%s),%s)", high, low, digits->text),
-              width_of(writer, i), format);
+  put_formula_in(book, row, COLUMN_WIDTH, width_of(writer, i), format, "=ROUND(ABS(%s-%s),%s)",
+                 high, low, digits->text);
 }
 
 // ---- the order
@@ -237,8 +235,8 @@ static void write_rank(const struct writer *writer, size_t i) {
     formula = arena_printf(arena, "%s+SUMPRODUCT((%s:%s=%s)*1)", formula,
                            cell_address(writer->first, COLUMN_WIDTH, ADDRESS_ROW, arena),
                            cell_here(writer->book, row - 1, COLUMN_WIDTH), width);
-  put_formula(book, row, COLUMN_RANK, formula, (double)rank_of(writer, i),
-              formats_cell(&book->formats, CELL_FORMULA, &order));
+  put_formula(book, row, COLUMN_RANK, (double)rank_of(writer, i), CELL_FORMULA, &order, "%s",
+              formula);
 }
 
 static size_t ranked(const struct writer *writer, size_t rank) {
@@ -265,27 +263,21 @@ static void write_sorted(const struct writer *writer, size_t k) {
   const struct swing *swing = writer->swings[i];
   assert(swing); // there are as many ranks as swings
   lxw_format *counting = formats_cell(&book->formats, CELL_FORMULA, &order);
-  put_formula(book, row, COLUMN_ORDER,
-              k ? arena_printf(arena, "=%s+1", cell_here(writer->book, row - 1, COLUMN_ORDER))
-                : "=1",
-              (double)k + 1, counting);
-  put_formula(book, row, COLUMN_PLACE,
-              arena_printf(arena, "=MATCH(%s,%s,0)", cell_here(writer->book, row, COLUMN_ORDER),
-                           all_swings(writer, COLUMN_RANK)),
-              (double)i + 1, counting);
+  put_formula_in(book, row, COLUMN_ORDER, (double)k + 1, counting, "%s",
+                 k ? arena_printf(arena, "=%s+1", cell_here(writer->book, row - 1, COLUMN_ORDER))
+                   : "=1");
+  put_formula_in(book, row, COLUMN_PLACE, (double)i + 1, counting, "=MATCH(%s,%s,0)",
+                 cell_here(writer->book, row, COLUMN_ORDER), all_swings(writer, COLUMN_RANK));
   const char *place = cell_address(row, COLUMN_PLACE, ADDRESS_COLUMN, arena);
-  put_formula_text(book, row, COLUMN_LABEL,
-                   arena_printf(arena, "=INDEX(%s,%s,1)", all_swings(writer, COLUMN_KEY), place),
-                   swing->name, formats_text(&book->formats, TEXT_PLAIN));
+  put_formula_text(book, row, COLUMN_LABEL, swing->name, formats_text(&book->formats, TEXT_PLAIN),
+                   "=INDEX(%s,%s,1)", all_swings(writer, COLUMN_KEY), place);
   const double results[] = {result_at(writer, &swing->low), result_at(writer, &swing->high)};
   for (int e = 0; e < 2; e++)
-    put_formula(book, row, COLUMN_DOWN + e,
-                arena_printf(arena, "=ROUND(INDEX(%s,%s,1)-%s,%s)",
-                             all_swings(writer, COLUMN_AT_LOW + e), place,
-                             cell_fixed(writer->book, writer->base_row, COLUMN_BASE),
-                             constants_rounding(&book->constants)->text),
-                rounded(results[e] - base_result(writer)),
-                formats_cell(&book->formats, CELL_FORMULA, result_unit(writer)));
+    put_formula(book, row, COLUMN_DOWN + e, rounded(results[e] - base_result(writer)), CELL_FORMULA,
+                result_unit(writer), "=ROUND(INDEX(%s,%s,1)-%s,%s)",
+                all_swings(writer, COLUMN_AT_LOW + e), place,
+                cell_fixed(writer->book, writer->base_row, COLUMN_BASE),
+                constants_rounding(&book->constants)->text);
 }
 
 // ---- the whole
@@ -395,17 +387,15 @@ static void write_base(const struct writer *writer) {
     return;
   }
   baseline->used = true;
-  put_formula(book, writer->base_row, COLUMN_BASE,
-              saving_formula(writer, cost->text, baseline->text), base_result(writer),
-              formats_cell(&book->formats, CELL_TOTAL, &percent));
+  put_formula(book, writer->base_row, COLUMN_BASE, base_result(writer), CELL_TOTAL, &percent, "%s",
+              saving_formula(writer, cost->text, baseline->text));
 }
 
 static void write_zero(const struct writer *writer) {
   struct book *book = writer->book;
   put_text(book, writer->zero_row, COLUMN_LABEL, "A price of zero, for Negotiation", TEXT_PLAIN);
   put_text(book, writer->zero_row, COLUMN_UNIT, plain.text, TEXT_PLAIN);
-  put_formula(book, writer->zero_row, COLUMN_BASE, "=0", 0,
-              formats_cell(&book->formats, CELL_FORMULA, &plain));
+  put_formula(book, writer->zero_row, COLUMN_BASE, 0, CELL_FORMULA, &plain, "=0");
 }
 
 static void write_headings(const struct writer *writer) {

@@ -35,10 +35,8 @@ const char *time_cell(const struct book *book, const struct option_sheet *sheet,
 
 void put_periods(struct book *book, int row) {
   for (int t = 0; t < book->scenario->periods; t++)
-    put_formula(book, row, COLUMN_PERIOD + t,
-                arena_printf(book->arena, "=%s",
-                             time_cell(book, &book->sheets->options[0], COLUMN_PERIOD + t)),
-                t, formats_text(&book->formats, TEXT_HEADER_RIGHT));
+    put_formula_in(book, row, COLUMN_PERIOD + t, t, formats_text(&book->formats, TEXT_HEADER_RIGHT),
+                   "=%s", time_cell(book, &book->sheets->options[0], COLUMN_PERIOD + t));
 }
 
 int option_width(const struct scenario *scenario) {

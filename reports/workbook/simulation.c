@@ -92,13 +92,12 @@ static void write_state(const struct writer *writer, const struct simulation_row
                          cell_fixed(book, rows->differing, COLUMN_VALUE), case_name->text,
                          cell_fixed(book, rows->case_name, COLUMN_VALUE), good, bad),
             good, bad, true);
-  put_formula(book, rows->differing, COLUMN_VALUE,
-              arena_printf(arena, "=SUMPRODUCT((%s:%s<>%s:%s)*1)",
-                           cell_on(book, SHEET_INPUTS, area->first_row, COLUMN_LIVE),
-                           cell_fixed(book, area->last_row, COLUMN_LIVE),
-                           cell_on(book, SHEET_INPUTS, area->first_row, area->run_column),
-                           cell_fixed(book, area->last_row, area->run_column)),
-              0, formats_cell(&book->formats, CELL_FORMULA, &inputs));
+  put_formula(book, rows->differing, COLUMN_VALUE, 0, CELL_FORMULA, &inputs,
+              "=SUMPRODUCT((%s:%s<>%s:%s)*1)",
+              cell_on(book, SHEET_INPUTS, area->first_row, COLUMN_LIVE),
+              cell_fixed(book, area->last_row, COLUMN_LIVE),
+              cell_on(book, SHEET_INPUTS, area->first_row, area->run_column),
+              cell_fixed(book, area->last_row, area->run_column));
 }
 
 static void write_run(struct writer *writer) {
@@ -235,10 +234,8 @@ static void write_savings(struct writer *writer) {
     if (o == scenario->baseline || !book->sheets->ranking->options[o].compared)
       continue;
     const double saving = book->sheets->ranking->options[o].saving;
-    put_formula(book, writer->row, column,
-                arena_printf(book->arena, "=%s",
-                             cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column)),
-                isfinite(saving) ? saving : 0, formats_cell(&book->formats, CELL_LINK, &percent));
+    put_formula(book, writer->row, column, isfinite(saving) ? saving : 0, CELL_LINK, &percent,
+                "=%s", cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column));
   }
   put_entry(writer, "Live: as Inputs says now", "live", percent.text);
   write_percentiles(writer, OUTCOME_SAVING);
@@ -341,23 +338,23 @@ static void write_bar(const struct writer *writer, const struct outcome *outcome
   const char *before =
       k ? cell_here(writer->book, row - 1, end) : cell_fixed(writer->book, head, end);
   const struct unit *unit = unit_of(writer, outcome);
-  put_formula(book, row, end, arena_printf(arena, "=%s+%s", before, bar_width(writer, outcome)),
-              outcome->bars_low + (k + 1) * width,
-              formats_cell(&book->formats, CELL_FORMULA, unit));
+  put_formula(book, row, end, outcome->bars_low + (k + 1) * width, CELL_FORMULA, unit, "=%s+%s",
+              before, bar_width(writer, outcome));
   put_figure(writer, row, end + BAR_DRAWS, draws, &whole, CELL_RESULT);
   const char *count = cell_here(writer->book, row, end + BAR_DRAWS);
   const bool density = is_density(writer, outcome);
-  put_formula(book, row, end + BAR_HEIGHT,
-              density ? arena_printf(arena, "=%s/%s/(%s)", count, all, bar_width(writer, outcome))
-                      : arena_printf(arena, "=%s/%s", count, all),
-              draws / done / (density ? width : 1),
-              density ? formats_difference(&book->formats, CELL_FORMULA)
-                      : formats_cell(&book->formats, CELL_FORMULA, &percent));
+  put_formula_in(book, row, end + BAR_HEIGHT, draws / done / (density ? width : 1),
+                 density ? formats_difference(&book->formats, CELL_FORMULA)
+                         : formats_cell(&book->formats, CELL_FORMULA, &percent),
+                 "%s",
+                 density
+                     ? arena_printf(arena, "=%s/%s/(%s)", count, all, bar_width(writer, outcome))
+                     : arena_printf(arena, "=%s/%s", count, all));
   const char *until =
       k ? cell_here(writer->book, row - 1, end + BAR_CUMULATED)
         : arena_printf(arena, "%s/%s", cell_fixed(writer->book, head, end + BAR_HEIGHT), all);
-  put_formula(book, row, end + BAR_CUMULATED, arena_printf(arena, "=%s+%s/%s", until, count, all),
-              (double)draws_until / done, formats_cell(&book->formats, CELL_FORMULA, &percent));
+  put_formula(book, row, end + BAR_CUMULATED, (double)draws_until / done, CELL_FORMULA, &percent,
+              "=%s+%s/%s", until, count, all);
 }
 
 static void write_bars(const struct writer *writer, const struct outcome *outcome) {
