@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCHEMA = 1, MOST_NAMES = 1 << 16, MOST_BINS = 1 << 20 };
+enum { SCHEMA = 2, MOST_NAMES = 1 << 16, MOST_BINS = 1 << 20 };
 
 static json_t *names_json(const char *const *names, size_t count) {
   json_t *list = json_array();
@@ -57,6 +57,13 @@ static json_t *counts_json(const uint64_t *counts, size_t count) {
   return list;
 }
 
+static json_t *flags_json(const bool *flags, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, json_boolean(flags[i]));
+  return list;
+}
+
 static json_t *outcome_json(const struct simulation_part *part, size_t o) {
   const struct simulation_frame *frame = &part->frame;
   const struct tally *tally = &part->tallies[o];
@@ -89,8 +96,7 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
     json_array_append_new(outcomes, outcome_json(part, o));
   json_t *object = json_pack(
       "{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, s:I, s:o, s:o, "
-      "s:o, "
-      "s:o, s:o, s:o}",
+      "s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}",
       "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest, "case",
       frame->case_name, "stamp", frame->stamp, "unit_factor", frame->unit_factor, "draws",
       (json_int_t)frame->draws, "method", frame->method == DRAW_SOBOL ? "sobol" : "random",
@@ -99,8 +105,12 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
       (json_int_t)frame->influence_draws, "stopped", part->stopped, "baseline",
       (json_int_t)frame->baseline, "options", names_json(frame->options, frame->option_count),
       "groups", names_json(frame->groups, frame->group_count), "notes",
-      names_json(frame->notes, frame->note_count), "shards", shards, "cheapest",
-      counts_json(part->cheapest, frame->option_count), "outcomes", outcomes);
+      names_json(frame->notes, frame->note_count), "not_ranked",
+      names_json(frame->not_ranked, frame->option_count), "compared",
+      flags_json(frame->compared, frame->option_count), "shards", shards, "decided",
+      (json_int_t)part->verdicts.decided, "ranked",
+      counts_json(part->verdicts.ranked, frame->option_count), "cheapest",
+      counts_json(part->verdicts.cheapest, frame->option_count), "outcomes", outcomes);
   int bad = !object || json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17)) ||
             fputc('\n', out) == EOF;
   json_decref(object);
@@ -166,6 +176,17 @@ static const char *const *read_names(struct reader *reader, const json_t *object
     names[i] = text ? arena_copy(reader->arena, text) : "";
   }
   return names;
+}
+
+static const bool *read_flags(struct reader *reader, const json_t *object, const char *name,
+                              size_t count) {
+  const json_t *list = member(reader, object, name, JSON_ARRAY);
+  bool *flags = arena_array(reader->arena, count, sizeof *flags);
+  if (json_array_size(list) != count && !reader->bad)
+    reader->bad = name;
+  for (size_t i = 0; i < count; i++)
+    flags[i] = json_is_true(json_array_get(list, i));
+  return flags;
 }
 
 static void read_sparse(struct reader *reader, const json_t *list, const char *name,
@@ -250,20 +271,38 @@ static void read_outcome(struct reader *reader, const json_t *object, struct sim
               sketch_bins(&frame->shapes[o]));
 }
 
+// Where some option is the cheapest, at least two are ranked, and one or more of these have it.
+static void check_verdicts(struct reader *reader, const struct simulation_part *part,
+                           uint64_t done) {
+  const struct verdicts *verdicts = &part->verdicts;
+  const size_t options = part->frame.option_count;
+  uint64_t ranked = 0, cheapest = 0;
+  bool bad = verdicts->decided > done;
+  for (size_t i = 0; i < options; i++) {
+    const uint64_t most = *part->frame.not_ranked[i] ? 0 : done;
+    bad |= verdicts->ranked[i] > most || verdicts->cheapest[i] > verdicts->ranked[i] ||
+           verdicts->cheapest[i] > verdicts->decided;
+    ranked += verdicts->ranked[i];
+    cheapest += verdicts->cheapest[i];
+  }
+  bad |= cheapest < verdicts->decided || ranked < 2 * verdicts->decided;
+  if (bad && !reader->bad)
+    reader->bad = "cheapest";
+}
+
 static void check_counts(struct reader *reader, const struct simulation_part *part) {
-  uint64_t cheapest = 0;
-  for (size_t i = 0; i < part->frame.option_count; i++)
-    cheapest += part->cheapest[i];
+  const uint64_t done = part->tallies[0].done;
   for (size_t o = 0; o < part->frame.outcome_count; o++) {
     uint64_t in_bins = 0, in_replicates = 0;
     for (size_t b = 0; b < sketch_bins(&part->frame.shapes[o]); b++)
       in_bins += part->counts[o][b];
     for (unsigned r = 0; r < part->frame.replicates; r++)
       in_replicates += part->tallies[o].replicate_done[r];
-    if ((in_bins != part->tallies[o].done || in_replicates != in_bins || cheapest != in_bins) &&
+    if ((in_bins != part->tallies[o].done || in_replicates != in_bins || in_bins != done) &&
         !reader->bad)
       reader->bad = "counts";
   }
+  check_verdicts(reader, part, done);
 }
 
 static void read_frame(struct reader *reader, const json_t *object,
@@ -287,6 +326,11 @@ static void read_frame(struct reader *reader, const json_t *object,
   frame->options = read_names(reader, object, "options", &frame->option_count);
   frame->groups = read_names(reader, object, "groups", &frame->group_count);
   frame->notes = read_names(reader, object, "notes", &frame->note_count);
+  size_t reasons;
+  frame->not_ranked = read_names(reader, object, "not_ranked", &reasons);
+  frame->compared = read_flags(reader, object, "compared", frame->option_count);
+  if (reasons != frame->option_count && !reader->bad)
+    reader->bad = "not_ranked";
   if (read_whole(reader, object, "schema", 0, INT32_MAX) != SCHEMA && !reader->bad)
     reader->bad = "schema";
   if (!frame->option_count && !reader->bad)
@@ -315,7 +359,9 @@ static struct simulation_part *read_part(struct reader *reader, const json_t *ob
   frame.rank_shares = rank_shares;
   struct simulation_part *part = simulation_part_new(&frame, reader->arena);
   part->stopped = read_bool(reader, object, "stopped");
-  read_counts(reader, object, "cheapest", part->cheapest, frame.option_count);
+  part->verdicts.decided = (uint64_t)read_whole(reader, object, "decided", 0, (int64_t)frame.draws);
+  read_counts(reader, object, "ranked", part->verdicts.ranked, frame.option_count);
+  read_counts(reader, object, "cheapest", part->verdicts.cheapest, frame.option_count);
   const json_t *list = member(reader, object, "shards", JSON_ARRAY);
   for (size_t i = 0; i < json_array_size(list); i++) {
     json_int_t shard = json_integer_value(json_array_get(list, i));

@@ -223,7 +223,8 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
                                    .variable_count =
                                        sampler->variable_count + (request->solved ? 1 : 0),
                                    .items = request->items,
-                                   .item_count = request->item_count};
+                                   .item_count = request->item_count,
+                                   .wanted = request->wanted};
   sampler->program = program_build(&wanted, arena, diagnostics);
   return sampler->program ? sampler : NULL;
 }

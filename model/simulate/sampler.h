@@ -41,8 +41,9 @@ struct sampler_request {
   enum draw_method method;
   uint64_t seed;
   unsigned replicates;
-  const int *items; // wanted of every option
+  const int *items;
   size_t item_count;
+  const bool *wanted; // [option_count][item_count]; NULL: every item of every option
   // Not drawn, whatever its range, but one more variable of the program, behind those that are
   // drawn; NULL: none.
   const struct target *solved;
@@ -54,7 +55,7 @@ bool sampler_draws_any(const struct scenario *scenario, const struct target *sol
 // Draws of every range that some option has in the selected case. The scenario keeps what its
 // distributions need for drawing, so only one thread at a time makes samplers of a scenario, which
 // must outlive them.
-// NULL after errors: no such range at all, an item that an option lacks.
+// NULL after errors: no such range at all, a wanted item that an option lacks.
 const struct sampler *sampler_new(const struct sampler_request *request, struct arena *arena,
                                   struct diagnostics *diagnostics);
 

@@ -6,7 +6,7 @@
 void compare_print(const struct scenario *scenario, enum output_format format, FILE *out,
                    struct arena *arena) {
   if (format == FORMAT_CSV)
-    compare_csv(scenario, out);
+    compare_csv(scenario, out, arena);
   else if (format == FORMAT_JSON)
     compare_json(scenario, out, arena);
   else

@@ -15,16 +15,18 @@
 //
 // Table: one column per option, or one line per option where the columns do not fit the width.
 // Csv: option,accelerator,case,item,label,unit,period,value,grade; a row per input and line item,
-// per period for a series; then a row per saving, as fractions.
-// Json: { schema 1, scenario, units, options, baseline, saving, saving_levelised,
-// difference (see finance.h), mixed, warnings }
+// per period for a series; then per option its savings, as fractions, and whether it is ranked and
+// whether it is the cheapest, ties included, as 1 and 0.
+// Json: { schema 1, scenario, units, options, baseline, saving, saving_levelised, cheapest: [ids],
+// not_ranked: { id: why }, why_none (where nobody is the cheapest), difference (see finance.h),
+// mixed, warnings }
 // with every line item by name in its own unit; a series is an array from period 0, the purchase,
 // to the option's last.
 void compare_print(const struct scenario *scenario, enum output_format format, FILE *out,
                    struct arena *arena);
 
 void compare_table(const struct scenario *scenario, FILE *out, struct arena *arena);
-void compare_csv(const struct scenario *scenario, FILE *out);
+void compare_csv(const struct scenario *scenario, FILE *out, struct arena *arena);
 void compare_json(const struct scenario *scenario, FILE *out, struct arena *arena);
 
 // What the table's figures are worth: what its star means, or why there is none, what its intervals

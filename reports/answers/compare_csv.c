@@ -46,31 +46,37 @@ static void put_option(struct csv_out *out, const struct scenario *scenario,
   }
 }
 
-static void put_saving(struct csv_out *out, const struct scenario *scenario,
+static void put_result(struct csv_out *out, const struct scenario *scenario,
                        const struct option *option, const char *name, const char *label,
-                       const char *item) {
+                       double value) {
   begin_row(out, scenario, option, name, label, "-");
   csv_out_blank(out);
-  csv_out_number(out, option_saving(scenario, option, item));
+  csv_out_number(out, value);
   csv_out_text(out, grade_name(option->headline_grade));
   csv_out_end_row(out);
 }
 
-void compare_csv(const struct scenario *scenario, FILE *file) {
+static void put_standing(struct csv_out *out, const struct scenario *scenario, size_t which,
+                         const struct standing *standing) {
+  const struct option *option = &scenario->options[which];
+  if (standing->compared && which != scenario->baseline) {
+    put_result(out, scenario, option, "saving", "Saving against the baseline", standing->saving);
+    put_result(out, scenario, option, "saving_levelised", "Saving against the baseline, levelised",
+               standing->saving_levelised);
+  }
+  put_result(out, scenario, option, "ranked", "Ranked: 1, or not: 0", standing->ranked);
+  put_result(out, scenario, option, "cheapest", "Cheapest, ties included: 1, or not: 0",
+             standing->cheapest);
+}
+
+void compare_csv(const struct scenario *scenario, FILE *file, struct arena *arena) {
   static const char *const header[] = {"option", "accelerator", "case",  "item", "label",
                                        "unit",   "period",      "value", "grade"};
+  const struct ranking *ranking = ranking_of(scenario, arena);
   struct csv_out out = {.file = file};
   csv_out_header(&out, header, sizeof header / sizeof header[0]);
   for (size_t i = 0; i < scenario->option_count; i++)
     put_option(&out, scenario, &scenario->options[i]);
-
-  const struct option *baseline = &scenario->options[scenario->baseline];
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    const struct option *option = &scenario->options[i];
-    if (option == baseline || !ranking_compares(option, baseline))
-      continue;
-    put_saving(&out, scenario, option, "saving", "Saving against the baseline", "cost_per_mtok");
-    put_saving(&out, scenario, option, "saving_levelised", "Saving against the baseline, levelised",
-               "levelised_cost_per_mtok");
-  }
+  for (size_t i = 0; i < scenario->option_count; i++)
+    put_standing(&out, scenario, i, &ranking->options[i]);
 }

@@ -133,17 +133,29 @@ static json_t *units_of(const struct scenario *scenario) {
   return units;
 }
 
-static json_t *savings_of(const struct scenario *scenario, const char *item) {
-  json_t *savings = json_object();
-  const struct option *baseline = &scenario->options[scenario->baseline];
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    const struct option *option = &scenario->options[i];
-    if (option == baseline || !ranking_compares(option, baseline))
-      continue;
-    json_object_set_new(savings, option->id,
-                        json_out_number(option_saving(scenario, option, item)));
+// What is saved, and the verdict: who is the cheapest, and who is not ranked, why.
+static void set_ranking(json_t *root, const struct scenario *scenario,
+                        const struct ranking *ranking) {
+  json_t *saving = json_object(), *levelised = json_object();
+  json_t *cheapest = json_array(), *not_ranked = json_object();
+  for (size_t i = 0; i < ranking->option_count; i++) {
+    const struct standing *standing = &ranking->options[i];
+    const char *id = scenario->options[i].id;
+    if (standing->compared && i != scenario->baseline) {
+      json_object_set_new(saving, id, json_out_number(standing->saving));
+      json_object_set_new(levelised, id, json_out_number(standing->saving_levelised));
+    }
+    if (standing->cheapest)
+      json_array_append_new(cheapest, json_out_text(id));
+    if (!standing->ranked)
+      json_object_set_new(not_ranked, id, json_out_text(standing->why_not));
   }
-  return savings;
+  json_object_set_new(root, "saving", saving);
+  json_object_set_new(root, "saving_levelised", levelised);
+  json_object_set_new(root, "cheapest", cheapest);
+  json_object_set_new(root, "not_ranked", not_ranked);
+  if (*ranking->why_none)
+    json_object_set_new(root, "why_none", json_out_text(ranking->why_none));
 }
 
 void compare_json(const struct scenario *scenario, FILE *out, struct arena *arena) {
@@ -153,8 +165,7 @@ void compare_json(const struct scenario *scenario, FILE *out, struct arena *aren
   json_object_set_new(root, "units", units_of(scenario));
   json_object_set_new(root, "options", options_of(scenario, arena));
   json_object_set_new(root, "baseline", json_out_text(scenario->options[scenario->baseline].id));
-  json_object_set_new(root, "saving", savings_of(scenario, "cost_per_mtok"));
-  json_object_set_new(root, "saving_levelised", savings_of(scenario, "levelised_cost_per_mtok"));
+  set_ranking(root, scenario, ranking_of(scenario, arena));
   json_object_set_new(root, "difference", difference_json(scenario, arena));
   json_object_set_new(root, "mixed", json_boolean(scenario->mixed));
   if (scenario->mixed)

@@ -1,6 +1,7 @@
 // What stands below a comparison for people: what its figures are worth, and what they leave out.
 #include "reports/answers/compare.h"
 #include "reports/print/number.h"
+#include "reports/print/verdict.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -163,20 +164,18 @@ static void print_interval(const struct notes *notes, const struct simulation *s
                                  methods[simulation->method], simulation->seed));
 }
 
-// What the star means, or why nobody has one; and who is left out.
+// Who is the cheapest, or why nobody is; and who is left out.
 static void print_verdict(const struct notes *notes, const struct ranking *ranking) {
   const struct scenario *scenario = notes->scenario;
-  if (ranking->cheapest_count == 1)
-    style_paragraph(notes->style, "* ", "lowest cost per million output tokens");
-  if (ranking->cheapest_count > 1)
-    style_paragraph(notes->style, "* ", "lowest cost per million output tokens: a tie");
-  if (ranking->cheapest < 0 && scenario->option_count > 1)
+  struct arena *arena = notes->style->arena;
+  if (ranking->cheapest >= 0)
+    style_paragraph(notes->style, "* ", verdict_text(scenario, ranking, arena));
+  else if (ranking->option_count > 1)
     style_paragraph(notes->style, "Not ranked: ", ranking->why_none);
-  for (size_t i = 0; i < scenario->option_count; i++)
+  for (size_t i = 0; i < ranking->option_count; i++)
     if (!ranking->options[i].ranked)
-      style_paragraph(notes->style, "Not ranked: ",
-                      arena_printf(notes->style->arena, "%s: %s", scenario->options[i].id,
-                                   ranking->options[i].why_not));
+      style_paragraph(notes->style,
+                      "Not ranked: ", verdict_not_ranked(scenario, ranking, i, arena));
 }
 
 void compare_notes(const struct scenario *scenario, const struct ranking *ranking,

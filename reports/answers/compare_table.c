@@ -29,14 +29,7 @@ static const struct fact {
     {"discount", false},     {"net_price", false}, {"rental_rate", true},
 };
 
-static const struct measure {
-  const char *item, *suffix; // of the label
-} savings[] = {{"cost_per_mtok", ""}, {"levelised_cost_per_mtok", ", levelised"}};
-
-enum {
-  FACTS = sizeof facts / sizeof facts[0],
-  SAVINGS = sizeof savings / sizeof savings[0],
-};
+enum { FACTS = sizeof facts / sizeof facts[0] };
 
 static const struct declaration *declaration_of(const struct sheet *sheet, int declaration) {
   return &sheet->scenario->model->declarations[declaration];
@@ -179,28 +172,25 @@ static void add_results(const struct sheet *sheet) {
   }
 }
 
-static const char *saving_text(const struct sheet *sheet, const struct option *option,
-                               const char *item) {
-  const struct option *baseline = &sheet->scenario->options[sheet->scenario->baseline];
-  if (option == baseline || !ranking_compares(option, baseline))
-    return "-";
-  return number_fixed(100 * option_saving(sheet->scenario, option, item), 1, sheet->arena);
+static const char *saving_text(const struct sheet *sheet, size_t option, bool levelised) {
+  const struct standing *standing = &sheet->ranking->options[option];
+  const double saving = levelised ? standing->saving_levelised : standing->saving;
+  return isnan(saving) ? "-" : number_fixed(100 * saving, 1, sheet->arena);
 }
 
 static void add_savings(const struct sheet *sheet) {
   const struct scenario *scenario = sheet->scenario;
-  for (size_t m = 0; m < SAVINGS; m++) {
+  for (int levelised = 0; levelised < 2; levelised++) {
     struct cell *cells = grid_row(sheet->grid);
-    const enum emphasis emphasis = m == 0 ? EMPHASIS_STRONG : EMPHASIS_NONE;
+    const enum emphasis emphasis = levelised ? EMPHASIS_NONE : EMPHASIS_STRONG;
     const char *baseline = scenario->options[scenario->baseline].id;
     const char *label =
-        arena_printf(sheet->arena, "Saving against %s%s", baseline, savings[m].suffix);
+        arena_printf(sheet->arena, "Saving against %s%s", baseline, levelised ? ", levelised" : "");
     cells[label_column] = (struct cell){label, emphasis};
     cells[unit_column] = (struct cell){"%", EMPHASIS_FAINT};
     for (size_t i = 0; i < scenario->option_count; i++)
-      cells[first_option + i] =
-          (struct cell){saving_text(sheet, &scenario->options[i], savings[m].item), emphasis};
-    if (m == 0)
+      cells[first_option + i] = (struct cell){saving_text(sheet, i, levelised), emphasis};
+    if (!levelised)
       add_interval(sheet, OUTCOME_SAVING);
   }
 }
@@ -279,7 +269,7 @@ static void add_last_columns(const struct sheet *sheet, int column) {
   rows[0].cells[column + 1] = (struct cell){"evidence", EMPHASIS_STRONG};
   for (size_t i = 0; i < sheet->scenario->option_count; i++) {
     const struct option *option = &sheet->scenario->options[i];
-    rows[3 + i].cells[column].text = saving_text(sheet, option, "cost_per_mtok");
+    rows[3 + i].cells[column].text = saving_text(sheet, i, false);
     rows[3 + i].cells[column + 1].text = grade_name(option->headline_grade);
   }
 }

@@ -72,14 +72,52 @@ static void add_errors(struct grid *grid, const struct outcome *const *list, siz
     cells[1 + i].text = number_significant(shown(list[i], list[i]->standard_error), 2, grid->arena);
 }
 
-static void add_cheapest(const struct view *view, struct grid *grid,
-                         const struct outcome *const *list, size_t count) {
+static void add_shares(const struct view *view, struct grid *grid, const char *label,
+                       const double *shares) {
   struct cell *cells = grid_row(grid);
-  cells[0] = (struct cell){"Cheapest in, % of draws", EMPHASIS_STRONG};
-  for (size_t i = 0; i < count; i++) {
-    const double share = 100 * view->simulation->cheapest[list[i]->option];
-    cells[1 + i] = (struct cell){number_fixed(share, 1, grid->arena), EMPHASIS_STRONG};
-  }
+  cells[0] = (struct cell){label, EMPHASIS_STRONG};
+  for (size_t o = 0; o < view->simulation->option_count; o++)
+    cells[1 + o] = (struct cell){
+        isnan(shares[o]) ? "-" : number_fixed(100 * shares[o], 1, grid->arena), EMPHASIS_STRONG};
+}
+
+// Does an option serve the demand in some draws and not in others?
+static bool ranks_vary(const struct simulation *simulation) {
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (simulation->ranked[o] > 0 && simulation->ranked[o] < 1)
+      return true;
+  return false;
+}
+
+static void add_ranks(const struct view *view, struct grid *grid) {
+  const struct simulation *simulation = view->simulation;
+  if (ranks_vary(simulation))
+    add_shares(view, grid, "Serves the demand in, % of draws", simulation->ranked);
+  if (!*simulation->why_none)
+    add_shares(view, grid, "Cheapest in, % of draws", simulation->cheapest);
+}
+
+// Why nobody is the cheapest, or who never is.
+static void print_not_ranked(const struct view *view) {
+  const struct simulation *simulation = view->simulation;
+  bool some = simulation->undecided > 0;
+  for (size_t o = 0; o < simulation->option_count; o++)
+    some |= *simulation->not_ranked[o] != 0;
+  if (!some || simulation->option_count == 1)
+    return;
+  putc('\n', view->style->out);
+  if (*simulation->why_none)
+    style_paragraph(view->style, "Not ranked: ", simulation->why_none);
+  else if (simulation->undecided > 0)
+    style_paragraph(view->style, "Not ranked: ",
+                    arena_printf(view->arena,
+                                 "in %s %% of the draws fewer than two options serve the demand",
+                                 number_significant(100 * simulation->undecided, 3, view->arena)));
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (*simulation->not_ranked[o])
+      style_paragraph(
+          view->style, "Not ranked: ",
+          arena_printf(view->arena, "%s: %s", simulation->options[o], simulation->not_ranked[o]));
 }
 
 static void print_outcomes(const struct view *view, enum outcome_kind kind, const char *heading) {
@@ -103,7 +141,7 @@ static void print_outcomes(const struct view *view, enum outcome_kind kind, cons
   add_row(grid, "Mean", list, count, mean, 0, EMPHASIS_NONE);
   add_errors(grid, list, count);
   if (kind == OUTCOME_COST && simulation->option_count > 1)
-    add_cheapest(view, grid, list, count);
+    add_ranks(view, grid);
   putc('\n', view->style->out);
   grid_print(grid, view->style);
 }
@@ -210,6 +248,7 @@ static void table_print(const struct simulation *simulation, const char *title, 
   print_outcomes(
       &view, OUTCOME_SAVING,
       arena_printf(arena, "Saving against %s, %%", simulation->options[simulation->baseline]));
+  print_not_ranked(&view);
   print_details(&view);
   if (simulation->note_count)
     putc('\n', out);
@@ -273,6 +312,8 @@ static void csv_print(const struct simulation *simulation, FILE *file, struct ar
     lines.option = simulation->options[o];
     lines.unit = "-";
     put_line(&lines, "probability", simulation->cheapest[o]);
+    lines.kind = "ranked";
+    put_line(&lines, "probability", simulation->ranked[o]);
   }
   for (size_t i = 0; i < simulation->outcome_count; i++)
     put_outcome(&lines, simulation, &simulation->outcomes[i], arena);
@@ -326,6 +367,7 @@ static json_t *outcome_json(const struct simulation *simulation, const struct ou
 static void json_print(const struct simulation *simulation, const char *title, FILE *out,
                        struct arena *arena) {
   json_t *root = json_object(), *cheapest = json_object(), *outcomes = json_array();
+  json_t *ranked = json_object(), *not_ranked = json_object();
   json_object_set_new(root, "schema", json_integer(1));
   json_object_set_new(root, "title", json_out_text(title));
   json_object_set_new(root, "case", json_out_text(simulation->case_name));
@@ -340,9 +382,19 @@ static void json_print(const struct simulation *simulation, const char *title, F
   json_object_set_new(root, "method", json_out_text(draw_method_names[simulation->method]));
   json_object_set_new(root, "partial", json_boolean(simulation->partial));
   json_object_set_new(root, "baseline", json_out_text(simulation->options[simulation->baseline]));
-  for (size_t o = 0; o < simulation->option_count; o++)
-    json_object_set_new(cheapest, simulation->options[o], json_out_number(simulation->cheapest[o]));
+  for (size_t o = 0; o < simulation->option_count; o++) {
+    const char *id = simulation->options[o];
+    json_object_set_new(cheapest, id, json_out_number(simulation->cheapest[o]));
+    json_object_set_new(ranked, id, json_out_number(simulation->ranked[o]));
+    if (*simulation->not_ranked[o])
+      json_object_set_new(not_ranked, id, json_out_text(simulation->not_ranked[o]));
+  }
   json_object_set_new(root, "cheapest", cheapest);
+  json_object_set_new(root, "ranked", ranked);
+  json_object_set_new(root, "not_ranked", not_ranked);
+  json_object_set_new(root, "undecided", json_out_number(simulation->undecided));
+  if (*simulation->why_none)
+    json_object_set_new(root, "why_none", json_out_text(simulation->why_none));
   for (size_t i = 0; i < simulation->outcome_count; i++)
     json_array_append_new(outcomes, outcome_json(simulation, &simulation->outcomes[i], arena));
   json_object_set_new(root, "outcomes", outcomes);

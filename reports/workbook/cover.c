@@ -173,12 +173,12 @@ static void write_cheapest(struct writer *writer) {
                    "=\"Cheapest, share of simulated draws: \"&%s", simulation_state(book));
   put_text(book, writer->row, 1, percent.text, TEXT_PLAIN);
   for (size_t o = 0; o < writer->scenario->option_count; o++)
-    if (ranking_is_eligible(&book->sheets->ranking->options[o]))
+    if (isnan(book->sheets->simulation->cheapest[o])) // never ranked
+      put_text(book, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
+    else
       put_formula(book, writer->row, COLUMN_FIRST_OPTION + (int)o,
                   book->sheets->simulation->cheapest[o], CELL_LINK, &percent, "=%s",
                   simulation_cheapest(book, o));
-    else
-      put_text(book, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
   writer->row++;
 }
 

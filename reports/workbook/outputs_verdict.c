@@ -47,10 +47,14 @@ static void write_why(struct outputs *outputs, size_t option, int row, int ranke
     put_text(book, row, column, standing->ranked ? "-" : standing->why_not, TEXT_RIGHT_WRAPPED);
     return;
   }
+  struct name *most =
+      constants_literal(&book->constants, "ranking", "Most that is shown of a demand not served",
+                        "99.9 %", 0.999, &percent);
+  most->used = true;
   put_formula_text(book, row, column, standing->ranked ? "-" : standing->why_not,
                    formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
-                   "=IF(%s=1,\"-\",\"it serves \"&FIXED(%s*100,1,1)&\" %% of the demand\")",
-                   outputs_cell(outputs, ranked, option),
+                   "=IF(%s=1,\"-\",\"it serves \"&FIXED(MIN(%s,%s)*100,1,1)&\" %% of the demand\")",
+                   outputs_cell(outputs, ranked, option), most->text,
                    option_name(&book->sheets->options[option], coverage)->text);
 }
 

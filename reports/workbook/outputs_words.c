@@ -30,18 +30,14 @@ static double cost_of(const struct words *words, size_t option) {
   return outputs_value(words->outputs, option, "cost_per_mtok", 0);
 }
 
+// Whether the cheapest may be set against it: the baseline, where that is ranked and none of them,
+// else every other that is ranked.
 static bool is_other(const struct words *words, size_t option) {
-  const struct standing *standing = &words->ranking->options[option];
-  return words->ranking->cheapest >= 0 && standing->ranked && !standing->cheapest;
-}
-
-// The first of the cheapest others; -1 where there is none.
-static int next_best(const struct words *words) {
-  int best = -1;
-  for (size_t o = 0; o < words->ranking->option_count; o++)
-    if (is_other(words, o) && (best < 0 || cost_of(words, o) < cost_of(words, (size_t)best)))
-      best = (int)o;
-  return best;
+  const struct ranking *ranking = words->ranking;
+  const size_t baseline = words->outputs->scenario->baseline;
+  const struct standing *standing = &ranking->options[option];
+  return ranking->against >= 0 && standing->ranked && !standing->cheapest &&
+         (option == baseline || (size_t)ranking->against != baseline);
 }
 
 static double lowest_cost(const struct words *words) {
@@ -164,14 +160,19 @@ static void write_others(struct words *words) {
   struct book *book = outputs->book;
   const struct unit *unit = outputs_unit(outputs, "cost_per_mtok");
   lxw_format *format = formats_cell(&book->formats, CELL_FORMULA, unit);
-  const int row = outputs_labels(outputs, "Cost per token of the others that are ranked",
+  const size_t baseline = outputs->scenario->baseline;
+  const int row = outputs_labels(outputs, "Cost per token, to compare with the cheapest",
                                  "other_cost", unit->text);
+  const char *no_baseline =
+      arena_printf(book->arena, ",OR(%s=0,%s=1)",
+                   cell_fixed(book, book->sheets->rows.ranked, outputs_option_column(baseline)),
+                   cell_fixed(book, words->verdict.flags_row, outputs_option_column(baseline)));
   for (size_t o = 0; o < words->ranking->option_count; o++) {
-    const char *formula =
-        arena_printf(book->arena, "=IF(AND(%s>0,%s=1,%s=0),%s,\"-\")", words->verdict.count,
-                     outputs_cell(outputs, book->sheets->rows.ranked, o),
-                     outputs_cell(outputs, words->verdict.flags_row, o),
-                     outputs_cell(outputs, book->sheets->rows.cost, o));
+    const char *formula = arena_printf(
+        book->arena, "=IF(AND(%s>0,%s=1,%s=0%s),%s,\"-\")", words->verdict.count,
+        outputs_cell(outputs, book->sheets->rows.ranked, o),
+        outputs_cell(outputs, words->verdict.flags_row, o), o == baseline ? "" : no_baseline,
+        outputs_cell(outputs, book->sheets->rows.cost, o));
     if (is_other(words, o))
       put_formula_in(book, row, outputs_option_column(o), cost_of(words, o), format, "%s", formula);
     else
@@ -185,18 +186,17 @@ static void write_others(struct words *words) {
 static void write_margin_part(struct words *words) {
   struct outputs *outputs = words->outputs;
   struct arena *arena = outputs->book->arena;
-  const int next = next_best(words);
+  const int next = words->ranking->against;
   const char *name = next < 0 ? "-" : outputs->scenario->options[next].id;
-  const double less = next < 0 ? 0 : 1 - lowest_cost(words) / cost_of(words, (size_t)next);
   const char *next_cell = outputs_text(
-      outputs, "The answer, next best option", "answer_next",
+      outputs, "The answer, less than whom", "answer_next",
       arena_printf(arena, "=IF(COUNT(%s)=0,\"-\",INDEX(%s,1,MATCH(MIN(%s),%s,0)))", words->others,
                    outputs_all_options(outputs, outputs->book->sheets->rows.options), words->others,
                    words->others),
       name);
   const int row =
       outputs_labels(outputs, "The answer, saved against it", "answer_less", percent.text);
-  put_formula(outputs->book, row, COLUMN_VALUE, less, CELL_FORMULA, &percent,
+  put_formula(outputs->book, row, COLUMN_VALUE, words->ranking->saving, CELL_FORMULA, &percent,
               "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others, words->verdict.costs,
               words->others);
   put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
@@ -204,7 +204,7 @@ static void write_margin_part(struct words *words) {
                         next_cell, outputs_fixed(outputs, row), next_cell),
            next < 0 ? ""
                     : arena_printf(arena, ", %s %% less than %s",
-                                   outputs_number(less * 100, 1, arena), name));
+                                   outputs_number(words->ranking->saving * 100, 1, arena), name));
 }
 
 // ---- how well founded
@@ -223,7 +223,8 @@ static const char *write_grade_order(struct outputs *outputs) {
 static bool is_named(const struct words *words, size_t option) {
   return words->ranking->options[option].cheapest ||
          (is_other(words, option) &&
-          ranking_is_lowest(cost_of(words, option), cost_of(words, (size_t)next_best(words))));
+          ranking_is_lowest(cost_of(words, option),
+                            cost_of(words, (size_t)words->ranking->against)));
 }
 
 // What options are compared by is as good as the weakest of them: the row of the weakest so far.

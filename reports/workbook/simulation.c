@@ -211,10 +211,7 @@ static void write_costs(struct writer *writer) {
     return;
   }
   for (size_t o = 0; o < scenario->option_count; o++)
-    put_figure(writer, writer->row, COLUMN_VALUE + (int)o,
-               ranking_is_eligible(&book->sheets->ranking->options[o])
-                   ? writer->simulation->cheapest[o]
-                   : NAN,
+    put_figure(writer, writer->row, COLUMN_VALUE + (int)o, writer->simulation->cheapest[o],
                &percent, CELL_RESULT);
   book->sheets->simulation_rows.cheapest = book_place(book, writer->row);
   put_entry(writer, "Cheapest of all, share of draws", "cheapest", percent.text);
