@@ -24,6 +24,7 @@ struct book {
   struct diagnostics *diagnostics;
   lxw_workbook *workbook;
   lxw_worksheet *sheet; // the one at hand
+  int row;              // its next
   struct formats formats;
   struct names names;
   struct constants constants;

@@ -64,35 +64,29 @@ int curves_rows(const struct book *book) {
 
 // ---- the points
 
-struct writer {
-  struct book *book;
-  int row; // the next
-};
-
-static void put_row(struct writer *writer, const char *label, const char *key,
+static void put_row(struct book *book, const char *label, const char *key,
                     const struct unit *unit) {
-  put_labels(writer->book, writer->row, label, key, unit->text);
+  put_labels(book, book->row, label, key, unit->text);
 }
 
-static void write_head(struct writer *writer, const char *heading, int columns) {
+static void write_head(struct book *book, const char *heading, int columns) {
   const char *const texts[] = {heading, "Key", "Unit"};
-  put_header(writer->book, writer->row, texts, 3);
+  put_header(book, book->row, texts, 3);
   for (int i = 0; i < columns; i++)
-    put_text(writer->book, writer->row, COLUMN_VALUE + i, "", TEXT_HEADER_RIGHT);
-  writer->row++;
+    put_text(book, book->row, COLUMN_VALUE + i, "", TEXT_HEADER_RIGHT);
+  book->row++;
 }
 
 static double utilization_at(size_t point) {
   return FIRST_UTILIZATION + (double)point * UTILIZATION_STEP;
 }
 
-static const char *above(const struct writer *writer, int row, size_t point) {
-  return cell_here(writer->book, row, COLUMN_VALUE + (int)point);
+static const char *above(struct book *book, int row, size_t point) {
+  return cell_here(book, row, COLUMN_VALUE + (int)point);
 }
 
 // A constant of Inputs, then one step more from cell to cell.
-static void write_utilizations(struct writer *writer) {
-  struct book *book = writer->book;
+static void write_utilizations(struct book *book) {
   struct name *first =
       constants_literal(&book->constants, "curve", "Lowest utilization of the curve", "first",
                         FIRST_UTILIZATION, &percent);
@@ -100,45 +94,42 @@ static void write_utilizations(struct writer *writer) {
       constants_literal(&book->constants, "curve", "Step of the curve's utilization", "step",
                         UTILIZATION_STEP, &percent);
   step->used = true;
-  put_row(writer, "Utilization", "utilization", &percent);
-  put_link(book, writer->row, COLUMN_VALUE, first, FIRST_UTILIZATION, &percent);
+  put_row(book, "Utilization", "utilization", &percent);
+  put_link(book, book->row, COLUMN_VALUE, first, FIRST_UTILIZATION, &percent);
   for (size_t i = 1; i < UTILIZATIONS; i++)
-    put_formula(book, writer->row, COLUMN_VALUE + (int)i, utilization_at(i), CELL_FORMULA, &percent,
-                "=%s+%s", above(writer, writer->row, i - 1), step->text);
-  writer->row++;
+    put_formula(book, book->row, COLUMN_VALUE + (int)i, utilization_at(i), CELL_FORMULA, &percent,
+                "=%s+%s", above(book, book->row, i - 1), step->text);
+  book->row++;
 }
 
-static void put_constant(struct writer *writer, size_t point, const char *item, const char *label,
+static void put_constant(struct book *book, size_t point, const char *item, const char *label,
                          const char *source, double value, const struct unit *unit) {
-  struct book *book = writer->book;
   struct name *name = constants_literal(&book->constants, item, label, source, value, unit);
-  put_link(book, writer->row, COLUMN_VALUE + (int)point, name, value / unit_cell_factor(unit),
-           unit);
+  put_link(book, book->row, COLUMN_VALUE + (int)point, name, value / unit_cell_factor(unit), unit);
 }
 
 // The batches and what was measured at each: constants of Inputs, labelled with their source.
-static void write_batches(struct writer *writer, struct cost_curve *curve) {
-  struct book *book = writer->book;
+static void write_batches(struct book *book, struct cost_curve *curve) {
   const struct option *option = &book->scenario->options[curve->option];
   const struct declaration *input = declaration_of(book, curve->input);
   const char *id = option->id;
-  curve->x_row = book_place(book, writer->row);
-  put_row(writer, arena_printf(book->arena, "Batch, %s", id),
+  curve->x_row = book_place(book, book->row);
+  put_row(book, arena_printf(book->arena, "Batch, %s", id),
           arena_printf(book->arena, "%s.batch", id), &requests);
   for (size_t i = 0; i < curve->count; i++) {
     const struct batch_point *point = &curve->batches->points[i];
-    put_constant(writer, i, "batch", "Batch", point->source, point->batch, &requests);
+    put_constant(book, i, "batch", "Batch", point->source, point->batch, &requests);
   }
-  curve->input_row = ++writer->row;
-  put_row(writer, arena_printf(book->arena, "%s at that batch, %s", input->label, id),
+  curve->input_row = ++book->row;
+  put_row(book, arena_printf(book->arena, "%s at that batch, %s", input->label, id),
           arena_printf(book->arena, "%s.%s", id, input->name), &input->unit);
   for (size_t i = 0; i < curve->count; i++) {
     const struct batch_point *point = &curve->batches->points[i];
-    put_constant(writer, i, "batch_throughput",
+    put_constant(book, i, "batch_throughput",
                  arena_printf(book->arena, "%s at batch %g", input->label, point->batch),
                  point->source, point->throughput, &input->unit);
   }
-  writer->row++;
+  book->row++;
 }
 
 // ---- what they cost
@@ -153,8 +144,7 @@ static const char *title_at(const struct book *book, const struct cost_curve *cu
   return arena_printf(book->arena, "%g %%", 100 * utilization_at(point));
 }
 
-static void write_costs(struct writer *writer, struct cost_curve *curve, int *calculations) {
-  struct book *book = writer->book;
+static void write_costs(struct book *book, struct cost_curve *curve, int *calculations) {
   const int item = model_find(book->scenario->model, "cost_per_mtok");
   const struct declaration *cost = declaration_of(book, item);
   struct replica_column *columns = arena_array(book->arena, curve->count, sizeof *columns);
@@ -165,14 +155,14 @@ static void write_costs(struct writer *writer, struct cost_curve *curve, int *ca
   const struct replica *replica = replica_new(book, &book->sheets->options[curve->option], item,
                                               *calculations, REPLICA_COLUMN, columns, curve->count);
   const char *id = book->scenario->options[curve->option].id;
-  put_row(writer, arena_printf(book->arena, "%s, %s", cost->label, id),
+  put_row(book, arena_printf(book->arena, "%s, %s", cost->label, id),
           arena_printf(book->arena, "%s.%s", id, cost->name), &cost->unit);
   for (size_t i = 0; i < curve->count; i++)
-    put_formula(book, writer->row, COLUMN_VALUE + (int)i, replica_value(replica, i), CELL_FORMULA,
+    put_formula(book, book->row, COLUMN_VALUE + (int)i, replica_value(replica, i), CELL_FORMULA,
                 &cost->unit, "=%s", replica_cell(replica, i));
   replica_write(replica);
   *calculations = replica_end(replica) + 1;
-  curve->y_row = book_place(book, writer->row++);
+  curve->y_row = book_place(book, book->row++);
 }
 
 int curves_last_column(const struct book *book) {
@@ -184,23 +174,23 @@ int curves_last_column(const struct book *book) {
 
 int curves_write(struct book *book, int row, int calculations) {
   struct cost_curves *curves = book->sheets->curves;
-  struct writer writer = {book, row};
+  book->row = row;
   const int utilizations = row + 1;
   if (curves->utilizations) {
-    write_head(&writer, "Cost per token against utilization", UTILIZATIONS);
-    write_utilizations(&writer);
+    write_head(book, "Cost per token against utilization", UTILIZATIONS);
+    write_utilizations(book);
   }
   for (size_t i = 0; i < curves->utilizations; i++) {
     curves->list[i].x_row = curves->list[i].input_row = book_place(book, utilizations);
-    write_costs(&writer, &curves->list[i], &calculations);
+    write_costs(book, &curves->list[i], &calculations);
   }
-  writer.row += curves->utilizations ? 1 : 0;
+  book->row += curves->utilizations ? 1 : 0;
   if (curves->count > curves->utilizations)
-    write_head(&writer, "Cost per token against batch (watts as they are)",
+    write_head(book, "Cost per token against batch (watts as they are)",
                curves_last_column(book) - COLUMN_VALUE + 1);
   for (size_t i = curves->utilizations; i < curves->count; i++) {
-    write_batches(&writer, &curves->list[i]);
-    write_costs(&writer, &curves->list[i], &calculations);
+    write_batches(book, &curves->list[i]);
+    write_costs(book, &curves->list[i], &calculations);
   }
   return calculations;
 }

@@ -15,12 +15,6 @@ enum { TARGETS = 3 };
 static const double wanted_savings[TARGETS] = {0, 0.05, 0.10};
 static const struct unit percent = {.text = "%", .percents = 1};
 
-struct writer {
-  struct book *book;
-  int item; // cost_per_mtok
-  int row;  // the next
-};
-
 int negotiated_price(const struct book *book, const struct option *option) {
   const struct scenario *scenario = book->scenario;
   const struct option *baseline = &scenario->options[scenario->baseline];
@@ -40,6 +34,10 @@ bool negotiation_shown(const struct book *book) {
   return false;
 }
 
+static int cost_item(const struct book *book) {
+  return model_find(book->scenario->model, "cost_per_mtok");
+}
+
 struct offer {
   const struct option_sheet *option;
   int price, discount;         // declarations; discount -1 for a rent
@@ -47,15 +45,15 @@ struct offer {
   int today;                   // the row of what holds today, before that at a price of zero
 };
 
-static struct offer offer_of(const struct writer *writer, size_t o) {
-  const struct book *book = writer->book;
+static struct offer offer_of(struct book *book, size_t o) {
   const struct scenario *scenario = book->scenario;
   struct offer offer = {.option = &book->sheets->options[o], .discount = -1};
   offer.price = negotiated_price(book, offer.option->option);
   if (!offer.option->option->rented)
     offer.discount = model_find(scenario->model, "discount");
-  offer.cost = shown_value(book, offer.option, writer->item, 0);
-  offer.baseline = shown_value(book, &book->sheets->options[scenario->baseline], writer->item, 0);
+  offer.cost = shown_value(book, offer.option, cost_item(book), 0);
+  offer.baseline =
+      shown_value(book, &book->sheets->options[scenario->baseline], cost_item(book), 0);
   offer.paid = shown_value(book, offer.option, offer.price, 0);
   return offer;
 }
@@ -68,43 +66,37 @@ static double price_at(const struct offer *offer, double target) {
 
 // Linear: today's price times the way from the cost at zero to the cost wanted, over the way from
 // there to today's.
-static void write_price(const struct writer *writer, const struct offer *offer, int row,
-                        double price) {
-  struct book *book = writer->book;
-  const char *cost = cell_fixed(writer->book, offer->today, COLUMN_WANTED);
-  const char *zero = cell_fixed(writer->book, offer->today + 1, COLUMN_WANTED);
-  const char *paid = cell_fixed(writer->book, offer->today, COLUMN_PRICE);
+static void write_price(struct book *book, const struct offer *offer, int row, double price) {
+  const char *cost = cell_fixed(book, offer->today, COLUMN_WANTED);
+  const char *zero = cell_fixed(book, offer->today + 1, COLUMN_WANTED);
+  const char *paid = cell_fixed(book, offer->today, COLUMN_PRICE);
   const struct unit *unit = &book->scenario->model->declarations[offer->price].unit;
   put_formula(book, row, COLUMN_PRICE, price, CELL_TOTAL, unit, "=IF(%s=%s,0,%s*(%s-%s)/(%s-%s))",
-              cost, zero, paid, cell_here(writer->book, row, COLUMN_WANTED), zero, cost, zero);
+              cost, zero, paid, cell_here(book, row, COLUMN_WANTED), zero, cost, zero);
   put_formula(book, row, COLUMN_CHANGE, price / offer->paid - 1, CELL_FORMULA, &percent,
-              "=IF(%s=0,0,%s/%s-1)", paid, cell_here(writer->book, row, COLUMN_PRICE), paid);
+              "=IF(%s=0,0,%s/%s-1)", paid, cell_here(book, row, COLUMN_PRICE), paid);
 }
 
 // The discount that does to the present list price what the lower list price would do.
-static void write_discount(const struct writer *writer, const struct offer *offer, int row,
-                           double price) {
-  struct book *book = writer->book;
+static void write_discount(struct book *book, const struct offer *offer, int row, double price) {
   if (offer->discount < 0) {
     put_text(book, row, COLUMN_DISCOUNT, "-", TEXT_RIGHT);
     return;
   }
   const double discount = shown_value(book, offer->option, offer->discount, 0);
   put_formula(book, row, COLUMN_DISCOUNT, 1 - price / offer->paid * (1 - discount), CELL_TOTAL,
-              &percent, "=IF(%s=0,0,1-%s/%s*(1-%s))",
-              cell_fixed(writer->book, offer->today, COLUMN_PRICE),
-              cell_here(writer->book, row, COLUMN_PRICE),
-              cell_fixed(writer->book, offer->today, COLUMN_PRICE),
-              cell_fixed(writer->book, offer->today, COLUMN_DISCOUNT));
+              &percent, "=IF(%s=0,0,1-%s/%s*(1-%s))", cell_fixed(book, offer->today, COLUMN_PRICE),
+              cell_here(book, row, COLUMN_PRICE), cell_fixed(book, offer->today, COLUMN_PRICE),
+              cell_fixed(book, offer->today, COLUMN_DISCOUNT));
 }
 
-static void write_target(struct writer *writer, const struct offer *offer, size_t t) {
-  struct book *book = writer->book;
+static void write_target(struct book *book, const struct offer *offer, size_t t) {
   const struct scenario *scenario = book->scenario;
-  const int row = writer->row++;
+  const int row = book->row++;
   const double target = offer->baseline * (1 - wanted_savings[t]);
-  const struct declaration *cost = &scenario->model->declarations[writer->item];
-  const char *baseline = option_name_used(&book->sheets->options[scenario->baseline], writer->item);
+  const struct declaration *cost = &scenario->model->declarations[cost_item(book)];
+  const char *baseline =
+      option_name_used(&book->sheets->options[scenario->baseline], cost_item(book));
   const char *id = scenario->options[scenario->baseline].id;
   const char *label = t ? arena_printf(book->arena, "%g %% below %s", 100 * wanted_savings[t], id)
                         : arena_printf(book->arena, "As dear as %s per token", id);
@@ -120,30 +112,29 @@ static void write_target(struct writer *writer, const struct offer *offer, size_
   put_formula(book, row, COLUMN_SAVING, wanted_savings[t], saving ? CELL_LINK : CELL_FORMULA,
               &percent, "%s", saving ? arena_printf(book->arena, "=%s", saving->text) : "=0");
   put_formula(book, row, COLUMN_WANTED, target, CELL_FORMULA, &cost->unit, "=%s*(1-%s)", baseline,
-              cell_here(writer->book, row, COLUMN_SAVING));
-  write_price(writer, offer, row, price_at(offer, target));
-  write_discount(writer, offer, row, price_at(offer, target));
+              cell_here(book, row, COLUMN_SAVING));
+  write_price(book, offer, row, price_at(offer, target));
+  write_discount(book, offer, row, price_at(offer, target));
 }
 
-static void write_headings(const struct writer *writer, const char *title) {
-  struct book *book = writer->book;
-  const char *unit = book->scenario->model->declarations[writer->item].unit.text;
+static void write_headings(struct book *book, const char *title) {
+  const char *unit = book->scenario->model->declarations[cost_item(book)].unit.text;
   const char *const numbers[] = {"Saving wanted", arena_printf(book->arena, "Cost, %s", unit),
                                  "Walk-away price", "Against today's", "Or a discount of"};
   const char *const texts[] = {title, "Key", "Unit"};
-  put_header(writer->book, writer->row, texts, 3);
+  put_header(book, book->row, texts, 3);
   for (int i = 0; i < 5; i++)
-    put_text(writer->book, writer->row, COLUMN_SAVING + i, numbers[i], TEXT_HEADER_RIGHT);
+    put_text(book, book->row, COLUMN_SAVING + i, numbers[i], TEXT_HEADER_RIGHT);
 }
 
-static void write_today(const struct writer *writer, const struct offer *offer) {
-  struct book *book = writer->book;
+static void write_today(struct book *book, const struct offer *offer) {
   const struct model *model = book->scenario->model;
-  const struct unit *cost = &model->declarations[writer->item].unit;
+  const struct unit *cost = &model->declarations[cost_item(book)].unit;
   const struct declaration *price = &model->declarations[offer->price];
   const int row = offer->today;
   put_labels(book, row, "Today", price->name, price->unit.text);
-  put_link(book, row, COLUMN_WANTED, option_name(offer->option, writer->item), offer->cost, cost);
+  put_link(book, row, COLUMN_WANTED, option_name(offer->option, cost_item(book)), offer->cost,
+           cost);
   put_link(book, row, COLUMN_PRICE, option_name(offer->option, offer->price), offer->paid,
            &price->unit);
   if (offer->discount >= 0)
@@ -154,34 +145,32 @@ static void write_today(const struct writer *writer, const struct offer *offer) 
               offer->option->free_cost_cell);
 }
 
-static void write_offer(struct writer *writer, struct offer *offer) {
+static void write_offer(struct book *book, struct offer *offer) {
   const struct option *option = offer->option->option;
-  write_headings(writer, arena_printf(writer->book->arena, "%s: highest %s", option->id,
-                                      option->rented ? "rent" : "list price"));
-  offer->today = ++writer->row;
-  write_today(writer, offer);
-  writer->row += 2;
+  write_headings(book, arena_printf(book->arena, "%s: highest %s", option->id,
+                                    option->rented ? "rent" : "list price"));
+  offer->today = ++book->row;
+  write_today(book, offer);
+  book->row += 2;
   for (size_t t = 0; t < TARGETS; t++)
-    write_target(writer, offer, t);
-  writer->row++;
+    write_target(book, offer, t);
+  book->row++;
 }
 
 void write_negotiation(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  struct writer writer = {.book = book};
-  writer.item = model_find(scenario->model, "cost_per_mtok");
   begin_sheet(book, "Negotiation", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0,
            "Above its walk-away price an option no longer costs that much less per token. Live: "
            "change an input and the prices move.",
            TEXT_NOTE);
-  writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;
+  book->row = put_stamps(book, FIRST_STAMP_ROW) + 1;
   for (size_t o = 0; o < scenario->option_count; o++) {
     if (!book->sheets->options[o].free_cost_cell)
       continue;
-    struct offer offer = offer_of(&writer, o);
-    write_offer(&writer, &offer);
+    struct offer offer = offer_of(book, o);
+    write_offer(book, &offer);
   }
   set_widths(book, (const int[]){46, 25, 13, 17}, 4, COLUMN_DISCOUNT);
-  end_sheet(book, writer.row - 2, COLUMN_DISCOUNT);
+  end_sheet(book, book->row - 2, COLUMN_DISCOUNT);
 }

@@ -13,7 +13,7 @@ static const struct unit digits = {.text = "digits", .counts = true};
 static const struct unit percent = {.text = "%", .percents = 1};
 
 struct words {
-  struct outputs *outputs;
+  struct book *book;
   const struct ranking *ranking;
   struct verdict verdict; // of several options
   const char *currency;
@@ -23,18 +23,18 @@ struct words {
 };
 
 static const char *cost_text(const struct words *words, double cost) {
-  return outputs_number(cost, COST_DECIMALS, words->outputs->book->arena);
+  return outputs_number(cost, COST_DECIMALS, words->book->arena);
 }
 
 static double cost_of(const struct words *words, size_t option) {
-  return outputs_value(words->outputs, option, "cost_per_mtok", 0);
+  return outputs_value(words->book, option, "cost_per_mtok", 0);
 }
 
 // Whether the cheapest may be set against it: the baseline, where that is ranked and none of them,
 // else every other that is ranked.
 static bool is_other(const struct words *words, size_t option) {
   const struct ranking *ranking = words->ranking;
-  const size_t baseline = words->outputs->scenario->baseline;
+  const size_t baseline = words->book->scenario->baseline;
   const struct standing *standing = &ranking->options[option];
   return ranking->against >= 0 && standing->ranked && !standing->cheapest &&
          (option == baseline || (size_t)ranking->against != baseline);
@@ -51,15 +51,15 @@ static double lowest_cost(const struct words *words) {
 // A part of the sentence, in the next row.
 static void put_part(struct words *words, enum answer_part part, const char *label, const char *key,
                      const char *formula, const char *value) {
-  struct outputs *outputs = words->outputs;
-  outputs->book->sheets->rows.words[part].row = outputs->row;
-  outputs->book->sheets->rows.words[part].text = value;
-  outputs_text(outputs, label, key, formula, value);
+  struct book *book = words->book;
+  book->sheets->rows.words[part].row = book->row;
+  book->sheets->rows.words[part].text = value;
+  outputs_text(book, label, key, formula, value);
 }
 
 // A formula that is empty while nobody is the cheapest.
 static const char *unless_none(const struct words *words, const char *formula) {
-  struct arena *arena = words->outputs->book->arena;
+  struct arena *arena = words->book->arena;
   return words->verdict.count
              ? arena_printf(arena, "=IF(%s=0,\"\",%s)", words->verdict.count, formula)
              : arena_printf(arena, "=%s", formula);
@@ -73,11 +73,11 @@ static bool is_none(const struct words *words) {
 
 // "h100 costs 0.1498 USD per million output tokens"
 static void write_single_cost(struct words *words) {
-  struct arena *arena = words->outputs->book->arena;
-  const char *id = words->outputs->scenario->options[0].id;
+  struct arena *arena = words->book->arena;
+  const char *id = words->book->scenario->options[0].id;
   put_part(words, PART_COST, "The answer, which and how much", "answer_cost",
            arena_printf(arena, "=\"%s costs \"&FIXED(%s,%s,1)&\" %s per million output tokens\"",
-                        id, outputs_fixed(words->outputs, words->outputs->book->sheets->rows.cost),
+                        id, outputs_fixed(words->book, words->book->sheets->rows.cost),
                         words->decimals->text, words->currency),
            arena_printf(arena, "%s costs %s %s per million output tokens", id,
                         cost_text(words, cost_of(words, 0)), words->currency));
@@ -85,19 +85,19 @@ static void write_single_cost(struct words *words) {
 
 // "mi325x costs least: 0.1498 USD per million output tokens"
 static void write_cost_part(struct words *words) {
-  struct outputs *outputs = words->outputs;
-  struct arena *arena = outputs->book->arena;
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
   const struct verdict *verdict = &words->verdict;
   const size_t cheapest = words->ranking->cheapest_count;
   const char *verb = cheapest == 1 ? " costs least: " : " cost least: ";
   const char *amount = arena_printf(arena, "%s %s per million output tokens",
                                     cost_text(words, lowest_cost(words)), words->currency);
-  const char *who = outputs_fixed(outputs, outputs->book->sheets->rows.cheapest);
+  const char *who = outputs_fixed(book, book->sheets->rows.cheapest);
   const char *verb_cell = outputs_text(
-      outputs, "The answer, one or several", "answer_verb",
+      book, "The answer, one or several", "answer_verb",
       arena_printf(arena, "=IF(%s=1,\" costs least: \",\" cost least: \")", verdict->count), verb);
   const char *amount_cell =
-      outputs_text(outputs, "The answer, how much", "answer_amount",
+      outputs_text(book, "The answer, how much", "answer_amount",
                    arena_printf(arena, "=FIXED(MIN(%s),%s,1)&\" %s per million output tokens\"",
                                 verdict->costs, words->decimals->text, words->currency),
                    amount);
@@ -113,10 +113,10 @@ static void write_cost_part(struct words *words) {
 // An end of the interval of the cheapest option, of several that of the first.
 static const char *write_end(struct words *words, const char *label, const char *key,
                              const char *before, const char *after, int row, double value) {
-  struct book *book = words->outputs->book;
-  const size_t last = words->outputs->scenario->option_count - 1;
+  struct book *book = words->book;
+  const size_t last = words->book->scenario->option_count - 1;
   const char *end =
-      arena_printf(book->arena, SHEET_SIMULATION "!%s", outputs_fixed(words->outputs, row));
+      arena_printf(book->arena, SHEET_SIMULATION "!%s", outputs_fixed(words->book, row));
   if (last)
     end = arena_printf(book->arena, "INDEX(%s:%s,1,%s)", end,
                        cell_fixed(book, row, COLUMN_VALUE + (int)last), words->verdict.first);
@@ -124,14 +124,14 @@ static const char *write_end(struct words *words, const char *label, const char 
   const char *formula = arena_printf(book->arena, "\"%s\"&FIXED(%s,%s,1)%s", before, end,
                                      words->decimals->text, closing);
   return outputs_text(
-      words->outputs, label, key, unless_none(words, formula),
+      words->book, label, key, unless_none(words, formula),
       is_none(words) ? ""
                      : arena_printf(book->arena, "%s%s%s", before, cost_text(words, value), after));
 }
 
 // " (P5 to P95: 0.1305 to 0.2161)" while the simulation is of the inputs as they are.
 static void write_interval_part(struct words *words) {
-  struct book *book = words->outputs->book;
+  struct book *book = words->book;
   struct arena *arena = book->arena;
   const int cheapest = words->ranking->cheapest;
   const struct simulation_rows *rows = &book->sheets->simulation_rows;
@@ -156,13 +156,12 @@ static void write_interval_part(struct words *words) {
 // ---- by how much
 
 static void write_others(struct words *words) {
-  struct outputs *outputs = words->outputs;
-  struct book *book = outputs->book;
-  const struct unit *unit = outputs_unit(outputs, "cost_per_mtok");
+  struct book *book = words->book;
+  const struct unit *unit = outputs_unit(book, "cost_per_mtok");
   lxw_format *format = formats_cell(&book->formats, CELL_FORMULA, unit);
-  const size_t baseline = outputs->scenario->baseline;
-  const int row = outputs_labels(outputs, "Cost per token, to compare with the cheapest",
-                                 "other_cost", unit->text);
+  const size_t baseline = book->scenario->baseline;
+  const int row = outputs_labels(book, "Cost per token, to compare with the cheapest", "other_cost",
+                                 unit->text);
   const char *no_baseline =
       arena_printf(book->arena, ",OR(%s=0,%s=1)",
                    cell_fixed(book, book->sheets->rows.ranked, outputs_option_column(baseline)),
@@ -170,38 +169,37 @@ static void write_others(struct words *words) {
   for (size_t o = 0; o < words->ranking->option_count; o++) {
     const char *formula = arena_printf(
         book->arena, "=IF(AND(%s>0,%s=1,%s=0%s),%s,\"-\")", words->verdict.count,
-        outputs_cell(outputs, book->sheets->rows.ranked, o),
-        outputs_cell(outputs, words->verdict.flags_row, o), o == baseline ? "" : no_baseline,
-        outputs_cell(outputs, book->sheets->rows.cost, o));
+        outputs_cell(book, book->sheets->rows.ranked, o),
+        outputs_cell(book, words->verdict.flags_row, o), o == baseline ? "" : no_baseline,
+        outputs_cell(book, book->sheets->rows.cost, o));
     if (is_other(words, o))
       put_formula_in(book, row, outputs_option_column(o), cost_of(words, o), format, "%s", formula);
     else
       put_formula_text(book, row, outputs_option_column(o), "-", format, "%s", formula);
   }
   words->others_row = row;
-  words->others = outputs_all_options(outputs, row);
+  words->others = outputs_all_options(book, row);
 }
 
 // ", 14.3 % less than h200"; nothing where there is no other.
 static void write_margin_part(struct words *words) {
-  struct outputs *outputs = words->outputs;
-  struct arena *arena = outputs->book->arena;
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
   const int next = words->ranking->against;
-  const char *name = next < 0 ? "-" : outputs->scenario->options[next].id;
+  const char *name = next < 0 ? "-" : book->scenario->options[next].id;
   const char *next_cell = outputs_text(
-      outputs, "The answer, less than whom", "answer_next",
+      book, "The answer, less than whom", "answer_next",
       arena_printf(arena, "=IF(COUNT(%s)=0,\"-\",INDEX(%s,1,MATCH(MIN(%s),%s,0)))", words->others,
-                   outputs_all_options(outputs, outputs->book->sheets->rows.options), words->others,
+                   outputs_all_options(book, book->sheets->rows.options), words->others,
                    words->others),
       name);
-  const int row =
-      outputs_labels(outputs, "The answer, saved against it", "answer_less", percent.text);
-  put_formula(outputs->book, row, COLUMN_VALUE, words->ranking->saving, CELL_FORMULA, &percent,
+  const int row = outputs_labels(book, "The answer, saved against it", "answer_less", percent.text);
+  put_formula(book, row, COLUMN_VALUE, words->ranking->saving, CELL_FORMULA, &percent,
               "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others, words->verdict.costs,
               words->others);
   put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
            arena_printf(arena, "=IF(%s=\"-\",\"\",\", \"&FIXED(%s*100,1,1)&\" %% less than \"&%s)",
-                        next_cell, outputs_fixed(outputs, row), next_cell),
+                        next_cell, outputs_fixed(book, row), next_cell),
            next < 0 ? ""
                     : arena_printf(arena, ", %s %% less than %s",
                                    outputs_number(words->ranking->saving * 100, 1, arena), name));
@@ -210,12 +208,11 @@ static void write_margin_part(struct words *words) {
 // ---- how well founded
 
 // All grades, of which a formula finds the weaker of two by their places: their cells, absolute.
-static const char *write_grade_order(struct outputs *outputs) {
-  struct book *book = outputs->book;
-  const int row = outputs_labels(outputs, "Grades, the strongest first", "answer_grades", "-");
+static const char *write_grade_order(struct book *book) {
+  const int row = outputs_labels(book, "Grades, the strongest first", "answer_grades", "-");
   for (int grade = 0; grade < GRADES; grade++)
     put_text(book, row, COLUMN_VALUE + grade, grade_name((enum grade)grade), TEXT_RIGHT);
-  return arena_printf(book->arena, "%s:%s", outputs_fixed(outputs, row),
+  return arena_printf(book->arena, "%s:%s", outputs_fixed(book, row),
                       cell_fixed(book, row, COLUMN_VALUE + GRADES - 1));
 }
 
@@ -230,30 +227,29 @@ static bool is_named(const struct words *words, size_t option) {
 // What options are compared by is as good as the weakest of them: the row of the weakest so far.
 // Returns the cell of the last.
 static const char *write_weakest(struct words *words, enum grade *weakest) {
-  struct outputs *outputs = words->outputs;
-  struct book *book = outputs->book;
+  struct book *book = words->book;
   struct arena *arena = book->arena;
   lxw_format *format = formats_text(&book->formats, TEXT_RIGHT);
-  const char *order = write_grade_order(outputs);
+  const char *order = write_grade_order(book);
   const int named =
-      outputs_labels(outputs, "The answer, grades that it rests on", "answer_grade_of", "-");
+      outputs_labels(book, "The answer, grades that it rests on", "answer_grade_of", "-");
   const int row =
-      outputs_labels(outputs, "The answer, the weakest so far", "answer_grade_weakest", "-");
+      outputs_labels(book, "The answer, the weakest so far", "answer_grade_weakest", "-");
   *weakest = (enum grade)0;
   for (size_t o = 0; o < words->ranking->option_count; o++) {
     const int column = outputs_option_column(o);
     const enum grade own =
-        is_named(words, o) ? outputs->scenario->options[o].headline_grade : (enum grade)0;
-    const char *own_cell = outputs_cell(outputs, named, o);
+        is_named(words, o) ? book->scenario->options[o].headline_grade : (enum grade)0;
+    const char *own_cell = outputs_cell(book, named, o);
     *weakest = own > *weakest ? own : *weakest;
     put_formula_text(book, named, column, grade_name(own), format, "=IF(OR(%s=1,%s=MIN(%s)),%s,%s)",
-                     outputs_cell(outputs, words->verdict.flags_row, o),
-                     outputs_cell(outputs, words->others_row, o), words->others,
-                     outputs_cell(outputs, outputs->grade, o), outputs_fixed(outputs, named - 1));
+                     outputs_cell(book, words->verdict.flags_row, o),
+                     outputs_cell(book, words->others_row, o), words->others,
+                     outputs_cell(book, book->sheets->outputs->grade, o),
+                     outputs_fixed(book, named - 1));
     put_formula_text(book, row, column, grade_name(*weakest), format, "%s",
                      o ? arena_printf(arena, "=INDEX(%s,1,MAX(MATCH(%s,%s,0),MATCH(%s,%s,0)))",
-                                      order, outputs_cell(outputs, row, o - 1), order, own_cell,
-                                      order)
+                                      order, outputs_cell(book, row, o - 1), order, own_cell, order)
                        : arena_printf(arena, "=%s", own_cell));
   }
   const size_t last = words->ranking->option_count - 1;
@@ -263,12 +259,12 @@ static const char *write_weakest(struct words *words, enum grade *weakest) {
 // "; weakest evidence that matters: claim."
 static void write_grade_part(struct words *words) {
   static const char before[] = "; weakest evidence that matters: ";
-  struct outputs *outputs = words->outputs;
-  struct arena *arena = outputs->book->arena;
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
   const bool several = words->verdict.count != NULL;
-  enum grade grade = outputs->scenario->options[0].headline_grade;
+  enum grade grade = book->scenario->options[0].headline_grade;
   const char *cell =
-      several ? write_weakest(words, &grade) : outputs_fixed(outputs, outputs->grade);
+      several ? write_weakest(words, &grade) : outputs_fixed(book, book->sheets->outputs->grade);
   const char *formula = arena_printf(arena, "\"%s\"&%s", before, cell);
   put_part(words, PART_GRADE, "The answer, how well founded", "answer_grade",
            arena_printf(arena, "%s&\".\"", unless_none(words, formula)),
@@ -277,23 +273,22 @@ static void write_grade_part(struct words *words) {
 
 // ---- the whole
 
-void write_words(struct outputs *outputs) {
-  struct book *book = outputs->book;
+void write_words(struct book *book) {
   const bool several = ranking_may_rank(book->sheets->ranking);
-  if (!several && outputs->scenario->option_count > 1)
+  if (!several && book->scenario->option_count > 1)
     return;
   static const char *const headings[] = {"The answer in words", "Key", "Unit", ""};
-  const struct unit *unit = outputs_unit(outputs, "cost_per_mtok");
-  struct words words = {.outputs = outputs,
+  const struct unit *unit = outputs_unit(book, "cost_per_mtok");
+  struct words words = {.book = book,
                         .ranking = book->sheets->ranking,
                         .currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/")),
                         .decimals = constants_literal(&book->constants, "answer",
                                                       "Decimals of the answer's cost", "decimals",
                                                       COST_DECIMALS, &digits)};
   words.decimals->used = true;
-  put_header(book, outputs->row++, headings, 4);
+  put_header(book, book->row++, headings, 4);
   if (several) {
-    write_verdict(outputs, &words.verdict);
+    write_verdict(book, &words.verdict);
     write_others(&words);
     write_cost_part(&words);
   } else
@@ -303,5 +298,5 @@ void write_words(struct outputs *outputs) {
   if (several)
     write_margin_part(&words);
   write_grade_part(&words);
-  outputs->row++;
+  book->row++;
 }

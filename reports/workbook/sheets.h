@@ -66,6 +66,7 @@ struct simulation_rows {
   int state, differing, case_name, draws;
   int cheapest; // where two options may be ranked
   int cost_p5, cost_p95;
+  int bars; // of the first bar; its own
 };
 
 struct sheets {

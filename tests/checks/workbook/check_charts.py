@@ -359,7 +359,7 @@ def check_answer_grade(folder):
     check_grade(book, Path(folder, 'own.ini'))
     typed = {'claimed.list_price': (30000.0, 'quoted', 'assumed', 'assumed'),
              'assumed.list_price': (30000.0, 'quoted', 'claimed', 'claim'),
-             'quoted.list_price': (30000.0, 'claimed', 'assumed', 'assumed')}
+             'quoted.list_price': (30000.0, 'claimed', 'quoted', 'claim')}
     for key, (price, best, next_best, grade) in typed.items():
         now = typed_over(book, path, key, price, folder)
         expect(re.fullmatch(rf'{best} costs least: .* less than {next_best}; weakest evidence that '
