@@ -124,9 +124,8 @@ static void compute(struct replica *replica) {
   for (int d = 0; d < scenario->model->count; d++)
     for (size_t c = 0; c < replica->count && graph->state[d] == GRAPH_INPUT; c++)
       evaluation_at(replica->evaluation, d, 0)[c] =
-          d == replica->columns[c].input
-              ? replica->columns[c].value
-              : option_figure(scenario, replica->option->option, scenario->selected, d)->value;
+          d == replica->columns[c].input ? replica->columns[c].value
+                                         : amount_in(replica->option, d, 0, scenario->selected);
   evaluate(replica->evaluation);
 }
 

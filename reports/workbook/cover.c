@@ -239,13 +239,14 @@ static void write_legend(struct book *book, int last) {
     bool (*is_shown)(const struct book *); // NULL: always
   } entries[] = {
       {"Input", "blue on a fill: type over it", CELL_INPUT, NULL},
-      {"Override", "an input that a case sets apart from base", CELL_OVERRIDE, NULL},
+      {"Override", "an input that a case changes", CELL_OVERRIDE, NULL},
       {"Follows", "italics: follows another input until it is typed over", CELL_INHERITED, NULL},
       {"Formula", "black: computed on its own sheet", CELL_FORMULA, NULL},
       {"Link", "green: taken from another sheet", CELL_LINK, NULL},
-      {"Result", "grey: found when the workbook was written; does not move", CELL_RESULT,
+      {"Result", "grey: found when the workbook was written; does not change", CELL_RESULT,
        has_results},
-      {"Reading", "grey: read from a meter for a record; does not move", CELL_RESULT, watts_shown},
+      {"Reading", "grey: a meter's reading from a record; does not change", CELL_RESULT,
+       watts_shown},
   };
   put_heading(book, book->row++, last, "How to read it");
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
@@ -305,7 +306,7 @@ static void write_origin(struct book *book, int last) {
   const struct scenario *scenario = book->scenario;
   put_heading(book, book->row++, last, "Origin");
   put_line(book, "Scenario", scenario->path);
-  put_line(book, "Day that ages are counted from", scenario->date);
+  put_line(book, "Date that ages are counted from", scenario->date);
   write_exchange_rate(book);
   put_line(book, "Digest (SHA-256)", scenario->digest);
   put_line(book, "Written by", "pertoken " PERTOKEN_VERSION);

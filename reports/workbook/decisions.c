@@ -240,8 +240,8 @@ void write_decisions(struct book *book) {
   struct writer writer = {.book = book, .columns = widest(&book->sheets->decisions)};
   begin_sheet(book, "Decisions", FIRST_STAMP_ROW, 0);
   put_text(book, NOTE_ROW, 0,
-           "Black and green figures are live. Grey ones were computed for the inputs of the base "
-           "run and stay as they are: run pertoken again after a change.",
+           "Black and green figures are live. Grey ones were computed when the workbook was "
+           "written and do not change: run pertoken again after changing an input.",
            TEXT_NOTE);
   writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;
   for (size_t i = 0; i < book->sheets->decisions.count; i++)

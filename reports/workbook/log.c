@@ -49,7 +49,7 @@ void write_log(struct book *book) {
   put_entry(book, "Scenario", scenario->path);
   put_entry(book, "Title", scenario->title);
   put_entry(book, "Digest (SHA-256) of scenario, cost model and settings", scenario->digest);
-  put_entry(book, "Day that ages of figures are counted from", scenario->date);
+  put_entry(book, "Date that ages of figures are counted from", scenario->date);
   put_entry(book, "Cost model", scenario->model->source->name);
   put_entry(book, "Seed", seed_text(book));
   put_entry(book, "Case shown when written", scenario->cases[scenario->selected]);

@@ -99,7 +99,7 @@ static void write_target(struct book *book, const struct offer *offer, size_t t)
       option_name_used(&book->sheets->options[scenario->baseline], cost_item(book));
   const char *id = scenario->options[scenario->baseline].id;
   const char *label = t ? arena_printf(book->arena, "%g %% below %s", 100 * wanted_savings[t], id)
-                        : arena_printf(book->arena, "As dear as %s per token", id);
+                        : arena_printf(book->arena, "Same cost per token as %s", id);
   put_labels(book, row, label, scenario->model->declarations[offer->price].name,
              scenario->model->declarations[offer->price].unit.text);
   struct name *saving = NULL;
@@ -161,8 +161,8 @@ void write_negotiation(struct book *book) {
   const struct scenario *scenario = book->scenario;
   begin_sheet(book, "Negotiation", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0,
-           "Above its walk-away price an option no longer costs that much less per token. Live: "
-           "change an input and the prices move.",
+           "Above its walk-away price an option no longer saves that much per token. Live: change "
+           "an input and the prices follow.",
            TEXT_NOTE);
   book->row = put_stamps(book, FIRST_STAMP_ROW) + 1;
   for (size_t o = 0; o < scenario->option_count; o++) {

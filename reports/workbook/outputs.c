@@ -213,7 +213,7 @@ static bool is_named(struct book *book, int declaration) {
     if (!option_has(sheet->option, declaration))
       continue;
     for (size_t c = 0; c < scenario->case_count; c++)
-      if (evaluation_at(sheet->graph.evaluation, declaration, 0)[c] != 0)
+      if (amount_in(sheet, declaration, 0, c) != 0)
         return true;
   }
   return false;

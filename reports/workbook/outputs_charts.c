@@ -1,7 +1,7 @@
 // The charts of Outputs, two side by side, in rows that are kept free for them.
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
-#include "reports/workbook/curves.h"
+#include "reports/workbook/cost_curves.h"
 #include "reports/workbook/evidence_watts.h"
 #include "reports/workbook/outputs.h"
 

@@ -31,8 +31,8 @@ static const char *ranked_formula(struct book *book, size_t option) {
     return "=1";
   struct name *share = option_name(&book->sheets->options[option], coverage);
   struct name *least =
-      constants_literal(&book->constants, "ranking", "Demand that counts as served",
-                        "100 %, less what rounding takes", RANKING_MET, &percent);
+      constants_literal(&book->constants, "ranking", "Share of the demand that counts as all of it",
+                        "100 %, less rounding error", RANKING_MET, &percent);
   share->used = least->used = true;
   return arena_printf(book->arena, "=IF(%s<%s,0,1)", share->text, least->text);
 }
@@ -45,9 +45,9 @@ static void write_why(struct book *book, size_t option, int row, int ranked) {
     put_text(book, row, column, standing->ranked ? "-" : standing->why_not, TEXT_RIGHT_WRAPPED);
     return;
   }
-  struct name *most =
-      constants_literal(&book->constants, "ranking", "Most that is shown of a demand not served",
-                        "99.9 %", 0.999, &percent);
+  struct name *most = constants_literal(&book->constants, "ranking",
+                                        "Highest share shown of a demand that is not met", "99.9 %",
+                                        0.999, &percent);
   most->used = true;
   put_formula_text(book, row, column, standing->ranked ? "-" : standing->why_not,
                    formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
@@ -120,10 +120,10 @@ static void write_flags(struct book *book, struct verdict *verdict) {
                 outputs_cell(book, verdict->costs_row, o), verdict->costs);
   const char *flags = outputs_all_options(book, verdict->flags_row);
   verdict->count =
-      outputs_count(book, "Number of the cheapest", "cheapest_count",
+      outputs_count(book, "How many are the cheapest", "cheapest_count",
                     arena_printf(book->arena, "=SUM(%s)", flags), (double)ranking->cheapest_count);
   verdict->first =
-      outputs_count(book, "The first of them, from the left", "cheapest_first",
+      outputs_count(book, "First of the cheapest, from the left", "cheapest_first",
                     arena_printf(book->arena, "=IF(%s=0,1,MATCH(1,%s,0))", verdict->count, flags),
                     ranking->cheapest < 0 ? 1 : ranking->cheapest + 1);
 }

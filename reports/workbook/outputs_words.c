@@ -94,7 +94,7 @@ static void write_cost_part(struct words *words) {
                                     cost_text(words, lowest_cost(words)), words->currency);
   const char *who = outputs_fixed(book, book->sheets->rows.cheapest);
   const char *verb_cell = outputs_text(
-      book, "The answer, one or several", "answer_verb",
+      book, "The answer, its verb", "answer_verb",
       arena_printf(arena, "=IF(%s=1,\" costs least: \",\" cost least: \")", verdict->count), verb);
   const char *amount_cell =
       outputs_text(book, "The answer, how much", "answer_amount",
@@ -144,13 +144,13 @@ static void write_interval_part(struct words *words) {
                               rows->cost_p5, interval.low);
   const char *high =
       write_end(words, "The answer, to", "answer_high", " to ", ")", rows->cost_p95, interval.high);
-  put_part(words, PART_INTERVAL, "The answer, how sure", "answer_interval",
-           arena_printf(arena, "=IF(OR(%s%s=\"current\"),%s&%s,\" (P5 to P95: simulate anew)\")",
-                        none, simulation_state(book), low, high),
-           is_none(words)
-               ? ""
-               : arena_printf(arena, " (P5 to P95: %s to %s)", cost_text(words, interval.low),
-                              cost_text(words, interval.high)));
+  put_part(
+      words, PART_INTERVAL, "The answer, how sure", "answer_interval",
+      arena_printf(arena, "=IF(OR(%s%s=\"current\"),%s&%s,\" (P5 to P95: run simulate again)\")",
+                   none, simulation_state(book), low, high),
+      is_none(words) ? ""
+                     : arena_printf(arena, " (P5 to P95: %s to %s)", cost_text(words, interval.low),
+                                    cost_text(words, interval.high)));
 }
 
 // ---- by how much
@@ -160,8 +160,8 @@ static void write_others(struct words *words) {
   const struct unit *unit = outputs_unit(book, "cost_per_mtok");
   lxw_format *format = formats_cell(&book->formats, CELL_FORMULA, unit);
   const size_t baseline = book->scenario->baseline;
-  const int row = outputs_labels(book, "Cost per token, to compare with the cheapest", "other_cost",
-                                 unit->text);
+  const int row = outputs_labels(book, "Cost per token of what the cheapest is compared with",
+                                 "other_cost", unit->text);
   const char *no_baseline =
       arena_printf(book->arena, ",OR(%s=0,%s=1)",
                    cell_fixed(book, book->sheets->rows.ranked, outputs_option_column(baseline)),
@@ -188,12 +188,12 @@ static void write_margin_part(struct words *words) {
   const int next = words->ranking->against;
   const char *name = next < 0 ? "-" : book->scenario->options[next].id;
   const char *next_cell = outputs_text(
-      book, "The answer, less than whom", "answer_next",
+      book, "The answer, compared with", "answer_next",
       arena_printf(arena, "=IF(COUNT(%s)=0,\"-\",INDEX(%s,1,MATCH(MIN(%s),%s,0)))", words->others,
                    outputs_all_options(book, book->sheets->rows.options), words->others,
                    words->others),
       name);
-  const int row = outputs_labels(book, "The answer, saved against it", "answer_less", percent.text);
+  const int row = outputs_labels(book, "The answer, saving over it", "answer_less", percent.text);
   put_formula(book, row, COLUMN_VALUE, words->ranking->saving, CELL_FORMULA, &percent,
               "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others, words->verdict.costs,
               words->others);
@@ -231,8 +231,7 @@ static const char *write_weakest(struct words *words, enum grade *weakest) {
   struct arena *arena = book->arena;
   lxw_format *format = formats_text(&book->formats, TEXT_RIGHT);
   const char *order = write_grade_order(book);
-  const int named =
-      outputs_labels(book, "The answer, grades that it rests on", "answer_grade_of", "-");
+  const int named = outputs_labels(book, "The answer, grades it rests on", "answer_grade_of", "-");
   const int row =
       outputs_labels(book, "The answer, the weakest so far", "answer_grade_weakest", "-");
   *weakest = (enum grade)0;

@@ -5,7 +5,7 @@
 #include "reports/spreadsheet/charts.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/workbook/cost_columns.h"
-#include "reports/workbook/curves.h"
+#include "reports/workbook/cost_curves.h"
 
 #include <assert.h>
 #include <math.h>

@@ -16,11 +16,14 @@ const char *option_name_used(const struct option_sheet *sheet, int declaration) 
   return name->text;
 }
 
+double amount_in(const struct option_sheet *sheet, int declaration, int period, size_t which_case) {
+  return evaluation_at(sheet->graph.evaluation, declaration, period)[which_case];
+}
+
 double shown_value(const struct book *book, const struct option_sheet *sheet, int declaration,
                    int period) {
   const struct unit *unit = &sheet->graph.model.declarations[declaration].unit;
-  return evaluation_at(sheet->graph.evaluation, declaration, period)[book->scenario->selected] /
-         unit_cell_factor(unit);
+  return amount_in(sheet, declaration, period, book->scenario->selected) / unit_cell_factor(unit);
 }
 
 const char *series_cell(const struct book *book, const struct option_sheet *sheet, int declaration,

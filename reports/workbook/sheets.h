@@ -75,7 +75,7 @@ struct sheets {
   const struct sensitivity *tornado;   // NULL: there is none
   const struct simulation *simulation; // NULL: there is none
   struct decisions decisions;          // to the scenario's questions
-  struct cost_curves *curves;          // of Sensitivity, see curves.h
+  struct cost_curves *curves;          // of Sensitivity, see cost_curves.h
   struct watts_table *watts;           // of Evidence, by option, see evidence_watts.h
   struct outputs *outputs;             // see outputs.h
   struct output_rows rows;
@@ -116,7 +116,8 @@ struct name *option_name(const struct option_sheet *sheet, int declaration);
 // The same, marked as read by a formula.
 const char *option_name_used(const struct option_sheet *sheet, int declaration);
 
-// In the selected case, as a cell shows it.
+// An amount in base units, in any case; shown_value: in the selected one, as a cell shows it.
+double amount_in(const struct option_sheet *sheet, int declaration, int period, size_t which_case);
 double shown_value(const struct book *book, const struct option_sheet *sheet, int declaration,
                    int period);
 

@@ -100,7 +100,7 @@ static void write_run(struct book *book) {
       .state = first, .differing = first + 1, .case_name = first + 2, .draws = first + 3};
   write_state(book, rows);
   put_entry(book, "Do these results still hold?", "state", "-");
-  put_entry(book, "Inputs that differ from the run's, marked on Inputs", "differing", "inputs");
+  put_entry(book, "Inputs changed since the run, marked on Inputs", "differing", "inputs");
   put_entry(book, "Case of the run", "case", "-");
   put_answer(book, simulation->case_name);
   put_entry(book, "Draws", "done", whole.text);
@@ -110,7 +110,7 @@ static void write_run(struct book *book) {
                        ? arena_printf(arena, "%s, seed %" PRIu64,
                                       draw_method_names[simulation->method], simulation->seed)
                        : "-");
-  put_entry(book, "Largest error of the percentiles, as a share of the draws", "rank_error",
+  put_entry(book, "Largest error of the percentiles, as a share of draws", "rank_error",
             percent.text);
   put_figure(book, book->row - 1, COLUMN_VALUE, rank_error(simulation), &percent, CELL_RESULT);
   book->row++;
@@ -192,7 +192,7 @@ static void write_costs(struct book *book) {
   for (size_t o = 0; o < scenario->option_count; o++)
     put_link(book, book->row, COLUMN_VALUE + (int)o, option_name(&book->sheets->options[o], item),
              shown_value(book, &book->sheets->options[o], item, 0), &cost->unit);
-  put_entry(book, "Live: as Inputs says now", "live", cost->unit.text);
+  put_entry(book, "Live, from the inputs as they are now", "live", cost->unit.text);
   book->sheets->simulation_rows.cost_p5 = book_place(book, book->row);
   book->sheets->simulation_rows.cost_p95 = book->row + SIMULATE_LEVELS - 1;
   write_percentiles(book, OUTCOME_COST);
@@ -223,7 +223,7 @@ static void write_savings(struct book *book) {
     put_formula(book, book->row, column, isfinite(saving) ? saving : 0, CELL_LINK, &percent, "=%s",
                 cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column));
   }
-  put_entry(book, "Live: as Inputs says now", "live", percent.text);
+  put_entry(book, "Live, from the inputs as they are now", "live", percent.text);
   write_percentiles(book, OUTCOME_SAVING);
   book->row++;
 }
@@ -277,13 +277,13 @@ static void write_influences(struct book *book, const char *title, bool total) {
 static void write_all_influences(struct book *book) {
   const struct simulation *simulation = book->sheets->simulation;
   if (simulation->by_ranks) {
-    write_influences(book, "What the variance comes from (regression on ranks)", false);
+    write_influences(book, "Where the variance comes from (regression on ranks)", false);
     return;
   }
   if (!simulation->influence_draws)
     return;
-  write_influences(book, "What the variance comes from: each input alone", false);
-  write_influences(book, "The same, each in company with all others", true);
+  write_influences(book, "Where the variance comes from: each input alone", false);
+  write_influences(book, "The same, each together with all the others", true);
 }
 
 // ---- bars and charts
@@ -524,12 +524,12 @@ static const char *note_text(const struct simulation *simulation, struct arena *
     return arena_printf(
         arena,
         "Nothing is uncertain here: in case %s every ranged input has one value, and "
-        "pertoken drew nothing. These figures do not move with Inputs.",
+        "pertoken drew nothing. These figures do not follow the inputs.",
         simulation->case_name);
   return arena_printf(arena,
-                      "What pertoken drew when it wrote this workbook, with %zu ranged inputs or "
-                      "groups of correlated ones. These figures do not move with Inputs.",
-                      simulation->group_count);
+                      "What pertoken drew when it wrote this workbook, with %zu ranged input%s or "
+                      "groups of correlated ones. These figures do not follow the inputs.",
+                      simulation->group_count, simulation->group_count == 1 ? "" : "s");
 }
 
 // How often which values were drawn, what from, and the charts of it. The last row to be printed.

@@ -2,7 +2,7 @@
 
 #include "reports/print/output.h"
 #include "reports/spreadsheet/cells.h"
-#include "reports/workbook/curves.h"
+#include "reports/workbook/cost_curves.h"
 #include "reports/workbook/sheets.h"
 
 #include <stdlib.h>
@@ -194,7 +194,7 @@ int workbook_write(const struct scenario *scenario, const struct simulation *sim
   if (!output.temporary) {
     output_discard(&output);
     diagnostics_error(diagnostics, (struct place){0},
-                      "a workbook is written to a file, and '%s' is none", path);
+                      "a workbook can only be written to a file, and '%s' is not one", path);
     return -1;
   }
   if (write_file(&book, &output)) {

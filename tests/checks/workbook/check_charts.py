@@ -350,7 +350,7 @@ def check_answer(folder):
     Path(folder, 'own.ini').write_text(f'[scenario]\ninherits = {scenario}\n')
     cheapest = f'{round(cost(folder, "h200", "mi325x.list_price=60000 USD"), 4):.15g}'
     expect(now.startswith(f'h200 costs least: {cheapest} USD per million output tokens (P5 to P95: '
-                          'simulate anew), '), now)
+                          'run simulate again), '), now)
 
 
 def check_answer_grade(folder):

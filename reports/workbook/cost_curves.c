@@ -1,4 +1,4 @@
-#include "reports/workbook/curves.h"
+#include "reports/workbook/cost_curves.h"
 #include "model/questions/batch_curve.h"
 #include "model/scenario/ranking.h"
 #include "reports/spreadsheet/cells.h"

@@ -1,7 +1,7 @@
-// curves: what a token costs at other utilizations and at other batches, live: the calculation once
+// cost_curves: what a token costs at other utilizations and at other batches, live: the calculation once
 // more per point, on the sheet Sensitivity. Outputs draws them.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_CURVES_H
-#define PERTOKEN_REPORTS_WORKBOOK_CURVES_H
+#ifndef PERTOKEN_REPORTS_WORKBOOK_COST_CURVES_H
+#define PERTOKEN_REPORTS_WORKBOOK_COST_CURVES_H
 
 #include "reports/workbook/sheets.h"
 
