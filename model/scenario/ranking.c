@@ -60,7 +60,7 @@ static const char *difference_from_others(const struct scenario *scenario,
 enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
                                 const char **why, struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
-  const char *ignored, *other = "the baseline";
+  const char *ignored = "", *other = "the baseline";
   why = why ? why : &ignored;
   *why = "";
   if (!ranking_compares(option, baseline)) {
@@ -85,8 +85,9 @@ static bool meets_demand(const struct scenario *scenario, const struct option *o
   const double share = option_value(scenario, option, coverage, 0);
   if (share >= RANKING_MET)
     return true;
-  *why =
-      arena_printf(arena, "it serves %.1f %% of the demand", fmin(round(1000 * share) / 10, 99.9));
+  const double percent = round(1000 * share) / 10;
+  *why = percent < 100 ? arena_printf(arena, "it serves %.1f %% of the demand", percent)
+                       : "it serves nearly 100 % of the demand";
   return false;
 }
 

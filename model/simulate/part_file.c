@@ -118,12 +118,12 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
 }
 
 // Reads on after the first mistake, as if nothing was there: `bad` says what it was.
-struct reader {
+struct part_reader {
   const char *bad;
   struct arena *arena;
 };
 
-static const json_t *member(struct reader *reader, const json_t *object, const char *name,
+static const json_t *member(struct part_reader *reader, const json_t *object, const char *name,
                             json_type type) {
   const json_t *value = json_object_get(object, name);
   bool number = type == JSON_REAL && (json_is_number(value) || json_is_null(value));
@@ -134,17 +134,17 @@ static const json_t *member(struct reader *reader, const json_t *object, const c
   return NULL;
 }
 
-static const char *read_text(struct reader *reader, const json_t *object, const char *name) {
+static const char *read_text(struct part_reader *reader, const json_t *object, const char *name) {
   const json_t *value = member(reader, object, name, JSON_STRING);
   return value ? arena_copy(reader->arena, json_string_value(value)) : "";
 }
 
-static double read_number(struct reader *reader, const json_t *object, const char *name) {
+static double read_number(struct part_reader *reader, const json_t *object, const char *name) {
   const json_t *value = member(reader, object, name, JSON_REAL);
   return value && json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static int64_t read_whole(struct reader *reader, const json_t *object, const char *name,
+static int64_t read_whole(struct part_reader *reader, const json_t *object, const char *name,
                           int64_t lowest, int64_t highest) {
   const json_t *value = member(reader, object, name, JSON_INTEGER);
   int64_t whole = value ? json_integer_value(value) : lowest;
@@ -153,15 +153,15 @@ static int64_t read_whole(struct reader *reader, const json_t *object, const cha
   return whole < lowest || whole > highest ? lowest : whole;
 }
 
-static bool read_bool(struct reader *reader, const json_t *object, const char *name) {
+static bool read_bool(struct part_reader *reader, const json_t *object, const char *name) {
   const json_t *value = json_object_get(object, name);
   if (!json_is_boolean(value) && !reader->bad)
     reader->bad = name;
   return json_is_true(value);
 }
 
-static const char *const *read_names(struct reader *reader, const json_t *object, const char *name,
-                                     size_t *count) {
+static const char *const *read_names(struct part_reader *reader, const json_t *object,
+                                     const char *name, size_t *count) {
   const json_t *list = member(reader, object, name, JSON_ARRAY);
   *count = list ? json_array_size(list) : 0;
   if (*count > MOST_NAMES) {
@@ -178,7 +178,7 @@ static const char *const *read_names(struct reader *reader, const json_t *object
   return names;
 }
 
-static const bool *read_flags(struct reader *reader, const json_t *object, const char *name,
+static const bool *read_flags(struct part_reader *reader, const json_t *object, const char *name,
                               size_t count) {
   const json_t *list = member(reader, object, name, JSON_ARRAY);
   bool *flags = arena_array(reader->arena, count, sizeof *flags);
@@ -189,7 +189,7 @@ static const bool *read_flags(struct reader *reader, const json_t *object, const
   return flags;
 }
 
-static void read_sparse(struct reader *reader, const json_t *list, const char *name,
+static void read_sparse(struct part_reader *reader, const json_t *list, const char *name,
                         int64_t *values, size_t count) {
   size_t size = json_array_size(list);
   if ((!json_is_array(list) || size % 2) && !reader->bad)
@@ -204,12 +204,12 @@ static void read_sparse(struct reader *reader, const json_t *list, const char *n
   }
 }
 
-static void read_sum(struct reader *reader, const json_t *object, const char *name,
+static void read_sum(struct part_reader *reader, const json_t *object, const char *name,
                      struct exact_sum *sum) {
   read_sparse(reader, json_object_get(object, name), name, sum->limbs, EXACT_LIMBS);
 }
 
-static void read_sums(struct reader *reader, const json_t *object, const char *name,
+static void read_sums(struct part_reader *reader, const json_t *object, const char *name,
                       struct exact_sum *sums, size_t count) {
   const json_t *list = json_object_get(object, name);
   if (json_array_size(list) != count && !reader->bad)
@@ -218,7 +218,7 @@ static void read_sums(struct reader *reader, const json_t *object, const char *n
     read_sparse(reader, json_array_get(list, i), name, sums[i].limbs, EXACT_LIMBS);
 }
 
-static void read_counts(struct reader *reader, const json_t *object, const char *name,
+static void read_counts(struct part_reader *reader, const json_t *object, const char *name,
                         uint64_t *counts, size_t count) {
   const json_t *list = json_object_get(object, name);
   if (json_array_size(list) != count && !reader->bad)
@@ -227,7 +227,8 @@ static void read_counts(struct reader *reader, const json_t *object, const char 
     counts[i] = (uint64_t)json_integer_value(json_array_get(list, i));
 }
 
-static void read_shape(struct reader *reader, const json_t *object, struct sketch_shape *shape) {
+static void read_shape(struct part_reader *reader, const json_t *object,
+                       struct sketch_shape *shape) {
   *shape = (struct sketch_shape){
       .centre = read_number(reader, object, "centre"),
       .half_width = read_number(reader, object, "half_width"),
@@ -245,8 +246,8 @@ static void read_shape(struct reader *reader, const json_t *object, struct sketc
   shape->atom_count = count;
 }
 
-static void read_outcome(struct reader *reader, const json_t *object, struct simulation_part *part,
-                         size_t o, double *rank_shares) {
+static void read_outcome(struct part_reader *reader, const json_t *object,
+                         struct simulation_part *part, size_t o, double *rank_shares) {
   const struct simulation_frame *frame = &part->frame;
   struct tally *tally = &part->tallies[o];
   const json_t *ranks = json_object_get(object, "rank_shares");
@@ -272,7 +273,7 @@ static void read_outcome(struct reader *reader, const json_t *object, struct sim
 }
 
 // Where some option is the cheapest, at least two are ranked, and one or more of these have it.
-static void check_verdicts(struct reader *reader, const struct simulation_part *part,
+static void check_verdicts(struct part_reader *reader, const struct simulation_part *part,
                            uint64_t done) {
   const struct verdicts *verdicts = &part->verdicts;
   const size_t options = part->frame.option_count;
@@ -290,7 +291,7 @@ static void check_verdicts(struct reader *reader, const struct simulation_part *
     reader->bad = "cheapest";
 }
 
-static void check_counts(struct reader *reader, const struct simulation_part *part) {
+static void check_counts(struct part_reader *reader, const struct simulation_part *part) {
   const uint64_t done = part->tallies[0].done;
   for (size_t o = 0; o < part->frame.outcome_count; o++) {
     uint64_t in_bins = 0, in_replicates = 0;
@@ -305,7 +306,7 @@ static void check_counts(struct reader *reader, const struct simulation_part *pa
   check_verdicts(reader, part, done);
 }
 
-static void read_frame(struct reader *reader, const json_t *object,
+static void read_frame(struct part_reader *reader, const json_t *object,
                        struct simulation_frame *frame) {
   const char *method = read_text(reader, object, "method");
   *frame = (struct simulation_frame){
@@ -342,7 +343,7 @@ static void read_frame(struct reader *reader, const json_t *object,
   frame->outcome_count = 2 * frame->option_count - 1;
 }
 
-static struct simulation_part *read_part(struct reader *reader, const json_t *object) {
+static struct simulation_part *read_part(struct part_reader *reader, const json_t *object) {
   struct simulation_frame frame;
   read_frame(reader, object, &frame);
   const json_t *outcomes = member(reader, object, "outcomes", JSON_ARRAY);
@@ -382,7 +383,7 @@ struct simulation_part *simulation_part_read(const char *path, struct arena *are
   json_t *object = json_in_read(path, "no part of a simulation", &source, arena, diagnostics);
   if (!object)
     return NULL;
-  struct reader reader = {.arena = arena};
+  struct part_reader reader = {.arena = arena};
   struct simulation_part *part = read_part(&reader, object);
   json_decref(object);
   if (!reader.bad)

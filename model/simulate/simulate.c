@@ -10,7 +10,7 @@
 
 enum { PILOT_BLOCKS = 16, ROUND_BLOCKS = 4096, BLOCKS_PER_THREAD = 8 };
 
-// What the program computes of an option: the simulated item, and what options are ranked by.
+// What is computed of an option: the simulated item, and what options are ranked by.
 enum { RUN_OUTCOME, RUN_COST, RUN_COVERAGE, RUN_ITEMS };
 
 // One simulation under way, shared by all threads.
@@ -66,13 +66,13 @@ VECTOR_CLONES static void find_saving(const double *cost, const double *baseline
     out[i] = 1 - cost[i] / baseline[i];
 }
 
-// Runs the program on the variables in the workspace. The costs of all options, then the savings.
+// Runs the response on the variables in the workspace. The costs of all options, then the savings.
 static void find_outcomes(const struct run *run, struct worker *worker, double *outcomes) {
   const struct simulation_frame *frame = &run->frame;
-  const struct program *program = run->sampler->program;
-  program_run(program, worker->workspace);
+  const struct response *response = run->sampler->response;
+  response_run(response, worker->workspace);
   for (size_t o = 0; o < frame->option_count; o++)
-    memcpy(outcomes + o * VECTOR_BLOCK, program_result(program, worker->workspace, o, 0),
+    memcpy(outcomes + o * VECTOR_BLOCK, response_item(response, worker->workspace, o, 0),
            VECTOR_BLOCK * sizeof *outcomes);
   double *saving = outcomes + frame->option_count * VECTOR_BLOCK;
   for (size_t o = 0; o < frame->option_count; o++) {
@@ -87,7 +87,7 @@ static void draw_block(const struct run *run, struct worker *worker, uint64_t bl
   uint64_t first;
   unsigned replicate = replicate_of(run, block, &first);
   sampler_draw(run->sampler, SAMPLE_FIRST, replicate, first,
-               program_variable(run->sampler->program, worker->workspace, 0));
+               response_variable(worker->workspace, 0));
   find_outcomes(run, worker, worker->outcomes);
 }
 
@@ -138,11 +138,11 @@ static void tally_outcome(const struct run *run, struct worker *worker, size_t o
 }
 
 static void find_costs(const struct run *run, struct worker *worker) {
-  const struct program *program = run->sampler->program;
+  const struct response *response = run->sampler->response;
   for (size_t o = 0; o < run->frame.option_count; o++) {
-    worker->costs[o] = program_result(program, worker->workspace, o, RUN_COST);
+    worker->costs[o] = response_item(response, worker->workspace, o, RUN_COST);
     worker->coverages[o] =
-        run->has_coverage[o] ? program_result(program, worker->workspace, o, RUN_COVERAGE) : NULL;
+        run->has_coverage[o] ? response_item(response, worker->workspace, o, RUN_COVERAGE) : NULL;
   }
 }
 
@@ -188,7 +188,7 @@ static void work_on_block(struct run *run, struct worker *worker, uint64_t block
 // The second sample's values of one group among the first sample's of all others.
 static void swap_group(const struct run *run, struct worker *worker,
                        const struct sample_group *group, int side) {
-  double *variables = program_variable(run->sampler->program, worker->workspace, 0);
+  double *variables = response_variable(worker->workspace, 0);
   size_t size = (size_t)run->sampler->variable_count * VECTOR_BLOCK;
   for (int i = 0; i < group->count; i++) {
     size_t at = (size_t)group->variables[i] * VECTOR_BLOCK;
@@ -226,7 +226,7 @@ static void tally_sample(const struct run *run, struct worker *worker, const dou
 
 static bool hold_samples(struct run *run, struct worker *worker, uint64_t block) {
   const struct sampler *sampler = run->sampler;
-  double *variables = program_variable(sampler->program, worker->workspace, 0);
+  double *variables = response_variable(worker->workspace, 0);
   size_t size = (size_t)sampler->variable_count * VECTOR_BLOCK;
   size_t outcomes = run->frame.outcome_count * VECTOR_BLOCK;
   for (int side = SAMPLE_SECOND; side >= SAMPLE_FIRST; side--) {
@@ -261,7 +261,7 @@ static void worker_start(const struct run *run, struct worker *worker) {
   const struct simulation_frame *frame = &run->frame;
   size_t vectors = frame->outcome_count * VECTOR_BLOCK;
   size_t variables = (size_t)run->sampler->variable_count * VECTOR_BLOCK;
-  *worker = (struct worker){.workspace = program_workspace_new(run->sampler->program)};
+  *worker = (struct worker){.workspace = response_workspace_new(run->sampler->response)};
   worker->outcomes = arena_array(&worker->arena, vectors, sizeof(double));
   worker->held = arena_array(&worker->arena, 2 * vectors, sizeof(double));
   worker->samples = arena_array(&worker->arena, 2 * variables, sizeof(double));
@@ -286,7 +286,7 @@ static void worker_start_tallies(const struct run *run, struct worker *worker) {
 }
 
 static void worker_end(struct worker *worker) {
-  program_workspace_free(worker->workspace);
+  response_workspace_free(worker->workspace);
   arena_free(&worker->arena);
 }
 
@@ -348,13 +348,12 @@ static const char *describe_draw(const struct run *run, const double *variables,
 static void report_bad_draw(struct run *run, struct worker *worker) {
   const struct scenario *scenario = run->request->scenario;
   const struct simulation_frame *frame = &run->frame;
-  const double *variables = program_variable(run->sampler->program, worker->workspace, 0);
+  const double *variables = response_variable(worker->workspace, 0);
   size_t count = run->bad_influence ? VECTOR_BLOCK : draws_in(run, run->bad_block);
   for (int side = SAMPLE_FIRST; side < SAMPLE_SIDES; side++) {
     if (run->bad_influence) {
       sampler_draw(run->sampler, (enum sample_side)side, frame->replicates,
-                   run->bad_block * VECTOR_BLOCK,
-                   program_variable(run->sampler->program, worker->workspace, 0));
+                   run->bad_block * VECTOR_BLOCK, response_variable(worker->workspace, 0));
       find_outcomes(run, worker, worker->outcomes);
     } else
       draw_block(run, worker, run->bad_block);
@@ -408,7 +407,7 @@ static void find_rank_shares(struct run *run, struct worker *worker) {
     size_t here = draws_in(run, block), at = (size_t)block * VECTOR_BLOCK;
     draw_block(run, worker, block);
     for (size_t v = 0; v < variables; v++)
-      memcpy(inputs + v * n + at, program_variable(sampler->program, worker->workspace, (int)v),
+      memcpy(inputs + v * n + at, response_variable(worker->workspace, (int)v),
              here * sizeof *inputs);
     for (size_t o = 0; o < frame->outcome_count; o++)
       memcpy(outcomes + o * n + at, worker->outcomes + o * VECTOR_BLOCK, here * sizeof *outcomes);

@@ -346,7 +346,7 @@ static json_t *case_of(const struct scenario *scenario, struct arena *arena,
                        struct diagnostics *diagnostics) {
   static const double usual_share = 0.2;
   const struct sensitivity *sensitivity =
-      sensitivity_of(scenario, NULL, usual_share, arena, diagnostics);
+      sensitivity_ask(scenario, NULL, usual_share, arena, diagnostics);
   if (!sensitivity)
     return NULL;
   json_t *object = json_object(), *options = json_array();

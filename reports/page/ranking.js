@@ -2,8 +2,10 @@
 // of values that change. The fixed part of the verdict, and what counts as met, are in `data`.
 'use strict';
 
-const unmet_text = (share) =>
-  `it serves ${Math.min(half_away(1000 * share) / 10, 99.9).toFixed(1)} % of the demand`;
+function unmet_text(share) {
+  const percents = half_away(1000 * share) / 10;
+  return `it serves ${percents < 100 ? percents.toFixed(1) : 'nearly 100'} % of the demand`;
+}
 
 function why_not_ranked(o, { coverage, cost_per_mtok }) {
   if (data.options[o].why)

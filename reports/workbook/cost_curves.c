@@ -37,8 +37,8 @@ static void plan_utilizations(const struct book *book, struct cost_curves *curve
 static void plan_batches(const struct book *book, struct cost_curves *curves) {
   const struct scenario *scenario = book->scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    struct batches *batches = arena_alloc(book->arena, sizeof *batches);
-    if (batches_of(scenario, &scenario->options[o], batches, book->arena))
+    struct batch_curve *batches = arena_alloc(book->arena, sizeof *batches);
+    if (batch_curve_of(scenario, &scenario->options[o], batches, book->arena))
       curves->list[curves->count++] = (struct cost_curve){
           .option = o, .input = batches->declaration, .count = batches->count, .batches = batches};
   }

@@ -9,8 +9,8 @@ struct cost_curve {
   size_t option;
   int input; // a declaration: what changes from point to point
   size_t count;
-  const struct batches *batches; // NULL: utilizations
-  int x_row, input_row, y_row;   // on Sensitivity, from COLUMN_VALUE on
+  const struct batch_curve *batches; // NULL: utilizations
+  int x_row, input_row, y_row;       // on Sensitivity, from COLUMN_VALUE on
 };
 
 struct cost_curves {

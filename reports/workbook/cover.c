@@ -229,7 +229,7 @@ static void write_contents(struct book *book, int last) {
 }
 
 static bool has_results(const struct book *book) {
-  return book->sheets->simulation || book->sheets->decisions.count;
+  return book->sheets->simulation || book->sheets->answers.count;
 }
 
 static void write_legend(struct book *book, int last) {

@@ -313,7 +313,7 @@ static void write_differences(struct book *book) {
       continue;
     struct block block = {.option = sheet,
                           .baseline = baseline,
-                          .comparison = comparison_of(scenario, sheet->option, book->arena),
+                          .comparison = comparison_ask(scenario, sheet->option, book->arena),
                           .id = sheet->option->id};
     if (!block.comparison)
       continue;

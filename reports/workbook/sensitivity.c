@@ -414,7 +414,7 @@ static void write_headings(const struct writer *writer) {
 const struct sensitivity *sensitivity_shown(const struct book *book) {
   const struct scenario *scenario = book->scenario;
   const struct sensitivity *sensitivity =
-      sensitivity_of(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
+      sensitivity_ask(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
   if (!sensitivity)
     return NULL;
   return book->sheets->ranking->options[sensitivity->option].compared && sensitivity->count &&

@@ -74,7 +74,7 @@ struct sheets {
   struct option_sheet *options;        // [option_count]
   const struct sensitivity *tornado;   // NULL: there is none
   const struct simulation *simulation; // NULL: there is none
-  struct decisions decisions;          // to the scenario's questions
+  struct answers answers;              // to the scenario's questions
   struct cost_curves *curves;          // of Sensitivity, see cost_curves.h
   struct watts_table *watts;           // of Evidence, by option, see evidence_watts.h
   struct outputs *outputs;             // see outputs.h

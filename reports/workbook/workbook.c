@@ -19,7 +19,7 @@ static bool has_simulation(const struct book *book) {
 }
 
 static bool has_decisions(const struct book *book) {
-  return book->sheets->decisions.count > 0;
+  return book->sheets->answers.count > 0;
 }
 
 // The sheets in their order. `is_there` is asked before any is written; NULL: always. The one
@@ -128,7 +128,7 @@ static int plan(struct book *book) {
   sheets->ranking = ranking_of(scenario, arena);
   sheets->tornado = sensitivity_shown(book);
   sheets->curves = curves_plan(book);
-  return decisions_of(scenario, &sheets->decisions, arena, book->diagnostics);
+  return questions_answer(scenario, &sheets->answers, arena, book->diagnostics);
 }
 
 // ---- the file
