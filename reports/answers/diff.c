@@ -153,8 +153,10 @@ static struct answer_table machine_table(const struct diff *diff) {
         const int d = difference->changes[c].inputs[i];
         const struct pair *both = &difference->pairs[p];
         const char *key = arena_printf(diff->arena, "%s.%s", both->a->id, declared(diff, d)->name);
-        struct answer_cell *cells = answer_table_row_of(
-            &table, (struct answer_row){.key = key, .unit = &declared(diff, d)->unit});
+        struct answer_cell *cells =
+            answer_table_row_of(&table, (struct answer_row){.key = key,
+                                                            .label = declared(diff, d)->label,
+                                                            .unit = &declared(diff, d)->unit});
         cells[INPUT_OPTION] = cell_words(both->a->id);
         cells[INPUT_NAME] = cell_words(declared(diff, d)->name);
         cells[INPUT_UNIT] = cell_words(declared(diff, d)->unit.text);
@@ -308,10 +310,17 @@ static const char *sentence_of(const struct diff *diff) {
 }
 
 struct answer diff_answer(const struct scenario *a, const struct scenario *b, struct arena *arena) {
+  static const struct csv_field fields[] = {{"table", CSV_TABLE}, {"row", CSV_ROW},
+                                            {"label", CSV_LABEL}, {"column", CSV_COLUMN},
+                                            {"unit", CSV_UNIT},   {"value", CSV_VALUE}};
   const struct difference *difference = difference_of(a, b, arena);
   const struct diff diff = {difference, arena};
-  struct answer answer = {
-      .kind = "diff", .name = "scenarios", .schema = 2, .sentence = sentence_of(&diff)};
+  struct answer answer = {.kind = "diff",
+                          .name = "scenarios",
+                          .schema = 2,
+                          .sentence = sentence_of(&diff),
+                          .csv = fields,
+                          .csv_count = sizeof fields / sizeof fields[0]};
   struct answer_table facts = answer_table_of_facts(13 + difference->pair_count, arena);
   struct answer_table *tables = arena_array(arena, 4 + 2 * difference->pair_count, sizeof *tables);
   add_scenario(&answer, &facts, "a", "A  ", a, arena);

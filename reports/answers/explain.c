@@ -32,30 +32,19 @@ enum {
   STEP_COLUMNS
 };
 
-static const struct answer_column columns[STEP_COLUMNS] = {
-    [STEP_TITLE] = {"title", "", NULL},     [STEP_SHOWN] = {"shown", "", NULL},
-    [STEP_FORMULA] = {"formula", "", NULL}, [STEP_REMARK] = {"remark", "", NULL},
-    [STEP_DEPTH] = {"depth", "", NULL},     [STEP_NAME] = {"name", "", NULL},
-    [STEP_LABEL] = {"label", "", NULL},     [STEP_KIND] = {"kind", "", NULL},
-    [STEP_PERIOD] = {"period", "", NULL},   [STEP_VALUE] = {"value", "", NULL},
-    [STEP_VALUES] = {"values", "", NULL},   [STEP_UNIT] = {"unit", "", NULL},
-    [STEP_TEXT] = {"text", "", NULL},       [STEP_GRADE] = {"grade", "", NULL},
-    [STEP_SOURCE] = {"source", "", NULL},   [STEP_DATE] = {"date", "", NULL},
-    [STEP_PLACE] = {"place", "", NULL},     [STEP_REPEATED] = {"repeated", "", NULL},
-    [STEP_FROM] = {"from", "", NULL},
-};
+enum { MACHINES = FACE_CSV | FACE_JSON };
 
-static struct column_look looks[STEP_COLUMNS] = {
-    [STEP_TITLE].faces = FACE_TERMINAL,           [STEP_SHOWN].faces = FACE_TERMINAL,
-    [STEP_REMARK].faces = FACE_TERMINAL,          [STEP_DEPTH].faces = FACE_CSV,
-    [STEP_NAME].faces = FACE_CSV | FACE_JSON,     [STEP_LABEL].faces = FACE_CSV | FACE_JSON,
-    [STEP_KIND].faces = FACE_CSV | FACE_JSON,     [STEP_PERIOD].faces = FACE_CSV | FACE_JSON,
-    [STEP_VALUE].faces = FACE_CSV | FACE_JSON,    [STEP_VALUES].faces = FACE_CSV | FACE_JSON,
-    [STEP_UNIT].faces = FACE_CSV | FACE_JSON,     [STEP_TEXT].faces = FACE_CSV | FACE_JSON,
-    [STEP_GRADE].faces = FACE_CSV | FACE_JSON,    [STEP_SOURCE].faces = FACE_CSV | FACE_JSON,
-    [STEP_DATE].faces = FACE_CSV | FACE_JSON,     [STEP_PLACE].faces = FACE_CSV | FACE_JSON,
-    [STEP_REPEATED].faces = FACE_CSV | FACE_JSON, [STEP_FROM].faces = FACE_JSON,
-};
+static const struct {
+  const char *key;
+  unsigned faces;
+} said[STEP_COLUMNS] = {
+    {"title", FACE_TERMINAL}, {"shown", FACE_TERMINAL}, {"depth", FACE_CSV},
+    {"name", MACHINES},       {"label", MACHINES},      {"kind", MACHINES},
+    {"period", MACHINES},     {"value", MACHINES},      {"values", MACHINES},
+    {"unit", MACHINES},       {"text", MACHINES},       {"grade", MACHINES},
+    {"source", MACHINES},     {"date", MACHINES},       {"place", MACHINES},
+    {"repeated", MACHINES},   {"formula", 0},           {"remark", FACE_TERMINAL},
+    {"from", FACE_JSON}};
 
 struct step {
   int declaration;
@@ -335,6 +324,12 @@ static void write_answer(struct derivation *derivation, struct step step, struct
     answer_head(answer, arena, "", "MIXED: %s", scenario->mixed_reason);
   if (derivation->option->decode_only)
     answer_head(answer, arena, "", "Upper bound, decode only");
+  struct answer_column columns[STEP_COLUMNS];
+  struct column_look *looks = arena_array(arena, STEP_COLUMNS, sizeof *looks);
+  for (size_t c = 0; c < STEP_COLUMNS; c++) {
+    columns[c] = (struct answer_column){said[c].key, "", NULL};
+    looks[c].faces = said[c].faces;
+  }
   derivation->table = answer_table_of_rows("derivation", NULL, columns, STEP_COLUMNS, 64, arena);
   derivation->table.looks = looks;
   derivation->table.branches = "from";

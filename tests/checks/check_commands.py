@@ -227,6 +227,50 @@ def check_golden_json(folder):
     equal((result['mixed'], 'mixed_reason' in result), (False, False), 'mixed')
 
 
+# What a program that reads compare's JSON may rely on: schema 1.
+PUBLISHED = {
+    (): {'schema', 'scenario', 'units', 'options', 'baseline', 'saving', 'saving_levelised', 'difference', 'mixed',
+         'warnings'},
+    ('scenario',): {'title', 'horizon', 'sha256', 'case', 'date', 'currency'},
+    ('options', 0): {'id', 'accelerator', 'grade', 'grades', 'workload', 'items', 'inputs', 'decode_only',
+                     'not_included', 'warnings'},
+    ('options', 0, 'grades'): {'throughput', 'power', 'price'},
+    ('options', 0, 'inputs', 'wacc'): {'value', 'unit', 'source', 'date', 'grade'},
+    ('difference',): {'units', 'options'},
+    ('difference', 'options', 'mi325x'): {'dearer_purchase', 'extra_outlay', 'saved', 'npv_saved', 'payback',
+                                          'discounted_payback', 'irr'},
+}
+
+
+def check_published_keys(folder):
+    for path in (folder.golden, ROOT / 'examples' / 'mi325x-vs-h200.ini'):
+        result = run_json('compare', path)
+        equal(result['schema'], 1, 'schema')
+        for way, keys in PUBLISHED.items():
+            there = result
+            for key in way:
+                there = there[key]
+            equal(keys - set(there), set(), f'{path.name}: keys gone from {way}')
+
+
+def check_every_format(folder):
+    """Every command that answers has three faces, and each of them says something."""
+    examples = ROOT / 'examples'
+    for arguments in (('compare', folder.golden), ('finance', folder.golden), ('diff', folder.golden, EXAMPLES[0]),
+                      ('explain', folder.golden, 'h200.tco'), ('sensitivity', folder.golden),
+                      ('sensitivity', folder.golden, '--grid', 'wacc=6:10:2 %/yr,pue=1.1:1.3:0.1'),
+                      ('simulate', examples / 'uncertainty.ini', '--draws', '256'),
+                      ('solve', examples / 'mi325x-vs-h200.ini', '--option', 'mi325x', '--for', 'discount', '--saving', '20 %'),
+                      ('fit', examples / 'interactive.ini'), ('rent', examples / 'rent-or-own.ini'),
+                      ('audit', examples / 'claims' / 'mi350x-2.4.ini'),
+                      ('route', examples / 'portfolio.ini'), ('wait', examples / 'wait.ini'), ('catalog', 'prices')):
+        table = run(*arguments, '-q').stdout
+        rows, document = run_csv(*arguments), run_json(*arguments)
+        sentence = document['answer'] if 'answer' in document else document['answers'][0]['answer']
+        expect(rows and len(rows[0]) > 2, f'{arguments[0]}: no CSV')
+        expect(sentence and ' '.join(sentence.split()) in ' '.join(table.split()), f'{arguments[0]}: {sentence!r} is not shown')
+
+
 def check_json_shape(folder):
     for path in (folder.golden, *EXAMPLES):
         result = run_json('compare', path)
