@@ -114,15 +114,13 @@ static const char *bar_text(const struct view *view, const struct answer_cell *c
   return text;
 }
 
-// "▁▂▅█▆▃▁": heights in eighths, where room is short the highest of three; nothing without UTF-8.
+// "▁▂▅█▆▃▁": heights in eighths, of two at a time where room is short; nothing without UTF-8.
 static const char *histogram_text(const struct view *view, const struct answer_cell *cell) {
   static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  const size_t step = view->narrow ? 3 : 1;
+  const size_t step = view->narrow ? 2 : 1;
   const char *text = "";
-  for (size_t i = 0; i < cell->value_count && view->style->utf8; i += step) {
-    double height = 0;
-    for (size_t k = i; k < cell->value_count && k < i + step; k++)
-      height = fmax(height, cell->values[k]);
+  for (size_t i = 0; i + step <= cell->value_count && view->style->utf8; i += step) {
+    const double height = fmax(cell->values[i], cell->values[i + step - 1]);
     text = arena_printf(view->arena, "%s%s", text, eighths[(int)ceil(8 * height)]);
   }
   return text;

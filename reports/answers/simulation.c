@@ -176,7 +176,7 @@ static const char *sentence(const struct telling *telling) {
   const double *values = simulation->outcomes[0].percentiles;
   const char *text = "";
   if (*simulation->why_none)
-    return arena_printf(arena, "not ranked: %s", simulation->why_none);
+    return arena_printf(arena, "Not ranked: %s", simulation->why_none);
   if (simulation->option_count == 1)
     return arena_printf(arena, "%s costs %s %s in the median, 90 %% between %s and %s",
                         simulation->options[0],

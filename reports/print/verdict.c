@@ -28,7 +28,7 @@ const char *verdict_text(const struct scenario *scenario, const struct ranking *
   if (ranking->option_count == 1)
     return "";
   if (ranking->cheapest < 0)
-    return arena_printf(arena, "not ranked: %s", ranking->why_none);
+    return arena_printf(arena, "Not ranked: %s", ranking->why_none);
   const char *ids = cheapest_ids(scenario, ranking, arena);
   if (ranking->against < 0)
     return arena_printf(arena, "%s cost the same per output token", ids);
