@@ -331,12 +331,13 @@ def check_csv(folder):
                     equal(found[option['id'], name, str(period)], wanted, f"{option['id']}.{name}@{period}")
             for name, figure in option['inputs'].items():
                 equal(found[option['id'], name, ''], figure['value'], f"{option['id']}.{name}")
-        equal({(r['option'], r['item']) for r in rows if r['item'] in ('saving', 'saving_levelised')},
-              {(o, s) for o in result['saving'] for s in ('saving', 'saving_levelised')}, 'saving rows')
-        for option, saving in result['saving'].items():
-            equal(found[option, 'saving', ''], saving, f'saving of {option}')
-        equal([option['id'] for option in result['options'] if found[option['id'], 'cheapest', '']], result['cheapest'],
-              'the cheapest')
+        results = {row[:2]: value for row, value in found.items()
+                   if row[1] in ('saving', 'saving_levelised', 'ranked', 'cheapest')}
+        ids = [option['id'] for option in result['options']]
+        equal(results, {**{(o, s): result[s][o] for s in ('saving', 'saving_levelised')
+                           for o in result['saving']},
+                        **{(o, 'ranked'): float(o not in result['not_ranked']) for o in ids},
+                        **{(o, 'cheapest'): float(o in result['cheapest']) for o in ids}}, 'results')
 
 
 def check_csv_guard(folder):
