@@ -384,8 +384,8 @@ static struct answer_table verdict_table(const struct comparing *comparing) {
       &table, (struct answer_row){
                   .key = "cheapest", .label = "The cheapest, or one of them", .faces = FACE_CSV});
   struct answer_cell *barred = answer_table_row_of(
-      &table, (struct answer_row){
-                  .key = "not_ranked", .label = "Why it is not ranked", .json = "not_ranked.%c"});
+      &table,
+      (struct answer_row){.key = "not_ranked", .faces = FACE_JSON, .json = "not_ranked.%c"});
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct standing *standing = &comparing->ranking->options[o];
     ranked[1 + o] = cell_flag(standing->ranked);

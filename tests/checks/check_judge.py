@@ -172,7 +172,7 @@ def of_terminal(scenario, arguments, ids):
     savings = next((cells for label, cells in row.items() if label.startswith('Saving against')
                     and 'levelised' not in label), ['-'] * len(ids))
     notes = re.sub(r'\n +', ' ', done.stdout[done.stdout.index('\n\n', done.stdout.index(head)):])
-    sentence = done.stdout[:done.stdout.index(head)].rstrip().rsplit('\n', 1)[-1]
+    sentence = done.stdout[:done.stdout.index(head)].rstrip().rsplit('\n', 1)[-1].rstrip('.')
     told = dict(re.findall(r'^Not ranked: (\w+): (.*)', notes, re.M))
     none = re.match(r'Not ranked: (.*)', sentence)
     return {'cheapest': [option for option, cell in zip(ids, costs) if '* ' in cell],
