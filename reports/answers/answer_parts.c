@@ -1,4 +1,8 @@
 #include "reports/answers/answer_parts.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/texts.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "reports/print/number.h"
 

@@ -1,5 +1,8 @@
 #include "reports/answers/compare.h"
 
+#include "base/texts.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/ranking.h"
@@ -8,6 +11,7 @@
 #include "reports/answers/compare_notes.h"
 #include "reports/answers/finance.h"
 #include "reports/print/interval.h"
+#include "reports/print/style.h"
 #include "reports/print/verdict.h"
 
 #include <math.h>

@@ -1,9 +1,12 @@
 #include "reports/answers/diff.h"
 
+#include "base/texts.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "model/questions/difference.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
+#include "reports/print/style.h"
 
 #include <math.h>
 #include <string.h>

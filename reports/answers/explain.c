@@ -1,8 +1,10 @@
 #include "reports/answers/explain.h"
 
+#include "base/texts.h"
+#include "model/cost/formula.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "reports/answers/answer_parts.h"
-#include "reports/print/number.h"
 
 #include <stdlib.h>
 #include <string.h>

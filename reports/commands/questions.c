@@ -1,5 +1,10 @@
 #include "reports/answers/questions.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/run.h"
 
 int command_question(struct run *run) {
   const struct question *question = question_find(run->options.command);

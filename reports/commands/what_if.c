@@ -1,9 +1,18 @@
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/questions/sensitivity.h"
 #include "model/questions/solve.h"
+#include "model/questions/solve_spread.h"
+#include "model/scenario/scenario.h"
+#include "model/simulate/sampler.h"
+#include "model/simulate/simulate.h"
 #include "reports/answers/sensitivity.h"
 #include "reports/answers/solve.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"
+#include "reports/commands/run.h"
+
+#include <stddef.h>
 
 static int print_grid(struct run *run, const struct scenario *scenario) {
   const struct cost_grid *grid =
