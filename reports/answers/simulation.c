@@ -1,9 +1,14 @@
 #include "reports/answers/simulation.h"
 
+#include "base/texts.h"
+#include "model/chance/draw.h"
+#include "model/cost/units.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
+#include "reports/print/style.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 struct telling {
@@ -169,16 +174,16 @@ static struct answer_table influences_table(const struct telling *telling,
   return table;
 }
 
-// "h200 is the cheapest in 3.3 % of the draws, mi325x in 96.7 %"
+// "h200 is the cheapest in 3.3 % of the draws, mi325x in 96.7 %."
 static const char *sentence(const struct telling *telling) {
   const struct simulation *simulation = telling->simulation;
   struct arena *arena = telling->arena;
   const double *values = simulation->outcomes[0].percentiles;
   const char *text = "";
   if (*simulation->why_none)
-    return arena_printf(arena, "not ranked: %s", simulation->why_none);
+    return arena_printf(arena, "Not ranked: %s.", simulation->why_none);
   if (simulation->option_count == 1)
-    return arena_printf(arena, "%s costs %s %s in the median, 90 %% between %s and %s",
+    return arena_printf(arena, "%s costs %s %s in the median, 90 %% between %s and %s.",
                         simulation->options[0],
                         number_significant(values[SIMULATE_LEVELS / 2], 4, arena), simulation->unit,
                         number_significant(values[0], 4, arena),
@@ -188,7 +193,7 @@ static const char *sentence(const struct telling *telling) {
       text = arena_printf(
           arena, *text ? "%s, %s in %s %%" : "%s%s is the cheapest in %s %% of the draws", text,
           simulation->options[o], number_fixed(100 * simulation->cheapest[o], 1, arena));
-  return text;
+  return *text ? arena_printf(arena, "%s.", text) : "";
 }
 
 static void add_notes(const struct telling *telling, struct answer *answer, const char *title) {

@@ -480,8 +480,7 @@ def check_explain_text(folder):
 
 def check_explain_series(folder):
     text = run('explain', folder.golden, 'mi325x.cash', '-q').stdout
-    equal(re.findall(r'^(\d) +([0-9,]+)$', text, re.M),
-          [('0', '24,533,600'), ('1', '2,452,384'), ('2', '2,452,384'), ('3', '2,452,384')], 'one line per period')
+    expect('cash = [0] 24,533,600, [1-3] 2,452,384 USD' in text, 'periods')
     step = run_json('explain', folder.golden, 'mi325x.cumulative_cash@2')
     equal(step['period'], 2, 'period')
     close(step['derivation']['value'], 24533600 + 2 * 2452384, 'cumulative_cash@2')
