@@ -1,6 +1,9 @@
 #include "model/cost/formula.h"
 
+#include "base/source.h"
+
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

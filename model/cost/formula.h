@@ -24,6 +24,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/cost/units.h"
 
 enum node_kind {
