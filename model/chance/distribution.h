@@ -22,7 +22,12 @@
 #ifndef PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 #define PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/cost/graph.h"
+
+#include <stddef.h>
 
 enum distribution_kind {
   DISTRIBUTION_UNIFORM,

@@ -21,8 +21,14 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_PORTFOLIO_H
 #define PERTOKEN_MODEL_QUESTIONS_PORTFOLIO_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
 #include "model/optimise/allocation.h"
 #include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 // Keys of a demand that stand in place of [workload]'s.
 enum demand_key {

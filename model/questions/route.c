@@ -1,12 +1,23 @@
 #include "model/questions/route.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/fit.h"
+#include "model/evidence/memory.h"
+#include "model/evidence/workload.h"
+#include "model/optimise/allocation.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/grading.h"
 #include "model/scenario/resolution.h"
+#include "model/scenario/scenario.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,13 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_ROUTE_H
 #define PERTOKEN_MODEL_QUESTIONS_ROUTE_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/optimise/allocation.h"
 #include "model/questions/portfolio.h"
+#include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 // Why an option cannot serve a workload, as bits. The second and third are properties of evidence:
 // their `why` says what is missing.

@@ -10,7 +10,10 @@
 // units.
 #include "model/cost/arithmetic.h"
 #include "model/scenario/read.h"
+#include "model/simulate/part.h"
+#include "model/simulate/sampler.h"
 #include "model/simulate/simulate.h"
+#include "model/whatif/response.h"
 
 #include <stdio.h>
 #include <stdlib.h>
