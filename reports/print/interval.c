@@ -1,5 +1,8 @@
 #include "reports/print/interval.h"
 
+#include "model/simulate/part.h"
+#include "model/simulate/simulate.h"
+
 #include <math.h>
 #include <stddef.h>
 
