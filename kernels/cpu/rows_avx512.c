@@ -260,25 +260,16 @@ INLINE void multiply(const struct product *product, enum product_kind kind) {
     to_floats(product);
 }
 
-AVX512 static void bf16_f32(const struct product *product) {
-  multiply(product, BF16_F32);
-}
-
-AVX512 static void e4m3_f32(const struct product *product) {
-  multiply(product, E4M3_F32);
-}
-
-AVX512 static void bf16_bf16(const struct product *product) {
-  multiply(product, BF16_BF16);
-}
-
-AVX512 static void e4m3_bf16(const struct product *product) {
-  multiply(product, E4M3_BF16);
-}
-
-AVX512 static void int8_int8(const struct product *product) {
-  multiply(product, INT8_INT8);
-}
+// Compiled for each kind by itself.
+#define PRODUCT(name, kind)                                                                        \
+  AVX512 static void name(const struct product *product) {                                         \
+    multiply(product, kind);                                                                       \
+  }
+PRODUCT(bf16_f32, BF16_F32)
+PRODUCT(e4m3_f32, E4M3_F32)
+PRODUCT(bf16_bf16, BF16_BF16)
+PRODUCT(e4m3_bf16, E4M3_BF16)
+PRODUCT(int8_int8, INT8_INT8)
 
 AVX512 static uint32_t read_avx512(const uint8_t *from, size_t bytes, int streams, size_t ahead) {
   size_t part = bytes / (size_t)streams, step = 4 / (size_t)streams * LINE_BYTES;

@@ -60,7 +60,7 @@ static const char *difference_from_others(const struct scenario *scenario,
 enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
                                 const char **why, struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
-  const char *ignored, *other = "the baseline";
+  const char *ignored = "", *other = "the baseline";
   why = why ? why : &ignored;
   *why = "";
   if (!ranking_compares(option, baseline)) {

@@ -1,5 +1,8 @@
 #include "reports/answers/compare_notes.h"
 
+#include "base/texts.h"
+#include "model/chance/draw.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "reports/answers/answer_parts.h"

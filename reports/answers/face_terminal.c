@@ -1,4 +1,8 @@
 // Answers for people, on a terminal.
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
 #include "reports/answers/faces.h"
 #include "reports/print/grid.h"
 #include "reports/print/heading.h"
@@ -7,6 +11,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SHOWN_DIGITS = 5, TREE_DIGITS = 10, EXACT_DIGITS = 15 };

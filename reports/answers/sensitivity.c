@@ -1,8 +1,13 @@
 #include "reports/answers/sensitivity.h"
 
+#include "base/texts.h"
 #include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+#include "model/whatif/variation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
+#include "reports/print/style.h"
 
 #include <math.h>
 #include <string.h>

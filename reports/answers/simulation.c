@@ -1,9 +1,14 @@
 #include "reports/answers/simulation.h"
 
+#include "base/texts.h"
+#include "model/chance/draw.h"
+#include "model/cost/units.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
+#include "reports/print/style.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 struct telling {

@@ -1,6 +1,12 @@
 #include "reports/answers/solve.h"
 
+#include "base/texts.h"
+#include "model/chance/draw.h"
 #include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/questions/solve.h"
+#include "model/simulate/simulate.h"
+#include "model/whatif/variation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 

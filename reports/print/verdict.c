@@ -2,6 +2,8 @@
 
 #include "reports/print/number.h"
 
+#include <stddef.h>
+
 // "h200", "h200 and mi325x", "h200, mi300x and mi325x"
 static const char *cheapest_ids(const struct scenario *scenario, const struct ranking *ranking,
                                 struct arena *arena) {

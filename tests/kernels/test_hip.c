@@ -1,6 +1,8 @@
-// The HIP plugin as it is built, on a HIP runtime of the tests' own (tests/stand_ins/hip/fake_hip.c): its
-// host side runs whole, its code objects are loaded and searched, and what its launches compute
-// comes from the host emulator and is held against the oracle.
+// The HIP plugin as it is built, on a HIP runtime of the tests' own (tests/stand_ins/hip): its host
+// side runs whole, its code objects are loaded and searched, and what its launches compute comes
+// from the host emulator and is held against the oracle.
+// Deep only: the plugin holds every AMD GPU's machine code, which takes minutes to compile.
+// Seconds: 12
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
