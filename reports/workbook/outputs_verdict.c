@@ -1,10 +1,20 @@
 // Who is the cheapest: the rule of model/scenario/ranking in formulas, so that it moves with the
 // inputs. What no input changes, such as unlike workloads, is a fact of the option.
+#include "base/arena.h"
 #include "model/cost/arithmetic.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
-#include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/outputs.h"
+#include "reports/workbook/sheets.h"
+
+#include <stddef.h>
 
 static const struct unit flag = {.text = "flag", .counts = true};
 static const struct unit plain = {.text = "-", .counts = true};

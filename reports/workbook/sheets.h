@@ -9,9 +9,12 @@
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulate.h"
-#include "reports/answers/questions.h"
+#include "reports/answers/answer.h"
 #include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/spreadsheet/steps.h"
+
+#include <stddef.h>
 
 // Names of sheets that others read; an option's is called by its id.
 #define SHEET_INPUTS      "Inputs"

@@ -1,7 +1,18 @@
 #include "reports/workbook/workbook.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/questions.h"
 #include "reports/print/output.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/names.h"
+#include "reports/spreadsheet/steps.h"
 #include "reports/workbook/cost_curves.h"
 #include "reports/workbook/sheets.h"
 
