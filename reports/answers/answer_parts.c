@@ -260,10 +260,7 @@ const struct unit *unit_of_item(const struct scenario *scenario, const char *nam
 }
 
 const struct unit *unit_known(const char *text, struct arena *arena) {
-  struct diagnostics none = {.arena = arena};
-  struct unit *unit = arena_alloc(arena, sizeof *unit);
-  unit_parse(text, (struct place){0}, unit, arena, &none);
-  return unit;
+  return unit_constant(text, arena);
 }
 
 const char *quantity_words(double value, const struct unit *unit, int digits, struct arena *arena) {

@@ -4,6 +4,7 @@
 
 #include "model/evidence/recompute.h"
 #include "model/questions/audit.h"
+#include "model/scenario/free.h"
 #include "model/scenario/published_bounds.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"

@@ -1,5 +1,6 @@
 #include "model/questions/sensitivity.h"
 #include "model/questions/solve.h"
+#include "model/simulate/sampler.h"
 #include "reports/answers/sensitivity.h"
 #include "reports/answers/solve.h"
 #include "reports/commands/commands.h"

@@ -1,5 +1,6 @@
 #include "reports/commands/run.h"
 #include "base/installation.h"
+#include "model/scenario/read.h"
 #include "reports/print/style.h"
 
 #include <errno.h>

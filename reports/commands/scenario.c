@@ -1,3 +1,5 @@
+#include "model/simulate/sampler.h"
+#include "model/simulate/simulate.h"
 #include "reports/answers/compare.h"
 #include "reports/answers/diff.h"
 #include "reports/answers/explain.h"

@@ -1,3 +1,6 @@
+#include "model/simulate/simulate.h"
+#include "model/simulate/part.h"
+#include "model/simulate/part_file.h"
 #include "reports/answers/simulation.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"

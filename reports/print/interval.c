@@ -1,5 +1,8 @@
 #include "reports/print/interval.h"
 
+#include "model/simulate/part.h"
+#include "model/simulate/simulate.h"
+
 #include <math.h>
 
 const struct simulation *interval_simulate(const struct scenario *scenario, struct arena *arena) {

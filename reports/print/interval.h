@@ -3,7 +3,7 @@
 #ifndef PERTOKEN_REPORTS_PRINT_INTERVAL_H
 #define PERTOKEN_REPORTS_PRINT_INTERVAL_H
 
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 
 enum { INTERVAL_DRAWS = 65536, INTERVAL_SEED = 1 };
 

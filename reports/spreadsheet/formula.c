@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "model/cost/formula.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "reports/spreadsheet/names.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "model/cost/formula.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/names.h"
 

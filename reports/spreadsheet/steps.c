@@ -4,7 +4,9 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/option.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
 

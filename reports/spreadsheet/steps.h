@@ -9,6 +9,8 @@
 #include "base/diagnostics.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/names.h"

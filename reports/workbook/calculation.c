@@ -1,6 +1,8 @@
 // The calculation sheet of an option: every line item as a live formula.
 #include "base/arena.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"

@@ -1,5 +1,6 @@
 // Checks: every difference that must be zero, its tolerance and its flag, and the master check.
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"

@@ -4,6 +4,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"

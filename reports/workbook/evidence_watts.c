@@ -4,6 +4,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"

@@ -6,7 +6,7 @@
 #define PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
 
 #include "base/arena.h"
-#include "model/scenario/scenario.h"
+#include "model/scenario/option.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/workbook/sheets.h"
 

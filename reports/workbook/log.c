@@ -3,7 +3,7 @@
 #include "base/version.h"
 #include "model/chance/draw.h"
 #include "model/scenario/scenario.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"

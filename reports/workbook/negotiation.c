@@ -3,7 +3,10 @@
 // price follows from the cost at a price of zero.
 #include "base/arena.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/currency.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"

@@ -1,7 +1,7 @@
 // Outputs: the options side by side, category by category and year by year.
 #include "reports/workbook/outputs.h"
 #include "base/arena.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/ranking.h"

@@ -1,6 +1,6 @@
 // The charts of Outputs, two side by side, in rows that are kept free for them.
 #include "base/arena.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/charts.h"

@@ -1,8 +1,7 @@
 // Who is the cheapest: the rule of model/scenario/ranking in formulas, so that it moves with the
 // inputs. What no input changes, such as unlike workloads, is a fact of the option.
 #include "base/arena.h"
-#include "model/cost/arithmetic.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
@@ -47,35 +46,23 @@ static const char *ranked_formula(struct book *book, size_t option) {
   return arena_printf(book->arena, "=IF(%s<%s,0,1)", share->text, least->text);
 }
 
-// The share of the demand that an option serves, in words for where it is not all of it.
-static void write_share(struct book *book, size_t option, int row) {
-  const int coverage = coverage_of(book, option), column = outputs_option_column(option);
-  if (coverage < 0) {
-    put_text(book, row, column, "-", TEXT_RIGHT);
-    return;
-  }
-  const struct option_sheet *sheet = &book->sheets->options[option];
-  const char *share = option_name_used(sheet, coverage);
-  const double percents = 100 * shown_value(book, sheet, coverage, 0);
-  put_formula_text(book, row, column,
-                   arithmetic_round(percents, 1) < 100 ? outputs_number(percents, 1, book->arena)
-                                                       : "nearly 100",
-                   formats_text(&book->formats, TEXT_RIGHT),
-                   "=IF(ROUND(%s*100,1)<100,FIXED(%s*100,1,1),\"nearly 100\")", share, share);
-}
-
 // "-" of a ranked option. A formula where the demand alone decides.
-static void write_why(struct book *book, size_t option, int row, int share) {
-  const int column = outputs_option_column(option);
+static void write_why(struct book *book, size_t option, int row) {
+  const int column = outputs_option_column(option), coverage = coverage_of(book, option);
   const struct standing *standing = standing_of(book, option);
   const char *why = standing->ranked ? "-" : standing->why_not;
-  if (coverage_of(book, option) < 0 || !ranking_is_eligible(standing))
+  if (coverage < 0 || !ranking_is_eligible(standing)) {
     put_text(book, row, column, why, TEXT_RIGHT_WRAPPED);
-  else
-    put_formula_text(book, row, column, why, formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
-                     "=IF(%s=1,\"-\",\"it serves \"&%s&\" %% of the demand\")",
-                     outputs_cell(book, book->sheets->rows.ranked, option),
-                     outputs_cell(book, share, option));
+    return;
+  }
+  struct name *most =
+      constants_literal(&book->constants, "ranking", "Most shown of unserved demand",
+                        "so that it is never shown as all", RANKING_NEARLY_MET, &percent);
+  most->used = true;
+  put_formula_text(book, row, column, why, formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
+                   "=IF(%s=1,\"-\",\"it serves \"&FIXED(MIN(%s,%s)*100,1,1)&\" %% of the demand\")",
+                   outputs_cell(book, book->sheets->rows.ranked, option),
+                   option_name_used(&book->sheets->options[option], coverage), most->text);
 }
 
 static bool any_coverage(const struct book *book) {
@@ -96,15 +83,9 @@ bool verdict_has_bars(const struct book *book) {
 static void write_reasons(struct book *book) {
   const size_t count = book->scenario->option_count;
   const char **reasons = arena_array(book->arena, count, sizeof *reasons);
-  const int share =
-      any_coverage(book)
-          ? outputs_labels(book, "Share of the demand served, in words", "share_served", plain.text)
-          : -1;
   const int why = outputs_labels(book, "Why it is not ranked", "why_not_ranked", plain.text);
   for (size_t o = 0; o < count; o++) {
-    if (share >= 0)
-      write_share(book, o, share);
-    write_why(book, o, why, share);
+    write_why(book, o, why);
     reasons[o] = standing_of(book, o)->why_not;
   }
   book->sheets->rows.why_not = why;

@@ -3,7 +3,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/ranking.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/print/interval.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
 
 const char *figure_source(const struct figure *figure) {
   if (figure->origin == ORIGIN_DEFAULT)

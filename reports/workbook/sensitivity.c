@@ -2,7 +2,7 @@
 #include "model/questions/sensitivity.h"
 #include "base/arena.h"
 #include "model/cost/formula.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"

@@ -6,9 +6,10 @@
 #define PERTOKEN_REPORTS_WORKBOOK_SHEETS_H
 
 #include "model/questions/sensitivity.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/answers/answer.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/names.h"

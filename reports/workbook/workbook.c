@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/questions.h"

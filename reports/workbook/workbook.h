@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/scenario/scenario.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 
 // `simulation` of the scenario, for the sheet of that name; NULL for none. Writes beside `path` and
 // renames, so that an old file stays untouched after any failure. Errors: ids or names that no

@@ -407,7 +407,7 @@ def check_precedence(folder):
     expect('h200.discount, mi325x.discount' in refused.stderr, refused.stderr)
     expect('does not reach' not in run('compare', folder.golden, '--set', 'wacc=7 %/yr').stderr, '--set for all')
     partly = run('compare', folder.golden, '--set', 'engineers=0 FTE').stderr
-    expect('--set engineers does not reach an option that has its own: mi325x.engineers' in partly, partly)
+    expect('--set engineers does not reach options that have their own: mi325x.engineers' in partly, partly)
     idle_case = folder.write('idle-case.ini', GOLDEN + '\n[case vain]\ndiscount = 30 %\n')
     expect("'discount' in case vain has no effect" in run('compare', idle_case).stderr, 'a case without effect')
     equal(price('--case', 'dear', '--set', 'mi325x.discount=30 %'), ([0.14, 0.14], [14, 30]), '--set ID.KEY')

@@ -115,7 +115,7 @@ MADE = {
         'demand = 126144 Mtok/yr', (serves(1000), serves(1000)), '', (), 'a*, b* 0'),
     'nearly all of the demand': (
         'demand = 126150 Mtok/yr', (serves(1000), serves(1250), serves(1600)), '', (),
-        'a (it serves nearly 100 % of the demand), b 20, c* 37.5'),
+        'a (it serves 99.9 % of the demand), b 20, c* 37.5'),
     'a case with more demand': (
         DEMAND, (serves(1000), serves(1250), serves(1600)), '[case more]\ndemand = 150000 Mtok/yr',
         ('--case', 'more'), 'a (it serves 84.1 % of the demand), b 20, c* 37.5'),
