@@ -7,6 +7,7 @@
 #define PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
 
 #include "base/arena.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stdbool.h>
