@@ -1,16 +1,23 @@
 #include "reports/answers/compare.h"
 
+#include "base/texts.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/answers/compare_notes.h"
 #include "reports/answers/finance.h"
 #include "reports/print/interval.h"
+#include "reports/print/style.h"
 #include "reports/print/verdict.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { ON_TERMINAL = FACE_TERMINAL, TO_MACHINES = FACE_CSV | FACE_JSON };
@@ -189,56 +196,41 @@ static void add_savings(const struct comparing *comparing, struct answer_table *
 
 // ---- words of each option
 
-static const char *accelerator_of(const struct option *option) {
-  return option->accelerator;
-}
-
-static const char *headline_of(const struct option *option) {
-  return grade_name(option->headline_grade);
-}
-
-static const char *throughput_of(const struct option *option) {
-  return grade_name(option->throughput_grade);
-}
-
-static const char *power_of(const struct option *option) {
-  return grade_name(option->power_grade);
-}
-
-static const char *price_of(const struct option *option) {
-  return grade_name(option->price_grade);
-}
-
+// A row of words: the grade at a place in struct option, or, at none, the accelerator.
 struct words {
   struct answer_row row;
-  const char *(*text)(const struct option *);
+  size_t grade;
 };
 
-static const struct words first_words[] = {
-    {{.label = "Accelerator", .brief = "accelerator"}, accelerator_of}};
+enum {
+  HEADLINE = offsetof(struct option, headline_grade),
+  THROUGHPUT = offsetof(struct option, throughput_grade),
+  POWER = offsetof(struct option, power_grade),
+  PRICE = offsetof(struct option, price_grade)
+};
+
+static const struct words first_words[] = {{{.label = "Accelerator", .brief = "accelerator"}, 0}};
 
 static const struct words last_words[] = {
     {{.label = "Weakest evidence that matters", .brief = "evidence", .weight = MOST_WEIGHT},
-     headline_of},
-    {{.brief = "throughput", .faces = FACE_TURNED}, throughput_of},
-    {{.brief = "power", .faces = FACE_TURNED}, power_of},
-    {{.brief = "price", .faces = FACE_TURNED}, price_of},
+     HEADLINE},
+    {{.brief = "throughput", .faces = FACE_TURNED}, THROUGHPUT},
+    {{.brief = "power", .faces = FACE_TURNED}, POWER},
+    {{.brief = "price", .faces = FACE_TURNED}, PRICE},
 };
 
-static const struct words machine_words[] = {
-    {{.label = "Accelerator", .json = "options[id=%c].accelerator"}, accelerator_of},
-    {{.label = "Weakest evidence that matters", .json = "options[id=%c].grade"}, headline_of},
-    {{.label = "throughput", .json = "options[id=%c].grades.throughput"}, throughput_of},
-    {{.label = "power", .json = "options[id=%c].grades.power"}, power_of},
-    {{.label = "price", .json = "options[id=%c].grades.price"}, price_of},
-};
+static const char *words_of(const struct option *option, size_t grade_place) {
+  enum grade grade;
+  memcpy(&grade, (const char *)option + grade_place, sizeof grade);
+  return grade_place ? grade_name(grade) : option->accelerator;
+}
 
 static void add_words(const struct comparing *comparing, struct answer_table *table,
                       const struct words *words, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct answer_cell *cells = answer_table_row_of(table, words[i].row);
     for (size_t o = 0; o < comparing->scenario->option_count; o++)
-      cells[1 + o] = cell_words(words[i].text(option_at(comparing, o)));
+      cells[1 + o] = cell_words(words_of(option_at(comparing, o), words[i].grade));
   }
 }
 
@@ -335,33 +327,41 @@ static struct texts words_in(const char *text, struct arena *arena) {
 }
 
 // What stands beside an option's figures in JSON.
-static struct answer_table options_table(const struct comparing *comparing) {
-  struct answer_table table =
-      answer_table_of_options("options", NULL, comparing->scenario,
-                              WORKLOAD_KEYS + 3 + COUNT(machine_words), comparing->arena);
-  add_words(comparing, &table, machine_words, COUNT(machine_words));
-  for (int key = 0; key < WORKLOAD_KEYS; key++) {
-    struct answer_cell *cells =
-        answer_table_row_of(&table, (struct answer_row){.key = workload_key_names[key],
-                                                        .json = "options[id=%c].workload.%r"});
-    for (size_t o = 0; o < comparing->scenario->option_count; o++) {
-      const char *value = option_at(comparing, o)->workload.values[key];
-      cells[1 + o] = *value ? cell_words(value) : (struct answer_cell){.kind = CELL_EMPTY};
-    }
-  }
-  struct answer_cell *const further[] = {
-      answer_table_row_of(&table, (struct answer_row){.key = "decode_only"}),
-      answer_table_row_of(&table, (struct answer_row){.key = "not_included"}),
-      answer_table_row_of(&table, (struct answer_row){.key = "warnings"})};
+static void add_options(const struct comparing *comparing, struct answer *answer) {
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "options", NULL, {"id", "", NULL}, {"accelerator", "", NULL}, {"grade", "", NULL},
+      {"grades.throughput", "", NULL}, {"grades.power", "", NULL}, {"grades.price", "", NULL},
+      {"decode_only", "", NULL}, {"not_included", "", NULL}, {"warnings", "", NULL});
+  table->json = "options[id=%r].%c";
+  table->faces = FACE_JSON;
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct option *option = option_at(comparing, o);
-    further[0][1 + o] = cell_flag(option->decode_only);
-    further[1][1 + o] = cell_list(words_in(option->not_included, comparing->arena));
-    further[2][1 + o] = cell_list(option->warnings);
+    ANSWER_ROW(table, cell_words(option->id), cell_words(option->accelerator),
+               cell_words(grade_name(option->headline_grade)),
+               cell_words(grade_name(option->throughput_grade)),
+               cell_words(grade_name(option->power_grade)),
+               cell_words(grade_name(option->price_grade)), cell_flag(option->decode_only),
+               cell_list(words_in(option->not_included, comparing->arena)),
+               cell_list(option->warnings));
   }
-  table.json = "options[id=%c].%r";
-  table.faces = FACE_JSON;
-  return table;
+}
+
+static void add_workloads(const struct comparing *comparing, struct answer *answer) {
+  struct heading headings[1 + WORKLOAD_KEYS] = {{"id", "", NULL}};
+  for (size_t key = 0; key < WORKLOAD_KEYS; key++)
+    headings[1 + key] = (struct heading){workload_key_names[key], "", NULL};
+  struct answer_table *table =
+      answer_add_table(answer, "workloads", NULL, headings, 1 + WORKLOAD_KEYS);
+  table->json = "options[id=%r].workload.%c";
+  table->faces = FACE_JSON;
+  for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+    struct answer_cell *cells = answer_table_row(table);
+    cells[0] = cell_words(option_at(comparing, o)->id);
+    for (size_t key = 0; key < WORKLOAD_KEYS; key++) {
+      const char *value = option_at(comparing, o)->workload.values[key];
+      cells[1 + key] = *value ? cell_words(value) : (struct answer_cell){.kind = CELL_EMPTY};
+    }
+  }
 }
 
 // The judge's verdict, as fractions and words.
@@ -390,8 +390,8 @@ static struct answer_table verdict_table(const struct comparing *comparing) {
       &table, (struct answer_row){
                   .key = "cheapest", .label = "The cheapest, or one of them", .faces = FACE_CSV});
   struct answer_cell *barred = answer_table_row_of(
-      &table, (struct answer_row){
-                  .key = "not_ranked", .label = "Why it is not ranked", .json = "not_ranked.%c"});
+      &table,
+      (struct answer_row){.key = "not_ranked", .faces = FACE_JSON, .json = "not_ranked.%c"});
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct standing *standing = &comparing->ranking->options[o];
     ranked[1 + o] = cell_flag(standing->ranked);
@@ -428,6 +428,19 @@ static struct answer_table document_table(const struct comparing *comparing) {
   return table;
 }
 
+// The verdict; of a single option what it costs.
+static const char *sentence_of(const struct comparing *comparing) {
+  const struct scenario *scenario = comparing->scenario;
+  const int cost = model_find(scenario->model, "cost_per_mtok");
+  if (scenario->option_count > 1)
+    return arena_printf(comparing->arena, "%s.",
+                        verdict_text(scenario, comparing->ranking, comparing->arena));
+  return arena_printf(
+      comparing->arena, "%s costs %s of output tokens.", option_at(comparing, 0)->id,
+      quantity_words(option_value(scenario, option_at(comparing, 0), cost, 0),
+                     &scenario->model->declarations[cost].unit, 4, comparing->arena));
+}
+
 struct answer compare_answer(const struct scenario *scenario, struct arena *arena) {
   static const struct csv_field fields[] = {
       {"option", CSV_COLUMN}, {"accelerator", CSV_ABOUT}, {"case", CSV_CASE},
@@ -437,22 +450,19 @@ struct answer compare_answer(const struct scenario *scenario, struct arena *aren
                                       .ranking = ranking_of(scenario, arena),
                                       .simulation = interval_simulate(scenario, arena),
                                       .arena = arena};
-  struct answer_table tables[] = {finance_difference(scenario, arena),
-                                  figures_table(&comparing),
-                                  items_table(&comparing),
-                                  inputs_table(&comparing),
-                                  options_table(&comparing),
-                                  verdict_table(&comparing),
-                                  document_table(&comparing)};
-  tables[0].faces = FACE_JSON;
-  struct answer answer = {.kind = "compare",
-                          .name = "options",
-                          .sentence = verdict_text(scenario, comparing.ranking, arena),
-                          .warnings = scenario->warnings,
-                          .schema = 1,
-                          .csv = fields,
-                          .csv_count = COUNT(fields)};
+  const struct answer_table tables[] = {
+      figures_table(&comparing), items_table(&comparing),    inputs_table(&comparing),
+      verdict_table(&comparing), document_table(&comparing), finance_difference(scenario, arena)};
+  struct answer answer = answer_new("compare", "options", NULL, scenario, arena);
+  answer.sentence = sentence_of(&comparing);
+  answer.warnings = scenario->warnings;
+  answer.schema = 1;
+  answer.csv = fields;
+  answer.csv_count = COUNT(fields);
   answer_set_tables(&answer, tables, COUNT(tables), arena);
+  answer.tables[answer.table_count - 1].faces = FACE_JSON;
+  add_options(&comparing, &answer);
+  add_workloads(&comparing, &answer);
   compare_notes(&answer, scenario, comparing.ranking, comparing.simulation, arena);
   return answer;
 }

@@ -1,9 +1,14 @@
 // Answers as JSON.
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
 #include "reports/answers/faces.h"
 #include "reports/print/json_out.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // What the keys in a place stand for.
@@ -229,8 +234,9 @@ static void put_table(json_t *at, const struct answer_table *table, struct arena
     for (size_t c = first; c < table->column_count; c++) {
       if (!column_shown(table, c, FACE_JSON))
         continue;
-      const struct place_names names = {table->rows ? table->rows[r].key : NULL,
-                                        table->columns[c].key, shown, arena};
+      const struct place_names names = {
+          table->rows && table->rows[r].key ? table->rows[r].key : cell_at(table, r, 0)->text,
+          table->columns[c].key, shown, arena};
       put_cell(at, table, r, c, place, &names);
     }
     shown++;

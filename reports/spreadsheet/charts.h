@@ -7,7 +7,12 @@
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_CHARTS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_CHARTS_H
 
+#include "base/arena.h"
+#include "model/cost/units.h"
 #include "reports/spreadsheet/book.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 enum { CHART_WIDTH = 740, CHART_HEIGHT = 310, CHART_ROWS = 16 }; // pixels, and rows with a margin
 
@@ -49,10 +54,9 @@ lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
                                  const struct chart_range *y, const char *name, size_t option);
 
 // On the left half of a sheet (slot 0) or beside that; `about` is read to who cannot see it.
-void chart_place(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row, int slot,
-                 const char *about);
+void chart_place(struct book *book, lxw_chart *chart, int row, int slot, const char *about);
 
-void chart_place_sized(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row,
-                       int width, int height, const char *about);
+void chart_place_sized(struct book *book, lxw_chart *chart, int row, int width, int height,
+                       const char *about);
 
 #endif

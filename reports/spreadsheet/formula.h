@@ -9,8 +9,11 @@
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_FORMULA_H
 #define PERTOKEN_REPORTS_SPREADSHEET_FORMULA_H
 
-#include "model/cost/graph.h"
+#include "base/arena.h"
+#include "model/cost/formula.h"
+#include "model/cost/model.h"
 #include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/names.h"
 
 // Where the formulas of one calculation sheet find what they read.
 struct references {
@@ -38,5 +41,9 @@ const char *spreadsheet_formula(const struct declaration *item, const struct nod
 // "B7", "$B$7", "$B7": a cell's address, row and column from 0.
 enum address { ADDRESS_RELATIVE, ADDRESS_ROW = 1, ADDRESS_COLUMN = 2, ADDRESS_ABSOLUTE = 3 };
 const char *cell_address(int row, int column, enum address fixed, struct arena *arena);
+
+// "'h200'!F12"
+const char *sheet_address(const char *sheet, int row, int column, enum address fixed,
+                          struct arena *arena);
 
 #endif
