@@ -1,9 +1,17 @@
 #include "model/questions/difference.h"
 
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "base/diagnostics.h"
+#include "model/cost/model.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 

@@ -11,10 +11,12 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_FITTING_H
 #define PERTOKEN_MODEL_QUESTIONS_FITTING_H
 
+#include "model/scenario/option.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/evidence/fit.h"
 #include "model/evidence/memory.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stdbool.h>
