@@ -76,7 +76,7 @@ def test_wrong():
         said = wrong(how, FAILED, WRONG_VOCAB=ORACLE_VOCAB)
         expect("WRONG: its results differ from the default's" in said, said)
     expect('WRONG: the device failed' in wrong('failed', FAILED), 'failed')
-    expect('not here: this shape' in wrong('refused', DONE), 'refused')
+    expect('not here: the device does not support this shape' in wrong('refused', DONE), 'refused')
     expect(re.search(r' \d+\.\d\d\d ', wrong('nothing', DONE)), 'not wrong at all')
 
 
