@@ -41,11 +41,12 @@ static const char *option_of(const struct telling *telling, const struct outcome
 
 // The outcomes of a kind, and how many.
 static size_t outcomes_of(const struct telling *telling, enum outcome_kind kind,
-                          const struct outcome **list) {
+                          const struct outcome ***list) {
   size_t count = 0;
+  *list = arena_array(telling->arena, telling->simulation->outcome_count, sizeof **list);
   for (size_t i = 0; i < telling->simulation->outcome_count; i++)
     if (telling->simulation->outcomes[i].kind == kind)
-      list[count++] = &telling->simulation->outcomes[i];
+      (*list)[count++] = &telling->simulation->outcomes[i];
   return count;
 }
 
@@ -71,8 +72,8 @@ static struct answer_table statistics_table(const struct telling *telling, enum 
                                             const char *heading) {
   enum { ROWS = SIMULATE_LEVELS + 4 };
   const struct simulation *simulation = telling->simulation;
-  const struct outcome *outcomes[simulation->option_count];
-  const size_t count = outcomes_of(telling, kind, outcomes);
+  const struct outcome **outcomes;
+  const size_t count = outcomes_of(telling, kind, &outcomes);
   struct answer_column *columns = arena_array(telling->arena, 1 + count, sizeof *columns);
   columns[0] = (struct answer_column){.key = "statistic", .title = heading};
   for (size_t i = 0; i < count; i++)
@@ -384,8 +385,8 @@ struct answer simulation_answer(const struct simulation *simulation, const char 
   const char *of_savings = simulation->options[simulation->baseline];
   // In detail, the savings or, of a single option, its cost.
   const enum outcome_kind kind = simulation->option_count > 1 ? OUTCOME_SAVING : OUTCOME_COST;
-  const struct outcome *outcomes[simulation->option_count];
-  const size_t count = outcomes_of(&telling, kind, outcomes);
+  const struct outcome **outcomes;
+  const size_t count = outcomes_of(&telling, kind, &outcomes);
   const bool influences = simulation->influence_draws || simulation->by_ranks;
   struct answer_table *tables = arena_array(arena, 7 + count, sizeof *tables);
   size_t tabled = 0;

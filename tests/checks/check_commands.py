@@ -577,6 +577,15 @@ def check_finance_views(folder):
             equal(there, {name: items[option][name] for name in there}, f"{view['name']} of {option}")
             equal(set(there), set(view['units']), f"units of {view['name']}")
     equal(result['difference'], run_json('compare', path)['difference'], 'difference')
+    lines = {}
+    for row in run_csv('finance', path):
+        lines.setdefault((row['view'], row['option'], row['item']), []).append(row['value'])
+    for view in result['views']:
+        for option, there in view['options'].items():
+            for name, value in there.items():
+                values = value if isinstance(value, list) else [value]
+                equal([float(text) for text in lines.pop((view['name'], option, name))], values, f'CSV: {name}')
+    equal({view for view, _, _ in lines}, {'difference'}, 'CSV beyond the views')
     names = [name for view in result['views'] for name in view['units']]
     equal(len(names), len(set(names)), 'a line item in two views')
     expect(narrow(run('finance', path, '-q').stdout), 'too wide')
