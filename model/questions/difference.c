@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/diagnostics.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+
 static bool is_input(const struct option *option, int declaration) {
   return option->graph->state[declaration] == GRAPH_INPUT;
 }

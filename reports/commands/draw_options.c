@@ -2,8 +2,16 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/chance/draw.h"
+#include "reports/print/format.h"
 
 enum { USUAL_SEED = 1 };
 

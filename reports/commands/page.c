@@ -1,6 +1,12 @@
 #include "reports/page/page.h"
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/scenario/resolution.h"
+#include "model/scenario/scenario.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/run.h"
+#include "reports/print/output.h"
 
 #include <string.h>
 
