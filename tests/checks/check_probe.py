@@ -238,7 +238,7 @@ BAD = [
     (RUN + ('--context', '999999999'), 'expected --context'),
     (RUN + ('--layers', '8,4'), 'ascending'),
     (RUN + ('--layers', '1,2,3,4'), 'one depth, or two or three'),
-    (RUN + ('--layers', '31'), 'smollm-135m has 30 layers, --layers asks for 31'),
+    (RUN + ('--layers', '31'), 'smollm-135m has 30 layers, but --layers asks for 31'),
     (RUN + ('--threads', '-1'), 'expected --threads'),
     (RUN + ('--threads', '1025'), 'expected --threads to be whole numbers from 0 to 1024'),
     (RUN + ('--seed', '-1'), 'expected --seed'),
