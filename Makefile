@@ -35,7 +35,8 @@ STANDARD      := -std=c11 -D_GNU_SOURCE
 COMPILE = $(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(SANITIZE) $(INCLUDES) $(CPPFLAGS) -MMD -MP -c
 LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(LDFLAGS)
 
-# Everything but the two main() goes into one archive; a program takes from it what it calls.
+# Everything but the two main() goes into two archives, base and model into one, the rest into the
+# other; a program takes from them what it calls.
 # What the GPUs' backends do without a GPU is in it for the tests; the rest of them are plugins.
 KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/host/%.c,crew plan launches tuning)
 SOURCES := $(wildcard base/*.c model/*/*.c reports/*/*.c probe/*/*.c) $(KERNELS)
@@ -48,22 +49,27 @@ PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/commands/main.c),$(BUILD)/pe
 KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch]) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
 # Loops over blocks of draws: vectorised, and never so that a result depends on the processor.
-BLOCKS := chance/draw chance/distribution chance/quantile_sketch whatif/instruction simulate/sampler \
+BLOCKS := chance/draw chance/distribution chance/quantile_sketch cost/operation simulate/sampler \
   simulate/simulate questions/solve_spread
 $(BLOCKS:%=$(BUILD)/obj/model/%.o): COMPILE += -O3 -fopenmp -ffp-contract=off -fno-math-errno \
   -fno-trapping-math
+MODEL_OBJECTS = $(filter $(BUILD)/obj/base/% $(BUILD)/obj/model/%,$(OBJECTS))
+MODEL   := $(BUILD)/libmodel.a
 LIBRARY := $(BUILD)/libpertoken.a
-SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
+SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
+SUPPORT := $(BUILD)/libsupport.a
 # A test's name says enough: $(BUILD)/tests/test_x is made of tests/ROOM/test_x.c.
 TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
 TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SOURCES))))
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/obj/%.o)
-EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT) $(TEST_OBJECTS)
+DEEP_TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(shell grep -l '^// Deep only:' $(TEST_SOURCES)))))
+SANITIZED_TESTS := $(addprefix $(BUILD)/tests/,$(shell sed -n 's/^\([a-z]\S*\).*/\1/p' tests/sanitized))
+EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT_OBJECTS) $(TEST_OBJECTS)
 
 # A make called without -j uses every core for the builds below.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all tests with-sanitizers setup demo test test-full bench gallery fuzz lint install clean help
+.PHONY: all tests deep-tests sanitized-tests with-sanitizers sanitized setup demo test test-deep bench gallery fuzz lint install clean help
 
 include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk \
                    tests/*/*/build.mk)
@@ -72,26 +78,35 @@ all: $(PROGRAMS) $(PLUGINS) $(MPI_PLUGIN) $(LADDER) ## build the programs, and G
 	@:
 	$(GPU_WORDS)
 
-tests: $(TESTS)
+# What `make test` builds, and what `make test-deep` adds: tests/README.md.
+tests: $(filter-out $(DEEP_TESTS),$(TESTS))
+deep-tests: $(TESTS)
+sanitized-tests: $(SANITIZED_TESTS)
+tests deep-tests sanitized-tests:
 	@:
 
-$(LIBRARY): $(OBJECTS)
+$(LIBRARY): $(filter-out $(MODEL_OBJECTS),$(OBJECTS))
+$(MODEL): $(MODEL_OBJECTS)
+$(SUPPORT): $(SUPPORT_OBJECTS)
+$(LIBRARY) $(MODEL) $(SUPPORT):
 	@echo "  archive $@"
 	$(Q)rm -f $@ && ar qcs $@ $^
 
 $(BUILD)/pertoken: $(BUILD)/obj/reports/commands/main.o
 $(BUILD)/pertoken-probe: $(BUILD)/obj/probe/commands/main.o
-$(PROGRAMS): $(LIBRARY)
+$(PROGRAMS): $(LIBRARY) $(MODEL)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-$(foreach o,$(TEST_OBJECTS),$(eval $(BUILD)/tests/$(basename $(notdir $(o))): $(o)))
-$(TESTS): $(SUPPORT) $(LIBRARY)
+# Of base and model, what is tested needs nothing else.
+needs = $(SUPPORT) $(if $(filter $(BUILD)/obj/tests/base/% $(BUILD)/obj/tests/model/%,$(1)),,$(LIBRARY)) $(MODEL)
+$(foreach o,$(TEST_OBJECTS),$(eval $(BUILD)/tests/$(basename $(notdir $(o))): $(o) $(call needs,$(o))))
+$(TESTS):
 	@mkdir -p $(@D)
 	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS) -lcmocka
+	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka
 
-$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY) $(MODEL)
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
@@ -146,16 +161,22 @@ demo: ## set up, build, measure this machine, and make the example's table and w
 	build/pertoken compare $$scenario -q && build/pertoken report $$scenario -q -o $(DEMO)/tco.xlsx
 	@echo "The workbook: $(DEMO)/tco.xlsx"
 
-test: ## set up, build with and without sanitizers, run every test that needs no GPU
-test-full: ## the same with the long checks
-test test-full:
+# The kernels run on the emulator in both; only test-deep needs what they become for each GPU.
+test: ## set up, build, and run the tests that one waits for: minutes
+	@$(SETUP) build page test
+	@$(MAKE) $(PARALLEL) GPU=$(or $(GPU),no) all tests sanitized
+	@tests/run
+
+test-deep: ## what `test` leaves out: all GPUs' machine code, sanitizers everywhere, many more cases
 	@$(SETUP) build page test gpu
-	@$(MAKE) $(PARALLEL) all tests with-sanitizers
-	@tests/run $(if $(filter test-full,$@),full)
+	@$(MAKE) $(PARALLEL) all deep-tests with-sanitizers
+	@tests/run deep
 
 # The charts are both variants', and fetched once. One make of both leaves no core idle in between.
+sanitized: $(PAGE_CHARTS)
+	@$(MAKE) VARIANT=asan sanitized-tests
 with-sanitizers: $(PAGE_CHARTS)
-	@$(MAKE) VARIANT=asan all tests
+	@$(MAKE) VARIANT=asan all deep-tests
 
 bench: ## measure speed
 	@$(SETUP) build bench

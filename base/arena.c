@@ -35,7 +35,7 @@ static struct arena_block *new_block(size_t size) {
   return block;
 }
 
-// A large piece goes behind the block in use, so that the room left there is not lost.
+// A large piece goes behind the block in use, so that the room left in that is not lost.
 static struct arena_block *add_block(struct arena *arena, size_t size) {
   struct arena_block *block = new_block(size > block_size ? size : block_size);
   struct arena_block **link = &arena->blocks;
@@ -75,6 +75,12 @@ void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t 
   if (old_count)
     memcpy(grown, old, old_count * size);
   return grown;
+}
+
+void *arena_room(struct arena *arena, void *list, size_t count, size_t size) {
+  if (count & (count - 1))
+    return list;
+  return arena_grow(arena, list, count, count ? 2 * count : 1, size);
 }
 
 char *arena_copy(struct arena *arena, const char *text) {

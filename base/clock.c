@@ -1,5 +1,6 @@
 #include "base/clock.h"
 
+#include <stddef.h>
 #include <time.h>
 
 static double machine_now(void *context) {

@@ -1,4 +1,4 @@
-// clock: the time that the probe measures with, injectable so that tests need not wait.
+// clock: the time that the probe measures with, passed in so that tests need not wait.
 #ifndef PERTOKEN_BASE_CLOCK_H
 #define PERTOKEN_BASE_CLOCK_H
 
@@ -8,7 +8,7 @@ struct clock {
   void *context;
 };
 
-// The machine's monotonic clock.
+// The machine's monotonic clock; it needs no context.
 extern const struct clock machine_clock;
 
 static inline double clock_now(const struct clock *clock) {

@@ -16,9 +16,9 @@ struct table_key {
   UT_hash_handle hh;
 };
 
-// The text goes to libcsv line by line: so a row's line is known, and reading can go on after an
-// error. Cells and their texts are written to arrays as large as the text can need.
-struct reader {
+// The text goes to libcsv line by line, so that a row's line is known and reading can go on after
+// an error. Cells and their texts are written to arrays as large as the text can need.
+struct csv_reader {
   struct csv_parser parser;
   struct arena *arena;
   struct diagnostics *diagnostics;
@@ -73,7 +73,7 @@ static struct place cell_place(const struct source *source, struct table_row row
   return place_in(source, row, offset - row.offset);
 }
 
-static const char *keep_text(struct reader *reader, const char *text, size_t length) {
+static const char *keep_text(struct csv_reader *reader, const char *text, size_t length) {
   if (length == 0)
     return "";
   char *kept = reader->texts;
@@ -82,7 +82,7 @@ static const char *keep_text(struct reader *reader, const char *text, size_t len
   return kept;
 }
 
-static void keep_name(struct reader *reader, const char *text) {
+static void keep_name(struct csv_reader *reader, const char *text) {
   if (reader->filled == reader->names_room) {
     const size_t room = reader->names_room ? 2 * reader->names_room : 32;
     reader->names =
@@ -94,7 +94,7 @@ static void keep_name(struct reader *reader, const char *text) {
 
 // libcsv: a cell has ended.
 static void on_cell(void *text, size_t length, void *data) {
-  struct reader *reader = data;
+  struct csv_reader *reader = data;
   const struct table *table = reader->table;
   if (!reader->places) {
     keep_name(reader, keep_text(reader, text, length));
@@ -112,12 +112,13 @@ static bool is_repeated(const char *const *names, size_t number) {
   return false;
 }
 
-static void check_header(const struct reader *reader) {
+static void check_header(const struct csv_reader *reader) {
   const struct table *table = reader->table;
   const char *const *names = table->column_names;
-  if (table->columns > CSV_COLUMNS) {
-    diagnostics_error(reader->diagnostics, cell_place(table->source, table->header, CSV_COLUMNS),
-                      "expected at most %d columns, found %zu", CSV_COLUMNS, table->columns);
+  if (table->columns > MAX_CSV_COLUMNS) {
+    diagnostics_error(reader->diagnostics,
+                      cell_place(table->source, table->header, MAX_CSV_COLUMNS),
+                      "expected at most %d columns, found %zu", MAX_CSV_COLUMNS, table->columns);
     return;
   }
   for (size_t i = 0; i < table->columns; i++) {
@@ -139,7 +140,7 @@ static size_t count_lines(const struct source *source) {
 }
 
 // Every kept row takes a line or more, every kept cell a byte or more.
-static void finish_header(struct reader *reader) {
+static void finish_header(struct csv_reader *reader) {
   struct table *table = reader->table;
   const size_t lines = count_lines(table->source), bytes = table->source->size + 1;
   table->header = reader->row;
@@ -151,7 +152,7 @@ static void finish_header(struct reader *reader) {
   reader->cells = arena_array(reader->arena, cells + table->columns, sizeof *reader->cells);
 }
 
-static void finish_row(struct reader *reader) {
+static void finish_row(struct csv_reader *reader) {
   struct table *table = reader->table;
   if (reader->filled == table->columns) {
     reader->places[table->rows++] = reader->row;
@@ -167,7 +168,7 @@ static void finish_row(struct reader *reader) {
 // libcsv: a row has ended.
 static void on_row(int end, void *data) {
   (void)end;
-  struct reader *reader = data;
+  struct csv_reader *reader = data;
   if (reader->places)
     finish_row(reader);
   else
@@ -176,7 +177,7 @@ static void on_row(int end, void *data) {
   reader->row_texts = reader->texts;
 }
 
-static void start_parser(struct reader *reader) {
+static void start_parser(struct csv_reader *reader) {
   csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL);
   csv_set_blk_size(&reader->parser, 4096);
 }
@@ -188,8 +189,8 @@ static struct table_row line_after(const struct source *source, struct table_row
   return (struct table_row){offset, line.line + 1};
 }
 
-// Drops the row being read and goes on behind `line`.
-static void resume_after(struct reader *reader, struct table_row line) {
+// Drops the row being read and goes on after `line`.
+static void resume_after(struct csv_reader *reader, struct table_row line) {
   reader->next = line_after(reader->table->source, line);
   reader->filled = 0;
   reader->texts = reader->row_texts;
@@ -197,9 +198,9 @@ static void resume_after(struct reader *reader, struct table_row line) {
   start_parser(reader);
 }
 
-// A quote that is open at the end of a line may be closed on a later one. Where that goes wrong,
-// the fault lies most likely in the line that opens it, and the lines behind deserve to be read.
-static void report_open_quote(struct reader *reader) {
+// A quote that is open at the end of a line may be closed on a later one. If it is not, the fault
+// most likely lies in the line that opens it, and the lines after that are worth reading.
+static void report_open_quote(struct csv_reader *reader) {
   const struct source *source = reader->table->source;
   const struct place place = cell_place(source, reader->row, reader->filled);
   diagnostics_error(reader->diagnostics, place,
@@ -210,7 +211,7 @@ static void report_open_quote(struct reader *reader) {
   resume_after(reader, line);
 }
 
-static void report_quote(struct reader *reader, struct table_row line, size_t column) {
+static void report_quote(struct csv_reader *reader, struct table_row line, size_t column) {
   const struct source *source = reader->table->source;
   const bool stray = source->text[line.offset + column] == '"';
   diagnostics_error(
@@ -220,17 +221,17 @@ static void report_quote(struct reader *reader, struct table_row line, size_t co
   resume_after(reader, line);
 }
 
-// False after an error that makes the line unfit for libcsv. The length is that without line end.
-static bool check_line(struct reader *reader, struct table_row line, size_t length) {
+// False after an error that makes the line unfit for libcsv. `length` does not count the line end.
+static bool check_line(struct csv_reader *reader, struct table_row line, size_t length) {
   const struct source *source = reader->table->source;
   const char *text = source->text + line.offset;
   const char *carriage_return = memchr(text, '\r', length);
-  if (length > CSV_LINE_BYTES) {
+  if (length > MAX_CSV_LINE) {
     diagnostics_error(reader->diagnostics, place_in(source, line, 0),
-                      "expected a line of at most %d bytes, found %zu", CSV_LINE_BYTES, length);
+                      "expected a line of at most %d bytes, found %zu", MAX_CSV_LINE, length);
   } else if (carriage_return) {
     diagnostics_error(reader->diagnostics, place_in(source, line, (size_t)(carriage_return - text)),
-                      "expected no carriage return amid a line");
+                      "expected no carriage return within a line");
   } else {
     return true;
   }
@@ -238,7 +239,7 @@ static bool check_line(struct reader *reader, struct table_row line, size_t leng
   return false;
 }
 
-static void read_line(struct reader *reader) {
+static void read_line(struct csv_reader *reader) {
   const struct source *source = reader->table->source;
   const struct table_row line = reader->next;
   const char *text = source->text + line.offset;
@@ -264,7 +265,7 @@ static void read_line(struct reader *reader) {
 }
 
 // Without a header nothing can be said about the rows, so an error in it ends the reading.
-static void read_lines(struct reader *reader) {
+static void read_lines(struct csv_reader *reader) {
   const size_t size = reader->table->source->size;
   const size_t errors = reader->diagnostics->errors;
   do {
@@ -285,7 +286,7 @@ struct table *csv_read(const struct source *source, const char *name, struct are
   struct table *table = arena_alloc(arena, sizeof *table);
   *table = (struct table){.name = name, .source = source, .catalog = -1};
   char *texts = arena_alloc(arena, source->size + 2);
-  struct reader reader = {
+  struct csv_reader reader = {
       .arena = arena,
       .diagnostics = diagnostics,
       .table = table,
@@ -369,7 +370,7 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The exponent that begins here is skipped; a text that is none stays where it is.
+// Skips the exponent that begins here, if one does.
 static const char *skip_exponent(const char *text) {
   if (*text != 'e' && *text != 'E')
     return text;
@@ -381,7 +382,7 @@ static const char *skip_exponent(const char *text) {
   return p;
 }
 
-// A whole number below 2^53 over a power of ten up to 10^22 divides to the nearest double: the one
+// A whole number below 2^53 divided by a power of ten up to 10^22 gives the nearest double: the one
 // that strtod would find, only sooner.
 bool csv_number(const char *text, double *out) {
   static const double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,

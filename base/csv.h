@@ -1,7 +1,7 @@
 // csv: the text of a CSV file (RFC 4180, comma, UTF-8, LF or CRLF) as a table of text cells.
 //
-// The first line names the columns. Blank lines are skipped; spaces around an unquoted cell do not
-// count. Cells point into one buffer of the arena, so a table lives as long as its arena.
+// The first line names the columns. Blank lines are skipped; blanks around an unquoted cell do not
+// count. Cells point into one buffer in the arena, so a table lives as long as its arena.
 #ifndef PERTOKEN_BASE_CSV_H
 #define PERTOKEN_BASE_CSV_H
 
@@ -27,21 +27,22 @@ struct table {
   const struct table_row *places;  // [rows]
   struct table_row header;
   const struct table_key *keys; // of table_index, else NULL
-  int catalog;                  // an enum catalog_table; -1 for any other table
+  int catalog;                  // of the catalogue's own tables which; -1 for any other
 };
 
-enum { CSV_LINE_BYTES = 65536, CSV_COLUMNS = 256 }; // more is an error
+// More is an error: bytes of a line without its line end, columns of a table.
+enum { MAX_CSV_LINE = 65536, MAX_CSV_COLUMNS = 256 };
 
-// Reports every error of the text, each with its place: no header, a blank or repeated column name,
+// Reports every error in the text, each with its place: no header, a blank or repeated column name,
 // a row with too few or too many cells, a stray or unclosed quote, an over-long line, a carriage
-// return amid a line. Without a readable header the rows are not looked at. NULL after errors.
+// return within a line. Without a readable header the rows are not read. NULL after errors.
 struct table *csv_read(const struct source *source, const char *name, struct arena *arena,
                        struct diagnostics *diagnostics);
 
 // The number of a column, or -1.
 int table_column(const struct table *table, const char *name);
 
-// The column must exist: that is asserted, never an error. "" when blank.
+// The cell of a column that must exist: that is asserted, never an error. "" when blank.
 const char *table_cell(const struct table *table, size_t row, const char *column);
 
 // False when the cell is blank or holds no finite decimal number; *out is then unchanged.
@@ -53,8 +54,8 @@ struct place table_place(const struct table *table, size_t row, const char *colu
 // Where the header begins.
 struct place table_header_place(const struct table *table);
 
-// Makes table_find work on the cells of one column. A blank cell and one that repeats another is an
-// error. Returns 0 or -1.
+// Makes table_find work on the cells of one column. A blank or repeated cell is an error. Returns 0
+// or -1.
 int table_index(struct table *table, const char *column, struct arena *arena,
                 struct diagnostics *diagnostics);
 

@@ -8,9 +8,9 @@
 #include <uniwidth.h>
 
 enum {
-  widest_line = 160, // columns; a longer line is shown as a window around the place
-  widest_tab = 8,
-  longest_name = 127,
+  max_line_columns = 160, // columns; a longer line is shown as a window around the place
+  max_tab_columns = 8,
+  max_name = 127,
 };
 
 static const char indent[] = "  ";
@@ -27,12 +27,8 @@ static const char plain_colour[] = "\033[0m";
 
 static void add(struct diagnostics *diagnostics, enum severity severity, struct place place,
                 const char *message) {
-  if (diagnostics->count == diagnostics->capacity) {
-    const size_t capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
-    diagnostics->list = arena_grow(diagnostics->arena, diagnostics->list, diagnostics->count,
-                                   capacity, sizeof *diagnostics->list);
-    diagnostics->capacity = capacity;
-  }
+  diagnostics->list = arena_room(diagnostics->arena, diagnostics->list, diagnostics->count,
+                                 sizeof *diagnostics->list);
   diagnostics->list[diagnostics->count++] = (struct diagnostic){severity, place, message};
   if (severity == SEVERITY_ERROR)
     diagnostics->errors++;
@@ -65,8 +61,8 @@ void diagnostics_warning(struct diagnostics *diagnostics, struct place place, co
     add(diagnostics, SEVERITY_WARNING, place, message);
 }
 
-// One character of a text that may hold anything: what a terminal would act on (escape sequences)
-// or could not show is replaced by U+FFFD.
+// One character of a text that may hold anything: whatever a terminal would act on (escape
+// sequences) or could not show is replaced with U+FFFD.
 struct character {
   uint8_t bytes[6];
   int length; // of bytes
@@ -78,7 +74,7 @@ static struct character next_character(const char *text, const char *end) {
   ucs4_t code;
   struct character character = {.used =
                                     u8_mbtouc(&code, (const uint8_t *)text, (size_t)(end - text))};
-  character.width = code == '\t' ? widest_tab : uc_width(code, "UTF-8");
+  character.width = code == '\t' ? max_tab_columns : uc_width(code, "UTF-8");
   if (character.width < 0) {
     code = 0xFFFD;
     character.width = 1;
@@ -150,12 +146,12 @@ static struct window choose_window(const char *line, size_t length, int column) 
   const char *end = line + length;
   const size_t offset = column > 0 ? (size_t)column - 1 : 0;
   struct window window = {line, end, line + (offset < length ? offset : length), false, false};
-  if (text_width(line, end) <= widest_line)
+  if (text_width(line, end) <= max_line_columns)
     return window;
 
   const int before = text_width(line, window.at);
-  window.start = after_columns(line, window.at, before - widest_line / 2);
-  window.end = after_columns(window.start, end, widest_line);
+  window.start = after_columns(line, window.at, before - max_line_columns / 2);
+  window.end = after_columns(window.start, end, max_line_columns);
   window.cut_before = window.start > line;
   window.cut_after = window.end < end;
   return window;
@@ -215,7 +211,7 @@ static bool same_letter(char a, char b) {
 // Letters to insert, drop, replace or swap with their neighbour to make `a` of `b` (the optimal
 // string alignment distance), row by row; row i holds the distances of the first i letters of a.
 static int edit_distance(const char *a, size_t a_length, const char *b, size_t b_length) {
-  int rows[3][longest_name + 1];
+  int rows[3][max_name + 1];
   int *two_back = rows[0], *last = rows[1], *row = rows[2];
   for (size_t j = 0; j <= b_length; j++)
     last[j] = (int)j;
@@ -240,12 +236,12 @@ const char *nearest_name(const char *name, const char *const *candidates, size_t
   const char *nearest = NULL;
   int nearest_distance = 0;
   const size_t name_length = strlen(name);
-  if (name_length > longest_name)
+  if (name_length > max_name)
     return NULL;
 
   for (size_t i = 0; i < count; i++) {
     const size_t length = strlen(candidates[i]);
-    if (length > longest_name)
+    if (length > max_name)
       continue;
     const int longer = (int)(length > name_length ? length : name_length);
     const int distance = edit_distance(name, name_length, candidates[i], length);

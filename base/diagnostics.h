@@ -1,7 +1,7 @@
-// diagnostics: the one way in which anything here reports trouble.
+// diagnostics: the one way to report trouble.
 //
-// Functions add errors and warnings and go on as long as that makes sense, so that one run shows
-// all that is wrong with a file; they return 0 or -1. Only main prints and only main exits.
+// Functions add errors and warnings and carry on as long as that makes sense, so that one run shows
+// everything that is wrong with a file; they return 0 or -1. Only main prints, and only main exits.
 #ifndef PERTOKEN_BASE_DIAGNOSTICS_H
 #define PERTOKEN_BASE_DIAGNOSTICS_H
 
@@ -22,18 +22,19 @@ struct diagnostic {
 
 struct diagnostics {
   struct arena *arena;
-  struct diagnostic *list; // in the order of reporting
-  size_t count, capacity;
+  struct diagnostic *list; // [count], in the order of reporting
+  size_t count;
   size_t errors;
   bool machine_failed; // a disk or device failed: exit status 3 rather than 2
 };
 
-// A zeroed struct with `arena` set is ready for use.
+// A zeroed struct with `arena` set is ready for use; messages are kept in that arena.
+
 // The message says what was expected, in one sentence without a full stop.
 void diagnostics_error(struct diagnostics *diagnostics, struct place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// A warning whose text was already given is not repeated.
+// A warning with the same text as an earlier one is dropped.
 void diagnostics_warning(struct diagnostics *diagnostics, struct place place, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 
@@ -44,7 +45,7 @@ void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool
 // (distance over a third of the longer length, at least 1). Case does not count.
 const char *nearest_name(const char *name, const char *const *candidates, size_t count);
 
-// "; did you mean 'NAME'?" to end a message with, or "" without a name.
+// "; did you mean 'NAME'?" to end a message with; "" if name is NULL.
 const char *did_you_mean(const char *name, struct arena *arena);
 
 #endif

@@ -1,13 +1,14 @@
 #include "base/ini.h"
 
 #include <ini.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define uthash_malloc(size)       arena_alloc(arena, size)
 #define uthash_free(memory, size) ((void)(memory))
 #include <uthash.h>
 
-// A section or a key met before: "option h200", "option h200]discount".
+// A section or a key seen before: "option h200", "option h200]discount".
 struct seen {
   const char *id;
   int line;
@@ -15,31 +16,31 @@ struct seen {
   UT_hash_handle hh;
 };
 
-struct reader {
+struct ini_reader {
   const struct source *source;
   struct arena *arena;
   struct diagnostics *diagnostics;
   struct ini *ini;
   struct seen *seen;
   const char *next; // the first byte not read yet
-  const char *line; // the line at hand: text, length without its line end, number
+  const char *line; // the current line: text, length without its line end, number
   size_t length;
   int number;
-  size_t section;      // of the keys at hand, where in_section
-  bool in_section;     // false before the first section and below a malformed one
-  bool below_repeated; // the section at hand repeats an earlier one
-  bool section_tried;  // a section was met, good or malformed, or its absence was reported
+  size_t section;      // of the current keys, if in_section
+  bool in_section;     // false before the first section and after a malformed one
+  bool below_repeated; // the current section repeats an earlier one
+  bool section_tried;  // a section was seen, good or malformed, or its absence was reported
 };
 
 static bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-static struct place place_at(const struct reader *reader, size_t offset) {
+static struct place place_at(const struct ini_reader *reader, size_t offset) {
   return (struct place){reader->source, reader->number, (int)offset + 1};
 }
 
-static bool next_line(struct reader *reader) {
+static bool next_line(struct ini_reader *reader) {
   const char *end = reader->source->text + reader->source->size;
   if (reader->next >= end)
     return false;
@@ -54,15 +55,15 @@ static bool next_line(struct reader *reader) {
 }
 
 // The offset of the first character at or after `from` that is not blank.
-static size_t skip_blanks(const struct reader *reader, size_t from) {
+static size_t skip_blanks(const struct ini_reader *reader, size_t from) {
   while (from < reader->length && is_blank(reader->line[from]))
     from++;
   return from;
 }
 
-// Where the comment behind a section or a key begins, or the length of the line. As in inih, a
-// semicolon counts after a blank only.
-static size_t find_comment(const struct reader *reader) {
+// Where the comment after a section or a key begins, or the length of the line. As in inih, a
+// semicolon only counts after a blank.
+static size_t find_comment(const struct ini_reader *reader) {
   for (size_t i = 1; i < reader->length; i++)
     if (reader->line[i] == ';' && is_blank(reader->line[i - 1]))
       return i;
@@ -70,42 +71,35 @@ static size_t find_comment(const struct reader *reader) {
 }
 
 // The offset of the first `wanted` in from..end, or `end`.
-static size_t find_char(const struct reader *reader, size_t from, size_t end, char wanted) {
+static size_t find_char(const struct ini_reader *reader, size_t from, size_t end, char wanted) {
   const char *found = from < end ? memchr(reader->line + from, wanted, end - from) : NULL;
   return found ? (size_t)(found - reader->line) : end;
 }
 
-static struct seen *find_seen(const struct reader *reader, const char *id) {
+static struct seen *find_seen(const struct ini_reader *reader, const char *id) {
   struct seen *seen;
   HASH_FIND_STR(reader->seen, id, seen);
   return seen;
 }
 
-static void add_seen(struct reader *reader, const char *id) {
+static void add_seen(struct ini_reader *reader, const char *id) {
   struct arena *arena = reader->arena; // uthash takes its memory from it
   struct seen *seen = arena_alloc(arena, sizeof *seen);
   *seen = (struct seen){.id = id, .line = reader->number, .section = reader->section};
   HASH_ADD_KEYPTR(hh, reader->seen, seen->id, strlen(seen->id), seen);
 }
 
-// Room for one more element in an array that doubles whenever its count is a power of two.
-static void *room_for_one(struct arena *arena, void *array, size_t count, size_t size) {
-  if ((count & (count - 1)) != 0)
-    return array;
-  return arena_grow(arena, array, count, count ? 2 * count : 1, size);
-}
-
-static void add_section(struct reader *reader, const char *kind, const char *argument) {
+static void add_section(struct ini_reader *reader, const char *kind, const char *argument) {
   struct ini *ini = reader->ini;
   ini->sections =
-      room_for_one(reader->arena, ini->sections, ini->section_count, sizeof *ini->sections);
+      arena_room(reader->arena, ini->sections, ini->section_count, sizeof *ini->sections);
   reader->section = ini->section_count++;
   ini->sections[reader->section] =
       (struct ini_section){.kind = kind, .argument = argument, .place = place_at(reader, 0)};
 }
 
 // Opens the section named by the bytes from..end, which neither begin nor end with a blank.
-static void open_section(struct reader *reader, size_t from, size_t end) {
+static void open_section(struct ini_reader *reader, size_t from, size_t end) {
   size_t kind_end = from;
   while (kind_end < end && !is_blank(reader->line[kind_end]))
     kind_end++;
@@ -129,7 +123,7 @@ static void open_section(struct reader *reader, size_t from, size_t end) {
   add_seen(reader, id);
 }
 
-static void read_section(struct reader *reader) {
+static void read_section(struct ini_reader *reader) {
   size_t limit = find_comment(reader);
   size_t close = find_char(reader, 1, limit, ']');
   size_t from = skip_blanks(reader, 1), end = close;
@@ -138,7 +132,7 @@ static void read_section(struct reader *reader) {
   reader->in_section = false;
   reader->section_tried = true;
 
-  // An unclosed section is opened all the same, so that its keys are checked and not missed.
+  // An unclosed section is opened anyway, so that its keys are checked and not missed.
   if (close == limit)
     diagnostics_error(reader->diagnostics, place_at(reader, end),
                       "expected ] after the section's name");
@@ -147,9 +141,9 @@ static void read_section(struct reader *reader) {
                       "expected a section's name, as in [scenario]");
   if (from >= end)
     return;
-  if (close - 1 > INI_SECTION_MAX) {
+  if (close - 1 > MAX_INI_SECTION) {
     diagnostics_error(reader->diagnostics, place_at(reader, 1),
-                      "a section's name has at most %d bytes, this one has %zu", INI_SECTION_MAX,
+                      "a section's name has at most %d bytes, this one has %zu", MAX_INI_SECTION,
                       close - 1);
     return;
   }
@@ -160,8 +154,8 @@ static void read_section(struct reader *reader) {
   open_section(reader, from, end);
 }
 
-// Whether the line at hand is a key that inih may split. Complains when it is not.
-static bool check_key(struct reader *reader) {
+// Whether the current line is a key that inih may split. Complains if it is not.
+static bool check_key(struct ini_reader *reader) {
   size_t limit = find_comment(reader);
   size_t equals = find_char(reader, 0, limit, '=');
   size_t colon = find_char(reader, 0, equals, ':');
@@ -183,8 +177,8 @@ static bool check_key(struct reader *reader) {
   return true;
 }
 
-// Whether inih may see the line at hand. What it would read otherwise than meant is refused here.
-static bool check_line(struct reader *reader, size_t room) {
+// Whether inih may see the current line. What it would misread is refused here.
+static bool check_line(struct ini_reader *reader, size_t room) {
   for (size_t i = 0; i < reader->length; i++) {
     unsigned char c = (unsigned char)reader->line[i];
     if ((c >= ' ' && c != 127) || c == '\t')
@@ -193,9 +187,9 @@ static bool check_line(struct reader *reader, size_t room) {
                       "control character 0x%02X; expected text with LF or CRLF line ends", c);
     return false;
   }
-  if (reader->length > INI_LINE_MAX || reader->length >= room) {
-    diagnostics_error(reader->diagnostics, place_at(reader, INI_LINE_MAX),
-                      "a line has at most %d bytes, this one has %zu", INI_LINE_MAX,
+  if (reader->length > MAX_INI_LINE || reader->length >= room) {
+    diagnostics_error(reader->diagnostics, place_at(reader, MAX_INI_LINE),
+                      "a line has at most %d bytes, this one has %zu", MAX_INI_LINE,
                       reader->length);
     return false;
   }
@@ -204,19 +198,19 @@ static bool check_line(struct reader *reader, size_t room) {
     return false;
   if (start > 0) {
     diagnostics_error(reader->diagnostics, place_at(reader, start),
-                      "a key or section begins in the first column; a value cannot run on over "
+                      "a key or section begins in the first column; a value cannot run over "
                       "several lines");
     return false;
   }
   if (reader->line[0] != '[')
     return check_key(reader);
   read_section(reader);
-  return false; // inih does not tell of sections without keys, so sections are read here alone
+  return false; // inih does not report sections without keys, so sections are read only here
 }
 
-// inih's reader: an accepted line as it stands, an empty one for any other.
+// inih's reader: an accepted line as it is, an empty one for any other.
 static char *feed_line(char *buffer, int size, void *user) {
-  struct reader *reader = user;
+  struct ini_reader *reader = user;
   if (!next_line(reader))
     return NULL;
   size_t length = check_line(reader, (size_t)size) ? reader->length : 0;
@@ -225,7 +219,7 @@ static char *feed_line(char *buffer, int size, void *user) {
   return buffer;
 }
 
-static struct place value_place(const struct reader *reader, const char *value) {
+static struct place value_place(const struct ini_reader *reader, const char *value) {
   size_t after = find_char(reader, 0, reader->length, '=') + 1;
   return place_at(reader, *value ? skip_blanks(reader, after) : after);
 }
@@ -233,14 +227,14 @@ static struct place value_place(const struct reader *reader, const char *value) 
 // inih's handler, called for the line that feed_line gave last.
 static int take_key(void *user, const char *section_name, const char *name, const char *value) {
   (void)section_name;
-  struct reader *reader = user;
+  struct ini_reader *reader = user;
   if (!reader->in_section)
     return 1;
   struct ini_section *section = &reader->ini->sections[reader->section];
   const char *id = arena_printf(reader->arena, "%s %s]%s", section->kind, section->argument, name);
   const struct seen *first = find_seen(reader, id);
   if (first) {
-    // Below a repeated section one error is enough: its keys repeat as a rule.
+    // One error is enough for a repeated section: its keys usually repeat, too.
     if (!reader->below_repeated)
       diagnostics_error(reader->diagnostics, place_at(reader, 0),
                         "key '%s' was already given in line %d", name, first->line);
@@ -248,7 +242,7 @@ static int take_key(void *user, const char *section_name, const char *name, cons
   }
   add_seen(reader, id);
   section->keys =
-      room_for_one(reader->arena, section->keys, section->key_count, sizeof *section->keys);
+      arena_room(reader->arena, section->keys, section->key_count, sizeof *section->keys);
   section->keys[section->key_count++] = (struct ini_key){
       .name = arena_copy(reader->arena, name),
       .value = arena_copy(reader->arena, value),
@@ -260,7 +254,7 @@ static int take_key(void *user, const char *section_name, const char *name, cons
 
 const struct ini *ini_read(const struct source *source, struct arena *arena,
                            struct diagnostics *diagnostics) {
-  struct reader reader = {
+  struct ini_reader reader = {
       .source = source,
       .arena = arena,
       .diagnostics = diagnostics,

@@ -1,14 +1,14 @@
 // ini: the text of an INI file as sections and keys, each with its place.
 //
-// The grammar is inih's, made strict: what inih would swallow without a word is an error here.
+// The grammar is inih's, made strict: what inih would silently accept is an error here.
 //   [kind]  or  [kind argument]     a section; spaces around kind and argument do not count
 //   key = value                     the value runs to the end of the line or to " ;"
 //   ; comment   # comment           whole lines; " ;" (a blank, a semicolon) also starts a comment
 //                                   after a value or a section, inside quotes too; "#" does not
-// LF and CRLF line ends are fine. Refused, with a place each: a line over INI_LINE_MAX bytes, an
-// indented key, a key outside any section, a key without a name, anything that is neither section
-// nor key nor comment, a malformed section name or one over INI_SECTION_MAX bytes, a repeated
-// section or key, and a file without any section. An empty value passes as "": callers decide.
+// Lines may end in LF or CRLF. Refused, each with its place: a line over MAX_INI_LINE bytes, an
+// indented key, a key outside any section, a key without a name, anything that is not a section, a
+// key or a comment, a malformed section name or one over MAX_INI_SECTION bytes, a repeated section
+// or key, and a file without any section. An empty value is read as "": callers decide.
 #ifndef PERTOKEN_BASE_INI_H
 #define PERTOKEN_BASE_INI_H
 
@@ -18,9 +18,9 @@
 
 #include <stddef.h>
 
-// inih cuts longer ones silently: lines in bytes without their line end, names between the
-// brackets.
-enum { INI_LINE_MAX = 199, INI_SECTION_MAX = 49 };
+// In bytes: a line without its line end, a name between its brackets. inih cuts longer ones
+// silently.
+enum { MAX_INI_LINE = 199, MAX_INI_SECTION = 49 };
 
 struct ini_key {
   const char *name, *value;
@@ -41,9 +41,9 @@ struct ini {
   size_t section_count;
 };
 
-// Named ini_read because inih's own function is ini_parse. Goes on after an error, so that all
-// errors of a file come in one run; they are counted in `diagnostics`. A repeated section or key is
-// left out: the first one stands. NULL only when nothing could be read: no section in the file.
+// Carries on after an error, so that one run shows all errors of a file; they are counted in
+// `diagnostics`. A repeated section or key is dropped: the first one counts. NULL only when the
+// file has no section. (inih's own function is called ini_parse.)
 const struct ini *ini_read(const struct source *source, struct arena *arena,
                            struct diagnostics *diagnostics);
 

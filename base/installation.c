@@ -1,10 +1,13 @@
 #include "base/installation.h"
 
+#include "base/source.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// The folder of the running program, or "." where the system does not tell.
+// The folder of the running program, or "." if the system does not say.
 static const char *own_folder(struct arena *arena) {
   char self[4096];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -23,34 +26,36 @@ static const char *short_path(const char *directory, struct arena *arena) {
   return text;
 }
 
+// The first of `beside` that, seen from the program's folder, has `file` in it; NULL: none.
+static const char *find_beside(const char *const *beside, size_t count, const char *file,
+                               struct arena *arena) {
+  const char *folder = own_folder(arena);
+  for (size_t i = 0; i < count; i++) {
+    const char *directory = arena_printf(arena, "%s/%s", folder, beside[i]);
+    if (access(arena_printf(arena, "%s/%s", directory, file), R_OK) == 0)
+      return directory;
+  }
+  return NULL;
+}
+
 const char *installation_data(const char *given, struct arena *arena,
                               struct diagnostics *diagnostics) {
   static const char *const beside[] = {"../share/pertoken/data", "../data", "../../data"};
   if (given)
     return given;
-  const char *folder = own_folder(arena);
-  for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
-    const char *directory = arena_printf(arena, "%s/%s", folder, beside[i]);
-    if (access(arena_printf(arena, "%s/accelerators.csv", directory), R_OK) == 0)
-      return short_path(directory, arena);
-  }
+  const char *found =
+      find_beside(beside, sizeof beside / sizeof beside[0], "accelerators.csv", arena);
+  if (found)
+    return short_path(found, arena);
   diagnostics_error(diagnostics, (struct place){0},
-                    "no catalogue beside the program: say where it is with --data DIR");
+                    "found no catalogue beside the program; name its directory with --data DIR");
   return NULL;
 }
 
 const char *installation_plugins(struct arena *arena) {
   static const char *const beside[] = {"../lib/pertoken", "lib/pertoken"};
   const char *given = getenv("PERTOKEN_PLUGINS");
-  if (given)
-    return given;
-  const char *folder = own_folder(arena);
-  for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
-    const char *directory = arena_printf(arena, "%s/%s", folder, beside[i]);
-    if (access(directory, R_OK | X_OK) == 0)
-      return directory;
-  }
-  return NULL;
+  return given ? given : find_beside(beside, sizeof beside / sizeof beside[0], ".", arena);
 }
 
 const char *installation_program(const char *name, struct arena *arena) {

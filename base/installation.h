@@ -5,14 +5,14 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 
-// The shipped catalogue: `given` if the user named a directory, else ../share/pertoken/data or
-// ../data from where the program is. Below the current folder it comes without that, for people
-// to read. NULL after an error.
+// The directory of the shipped catalogue: `given` if the user named one, else
+// ../share/pertoken/data or ../data as seen from the program. Below the current folder the path is
+// relative, for people to read. NULL after an error.
 const char *installation_data(const char *given, struct arena *arena,
                               struct diagnostics *diagnostics);
 
-// The folder of the plugins: ../lib/pertoken or lib/pertoken from where the program is, NULL when
-// there is neither. PERTOKEN_PLUGINS=DIR takes another.
+// The folder of the plugins: $PERTOKEN_PLUGINS, else ../lib/pertoken or lib/pertoken as seen from
+// the program; NULL when there is neither.
 const char *installation_plugins(struct arena *arena);
 
 // The path of another program in the program's own folder.

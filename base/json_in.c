@@ -1,6 +1,9 @@
 #include "base/json_in.h"
 
 #include "base/diagnostics.h"
+#include "base/source_file.h"
+
+#include <stddef.h>
 
 json_t *json_in_read(const char *path, const char *complaint, const struct source **source,
                      struct arena *arena, struct diagnostics *diagnostics) {

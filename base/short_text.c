@@ -1,5 +1,8 @@
 #include "base/short_text.h"
 
+#include "base/source.h"
+
+#include <stdint.h>
 #include <string.h>
 #include <unistr.h>
 
@@ -8,14 +11,14 @@ size_t text_characters(const char *text) {
 }
 
 bool text_is_short(const char *text) {
-  return strlen(text) <= SHORT_TEXT_MOST || text_characters(text) <= SHORT_TEXT_MOST;
+  return strlen(text) <= MAX_SHORT_TEXT || text_characters(text) <= MAX_SHORT_TEXT;
 }
 
 int short_text_check(const char *what, const char *text, struct place place,
                      struct diagnostics *diagnostics) {
   if (text_is_short(text))
     return 0;
-  diagnostics_error(diagnostics, place, "%s may have %d characters, this one has %zu", what,
-                    SHORT_TEXT_MOST, text_characters(text));
+  diagnostics_error(diagnostics, place, "%s may have at most %d characters, this one has %zu", what,
+                    MAX_SHORT_TEXT, text_characters(text));
   return -1;
 }

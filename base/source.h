@@ -1,7 +1,7 @@
-// source: the text of one input file, held whole, and a place in it.
+// source: a text from the user, held whole, and a place in it.
 //
-// A place can be shown to the user (line with a caret) because the text stays in the arena for as
-// long as anything points into it.
+// A place can be shown to the user (the line and a caret) because the text stays in the arena for
+// as long as anything points into it.
 #ifndef PERTOKEN_BASE_SOURCE_H
 #define PERTOKEN_BASE_SOURCE_H
 
@@ -9,8 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct diagnostics;
+#include <stdint.h>
 
 struct source {
   const char *name; // as the user wrote it, or "built-in model", "command line"
@@ -18,30 +17,26 @@ struct source {
   size_t size;
 };
 
-// line and column count from 1; column counts bytes; line 0: the file as a whole; source NULL: no
-// file.
+// line and column count from 1, columns in bytes. line 0: the source as a whole; source NULL: no
+// source, as in a place of zeros.
 struct place {
   const struct source *source;
   int line;
   int column;
 };
 
-// Reads a regular file. Refused, with one error each: a missing or unreadable file, a directory or
-// device, a file over 256 MiB, a NUL byte, invalid UTF-8. A byte order mark is dropped; line ends
-// stay as they are. Returns NULL after an error.
-const struct source *source_read(const char *path, struct arena *arena,
-                                 struct diagnostics *diagnostics);
-
 // A source made of text in memory. The text is copied; it must be valid UTF-8.
 const struct source *source_from_text(const char *name, const char *text, struct arena *arena);
 
-// The beginning of a text in memory, such as the value of an option of the command line by the
-// option's name.
+// The beginning of a text in memory: the value of a command-line option, named after the option.
 struct place source_text_start(const char *name, const char *text, struct arena *arena);
 
 // The text of a line without its line end (LF or CRLF), as start and length; false if there is
 // none.
 bool source_line(const struct source *source, int line, const char **start, size_t *length);
+
+// The first byte that is not valid UTF-8, or NULL.
+const uint8_t *source_invalid_utf8(const char *text, size_t size);
 
 // SHA-256 of the text as 64 lower-case hex digits.
 char *source_sha256(const struct source *source, struct arena *arena);

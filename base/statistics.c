@@ -65,8 +65,8 @@ bool is_noisy(const double *samples, size_t count, double share, double *sorted)
   return fabs(last - first) > share * median_of(samples, count, sorted);
 }
 
-struct line fit_line(const double *x, const double *t, size_t count) {
-  struct line line = {.count = count, .error = NAN};
+struct fitted_line fit_line(const double *x, const double *t, size_t count) {
+  struct fitted_line line = {.count = count, .error = NAN};
   double mean_t = 0, product = 0, squares = 0;
   for (size_t i = 0; i < count; i++) {
     line.mean_x += x[i] / (double)count;
@@ -85,15 +85,15 @@ struct line fit_line(const double *x, const double *t, size_t count) {
   return line;
 }
 
-double line_at(const struct line *line, double x) {
+double line_at(const struct fitted_line *line, double x) {
   return line->a + line->b * x;
 }
 
-double line_error_at(const struct line *line, double x) {
+double line_error_at(const struct fitted_line *line, double x) {
   const double distance = x - line->mean_x;
   return line->error * sqrt(1 / (double)line->count + distance * distance / line->spread_x);
 }
 
-double line_weight(const struct line *line, double x, double x_of) {
+double line_weight(const struct fitted_line *line, double x, double x_of) {
   return 1 / (double)line->count + (x - line->mean_x) * (x_of - line->mean_x) / line->spread_x;
 }

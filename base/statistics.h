@@ -1,4 +1,4 @@
-// statistics: what is said about a list of timings.
+// statistics: what can be said about a list of timings.
 //
 // Timings are not normal (they have a floor and a long tail), so nothing here assumes that they
 // are: medians, quantiles, and an interval of the median by order statistics.
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { STATISTICS_FEWEST = 6 }; // samples that a 95 % interval of a median needs
+enum { MIN_MEDIAN_SAMPLES = 6 }; // for a 95 % interval of a median
 
 struct summary {
   double median, p5, p95;
-  double low, high; // 95 % interval of the median; 0 and infinity below STATISTICS_FEWEST samples
+  double low, high; // 95 % interval of the median; 0 and infinity with too few samples
 };
 
-// `count` above 0; the samples stay in their order. `sorted` [count] is room to work in.
+// Of `count` > 0 samples, which stay in their order; `sorted` [count] is scratch space.
 struct summary summarise(const double *samples, size_t count, double *sorted);
 
 // Quantile q (0..1) of ascending values, by linear interpolation between (count - 1) q's
@@ -30,23 +30,26 @@ size_t median_interval_rank(size_t count);
 // The stopping rule: the interval's half-width is at most `share` of the median.
 bool is_settled(const struct summary *summary, double share);
 
-// Whether the medians of the first and the last third differ by more than `share` of the whole's.
+// Whether the medians of the first and the last third of the samples differ by more than `share` of
+// the median of all. `sorted` [count] is scratch space.
 bool is_noisy(const double *samples, size_t count, double share, double *sorted);
 
-// Least squares of t = a + b x through `count` >= 2 points of different x.
-struct line {
+// A line t = a + b x through points.
+struct fitted_line {
   double a, b;
   double error;            // standard deviation of the points about the line; NAN from two points
   double mean_x, spread_x; // of the points: mean, sum of squares about it
   size_t count;
 };
-struct line fit_line(const double *x, const double *t, size_t count);
 
-// The line at x, and the standard error of that: NAN from two points.
-double line_at(const struct line *line, double x);
-double line_error_at(const struct line *line, double x);
+// By least squares, through `count` >= 2 points of different x.
+struct fitted_line fit_line(const double *x, const double *t, size_t count);
+
+// The line at x, and its standard error there: NAN from two points.
+double line_at(const struct fitted_line *line, double x);
+double line_error_at(const struct fitted_line *line, double x);
 
 // By how much line_at(x) grows with the point at x_of: d line_at(x) / d t_of.
-double line_weight(const struct line *line, double x, double x_of);
+double line_weight(const struct fitted_line *line, double x, double x_of);
 
 #endif

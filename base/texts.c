@@ -1,5 +1,7 @@
 #include "base/texts.h"
 
+#include <stdarg.h>
+
 void texts_add(struct texts *texts, struct arena *arena, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -4,12 +4,15 @@
 
 #include "base/arena.h"
 
+#include <stddef.h>
+
 // Empty when zeroed.
 struct texts {
   const char **list;
   size_t count;
 };
 
+// Adds one, printed into the arena.
 void texts_add(struct texts *texts, struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

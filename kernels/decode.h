@@ -61,7 +61,7 @@ enum element {
   ELEMENT_INT8, // symmetric, -127..127
 };
 
-#define DECODE_MOST_RANKS 64
+#define MAX_DECODE_RANKS 64
 
 // What is held and computed in what. "fp8" alone says too little: two runs are alike when all of
 // this is.
@@ -87,7 +87,7 @@ struct decode_request {
   int batch, context;
   uint64_t seed;
   int threads;        // of a CPU; 0 chooses
-  int ranks;          // devices that hold the model together, up to DECODE_MOST_RANKS; 0 and 1: one
+  int ranks;          // devices that hold the model together, up to MAX_DECODE_RANKS; 0 and 1: one
   const int *devices; // [ranks], of two and more, all different; read by create
 };
 
@@ -185,9 +185,6 @@ struct decode_backend {
   // Of several ranks that of one that fell back, if any. NULL: the backend has but one way.
   void (*step_form)(const struct decode_state *, struct decode_step_form *out);
 };
-
-// The embedded default.
-extern const struct decode_backend cpu_backend;
 
 // What a plugin exports: a function of this type and name. Its table is valid for as long as the
 // plugin is loaded; one of another ABI is refused by whoever loads it.

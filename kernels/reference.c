@@ -7,15 +7,15 @@
 #include <string.h>
 
 // Memory of one reference, given back as a whole.
-struct block {
-  struct block *next;
+struct reference_block {
+  struct reference_block *next;
   double data[];
 };
 
 struct reference {
   struct decode_request request;
   size_t layers, hidden, query_width, kv_width, ffn, vocab, batch, context;
-  struct block *blocks;
+  struct reference_block *blocks;
   bool out_of_memory;
 
   int *tokens;   // [batch]
@@ -34,7 +34,7 @@ static size_t times(size_t a, size_t b) {
 
 static void *take(struct reference *r, size_t count, size_t size) {
   size_t bytes = times(count, size);
-  struct block *block = NULL;
+  struct reference_block *block = NULL;
   if (bytes <= SIZE_MAX / 2)
     block = calloc(1, sizeof *block + bytes);
   if (!block) {
@@ -101,7 +101,7 @@ static enum element element_of(const struct decode_types *types, enum tensor ten
 }
 
 // Where a tensor's values come from: a copy, or the seed.
-struct source {
+struct tensor_source {
   const double *held;
   size_t columns;
   uint64_t key;
@@ -119,10 +119,10 @@ static double held_value(enum element type, int8_t q, float scale) {
   return (double)q * (double)scale;
 }
 
-static struct source source_of(const struct reference *r, enum tensor tensor, int layer) {
+static struct tensor_source source_of(const struct reference *r, enum tensor tensor, int layer) {
   const struct decode_request *request = &r->request;
-  struct source source = {.held = r->held[(size_t)layer * TENSORS + tensor],
-                          .key = weights_key(request->seed, tensor, layer)};
+  struct tensor_source source = {.held = r->held[(size_t)layer * TENSORS + tensor],
+                                 .key = weights_key(request->seed, tensor, layer)};
   size_t rows;
   tensor_shape(r, tensor, &rows, &source.columns);
   float scale = weights_scale(&request->shape, tensor);
@@ -134,7 +134,7 @@ static struct source source_of(const struct reference *r, enum tensor tensor, in
   return source;
 }
 
-static void source_row(const struct source *source, size_t row, double *out) {
+static void source_row(const struct tensor_source *source, size_t row, double *out) {
   uint64_t first = (uint64_t)row * source->columns;
   if (source->held) {
     memcpy(out, source->held + first, source->columns * sizeof *out);
@@ -159,7 +159,7 @@ static double dot(const double *a, const double *b, size_t count) {
 // out[batch][rows] = in[batch][columns] times the tensor, transposed; each row is made once.
 static void matvec(struct reference *r, enum tensor tensor, int layer, const double *in,
                    double *out) {
-  struct source source = source_of(r, tensor, layer);
+  struct tensor_source source = source_of(r, tensor, layer);
   size_t rows, columns;
   tensor_shape(r, tensor, &rows, &columns);
   for (size_t row = 0; row < rows; row++) {
@@ -273,7 +273,7 @@ static void round_parts(const struct reference *r, enum element type, double *x,
 
 // input = rmsnorm(x) * the norm's weight
 static void normalise(struct reference *r, enum tensor tensor, int layer) {
-  struct source weight = source_of(r, tensor, layer);
+  struct tensor_source weight = source_of(r, tensor, layer);
   source_row(&weight, 0, r->row);
   for (size_t b = 0; b < r->batch; b++)
     reference_rmsnorm(r->x + b * r->hidden, r->row, r->hidden,
@@ -344,7 +344,7 @@ static void ffn_block(struct reference *r, int layer) {
 }
 
 static void embed(struct reference *r) {
-  struct source embedding = source_of(r, TENSOR_EMBEDDING, 0);
+  struct tensor_source embedding = source_of(r, TENSOR_EMBEDDING, 0);
   for (size_t b = 0; b < r->batch; b++)
     source_row(&embedding, (size_t)r->tokens[b], r->x + b * r->hidden);
 }
@@ -460,7 +460,7 @@ fail:
 void reference_destroy(struct reference *r) {
   if (!r)
     return;
-  for (struct block *block = r->blocks, *next; block; block = next) {
+  for (struct reference_block *block = r->blocks, *next; block; block = next) {
     next = block->next;
     free(block);
   }
@@ -484,7 +484,7 @@ const int *reference_tokens(const struct reference *r) {
 }
 
 static double *copy_of(struct reference *r, enum tensor tensor, int layer) {
-  struct source source = source_of(r, tensor, layer);
+  struct tensor_source source = source_of(r, tensor, layer);
   size_t rows, columns;
   tensor_shape(r, tensor, &rows, &columns);
   double *copy = take(r, times(rows, columns), sizeof *copy);

@@ -1,11 +1,20 @@
+#include "kernels/cpu/attention.h"
+
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/state.h"
+#include "kernels/decode.h"
+#include "kernels/weights.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 // One piece: a kv head of a row of the batch, or a part of its positions, for all query heads that
 // read it. Every key and value is read once.
-struct piece {
+struct attention_piece {
   const struct decode_state *state;
   const struct plan *plan;
   size_t layer, item, part;
@@ -23,10 +32,10 @@ static size_t query_stride(const struct plan *plan) {
   return round_up(plan->key_columns, PANEL_ROWS);
 }
 
-static struct piece piece_of(const struct decode_state *state, size_t layer, size_t index,
-                             float *room) {
+static struct attention_piece piece_of(const struct decode_state *state, size_t layer, size_t index,
+                                       float *room) {
   const struct plan *plan = &state->plan;
-  struct piece piece = {
+  struct attention_piece piece = {
       .state = state,
       .plan = plan,
       .layer = layer,
@@ -51,7 +60,7 @@ static struct piece piece_of(const struct decode_state *state, size_t layer, siz
   return piece;
 }
 
-static void turn(const struct piece *piece, const float *in, float factor, float *out) {
+static void turn(const struct attention_piece *piece, const float *in, float factor, float *out) {
   size_t half = piece->plan->head_dim / 2;
   const float *cosines = block_floats(piece->state, BLOCK_TURNS), *sines = cosines + half;
   for (size_t i = 0; i < half; i++) {
@@ -61,7 +70,7 @@ static void turn(const struct piece *piece, const float *in, float factor, float
   }
 }
 
-static const float *qkv_row(const struct piece *piece) {
+static const float *qkv_row(const struct attention_piece *piece) {
   return block_floats(piece->state, BLOCK_QKV) + piece->row * piece->plan->qkv_stride;
 }
 
@@ -74,7 +83,7 @@ static void store(const struct plan *plan, const float *from, size_t count, floa
 }
 
 // Scores need q.k / sqrt(head_dim): the queries carry the factor.
-static void take_queries(const struct piece *piece) {
+static void take_queries(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   float factor = 1 / sqrtf((float)plan->head_dim), *turned = piece->scores; // free until later
   const float *from = qkv_row(piece) + piece->kv_head * plan->group * plan->head_dim;
@@ -96,7 +105,7 @@ static void put(enum element element, uint8_t *at, float value) {
 }
 
 // This step's key and value go to the last position.
-static void store_slot(const struct piece *piece) {
+static void store_slot(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   enum element kv = plan->request.types.kv;
   size_t position = plan->context - 1, at = piece->kv_head * plan->head_dim;
@@ -115,7 +124,7 @@ static void store_slot(const struct piece *piece) {
   }
 }
 
-static void score(const struct piece *piece, size_t first, size_t last) {
+static void score(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
   struct product product = {
       .panels = cache_keys(piece->state, piece->layer, piece->item) +
@@ -133,7 +142,7 @@ static void score(const struct piece *piece, size_t first, size_t last) {
   plan->kernels->product[plan->attention_kind](&product);
 }
 
-static void weigh_values(const struct piece *piece, size_t first, size_t last) {
+static void weigh_values(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
   enum element kv = plan->request.types.kv;
   struct product product = {
@@ -163,7 +172,8 @@ static void prefetch(const uint8_t *from, size_t bytes, size_t part, size_t part
 
 // The pieces that a kernel reads in one go are too short for its own prefetching: this chunk's
 // values and the next keys come in while the softmax of each head is computed.
-static void prefetch_next(const struct piece *piece, size_t first, size_t last, size_t head) {
+static void prefetch_next(const struct attention_piece *piece, size_t first, size_t last,
+                          size_t head) {
   const struct plan *plan = piece->plan;
   enum element kv = plan->request.types.kv;
   const uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item);
@@ -178,7 +188,7 @@ static void prefetch_next(const struct piece *piece, size_t first, size_t last, 
 
 // Scores of a chunk to weights relative to the largest score so far; what was summed before is
 // brought to the same footing by the factor left in partial[2].
-static void soften(const struct piece *piece, size_t first, size_t last) {
+static void soften(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
   size_t count = last - first;
   const struct elementwise *elementwise = plan->kernels->elementwise;
@@ -195,7 +205,7 @@ static void soften(const struct piece *piece, size_t first, size_t last) {
   }
 }
 
-static void attend_chunk(const struct piece *piece, size_t first, size_t last) {
+static void attend_chunk(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
   score(piece, first, last);
   soften(piece, first, last);
@@ -212,7 +222,7 @@ static float *attended_at(const struct decode_state *state, size_t row, size_t h
   return block_floats(state, BLOCK_ATTENDED) + row * plan->attended_stride + head * plan->head_dim;
 }
 
-static void attend_piece(const struct piece *piece) {
+static void attend_piece(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   memset(piece->partial, 0, plan->group * plan->partial_stride * sizeof(float));
   for (size_t g = 0; g < plan->group; g++)
@@ -233,9 +243,9 @@ static void attend_piece(const struct piece *piece) {
 }
 
 void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room) {
-  struct share pieces = attention_share(&state->plan, thread);
+  struct panel_share pieces = attention_share(&state->plan, thread);
   for (size_t i = pieces.first; i < pieces.first + pieces.count; i++) {
-    struct piece piece = piece_of(state, layer, i, room);
+    struct attention_piece piece = piece_of(state, layer, i, room);
     attend_piece(&piece);
   }
 }

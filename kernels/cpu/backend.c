@@ -1,7 +1,16 @@
-#include "kernels/cpu/calibrate.h"
-#include "kernels/cpu/memory.h"
-#include "kernels/cpu/state.h"
+#include "kernels/cpu/backend.h"
 
+#include "kernels/cpu/calibrate.h"
+#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/fill.h"
+#include "kernels/cpu/memory.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/state.h"
+#include "kernels/cpu/step.h"
+#include "kernels/cpu/threads.h"
+
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +32,7 @@ static int device_count(void) {
   return 1;
 }
 
-// The value of "model name : ..." in /proc/cpuinfo, or what the machine is at least.
+// The value of "model name : ..." in /proc/cpuinfo, or "CPU".
 static void model_name(char *out, size_t size) {
   snprintf(out, size, "CPU");
   FILE *file = fopen("/proc/cpuinfo", "re");
@@ -67,10 +76,11 @@ static enum decode_status describe(int device, struct decode_device *out) {
 
 static enum decode_status make_plan(const struct decode_request *request, struct plan *plan) {
   if (request->ranks > 1)
-    return refuse(DECODE_UNSUPPORTED, "a CPU holds a model by itself: tensor parallel is of GPUs");
+    return refuse(DECODE_UNSUPPORTED,
+                  "a CPU holds a model by itself: only GPUs do tensor parallelism");
   enum decode_status status = plan_make(request, cpu_kernels_choose(), plan);
   if (status == DECODE_UNSUPPORTED)
-    refuse(status, "the CPU backend does not know this shape or these types");
+    refuse(status, "the CPU backend does not support this shape or these types");
   return status;
 }
 
@@ -134,11 +144,11 @@ static void fill_part(void *argument, int thread) {
 static enum decode_status build(struct decode_state *state) {
   const struct plan *plan = &state->plan;
   if (plan_cost(plan).resident_bytes > memory_now().available)
-    return refuse(DECODE_NO_MEMORY, "the model is larger than the memory that is available");
+    return refuse(DECODE_NO_MEMORY, "the model needs more memory than is available");
   if (take_memory(state) != 0)
-    return refuse(DECODE_NO_MEMORY, "the system refuses the memory");
+    return refuse(DECODE_NO_MEMORY, "the system does not provide the memory");
   if (threads_run(plan->threads, fill_part, state) != 0)
-    return refuse(DECODE_FAILED, "the system refuses the threads");
+    return refuse(DECODE_FAILED, "the system does not provide the threads");
   for (size_t b = 0; b < plan->batch; b++)
     state->tokens[b] = (int)((plan->request.seed + b) % plan->vocab);
   return DECODE_OK;
@@ -169,21 +179,21 @@ static struct decode_state *create(int device, const struct decode_request *requ
   return NULL;
 }
 
-struct run {
+struct job {
   struct decode_state *state;
   int steps;
 };
 
 static void run_part(void *argument, int thread) {
-  const struct run *run = argument;
-  for (int i = 0; i < run->steps; i++)
-    cpu_step(run->state, thread);
+  const struct job *job = argument;
+  for (int i = 0; i < job->steps; i++)
+    cpu_step(job->state, thread);
 }
 
 static enum decode_status run(struct decode_state *state, int steps) {
-  struct run run = {state, steps};
-  if (threads_run(state->plan.threads, run_part, &run) != 0)
-    return refuse(DECODE_FAILED, "the system refuses the threads");
+  struct job job = {state, steps};
+  if (threads_run(state->plan.threads, run_part, &job) != 0)
+    return refuse(DECODE_FAILED, "the system does not provide the threads");
   return DECODE_OK;
 }
 

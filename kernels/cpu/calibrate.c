@@ -1,8 +1,15 @@
 #include "kernels/cpu/calibrate.h"
+
+#include "kernels/cpu/dispatch.h"
 #include "kernels/cpu/memory.h"
+#include "kernels/cpu/panel.h"
 #include "kernels/cpu/plan.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/threads.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,7 +38,7 @@ static struct {
   int threads;
 } buffer;
 
-struct reading {
+struct read_pass {
   struct barrier barrier;
   const struct cpu_kernels *kernels;
   double started, ended;
@@ -70,7 +77,7 @@ fail:
 }
 
 static void read_part(void *argument, int thread) {
-  struct reading *reading = argument;
+  struct read_pass *reading = argument;
   barrier_wait(&reading->barrier, buffer.threads);
   if (thread == 0)
     reading->started = now();
@@ -93,9 +100,9 @@ enum decode_status calibrate_read(uint64_t bytes, int threads, int variant, doub
   enum decode_status status = prepare(part, threads);
   if (status != DECODE_OK)
     return status;
-  struct reading reading = {.kernels = variants[variant].portable ? &cpu_kernels_portable
-                                                                  : cpu_kernels_choose(),
-                            .variant = variants[variant]};
+  struct read_pass reading = {.kernels = variants[variant].portable ? &cpu_kernels_portable
+                                                                    : cpu_kernels_choose(),
+                              .variant = variants[variant]};
   if (threads_run(threads, read_part, &reading) != 0)
     return DECODE_FAILED;
   *seconds = reading.ended - reading.started;
@@ -108,7 +115,7 @@ enum decode_status calibrate_read(uint64_t bytes, int threads, int variant, doub
 #define RATE_BATCH   16
 #define RATE_ROUNDS  4000
 
-struct rate {
+struct rate_pass {
   struct barrier barrier;
   void (*product)(const struct product *);
   double started, ended;
@@ -127,7 +134,7 @@ static void fill_alike(uint8_t *bytes, size_t count) {
 }
 
 static void multiply_part(void *argument, int thread) {
-  struct rate *rate = argument;
+  struct rate_pass *rate = argument;
   _Alignas(64) uint8_t panels[RATE_PANELS * PANEL_ROWS * RATE_COLUMNS * 2];
   _Alignas(64) uint8_t in[RATE_BATCH * (RATE_COLUMNS * sizeof(float) + LINE_BYTES)];
   _Alignas(64) float out[RATE_BATCH * RATE_PANELS * PANEL_ROWS];
@@ -171,7 +178,7 @@ enum decode_status calibrate_matrix(const struct decode_types *types, int thread
   enum decode_status status = plan_make(&request, cpu_kernels_choose(), &plan);
   if (status != DECODE_OK)
     return status;
-  struct rate rate = {.kind = plan.matrix[MATRIX_QKV].kind, .threads = plan.threads};
+  struct rate_pass rate = {.kind = plan.matrix[MATRIX_QKV].kind, .threads = plan.threads};
   rate.product = plan.kernels->product[rate.kind];
   if (threads_run(plan.threads, multiply_part, &rate) != 0)
     return DECODE_FAILED;

@@ -4,6 +4,8 @@
 
 #include "kernels/decode.h"
 
+#include <stdint.h>
+
 enum decode_status calibrate_read(uint64_t bytes, int threads, int variant, double *seconds);
 enum decode_status calibrate_matrix(const struct decode_types *types, int threads,
                                     double *operations_per_s);

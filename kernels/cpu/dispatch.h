@@ -1,98 +1,27 @@
-// dispatch: the kernels of each instruction set, and the choice among them at run time.
+// dispatch: the choice at run time among the kernels of each instruction set.
 #ifndef PERTOKEN_KERNELS_CPU_DISPATCH_H
 #define PERTOKEN_KERNELS_CPU_DISPATCH_H
 
-#include "kernels/cpu/elementwise.h"
-#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
 
-enum cpu_isa {
-  CPU_PORTABLE,    // plain C, any machine
-  CPU_AVX2,        // with FMA
-  CPU_AVX512,      // with BF16, VNNI and VBMI: Zen 4, Sapphire Rapids and later; multiplies floats
-  CPU_AVX512_BF16, // the same, but multiplies bf16 where the activations are bf16
-  CPU_AMX,         // tiles of bf16 and int8; AVX512_BF16 for small batches
-  CPU_ISAS
-};
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-// out[b][16 * p + r] = sum over c of panel[p][r][c] * in[b][c], without scales.
-struct product {
-  const uint8_t *panels; // lines of the first panel
-  size_t panel_stride;   // bytes from one panel to the next
-  size_t panel_count;
-  size_t columns;         // a multiple of 4; of TILE_COLUMNS when in is BF16, of PANEL_COLUMNS when
-                          // it is INT8
-  const void *in;         // [batch][columns], zero where the panels are padded
-  size_t in_stride;       // bytes
-  const int32_t *in_sums; // [batch], the sum of each vector; of INT8 only
-  size_t batch;
-  const int32_t *arranged; // what arrange() makes of in, or NULL; for kernels that take it
-  size_t in_words;         // 4-byte words of a vector in `arranged`
-  bool one_stream;         // cpu_reads_one_stream
-  float *out;              // 64-byte aligned
-  size_t out_stride;       // floats, a multiple of 16
-};
-
-// Tiles of bf16 take this many columns at once, and beat vectors from this batch on.
-#define TILE_COLUMNS    32
-#define AMX_LEAST_BATCH 4
-
-// Larger batches may come arranged: in groups of this many vectors, padded with zeros,
-// [group][word][vector of the group]. A word is a float, two bf16 or four int8. Then the group's
-// words for one line of a panel lie side by side.
-#define ARRANGED_ROWS  16
-#define ARRANGED_LEAST 5
-#define ARRANGED_MOST  256 // so that the copy, one per thread, stays small
-
-// By the types of panels and in.
-enum product_kind { BF16_F32, E4M3_F32, BF16_BF16, E4M3_BF16, INT8_INT8, PRODUCT_KINDS };
-
-struct cpu_kernels {
-  enum cpu_isa isa;
-  const char *name;
-  void (*product[PRODUCT_KINDS])(const struct product *); // NULL: round to bf16, but pass F32
-  bool takes_arranged;
-  const struct elementwise *elementwise;
-  // Reads `bytes`, a multiple of 1 KB, once, in 1, 2 or 4 parts side by side; the result depends on
-  // all of it. `ahead` bytes are prefetched, 0 for none.
-  uint32_t (*read)(const uint8_t *from, size_t bytes, int streams, size_t ahead);
-};
-
+// Whether the machine, and this build, has that instruction set.
 bool cpu_has(enum cpu_isa isa);
 
-// The best that this machine has, or the one that was forced.
+// The fastest kernels that run on this machine, or those that were forced.
 const struct cpu_kernels *cpu_kernels_choose(void);
 
-// For tests: from now on use this one, if the machine has it. CPU_ISAS ends it.
+// For tests: from now on use this instruction set, if the machine has it; CPU_ISAS ends that.
 void cpu_force_isa(enum cpu_isa isa);
 
-// How this machine reads memory fastest: one stream per thread, left to the hardware's prefetching,
-// or several side by side with prefetch instructions.
+// Whether this machine reads memory fastest in one stream per thread, left to the hardware's
+// prefetching, rather than in several with prefetch instructions.
 bool cpu_reads_one_stream(void);
 
-// in[batch][in_stride bytes] to out, `words` of each vector.
+// Copies in[batch][in_stride bytes], `words` of each vector, to `out` as rows.h arranges it.
 void cpu_arrange(const void *in, size_t in_stride, size_t batch, size_t words, int32_t *out);
-
-extern const struct cpu_kernels cpu_kernels_portable;
-#if defined(__x86_64__)
-extern const struct cpu_kernels cpu_kernels_avx2, cpu_kernels_avx512, cpu_kernels_avx512_bf16,
-    cpu_kernels_amx;
-#endif
-
-// How far ahead of its reading a kernel prefetches, in each of up to 4 panels that it reads side by
-// side. Past a panel's end the prefetch goes on at the panel that comes next in the same place.
-#define AHEAD_BYTES ((size_t)4096)
-#define AHEAD_LINES (AHEAD_BYTES / LINE_BYTES)
-
-// For lines first..last of `side_by_side` panels.
-static inline size_t prefetch_distance(const struct product *product, size_t side_by_side,
-                                       size_t last, size_t lines) {
-  if (last + AHEAD_LINES <= lines)
-    return AHEAD_BYTES;
-  return AHEAD_BYTES + side_by_side * product->panel_stride - lines * LINE_BYTES;
-}
-
-static inline size_t product_lines(const struct product *product, enum product_kind kind) {
-  return product->columns / (kind == BF16_F32 || kind == BF16_BF16 ? 2 : 4);
-}
 
 #endif

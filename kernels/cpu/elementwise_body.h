@@ -4,6 +4,7 @@
 #include "kernels/weights.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline)) ELEMENTWISE_TARGET

@@ -1,6 +1,14 @@
+#include "kernels/cpu/fill.h"
+
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
+#include "kernels/decode.h"
+#include "kernels/weights.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 // What each entry of weights_bell is held as.
@@ -92,40 +100,41 @@ static void fill_panel(const struct matrix *matrix, const struct values *values,
 }
 
 // Which tensor a panel belongs to, and where in it.
-struct origin {
+struct tensor_rows {
   enum tensor tensor;
   size_t first, rows;
 };
 
-static struct origin origin_of(const struct plan *plan, enum matrix_name name, size_t panel) {
+static struct tensor_rows origin_of(const struct plan *plan, enum matrix_name name, size_t panel) {
   size_t row = panel * PANEL_ROWS;
   switch (name) {
   case MATRIX_QKV:
     if (row < plan->k_at)
-      return (struct origin){TENSOR_WQ, row, plan->query_width};
+      return (struct tensor_rows){TENSOR_WQ, row, plan->query_width};
     if (row < plan->v_at)
-      return (struct origin){TENSOR_WK, row - plan->k_at, plan->kv_width};
-    return (struct origin){TENSOR_WV, row - plan->v_at, plan->kv_width};
-  case MATRIX_OUTPUT: return (struct origin){TENSOR_WO, row, plan->hidden};
+      return (struct tensor_rows){TENSOR_WK, row - plan->k_at, plan->kv_width};
+    return (struct tensor_rows){TENSOR_WV, row - plan->v_at, plan->kv_width};
+  case MATRIX_OUTPUT: return (struct tensor_rows){TENSOR_WO, row, plan->hidden};
   case MATRIX_GATE_UP:
-    return (struct origin){panel % 2 ? TENSOR_UP : TENSOR_GATE, panel / 2 * PANEL_ROWS, plan->ffn};
-  case MATRIX_DOWN: return (struct origin){TENSOR_DOWN, row, plan->hidden};
+    return (struct tensor_rows){panel % 2 ? TENSOR_UP : TENSOR_GATE, panel / 2 * PANEL_ROWS,
+                                plan->ffn};
+  case MATRIX_DOWN: return (struct tensor_rows){TENSOR_DOWN, row, plan->hidden};
   case MATRIX_HEAD:
   case MATRICES: break;
   }
-  return (struct origin){TENSOR_HEAD, row, plan->vocab};
+  return (struct tensor_rows){TENSOR_HEAD, row, plan->vocab};
 }
 
 static void fill_share(struct decode_state *state, int thread, enum matrix_name name,
                        size_t layer) {
   const struct plan *plan = &state->plan;
   const struct matrix *matrix = &plan->matrix[name];
-  struct share share = state->streams[thread].share[name];
+  struct panel_share share = state->streams[thread].share[name];
   uint8_t *at = stream_at(state, thread, name, layer);
   struct values values[TENSORS];
   bool ready[TENSORS] = {false};
   for (size_t p = 0; p < share.count; p++, at += matrix->panel_bytes) {
-    struct origin origin = origin_of(plan, name, share.first + p);
+    struct tensor_rows origin = origin_of(plan, name, share.first + p);
     if (!ready[origin.tensor])
       values[origin.tensor] = weight_values(plan, matrix->element, origin.tensor, layer);
     ready[origin.tensor] = true;
@@ -198,7 +207,7 @@ static void fill_position(const struct decode_state *state, size_t layer, size_t
   uint64_t index = (row * plan->context + position) * plan->kv_width + head * plan->head_dim;
   uint8_t *key = cache_keys(state, layer, item) + position / PANEL_ROWS * plan->key_panel_bytes;
   fill_row(keys, index, plan->head_dim, key, position % PANEL_ROWS);
-  uint8_t *panels = cache_values(state, layer, item), hashes[MOST_HEAD_DIM];
+  uint8_t *panels = cache_values(state, layer, item), hashes[MAX_HEAD_DIM];
   values->hashes(values->key, index, plan->head_dim, hashes);
   for (size_t d = 0; d < plan->head_dim; d++)
     put(values->element,
@@ -211,7 +220,7 @@ static void fill_cache(struct decode_state *state, size_t layer, int thread) {
   const struct plan *plan = &state->plan;
   struct values keys = cache_values_of(plan, TENSOR_KEYS, layer);
   struct values values = cache_values_of(plan, TENSOR_VALUES, layer);
-  struct share pieces = attention_share(plan, thread);
+  struct panel_share pieces = attention_share(plan, thread);
   for (size_t i = pieces.first; i < pieces.first + pieces.count; i++) {
     size_t first = i % plan->parts * plan->part_positions, last = first + plan->part_positions;
     for (size_t position = first; position < last && position < plan->context; position++)

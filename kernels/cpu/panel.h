@@ -14,6 +14,9 @@
 
 #include "kernels/decode.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #define PANEL_ROWS    16
 #define PANEL_COLUMNS 64 // weights are padded with zeros to a multiple of this many columns
 #define LINE_BYTES    64

@@ -1,28 +1,35 @@
 #include "kernels/cpu/plan.h"
-#include "kernels/cpu/threads.h"
 
+#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/threads.h"
+#include "kernels/decode.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 // Sums of int8 products stay below 2^31, and sizes far below 2^63.
-#define MOST_COLUMNS 65536
-#define MOST_BATCH   4096
-#define MOST_CONTEXT (1 << 24)
-#define MOST_VOCAB   (1 << 24)
-#define MOST_LAYERS  4096
-#define MOST_THREADS 1024
+#define MAX_COLUMNS 65536
+#define MAX_BATCH   4096
+#define MAX_CONTEXT (1 << 24)
+#define MAX_VOCAB   (1 << 24)
+#define MAX_LAYERS  4096
+#define MAX_THREADS 1024
 
 static bool between(int value, int least, int most) {
   return value >= least && value <= most;
 }
 
 static bool shape_known(const struct decode_shape *shape) {
-  if (!between(shape->layers, 1, MOST_LAYERS) || !between(shape->hidden, 1, MOST_COLUMNS) ||
-      !between(shape->ffn_hidden, 1, MOST_COLUMNS) || !between(shape->vocab, 1, MOST_VOCAB) ||
-      !between(shape->head_dim, 2, MOST_HEAD_DIM) || !between(shape->heads, 1, MOST_COLUMNS) ||
+  if (!between(shape->layers, 1, MAX_LAYERS) || !between(shape->hidden, 1, MAX_COLUMNS) ||
+      !between(shape->ffn_hidden, 1, MAX_COLUMNS) || !between(shape->vocab, 1, MAX_VOCAB) ||
+      !between(shape->head_dim, 2, MAX_HEAD_DIM) || !between(shape->heads, 1, MAX_COLUMNS) ||
       !between(shape->kv_heads, 1, shape->heads))
     return false;
   return shape->heads % shape->kv_heads == 0 && shape->head_dim % 2 == 0 &&
-         shape->heads * shape->head_dim <= MOST_COLUMNS && shape->norm_epsilon >= 0 &&
+         shape->heads * shape->head_dim <= MAX_COLUMNS && shape->norm_epsilon >= 0 &&
          shape->rope_theta > 0 && shape->experts == 0 && shape->experts_per_token == 0;
 }
 
@@ -38,8 +45,8 @@ static bool types_known(const struct decode_types *types) {
 
 static bool request_known(const struct decode_request *request) {
   return shape_known(&request->shape) && types_known(&request->types) &&
-         between(request->batch, 1, MOST_BATCH) && between(request->context, 1, MOST_CONTEXT) &&
-         between(request->threads, 0, MOST_THREADS);
+         between(request->batch, 1, MAX_BATCH) && between(request->context, 1, MAX_CONTEXT) &&
+         between(request->threads, 0, MAX_THREADS);
 }
 
 static void set_sizes(struct plan *plan) {
@@ -57,8 +64,8 @@ static void set_sizes(struct plan *plan) {
   plan->batch = (size_t)plan->request.batch;
   plan->context = (size_t)plan->request.context;
   plan->one_stream = cpu_reads_one_stream();
-  plan->arranges = plan->kernels->takes_arranged && plan->batch >= ARRANGED_LEAST &&
-                   plan->batch <= ARRANGED_MOST;
+  plan->arranges = plan->kernels->takes_arranged && plan->batch >= MIN_ARRANGED_BATCH &&
+                   plan->batch <= MAX_ARRANGED_BATCH;
 }
 
 // A head in BF16 takes no narrower activations: decode.h.
@@ -134,7 +141,7 @@ static void split_context(struct plan *plan) {
 // instruction; decode.h allows it beside activations that are no more precise.
 static void set_attention(struct plan *plan) {
   bool bf16 = plan->kernels->isa >= CPU_AVX512_BF16 &&
-              plan->request.types.activations != ELEMENT_F32 && plan->group >= AMX_LEAST_BATCH;
+              plan->request.types.activations != ELEMENT_F32 && plan->group >= MIN_AMX_BATCH;
   plan->attention_input = bf16 ? ELEMENT_BF16 : ELEMENT_F32;
   plan->attention_kind = kind_of(plan->request.types.kv, plan->attention_input);
 }
@@ -218,12 +225,12 @@ enum decode_status plan_make(const struct decode_request *request,
   return DECODE_OK;
 }
 
-struct share plan_share(const struct plan *plan, enum matrix_name name, int thread) {
+struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread) {
   const struct matrix *matrix = &plan->matrix[name];
   size_t units = matrix->panels / matrix->grain, threads = (size_t)plan->threads;
   size_t first = units * (size_t)thread / threads * matrix->grain;
   size_t last = units * ((size_t)thread + 1) / threads * matrix->grain;
-  return (struct share){first, last - first};
+  return (struct panel_share){first, last - first};
 }
 
 static size_t share_bytes(const struct plan *plan, enum matrix_name name, int thread) {

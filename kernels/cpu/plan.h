@@ -2,8 +2,11 @@
 #ifndef PERTOKEN_KERNELS_CPU_PLAN_H
 #define PERTOKEN_KERNELS_CPU_PLAN_H
 
-#include "kernels/cpu/dispatch.h"
-#include "kernels/weights.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/decode.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 // Tensors that are read together are one matrix.
 enum matrix_name {
@@ -49,7 +52,7 @@ enum block {
 // Positions whose scores are computed before the softmax moves on.
 #define CHUNK 256
 
-#define MOST_HEAD_DIM (2 * CHUNK)
+#define MAX_HEAD_DIM (2 * CHUNK)
 
 struct plan {
   struct decode_request request;
@@ -84,11 +87,11 @@ enum decode_status plan_make(const struct decode_request *request,
 struct decode_cost plan_cost(const struct plan *plan);
 
 // A thread's share of a matrix.
-struct share {
+struct panel_share {
   size_t first, count; // panels
 };
 
-struct share plan_share(const struct plan *plan, enum matrix_name name, int thread);
+struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread);
 
 // Bytes of a thread's shares of one layer; and of the head.
 size_t plan_layer_bytes(const struct plan *plan, int thread);

@@ -1,5 +1,11 @@
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/rows_avx512.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #if defined(__x86_64__)
 
@@ -140,31 +146,18 @@ INLINE void multiply(const struct product *product, enum product_kind kind) {
     to_floats(product);
 }
 
-// The tiles would be so empty that vectors are as fast.
-static bool is_small(const struct product *product) {
-  return product->batch < AMX_LEAST_BATCH;
-}
-
-AMX static void bf16_bf16(const struct product *product) {
-  if (is_small(product))
-    cpu_kernels_avx512_bf16.product[BF16_BF16](product);
-  else
-    multiply(product, BF16_BF16);
-}
-
-AMX static void e4m3_bf16(const struct product *product) {
-  if (is_small(product))
-    cpu_kernels_avx512_bf16.product[E4M3_BF16](product);
-  else
-    multiply(product, E4M3_BF16);
-}
-
-AMX static void int8_int8(const struct product *product) {
-  if (is_small(product))
-    cpu_kernels_avx512_bf16.product[INT8_INT8](product);
-  else
-    multiply(product, INT8_INT8);
-}
+// Compiled for each kind by itself. A small batch would leave the tiles so empty that vectors are as
+// fast.
+#define PRODUCT(name, kind)                                                                        \
+  AMX static void name(const struct product *product) {                                            \
+    if (product->batch < MIN_AMX_BATCH)                                                            \
+      cpu_kernels_avx512_bf16.product[kind](product);                                              \
+    else                                                                                           \
+      multiply(product, kind);                                                                     \
+  }
+PRODUCT(bf16_bf16, BF16_BF16)
+PRODUCT(e4m3_bf16, E4M3_BF16)
+PRODUCT(int8_int8, INT8_INT8)
 
 static void bf16_f32(const struct product *product) {
   cpu_kernels_avx512_bf16.product[BF16_F32](product);

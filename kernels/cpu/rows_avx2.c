@@ -1,16 +1,20 @@
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define AVX2   __attribute__((target("avx2,fma")))
 #define INLINE static inline __attribute__((always_inline, target("avx2,fma")))
 
 // A line is two halves of eight rows. At batch 1 four panels are read side by side, which keeps
 // more of the memory's pages busy; otherwise one panel feeds up to four vectors.
-#define MOST_PANELS 4
-#define MOST_ROWS   4
-#define HALVES      2
+#define MAX_PANELS 4
+#define MAX_ROWS   4
+#define HALVES     2
 
 union sums {
   __m256 floats;
@@ -82,7 +86,7 @@ INLINE float *out_at(const struct product *product, size_t b, size_t panel, int 
 // Adds lines first..last of `panels` panels and `rows` vectors to out.
 INLINE void add_lines(const struct product *product, enum product_kind kind, size_t panel,
                       int panels, size_t row, int rows, size_t first, size_t last, size_t ahead) {
-  union sums sums[MOST_PANELS][MOST_ROWS][HALVES];
+  union sums sums[MAX_PANELS][MAX_ROWS][HALVES];
   const uint8_t *in = (const uint8_t *)product->in + row * product->in_stride;
   const uint8_t *lines = product->panels + panel * product->panel_stride;
 #pragma GCC unroll 4
@@ -118,12 +122,12 @@ INLINE void add_piece(const struct product *product, enum product_kind kind, siz
                      ? 0
                      : prefetch_distance(product, panels, last, product_lines(product, kind));
   size_t row = 0;
-  if (panels == MOST_PANELS) {
-    add_lines(product, kind, panel, MOST_PANELS, 0, 1, first, last, ahead);
+  if (panels == MAX_PANELS) {
+    add_lines(product, kind, panel, MAX_PANELS, 0, 1, first, last, ahead);
     return;
   }
-  for (; row + MOST_ROWS <= product->batch; row += MOST_ROWS)
-    add_lines(product, kind, panel, 1, row, MOST_ROWS, first, last, row ? 0 : ahead);
+  for (; row + MAX_ROWS <= product->batch; row += MAX_ROWS)
+    add_lines(product, kind, panel, 1, row, MAX_ROWS, first, last, row ? 0 : ahead);
   for (; row + 2 <= product->batch; row += 2)
     add_lines(product, kind, panel, 1, row, 2, first, last, row ? 0 : ahead);
   if (row < product->batch)
@@ -141,7 +145,7 @@ AVX2 static void to_floats(const struct product *product, size_t panel, size_t p
 INLINE void multiply(const struct product *product, enum product_kind kind) {
   size_t lines = product_lines(product, kind), panels;
   for (size_t panel = 0; panel < product->panel_count; panel += panels) {
-    panels = product->batch == 1 && panel + MOST_PANELS <= product->panel_count ? MOST_PANELS : 1;
+    panels = product->batch == 1 && panel + MAX_PANELS <= product->panel_count ? MAX_PANELS : 1;
     for (size_t first = 0; first < lines; first += AHEAD_LINES)
       add_piece(product, kind, panel, panels, first,
                 first + AHEAD_LINES < lines ? first + AHEAD_LINES : lines);

@@ -1,5 +1,11 @@
 #include "kernels/cpu/rows_avx512.h"
-#include "kernels/cpu/dispatch.h"
+
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #if defined(__x86_64__)
 
@@ -26,9 +32,9 @@ const uint8_t e4m3_high_bytes[128] = {
 // Up to four vectors share what was read. Where the machine likes it, four panels are read side by
 // side, then the next four vectors take them from the first-level cache; elsewhere one panel after
 // the other, four lines at once.
-#define MOST_PANELS 4
-#define MOST_ROWS   4
-#define UNROLL      4
+#define MAX_PANELS 4
+#define MAX_ROWS   4
+#define UNROLL     4
 
 // Vectors: word w (a float, two bf16 or four int8) of row b is at + b * row_bytes + w * word_bytes.
 struct vectors {
@@ -99,7 +105,7 @@ INLINE void add_to_rows(const uint8_t *at, enum product_kind kind, const struct 
 // Adds lines first..last of `panels` panels and `rows` vectors to out.
 INLINE void add_lines(const struct product *product, enum product_kind kind, size_t panel,
                       int panels, size_t row, int rows, size_t first, size_t last, size_t ahead) {
-  __m512i sums[MOST_PANELS][MOST_ROWS];
+  __m512i sums[MAX_PANELS][MAX_ROWS];
   const struct e4m3_tables tables = e4m3_tables();
   const struct vectors vectors = rows_from(product, row);
   const uint8_t *lines = product->panels + panel * product->panel_stride;
@@ -139,13 +145,13 @@ INLINE void add_rows(const struct product *product, enum product_kind kind, size
 INLINE void multiply_side_by_side(const struct product *product, enum product_kind kind) {
   size_t lines = product_lines(product, kind), panels;
   for (size_t panel = 0; panel < product->panel_count; panel += panels) {
-    panels = panel + MOST_PANELS <= product->panel_count ? MOST_PANELS : 1;
+    panels = panel + MAX_PANELS <= product->panel_count ? MAX_PANELS : 1;
     for (size_t first = 0; first < lines; first += AHEAD_LINES) {
       size_t last = first + AHEAD_LINES < lines ? first + AHEAD_LINES : lines;
       size_t ahead = product->one_stream ? 0 : prefetch_distance(product, panels, last, lines);
-      for (size_t row = 0; row < product->batch; row += MOST_ROWS)
-        if (panels == MOST_PANELS)
-          add_rows(product, kind, panel, MOST_PANELS, row, first, last, row ? 0 : ahead);
+      for (size_t row = 0; row < product->batch; row += MAX_ROWS)
+        if (panels == MAX_PANELS)
+          add_rows(product, kind, panel, MAX_PANELS, row, first, last, row ? 0 : ahead);
         else
           add_rows(product, kind, panel, 1, row, first, last, row ? 0 : ahead);
     }
@@ -161,7 +167,7 @@ INLINE __m512i add_sums(__m512i a, __m512i b, enum product_kind kind) {
 // A whole panel against all of up to four vectors, with sums of their own for each of four lines.
 INLINE void add_panel(const struct product *product, enum product_kind kind, size_t panel,
                       int rows) {
-  __m512i sums[UNROLL][MOST_ROWS];
+  __m512i sums[UNROLL][MAX_ROWS];
   const struct e4m3_tables tables = e4m3_tables();
   const struct vectors vectors = rows_from(product, 0);
   const uint8_t *at = product->panels + panel * product->panel_stride;
@@ -226,7 +232,7 @@ INLINE void multiply_arranged(const struct product *product, enum product_kind k
   for (size_t panel = 0; panel < product->panel_count; panel++)
     for (size_t row = 0; row < product->batch; row += ARRANGED_ROWS) {
       size_t ahead = row ? 0 : AHEAD_BYTES;
-      switch ((product->batch - row - 1) / MOST_ROWS) {
+      switch ((product->batch - row - 1) / MAX_ROWS) {
       case 0: add_group(product, kind, panel, row, 4, ahead); break;
       case 1: add_group(product, kind, panel, row, 8, ahead); break;
       case 2: add_group(product, kind, panel, row, 12, ahead); break;
@@ -246,7 +252,7 @@ INLINE void to_floats(const struct product *product) {
 INLINE void multiply(const struct product *product, enum product_kind kind) {
   if (product->arranged)
     multiply_arranged(product, kind);
-  else if (product->one_stream && product->batch <= MOST_ROWS)
+  else if (product->one_stream && product->batch <= MAX_ROWS)
     multiply_one_stream(product, kind);
   else
     multiply_side_by_side(product, kind);
@@ -254,25 +260,16 @@ INLINE void multiply(const struct product *product, enum product_kind kind) {
     to_floats(product);
 }
 
-AVX512 static void bf16_f32(const struct product *product) {
-  multiply(product, BF16_F32);
-}
-
-AVX512 static void e4m3_f32(const struct product *product) {
-  multiply(product, E4M3_F32);
-}
-
-AVX512 static void bf16_bf16(const struct product *product) {
-  multiply(product, BF16_BF16);
-}
-
-AVX512 static void e4m3_bf16(const struct product *product) {
-  multiply(product, E4M3_BF16);
-}
-
-AVX512 static void int8_int8(const struct product *product) {
-  multiply(product, INT8_INT8);
-}
+// Compiled for each kind by itself.
+#define PRODUCT(name, kind)                                                                        \
+  AVX512 static void name(const struct product *product) {                                         \
+    multiply(product, kind);                                                                       \
+  }
+PRODUCT(bf16_f32, BF16_F32)
+PRODUCT(e4m3_f32, E4M3_F32)
+PRODUCT(bf16_bf16, BF16_BF16)
+PRODUCT(e4m3_bf16, E4M3_BF16)
+PRODUCT(int8_int8, INT8_INT8)
 
 AVX512 static uint32_t read_avx512(const uint8_t *from, size_t bytes, int streams, size_t ahead) {
   size_t part = bytes / (size_t)streams, step = 4 / (size_t)streams * LINE_BYTES;

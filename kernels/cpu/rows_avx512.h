@@ -4,7 +4,6 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #define AVX512_TARGET "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vnni,avx512bf16"

@@ -1,12 +1,16 @@
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/decode.h"
 #include "kernels/weights.h"
 
+#include <stdint.h>
 #include <string.h>
 
 // A piece of a panel is decoded to floats once and used for the whole batch.
 #define PIECE_COLUMNS 64
 
-struct piece {
+struct decoded_columns {
   float values[PIECE_COLUMNS][PANEL_ROWS];
 };
 
@@ -21,13 +25,14 @@ static float decoded(enum element element, const uint8_t *at, const float *table
 }
 
 static void decode(enum element element, const uint8_t *panel, size_t first, size_t columns,
-                   const float *table, struct piece *piece) {
+                   const float *table, struct decoded_columns *piece) {
   for (size_t c = 0; c < columns; c++)
     for (size_t r = 0; r < PANEL_ROWS; r++)
       piece->values[c][r] = decoded(element, panel + panel_offset(element, r, first + c), table);
 }
 
-static void add_f32(const struct piece *piece, const float *in, size_t columns, float *out) {
+static void add_f32(const struct decoded_columns *piece, const float *in, size_t columns,
+                    float *out) {
   float sums[PANEL_ROWS];
   memcpy(sums, out, sizeof sums);
   for (size_t c = 0; c < columns; c++)
@@ -37,7 +42,8 @@ static void add_f32(const struct piece *piece, const float *in, size_t columns, 
 }
 
 // Exact: a piece sums to at most 64 * 127 * 127.
-static void add_int8(const struct piece *piece, const int8_t *in, size_t columns, float *out) {
+static void add_int8(const struct decoded_columns *piece, const int8_t *in, size_t columns,
+                     float *out) {
   for (size_t c = 0; c < columns; c++)
     for (size_t r = 0; r < PANEL_ROWS; r++)
       out[r] += piece->values[c][r] * (float)in[c];
@@ -46,7 +52,7 @@ static void add_int8(const struct piece *piece, const int8_t *in, size_t columns
 static void one_panel(const struct product *product, enum element element, size_t p,
                       const float *table) {
   const uint8_t *panel = product->panels + p * product->panel_stride;
-  struct piece piece;
+  struct decoded_columns piece;
   for (size_t b = 0; b < product->batch; b++)
     memset(product->out + b * product->out_stride + p * PANEL_ROWS, 0, sizeof piece.values[0]);
   for (size_t first = 0; first < product->columns; first += PIECE_COLUMNS) {

@@ -1,18 +1,21 @@
-// state: a model in memory, and the threads' places in it. For the files of kernels/cpu only.
+// state: a model in memory, and each thread's place in it. For the files of kernels/cpu only.
 #ifndef PERTOKEN_KERNELS_CPU_STATE_H
 #define PERTOKEN_KERNELS_CPU_STATE_H
 
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/threads.h"
 
-// A thread's weights in the order in which it reads them: for each layer its shares of the layer's
-// matrices, then that of the head. One contiguous block, so that prefetching past the end of one
-// matrix brings in the next.
+#include <stddef.h>
+#include <stdint.h>
+
+// A thread's weights in the order in which it reads them: its shares of each layer's matrices,
+// layer by layer, then that of the head. One contiguous block, so that prefetching past the end of
+// one matrix brings in the next.
 struct stream {
   uint8_t *base;
   size_t bytes, layer_bytes;
   size_t start[MATRICES]; // from the layer's start; of the head from the base
-  struct share share[MATRICES];
+  struct panel_share share[MATRICES];
 };
 
 struct decode_state {
@@ -45,21 +48,10 @@ static inline uint8_t *cache_values(const struct decode_state *state, size_t lay
 }
 
 // The pieces of attention are numbered item by item, parts within; a thread takes neighbours.
-static inline struct share attention_share(const struct plan *plan, int thread) {
+static inline struct panel_share attention_share(const struct plan *plan, int thread) {
   size_t pieces = plan->items * plan->parts, threads = (size_t)plan->threads;
   size_t first = pieces * (size_t)thread / threads, last = pieces * ((size_t)thread + 1) / threads;
-  return (struct share){first, last - first};
+  return (struct panel_share){first, last - first};
 }
-
-// fill.c: a thread's part of the weights, the embedding, the norms and the cache.
-void cpu_fill(struct decode_state *state, int thread);
-
-// attention.c: turns queries and keys, stores key and value, attends; a thread's pieces of a layer.
-void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room);
-// Joins the parts of one row's items in `attended`; nothing to do for one part.
-void cpu_attend_join(const struct decode_state *state, size_t row);
-
-// step.c: one decode step, entered by all threads.
-void cpu_step(struct decode_state *state, int thread);
 
 #endif

@@ -1,9 +1,21 @@
-#include "kernels/cpu/state.h"
+#include "kernels/cpu/step.h"
 
+#include "kernels/cpu/attention.h"
+#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/state.h"
+#include "kernels/cpu/threads.h"
+#include "kernels/decode.h"
+#include "kernels/weights.h"
+
+#include <stdint.h>
 #include <string.h>
 
 // What one thread works with during a step.
-struct worker {
+struct step_thread {
   struct decode_state *state;
   const struct plan *plan;
   int thread;
@@ -15,12 +27,12 @@ struct worker {
 #define BLOCK_PANELS 4
 #define BLOCK_FLOATS (BLOCK_PANELS * PANEL_ROWS)
 
-static void wait(const struct worker *worker) {
+static void wait(const struct step_thread *worker) {
   barrier_wait(&worker->state->barrier, worker->plan->threads);
 }
 
 // Rounds a vector to what the matrix takes and leaves it as the input's `row`.
-static void store_input(const struct worker *worker, const struct matrix *matrix, size_t row,
+static void store_input(const struct step_thread *worker, const struct matrix *matrix, size_t row,
                         const float *vector) {
   const struct plan *plan = worker->plan;
   const struct elementwise *elementwise = plan->kernels->elementwise;
@@ -42,7 +54,7 @@ static void store_input(const struct worker *worker, const struct matrix *matrix
 }
 
 // The stages that take whole vectors give each thread every so many rows of the batch.
-static void normalise_rows(const struct worker *worker, enum matrix_name name, size_t norm) {
+static void normalise_rows(const struct step_thread *worker, enum matrix_name name, size_t norm) {
   const struct plan *plan = worker->plan;
   const float *weight = block_floats(worker->state, BLOCK_NORMS) + norm * plan->x_stride;
   for (size_t b = (size_t)worker->thread; b < plan->batch; b += (size_t)plan->threads) {
@@ -54,7 +66,7 @@ static void normalise_rows(const struct worker *worker, enum matrix_name name, s
   wait(worker);
 }
 
-static void join_rows(const struct worker *worker) {
+static void join_rows(const struct step_thread *worker) {
   const struct plan *plan = worker->plan;
   const float *attended = block_floats(worker->state, BLOCK_ATTENDED);
   for (size_t b = (size_t)worker->thread; b < plan->batch; b += (size_t)plan->threads) {
@@ -64,7 +76,7 @@ static void join_rows(const struct worker *worker) {
   wait(worker);
 }
 
-static void round_gated_rows(const struct worker *worker) {
+static void round_gated_rows(const struct step_thread *worker) {
   const struct plan *plan = worker->plan;
   const float *gated = block_floats(worker->state, BLOCK_GATED);
   for (size_t b = (size_t)worker->thread; b < plan->batch; b += (size_t)plan->threads)
@@ -72,7 +84,7 @@ static void round_gated_rows(const struct worker *worker) {
   wait(worker);
 }
 
-static void embed_rows(const struct worker *worker) {
+static void embed_rows(const struct step_thread *worker) {
   const struct plan *plan = worker->plan;
   enum element element = plan->request.types.head;
   const float *scales = block_floats(worker->state, BLOCK_EMBEDDING_SCALES);
@@ -96,7 +108,7 @@ static void embed_rows(const struct worker *worker) {
 }
 
 // out *= scale of the panel's row, and of the vector.
-static void apply_scales(const struct worker *worker, const struct matrix *matrix,
+static void apply_scales(const struct step_thread *worker, const struct matrix *matrix,
                          const uint8_t *headers, size_t panels) {
   const float *factors = block_floats(worker->state, BLOCK_INPUT_NOTES);
   const float *scales = (const float *)(const void *)headers;
@@ -106,7 +118,7 @@ static void apply_scales(const struct worker *worker, const struct matrix *matri
 }
 
 // Where the results of `count` panels go.
-static void use_results(const struct worker *worker, enum matrix_name name, size_t panel,
+static void use_results(const struct step_thread *worker, enum matrix_name name, size_t panel,
                         size_t count) {
   const struct plan *plan = worker->plan;
   const struct elementwise *elementwise = plan->kernels->elementwise;
@@ -139,7 +151,7 @@ static void use_results(const struct worker *worker, enum matrix_name name, size
 }
 
 // Brings in the beginning of what a thread reads after a barrier.
-static void prefetch_start(const struct worker *worker, enum matrix_name name, size_t layer) {
+static void prefetch_start(const struct step_thread *worker, enum matrix_name name, size_t layer) {
   const struct matrix *matrix = &worker->plan->matrix[name];
   const uint8_t *at = stream_at(worker->state, worker->thread, name, layer);
   size_t next = worker->plan->one_stream ? AHEAD_BYTES : matrix->panel_bytes;
@@ -150,10 +162,10 @@ static void prefetch_start(const struct worker *worker, enum matrix_name name, s
 }
 
 // The thread's rows of a matrix times the input.
-static void multiply(const struct worker *worker, enum matrix_name name, size_t layer) {
+static void multiply(const struct step_thread *worker, enum matrix_name name, size_t layer) {
   const struct plan *plan = worker->plan;
   const struct matrix *matrix = &plan->matrix[name];
-  struct share share = worker->state->streams[worker->thread].share[name];
+  struct panel_share share = worker->state->streams[worker->thread].share[name];
   const uint8_t *at = stream_at(worker->state, worker->thread, name, layer);
   const float *notes = block_floats(worker->state, BLOCK_INPUT_NOTES);
   size_t words = matrix->padded * element_bytes(matrix->input) / sizeof(int32_t);
@@ -185,7 +197,7 @@ static void multiply(const struct worker *worker, enum matrix_name name, size_t 
   }
 }
 
-static void layer_step(const struct worker *worker, size_t layer) {
+static void layer_step(const struct step_thread *worker, size_t layer) {
   size_t last = worker->plan->layers - 1;
   normalise_rows(worker, MATRIX_QKV, 2 * layer);
   multiply(worker, MATRIX_QKV, layer);
@@ -208,9 +220,9 @@ static void layer_step(const struct worker *worker, size_t layer) {
 }
 
 // The lowest index of the largest logit among the thread's panels.
-static int best_of_share(const struct worker *worker, size_t row) {
+static int best_of_share(const struct step_thread *worker, size_t row) {
   const struct plan *plan = worker->plan;
-  struct share share = worker->state->streams[worker->thread].share[MATRIX_HEAD];
+  struct panel_share share = worker->state->streams[worker->thread].share[MATRIX_HEAD];
   size_t first = share.first * PANEL_ROWS, end = first + share.count * PANEL_ROWS;
   if (end > plan->vocab)
     end = plan->vocab;
@@ -225,7 +237,7 @@ static int best_of_share(const struct worker *worker, size_t row) {
 }
 
 // Threads hold ascending shares: the first of equals stays.
-static void choose_token(const struct worker *worker, size_t row) {
+static void choose_token(const struct step_thread *worker, size_t row) {
   const struct plan *plan = worker->plan;
   const int *best = worker->state->block[BLOCK_BEST];
   const float *logits = block_floats(worker->state, BLOCK_LOGITS) + row * plan->logits_stride;
@@ -238,7 +250,7 @@ static void choose_token(const struct worker *worker, size_t row) {
   worker->state->tokens[row] = token;
 }
 
-static void classify(const struct worker *worker) {
+static void classify(const struct step_thread *worker) {
   const struct plan *plan = worker->plan;
   int *best = worker->state->block[BLOCK_BEST];
   normalise_rows(worker, MATRIX_HEAD, 2 * plan->layers);
@@ -255,7 +267,7 @@ static void classify(const struct worker *worker) {
 void cpu_step(struct decode_state *state, int thread) {
   const struct plan *plan = &state->plan;
   float *room = block_floats(state, BLOCK_ROOM) + (size_t)thread * plan->room_stride;
-  struct worker worker = {
+  struct step_thread worker = {
       .state = state,
       .plan = plan,
       .thread = thread,

@@ -136,7 +136,7 @@ struct tensor_map {
 struct wgmma_arguments {
   struct tensor_map weights, activations, second; // second only with swiglu
   struct product_arguments product;               // all but `activations`
-  int stages;                                     // of shared memory, WGMMA_LEAST_STAGES or more
+  int stages;                                     // of shared memory, MIN_WGMMA_STAGES or more
 };
 
 enum {
@@ -145,13 +145,13 @@ enum {
   WGMMA_TILES = 2,
   WGMMA_ROWS = 64,
   WGMMA_STEP_BYTES = 128, // of a row, the width of the widest swizzle
-  WGMMA_LEAST_STAGES = 3,
-  WGMMA_MOST_STAGES = 6,
+  MIN_WGMMA_STAGES = 3,
+  MAX_WGMMA_STAGES = 6,
   WGMMA_ALIGNMENT = 1024 // of a stage: where the swizzle's pattern begins
 };
 
 // Most columns of the batch per warpgroup.
-static inline int wgmma_most_columns(size_t weight_bytes) {
+static inline int wgmma_max_columns(size_t weight_bytes) {
   return weight_bytes == 2 ? 128 : 64;
 }
 
@@ -170,7 +170,7 @@ static inline size_t wgmma_stage_bytes(int batch_padded, int columns, size_t wei
 
 // With two barriers of 8 bytes for each stage, and room to align the first.
 static inline size_t wgmma_shared_bytes(size_t stage_bytes, int stages) {
-  return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)WGMMA_MOST_STAGES * 2 * 8;
+  return WGMMA_ALIGNMENT + (size_t)stages * stage_bytes + (size_t)MAX_WGMMA_STAGES * 2 * 8;
 }
 
 // Where the pair of elements 2 word, 2 word + 1 of a row of activations lies, in pairs: so that the

@@ -76,7 +76,7 @@ endif
 
 GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*.cu kernels/*.h) \
                                kernels/weights.c kernels/share.c) | sha256sum | cut -c1-16)
-GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend ranks crew plan launches tuning stage_times \
+GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check identity \
                                              wgmma_check driver_runtime collectives weights share)
 GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden -DGPU_BUILD='"$(GPU_HASH)"'
 GPU_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL

@@ -1,6 +1,6 @@
 #include "model/chance/distribution.h"
 
-#include "model/chance/vector.h"
+#include "base/vector.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>

@@ -3,8 +3,7 @@
 //   uniform(LOW, HIGH)
 //   triangular(LOW, MODE, HIGH)
 //   pert(LOW, MODE, HIGH)                beta with mean (LOW + 4 MODE + HIGH) / 6 (Malcolm,
-//   Roseboom,
-//                                        Clark, Fazar, Operations Research 7, 1959)
+//                                        Roseboom, Clark, Fazar, Operations Research 7, 1959)
 //   normal(MEAN, DEVIATION[, LOW, HIGH]) cut off at LOW and HIGH, and at the input's own limits
 //   lognormal(MEDIAN, FACTOR)            two thirds (68.3 %) lie within MEDIAN / FACTOR and
 //                                        MEDIAN * FACTOR; cut off at the input's own limits

@@ -14,8 +14,8 @@
 #ifndef PERTOKEN_MODEL_CHANCE_DRAW_H
 #define PERTOKEN_MODEL_CHANCE_DRAW_H
 
+#include "base/vector.h"
 #include "model/chance/sobol.h"
-#include "model/chance/vector.h"
 
 #include <stdbool.h>
 

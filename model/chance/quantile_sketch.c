@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum { TAIL_BINS = SKETCH_OCTAVES * SKETCH_OCTAVE_BINS };
-enum { FEWEST_EQUAL_BINS = 1 << 12, MOST_EQUAL_BINS = 1 << 18, BINS_PER_DRAW = 16 };
+enum { FEWEST_EQUAL_BINS = 1 << 12, MAX_EQUAL_BINS = 1 << 18, BINS_PER_DRAW = 16 };
 
 // Equal bins reach this many interquartile ranges to either side: 10.8 deviations of a normal
 // distribution, a bin of which then has at most 3.3e-5 of the draws.
@@ -39,7 +39,7 @@ struct sketch_shape sketch_shape(double *pilot, size_t pilot_count, uint64_t dra
   if (!(spread > least))
     spread = least > 0 ? least : 1e-9;
   uint32_t bins = FEWEST_EQUAL_BINS;
-  while (bins < MOST_EQUAL_BINS && bins < BINS_PER_DRAW * draws)
+  while (bins < MAX_EQUAL_BINS && bins < BINS_PER_DRAW * draws)
     bins *= 2;
   struct sketch_shape shape = {centre, reach * spread, bins, NULL, 0};
   shape.atoms = find_atoms(pilot, pilot_count, &shape.atom_count, arena);

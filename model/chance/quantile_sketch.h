@@ -11,7 +11,7 @@
 #define PERTOKEN_MODEL_CHANCE_QUANTILE_SKETCH_H
 
 #include "base/arena.h"
-#include "model/chance/vector.h"
+#include "base/vector.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,5 @@
 // arithmetic: the operations of the formula language that are more than one of the processor's, as
-// a spreadsheet does them. The evaluator, the compiler of programs and its vector kernels all use
-// these, so that they cannot differ.
+// a spreadsheet does them. Whoever computes them uses these, so that none can differ.
 #ifndef PERTOKEN_MODEL_COST_ARITHMETIC_H
 #define PERTOKEN_MODEL_COST_ARITHMETIC_H
 

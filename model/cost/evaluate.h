@@ -2,23 +2,33 @@
 #ifndef PERTOKEN_MODEL_COST_EVALUATE_H
 #define PERTOKEN_MODEL_COST_EVALUATE_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/cost/calculation.h"
 #include "model/cost/graph.h"
+
+#include <stddef.h>
 
 struct evaluation {
   const struct graph *graph;
   int periods;  // columns of a series: 0 is the purchase
   size_t width; // cases
-  double *
-      *values; // by declaration; scalar or input: [width]; series: [periods][width]; NULL if absent
-  double *scratch;
+  const struct calculation *calculation;
+  const int *vectors; // [declaration][period]: where it stands in the workspace, -1 for nowhere
+  double *workspace;  // [calculation->vectors][width]
 };
 
 // A block of `width` cases with room for every value, all in base units. The caller writes the
-// inputs through evaluation_at(e, input, 0).
+// inputs through evaluation_at(e, input, 0), and nothing else.
 struct evaluation *evaluation_new(const struct graph *graph, int periods, size_t width,
                                   struct arena *arena);
 
-// The block's values of a declaration in a period (0 for scalars and inputs).
+// Another block for the graph and periods of one, which must live as long: at less cost.
+struct evaluation *evaluation_like(const struct evaluation *evaluation, size_t width,
+                                   struct arena *arena);
+
+// The block's values of a declaration in a period (0 for scalars and inputs); NULL where the graph
+// lacks it.
 double *evaluation_at(const struct evaluation *evaluation, int declaration, int period);
 
 // Computes every line item from the inputs. Arithmetic errors give infinities or NaN, found by

@@ -162,6 +162,16 @@ static struct node *parse_name(struct parser *parser) {
   return accept(parser, '(') ? parse_call(parser, node) : node;
 }
 
+static struct node *parse_reference(struct parser *parser) {
+  const char *start = parser->text + parser->at, *end = strchr(start, ']');
+  if (!end)
+    return fail(parser, "'[' with a ']'");
+  struct node *node = new_node(parser, NODE_NAME);
+  node->name = arena_copy_n(parser->arena, start, (size_t)(end + 1 - start));
+  parser->at += (size_t)(end + 1 - start);
+  return node;
+}
+
 static struct node *parse_operand(struct parser *parser);
 
 static struct node *parse_negation(struct parser *parser) {
@@ -192,6 +202,8 @@ static struct node *parse_primary(struct parser *parser) {
   }
   if (isalpha((unsigned char)c))
     return parse_name(parser);
+  if (c == '[')
+    return parse_reference(parser);
   if (!accept(parser, '('))
     return fail(parser, "a number, a name or '('");
   struct node *inner = parse_level(parser, PRECEDENCE_COMPARISON);

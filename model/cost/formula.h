@@ -1,21 +1,24 @@
 // formula: the text of one line item's formula as a tree, and a tree as text again.
 //
-//   formula    = sum [ ("=" | "<>" | "<" | "<=" | ">" | ">=") sum ]
-//   sum        = product { ("+" | "-") product }
-//   product    = power { ("*" | "/") power }
-//   power      = operand [ "^" operand ]            a second ^ needs parentheses
-//   operand    = "-" operand | number [unit] | name | function "(" formula { "," formula } ")" |
-//   "(" formula ")"
+//   formula = sum [ ("=" | "<>" | "<" | "<=" | ">" | ">=") sum ]
+//   sum     = product { ("+" | "-") product }
+//   product = power { ("*" | "/") power }
+//   power   = operand [ "^" operand ]            a second ^ needs parentheses
+//   operand = "-" operand | number [unit] | name | "[" text "]" | "(" formula ")"
+//           | function "(" formula { "," formula } ")"
 //
 // A comparison is worth 1 or 0. Where spreadsheets disagree among themselves (-2^2, 2^3^2) the
-// grammar asks for parentheses, so every reading is the same.
+// grammar asks for parentheses, so every reading is the same. A text in brackets is a name, with
+// the brackets, that no cost model declares: for who evaluates the formula to look up.
 //
-//   if(condition, then, else)  min(a, ...)  max(a, ...)  round(x, digits)
+//   if(condition, then, else)   min(a, ...)   max(a, ...)   round(x, digits)
 //   ceil(x)           ROUNDUP(ROUND(x, 9), 0): 880.0000000000001 counts as 880
 //   growth(g, years)  (1 + g * 1 yr) ^ (years / 1 yr)
-//   sum(series)       over all periods;   first(series) in period 0;   prev(series) one period
-//   earlier, 0 in period 0 own(group)        the user's own line items of a group t the number of
-//   the period, 0 for the purchase
+//   sum(series)       over all periods
+//   first(series)     in period 0
+//   prev(series)      one period earlier, 0 in period 0
+//   own(group)        the user's own line items of a group
+//   t                 the number of the period, 0 for the purchase
 #ifndef PERTOKEN_MODEL_COST_FORMULA_H
 #define PERTOKEN_MODEL_COST_FORMULA_H
 

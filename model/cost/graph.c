@@ -206,14 +206,14 @@ static void check_formula(struct checker *checker, struct alternative *alternati
 }
 
 // Depth-first search for a way back to where it started.
-struct search {
+struct cycle_search {
   const struct model *model;
   struct diagnostics *diagnostics;
   char *colour; // 0 unseen, 1 on the path, 2 done
   int *path, length;
 };
 
-static int report_cycle(const struct search *search, int again) {
+static int report_cycle(const struct cycle_search *search, int again) {
   struct arena *arena = search->model->arena;
   const struct declaration *declarations = search->model->declarations;
   int start = 0;
@@ -228,9 +228,9 @@ static int report_cycle(const struct search *search, int again) {
   return -1;
 }
 
-static int search_from(struct search *search, int declaration);
+static int search_from(struct cycle_search *search, int declaration);
 
-static int search_node(struct search *search, const struct node *node, int self) {
+static int search_node(struct cycle_search *search, const struct node *node, int self) {
   bool own_past = node->kind == NODE_CALL && node->function == FUNCTION_PREV &&
                   node->arguments[0]->declaration == self;
   if (own_past)
@@ -243,7 +243,7 @@ static int search_node(struct search *search, const struct node *node, int self)
   return 0;
 }
 
-static int search_from(struct search *search, int declaration) {
+static int search_from(struct cycle_search *search, int declaration) {
   if (search->colour[declaration] == 1)
     return report_cycle(search, declaration);
   if (search->colour[declaration] == 2)
@@ -269,7 +269,7 @@ int model_check(struct model *model, struct diagnostics *diagnostics) {
   }
   if (diagnostics->errors != errors)
     return -1;
-  struct search search = {.model = model, .diagnostics = diagnostics};
+  struct cycle_search search = {.model = model, .diagnostics = diagnostics};
   search.colour = arena_alloc(model->arena, (size_t)model->count);
   search.path = arena_array(model->arena, (size_t)model->count, sizeof *search.path);
   for (int d = 0; d < model->count && diagnostics->errors == errors; d++)

@@ -9,14 +9,14 @@ enum section_kind { SECTION_GROUP, SECTION_INPUT, SECTION_ITEM, SECTION_SERIES, 
 
 static const char *const section_names[] = {"group", "input", "item", "series", "check"};
 
-struct reader {
+struct model_reader {
   struct model *model;
   struct declaration *declaration;
   const struct ini_section *section;
   struct diagnostics *diagnostics;
 };
 
-static bool is_yes(const struct reader *reader, const struct ini_key *key) {
+static bool is_yes(const struct model_reader *reader, const struct ini_key *key) {
   if (!strcmp(key->value, "yes"))
     return true;
   if (strcmp(key->value, "no") != 0)
@@ -26,23 +26,23 @@ static bool is_yes(const struct reader *reader, const struct ini_key *key) {
 }
 
 // In the declaration's unit; 0 after an error, of the unit or of this.
-static double quantity(const struct reader *reader, const char *text, struct place place) {
+static double quantity(const struct model_reader *reader, const char *text, struct place place) {
   double value = 0;
   if (reader->declaration->unit.text)
     quantity_parse(text, place, &reader->declaration->unit, &value, reader->diagnostics);
   return value;
 }
 
-static double limit(const struct reader *reader, const struct ini_key *key) {
+static double limit(const struct model_reader *reader, const struct ini_key *key) {
   return quantity(reader, key->value, key->value_place);
 }
 
-static void read_label(struct reader *reader, const struct ini_key *key) {
+static void read_label(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->label = key->value;
   short_text_check("a label", key->value, key->value_place, reader->diagnostics);
 }
 
-static void read_unit(struct reader *reader, const struct ini_key *key) {
+static void read_unit(struct model_reader *reader, const struct ini_key *key) {
   unit_parse(key->value, key->value_place, &reader->declaration->unit, reader->model->arena,
              reader->diagnostics);
 }
@@ -54,13 +54,13 @@ static int find_group(const struct model *model, const char *name) {
   return -1;
 }
 
-static void read_group(struct reader *reader, const struct ini_key *key) {
+static void read_group(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->group = find_group(reader->model, key->value);
   if (reader->declaration->group < 0)
     diagnostics_error(reader->diagnostics, key->value_place, "unknown group '%s'", key->value);
 }
 
-static void read_formula_into(struct reader *reader, const struct ini_key *key, int which) {
+static void read_formula_into(struct model_reader *reader, const struct ini_key *key, int which) {
   struct declaration *declaration = reader->declaration;
   struct alternative *alternative = &declaration->alternatives[which];
   alternative->text = key->value;
@@ -71,17 +71,17 @@ static void read_formula_into(struct reader *reader, const struct ini_key *key, 
     declaration->alternative_count = which + 1;
 }
 
-static void read_formula(struct reader *reader, const struct ini_key *key) {
+static void read_formula(struct model_reader *reader, const struct ini_key *key) {
   read_formula_into(reader, key, 0);
 }
 
-static void read_or_formula(struct reader *reader, const struct ini_key *key) {
+static void read_or_formula(struct model_reader *reader, const struct ini_key *key) {
   if (!reader->declaration->alternatives[0].text)
     diagnostics_error(reader->diagnostics, key->place, "or_formula without a formula before it");
   read_formula_into(reader, key, 1);
 }
 
-static void read_needs_into(struct reader *reader, const struct ini_key *key, int which) {
+static void read_needs_into(struct model_reader *reader, const struct ini_key *key, int which) {
   struct alternative *alternative = &reader->declaration->alternatives[which];
   char *rest = arena_copy(reader->model->arena, key->value), *word;
   while ((word = strsep(&rest, " "))) {
@@ -97,15 +97,15 @@ static void read_needs_into(struct reader *reader, const struct ini_key *key, in
   }
 }
 
-static void read_needs(struct reader *reader, const struct ini_key *key) {
+static void read_needs(struct model_reader *reader, const struct ini_key *key) {
   read_needs_into(reader, key, 0);
 }
 
-static void read_or_needs(struct reader *reader, const struct ini_key *key) {
+static void read_or_needs(struct model_reader *reader, const struct ini_key *key) {
   read_needs_into(reader, key, 1);
 }
 
-static void read_choices(struct reader *reader, const struct ini_key *key) {
+static void read_choices(struct model_reader *reader, const struct ini_key *key) {
   struct declaration *declaration = reader->declaration;
   char *rest = arena_copy(reader->model->arena, key->value), *word;
   while ((word = strsep(&rest, " "))) {
@@ -122,51 +122,51 @@ static void read_choices(struct reader *reader, const struct ini_key *key) {
   }
 }
 
-static void read_default(struct reader *reader, const struct ini_key *key) {
+static void read_default(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->has_default = true;
   reader->declaration->default_value = limit(reader, key);
 }
 
-static void read_min(struct reader *reader, const struct ini_key *key) {
+static void read_min(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->has_min = true;
   reader->declaration->min = limit(reader, key);
 }
 
-static void read_above(struct reader *reader, const struct ini_key *key) {
+static void read_above(struct model_reader *reader, const struct ini_key *key) {
   read_min(reader, key);
   reader->declaration->min_exclusive = true;
 }
 
-static void read_max(struct reader *reader, const struct ini_key *key) {
+static void read_max(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->has_max = true;
   reader->declaration->max = limit(reader, key);
 }
 
-static void read_rent_default(struct reader *reader, const struct ini_key *key) {
+static void read_rent_default(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->has_rent_default = true;
   reader->declaration->rent_default = limit(reader, key);
 }
 
-static void read_required(struct reader *reader, const struct ini_key *key) {
+static void read_required(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->required = is_yes(reader, key);
 }
 
-static void read_integer(struct reader *reader, const struct ini_key *key) {
+static void read_integer(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->integer = is_yes(reader, key);
 }
 
-static void read_in_rent(struct reader *reader, const struct ini_key *key) {
+static void read_in_rent(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->in_rent = is_yes(reader, key);
 }
 
-static void read_scope(struct reader *reader, const struct ini_key *key) {
+static void read_scope(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->per_option = true;
   if (strcmp(key->value, "option") != 0)
     diagnostics_error(reader->diagnostics, key->value_place, "expected option, not '%s'",
                       key->value);
 }
 
-static int declared(const struct reader *reader, const struct ini_key *key) {
+static int declared(const struct model_reader *reader, const struct ini_key *key) {
   int found = model_find(reader->model, key->value);
   if (found < 0)
     diagnostics_error(reader->diagnostics, key->value_place,
@@ -174,27 +174,27 @@ static int declared(const struct reader *reader, const struct ini_key *key) {
   return found;
 }
 
-static void read_conflicts(struct reader *reader, const struct ini_key *key) {
+static void read_conflicts(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->conflicts = declared(reader, key);
 }
 
-static void read_instead_of(struct reader *reader, const struct ini_key *key) {
+static void read_instead_of(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->instead_of = declared(reader, key);
 }
 
-static void read_needed_with(struct reader *reader, const struct ini_key *key) {
+static void read_needed_with(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->needed_with = declared(reader, key);
 }
 
-static void read_only_with(struct reader *reader, const struct ini_key *key) {
+static void read_only_with(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->only_with = declared(reader, key);
 }
 
-static void read_notice(struct reader *reader, const struct ini_key *key) {
+static void read_notice(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->notice = key->value;
 }
 
-static void read_role(struct reader *reader, const struct ini_key *key) {
+static void read_role(struct model_reader *reader, const struct ini_key *key) {
   if (!strcmp(key->value, "headline"))
     reader->declaration->role = ROLE_HEADLINE;
   else if (!strcmp(key->value, "category"))
@@ -210,7 +210,7 @@ static void read_role(struct reader *reader, const struct ini_key *key) {
 static const struct attribute {
   const char *name;
   unsigned sections;
-  void (*read)(struct reader *, const struct ini_key *);
+  void (*read)(struct model_reader *, const struct ini_key *);
 } attributes[] = {
     {"label", IN(INPUT) | COMPUTED | IN(CHECK) | IN(GROUP), read_label},
     {"unit", IN(INPUT) | COMPUTED | IN(CHECK), read_unit},
@@ -253,7 +253,7 @@ static void refuse_unknown_keys(const struct ini_section *section, unsigned kind
   }
 }
 
-static void read_attributes(struct reader *reader, unsigned kind) {
+static void read_attributes(struct model_reader *reader, unsigned kind) {
   for (size_t a = 0; a < ATTRIBUTES; a++) {
     const struct ini_key *key = ini_find(reader->section, attributes[a].name);
     if (key && (attributes[a].sections & kind))
@@ -306,7 +306,8 @@ static void read_group_section(struct model *model, const struct ini_section *se
   const struct ini_key *label = ini_find(section, "label"), *view = ini_find(section, "view");
   model->groups = arena_grow(model->arena, model->groups, (size_t)model->group_count,
                              (size_t)model->group_count + 1, sizeof *model->groups);
-  const struct reader reader = {.model = model, .section = section, .diagnostics = diagnostics};
+  const struct model_reader reader = {
+      .model = model, .section = section, .diagnostics = diagnostics};
   model->groups[model->group_count++] = (struct group){
       section->argument, label ? label->value : section->argument, view && is_yes(&reader, view)};
 }
@@ -435,8 +436,8 @@ static void read_declaration(struct model *model, const struct ini_section *sect
   if (may_be_in_usd)
     declare_exchange_rate(model, section->place, diagnostics);
   const int number = model->count;
-  struct reader reader = {model, declare(model, section->argument, section->place), section,
-                          diagnostics};
+  struct model_reader reader = {model, declare(model, section->argument, section->place), section,
+                                diagnostics};
   reader.declaration->kind = declared;
   if (kind == SECTION_CHECK) {
     int group = find_group(model, "check");
@@ -632,7 +633,7 @@ int model_add_own(struct model *model, const struct ini_section *section,
     return -1;
   enum own_kind own = own_group(ini_find(section, "group"), diagnostics);
   struct declaration *item = declare(model, section->argument, section->place);
-  struct reader reader = {model, item, section, diagnostics};
+  struct model_reader reader = {model, item, section, diagnostics};
   item->kind = DECLARATION_SCALAR;
   item->group = find_group(model, own == OWN_CAPEX ? "capex" : "opex");
   read_label(&reader, ini_find(section, "label"));

@@ -1,5 +1,6 @@
 #include "model/evidence/catalog.h"
 #include "base/short_text.h"
+#include "base/source_file.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,200 +1,117 @@
 #include "model/evidence/recompute.h"
 
+#include "base/source.h"
 #include "model/cost/arithmetic.h"
+#include "model/cost/formula.h"
+#include "model/evidence/reference.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-enum { WORDS = 8, PRICES_MOST = 64 };
-
-struct checking {
-  const struct table *claims;
-  struct catalog *catalog;
-  struct arena *arena;
-  struct diagnostics *diagnostics;
+enum relation {
+  RELATION_NONE, // cannot be recomputed
+  RELATION_EQUAL,
+  RELATION_AT_LEAST,
+  RELATION_AT_MOST,
+  RELATION_WITHIN,
+  RELATION_NOT_BEFORE,
+  RELATION_SAME_TEXT,
+  RELATIONS
 };
 
-static bool is(const struct table *table, size_t row, const char *column, const char *value) {
-  return !strcmp(table_cell(table, row, column), value);
+static const char *const relation_names[RELATIONS] = {
+    [RELATION_NONE] = "",
+    [RELATION_EQUAL] = "equal",
+    [RELATION_AT_LEAST] = "at_least",
+    [RELATION_AT_MOST] = "at_most",
+    [RELATION_WITHIN] = "within",
+    [RELATION_NOT_BEFORE] = "not_before",
+    [RELATION_SAME_TEXT] = "same_text",
+};
+
+// A row's rule.
+struct rule {
+  enum relation relation;
+  const char *formula;
+  struct place place; // of the formula
+  double tolerance;
+  const char *how;
+};
+
+// ---- rules
+
+// Where a cell's text begins: behind the quote of a quoted one.
+static struct place text_place(const struct table *claims, size_t row, const char *column) {
+  struct place place = table_place(claims, row, column);
+  const char *line;
+  size_t length;
+  if (source_line(place.source, place.line, &line, &length) && line[place.column - 1] == '"')
+    place.column++;
+  return place;
 }
 
-static bool has(const struct table *table, size_t row, const char *column, const char *part) {
-  return strstr(table_cell(table, row, column), part);
-}
-
-// ---- numbers and days in texts
-
-// The first number of a text, "$2.3B" or ">90"; NAN without one.
-static const char *first_number(const char *text, double *value) {
-  while (*text && !isdigit((unsigned char)*text))
-    text++;
-  const size_t length = number_prefix(text, value);
-  if (!length)
-    *value = NAN;
-  return text + length;
-}
-
-static double days_in_years(struct date date) {
-  static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-  return date.year + (before[date.month - 1] + date.day - 1) / 365.25;
-}
-
-static double years_of(const char *text) {
-  struct date date;
-  return date_parse(text, &date) ? days_in_years(date) : NAN;
-}
-
-// ---- references
-
-// The words of a reference; their number.
-static int split(const struct checking *checking, const char *text, const char *words[WORDS]) {
-  int count = 0;
-  while (*text && count < WORDS) {
-    const size_t length = strcspn(text, " ");
-    words[count++] = arena_copy_n(checking->arena, text, length);
-    text += length + strspn(text + length, " ");
-  }
-  return count;
-}
-
-static double cell_number(const struct table *table, long row, const char *column) {
-  double value = NAN;
-  if (row >= 0 && table_column(table, column) >= 0)
-    table_number(table, (size_t)row, column, &value);
-  return value;
-}
-
-// ID.COLUMN of a table.
-static double look_up(const struct checking *checking, enum catalog_table which, const char *text) {
-  const struct table *table = catalog_table(checking->catalog, which);
-  const char *dot = strrchr(text, '.');
-  if (!table || !dot)
-    return NAN;
-  const long row = catalog_find(table, arena_copy_n(checking->arena, text, (size_t)(dot - text)));
-  if (row >= 0 && !strcmp(dot + 1, "launch"))
-    return years_of(table_cell(table, (size_t)row, "launch"));
-  return cell_number(table, row, dot + 1);
-}
-
-static double claimed_by(const struct checking *checking, const char *id, bool day) {
-  double value = NAN;
-  for (size_t r = 0; r < checking->claims->rows; r++) {
-    if (!is(checking->claims, r, "id", id))
-      continue;
-    if (day)
-      return years_of(table_cell(checking->claims, r, "as_of"));
-    first_number(table_cell(checking->claims, r, "value"), &value);
-  }
-  return value;
-}
-
-// words: best|lowest|total ACCELERATOR MODEL SCENARIO PRECISION ROUND
-static double benchmark(const struct checking *checking, const char *const *words) {
-  const struct table *table = catalog_table(checking->catalog, CATALOG_THROUGHPUT);
-  const bool lowest = !strcmp(words[0], "lowest"), total = !strcmp(words[0], "total");
-  double result = NAN, value;
-  for (size_t r = 0; table && r < table->rows; r++) {
-    const bool wanted = is(table, r, "accelerator", words[1]) && is(table, r, "model", words[2]) &&
-                        is(table, r, "scenario", words[3]) && is(table, r, "precision", words[4]) &&
-                        has(table, r, "source_title", words[5]) &&
-                        has(table, r, "source_title", "MLPerf") &&
-                        is(table, r, "token_basis", "output") && !*table_cell(table, r, "doubt");
-    if (!wanted ||
-        !table_number(table, r, total ? "tokens_per_s_total" : "tokens_per_s_per_gpu", &value))
-      continue;
-    if (isnan(result) || (lowest ? value < result : value > result))
-      result = value;
-  }
-  return result;
-}
-
-static bool is_of_vendor(const struct checking *checking, const char *accelerator,
-                         const char *vendor) {
-  const struct table *table = catalog_table(checking->catalog, CATALOG_ACCELERATORS);
-  const long row = table ? catalog_find(table, accelerator) : -1;
-  return row >= 0 && is(table, (size_t)row, "vendor", vendor);
-}
-
-// A submitter may be two, as Dell_MangoBoost.
-static double partners(const struct checking *checking, const char *round) {
-  const struct table *table = catalog_table(checking->catalog, CATALOG_THROUGHPUT);
-  const char *seen = ",AMD,";
-  int count = 0;
-  for (size_t r = 0; table && r < table->rows; r++) {
-    if (!has(table, r, "source_title", round) || !has(table, r, "source_title", "MLPerf") ||
-        !is_of_vendor(checking, table_cell(table, r, "accelerator"), "AMD"))
-      continue;
-    const char *name = table_cell(table, r, "submitter");
-    while (*name) {
-      const size_t length = strcspn(name, "_");
-      const char *key = arena_printf(checking->arena, ",%.*s,", (int)length, name);
-      if (!strstr(seen, key)) {
-        seen = arena_printf(checking->arena, "%s%s", seen, key + 1);
-        count++;
-      }
-      name += length + (name[length] == '_');
+static int read_relation(const struct references *in, size_t row, enum relation *relation) {
+  const char *name = table_cell(in->claims, row, "relation");
+  for (int r = 0; r < RELATIONS; r++)
+    if (!strcmp(name, relation_names[r])) {
+      *relation = (enum relation)r;
+      return 0;
     }
+  diagnostics_error(in->diagnostics, table_place(in->claims, row, "relation"),
+                    "unknown relation '%s'%s", name,
+                    did_you_mean(nearest_name(name, relation_names, RELATIONS), in->arena));
+  return -1;
+}
+
+static int read_rule(const struct references *in, size_t row, struct rule *rule) {
+  *rule = (struct rule){.formula = table_cell(in->claims, row, "formula"),
+                        .place = text_place(in->claims, row, "formula"),
+                        .how = table_cell(in->claims, row, "how")};
+  const char *tolerance = table_cell(in->claims, row, "tolerance");
+  if (read_relation(in, row, &rule->relation))
+    return -1;
+  if (!*rule->formula == (rule->relation != RELATION_NONE)) {
+    diagnostics_error(in->diagnostics, rule->place,
+                      *rule->formula ? "expected a relation beside this formula"
+                                     : "expected a formula beside '%s'",
+                      relation_names[rule->relation]);
+    return -1;
   }
-  return table ? (double)count : (double)NAN;
-}
-
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-// Prices of an accelerator: the lowest rent on demand at a provider, or (provider NULL) the median
-// of purchases.
-static double price(const struct checking *checking, const char *accelerator,
-                    const char *provider) {
-  const struct table *table = catalog_table(checking->catalog, CATALOG_PRICES);
-  double prices[PRICES_MOST];
-  size_t count = 0;
-  for (size_t r = 0; table && r < table->rows && count < PRICES_MOST; r++)
-    if (is(table, r, "accelerator", accelerator) && !is(table, r, "kind", "seed_claim") &&
-        is(table, r, "price_basis", provider ? "on_demand" : "purchase") &&
-        (!provider || is(table, r, "provider", provider)) &&
-        table_number(table, r, "usd_per_gpu_equivalent", &prices[count]))
-      count++;
-  if (!count)
-    return NAN;
-  qsort(prices, count, sizeof *prices, ascending);
-  return provider ? prices[0] : (prices[(count - 1) / 2] + prices[count / 2]) / 2;
-}
-
-static double published_parameters(const struct checking *checking, const char *model) {
-  const struct table *table = catalog_table(checking->catalog, CATALOG_MODELS);
-  return table ? cell_number(table, catalog_find(table, model), "published_params_b") : NAN;
-}
-
-static double reference_value(const struct checking *checking, const char *text) {
-  const char *words[WORDS] = {"", "", ""};
-  const int count = split(checking, text, words);
-  if (count == 1)
-    return look_up(checking, CATALOG_ACCELERATORS, words[0]);
-  if (!strcmp(words[0], "claim"))
-    return claimed_by(checking, words[1], count == 3);
-  if (!strcmp(words[0], "row"))
-    return look_up(checking, CATALOG_THROUGHPUT, words[1]);
-  if (!strcmp(words[0], "partners"))
-    return partners(checking, words[1]);
-  if (!strcmp(words[0], "rent") && count == 3)
-    return price(checking, words[1], words[2]);
-  if (!strcmp(words[0], "purchase"))
-    return price(checking, words[1], NULL);
-  if (!strcmp(words[0], "model"))
-    return published_parameters(checking, words[1]);
-  return count == 6 ? benchmark(checking, words) : NAN;
+  if (!*tolerance || table_number(in->claims, row, "tolerance", &rule->tolerance))
+    return 0;
+  diagnostics_error(in->diagnostics, table_place(in->claims, row, "tolerance"),
+                    "expected a number as tolerance, found '%s'", tolerance);
+  return -1;
 }
 
 // ---- formulas
 
-static double fold(const struct node *node) {
+static double call_value(const struct references *in, const struct node *node,
+                         const double *values) {
+  double result = values[0];
+  switch (node->function) {
+  case FUNCTION_MIN:
+    for (int i = 1; i < node->argument_count; i++)
+      result = fmin(result, values[i]);
+    return result;
+  case FUNCTION_MAX:
+    for (int i = 1; i < node->argument_count; i++)
+      result = fmax(result, values[i]);
+    return result;
+  case FUNCTION_ROUND: return arithmetic_round(values[0], values[1]);
+  case FUNCTION_CEIL: return arithmetic_ceil(values[0]);
+  default:
+    diagnostics_error(in->diagnostics, node->place, "a rule cannot use %s()",
+                      function_table[node->function].name);
+    return NAN;
+  }
+}
+
+static double node_value(const struct references *in, const struct node *node) {
   double values[MAX_ARGUMENTS] = {0};
   for (int i = 0; i < node->argument_count; i++)
-    values[i] = fold(node->arguments[i]);
+    values[i] = node_value(in, node->arguments[i]);
   switch (node->kind) {
   case NODE_NUMBER: return node->value;
   case NODE_NEGATE: return -values[0];
@@ -202,105 +119,67 @@ static double fold(const struct node *node) {
   case NODE_SUBTRACT: return values[0] - values[1];
   case NODE_MULTIPLY: return values[0] * values[1];
   case NODE_DIVIDE: return values[0] / values[1];
-  case NODE_CALL: break;
-  default: return NAN;
-  }
-  double result = values[0];
-  switch (node->function) {
-  case FUNCTION_MIN:
-    for (int i = 1; i < node->argument_count; i++)
-      result = fmin(result, values[i]);
-    return result;
-  case FUNCTION_ROUND: return arithmetic_round(values[0], values[1]);
-  case FUNCTION_CEIL: return arithmetic_ceil_scaled(values[0], arithmetic_scale(CEIL_DECIMALS));
-  default: return NAN;
+  case NODE_POWER: return pow(values[0], values[1]);
+  case NODE_CALL: return call_value(in, node, values);
+  case NODE_NAME:
+    if (*node->name == '[')
+      return reference_value(in, node->name, node->place);
+    diagnostics_error(in->diagnostics, node->place, "expected a [reference], found '%s'",
+                      node->name);
+    return NAN;
+  default: diagnostics_error(in->diagnostics, node->place, "a rule cannot compare"); return NAN;
   }
 }
 
-// The formula with every reference's number in its place; NULL where one has none.
-static const char *filled_in(const struct checking *checking, const char *formula) {
-  const char *text = "";
-  while (*formula) {
-    const size_t plain = strcspn(formula, "[");
-    text = arena_printf(checking->arena, "%s%.*s", text, (int)plain, formula);
-    formula += plain;
-    if (!*formula)
-      break;
-    const size_t length = strcspn(formula, "]");
-    const double value =
-        reference_value(checking, arena_copy_n(checking->arena, formula + 1, length - 1));
-    if (!isfinite(value))
-      return NULL;
-    text = arena_printf(checking->arena, value < 0 ? "%s(%.17g)" : "%s%.17g", text, value);
-    formula += length + 1;
-  }
-  return text;
-}
-
-static double formula_value(const struct checking *checking, const char *formula) {
-  const char *text = filled_in(checking, formula);
-  const struct place place = {source_from_text("a rule", text ? text : "", checking->arena), 1, 1};
-  const struct node *node =
-      text ? formula_parse(text, place, checking->arena, checking->diagnostics) : NULL;
-  return node ? fold(node) : NAN;
+static double formula_value(const struct references *in, const struct rule *rule) {
+  const struct node *node = formula_parse(rule->formula, rule->place, in->arena, in->diagnostics);
+  return node ? node_value(in, node) : (double)NAN;
 }
 
 // ---- verdicts
 
-static const struct recompute_rule *rule_of(const char *id) {
-  for (size_t i = 0; i < recompute_rule_count; i++)
-    if (!strcmp(recompute_rules[i].claim, id))
-      return &recompute_rules[i];
-  return NULL;
-}
-
-static bool holds(const struct checking *checking, size_t row, const struct recompute_rule *rule,
-                  double value) {
+static bool holds(const struct references *in, size_t row, const struct rule *rule, double value) {
   double claimed, high;
-  const char *text = table_cell(checking->claims, row, "value");
-  const char *rest = first_number(text, &claimed);
+  const char *rest = first_number(table_cell(in->claims, row, "value"), &claimed);
   if (isnan(claimed)) // "below": the number is in the unit
-    first_number(table_cell(checking->claims, row, "unit"), &claimed);
+    first_number(table_cell(in->claims, row, "unit"), &claimed);
   first_number(rest, &high);
   const double slack = 1e-9 + rule->tolerance;
   switch (rule->relation) {
-  case RECOMPUTE_AT_LEAST: return value >= claimed;
-  case RECOMPUTE_AT_MOST: return value <= claimed;
-  case RECOMPUTE_WITHIN: return value >= claimed && value <= high;
-  case RECOMPUTE_NOT_BELOW: return claimed >= value;
+  case RELATION_AT_LEAST: return value >= claimed;
+  case RELATION_AT_MOST: return value <= claimed;
+  case RELATION_WITHIN: return value >= claimed && value <= high;
   default: return fabs(value - claimed) <= slack * fabs(claimed);
   }
 }
 
-static void compare_texts(const struct checking *checking, const struct recompute_rule *rule,
+static void compare_texts(const struct references *in, const struct rule *rule,
                           struct recomputed *result) {
-  const struct table *table = catalog_table(checking->catalog, CATALOG_ACCELERATORS);
-  const char *dot = strrchr(rule->formula, '.');
-  const char *id = arena_copy_n(checking->arena, rule->formula, (size_t)(dot - rule->formula));
-  const long row = table ? catalog_find(table, id) : -1;
-  if (row < 0 || table_column(table, dot + 1) < 0)
-    return;
-  result->text = table_cell(table, (size_t)row, dot + 1);
-  result->verdict = strcasecmp(result->text, result->claimed) ? RECOMPUTE_FAILS : RECOMPUTE_HOLDS;
+  result->text = reference_cell(in, rule->formula, rule->place);
+  if (result->text)
+    result->verdict = strcasecmp(result->text, result->claimed) ? RECOMPUTE_FAILS : RECOMPUTE_HOLDS;
 }
 
-// A day before that of the formula cannot be true; one after it may be, and is not proven.
-static void compare_days(const struct checking *checking, size_t row,
-                         const struct recompute_rule *rule, struct recomputed *result) {
-  const double earliest = formula_value(checking, rule->formula);
-  const char *day = table_cell(checking->claims, row, "value");
+// A day before that of the launch cannot be true; one after it may be, and is not proven.
+static void compare_days(const struct references *in, size_t row, const struct rule *rule,
+                         struct recomputed *result) {
+  const char *launch = reference_cell(in, rule->formula, rule->place);
+  const char *day = table_cell(in->claims, row, "value");
+  const double earliest = launch ? years_of(launch) : (double)NAN;
   const double claimed =
-      isnan(years_of(day)) ? years_of(table_cell(checking->claims, row, "as_of")) : years_of(day);
+      isnan(years_of(day)) ? years_of(table_cell(in->claims, row, "as_of")) : years_of(day);
   if (isnan(earliest) || isnan(claimed))
     return;
-  // The launch that the formula names, as the catalogue writes it.
-  const struct table *table = catalog_table(checking->catalog, CATALOG_ACCELERATORS);
-  const char *id =
-      arena_copy_n(checking->arena, rule->formula + 1, strcspn(rule->formula, ".") - 1);
-  const long accelerator = catalog_find(table, id);
-  result->text = table_cell(table, (size_t)accelerator, "launch");
+  result->text = launch;
   if (claimed < earliest)
     result->verdict = RECOMPUTE_FAILS;
+}
+
+static void compare_numbers(const struct references *in, size_t row, const struct rule *rule,
+                            struct recomputed *result) {
+  result->value = formula_value(in, rule);
+  if (isfinite(result->value))
+    result->verdict = holds(in, row, rule, result->value) ? RECOMPUTE_HOLDS : RECOMPUTE_FAILS;
 }
 
 static bool starts(const char *text, const char *word) {
@@ -324,8 +203,9 @@ static bool disagrees(const struct recomputed *result) {
   return false;
 }
 
-static void check_row(const struct checking *checking, size_t row, struct recomputed *result) {
-  const struct table *claims = checking->claims;
+static void check_row(const struct references *in, size_t row, struct recomputed *result) {
+  const struct table *claims = in->claims;
+  struct rule rule;
   *result = (struct recomputed){.id = table_cell(claims, row, "id"),
                                 .claim = table_cell(claims, row, "claim"),
                                 .claimed = table_cell(claims, row, "value"),
@@ -333,45 +213,38 @@ static void check_row(const struct checking *checking, size_t row, struct recomp
                                 .source = table_cell(claims, row, "source_title"),
                                 .table_verdict = table_cell(claims, row, "verdict"),
                                 .verdict = RECOMPUTE_CANNOT,
-                                .value = NAN,
-                                .why = "no rule says what it amounts to"};
-  const struct recompute_rule *rule = rule_of(result->id);
-  if (!rule)
+                                .value = NAN};
+  if (read_rule(in, row, &rule))
     return;
-  result->why = rule->why;
-  if (rule->relation == RECOMPUTE_NOT)
+  result->why = *rule.how || rule.relation ? rule.how : "no rule says what it amounts to";
+  if (rule.relation == RELATION_NONE)
     return;
-  if (rule->relation == RECOMPUTE_SAME_TEXT)
-    compare_texts(checking, rule, result);
-  else if (rule->relation == RECOMPUTE_NOT_BEFORE)
-    compare_days(checking, row, rule, result);
-  else {
-    result->value = formula_value(checking, rule->formula);
-    if (isfinite(result->value))
-      result->verdict =
-          holds(checking, row, rule, result->value) ? RECOMPUTE_HOLDS : RECOMPUTE_FAILS;
-  }
+  if (rule.relation == RELATION_SAME_TEXT)
+    compare_texts(in, &rule, result);
+  else if (rule.relation == RELATION_NOT_BEFORE)
+    compare_days(in, row, &rule, result);
+  else
+    compare_numbers(in, row, &rule, result);
   if (result->verdict == RECOMPUTE_CANNOT)
-    result->why = arena_printf(checking->arena, "not in the catalogue: %s", rule->why);
+    result->why = arena_printf(in->arena, "not in the catalogue: %s", rule.how);
   result->disagrees = disagrees(result);
 }
 
 const struct recomputed *recompute_claims(const struct table *claims, struct catalog *catalog,
                                           struct arena *arena, struct diagnostics *diagnostics) {
   static const char *const columns[] = {"id",      "claim",        "value", "unit",
-                                        "verdict", "source_title", "as_of"};
-  const struct checking checking = {claims, catalog, arena, diagnostics};
+                                        "verdict", "source_title", "as_of", "relation",
+                                        "formula", "tolerance",    "how"};
+  const struct references in = {claims, catalog, arena, diagnostics};
   const size_t errors = diagnostics->errors;
   for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
     if (table_column(claims, columns[i]) < 0)
       diagnostics_error(diagnostics, table_header_place(claims),
-                        "a table of claims needs a column "
-                        "'%s'",
-                        columns[i]);
+                        "a table of claims needs a column '%s'", columns[i]);
   if (diagnostics->errors != errors)
     return NULL;
   struct recomputed *results = arena_array(arena, claims->rows + 1, sizeof *results);
   for (size_t r = 0; r < claims->rows; r++)
-    check_row(&checking, r, &results[r]);
+    check_row(&in, r, &results[r]);
   return diagnostics->errors == errors ? results : NULL;
 }

@@ -1,44 +1,26 @@
-// recompute: numeric claims checked against the catalogues, one rule per claim.
+// recompute: numeric claims checked against the catalogues, by a rule in each row of their table.
 //
-// A rule is a formula (model/cost/formula.h) in which references stand between brackets:
-//   [ACCELERATOR.COLUMN]   a cell of accelerators; [ACCELERATOR.launch] in years
-//   [row ID.COLUMN]        a cell of throughput
-//   [best ACCELERATOR MODEL SCENARIO PRECISION ROUND]   the most MLPerf output tokens per second
-//   and
-//                          accelerator among rows without doubt; `lowest` the least, `total` the
-//                          most of a whole system
-//   [partners ROUND]       how many others than AMD submitted on AMD's accelerators
-//   [rent ACCELERATOR PROVIDER]   the lowest price on demand per accelerator-hour
-//   [purchase ACCELERATOR] the median purchase price, claims left out
-//   [model ID]             a model's parameters as published, in billions
-//   [claim N]              what another claim of the table says; [claim N as_of] its day in years
+// A rule is a formula (model/cost/formula.h: numbers, + - * / ^, min, max, round and ceil) over
+// references (model/evidence/reference.h), and how its value must stand to what is claimed:
+//
+//   relation    holds when the formula's value is
+//   equal       the claim's, within the tolerance, which is a share of the claim
+//   at_least    no less than claimed
+//   at_most     no more than claimed
+//   within      between the two numbers of the claim, "1.5-2"
+//   not_before  no later than the claim's day, or that of its text: one launch
+//   same_text   the claim's text: one cell of accelerators
+//
 // Nothing is ever the rule's own result: figures come from the catalogue or from the claims.
 #ifndef PERTOKEN_MODEL_EVIDENCE_RECOMPUTE_H
 #define PERTOKEN_MODEL_EVIDENCE_RECOMPUTE_H
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
 #include "model/evidence/catalog.h"
 
-enum recompute_relation {
-  RECOMPUTE_NOT,        // no catalogue has it: `why`
-  RECOMPUTE_EQUAL,      // within the rule's tolerance, relative
-  RECOMPUTE_AT_LEAST,   // the recomputed value is no less than claimed
-  RECOMPUTE_AT_MOST,    // ... no more
-  RECOMPUTE_WITHIN,     // between the two numbers of the claim, "1.5-2"
-  RECOMPUTE_NOT_BELOW,  // what is claimed is no less than the recomputed value
-  RECOMPUTE_NOT_BEFORE, // the day of the claim, or of its text, is not before that of the formula
-  RECOMPUTE_SAME_TEXT   // the cell that the formula names says the same
-};
-
-struct recompute_rule {
-  const char *claim; // its id
-  enum recompute_relation relation;
-  double tolerance;
-  const char *formula;
-  const char *why; // what the formula says of the claim, or why there is none
-};
-
-extern const struct recompute_rule recompute_rules[];
-extern const size_t recompute_rule_count;
+#include <stdbool.h>
 
 enum recompute_verdict { RECOMPUTE_HOLDS, RECOMPUTE_FAILS, RECOMPUTE_CANNOT };
 
@@ -46,14 +28,17 @@ struct recomputed {
   const char *id, *claim, *claimed, *unit, *source; // cells of the table
   const char *table_verdict;
   enum recompute_verdict verdict;
-  double value;     // NAN where there is none
+  double value;     // in the claim's unit; NAN where there is none
   const char *text; // of a date or a word; NULL: a number
   const char *why;  // how it was recomputed, or why not
   bool disagrees;   // with the table's verdict
 };
 
-// Checks every row of a table of claims: columns id, claim, value, unit, verdict, source_title and
-// as_of. Rows without a rule cannot be recomputed. NULL after errors.
+// Checks every row of a table of claims: columns id, claim, value, unit, verdict, source_title,
+// as_of, and relation, formula, tolerance and how, of which all may be blank. A row without a
+// relation cannot be recomputed; `how` says why. Returns [claims->rows] in the arena; NULL after
+// errors: a column that is not there, and in rules, at their place in the table, an unknown
+// relation, a formula that cannot be read or is missing, a tolerance that is no number.
 const struct recomputed *recompute_claims(const struct table *claims, struct catalog *catalog,
                                           struct arena *arena, struct diagnostics *diagnostics);
 

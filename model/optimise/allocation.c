@@ -65,7 +65,7 @@ static void end_row(struct programme *programme, double low, double high) {
 }
 
 // No more nodes than would serve everything alone make sense, unless a share is to be filled up.
-static double most_nodes(const struct allocation_problem *problem, size_t o) {
+static double max_nodes(const struct allocation_problem *problem, size_t o) {
   double needed = 0;
   for (size_t w = 0; w < problem->workload_count; w++)
     needed += nodes_of_all(problem, w, o);
@@ -81,7 +81,7 @@ static void add_columns(struct programme *programme) {
   glp_add_cols(glpk, taken_column(programme, problem->option_count) - 1);
   for (size_t o = 0; o < problem->option_count; o++) {
     const struct allocation_option *option = &problem->options[o];
-    const double most = most_nodes(problem, o);
+    const double most = max_nodes(problem, o);
     const int node = node_column(programme, o);
     glp_set_col_kind(glpk, node, problem->divisible ? GLP_CV : GLP_IV);
     glp_set_col_bnds(glpk, node, most > 0 ? GLP_DB : GLP_FX, 0, most);
@@ -121,7 +121,7 @@ static void add_service(struct programme *programme) {
     add_term(programme, node_column(programme, o), -1);
     end_row(programme, -INFINITY, 0);
     add_term(programme, node_column(programme, o), 1);
-    add_term(programme, taken_column(programme, o), -most_nodes(problem, o));
+    add_term(programme, taken_column(programme, o), -max_nodes(problem, o));
     end_row(programme, -INFINITY, 0);
     if (problem->divisible)
       continue;

@@ -8,14 +8,14 @@
 enum {
   BINS = 6,         // of each coordinate: a start from each
   TOP_STARTS = 8,   // and so many from anywhere
-  MOST_STARTS = 64, // in all
+  MAX_STARTS = 64,  // in all
   FINALISTS = 6,    // of the starts that are followed to their end
   FIRST_STEPS = 8,  // of every start
   ITERATIONS = 100, // of a finalist
   STEP_LENGTHS = 8, // tried along a step
   PENALTIES = 4,    // raised until the bounds are kept
   GOAL_ROWS = 2,    // an absolute distance is the larger of two functions
-  MOST_ROWS = 2 * SEARCH_FUNCTIONS + GOAL_ROWS
+  MAX_ROWS = 2 * MAX_SEARCH_FUNCTIONS + GOAL_ROWS
 };
 
 static const double first_radius = 0.25, last_radius = 1e-9;
@@ -29,7 +29,7 @@ struct descent {
   const struct search_goal *goal; // NULL: the least violation
   double penalty;
   struct search_point here;
-  double slopes[SEARCH_FUNCTIONS][SEARCH_DIMENSIONS];
+  double slopes[MAX_SEARCH_FUNCTIONS][MAX_SEARCH_DIMENSIONS];
 };
 
 // ---- what a point is worth
@@ -73,8 +73,8 @@ static void fill_point(const struct search *search, const struct search_bound *b
 static void find_slopes(struct descent *descent) {
   const struct search *search = descent->search;
   const size_t n = (size_t)search->dimensions, functions = (size_t)search->functions;
-  double points[2 * SEARCH_DIMENSIONS * SEARCH_DIMENSIONS] = {0};
-  double values[2 * SEARCH_DIMENSIONS * SEARCH_FUNCTIONS];
+  double points[2 * MAX_SEARCH_DIMENSIONS * MAX_SEARCH_DIMENSIONS] = {0};
+  double values[2 * MAX_SEARCH_DIMENSIONS * MAX_SEARCH_FUNCTIONS];
   for (size_t k = 0; k < n; k++)
     for (size_t side = 0; side < 2; side++) {
       double *point = points + (2 * k + side) * n;
@@ -103,7 +103,7 @@ bool search_available(void) {
 
 // gap + slope . step is to be made small, or to stay below another row's.
 struct row {
-  double slope[SEARCH_DIMENSIONS], value;
+  double slope[MAX_SEARCH_DIMENSIONS], value;
   bool goal;
 };
 
@@ -189,8 +189,8 @@ static void set_columns(glp_prob *programme, const struct descent *descent, doub
 
 static void set_row(glp_prob *programme, const struct row *row, int n, double radius, double top,
                     double scale) {
-  int columns[SEARCH_DIMENSIONS + 2];
-  double factors[SEARCH_DIMENSIONS + 2];
+  int columns[MAX_SEARCH_DIMENSIONS + 2];
+  double factors[MAX_SEARCH_DIMENSIONS + 2];
   const double room = (top - row->value) / scale;
   if (room > 2 * n + 2) // cannot be reached within the radius
     return;
@@ -208,7 +208,7 @@ static void set_row(glp_prob *programme, const struct row *row, int n, double ra
 // The best step within the radius by the tangents; false when there is none.
 static bool find_step(const struct descent *descent, double radius, double *step) {
 
-  struct row rows[MOST_ROWS];
+  struct row rows[MAX_ROWS];
   const int n = descent->search->dimensions, count = rows_of(descent, rows);
 
   const double violation = top_of(rows, count, false), goal = top_of(rows, count, true);
@@ -247,7 +247,7 @@ static bool find_step(const struct descent *descent, double radius, double *step
 static double walk(struct descent *descent, const double *step) {
   const struct search *search = descent->search;
   const size_t n = (size_t)search->dimensions;
-  double points[STEP_LENGTHS * SEARCH_DIMENSIONS], values[STEP_LENGTHS * SEARCH_FUNCTIONS];
+  double points[STEP_LENGTHS * MAX_SEARCH_DIMENSIONS], values[STEP_LENGTHS * MAX_SEARCH_FUNCTIONS];
   for (int i = 0; i < STEP_LENGTHS; i++)
     for (size_t k = 0; k < n; k++)
       points[(size_t)i * n + k] = fmin(fmax(descent->here.at[k] + ldexp(step[k], -2 * i), 0), 1);
@@ -271,7 +271,7 @@ static double walk(struct descent *descent, const double *step) {
 
 static void descend(struct descent *descent, int iterations) {
   double radius = first_radius;
-  double step[SEARCH_DIMENSIONS];
+  double step[MAX_SEARCH_DIMENSIONS];
   bool moved = true;
   for (int i = 0; i < iterations && radius > last_radius; i++) {
     if (moved)
@@ -334,7 +334,7 @@ static int add_bins(const struct descent *descent, const double *worths, size_t 
       if (best[bin] == SEARCH_POINTS || worths[i] < worths[best[bin]])
         best[bin] = i;
     }
-    for (int b = 0; b < BINS && count < MOST_STARTS; b++) {
+    for (int b = 0; b < BINS && count < MAX_STARTS; b++) {
       bool known = false;
       for (int c = 0; c < count; c++)
         known |= chosen[c] == best[b];
@@ -357,7 +357,7 @@ static int choose_starts(struct descent *descent, size_t *chosen) {
 // The points of finalists, best first: where the first steps from every start lead, and `known`.
 static int choose_finalists(struct descent *descent, const struct search_point *known,
                             struct search_point *finalists) {
-  size_t starts[MOST_STARTS];
+  size_t starts[MAX_STARTS];
   double worths[FINALISTS];
   const int start_count = choose_starts(descent, starts);
   int count = 0;

@@ -17,9 +17,9 @@
 #include <stddef.h>
 
 enum {
-  SEARCH_DIMENSIONS = 32, // at most
-  SEARCH_FUNCTIONS = 64,  // at most
-  SEARCH_POINTS = 2048    // of the global look
+  MAX_SEARCH_DIMENSIONS = 32,
+  MAX_SEARCH_FUNCTIONS = 64,
+  SEARCH_POINTS = 2048 // of the global look
 };
 
 // A bound counts as kept when it is broken by no more than this.
@@ -41,8 +41,8 @@ struct search_bound {
 };
 
 struct search_point {
-  double at[SEARCH_DIMENSIONS];
-  double values[SEARCH_FUNCTIONS];
+  double at[MAX_SEARCH_DIMENSIONS];
+  double values[MAX_SEARCH_FUNCTIONS];
   double violation; // the largest by which a bound is broken; negative: all kept, with room
 };
 

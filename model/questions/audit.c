@@ -1,12 +1,13 @@
 #include "model/questions/audit.h"
 
-#include "model/whatif/program.h"
+#include "base/vector.h"
+#include "model/whatif/response.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>
 #include <string.h>
 
-enum { SLOTS_MOST = 256, FREES_MOST = SEARCH_DIMENSIONS - 1 }; // a need is one more
+enum { MAX_SLOTS = 256, MAX_FREES = MAX_SEARCH_DIMENSIONS - 1 }; // a need is one more
 
 // Free ranges over more than this factor are searched by ratios rather than differences.
 static const double wide_range = 20;
@@ -20,7 +21,7 @@ struct slot {
 };
 
 // A slot's value under the conditions of a claim: times a coordinate's, or a number.
-struct assignment {
+struct slot_value {
   int coordinate; // -1: none
   double factor;  // or the value
 };
@@ -31,27 +32,27 @@ struct coordinate {
 };
 
 // What all searches of an audit share.
-struct setup {
+struct audit_setup {
   const struct claims *claims;
-  const struct program *program;
+  const struct response *response;
   double *workspace;
-  struct slot slots[SLOTS_MOST];
+  struct slot slots[MAX_SLOTS];
   int slot_count;
-  const int *items; // of the program
+  const int *items; // of the response
   size_t item_count;
-  const bool *wanted;      // [option][item]: only some options may have what a claim is of
-  int set_of[CLAIMS_MOST]; // the conditions of each claim; 0: none
+  const bool *wanted;     // [option][item]: only some options may have what a claim is of
+  int set_of[MAX_CLAIMS]; // the conditions of each claim; 0: none
   int set_count;
-  double scales[CLAIMS_MOST];
+  double scales[MAX_CLAIMS];
   struct arena *arena;
 };
 
 // Claims as functions of coordinates.
 struct experiment {
-  const struct setup *setup;
-  struct coordinate coordinates[SEARCH_DIMENSIONS];
+  const struct audit_setup *setup;
+  struct coordinate coordinates[MAX_SEARCH_DIMENSIONS];
   int coordinate_count;
-  struct assignment (*assignments)[SLOTS_MOST]; // [set_count]
+  struct slot_value (*assignments)[MAX_SLOTS]; // [set_count]
   struct search search;
 };
 
@@ -69,14 +70,14 @@ static struct coordinate coordinate_of(double low, double high) {
 
 // The values of all slots at one point, under every set of conditions.
 static void write_point(const struct experiment *experiment, const double *at, size_t lane) {
-  const struct setup *setup = experiment->setup;
-  double values[SEARCH_DIMENSIONS] = {0};
+  const struct audit_setup *setup = experiment->setup;
+  double values[MAX_SEARCH_DIMENSIONS] = {0};
   for (int k = 0; k < experiment->coordinate_count; k++)
     values[k] = coordinate_value(&experiment->coordinates[k], at[k]);
   for (int s = 0; s < setup->slot_count; s++) {
-    double *variable = program_variable(setup->program, setup->workspace, s) + lane;
+    double *variable = response_variable(setup->workspace, s) + lane;
     for (int set = 0; set < setup->set_count; set++) {
-      const struct assignment *assignment = &experiment->assignments[set][s];
+      const struct slot_value *assignment = &experiment->assignments[set][s];
       variable[set] = assignment->coordinate < 0
                           ? assignment->factor
                           : assignment->factor * values[assignment->coordinate];
@@ -85,30 +86,30 @@ static void write_point(const struct experiment *experiment, const double *at, s
 }
 
 // Lanes without a point repeat the first.
-static void fill_lanes(const struct setup *setup, size_t from) {
+static void fill_lanes(const struct audit_setup *setup, size_t from) {
   for (int s = 0; s < setup->slot_count; s++) {
-    double *variable = program_variable(setup->program, setup->workspace, s);
+    double *variable = response_variable(setup->workspace, s);
     for (size_t lane = from; lane < VECTOR_BLOCK; lane++)
       variable[lane] = variable[0];
   }
 }
 
-static size_t item_of(const struct setup *setup, int declaration) {
+static size_t item_of(const struct audit_setup *setup, int declaration) {
   size_t i = 0;
   while (setup->items[i] != declaration)
     i++;
   return i;
 }
 
-static double quantity_at(const struct setup *setup, const struct claim_quantity *quantity,
+static double quantity_at(const struct audit_setup *setup, const struct claim_quantity *quantity,
                           size_t lane) {
   double product = 1;
   for (int t = 0; t < quantity->term_count; t++) {
     const struct claim_term *term = &quantity->terms[t];
     const double value = term->declaration < 0
                              ? term->constant
-                             : program_result(setup->program, setup->workspace, term->option,
-                                              item_of(setup, term->declaration))[lane];
+                             : response_item(setup->response, setup->workspace, term->option,
+                                             item_of(setup, term->declaration))[lane];
     product = term->below ? product / value : product * value;
   }
   return quantity->saving ? 1 - product : product;
@@ -117,7 +118,7 @@ static double quantity_at(const struct setup *setup, const struct claim_quantity
 // The values of all claims, each in units of its scale; a search_function.
 static void evaluate_claims(void *context, const double *points, size_t count, double *values) {
   const struct experiment *experiment = context;
-  const struct setup *setup = experiment->setup;
+  const struct audit_setup *setup = experiment->setup;
   const size_t sets = (size_t)setup->set_count, together = VECTOR_BLOCK / sets;
   const size_t n = (size_t)experiment->coordinate_count, claims = (size_t)setup->claims->count;
   for (size_t first = 0; first < count; first += together) {
@@ -125,7 +126,7 @@ static void evaluate_claims(void *context, const double *points, size_t count, d
     for (size_t p = first; p < end; p++)
       write_point(experiment, points + p * n, (p - first) * sets);
     fill_lanes(setup, (end - first) * sets);
-    program_run(setup->program, setup->workspace);
+    response_run(setup->response, setup->workspace);
     for (size_t p = first; p < end; p++)
       for (size_t c = 0; c < claims; c++)
         values[p * claims + c] = quantity_at(setup, &setup->claims->list[c].quantity,
@@ -137,22 +138,22 @@ static void evaluate_claims(void *context, const double *points, size_t count, d
 // ---- setting up
 
 // Those past the last are counted, to be refused.
-static int slot_of(const struct setup *setup, size_t option, int declaration) {
-  for (int s = 0; s < setup->slot_count && s < SLOTS_MOST; s++)
+static int slot_of(const struct audit_setup *setup, size_t option, int declaration) {
+  for (int s = 0; s < setup->slot_count && s < MAX_SLOTS; s++)
     if (setup->slots[s].option == option && setup->slots[s].declaration == declaration)
       return s;
   return -1;
 }
 
-static void add_slots(struct setup *setup, struct target target) {
+static void add_slots(struct audit_setup *setup, struct target target) {
   const struct scenario *scenario = setup->claims->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)
     if (target_moves(scenario, target, o) && slot_of(setup, o, target.declaration) < 0 &&
-        setup->slot_count++ < SLOTS_MOST)
+        setup->slot_count++ < MAX_SLOTS)
       setup->slots[setup->slot_count - 1] = (struct slot){o, target.declaration};
 }
 
-static int find_slots(struct setup *setup, struct diagnostics *diagnostics) {
+static int find_slots(struct audit_setup *setup, struct diagnostics *diagnostics) {
   const struct claims *claims = setup->claims;
   const struct scenario *scenario = claims->scenario;
   for (size_t i = 0; i < scenario->free_count; i++)
@@ -166,18 +167,19 @@ static int find_slots(struct setup *setup, struct diagnostics *diagnostics) {
     for (int i = 0; i < claim->need_count; i++)
       add_slots(setup, claim->needs[i]);
   }
-  if (setup->slot_count <= SLOTS_MOST)
+  if (setup->slot_count <= MAX_SLOTS)
     return 0;
   diagnostics_error(diagnostics, claims->list[0].place,
                     "free quantities, conditions and needs are of %d inputs of the options: an "
                     "audit takes at most %d",
-                    setup->slot_count, SLOTS_MOST);
+                    setup->slot_count, MAX_SLOTS);
   return -1;
 }
 
-static void find_items(struct setup *setup) {
+static void find_items(struct audit_setup *setup) {
   const struct claims *claims = setup->claims;
-  int *items = arena_array(setup->arena, (size_t)claims->count * CLAIM_TERMS + 1, sizeof *items);
+  int *items =
+      arena_array(setup->arena, (size_t)claims->count * MAX_CLAIM_TERMS + 1, sizeof *items);
   setup->items = items;
   for (int c = 0; c < claims->count; c++)
     for (int t = 0; t < claims->list[c].quantity.term_count; t++) {
@@ -192,7 +194,7 @@ static void find_items(struct setup *setup) {
     }
 }
 
-static void find_wanted(struct setup *setup) {
+static void find_wanted(struct audit_setup *setup) {
   const struct claims *claims = setup->claims;
   bool *wanted = arena_array(setup->arena, claims->scenario->option_count * setup->item_count + 1,
                              sizeof *wanted);
@@ -206,7 +208,7 @@ static void find_wanted(struct setup *setup) {
 }
 
 // Room for the longest horizon of a free range or a condition.
-static int periods_of(const struct setup *setup) {
+static int periods_of(const struct audit_setup *setup) {
   const struct scenario *scenario = setup->claims->scenario;
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
   const int horizon = model_find(scenario->model, "horizon");
@@ -222,7 +224,7 @@ static int periods_of(const struct setup *setup) {
   return needed > scenario->periods ? needed : scenario->periods;
 }
 
-static int build_program(struct setup *setup, struct diagnostics *diagnostics) {
+static int build_response(struct audit_setup *setup, struct diagnostics *diagnostics) {
   const struct scenario *scenario = setup->claims->scenario;
   const size_t count = (size_t)scenario->model->count, inputs = scenario->option_count * count;
   int *variables = arena_array(setup->arena, inputs, sizeof *variables);
@@ -230,19 +232,19 @@ static int build_program(struct setup *setup, struct diagnostics *diagnostics) {
     variables[i] = -1;
   for (int s = 0; s < setup->slot_count; s++)
     variables[setup->slots[s].option * count + (size_t)setup->slots[s].declaration] = s;
-  struct program_request request = {.scenario = scenario,
-                                    .periods = periods_of(setup),
-                                    .variables = variables,
-                                    .variable_count = setup->slot_count,
-                                    .items = setup->items,
-                                    .item_count = setup->item_count,
-                                    .wanted = setup->wanted};
-  setup->program = program_build(&request, setup->arena, diagnostics);
-  setup->workspace = setup->program ? program_workspace_new(setup->program) : NULL;
-  return setup->program ? 0 : -1;
+  struct response_request request = {.scenario = scenario,
+                                     .periods = periods_of(setup),
+                                     .variables = variables,
+                                     .variable_count = setup->slot_count,
+                                     .items = setup->items,
+                                     .item_count = setup->item_count,
+                                     .wanted = setup->wanted};
+  setup->response = response_new(&request, setup->arena, diagnostics);
+  setup->workspace = setup->response ? response_workspace_new(setup->response) : NULL;
+  return setup->response ? 0 : -1;
 }
 
-static double stated(const struct setup *setup, const struct slot *slot) {
+static double stated(const struct audit_setup *setup, const struct slot *slot) {
   const struct scenario *scenario = setup->claims->scenario;
   return option_figure(scenario, &scenario->options[slot->option], scenario->selected,
                        slot->declaration)
@@ -251,7 +253,7 @@ static double stated(const struct setup *setup, const struct slot *slot) {
 
 // The conditions of the claims on top of what their slots are otherwise.
 static void apply_conditions(struct experiment *experiment) {
-  const struct setup *setup = experiment->setup;
+  const struct audit_setup *setup = experiment->setup;
   const struct scenario *scenario = setup->claims->scenario;
   for (int c = 0; c < setup->claims->count; c++) {
     const struct claim *claim = &setup->claims->list[c];
@@ -261,11 +263,11 @@ static void apply_conditions(struct experiment *experiment) {
         if (setup->slots[s].declaration != condition->target.declaration ||
             !target_moves(scenario, condition->target, setup->slots[s].option))
           continue;
-        struct assignment *assignment = &experiment->assignments[setup->set_of[c]][s];
+        struct slot_value *assignment = &experiment->assignments[setup->set_of[c]][s];
         if (condition->times)
           assignment->factor *= condition->value;
         else
-          *assignment = (struct assignment){-1, condition->value};
+          *assignment = (struct slot_value){-1, condition->value};
       }
     }
   }
@@ -273,8 +275,8 @@ static void apply_conditions(struct experiment *experiment) {
 
 // Frees become coordinates, unless `still`: then everything is as the scenario states it.
 // Conditions are left to be applied.
-static struct experiment *experiment_bare(const struct setup *setup, const struct audit *audit,
-                                          bool still) {
+static struct experiment *experiment_bare(const struct audit_setup *setup,
+                                          const struct audit *audit, bool still) {
   struct experiment *experiment = arena_alloc(setup->arena, sizeof *experiment);
   const struct scenario *scenario = setup->claims->scenario;
   experiment->setup = setup;
@@ -286,17 +288,17 @@ static struct experiment *experiment_bare(const struct setup *setup, const struc
   for (int s = 0; s < setup->slot_count; s++) {
     const int free_number =
         claim_free(scenario, setup->slots[s].option, setup->slots[s].declaration);
-    struct assignment assignment = {-1, stated(setup, &setup->slots[s])};
+    struct slot_value assignment = {-1, stated(setup, &setup->slots[s])};
     for (int i = 0; i < audit->free_count && !still && free_number >= 0; i++)
       if (audit->frees[i].quantity == &scenario->frees[free_number])
-        assignment = (struct assignment){i, 1};
+        assignment = (struct slot_value){i, 1};
     for (int set = 0; set < setup->set_count; set++)
       experiment->assignments[set][s] = assignment;
   }
   return experiment;
 }
 
-static struct experiment *experiment_new(const struct setup *setup, const struct audit *audit,
+static struct experiment *experiment_new(const struct audit_setup *setup, const struct audit *audit,
                                          bool still) {
   struct experiment *experiment = experiment_bare(setup, audit, still);
   apply_conditions(experiment);
@@ -325,15 +327,15 @@ static struct search_bound bound_of(const struct claim *claim, double scale,
 }
 
 // Of all claims for which `wanted` holds; NULL: of all.
-static void bounds_of(const struct setup *setup, const bool *wanted, enum strictness strictness,
-                      struct search_bound *bounds) {
+static void bounds_of(const struct audit_setup *setup, const bool *wanted,
+                      enum strictness strictness, struct search_bound *bounds) {
   for (int c = 0; c < setup->claims->count; c++)
     bounds[c] = !wanted || wanted[c]
                     ? bound_of(&setup->claims->list[c], setup->scales[c], strictness)
                     : unbounded;
 }
 
-static int number_of(const struct setup *setup, const struct claim *claim) {
+static int number_of(const struct audit_setup *setup, const struct claim *claim) {
   return (int)(claim - setup->claims->list);
 }
 
@@ -380,11 +382,11 @@ static int choose_frees(struct audit *audit, const struct scenario *scenario, st
                               .best = NAN,
                               .holds = {NAN, NAN}};
   }
-  if (audit->free_count <= FREES_MOST)
+  if (audit->free_count <= MAX_FREES)
     return 0;
-  diagnostics_error(diagnostics, audit->frees[FREES_MOST].quantity->place,
+  diagnostics_error(diagnostics, audit->frees[MAX_FREES].quantity->place,
                     "%d quantities are free: a search takes at most %d", audit->free_count,
-                    FREES_MOST);
+                    MAX_FREES);
   return -1;
 }
 
@@ -410,10 +412,10 @@ static struct audit_claim *claim_at(struct audit *audit, int i) {
 }
 
 // Everything as it is stated, and the scales of what is only shown.
-static int evaluate_as_stated(struct setup *setup, struct audit *audit,
+static int evaluate_as_stated(struct audit_setup *setup, struct audit *audit,
                               struct diagnostics *diagnostics) {
   struct experiment *still = experiment_new(setup, audit, true);
-  double values[CLAIMS_MOST];
+  double values[MAX_CLAIMS];
   const double nowhere = 0; // a point of no coordinates
   for (int c = 0; c < setup->claims->count; c++)
     setup->scales[c] = setup->claims->list[c].scale;
@@ -447,7 +449,7 @@ static void keep_best(const struct experiment *experiment, struct audit *audit,
 // Where all claims hold: what the free quantities, and what is shown, may be there.
 static void find_spans(const struct experiment *experiment, struct audit *audit,
                        const struct search_point *best) {
-  struct search_bound bounds[CLAIMS_MOST];
+  struct search_bound bounds[MAX_CLAIMS];
   bounds_of(experiment->setup, NULL, WITHIN_TOLERANCE, bounds);
   for (int i = 0; i < audit->free_count; i++)
     audit->frees[i].holds = span_of(experiment, bounds, true, i, best);
@@ -459,7 +461,7 @@ static void find_spans(const struct experiment *experiment, struct audit *audit,
 }
 
 static bool can_hold(const struct experiment *experiment, const bool *wanted) {
-  struct search_bound bounds[CLAIMS_MOST];
+  struct search_bound bounds[MAX_CLAIMS];
   bounds_of(experiment->setup, wanted, WITHIN_TOLERANCE, bounds);
   return least_breach(experiment, bounds) <= AUDIT_TOLERANCE;
 }
@@ -468,7 +470,7 @@ static bool can_hold(const struct experiment *experiment, const bool *wanted) {
 // first, and this one at the very end.
 static void find_conflict(const struct experiment *experiment, const struct audit *audit,
                           struct audit_claim *claim) {
-  const struct setup *setup = experiment->setup;
+  const struct audit_setup *setup = experiment->setup;
   const int own = number_of(setup, claim->claim);
   bool *wanted = claim->conflict;
   for (int i = 0; i < audit->count; i++)
@@ -489,11 +491,11 @@ static void find_conflict(const struct experiment *experiment, const struct audi
 // The value of a claim's quantity nearest to what is claimed, while the others hold.
 static double nearest_while(const struct experiment *experiment, const struct audit_claim *claim,
                             enum strictness strictness) {
-  const struct setup *setup = experiment->setup;
+  const struct audit_setup *setup = experiment->setup;
   const int c = number_of(setup, claim->claim);
   const double scale = setup->scales[c];
   const struct search_goal goal = {SEARCH_NEAREST, false, c, claim->claim->value / scale};
-  struct search_bound bounds[CLAIMS_MOST];
+  struct search_bound bounds[MAX_CLAIMS];
   struct search_point point;
   bounds_of(setup, claim->beside_all ? NULL : claim->conflict, strictness, bounds);
   bounds[c] = unbounded;
@@ -507,8 +509,8 @@ static void find_conflicts(const struct experiment *experiment, struct audit *au
     find_conflict(experiment, audit, claim);
     if (!claim->conflict_size)
       continue;
-    bool others[CLAIMS_MOST];
-    for (int c = 0; c < CLAIMS_MOST; c++)
+    bool others[MAX_CLAIMS];
+    for (int c = 0; c < MAX_CLAIMS; c++)
       others[c] = c != number_of(experiment->setup, claim->claim);
     claim->beside_all = can_hold(experiment, others);
     claim->nearest = nearest_while(experiment, claim, WITHIN_TOLERANCE);
@@ -519,8 +521,8 @@ static void find_conflicts(const struct experiment *experiment, struct audit *au
 }
 
 static void find_reach(const struct experiment *experiment, struct audit *audit) {
-  struct search_bound bounds[CLAIMS_MOST];
-  const bool none[CLAIMS_MOST] = {false};
+  struct search_bound bounds[MAX_CLAIMS];
+  const bool none[MAX_CLAIMS] = {false};
   bounds_of(experiment->setup, none, WITHIN_TOLERANCE, bounds);
   for (int i = 0; i < audit->count; i++)
     audit->list[i].reach = span_of(experiment, bounds, false,
@@ -528,12 +530,12 @@ static void find_reach(const struct experiment *experiment, struct audit *audit)
 }
 
 static void find_alone(const struct experiment *experiment, struct audit *audit) {
-  const struct setup *setup = experiment->setup;
+  const struct audit_setup *setup = experiment->setup;
   audit->alone = arena_array(setup->arena, (size_t)(audit->count * audit->shown_count) + 1,
                              sizeof *audit->alone);
   for (int i = 0; i < audit->count; i++) {
-    struct search_bound bounds[CLAIMS_MOST];
-    bool wanted[CLAIMS_MOST] = {false};
+    struct search_bound bounds[MAX_CLAIMS];
+    bool wanted[MAX_CLAIMS] = {false};
     wanted[number_of(setup, audit->list[i].claim)] = true;
     bounds_of(setup, wanted, AS_SAID, bounds);
     for (int k = 0; k < audit->shown_count; k++)
@@ -564,22 +566,22 @@ static const struct claim_condition *condition_on(const struct claim *claim, str
 
 // The input becomes the last coordinate, in one claim's conditions or (set -1) in all.
 static void free_input(struct experiment *experiment, struct target target, int set) {
-  const struct setup *setup = experiment->setup;
+  const struct audit_setup *setup = experiment->setup;
   const int last = experiment->coordinate_count - 1;
   for (int i = 0; i < setup->set_count; i++)
     for (int s = 0; s < setup->slot_count; s++)
       if ((set < 0 || i == set) && setup->slots[s].declaration == target.declaration &&
           target_moves(setup->claims->scenario, target, setup->slots[s].option))
-        experiment->assignments[i][s] = (struct assignment){last, 1};
+        experiment->assignments[i][s] = (struct slot_value){last, 1};
 }
 
-static void find_need(const struct setup *setup, const struct audit *audit,
+static void find_need(const struct audit_setup *setup, const struct audit *audit,
                       struct audit_need *need) {
   struct experiment *experiment = experiment_bare(setup, audit, false);
-  struct search_bound bounds[CLAIMS_MOST];
+  struct search_bound bounds[MAX_CLAIMS];
   const int last = experiment->coordinate_count;
   const bool alone = condition_on(need->claim, need->target);
-  if (last == SEARCH_DIMENSIONS)
+  if (last == MAX_SEARCH_DIMENSIONS)
     return;
   experiment->coordinates[experiment->coordinate_count++] =
       coordinate_of(need->looked.low, need->looked.high);
@@ -604,8 +606,8 @@ static void open_ends(struct audit_span *span, struct audit_span looked, struct 
     span->low = -INFINITY;
 }
 
-static void add_need(const struct setup *setup, struct audit *audit, const struct claim *claim,
-                     struct target target, double value) {
+static void add_need(const struct audit_setup *setup, struct audit *audit,
+                     const struct claim *claim, struct target target, double value) {
   const struct scenario *scenario = setup->claims->scenario;
   struct audit_need *need = &audit->needs[audit->need_count++];
   *need = (struct audit_need){.claim = claim,
@@ -621,9 +623,9 @@ static void add_need(const struct setup *setup, struct audit *audit, const struc
 }
 
 // The inputs that a claim's conditions fix, and those that it names.
-static void find_needs(const struct setup *setup, struct audit *audit) {
+static void find_needs(const struct audit_setup *setup, struct audit *audit) {
   const struct scenario *scenario = setup->claims->scenario;
-  const size_t most = (size_t)audit->count * (CLAIM_CONDITIONS + CLAIM_NEEDS);
+  const size_t most = (size_t)audit->count * (MAX_CLAIM_CONDITIONS + MAX_CLAIM_NEEDS);
   audit->needs = arena_array(setup->arena, most + 1, sizeof *audit->needs);
   for (int i = 0; i < audit->count; i++) {
     const struct claim *claim = audit->list[i].claim;
@@ -637,7 +639,7 @@ static void find_needs(const struct setup *setup, struct audit *audit) {
 }
 
 // Nothing is free: every claim that does not hold is a conflict of its own.
-static void compare_as_stated(const struct setup *setup, struct audit *audit) {
+static void compare_as_stated(const struct audit_setup *setup, struct audit *audit) {
   audit->margin = -INFINITY;
   for (int i = 0; i < audit->count; i++) {
     struct audit_claim *claim = &audit->list[i];
@@ -654,9 +656,9 @@ static void compare_as_stated(const struct setup *setup, struct audit *audit) {
   audit->holds = audit->margin <= AUDIT_TOLERANCE;
 }
 
-static void search_claims(const struct setup *setup, struct audit *audit) {
+static void search_claims(const struct audit_setup *setup, struct audit *audit) {
   struct experiment *experiment = experiment_new(setup, audit, false);
-  struct search_bound bounds[CLAIMS_MOST];
+  struct search_bound bounds[MAX_CLAIMS];
   struct search_point best;
   experiment_start(experiment);
   bounds_of(setup, NULL, WITHIN_TOLERANCE, bounds);
@@ -673,8 +675,8 @@ static void search_claims(const struct setup *setup, struct audit *audit) {
   find_alone(experiment, audit);
 }
 
-const struct audit *audit_claims(const struct scenario *scenario, struct arena *arena,
-                                 struct diagnostics *diagnostics) {
+const struct audit *audit_ask(const struct scenario *scenario, struct arena *arena,
+                              struct diagnostics *diagnostics) {
   gsl_set_error_handler_off();
   if (!search_available()) {
     diagnostics_error(diagnostics, (struct place){0},
@@ -686,14 +688,14 @@ const struct audit *audit_claims(const struct scenario *scenario, struct arena *
   if (!claims)
     return NULL;
   struct audit *audit = arena_alloc(arena, sizeof *audit);
-  struct setup *setup = arena_alloc(arena, sizeof *setup);
-  *setup = (struct setup){.claims = claims, .arena = arena};
+  struct audit_setup *setup = arena_alloc(arena, sizeof *setup);
+  *setup = (struct audit_setup){.claims = claims, .arena = arena};
   choose_claims(audit, claims, arena);
   if (choose_frees(audit, scenario, arena, diagnostics) || find_slots(setup, diagnostics))
     return NULL;
   find_items(setup);
   find_wanted(setup);
-  if (build_program(setup, diagnostics))
+  if (build_response(setup, diagnostics))
     return NULL;
   const int failed = evaluate_as_stated(setup, audit, diagnostics);
   if (!failed && audit->free_count)
@@ -702,6 +704,6 @@ const struct audit *audit_claims(const struct scenario *scenario, struct arena *
     compare_as_stated(setup, audit);
   if (!failed && !audit->holds)
     find_needs(setup, audit);
-  program_workspace_free(setup->workspace);
+  response_workspace_free(setup->workspace);
   return failed ? NULL : audit;
 }

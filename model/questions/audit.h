@@ -25,7 +25,7 @@ struct audit_claim {
   struct audit_span together; // while all claims hold; NAN when they cannot
   // A smallest set of claims, with this one in it, that cannot hold together: each of them can hold
   // beside the rest without it. Empty when it is in none.
-  bool conflict[CLAIMS_MOST]; // [claims.count]
+  bool conflict[MAX_CLAIMS]; // [claims.count]
   int conflict_size;
   bool beside_all;     // all other claims can hold together: else `nearest` is beside its conflict
   double nearest;      // to what is claimed, while the others hold within their tolerances
@@ -78,7 +78,7 @@ struct audit {
 };
 
 // NULL after errors.
-const struct audit *audit_claims(const struct scenario *scenario, struct arena *arena,
-                                 struct diagnostics *diagnostics);
+const struct audit *audit_ask(const struct scenario *scenario, struct arena *arena,
+                              struct diagnostics *diagnostics);
 
 #endif

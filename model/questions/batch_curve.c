@@ -14,7 +14,7 @@ static int by_batch(const void *a, const void *b) {
   return (left->batch > right->batch) - (left->batch < right->batch);
 }
 
-static bool has_batch(const struct batches *batches, double batch) {
+static bool has_batch(const struct batch_curve *batches, double batch) {
   for (size_t i = 0; i < batches->count; i++)
     if (batches->points[i].batch == batch)
       return true;
@@ -22,7 +22,7 @@ static bool has_batch(const struct batches *batches, double batch) {
 }
 
 // Of two results at one batch the first counts; the option's own is given first.
-static void add_point(struct batches *batches, struct batch_point point) {
+static void add_point(struct batch_curve *batches, struct batch_point point) {
   if (point.batch > 0 && point.throughput > 0 && !has_batch(batches, point.batch))
     batches->points[batches->count++] = point;
 }
@@ -50,7 +50,7 @@ static struct batch_point recorded_point(const struct measurement *result) {
       result->record->path};
 }
 
-static void add_recorded(const struct option *option, struct batches *batches,
+static void add_recorded(const struct option *option, struct batch_curve *batches,
                          struct arena *arena) {
   const struct measurement_record *record = option->record->record;
   batches->points = arena_array(arena, record->count, sizeof *batches->points);
@@ -88,7 +88,7 @@ static long row_of(const struct table *table, const struct figure *figure) {
 }
 
 static void add_published(const struct scenario *scenario, const struct figure *figure,
-                          struct batches *batches, struct arena *arena) {
+                          struct batch_curve *batches, struct arena *arena) {
   const struct table *table = catalog_table(scenario->catalog, CATALOG_THROUGHPUT);
   const long own = table ? row_of(table, figure) : -1;
   if (own < 0)
@@ -113,11 +113,11 @@ static const struct figure *found_figure(const struct scenario *scenario,
   return option_figure(scenario, option, 0, declaration);
 }
 
-bool batches_of(const struct scenario *scenario, const struct option *option,
-                struct batches *batches, struct arena *arena) {
+bool batch_curve_of(const struct scenario *scenario, const struct option *option,
+                    struct batch_curve *batches, struct arena *arena) {
   const int decode = model_find(scenario->model, "decode_throughput");
   const int serving = model_find(scenario->model, "throughput");
-  *batches = (struct batches){.declaration = option->record ? decode : serving};
+  *batches = (struct batch_curve){.declaration = option->record ? decode : serving};
   const struct figure *figure = found_figure(scenario, option, batches->declaration);
   if (!figure)
     return false;

@@ -15,14 +15,14 @@ struct batch_point {
   const char *source; // "tp0669", or the record's file
 };
 
-struct batches {
+struct batch_curve {
   int declaration;            // throughput or decode_throughput
   struct batch_point *points; // by rising batch, the option's own among them
   size_t count;
 };
 
 // False where there are fewer than two points, or the option states a throughput of its own.
-bool batches_of(const struct scenario *scenario, const struct option *option,
-                struct batches *batches, struct arena *arena);
+bool batch_curve_of(const struct scenario *scenario, const struct option *option,
+                    struct batch_curve *batches, struct arena *arena);
 
 #endif

@@ -1,11 +1,13 @@
 #include "model/questions/claim.h"
 
+#include "model/questions/claim_concurrency.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct reader {
+struct claim_reader {
   const struct scenario *scenario;
   struct claim *claim;
   const struct ini_key *key; // the one being read
@@ -16,7 +18,7 @@ struct reader {
 static const char with[] = "with.";
 
 // `at` points into the key's value.
-static struct place place_of(const struct reader *reader, const char *at) {
+static struct place place_of(const struct claim_reader *reader, const char *at) {
   struct place place = reader->key->value_place;
   place.column += (int)(at - reader->key->value);
   return place;
@@ -29,7 +31,7 @@ static const char *find_word(const char *start, const char *end, const char *wor
 }
 
 // The words from `start` to `end` without the blanks around them, and where they begin.
-static const char *trimmed(const struct reader *reader, const char *start, const char *end,
+static const char *trimmed(const struct claim_reader *reader, const char *start, const char *end,
                            const char **begin) {
   while (start < end && *start == ' ')
     start++;
@@ -42,7 +44,7 @@ static const char *trimmed(const struct reader *reader, const char *start, const
 
 // ---- quantities
 
-static int find_item(const struct reader *reader, const char *name, const char *at) {
+static int find_item(const struct claim_reader *reader, const char *name, const char *at) {
   const struct model *model = reader->scenario->model;
   const int d = model_find(model, name);
   if (d < 0) {
@@ -58,18 +60,18 @@ static int find_item(const struct reader *reader, const char *name, const char *
   return -1;
 }
 
-static int find_option(const struct reader *reader, const char *id, const char *at,
+static int find_option(const struct claim_reader *reader, const char *id, const char *at,
                        size_t *option) {
   return option_named(reader->scenario, id, place_of(reader, at), option, reader->diagnostics);
 }
 
-static bool add_term(const struct reader *reader, size_t option, int declaration, bool below,
+static bool add_term(const struct claim_reader *reader, size_t option, int declaration, bool below,
                      const char *at) {
   struct claim_quantity *quantity = &reader->claim->quantity;
   const struct option *of = &reader->scenario->options[option];
-  if (quantity->term_count == CLAIM_TERMS) {
+  if (quantity->term_count == MAX_CLAIM_TERMS) {
     diagnostics_error(reader->diagnostics, place_of(reader, at), "more than %d factors",
-                      CLAIM_TERMS);
+                      MAX_CLAIM_TERMS);
     return false;
   }
   if (!option_has(of, declaration)) {
@@ -83,11 +85,11 @@ static bool add_term(const struct reader *reader, size_t option, int declaration
 }
 
 // OPTION.concurrency: false when `name` is something else.
-static bool add_concurrency(const struct reader *reader, size_t option, const char *name,
+static bool add_concurrency(const struct claim_reader *reader, size_t option, const char *name,
                             bool below, const char *at, bool *added) {
   struct claim_quantity *quantity = &reader->claim->quantity;
   const bool of_node = !strcmp(name, "node_concurrency");
-  if ((!of_node && strcmp(name, "concurrency") != 0) || quantity->term_count == CLAIM_TERMS)
+  if ((!of_node && strcmp(name, "concurrency") != 0) || quantity->term_count == MAX_CLAIM_TERMS)
     return false;
   struct claim_term *term = &quantity->terms[quantity->term_count];
   *term = (struct claim_term){.option = option, .declaration = -1, .below = below};
@@ -103,7 +105,7 @@ static const char *after(const char *text, const char *word) {
 }
 
 // "saving of A over B [in ITEM]"
-static bool read_saving(const struct reader *reader, const char *rest, const char *end) {
+static bool read_saving(const struct claim_reader *reader, const char *rest, const char *end) {
   struct claim_quantity *quantity = &reader->claim->quantity;
   const char *over = find_word(rest, end, " over ");
   const char *in = over ? find_word(over + 6, end, " in ") : NULL;
@@ -124,7 +126,8 @@ static bool read_saving(const struct reader *reader, const char *rest, const cha
          add_term(reader, b, declaration, true, at_b);
 }
 
-static bool read_term(const struct reader *reader, const char *start, const char *end, bool below) {
+static bool read_term(const struct claim_reader *reader, const char *start, const char *end,
+                      bool below) {
   const char *at;
   const char *term = trimmed(reader, start, end, &at), *dot = strchr(term, '.');
   size_t option;
@@ -142,7 +145,7 @@ static bool read_term(const struct reader *reader, const char *start, const char
   return declaration >= 0 && add_term(reader, option, declaration, below, at);
 }
 
-static bool read_product(const struct reader *reader, const char *start, const char *end) {
+static bool read_product(const struct claim_reader *reader, const char *start, const char *end) {
   bool below = false;
   for (;;) {
     const char *sign = start + strcspn(start, "*/");
@@ -156,13 +159,13 @@ static bool read_product(const struct reader *reader, const char *start, const c
   }
 }
 
-static const struct unit *unit_named(const struct reader *reader, const char *text) {
+static const struct unit *unit_named(const struct claim_reader *reader, const char *text) {
   struct unit *unit = arena_alloc(reader->arena, sizeof *unit);
   return unit_parse(text, (struct place){0}, unit, reader->arena, reader->diagnostics) ? NULL
                                                                                        : unit;
 }
 
-static const struct unit *unit_of_terms(const struct reader *reader) {
+static const struct unit *unit_of_terms(const struct claim_reader *reader) {
   const struct claim_quantity *quantity = &reader->claim->quantity;
   const struct declaration *declarations = reader->scenario->model->declarations;
   struct unit *unit = arena_alloc(reader->arena, sizeof *unit);
@@ -182,7 +185,7 @@ static const struct unit *unit_of_terms(const struct reader *reader) {
   return unit;
 }
 
-static bool read_quantity(const struct reader *reader, const char *start, const char *end) {
+static bool read_quantity(const struct claim_reader *reader, const char *start, const char *end) {
   struct claim_quantity *quantity = &reader->claim->quantity;
   const char *at;
   quantity->text = trimmed(reader, start, end, &at);
@@ -208,20 +211,20 @@ static bool is_percent(const char *value) {
 }
 
 // A plain number may be claimed in %.
-static const struct unit *unit_for(const struct reader *reader, const char *value) {
+static const struct unit *unit_for(const struct claim_reader *reader, const char *value) {
   const struct unit *unit = reader->claim->quantity.unit;
   return dimension_is_one(unit->dimension) && is_percent(value) ? unit_named(reader, "%") : unit;
 }
 
 // Shown in the unit that it was claimed in.
-static bool keep_unit(const struct reader *reader, const char *value) {
+static bool keep_unit(const struct claim_reader *reader, const char *value) {
   const char *text = unit_text_of(value);
   reader->claim->quantity.unit = unit_named(reader, *text ? text : "-");
   return reader->claim->quantity.unit;
 }
 
-static bool read_tolerance(const struct reader *reader, const char *value, const char *tolerance,
-                           double *width) {
+static bool read_tolerance(const struct claim_reader *reader, const char *value,
+                           const char *tolerance, double *width) {
   struct claim *claim = reader->claim;
   const bool relative = is_percent(tolerance) && !is_percent(value);
   const struct unit *unit = relative ? unit_named(reader, "%") : claim->quantity.unit;
@@ -237,7 +240,7 @@ static bool read_tolerance(const struct reader *reader, const char *value, const
 }
 
 // VALUE +- TOLERANCE
-static bool read_equal(const struct reader *reader, const char *text, const char *sign,
+static bool read_equal(const struct claim_reader *reader, const char *text, const char *sign,
                        size_t sign_length) {
   struct claim *claim = reader->claim;
   const char *value = trimmed(reader, text, sign, NULL);
@@ -253,7 +256,7 @@ static bool read_equal(const struct reader *reader, const char *text, const char
   return true;
 }
 
-static bool read_value(const struct reader *reader, const char *text) {
+static bool read_value(const struct claim_reader *reader, const char *text) {
   struct claim *claim = reader->claim;
   const char *plus = strstr(text, "+-"), *sign = strstr(text, "\xc2\xb1");
   if (claim->relation == CLAIM_EQUALS && (plus || sign))
@@ -297,7 +300,7 @@ static const char *find_relation(const char *text, enum claim_relation *relation
 
 // An amount claimed in USD, where the report is in another currency, is one of the quantity at the
 // exchange rate of its first option.
-static bool bring_to_usd(const struct reader *reader, const char *text) {
+static bool bring_to_usd(const struct claim_reader *reader, const char *text) {
   struct claim_quantity *quantity = &reader->claim->quantity;
   const struct model *model = reader->scenario->model;
   const int rate = model_find(model, "exchange_rate");
@@ -318,7 +321,7 @@ static bool bring_to_usd(const struct reader *reader, const char *text) {
   return true;
 }
 
-static bool read_says(const struct reader *reader) {
+static bool read_says(const struct claim_reader *reader) {
   struct claim *claim = reader->claim;
   size_t length = 0;
   const char *text = reader->key->value, *sign = find_relation(text, &claim->relation, &length);
@@ -338,7 +341,7 @@ static bool read_says(const struct reader *reader) {
   return true;
 }
 
-static bool read_shows(const struct reader *reader) {
+static bool read_shows(const struct claim_reader *reader) {
   struct claim *claim = reader->claim;
   const char *text = reader->key->value;
   claim->text = text;
@@ -369,7 +372,8 @@ int claim_free(const struct scenario *scenario, size_t option, int declaration) 
   return found;
 }
 
-static bool check_limits(const struct reader *reader, const struct claim_condition *condition) {
+static bool check_limits(const struct claim_reader *reader,
+                         const struct claim_condition *condition) {
   const struct scenario *scenario = reader->scenario;
   const struct limits limits = target_limits(scenario, condition->target);
   if (!condition->times && (condition->value < limits.low || condition->value > limits.high)) {
@@ -394,7 +398,8 @@ static bool check_limits(const struct reader *reader, const struct claim_conditi
   return true;
 }
 
-static bool check_others(const struct reader *reader, const struct claim_condition *condition) {
+static bool check_others(const struct claim_reader *reader,
+                         const struct claim_condition *condition) {
   const struct scenario *scenario = reader->scenario;
   for (int i = 0; i < reader->claim->condition_count; i++) {
     const struct claim_condition *other = &reader->claim->conditions[i];
@@ -415,7 +420,8 @@ static bool check_others(const struct reader *reader, const struct claim_conditi
 }
 
 // An input that this one makes no sense without: engineers cost something.
-static bool check_companion(const struct reader *reader, const struct claim_condition *condition) {
+static bool check_companion(const struct claim_reader *reader,
+                            const struct claim_condition *condition) {
   const struct scenario *scenario = reader->scenario;
   const struct model *model = scenario->model;
   for (int d = 0; d < model->count; d++) {
@@ -438,7 +444,7 @@ static bool check_companion(const struct reader *reader, const struct claim_cond
   return true;
 }
 
-static bool read_times(const struct reader *reader, const char *text, double *factor) {
+static bool read_times(const struct claim_reader *reader, const char *text, double *factor) {
   const struct unit *plain = unit_named(reader, "-");
   if (!plain || quantity_parse(text, place_of(reader, text), plain, factor, reader->diagnostics))
     return false;
@@ -448,13 +454,14 @@ static bool read_times(const struct reader *reader, const char *text, double *fa
   return false;
 }
 
-static bool read_condition(const struct reader *reader) {
+static bool read_condition(const struct claim_reader *reader) {
   struct claim *claim = reader->claim;
   const struct ini_key *key = reader->key;
   struct claim_condition condition = {
       .name = key->name + sizeof with - 1, .text = key->value, .place = key->place};
-  if (claim->condition_count == CLAIM_CONDITIONS) {
-    diagnostics_error(reader->diagnostics, key->place, "more than %d conditions", CLAIM_CONDITIONS);
+  if (claim->condition_count == MAX_CLAIM_CONDITIONS) {
+    diagnostics_error(reader->diagnostics, key->place, "more than %d conditions",
+                      MAX_CLAIM_CONDITIONS);
     return false;
   }
   if (target_find(reader->scenario, condition.name, key->place, &condition.target,
@@ -473,15 +480,15 @@ static bool read_condition(const struct reader *reader) {
   return true;
 }
 
-static bool read_needs(const struct reader *reader) {
+static bool read_needs(const struct claim_reader *reader) {
   struct claim *claim = reader->claim;
   const char *start = reader->key->value;
   for (;;) {
     const char *end = start + strcspn(start, ","), *at;
     const char *name = trimmed(reader, start, end, &at);
-    if (claim->need_count == CLAIM_NEEDS) {
+    if (claim->need_count == MAX_CLAIM_NEEDS) {
       diagnostics_error(reader->diagnostics, place_of(reader, at), "more than %d quantities",
-                        CLAIM_NEEDS);
+                        MAX_CLAIM_NEEDS);
       return false;
     }
     struct target *target = &claim->needs[claim->need_count++];
@@ -502,7 +509,7 @@ static bool legal_name(const char *name) {
   return legal && strcmp(name, "together") != 0;
 }
 
-static void read_key(struct reader *reader) {
+static void read_key(struct claim_reader *reader) {
   static const char *const names[] = {"says", "shows", "needs", "source", "with.INPUT"};
   const char *name = reader->key->name;
   if (!strcmp(name, "says"))
@@ -527,7 +534,7 @@ static void read_key(struct reader *reader) {
 static void read_claim(const struct claims *claims, struct claim *claim,
                        const struct ini_section *section, struct arena *arena,
                        struct diagnostics *diagnostics) {
-  struct reader reader = {claims->scenario, claim, NULL, arena, diagnostics};
+  struct claim_reader reader = {claims->scenario, claim, NULL, arena, diagnostics};
   *claim = (struct claim){.name = section->argument, .source = "", .place = section->place};
   if (!legal_name(claim->name))
     diagnostics_error(diagnostics, section->place,
@@ -560,8 +567,8 @@ const struct claims *claims_read(const struct scenario *scenario, struct arena *
     const struct ini_section *section = &scenario->questions[i];
     if (strcmp(section->kind, "claim") != 0)
       continue;
-    if (claims->count == CLAIMS_MOST) {
-      diagnostics_error(diagnostics, section->place, "more than %d claims", CLAIMS_MOST);
+    if (claims->count == MAX_CLAIMS) {
+      diagnostics_error(diagnostics, section->place, "more than %d claims", MAX_CLAIMS);
       break;
     }
     read_claim(claims, &claims->list[claims->count++], section, arena, diagnostics);

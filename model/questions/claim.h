@@ -1,11 +1,11 @@
 // claim: what a vendor says of a scenario's options, as sections [claim NAME] of its file.
 //
-//   says   = QUANTITY = VALUE +- TOLERANCE      or = LOW .. HIGH, or >= VALUE, or <= VALUE
-//   shows  = QUANTITY                           nothing is claimed of it: what follows from the
-//   rest with.INPUT, with.OPTION.INPUT = VALUE       a condition: holds for this claim alone;
-//                                 = times 1.2   as many times what it is otherwise
-//   needs  = INPUT, OPTION.INPUT                what should give way when the claim does not hold
-//   source = TEXT                               who says so
+//   says   = QUANTITY = VALUE +- TOLERANCE    or = LOW .. HIGH, or >= VALUE, or <= VALUE
+//   shows  = QUANTITY                         nothing is claimed of it: what follows from the rest
+//   with.INPUT, with.OPTION.INPUT = VALUE     a condition, which holds for this claim alone;
+//                                 = times 1.2 as many times what it is otherwise
+//   needs  = INPUT, OPTION.INPUT              what should give way when the claim does not hold
+//   source = TEXT                             who says so
 //
 // QUANTITY is `saving of A over B`, 1 - A / B of two options' cost per token, with `in ITEM` at the
 // end of another line item; or OPTION.ITEM, or several of them with * and / between. As items count
@@ -17,7 +17,7 @@
 
 #include "model/whatif/variation.h"
 
-enum { CLAIM_TERMS = 8, CLAIM_CONDITIONS = 16, CLAIM_NEEDS = 8, CLAIMS_MOST = 24 };
+enum { MAX_CLAIM_TERMS = 8, MAX_CLAIM_CONDITIONS = 16, MAX_CLAIM_NEEDS = 8, MAX_CLAIMS = 24 };
 
 enum claim_relation { CLAIM_EQUALS, CLAIM_WITHIN, CLAIM_AT_LEAST, CLAIM_AT_MOST, CLAIM_SHOWS };
 
@@ -31,7 +31,7 @@ struct claim_term {
 struct claim_quantity {
   const char *text;
   bool saving; // 1 - the terms' product
-  struct claim_term terms[CLAIM_TERMS];
+  struct claim_term terms[MAX_CLAIM_TERMS];
   int term_count;
   const struct unit *unit; // to show it in
 };
@@ -55,15 +55,15 @@ struct claim {
   double value;     // base units: what is claimed; of LOW .. HIGH the middle
   double low, high; // base units: what fulfils it; infinite where open
   double scale;     // base units: 1 for a saving, else |value|: a miss is told in hundredths of it
-  struct claim_condition conditions[CLAIM_CONDITIONS];
+  struct claim_condition conditions[MAX_CLAIM_CONDITIONS];
   int condition_count;
-  struct target needs[CLAIM_NEEDS];
+  struct target needs[MAX_CLAIM_NEEDS];
   int need_count;
 };
 
 struct claims {
   const struct scenario *scenario;
-  struct claim list[CLAIMS_MOST]; // in the order of the file
+  struct claim list[MAX_CLAIMS]; // in the order of the file
   int count;
 };
 
@@ -74,12 +74,6 @@ bool claims_there(const struct scenario *scenario);
 // two that contradict each other.
 const struct claims *claims_read(const struct scenario *scenario, struct arena *arena,
                                  struct diagnostics *diagnostics);
-
-// Requests at once that the memory of an option's accelerator, or of its node's, holds beside its
-// model, each with the workload's context (model/evidence/fit.h): 0 where the model does not fit.
-// Returns 0, or -1 after an error at `place`: model, precision, context or memory are not known.
-int claim_concurrency(const struct scenario *scenario, size_t option, bool of_node,
-                      struct place place, double *requests, struct diagnostics *diagnostics);
 
 // The free range of an option's input, in the selected case and not fixed by it or by --set; -1.
 int claim_free(const struct scenario *scenario, size_t option, int declaration);

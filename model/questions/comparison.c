@@ -19,12 +19,12 @@ static double present_value(double rate, void *context) {
 }
 
 static double root_between(const struct flows *flows, double low, double high) {
-  enum { MOST_STEPS = 200 };
+  enum { MAX_STEPS = 200 };
   gsl_function problem = {.function = present_value, .params = (void *)flows};
   gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
   double root = NAN;
   if (solver && gsl_root_fsolver_set(solver, &problem, low, high) == GSL_SUCCESS)
-    for (int i = 0; i < MOST_STEPS; i++) {
+    for (int i = 0; i < MAX_STEPS; i++) {
       if (gsl_root_fsolver_iterate(solver) != GSL_SUCCESS)
         break;
       root = gsl_root_fsolver_root(solver);
@@ -38,13 +38,13 @@ static double root_between(const struct flows *flows, double low, double high) {
 }
 
 double internal_rate(const double *flows, int count) {
-  enum { MOST_DOUBLINGS = 60 };
+  enum { MAX_DOUBLINGS = 60 };
   struct flows all = {flows, count};
   if (count < 2 || !(flows[0] < 0) || !(present_value(0, &all) > 0))
     return NAN;
   gsl_set_error_handler_off();
   double high = 1;
-  for (int i = 0; i < MOST_DOUBLINGS && present_value(high, &all) > 0; i++)
+  for (int i = 0; i < MAX_DOUBLINGS && present_value(high, &all) > 0; i++)
     high *= 2;
   return present_value(high, &all) > 0 ? NAN : root_between(&all, 0, high);
 }
@@ -61,7 +61,7 @@ double payback_time(const double *flows, const double *lengths, int count) {
 }
 
 // The amounts of both options side by side.
-struct pair {
+struct cash_pair {
   const struct scenario *scenario;
   const struct option *baseline, *option;
   double scale;
@@ -69,7 +69,7 @@ struct pair {
 };
 
 // The baseline's less the option's, in each period.
-static double *difference_of(const struct pair *pair, int series) {
+static double *difference_of(const struct cash_pair *pair, int series) {
   int periods = pair->scenario->periods;
   double *values = arena_array(pair->arena, (size_t)periods, sizeof *values);
   for (int t = 0; t < periods; t++)
@@ -85,7 +85,7 @@ static double sum_of(const double *values, int count) {
   return sum;
 }
 
-static double *times(const struct pair *pair, const double *values, int direction) {
+static double *times(const struct cash_pair *pair, const double *values, int direction) {
   int periods = pair->scenario->periods;
   double *turned = arena_array(pair->arena, (size_t)periods, sizeof *turned);
   for (int t = 0; t < periods; t++)
@@ -93,7 +93,7 @@ static double *times(const struct pair *pair, const double *values, int directio
   return turned;
 }
 
-static double *running(const struct pair *pair, const double *values) {
+static double *running(const struct cash_pair *pair, const double *values) {
   int periods = pair->scenario->periods;
   double *sums = arena_array(pair->arena, (size_t)periods, sizeof *sums);
   for (int t = 0; t < periods; t++)
@@ -101,7 +101,7 @@ static double *running(const struct pair *pair, const double *values) {
   return sums;
 }
 
-static double *lengths_of(const struct pair *pair, int period) {
+static double *lengths_of(const struct cash_pair *pair, int period) {
   int periods = pair->scenario->periods;
   double *lengths = arena_array(pair->arena, (size_t)periods, sizeof *lengths);
   for (int t = 0; t < periods; t++)
@@ -114,8 +114,8 @@ static double rate_per_year(const struct scenario *scenario, double rate) {
   return pow(1 + rate, year_h / scenario->period_h) - 1;
 }
 
-const struct comparison *comparison_of(const struct scenario *scenario, const struct option *option,
-                                       struct arena *arena) {
+const struct comparison *comparison_ask(const struct scenario *scenario,
+                                        const struct option *option, struct arena *arena) {
   const struct model *model = scenario->model;
   const struct option *baseline = &scenario->options[scenario->baseline];
   enum { NEEDED = 5 };
@@ -127,7 +127,7 @@ const struct comparison *comparison_of(const struct scenario *scenario, const st
     if (d[i] < 0 || !option_has(option, d[i]) || !option_has(baseline, d[i]))
       return NULL;
   }
-  struct pair pair = {scenario, baseline, option, 0, arena};
+  struct cash_pair pair = {scenario, baseline, option, 0, arena};
   pair.scale = option_value(scenario, baseline, d[2], 0) / option_value(scenario, option, d[2], 0);
   int periods = scenario->periods;
   const double *lengths = lengths_of(&pair, d[3]), *discounted = difference_of(&pair, d[1]);

@@ -28,8 +28,8 @@ struct comparison {
 };
 
 // The option must be another one than the baseline. NULL where the model lacks cash or tokens.
-const struct comparison *comparison_of(const struct scenario *scenario, const struct option *option,
-                                       struct arena *arena);
+const struct comparison *comparison_ask(const struct scenario *scenario,
+                                        const struct option *option, struct arena *arena);
 
 // The rate per period at which flows[0] < 0, flows[1], ... have a net present value of zero; NAN
 // unless the first is below zero and all together above it, which makes the rate positive. With one

@@ -26,7 +26,7 @@ const char *const demand_option_key_names[DEMAND_OPTION_KEYS] = {
 static const char *const share_names[SHARE_KINDS] = {
     [SHARE_TOKENS] = "tokens", [SHARE_ACCELERATORS] = "accelerators", [SHARE_COST] = "cost"};
 
-struct reader {
+struct portfolio_reader {
   const struct scenario *scenario;
   struct portfolio *portfolio;
   const char **vendors;
@@ -35,12 +35,12 @@ struct reader {
 };
 
 // Names near to `name` among those that could stand there, as "; did you mean 'x'?", or "".
-static const char *suggestion(const struct reader *reader, const char *name,
+static const char *suggestion(const struct portfolio_reader *reader, const char *name,
                               const char *const *names, size_t count) {
   return did_you_mean(nearest_name(name, names, count), reader->arena);
 }
 
-static void report_unknown(const struct reader *reader, const struct ini_section *section,
+static void report_unknown(const struct portfolio_reader *reader, const struct ini_section *section,
                            const struct ini_key *key, const char *const *names, size_t count) {
   const size_t length = strcspn(key->name, ".");
   diagnostics_error(
@@ -57,15 +57,15 @@ static int find_word(const char *word, const char *const *words, size_t count) {
 }
 
 // The option of an id, or -1 after an error at `place`.
-static int find_option(const struct reader *reader, const char *id, struct place place) {
+static int find_option(const struct portfolio_reader *reader, const char *id, struct place place) {
   const int option = scenario_option(reader->scenario, id);
   if (option < 0)
     scenario_unknown_option(reader->scenario, id, place, reader->diagnostics);
   return option;
 }
 
-static double not_below_zero(const struct reader *reader, const struct ini_key *key, double value,
-                             const char *at_zero) {
+static double not_below_zero(const struct portfolio_reader *reader, const struct ini_key *key,
+                             double value, const char *at_zero) {
   if (value < 0)
     diagnostics_error(reader->diagnostics, key->value_place, "%s cannot be negative: %s", key->name,
                       key->value);
@@ -75,7 +75,7 @@ static double not_below_zero(const struct reader *reader, const struct ini_key *
 }
 
 // Amounts in USD are taken at the baseline's exchange rate.
-static double read_money(const struct reader *reader, const struct ini_key *key,
+static double read_money(const struct portfolio_reader *reader, const struct ini_key *key,
                          const char *at_zero) {
   const struct scenario *scenario = reader->scenario;
   double value;
@@ -86,7 +86,7 @@ static double read_money(const struct reader *reader, const struct ini_key *key,
 }
 
 // A quantity of a unit that is not below zero; zero has a message of its own.
-static double read_amount(const struct reader *reader, const struct ini_key *key,
+static double read_amount(const struct portfolio_reader *reader, const struct ini_key *key,
                           const char *unit_text, const char *at_zero) {
   struct unit unit;
   double value;
@@ -96,7 +96,7 @@ static double read_amount(const struct reader *reader, const struct ini_key *key
   return not_below_zero(reader, key, value, at_zero);
 }
 
-static bool read_yes(const struct reader *reader, const struct ini_key *key) {
+static bool read_yes(const struct portfolio_reader *reader, const struct ini_key *key) {
   static const char *const words[] = {"no", "yes"};
   const int found = find_word(key->value, words, 2);
   if (found < 0)
@@ -105,7 +105,7 @@ static bool read_yes(const struct reader *reader, const struct ini_key *key) {
   return found > 0;
 }
 
-static double read_ready(const struct reader *reader, const struct ini_key *key) {
+static double read_ready(const struct portfolio_reader *reader, const struct ini_key *key) {
   static const char *const words[] = {"no", "yes"};
   const int found = find_word(key->value, words, 2);
   struct unit unit;
@@ -126,14 +126,15 @@ static double read_ready(const struct reader *reader, const struct ini_key *key)
   return share;
 }
 
-static double read_context(const struct reader *reader, const struct ini_section *section) {
+static double read_context(const struct portfolio_reader *reader,
+                           const struct ini_section *section) {
   double context = 0;
   question_count(section, "context", &context, reader->diagnostics);
   return context;
 }
 
 // A key KEY.OPTION.
-static void read_option_key(const struct reader *reader, struct demand *demand,
+static void read_option_key(const struct portfolio_reader *reader, struct demand *demand,
                             const struct ini_section *section, const struct ini_key *key,
                             const char *const *known, size_t known_count) {
   const char *point = strchr(key->name, '.');
@@ -152,7 +153,7 @@ static void read_option_key(const struct reader *reader, struct demand *demand,
     demand->option_keys[option][which] = key;
 }
 
-static void read_plain_key(const struct reader *reader, struct demand *demand,
+static void read_plain_key(const struct portfolio_reader *reader, struct demand *demand,
                            const struct ini_section *section, const struct ini_key *key,
                            const char *const *known, size_t known_count) {
   const int which = find_word(key->name, demand_key_names, DEMAND_KEYS);
@@ -175,7 +176,7 @@ static void read_plain_key(const struct reader *reader, struct demand *demand,
 }
 
 // A throughput is stated, or looked up in one place.
-static void check_evidence(const struct reader *reader, const struct demand *demand) {
+static void check_evidence(const struct portfolio_reader *reader, const struct demand *demand) {
   for (size_t o = 0; o < reader->scenario->option_count; o++) {
     const struct ini_key *const *keys = demand->option_keys[o];
     const struct ini_key *first = NULL;
@@ -189,7 +190,7 @@ static void check_evidence(const struct reader *reader, const struct demand *dem
   }
 }
 
-static void read_demand(const struct reader *reader, const struct ini_section *section) {
+static void read_demand(const struct portfolio_reader *reader, const struct ini_section *section) {
   static const char *const known[] = {
       "tokens", "context", "split",      "kv",       "model",  "precision",  "scenario",
       "batch",  "ready",   "throughput", "evidence", "record", "load_power", "interactivity"};
@@ -222,7 +223,7 @@ static const char *lower(const char *text, struct arena *arena) {
   return copy;
 }
 
-static int vendor_of(struct reader *reader, const char *name) {
+static int vendor_of(struct portfolio_reader *reader, const char *name) {
   struct portfolio *portfolio = reader->portfolio;
   const int found = find_word(name, reader->vendors, (size_t)portfolio->vendor_count);
   if (found >= 0)
@@ -232,13 +233,14 @@ static int vendor_of(struct reader *reader, const char *name) {
 }
 
 // A device that is known from a record alone has no vendor in the catalogue.
-static const char *catalogue_vendor(const struct reader *reader, size_t o) {
+static const char *catalogue_vendor(const struct portfolio_reader *reader, size_t o) {
   const struct table *table = catalog_table(reader->scenario->catalog, CATALOG_ACCELERATORS);
   const long row = table ? catalog_find(table, reader->scenario->options[o].accelerator) : -1;
   return row < 0 ? "other" : table_cell(table, (size_t)row, "vendor");
 }
 
-static void read_stock(const struct reader *reader, int option, const struct ini_key *key) {
+static void read_stock(const struct portfolio_reader *reader, int option,
+                       const struct ini_key *key) {
   const struct scenario *scenario = reader->scenario;
   const int per_node = model_find(scenario->model, "accelerators_per_node");
   const double node = option_value(scenario, &scenario->options[option], per_node, 0);
@@ -252,7 +254,7 @@ static void read_stock(const struct reader *reader, int option, const struct ini
                       "a stock of %s is less than one node of %g accelerators", key->value, node);
 }
 
-static void read_supply(struct reader *reader, const struct ini_section *section) {
+static void read_supply(struct portfolio_reader *reader, const struct ini_section *section) {
   static const char *const known[] = {"stock", "vendor"};
   const int option = find_option(reader, section->argument, section->place);
   for (size_t k = 0; k < section->key_count && option >= 0; k++) {
@@ -266,7 +268,7 @@ static void read_supply(struct reader *reader, const struct ini_section *section
   }
 }
 
-static void read_minimum_share(struct reader *reader, const struct ini_key *key) {
+static void read_minimum_share(struct portfolio_reader *reader, const struct ini_key *key) {
   struct portfolio *portfolio = reader->portfolio;
   const char *name = strchr(key->name, '.') + 1;
   const int vendor = find_word(name, reader->vendors, (size_t)portfolio->vendor_count);
@@ -285,7 +287,7 @@ static void read_minimum_share(struct reader *reader, const struct ini_key *key)
     portfolio->minimum_shares[vendor] = share;
 }
 
-static void read_portfolio_key(struct reader *reader, const struct ini_section *section,
+static void read_portfolio_key(struct portfolio_reader *reader, const struct ini_section *section,
                                const struct ini_key *key) {
   static const char *const known[] = {"minimum_share", "share_of", "budget", "capex_budget"};
   static const char nothing[] = "a budget of nothing buys nothing";
@@ -306,7 +308,7 @@ static void read_portfolio_key(struct reader *reader, const struct ini_section *
     portfolio->share_of = (enum allocation_share)share_of;
 }
 
-static void check_shares(const struct reader *reader, const struct ini_section *section) {
+static void check_shares(const struct portfolio_reader *reader, const struct ini_section *section) {
   const struct portfolio *portfolio = reader->portfolio;
   double sum = 0;
   for (int v = 0; v < portfolio->vendor_count; v++)
@@ -332,7 +334,7 @@ static struct portfolio *new_portfolio(const struct scenario *scenario, struct a
   return portfolio;
 }
 
-static void read_kind(struct reader *reader, const char *kind) {
+static void read_kind(struct portfolio_reader *reader, const char *kind) {
   for (size_t i = 0; i < reader->scenario->question_count; i++) {
     const struct ini_section *section = &reader->scenario->questions[i];
     if (strcmp(section->kind, kind) != 0)
@@ -352,7 +354,7 @@ static void read_kind(struct reader *reader, const char *kind) {
 const struct portfolio *portfolio_read(const struct scenario *scenario, struct arena *arena,
                                        struct diagnostics *diagnostics) {
   const size_t errors = diagnostics->errors;
-  struct reader reader = {
+  struct portfolio_reader reader = {
       .scenario = scenario,
       .portfolio = new_portfolio(scenario, arena),
       .vendors = arena_array(arena, 2 * scenario->option_count + 1, sizeof *reader.vendors),

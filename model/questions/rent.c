@@ -88,7 +88,7 @@ static void set_utilization(const struct fleet *fleet, double utilization) {
 
 // ---- one offer
 
-struct comparison {
+struct renting {
   const struct fleet *own;
   struct fleet rented;
   struct rent_cost *cost;
@@ -100,34 +100,33 @@ static double ceil_to(double number, double multiple) {
 }
 
 // How many are rented for the owned option's tokens.
-static double accelerators_for(const struct comparison *comparison, double tokens) {
-  const struct fleet *rented = &comparison->rented;
+static double accelerators_for(const struct renting *renting, double tokens) {
+  const struct fleet *rented = &renting->rented;
   const double per_node = value(rented, "accelerators_per_node");
-  if (comparison->cost->offer.option < 0)
+  if (renting->cost->offer.option < 0)
     return rented->base_accelerators;
   return ceil_to(tokens / rented->base_tokens * rented->base_accelerators,
                  per_node >= 1 ? per_node : 1);
 }
 
 // Accelerator-hours that are paid for.
-static double paid_hours(const struct comparison *comparison, double tokens) {
-  const struct rent_offer *offer = &comparison->cost->offer;
-  const struct fleet *rented = &comparison->rented;
+static double paid_hours(const struct renting *renting, double tokens) {
+  const struct rent_offer *offer = &renting->cost->offer;
+  const struct fleet *rented = &renting->rented;
   const double horizon = value(rented, "horizon");
   if (offer->hours == RENT_HOURS_USED) {
     const double share = value(rented, "utilization") * value(rented, "availability");
     return tokens / (value(rented, "tokens_per_gpu") / share);
   }
-  return comparison->cost->accelerators *
-         (offer->term > 0 ? ceil_to(horizon, offer->term) : horizon);
+  return renting->cost->accelerators * (offer->term > 0 ? ceil_to(horizon, offer->term) : horizon);
 }
 
-static void evaluate_rented(struct comparison *comparison, double tokens) {
-  struct rent_cost *cost = comparison->cost;
-  const struct fleet *rented = &comparison->rented;
+static void evaluate_rented(struct renting *renting, double tokens) {
+  struct rent_cost *cost = renting->cost;
+  const struct fleet *rented = &renting->rented;
   const double horizon = value(rented, "horizon");
-  cost->accelerators = accelerators_for(comparison, tokens);
-  cost->paid = paid_hours(comparison, tokens);
+  cost->accelerators = accelerators_for(renting, tokens);
+  cost->paid = paid_hours(renting, tokens);
   cost->rental = cost->paid * cost->offer.rate;
   set(rented, "accelerators", cost->accelerators);
   set(rented, "rental_rate", cost->rental / (cost->accelerators * horizon));
@@ -137,17 +136,17 @@ static void evaluate_rented(struct comparison *comparison, double tokens) {
   // What two roundings leave of nothing is nothing.
   if (fabs(cost->beside) < 1e-12 * cost->cost)
     cost->beside = 0;
-  comparison->rental_per_token = cost->rental / tokens;
+  renting->rental_per_token = cost->rental / tokens;
 }
 
-static void compare_costs(const struct comparison *comparison, const struct rent_answer *answer) {
-  struct rent_cost *cost = comparison->cost;
+static void compare_costs(const struct renting *renting, const struct rent_answer *answer) {
+  struct rent_cost *cost = renting->cost;
   cost->cost_per_mtok = cost->cost / answer->tokens;
   cost->levelised =
-      sum(&comparison->rented, "discounted_cash") / sum(comparison->own, "discounted_tokens");
-  const double share = value(&comparison->rented, "prefill_share");
-  const double inputs = answer->tokens * value(comparison->own, "input_tokens") /
-                        value(comparison->own, "output_tokens");
+      sum(&renting->rented, "discounted_cash") / sum(renting->own, "discounted_tokens");
+  const double share = value(&renting->rented, "prefill_share");
+  const double inputs =
+      answer->tokens * value(renting->own, "input_tokens") / value(renting->own, "output_tokens");
   cost->per_input = cost->cost * share / inputs;
   cost->per_output = cost->cost * (1 - share) / answer->tokens;
   cost->saving = 1 - answer->tco / cost->cost;
@@ -162,14 +161,13 @@ static double period_cash(const struct fleet *fleet, int period) {
 
 // Capex at the purchase, then each period's opex evenly: the first moment at which owning has cost
 // no more.
-static void find_month(const struct comparison *comparison) {
-  struct rent_cost *cost = comparison->cost;
-  double gap = value(comparison->own, "capex") - value(&comparison->rented, "capex"), elapsed = 0;
+static void find_month(const struct renting *renting) {
+  struct rent_cost *cost = renting->cost;
+  double gap = value(renting->own, "capex") - value(&renting->rented, "capex"), elapsed = 0;
   cost->break_even_month = gap <= 0 ? 0 : NAN;
-  for (int t = 1; t < comparison->own->scenario->periods && !isfinite(cost->break_even_month);
-       t++) {
-    const double length = period_value(comparison->own, "period", t);
-    const double change = period_cash(comparison->own, t) - period_cash(&comparison->rented, t);
+  for (int t = 1; t < renting->own->scenario->periods && !isfinite(cost->break_even_month); t++) {
+    const double length = period_value(renting->own, "period", t);
+    const double change = period_cash(renting->own, t) - period_cash(&renting->rented, t);
     if (length > 0 && gap + change <= 0)
       cost->break_even_month = elapsed + length * gap / -change;
     gap += change;
@@ -178,17 +176,17 @@ static void find_month(const struct comparison *comparison) {
 }
 
 // Owning at a utilization against renting for the same tokens.
-static double gap_at(const struct comparison *comparison, double utilization) {
-  set_utilization(comparison->own, utilization);
-  return value(comparison->own, "tco") - comparison->cost->beside -
-         comparison->rental_per_token * value(comparison->own, "tokens_total");
+static double gap_at(const struct renting *renting, double utilization) {
+  set_utilization(renting->own, utilization);
+  return value(renting->own, "tco") - renting->cost->beside -
+         renting->rental_per_token * value(renting->own, "tokens_total");
 }
 
-static double bisect(const struct comparison *comparison, double low, double high) {
-  const bool rises = gap_at(comparison, low) < 0;
+static double bisect(const struct renting *renting, double low, double high) {
+  const bool rises = gap_at(renting, low) < 0;
   for (int i = 0; i < 100 && high - low > 1e-15; i++) {
     const double middle = (low + high) / 2;
-    if ((gap_at(comparison, middle) < 0) == rises)
+    if ((gap_at(renting, middle) < 0) == rises)
       low = middle;
     else
       high = middle;
@@ -196,15 +194,15 @@ static double bisect(const struct comparison *comparison, double low, double hig
   return (low + high) / 2;
 }
 
-static void search_utilization(const struct comparison *comparison) {
+static void search_utilization(const struct renting *renting) {
   enum { POINTS = 256 };
-  struct rent_cost *cost = comparison->cost;
-  double last = gap_at(comparison, 1. / POINTS / POINTS);
+  struct rent_cost *cost = renting->cost;
+  double last = gap_at(renting, 1. / POINTS / POINTS);
   for (int i = 1; i <= POINTS; i++) {
-    const double gap = gap_at(comparison, (double)i / POINTS);
+    const double gap = gap_at(renting, (double)i / POINTS);
     if (last > 0 && gap <= 0) {
       cost->break_even_utilization =
-          bisect(comparison, fmax(i - 1, 1. / POINTS) / POINTS, (double)i / POINTS);
+          bisect(renting, fmax(i - 1, 1. / POINTS) / POINTS, (double)i / POINTS);
       return;
     }
     last = gap;
@@ -225,38 +223,37 @@ static double cost_of_use(const struct fleet *own) {
   return !is_affine ? NAN : fabs(use) <= 1e-11 * fabs(costs[2]) ? 0 : use;
 }
 
-static void find_utilization(const struct comparison *comparison,
-                             const struct rent_answer *answer) {
-  struct rent_cost *cost = comparison->cost;
+static void find_utilization(const struct renting *renting, const struct rent_answer *answer) {
+  struct rent_cost *cost = renting->cost;
   cost->break_even_utilization = NAN;
   cost->is_closed = !isnan(answer->use);
   if (cost->is_closed)
-    cost->break_even_utilization = comparison->own->base_utilization *
+    cost->break_even_utilization = renting->own->base_utilization *
                                    (answer->tco - answer->use - cost->beside) /
                                    (cost->rental - answer->use);
   else
-    search_utilization(comparison);
+    search_utilization(renting);
   const double nearly = 1e-9;
   const bool inside = cost->break_even_utilization > 0 && cost->break_even_utilization <= 1;
-  cost->owning_always = !inside && gap_at(comparison, nearly) <= 0 && gap_at(comparison, 1) <= 0;
+  cost->owning_always = !inside && gap_at(renting, nearly) <= 0 && gap_at(renting, 1) <= 0;
   cost->owning_never = !inside && !cost->owning_always;
   if (cost->rental <= answer->use)
     cost->break_even_utilization = NAN;
-  set_utilization(comparison->own, comparison->own->base_utilization);
+  set_utilization(renting->own, renting->own->base_utilization);
 }
 
 static int answer_offer(const struct scenario *scenario, const struct fleet *own,
                         const struct rent_answer *answer, struct rent_cost *cost,
                         struct arena *arena, struct diagnostics *diagnostics) {
-  struct comparison comparison = {.own = own, .cost = cost};
+  struct renting renting = {.own = own, .cost = cost};
   const struct option *option =
       cost->offer.option < 0 ? own->option : &scenario->options[cost->offer.option];
-  if (fleet_new(&comparison.rented, scenario, option, true, arena, diagnostics))
+  if (fleet_new(&renting.rented, scenario, option, true, arena, diagnostics))
     return -1;
-  evaluate_rented(&comparison, answer->tokens);
-  compare_costs(&comparison, answer);
-  find_month(&comparison);
-  find_utilization(&comparison, answer);
+  evaluate_rented(&renting, answer->tokens);
+  compare_costs(&renting, answer);
+  find_month(&renting);
+  find_utilization(&renting, answer);
   return 0;
 }
 
@@ -562,8 +559,8 @@ static const char *const needed_items[] = {
 
 enum { NEEDED_ITEMS = sizeof needed_items / sizeof needed_items[0] };
 
-static int refuse_name(const struct scenario *scenario, const char *only, size_t most,
-                       bool has_sections, struct diagnostics *diagnostics) {
+static void refuse_name(const struct scenario *scenario, const char *only, size_t most,
+                        bool has_sections, struct diagnostics *diagnostics) {
   const char *names = "";
   for (size_t i = 0; i < most; i++) {
     const bool is_one =
@@ -575,7 +572,6 @@ static int refuse_name(const struct scenario *scenario, const char *only, size_t
   }
   diagnostics_error(diagnostics, (struct place){0}, "no question '%s' of rent, there is: %s", only,
                     names);
-  return -1;
 }
 
 static int check_model(const struct scenario *scenario, struct diagnostics *diagnostics) {
@@ -609,14 +605,15 @@ static int answer_one(const struct asking *asking, const char *only, struct rent
   return 0;
 }
 
-int rent_find(const struct scenario *scenario, const char *only, struct rent_answers *answers,
-              struct arena *arena, struct diagnostics *diagnostics) {
+const struct rent_answers *rent_ask(const struct scenario *scenario, const char *only,
+                                    struct arena *arena, struct diagnostics *diagnostics) {
   const bool has_sections = question_section(scenario, "rent", NULL) != NULL;
   const size_t most = has_sections ? scenario->question_count : scenario->option_count;
   const size_t errors = diagnostics->errors;
-  *answers = (struct rent_answers){arena_array(arena, most + 1, sizeof *answers->list), 0};
+  struct rent_answers *answers = arena_alloc(arena, sizeof *answers);
+  answers->list = arena_array(arena, most + 1, sizeof *answers->list);
   if (check_model(scenario, diagnostics))
-    return -1;
+    return NULL;
   for (size_t i = 0; i < most; i++) {
     const struct ini_section *section = has_sections ? &scenario->questions[i] : NULL;
     if (section ? strcmp(section->kind, "rent") != 0 : !has_pair(scenario, (int)i))
@@ -627,6 +624,6 @@ int rent_find(const struct scenario *scenario, const char *only, struct rent_ans
     answer_one(&asking, only, answers);
   }
   if (only && !answers->count && diagnostics->errors == errors)
-    return refuse_name(scenario, only, most, has_sections, diagnostics);
-  return diagnostics->errors == errors ? 0 : -1;
+    refuse_name(scenario, only, most, has_sections, diagnostics);
+  return diagnostics->errors == errors ? answers : NULL;
 }

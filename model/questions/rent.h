@@ -71,10 +71,10 @@ bool rent_is_asked(const struct scenario *scenario);
 // Answers the sections [rent NAME] or, without any, sets each owned option against the rented ones
 // of the same workload. Keys of a section: own = ID, cloud = ID of a rented option; on_demand (for
 // the hours used), one_year, three_years, reserved (around the clock) = a rate or the id of a row
-// of data/prices.csv, with .source and .date. `only`: the name of one answer, or NULL. Returns 0,
-// or -1 after errors: no question of that name; an option that is not there, or rented where an
-// owned one is wanted; no offer; a price of another accelerator, basis or term; unlike horizons.
-int rent_find(const struct scenario *scenario, const char *only, struct rent_answers *answers,
-              struct arena *arena, struct diagnostics *diagnostics);
+// of data/prices.csv, with .source and .date. `only`: the name of one answer, or NULL. NULL after
+// errors: no question of that name; an option that is not there, or rented where an owned one is
+// wanted; no offer; a price of another accelerator, basis or term; unlike horizons.
+const struct rent_answers *rent_ask(const struct scenario *scenario, const char *only,
+                                    struct arena *arena, struct diagnostics *diagnostics);
 
 #endif

@@ -182,7 +182,7 @@ static struct evaluation *evaluate_nodes(const struct scenario *reading,
   const int accelerators = model_find(model, "accelerators");
   const double per_node =
       option_value(reading, option, model_find(model, "accelerators_per_node"), 0);
-  struct evaluation *evaluation = evaluation_new(option->graph, reading->periods, 2, arena);
+  struct evaluation *evaluation = evaluation_like(option->evaluation, 2, arena);
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < 2 && option->graph->state[d] == GRAPH_INPUT; i++)
       evaluation_at(evaluation, d, 0)[i] =
@@ -605,8 +605,8 @@ static int requirements(const struct scenario *scenario, struct diagnostics *dia
   return result;
 }
 
-const struct route_answer *route(const struct scenario *scenario, struct arena *arena,
-                                 struct diagnostics *diagnostics) {
+const struct route_answer *route_ask(const struct scenario *scenario, struct arena *arena,
+                                     struct diagnostics *diagnostics) {
   struct routing routing = {.scenario = scenario,
                             .answer = arena_alloc(arena, sizeof *routing.answer),
                             .arena = arena,

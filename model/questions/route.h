@@ -65,8 +65,8 @@ struct route_answer {
 // The whole answer; its split.status is ALLOCATION_INFEASIBLE where nothing can serve everything,
 // and then the prices say which constraint is in the way. NULL after errors: those of the
 // portfolio, a build without GLPK, options of different horizons, a workload that cannot be read.
-const struct route_answer *route(const struct scenario *scenario, struct arena *arena,
-                                 struct diagnostics *diagnostics);
+const struct route_answer *route_ask(const struct scenario *scenario, struct arena *arena,
+                                     struct diagnostics *diagnostics);
 
 // USD per token that an option's nodes cost on a workload, fixed cost left out; NAN without a
 // throughput.

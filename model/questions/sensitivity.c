@@ -1,6 +1,6 @@
 #include "model/questions/sensitivity.h"
 
-#include "model/chance/vector.h"
+#include "base/vector.h"
 
 #include <assert.h>
 #include <math.h>
@@ -119,9 +119,9 @@ static int by_effect(const void *a, const void *b) {
   return left->target.option - right->target.option;
 }
 
-struct sensitivity *sensitivity_of(const struct scenario *scenario, const char *option,
-                                   double share, struct arena *arena,
-                                   struct diagnostics *diagnostics) {
+const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
+                                          double share, struct arena *arena,
+                                          struct diagnostics *diagnostics) {
   struct sensitivity *sensitivity = arena_alloc(arena, sizeof *sensitivity);
   *sensitivity = (struct sensitivity){.scenario = scenario, .share = share};
   sensitivity->item = model_require(scenario->model, "cost_per_mtok", diagnostics);
@@ -203,7 +203,7 @@ static int fill_axis(const struct scenario *scenario, const char *text, struct s
   if (steps.low < limits.low || steps.high > limits.high)
     return refuse_axis(text, "it leaves what the input may be", diagnostics);
   const double count = floor((steps.high - steps.low) / steps.step * (1 + 1e-12) + 1e-9) + 1;
-  if (count > GRID_CELLS)
+  if (count > MAX_GRID_CELLS)
     return refuse_axis(text, "too many steps", diagnostics);
   axis->count = (size_t)count;
   axis->values = arena_array(arena, axis->count, sizeof *axis->values);
@@ -232,8 +232,8 @@ static int read_axes(struct cost_grid *grid, const char *text, struct arena *are
   grid->cells = 1;
   while (text) {
     const char *comma = strchr(text, ',');
-    if (grid->axis_count == GRID_AXES) {
-      diagnostics_error(diagnostics, nowhere, "a grid has at most %d inputs", GRID_AXES);
+    if (grid->axis_count == MAX_GRID_AXES) {
+      diagnostics_error(diagnostics, nowhere, "a grid has at most %d inputs", MAX_GRID_AXES);
       return -1;
     }
     const char *one = comma ? arena_copy_n(arena, text, (size_t)(comma - text)) : text;
@@ -250,16 +250,16 @@ static int read_axes(struct cost_grid *grid, const char *text, struct arena *are
                       grid->axes[0].name);
     return -1;
   }
-  if (grid->cells <= GRID_CELLS)
+  if (grid->cells <= MAX_GRID_CELLS)
     return 0;
   diagnostics_error(diagnostics, nowhere, "a grid of %zu cells is too large, at most %d",
-                    grid->cells, GRID_CELLS);
+                    grid->cells, MAX_GRID_CELLS);
   return -1;
 }
 
-struct cost_grid *cost_grid_of(const struct scenario *scenario, const char *option,
-                               const char *axes, struct arena *arena,
-                               struct diagnostics *diagnostics) {
+const struct cost_grid *cost_grid_ask(const struct scenario *scenario, const char *option,
+                                      const char *axes, struct arena *arena,
+                                      struct diagnostics *diagnostics) {
   struct cost_grid *grid = arena_alloc(arena, sizeof *grid);
   *grid = (struct cost_grid){.scenario = scenario};
   grid->item = model_require(scenario->model, "cost_per_mtok", diagnostics);

@@ -36,9 +36,9 @@ struct sensitivity {
 // Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value,
 // whole numbers to whole numbers. `option` NULL: the first that is not the baseline, if there is
 // one. NULL after errors.
-struct sensitivity *sensitivity_of(const struct scenario *scenario, const char *option,
-                                   double share, struct arena *arena,
-                                   struct diagnostics *diagnostics);
+const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
+                                          double share, struct arena *arena,
+                                          struct diagnostics *diagnostics);
 
 // One axis of a grid: "mi325x.discount=0:30:2%", low, high and step in the unit at the end or, when
 // there is none, in the input's own.
@@ -49,13 +49,13 @@ struct axis {
   size_t count;
 };
 
-enum { GRID_AXES = 2, GRID_CELLS = 10000 };
+enum { MAX_GRID_AXES = 2, MAX_GRID_CELLS = 10000 };
 
 struct cost_grid {
   const struct scenario *scenario;
   int item;
   size_t option;
-  struct axis axes[GRID_AXES];
+  struct axis axes[MAX_GRID_AXES];
   size_t axis_count;
   size_t cells;   // axes[0].count, times axes[1].count with two
   double *costs;  // [option_count][cells], the last axis fastest
@@ -63,8 +63,8 @@ struct cost_grid {
 };
 
 // Reads "AXIS" or "AXIS,AXIS" and evaluates every cell. NULL after errors.
-struct cost_grid *cost_grid_of(const struct scenario *scenario, const char *option,
-                               const char *axes, struct arena *arena,
-                               struct diagnostics *diagnostics);
+const struct cost_grid *cost_grid_ask(const struct scenario *scenario, const char *option,
+                                      const char *axes, struct arena *arena,
+                                      struct diagnostics *diagnostics);
 
 #endif

@@ -8,7 +8,7 @@
 
 static const struct place nowhere = {0};
 
-enum { GRID_POINTS = 512, MOST_DOUBLINGS = 20, MOST_ITERATIONS = 200 };
+enum { GRID_POINTS = 512, MAX_DOUBLINGS = 20, MAX_ITERATIONS = 200 };
 
 // What the option is to cost: another option's cost, or a sum of money.
 static int read_wanted(struct solve_answer *answer, const struct solve_question *question,
@@ -112,14 +112,14 @@ static void choose_interval(struct solve_answer *answer, struct gap *gap) {
   const struct limits limits = target_limits(answer->scenario, answer->target);
   const double unit = unit_factor(&target_input(answer->scenario, answer->target)->unit);
   const double size = answer->base != 0 ? fabs(answer->base) : unit;
-  answer->low = isfinite(limits.low) ? limits.low : -size * ldexp(1, MOST_DOUBLINGS);
+  answer->low = isfinite(limits.low) ? limits.low : -size * ldexp(1, MAX_DOUBLINGS);
   answer->reach = answer->high = limits.high;
   if (isfinite(limits.high))
     return;
   const double start = gap_at(answer->low, gap);
   answer->high = fmax(answer->low, 0) + 2 * size;
-  answer->reach = ldexp(answer->high, MOST_DOUBLINGS);
-  for (int i = 0; i < MOST_DOUBLINGS; i++) {
+  answer->reach = ldexp(answer->high, MAX_DOUBLINGS);
+  for (int i = 0; i < MAX_DOUBLINGS; i++) {
     const double end = gap_at(answer->high, gap);
     if (isfinite(end) && isfinite(start) && (end > 0) != (start > 0))
       return;
@@ -160,7 +160,7 @@ static double refine(struct gap *gap, double low, double high) {
   gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
   double root = NAN;
   if (solver && gsl_root_fsolver_set(solver, &problem, low, high) == GSL_SUCCESS) {
-    for (int i = 0; i < MOST_ITERATIONS; i++) {
+    for (int i = 0; i < MAX_ITERATIONS; i++) {
       if (gsl_root_fsolver_iterate(solver) != GSL_SUCCESS)
         break;
       root = gsl_root_fsolver_root(solver);
@@ -194,7 +194,7 @@ static bool is_solution(struct gap *gap, double root) {
 static void add_root(struct solve_answer *answer, double root) {
   if (answer->count && answer->roots[answer->count - 1] == root)
     return;
-  if (answer->count == SOLVE_ROOTS)
+  if (answer->count == MAX_SOLVE_ROOTS)
     answer->more = true;
   else
     answer->roots[answer->count++] = root;
@@ -225,8 +225,9 @@ static void find_roots(struct solve_answer *answer, struct gap *gap, struct aren
     add_root(answer, points[count - 1]);
 }
 
-struct solve_answer *solve(const struct scenario *scenario, const struct solve_question *question,
-                           struct arena *arena, struct diagnostics *diagnostics) {
+const struct solve_answer *solve_ask(const struct scenario *scenario,
+                                     const struct solve_question *question, struct arena *arena,
+                                     struct diagnostics *diagnostics) {
   struct solve_answer *answer = arena_alloc(arena, sizeof *answer);
   *answer = (struct solve_answer){.scenario = scenario, .saving = question->saving};
   answer->item = model_require(scenario->model, "cost_per_mtok", diagnostics);

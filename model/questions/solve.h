@@ -6,7 +6,7 @@
 
 #include "model/whatif/variation.h"
 
-enum { SOLVE_ROOTS = 8 };
+enum { MAX_SOLVE_ROOTS = 8 };
 
 struct solve_question {
   const char *option;  // whose cost is wanted
@@ -29,10 +29,11 @@ struct solve_answer {
   double wanted_cost, saving, base;   // base units
   double low, high;                   // where was looked
   double gap_low, gap_high, gap_base; // cost / wanted cost - 1 there
-  double roots[SOLVE_ROOTS];          // ascending. A whole number: the first on the far side of the
-      // crossing from `low` at which the option is as cheap as wanted
+  // Ascending. A whole number: the first on the far side of the crossing from `low` at which the
+  // option is as cheap as wanted.
+  double roots[MAX_SOLVE_ROOTS];
   size_t count;
-  bool more;            // than SOLVE_ROOTS
+  bool more;            // than MAX_SOLVE_ROOTS
   bool integer;         // roots are whole numbers
   double reach;         // how far up the interval would have been doubled; `high` if it is not
   const double *points; // where was looked, ascending, from low to high
@@ -44,7 +45,8 @@ struct solve_answer {
 // method to 1e-12 of the value. Where no limit is given above, the interval doubles until the
 // sign changes, at most to 1e6 times the value in the scenario (of one unit where that is zero).
 // No crossing is an answer with count 0. Returns NULL after errors.
-struct solve_answer *solve(const struct scenario *scenario, const struct solve_question *question,
-                           struct arena *arena, struct diagnostics *diagnostics);
+const struct solve_answer *solve_ask(const struct scenario *scenario,
+                                     const struct solve_question *question, struct arena *arena,
+                                     struct diagnostics *diagnostics);
 
 #endif

@@ -6,12 +6,12 @@
 #include <omp.h>
 #include <stdlib.h>
 
-enum { MOST_BISECTIONS = 64, ROUND_BLOCKS = 256 };
+enum { MAX_BISECTIONS = 64, ROUND_BLOCKS = 256 };
 
 // What became of a draw.
-enum verdict { UNSOLVED, FOUND, SEVERAL, ABOVE, BELOW, VERDICTS };
+enum spread_verdict { UNSOLVED, FOUND, SEVERAL, ABOVE, BELOW, VERDICTS };
 
-struct run {
+struct spread_run {
   const struct solve_answer *answer;
   const struct simulate_request *request;
   const struct sampler *sampler;
@@ -29,29 +29,30 @@ struct lanes {
   unsigned char crossings[VECTOR_BLOCK];          // 0, 1, 2 for more
 };
 
-static bool is_stopped(const struct run *run) {
+static bool is_stopped(const struct spread_run *run) {
   return run->request->stop && *run->request->stop;
 }
 
 // cost / wanted cost - 1 of every draw, each with a value of its own for the input.
-static void find_gaps(const struct run *run, double *workspace, const double *values,
+static void find_gaps(const struct spread_run *run, double *workspace, const double *values,
                       double *gaps) {
   const struct solve_answer *answer = run->answer;
-  const struct program *program = run->sampler->program;
-  double *input = program_variable(program, workspace, run->sampler->variable_count);
+  const struct response *response = run->sampler->response;
+  double *input = response_variable(workspace, run->sampler->variable_count);
   for (int i = 0; i < VECTOR_BLOCK; i++)
     input[i] = answer->integer ? round(values[i]) : values[i];
-  program_run(program, workspace);
-  const double *cost = program_result(program, workspace, answer->option, 0);
+  response_run(response, workspace);
+  const double *cost = response_item(response, workspace, answer->option, 0);
   const double *match =
-      answer->matches ? program_result(program, workspace, answer->match, 0) : NULL;
+      answer->matches ? response_item(response, workspace, answer->match, 0) : NULL;
   for (int i = 0; i < VECTOR_BLOCK; i++) {
     const double wanted = match ? match[i] : answer->wanted_cost;
     gaps[i] = cost[i] / (wanted * (1 - answer->saving)) - 1;
   }
 }
 
-static void find_gaps_at(const struct run *run, double *workspace, double value, double *gaps) {
+static void find_gaps_at(const struct spread_run *run, double *workspace, double value,
+                         double *gaps) {
   double values[VECTOR_BLOCK];
   for (int i = 0; i < VECTOR_BLOCK; i++)
     values[i] = value;
@@ -82,7 +83,7 @@ static bool all_crossed(const struct lanes *lanes) {
 }
 
 // Beyond the last point, as long as some draw has no crossing.
-static void look_beyond(const struct run *run, double *workspace, struct lanes *lanes) {
+static void look_beyond(const struct spread_run *run, double *workspace, struct lanes *lanes) {
   double gaps[VECTOR_BLOCK];
   double low = run->answer->high;
   while (low > 0 && low < run->answer->reach && !all_crossed(lanes)) {
@@ -92,7 +93,7 @@ static void look_beyond(const struct run *run, double *workspace, struct lanes *
   }
 }
 
-static void look_through(const struct run *run, double *workspace, struct lanes *lanes) {
+static void look_through(const struct spread_run *run, double *workspace, struct lanes *lanes) {
   const struct solve_answer *answer = run->answer;
   double gaps[VECTOR_BLOCK];
   memset(lanes->crossings, 0, sizeof lanes->crossings);
@@ -107,7 +108,7 @@ static void look_through(const struct run *run, double *workspace, struct lanes 
   look_beyond(run, workspace, lanes);
 }
 
-static bool is_close(const struct run *run, const struct lanes *lanes) {
+static bool is_close(const struct spread_run *run, const struct lanes *lanes) {
   for (int i = 0; i < VECTOR_BLOCK; i++) {
     const double width = lanes->high[i] - lanes->low[i];
     const double least = run->answer->integer ? 1 : 0x1p-50 * fabs(lanes->high[i]);
@@ -117,10 +118,10 @@ static bool is_close(const struct run *run, const struct lanes *lanes) {
   return true;
 }
 
-static void bisect(const struct run *run, double *workspace, struct lanes *lanes) {
+static void bisect(const struct spread_run *run, double *workspace, struct lanes *lanes) {
   double middle[VECTOR_BLOCK], gaps[VECTOR_BLOCK];
   const bool integer = run->answer->integer;
-  for (int k = 0; k < MOST_BISECTIONS && !is_close(run, lanes); k++) {
+  for (int k = 0; k < MAX_BISECTIONS && !is_close(run, lanes); k++) {
     for (int i = 0; i < VECTOR_BLOCK; i++) {
       const double half = lanes->low[i] + (lanes->high[i] - lanes->low[i]) / 2;
       middle[i] = !lanes->crossings[i] ? run->answer->low : integer ? floor(half) : half;
@@ -139,7 +140,7 @@ static void bisect(const struct run *run, double *workspace, struct lanes *lanes
 
 // Of two neighbouring whole numbers the one that is cheap enough; else the middle, which is no
 // solution at a pole.
-static void judge(const struct run *run, double *workspace, const struct lanes *lanes,
+static void judge(const struct spread_run *run, double *workspace, const struct lanes *lanes,
                   uint64_t first) {
   double roots[VECTOR_BLOCK], gaps[VECTOR_BLOCK];
   const bool integer = run->answer->integer;
@@ -152,7 +153,7 @@ static void judge(const struct run *run, double *workspace, const struct lanes *
   find_gaps(run, workspace, roots, gaps);
   for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++) {
     const bool found = lanes->crossings[i] && (integer || fabs(gaps[i]) < 1e-6);
-    enum verdict verdict = UNSOLVED;
+    enum spread_verdict verdict = UNSOLVED;
     if (found)
       verdict = lanes->crossings[i] > 1 ? SEVERAL : FOUND;
     else if (!lanes->crossings[i] && isfinite(lanes->first[i]))
@@ -162,12 +163,11 @@ static void judge(const struct run *run, double *workspace, const struct lanes *
   }
 }
 
-static void solve_block(const struct run *run, double *workspace, uint64_t block) {
+static void solve_block(const struct spread_run *run, double *workspace, uint64_t block) {
   struct lanes lanes;
   double gaps[VECTOR_BLOCK];
   const uint64_t first = block * VECTOR_BLOCK;
-  sampler_draw(run->sampler, SAMPLE_FIRST, 0, first,
-               program_variable(run->sampler->program, workspace, 0));
+  sampler_draw(run->sampler, SAMPLE_FIRST, 0, first, response_variable(workspace, 0));
   find_gaps_at(run, workspace, run->answer->base, gaps);
   for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++)
     run->enough[first + i] = gaps[i] <= 0;
@@ -177,13 +177,13 @@ static void solve_block(const struct run *run, double *workspace, uint64_t block
 }
 
 // Returns how many blocks, from the first on, are done.
-static uint64_t solve_all(const struct run *run) {
+static uint64_t solve_all(const struct spread_run *run) {
   const struct simulate_request *request = run->request;
   const int threads = request->threads > 0 ? request->threads : omp_get_max_threads();
   uint64_t next = 0;
   double *workspaces[threads];
   for (int t = 0; t < threads; t++)
-    workspaces[t] = program_workspace_new(run->sampler->program);
+    workspaces[t] = response_workspace_new(run->sampler->response);
   while (next < run->blocks && !is_stopped(run)) {
     const uint64_t last = next + ROUND_BLOCKS < run->blocks ? next + ROUND_BLOCKS : run->blocks;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
@@ -194,7 +194,7 @@ static uint64_t solve_all(const struct run *run) {
       request->progress(request->progress_data, next, run->blocks);
   }
   for (int t = 0; t < threads; t++)
-    program_workspace_free(workspaces[t]);
+    response_workspace_free(workspaces[t]);
   return next;
 }
 
@@ -213,7 +213,7 @@ static double percentile(const double *sorted, size_t count, double level, bool 
   return sorted[rank > 0 ? (size_t)rank : 0];
 }
 
-static void sum_up(const struct run *run, struct solve_spread *spread) {
+static void sum_up(const struct spread_run *run, struct solve_spread *spread) {
   uint64_t counts[VERDICTS] = {0}, enough = 0;
   size_t found = 0;
   for (uint64_t i = 0; i < spread->done; i++) {
@@ -235,16 +235,16 @@ static void sum_up(const struct run *run, struct solve_spread *spread) {
 }
 
 static int check_draws(const struct simulate_request *request, struct diagnostics *diagnostics) {
-  if (request->draws >= 1 && request->draws <= SOLVE_MOST_DRAWS)
+  if (request->draws >= 1 && request->draws <= MAX_SOLVE_DRAWS)
     return 0;
   diagnostics_error(diagnostics, (struct place){0}, "expected 1 to %" PRIu64 " draws, not %" PRIu64,
-                    SOLVE_MOST_DRAWS, request->draws);
+                    MAX_SOLVE_DRAWS, request->draws);
   return -1;
 }
 
-const struct solve_spread *solve_spread(const struct solve_answer *answer,
-                                        const struct simulate_request *request, struct arena *arena,
-                                        struct diagnostics *diagnostics) {
+const struct solve_spread *solve_spread_ask(const struct solve_answer *answer,
+                                            const struct simulate_request *request,
+                                            struct arena *arena, struct diagnostics *diagnostics) {
   const struct sampler_request sample = {.scenario = answer->scenario,
                                          .method = request->method,
                                          .seed = request->seed,
@@ -258,13 +258,13 @@ const struct solve_spread *solve_spread(const struct solve_answer *answer,
   if (!sampler)
     return NULL;
   const size_t draws = (size_t)request->draws;
-  struct run run = {.answer = answer,
-                    .request = request,
-                    .sampler = sampler,
-                    .roots = arena_array(arena, draws, sizeof(double)),
-                    .verdicts = arena_array(arena, draws, 1),
-                    .enough = arena_array(arena, draws, sizeof(bool)),
-                    .blocks = (request->draws + VECTOR_BLOCK - 1) / VECTOR_BLOCK};
+  struct spread_run run = {.answer = answer,
+                           .request = request,
+                           .sampler = sampler,
+                           .roots = arena_array(arena, draws, sizeof(double)),
+                           .verdicts = arena_array(arena, draws, 1),
+                           .enough = arena_array(arena, draws, sizeof(bool)),
+                           .blocks = (request->draws + VECTOR_BLOCK - 1) / VECTOR_BLOCK};
   const uint64_t done = solve_all(&run) * VECTOR_BLOCK;
   struct solve_spread *spread = arena_alloc(arena, sizeof *spread);
   *spread = (struct solve_spread){.draws = request->draws,

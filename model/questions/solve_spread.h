@@ -11,7 +11,7 @@
 #include "model/questions/solve.h"
 #include "model/simulate/simulate.h"
 
-#define SOLVE_MOST_DRAWS UINT64_C(10000000) // all of them are kept
+#define MAX_SOLVE_DRAWS UINT64_C(10000000) // all of them are kept
 
 // All but the first two are shares of the draws made.
 struct solve_spread {
@@ -28,9 +28,9 @@ struct solve_spread {
 };
 
 // Of request: draws, seed, method, threads, stop and progress. NULL after errors: 0 draws or more
-// than SOLVE_MOST_DRAWS, nothing to draw (see sampler_draws_any).
-const struct solve_spread *solve_spread(const struct solve_answer *answer,
-                                        const struct simulate_request *request, struct arena *arena,
-                                        struct diagnostics *diagnostics);
+// than MAX_SOLVE_DRAWS, nothing to draw (see sampler_draws_any).
+const struct solve_spread *solve_spread_ask(const struct solve_answer *answer,
+                                            const struct simulate_request *request,
+                                            struct arena *arena, struct diagnostics *diagnostics);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_DRAWS = 4096, MOST_DRAWS = 1 << 20, USUAL_SEED = 1, FEWEST_MONTHS = 12 };
+enum { USUAL_DRAWS = 4096, MAX_DRAWS = 1 << 20, USUAL_SEED = 1, FEWEST_MONTHS = 12 };
 
 // What a section may give as a quantity or a range.
 enum wait_key {
@@ -239,7 +239,7 @@ static int read_section(struct waiting *waiting) {
     read_belief(waiting, (enum wait_key)key);
   read_months(waiting);
   read_meanwhile(waiting);
-  read_count(waiting, "draws", MOST_DRAWS, &draws);
+  read_count(waiting, "draws", MAX_DRAWS, &draws);
   read_count(waiting, "seed", 4294967295ul, &seed);
   waiting->answer->draws = draws;
   waiting->answer->seed = seed;
@@ -287,8 +287,7 @@ static const struct option *option_of(const struct waiting *waiting, size_t o) {
 }
 
 static struct evaluation *new_block(const struct waiting *waiting, size_t o) {
-  return evaluation_new(option_of(waiting, o)->graph, waiting->scenario->periods, VECTOR_BLOCK,
-                        waiting->arena);
+  return evaluation_like(option_of(waiting, o)->evaluation, VECTOR_BLOCK, waiting->arena);
 }
 
 // Every input of an option in its block: the selected case, and where it has a range, the draws.
@@ -636,9 +635,9 @@ static int requirements(const struct waiting *waiting) {
   return result;
 }
 
-const struct wait_answer *wait_or_buy(const struct scenario *scenario,
-                                      const struct ini_section *section, struct arena *arena,
-                                      struct diagnostics *diagnostics) {
+const struct wait_answer *wait_ask(const struct scenario *scenario,
+                                   const struct ini_section *section, struct arena *arena,
+                                   struct diagnostics *diagnostics) {
   struct waiting *waiting = arena_alloc(arena, sizeof *waiting);
   struct wait_answer *answer = arena_alloc(arena, sizeof *answer);
   *waiting = (struct waiting){.scenario = scenario,

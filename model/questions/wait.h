@@ -57,9 +57,9 @@ struct wait_answer {
   struct wait_month *list; // 0, 1, ... months
   size_t count;
   long pays_from, pays_until, best; // months of the list; -1: waiting never pays
-  double latest_delivery;           // h from now until which waiting pays for an order after
-      // `months`, with every uncertain quantity at its mean; NAN: never, and
-      // INFINITY: whenever it comes
+  // h from now until which waiting pays for an order after `months`, with every uncertain quantity
+  // at its mean; NAN: never, and INFINITY: whenever it comes.
+  double latest_delivery;
   size_t draws;
   unsigned long seed;
   bool uncertain;
@@ -67,8 +67,8 @@ struct wait_answer {
 
 // Answers a [wait NAME] section. NULL after errors: unknown keys and options; months below zero or
 // not before the horizon; no meanwhile; a rented option or successor, or one without data.
-const struct wait_answer *wait_or_buy(const struct scenario *scenario,
-                                      const struct ini_section *section, struct arena *arena,
-                                      struct diagnostics *diagnostics);
+const struct wait_answer *wait_ask(const struct scenario *scenario,
+                                   const struct ini_section *section, struct arena *arena,
+                                   struct diagnostics *diagnostics);
 
 #endif

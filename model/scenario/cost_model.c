@@ -1,4 +1,5 @@
 #include "model/scenario/cost_model.h"
+#include "base/source_file.h"
 #include "model/scenario/currency.h"
 #include "model/scenario/sections.h"
 

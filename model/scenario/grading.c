@@ -36,7 +36,7 @@ static void find_influences(const struct scenario *scenario, const struct option
   const struct model *model = scenario->model;
   const size_t width = 1 + 2 * GRADED_INPUTS;
   struct arena scratch = {NULL};
-  struct evaluation *block = evaluation_new(option->graph, scenario->periods, width, &scratch);
+  struct evaluation *block = evaluation_like(option->evaluation, width, &scratch);
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < width && option->graph->state[d] == GRAPH_INPUT; i++)
       evaluation_at(block, d, 0)[i] = evaluation_at(option->evaluation, d, 0)[scenario->selected];

@@ -14,31 +14,53 @@ bool ranking_is_lowest(double cost, double lowest) {
   return arithmetic_compare(cost, lowest) <= 0;
 }
 
-int ranking_lowest(const double *cost, size_t stride, const bool *ranked, size_t count) {
-  size_t in_all = 0, best = count;
+size_t ranking_mark(const double *cost, const bool *ranked, size_t count, bool *cheapest) {
+  double lowest = INFINITY;
+  size_t in_all = 0, marked = 0;
   for (size_t i = 0; i < count; i++) {
-    if (!ranked[i])
-      continue;
-    in_all++;
-    if (best == count || cost[i * stride] < cost[best * stride])
-      best = i;
+    in_all += ranked[i];
+    lowest = ranked[i] && cost[i] < lowest ? cost[i] : lowest;
   }
-  if (in_all < 2)
-    return -1;
-  for (size_t i = 0; i < best; i++)
-    if (ranked[i] && ranking_is_lowest(cost[i * stride], cost[best * stride]))
-      return (int)i;
-  return (int)best;
+  for (size_t i = 0; i < count; i++) {
+    cheapest[i] = in_all >= 2 && ranked[i] && ranking_is_lowest(cost[i], lowest);
+    marked += cheapest[i];
+  }
+  return marked;
+}
+
+const char *ranking_why_none(size_t option_count, size_t barred) {
+  if (option_count == 1)
+    return "there is only one option";
+  return barred ? "the throughputs are of unlike kinds" : "fewer than two options serve the demand";
 }
 
 static const struct option *baseline_of(const struct scenario *scenario) {
   return &scenario->options[scenario->baseline];
 }
 
+static bool is_like(const struct option *a, const struct option *b, struct arena *arena) {
+  return ranking_compares(a, b) && !workload_difference(&a->workload, &b->workload, arena);
+}
+
+// Of the options like the baseline, the first unlike this one: its difference, or NULL.
+static const char *difference_from_others(const struct scenario *scenario,
+                                          const struct option *option, const char **other,
+                                          struct arena *arena) {
+  const struct option *baseline = baseline_of(scenario);
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    *other = scenario->options[o].id;
+    const char *difference =
+        workload_difference(&scenario->options[o].workload, &option->workload, arena);
+    if (difference && is_like(baseline, &scenario->options[o], arena))
+      return difference;
+  }
+  return NULL;
+}
+
 enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct option *option,
                                 const char **why, struct arena *arena) {
   const struct option *baseline = baseline_of(scenario);
-  const char *ignored;
+  const char *ignored = "", *other = "the baseline";
   why = why ? why : &ignored;
   *why = "";
   if (!ranking_compares(option, baseline)) {
@@ -48,8 +70,10 @@ enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct op
   }
   const char *difference = workload_difference(&baseline->workload, &option->workload, arena);
   if (!difference)
+    difference = difference_from_others(scenario, option, &other, arena);
+  if (!difference)
     return RANK_FREE;
-  *why = arena_printf(arena, "another workload than the baseline's: %s", difference);
+  *why = arena_printf(arena, "another workload than %s's: %s", other, difference);
   return RANK_UNLIKE;
 }
 
@@ -61,7 +85,9 @@ static bool meets_demand(const struct scenario *scenario, const struct option *o
   const double share = option_value(scenario, option, coverage, 0);
   if (share >= RANKING_MET)
     return true;
-  *why = arena_printf(arena, "it serves %.3g %% of the demand", 100 * share);
+  const double percent = round(1000 * share) / 10;
+  *why = percent < 100 ? arena_printf(arena, "it serves %.1f %% of the demand", percent)
+                       : "it serves nearly 100 % of the demand";
   return false;
 }
 
@@ -80,24 +106,37 @@ static struct standing standing_of(const struct scenario *scenario, const struct
   return standing;
 }
 
-static const char *why_nobody(const struct scenario *scenario, const struct standing *options) {
-  if (scenario->option_count == 1)
-    return "there is one option only";
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (options[o].bar == RANK_UPPER_BOUND || options[o].bar == RANK_UNLIKE)
-      return "the throughputs are of unlike kinds";
-  return "fewer than two options serve the demand";
+bool ranking_is_eligible(const struct standing *standing) {
+  return standing->bar == RANK_FREE || standing->bar == RANK_UNMET;
 }
 
-// Marks all of the cheapest; returns their number.
-static size_t mark_cheapest(struct standing *options, const double *costs, size_t count,
-                            double lowest) {
-  size_t marked = 0;
-  for (size_t o = 0; o < count; o++) {
-    options[o].cheapest = options[o].ranked && ranking_is_lowest(costs[o], lowest);
-    marked += options[o].cheapest;
+static size_t eligible_count(const struct ranking *ranking) {
+  size_t eligible = 0;
+  for (size_t o = 0; o < ranking->option_count; o++)
+    eligible += ranking_is_eligible(&ranking->options[o]);
+  return eligible;
+}
+
+bool ranking_may_rank(const struct ranking *ranking) {
+  return eligible_count(ranking) > 1;
+}
+
+const char *ranking_why_nobody(const struct ranking *ranking) {
+  return ranking_why_none(ranking->option_count, ranking->option_count - eligible_count(ranking));
+}
+
+static int against_of(const struct scenario *scenario, const struct standing *options,
+                      const double *costs) {
+  int against = -1;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    if (!options[o].ranked || options[o].cheapest)
+      continue;
+    if (o == scenario->baseline)
+      return (int)o;
+    if (against < 0 || costs[o] < costs[against])
+      against = (int)o;
   }
-  return marked;
+  return against;
 }
 
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena) {
@@ -105,18 +144,22 @@ const struct ranking *ranking_of(const struct scenario *scenario, struct arena *
   const int cost = model_find(scenario->model, "cost_per_mtok");
   struct standing *options = arena_array(arena, count, sizeof *options);
   double *costs = arena_array(arena, count, sizeof *costs);
-  bool *ranked = arena_array(arena, count, sizeof *ranked);
+  bool *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
   for (size_t o = 0; o < count; o++) {
     options[o] = standing_of(scenario, &scenario->options[o], arena);
     costs[o] = option_value(scenario, &scenario->options[o], cost, 0);
     ranked[o] = options[o].ranked;
   }
   struct ranking *ranking = arena_alloc(arena, sizeof *ranking);
-  *ranking = (struct ranking){.options = options, .option_count = count, .why_none = ""};
-  ranking->cheapest = ranking_lowest(costs, 1, ranked, count);
-  if (ranking->cheapest >= 0)
-    ranking->cheapest_count = mark_cheapest(options, costs, count, costs[ranking->cheapest]);
-  else
-    ranking->why_none = why_nobody(scenario, options);
+  *ranking = (struct ranking){.options = options, .option_count = count, .cheapest = -1};
+  ranking->cheapest_count = ranking_mark(costs, ranked, count, cheapest);
+  ranking->why_none = ranking->cheapest_count ? "" : ranking_why_nobody(ranking);
+  for (size_t o = count; o-- > 0;) {
+    options[o].cheapest = cheapest[o];
+    ranking->cheapest = cheapest[o] ? (int)o : ranking->cheapest;
+  }
+  ranking->against = ranking->cheapest < 0 ? -1 : against_of(scenario, options, costs);
+  ranking->saving =
+      ranking->against < 0 ? 0 : 1 - costs[ranking->cheapest] / costs[ranking->against];
   return ranking;
 }

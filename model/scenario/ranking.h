@@ -5,8 +5,9 @@
 //   compared   a saving against the baseline may be shown: both throughputs are of serving, or both
 //              are upper bounds of decoding alone
 //   ranked     compared, measured on a workload like the baseline's, and the option serves all of
-//              the demand, where there is one. An option that is not ranked is never the cheapest,
-//              and never keeps another one from being it.
+//              the demand, where there is one. Where the baseline leaves the workload open and two
+//              options are unlike each other, neither is ranked. An option that is not ranked is
+//              never the cheapest, and never keeps another one from being it.
 //   cheapest   of at least two ranked options, the lowest cost_per_mtok; costs that a spreadsheet
 //              takes for equal (model/cost/arithmetic.h) are a tie, which all of them win
 //
@@ -45,10 +46,24 @@ struct ranking {
   int cheapest;          // the first of the cheapest, an index; -1 when fewer than two are ranked
   size_t cheapest_count; // above 1: a tie
   const char *why_none;  // why nobody is the cheapest: a clause; "" when someone is
+  // Whom the cheapest is set against: the baseline or, where that is not ranked or is one of the
+  // cheapest, the next cheapest of the ranked; -1 when all of the ranked tie. And what it saves over
+  // it, a fraction.
+  int against;
+  double saving;
 };
 
 // The verdict of the selected case, in the arena.
 const struct ranking *ranking_of(const struct scenario *scenario, struct arena *arena);
+
+// Whether nothing but the demand can keep the option from being ranked: true in all cases or none.
+bool ranking_is_eligible(const struct standing *standing);
+
+// Whether two options are: without that, no case and no amount makes one the cheapest.
+bool ranking_may_rank(const struct ranking *ranking);
+
+// Why nobody is the cheapest whenever fewer than two are ranked: a clause, the same in all cases.
+const char *ranking_why_nobody(const struct ranking *ranking);
 
 // Whether a serving figure and an upper bound would meet: the part of the rule that neither a case
 // nor a draw changes. Symmetric.
@@ -66,8 +81,12 @@ enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct op
 // Whether the cost is as low as the lowest: the rule of ties.
 bool ranking_is_lowest(double cost, double lowest);
 
-// The first of the lowest costs among the ranked; -1 when fewer than two are ranked. cost[i * stride]
-// and ranked[i] belong together.
-int ranking_lowest(const double *cost, size_t stride, const bool *ranked, size_t count);
+// Marks the cheapest of the ranked in `cheapest`, ties included, and returns how many there are: none
+// where fewer than two are ranked. All three are [count]; the cost of an option that is not ranked
+// does not matter.
+size_t ranking_mark(const double *cost, const bool *ranked, size_t count, bool *cheapest);
+
+// The same from the number of options, and of those with a bar that no amount changes.
+const char *ranking_why_none(size_t option_count, size_t barred);
 
 #endif

@@ -1,5 +1,7 @@
 #include "model/scenario/text.h"
 
+#include "base/source_file.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
+#include "model/scenario/ranking.h"
 #include "model/simulate/simulate.h"
+
+#include <math.h>
 
 static struct outcome certain_outcome(enum outcome_kind kind, size_t option, double value) {
   struct outcome outcome = {.kind = kind,
@@ -20,19 +23,22 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
   struct simulation *result = arena_alloc(arena, sizeof *result);
   struct outcome *outcomes = arena_array(arena, 2 * count - 1, sizeof *outcomes);
   const char **options = arena_array(arena, count, sizeof *options);
-  double *cheapest = arena_array(arena, count, sizeof *cheapest);
-  size_t best = 0, savings = count;
+  const struct ranking *ranking = ranking_of(scenario, arena);
+  const char **not_ranked = arena_array(arena, count, sizeof *not_ranked);
+  double *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
+  size_t savings = count;
   for (size_t o = 0; o < count; o++) {
     const struct option *option = &scenario->options[o];
+    const struct standing *standing = &ranking->options[o];
     options[o] = option->id;
+    ranked[o] = standing->ranked;
+    cheapest[o] = standing->ranked && ranking->cheapest_count ? standing->cheapest : NAN;
+    not_ranked[o] = standing->why_not;
     outcomes[o] = certain_outcome(
         OUTCOME_COST, o, option_value(scenario, option, item, 0) / unit_factor(&cost->unit));
-    if (o != scenario->baseline)
-      outcomes[savings++] =
-          certain_outcome(OUTCOME_SAVING, o, option_saving(scenario, option, cost->name));
-    best = outcomes[o].mean < outcomes[best].mean ? o : best;
+    if (o != scenario->baseline && standing->compared)
+      outcomes[savings++] = certain_outcome(OUTCOME_SAVING, o, standing->saving);
   }
-  cheapest[best] = 1;
   *result = (struct simulation){.item = cost->name,
                                 .unit = cost->unit.text,
                                 .digest = scenario->digest,
@@ -41,7 +47,11 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
                                 .option_count = count,
                                 .baseline = scenario->baseline,
                                 .options = options,
+                                .ranked = ranked,
                                 .cheapest = cheapest,
+                                .not_ranked = not_ranked,
+                                .undecided = !ranking->cheapest_count,
+                                .why_none = ranking->why_none,
                                 .outcome_count = savings,
                                 .outcomes = outcomes};
   return result;

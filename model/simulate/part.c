@@ -1,5 +1,7 @@
 #include "model/simulate/part.h"
 
+#include "model/scenario/ranking.h"
+
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
@@ -33,13 +35,27 @@ void tally_merge(struct tally *into, const struct tally *from,
   }
 }
 
+void verdicts_start(struct verdicts *verdicts, size_t option_count, struct arena *arena) {
+  verdicts->decided = 0;
+  verdicts->ranked = arena_array(arena, option_count, sizeof *verdicts->ranked);
+  verdicts->cheapest = arena_array(arena, option_count, sizeof *verdicts->cheapest);
+}
+
+void verdicts_merge(struct verdicts *into, const struct verdicts *from, size_t option_count) {
+  into->decided += from->decided;
+  for (size_t i = 0; i < option_count; i++) {
+    into->ranked[i] += from->ranked[i];
+    into->cheapest[i] += from->cheapest[i];
+  }
+}
+
 struct simulation_part *simulation_part_new(const struct simulation_frame *frame,
                                             struct arena *arena) {
   struct simulation_part *part = arena_alloc(arena, sizeof *part);
   *part = (struct simulation_part){.frame = *frame};
   part->shards = arena_array(arena, frame->shards, sizeof *part->shards);
   part->tallies = arena_array(arena, frame->outcome_count, sizeof *part->tallies);
-  part->cheapest = arena_array(arena, frame->option_count, sizeof *part->cheapest);
+  verdicts_start(&part->verdicts, frame->option_count, arena);
   part->counts = arena_array(arena, frame->outcome_count, sizeof *part->counts);
   for (size_t o = 0; o < frame->outcome_count; o++) {
     tally_start(&part->tallies[o], frame, arena);
@@ -87,8 +103,7 @@ int simulation_merge(struct simulation_part *into, const struct simulation_part 
   for (unsigned s = 0; s < frame->shards; s++)
     into->shards[s] |= from->shards[s];
   into->stopped |= from->stopped;
-  for (size_t i = 0; i < frame->option_count; i++)
-    into->cheapest[i] += from->cheapest[i];
+  verdicts_merge(&into->verdicts, &from->verdicts, frame->option_count);
   for (size_t o = 0; o < frame->outcome_count; o++) {
     tally_merge(&into->tallies[o], &from->tallies[o], frame);
     for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
@@ -167,14 +182,19 @@ static const struct influence *find_influences(const struct simulation_part *par
   return influences;
 }
 
+// The costs come first, then the savings of all options but the baseline.
+static size_t option_of(const struct simulation_frame *frame, size_t o) {
+  size_t option = o < frame->option_count ? o : o - frame->option_count;
+  return option + (o >= frame->option_count && option >= frame->baseline ? 1 : 0);
+}
+
 static void fill_outcome(const struct simulation_part *part, size_t o, struct outcome *outcome,
                          struct arena *arena) {
   const struct simulation_frame *frame = &part->frame;
   const struct tally *tally = &part->tallies[o];
   bool cost = o < frame->option_count;
-  size_t option = cost ? o : o - frame->option_count;
-  *outcome = (struct outcome){.kind = cost ? OUTCOME_COST : OUTCOME_SAVING,
-                              .option = option + (!cost && option >= frame->baseline ? 1 : 0)};
+  *outcome =
+      (struct outcome){.kind = cost ? OUTCOME_COST : OUTCOME_SAVING, .option = option_of(frame, o)};
   double unit = cost ? frame->unit_factor : 1, n = (double)tally->done;
   struct exact_sum all = {{0}};
   for (unsigned r = 0; r < frame->replicates; r++)
@@ -190,6 +210,31 @@ static void fill_outcome(const struct simulation_part *part, size_t o, struct ou
   outcome->influences = find_influences(part, o, arena);
 }
 
+static void fill_verdicts(const struct simulation_part *part, uint64_t done,
+                          struct simulation *result, struct arena *arena) {
+  const struct simulation_frame *frame = &part->frame;
+  const struct verdicts *verdicts = &part->verdicts;
+  const size_t count = frame->option_count;
+  double *ranked = arena_array(arena, 2 * count, sizeof *ranked), *cheapest = ranked + count;
+  const char **not_ranked = arena_array(arena, count, sizeof *not_ranked);
+  size_t barred = 0;
+  for (size_t i = 0; i < count; i++) {
+    ranked[i] = (double)verdicts->ranked[i] / (double)done;
+    cheapest[i] = verdicts->ranked[i] && verdicts->decided
+                      ? (double)verdicts->cheapest[i] / (double)done
+                      : NAN;
+    barred += *frame->not_ranked[i] != 0;
+    not_ranked[i] = verdicts->ranked[i] || *frame->not_ranked[i]
+                        ? frame->not_ranked[i]
+                        : "it serves the demand in no draw";
+  }
+  result->ranked = ranked;
+  result->cheapest = cheapest;
+  result->not_ranked = not_ranked;
+  result->undecided = (double)(done - verdicts->decided) / (double)done;
+  result->why_none = verdicts->decided ? "" : ranking_why_none(count, barred);
+}
+
 const struct simulation *simulation_result(const struct simulation_part *part, struct arena *arena,
                                            struct diagnostics *diagnostics) {
   const struct simulation_frame *frame = &part->frame;
@@ -202,11 +247,10 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
   }
   struct simulation *result = arena_alloc(arena, sizeof *result);
   struct outcome *outcomes = arena_array(arena, frame->outcome_count, sizeof *outcomes);
-  double *cheapest = arena_array(arena, frame->option_count, sizeof *cheapest);
+  size_t count = 0;
   for (size_t o = 0; o < frame->outcome_count; o++)
-    fill_outcome(part, o, &outcomes[o], arena);
-  for (size_t i = 0; i < frame->option_count; i++)
-    cheapest[i] = (double)part->cheapest[i] / (double)done;
+    if (o < frame->option_count || frame->compared[option_of(frame, o)])
+      fill_outcome(part, o, &outcomes[count++], arena);
   *result = (struct simulation){
       .item = frame->item,
       .unit = frame->unit,
@@ -221,8 +265,7 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
       .option_count = frame->option_count,
       .baseline = frame->baseline,
       .options = frame->options,
-      .cheapest = cheapest,
-      .outcome_count = frame->outcome_count,
+      .outcome_count = count,
       .outcomes = outcomes,
       .group_count = frame->group_count,
       .groups = frame->groups,
@@ -231,5 +274,6 @@ const struct simulation *simulation_result(const struct simulation_part *part, s
       .notes = frame->notes,
       .note_count = frame->note_count,
   };
+  fill_verdicts(part, done, result, arena);
   return result;
 }

@@ -15,6 +15,8 @@ struct simulation_frame {
   unsigned shards, replicates;
   size_t option_count, baseline, outcome_count, group_count;
   const char *const *options, *const *groups, *const *notes;
+  const char *const *not_ranked; // [option_count] why in no draw whatever; "" for nothing
+  const bool *compared;          // [option_count] its saving may be shown
   size_t note_count;
   const struct sketch_shape *shapes; // [outcome_count] of values in base units
   uint64_t influence_draws;          // of the whole run
@@ -35,22 +37,30 @@ struct tally {
   struct exact_sum *first, *total; // [group_count]
 };
 
+// Counts of draws.
+struct verdicts {
+  uint64_t decided;            // some option is the cheapest
+  uint64_t *ranked, *cheapest; // [option_count]
+};
+
 struct simulation_part {
   struct simulation_frame frame;
   bool *shards; // [frame.shards] which are in here
   bool stopped;
   struct tally *tallies; // [outcome_count]
-  uint64_t *cheapest;    // [option_count]
-  uint64_t **counts;     // [outcome_count][sketch_bins]
+  struct verdicts verdicts;
+  uint64_t **counts; // [outcome_count][sketch_bins]
 };
 
 // Zeroed sums and counts for a frame.
 struct simulation_part *simulation_part_new(const struct simulation_frame *frame,
                                             struct arena *arena);
 
-// Sums for one thread or part, in memory of the arena.
+// Sums and counts for one thread or part, in memory of the arena.
 void tally_start(struct tally *tally, const struct simulation_frame *frame, struct arena *arena);
 void tally_merge(struct tally *into, const struct tally *from,
                  const struct simulation_frame *frame);
+void verdicts_start(struct verdicts *verdicts, size_t option_count, struct arena *arena);
+void verdicts_merge(struct verdicts *into, const struct verdicts *from, size_t option_count);
 
 #endif

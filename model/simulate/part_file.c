@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCHEMA = 1, MOST_NAMES = 1 << 16, MOST_BINS = 1 << 20 };
+enum { SCHEMA = 2, MOST_NAMES = 1 << 16, MOST_BINS = 1 << 20 };
 
 static json_t *names_json(const char *const *names, size_t count) {
   json_t *list = json_array();
@@ -57,6 +57,13 @@ static json_t *counts_json(const uint64_t *counts, size_t count) {
   return list;
 }
 
+static json_t *flags_json(const bool *flags, size_t count) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, json_boolean(flags[i]));
+  return list;
+}
+
 static json_t *outcome_json(const struct simulation_part *part, size_t o) {
   const struct simulation_frame *frame = &part->frame;
   const struct tally *tally = &part->tallies[o];
@@ -89,8 +96,7 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
     json_array_append_new(outcomes, outcome_json(part, o));
   json_t *object = json_pack(
       "{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:s, s:b, s:I, s:i, s:i, s:I, s:b, s:I, s:o, s:o, "
-      "s:o, "
-      "s:o, s:o, s:o}",
+      "s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}",
       "schema", SCHEMA, "item", frame->item, "unit", frame->unit, "digest", frame->digest, "case",
       frame->case_name, "stamp", frame->stamp, "unit_factor", frame->unit_factor, "draws",
       (json_int_t)frame->draws, "method", frame->method == DRAW_SOBOL ? "sobol" : "random",
@@ -99,8 +105,12 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
       (json_int_t)frame->influence_draws, "stopped", part->stopped, "baseline",
       (json_int_t)frame->baseline, "options", names_json(frame->options, frame->option_count),
       "groups", names_json(frame->groups, frame->group_count), "notes",
-      names_json(frame->notes, frame->note_count), "shards", shards, "cheapest",
-      counts_json(part->cheapest, frame->option_count), "outcomes", outcomes);
+      names_json(frame->notes, frame->note_count), "not_ranked",
+      names_json(frame->not_ranked, frame->option_count), "compared",
+      flags_json(frame->compared, frame->option_count), "shards", shards, "decided",
+      (json_int_t)part->verdicts.decided, "ranked",
+      counts_json(part->verdicts.ranked, frame->option_count), "cheapest",
+      counts_json(part->verdicts.cheapest, frame->option_count), "outcomes", outcomes);
   int bad = !object || json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17)) ||
             fputc('\n', out) == EOF;
   json_decref(object);
@@ -108,12 +118,12 @@ int simulation_part_print(const struct simulation_part *part, FILE *out) {
 }
 
 // Reads on after the first mistake, as if nothing was there: `bad` says what it was.
-struct reader {
+struct part_reader {
   const char *bad;
   struct arena *arena;
 };
 
-static const json_t *member(struct reader *reader, const json_t *object, const char *name,
+static const json_t *member(struct part_reader *reader, const json_t *object, const char *name,
                             json_type type) {
   const json_t *value = json_object_get(object, name);
   bool number = type == JSON_REAL && (json_is_number(value) || json_is_null(value));
@@ -124,17 +134,17 @@ static const json_t *member(struct reader *reader, const json_t *object, const c
   return NULL;
 }
 
-static const char *read_text(struct reader *reader, const json_t *object, const char *name) {
+static const char *read_text(struct part_reader *reader, const json_t *object, const char *name) {
   const json_t *value = member(reader, object, name, JSON_STRING);
   return value ? arena_copy(reader->arena, json_string_value(value)) : "";
 }
 
-static double read_number(struct reader *reader, const json_t *object, const char *name) {
+static double read_number(struct part_reader *reader, const json_t *object, const char *name) {
   const json_t *value = member(reader, object, name, JSON_REAL);
   return value && json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static int64_t read_whole(struct reader *reader, const json_t *object, const char *name,
+static int64_t read_whole(struct part_reader *reader, const json_t *object, const char *name,
                           int64_t lowest, int64_t highest) {
   const json_t *value = member(reader, object, name, JSON_INTEGER);
   int64_t whole = value ? json_integer_value(value) : lowest;
@@ -143,15 +153,15 @@ static int64_t read_whole(struct reader *reader, const json_t *object, const cha
   return whole < lowest || whole > highest ? lowest : whole;
 }
 
-static bool read_bool(struct reader *reader, const json_t *object, const char *name) {
+static bool read_bool(struct part_reader *reader, const json_t *object, const char *name) {
   const json_t *value = json_object_get(object, name);
   if (!json_is_boolean(value) && !reader->bad)
     reader->bad = name;
   return json_is_true(value);
 }
 
-static const char *const *read_names(struct reader *reader, const json_t *object, const char *name,
-                                     size_t *count) {
+static const char *const *read_names(struct part_reader *reader, const json_t *object,
+                                     const char *name, size_t *count) {
   const json_t *list = member(reader, object, name, JSON_ARRAY);
   *count = list ? json_array_size(list) : 0;
   if (*count > MOST_NAMES) {
@@ -168,7 +178,18 @@ static const char *const *read_names(struct reader *reader, const json_t *object
   return names;
 }
 
-static void read_sparse(struct reader *reader, const json_t *list, const char *name,
+static const bool *read_flags(struct part_reader *reader, const json_t *object, const char *name,
+                              size_t count) {
+  const json_t *list = member(reader, object, name, JSON_ARRAY);
+  bool *flags = arena_array(reader->arena, count, sizeof *flags);
+  if (json_array_size(list) != count && !reader->bad)
+    reader->bad = name;
+  for (size_t i = 0; i < count; i++)
+    flags[i] = json_is_true(json_array_get(list, i));
+  return flags;
+}
+
+static void read_sparse(struct part_reader *reader, const json_t *list, const char *name,
                         int64_t *values, size_t count) {
   size_t size = json_array_size(list);
   if ((!json_is_array(list) || size % 2) && !reader->bad)
@@ -183,12 +204,12 @@ static void read_sparse(struct reader *reader, const json_t *list, const char *n
   }
 }
 
-static void read_sum(struct reader *reader, const json_t *object, const char *name,
+static void read_sum(struct part_reader *reader, const json_t *object, const char *name,
                      struct exact_sum *sum) {
   read_sparse(reader, json_object_get(object, name), name, sum->limbs, EXACT_LIMBS);
 }
 
-static void read_sums(struct reader *reader, const json_t *object, const char *name,
+static void read_sums(struct part_reader *reader, const json_t *object, const char *name,
                       struct exact_sum *sums, size_t count) {
   const json_t *list = json_object_get(object, name);
   if (json_array_size(list) != count && !reader->bad)
@@ -197,7 +218,7 @@ static void read_sums(struct reader *reader, const json_t *object, const char *n
     read_sparse(reader, json_array_get(list, i), name, sums[i].limbs, EXACT_LIMBS);
 }
 
-static void read_counts(struct reader *reader, const json_t *object, const char *name,
+static void read_counts(struct part_reader *reader, const json_t *object, const char *name,
                         uint64_t *counts, size_t count) {
   const json_t *list = json_object_get(object, name);
   if (json_array_size(list) != count && !reader->bad)
@@ -206,7 +227,8 @@ static void read_counts(struct reader *reader, const json_t *object, const char 
     counts[i] = (uint64_t)json_integer_value(json_array_get(list, i));
 }
 
-static void read_shape(struct reader *reader, const json_t *object, struct sketch_shape *shape) {
+static void read_shape(struct part_reader *reader, const json_t *object,
+                       struct sketch_shape *shape) {
   *shape = (struct sketch_shape){
       .centre = read_number(reader, object, "centre"),
       .half_width = read_number(reader, object, "half_width"),
@@ -224,8 +246,8 @@ static void read_shape(struct reader *reader, const json_t *object, struct sketc
   shape->atom_count = count;
 }
 
-static void read_outcome(struct reader *reader, const json_t *object, struct simulation_part *part,
-                         size_t o, double *rank_shares) {
+static void read_outcome(struct part_reader *reader, const json_t *object,
+                         struct simulation_part *part, size_t o, double *rank_shares) {
   const struct simulation_frame *frame = &part->frame;
   struct tally *tally = &part->tallies[o];
   const json_t *ranks = json_object_get(object, "rank_shares");
@@ -250,23 +272,41 @@ static void read_outcome(struct reader *reader, const json_t *object, struct sim
               sketch_bins(&frame->shapes[o]));
 }
 
-static void check_counts(struct reader *reader, const struct simulation_part *part) {
-  uint64_t cheapest = 0;
-  for (size_t i = 0; i < part->frame.option_count; i++)
-    cheapest += part->cheapest[i];
+// Where some option is the cheapest, at least two are ranked, and one or more of these have it.
+static void check_verdicts(struct part_reader *reader, const struct simulation_part *part,
+                           uint64_t done) {
+  const struct verdicts *verdicts = &part->verdicts;
+  const size_t options = part->frame.option_count;
+  uint64_t ranked = 0, cheapest = 0;
+  bool bad = verdicts->decided > done;
+  for (size_t i = 0; i < options; i++) {
+    const uint64_t most = *part->frame.not_ranked[i] ? 0 : done;
+    bad |= verdicts->ranked[i] > most || verdicts->cheapest[i] > verdicts->ranked[i] ||
+           verdicts->cheapest[i] > verdicts->decided;
+    ranked += verdicts->ranked[i];
+    cheapest += verdicts->cheapest[i];
+  }
+  bad |= cheapest < verdicts->decided || ranked < 2 * verdicts->decided;
+  if (bad && !reader->bad)
+    reader->bad = "cheapest";
+}
+
+static void check_counts(struct part_reader *reader, const struct simulation_part *part) {
+  const uint64_t done = part->tallies[0].done;
   for (size_t o = 0; o < part->frame.outcome_count; o++) {
     uint64_t in_bins = 0, in_replicates = 0;
     for (size_t b = 0; b < sketch_bins(&part->frame.shapes[o]); b++)
       in_bins += part->counts[o][b];
     for (unsigned r = 0; r < part->frame.replicates; r++)
       in_replicates += part->tallies[o].replicate_done[r];
-    if ((in_bins != part->tallies[o].done || in_replicates != in_bins || cheapest != in_bins) &&
+    if ((in_bins != part->tallies[o].done || in_replicates != in_bins || in_bins != done) &&
         !reader->bad)
       reader->bad = "counts";
   }
+  check_verdicts(reader, part, done);
 }
 
-static void read_frame(struct reader *reader, const json_t *object,
+static void read_frame(struct part_reader *reader, const json_t *object,
                        struct simulation_frame *frame) {
   const char *method = read_text(reader, object, "method");
   *frame = (struct simulation_frame){
@@ -287,6 +327,11 @@ static void read_frame(struct reader *reader, const json_t *object,
   frame->options = read_names(reader, object, "options", &frame->option_count);
   frame->groups = read_names(reader, object, "groups", &frame->group_count);
   frame->notes = read_names(reader, object, "notes", &frame->note_count);
+  size_t reasons;
+  frame->not_ranked = read_names(reader, object, "not_ranked", &reasons);
+  frame->compared = read_flags(reader, object, "compared", frame->option_count);
+  if (reasons != frame->option_count && !reader->bad)
+    reader->bad = "not_ranked";
   if (read_whole(reader, object, "schema", 0, INT32_MAX) != SCHEMA && !reader->bad)
     reader->bad = "schema";
   if (!frame->option_count && !reader->bad)
@@ -298,7 +343,7 @@ static void read_frame(struct reader *reader, const json_t *object,
   frame->outcome_count = 2 * frame->option_count - 1;
 }
 
-static struct simulation_part *read_part(struct reader *reader, const json_t *object) {
+static struct simulation_part *read_part(struct part_reader *reader, const json_t *object) {
   struct simulation_frame frame;
   read_frame(reader, object, &frame);
   const json_t *outcomes = member(reader, object, "outcomes", JSON_ARRAY);
@@ -315,7 +360,9 @@ static struct simulation_part *read_part(struct reader *reader, const json_t *ob
   frame.rank_shares = rank_shares;
   struct simulation_part *part = simulation_part_new(&frame, reader->arena);
   part->stopped = read_bool(reader, object, "stopped");
-  read_counts(reader, object, "cheapest", part->cheapest, frame.option_count);
+  part->verdicts.decided = (uint64_t)read_whole(reader, object, "decided", 0, (int64_t)frame.draws);
+  read_counts(reader, object, "ranked", part->verdicts.ranked, frame.option_count);
+  read_counts(reader, object, "cheapest", part->verdicts.cheapest, frame.option_count);
   const json_t *list = member(reader, object, "shards", JSON_ARRAY);
   for (size_t i = 0; i < json_array_size(list); i++) {
     json_int_t shard = json_integer_value(json_array_get(list, i));
@@ -336,7 +383,7 @@ struct simulation_part *simulation_part_read(const char *path, struct arena *are
   json_t *object = json_in_read(path, "no part of a simulation", &source, arena, diagnostics);
   if (!object)
     return NULL;
-  struct reader reader = {.arena = arena};
+  struct part_reader reader = {.arena = arena};
   struct simulation_part *part = read_part(&reader, object);
   json_decref(object);
   if (!reader.bad)

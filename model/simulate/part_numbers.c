@@ -55,8 +55,11 @@ static void walk_part(struct walk *walk, struct simulation_part *part) {
   walk_flag(walk, &part->stopped);
   for (unsigned s = 0; s < frame->shards; s++)
     walk_flag(walk, &part->shards[s]);
-  for (size_t i = 0; i < frame->option_count; i++)
-    walk_one(walk, &part->cheapest[i]);
+  walk_one(walk, &part->verdicts.decided);
+  for (size_t i = 0; i < frame->option_count; i++) {
+    walk_one(walk, &part->verdicts.ranked[i]);
+    walk_one(walk, &part->verdicts.cheapest[i]);
+  }
   for (size_t o = 0; o < frame->outcome_count; o++) {
     walk_tally(walk, &part->tallies[o], frame);
     for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)

@@ -20,23 +20,23 @@ bool sampler_draws_any(const struct scenario *scenario, const struct target *sol
 
 enum { SOLVED = -2 }; // instead of the number of a range or variable
 
-struct setup {
+struct sampler_setup {
   struct sampler *sampler;
   const struct scenario *scenario;
   const struct target *solved;
-  int *variables; // of the program request
+  int *variables; // of the response request
   int *variable_of_range;
   const char **notes;
   struct arena *arena;
   struct diagnostics *diagnostics;
 };
 
-static void note(struct setup *setup, const char *text) {
+static void note(struct sampler_setup *setup, const char *text) {
   setup->notes[setup->sampler->note_count++] = text;
 }
 
 // Which ranges some option has, in the order of the file.
-static int choose_variables(struct setup *setup) {
+static int choose_variables(struct sampler_setup *setup) {
   struct sampler *sampler = setup->sampler;
   const struct scenario *scenario = setup->scenario;
   size_t count = (size_t)scenario->model->count;
@@ -89,7 +89,7 @@ static int periods_of(const struct scenario *scenario) {
   return periods;
 }
 
-static double rank_between(const struct setup *setup, size_t a, size_t b) {
+static double rank_between(const struct sampler_setup *setup, size_t a, size_t b) {
   const struct scenario *scenario = setup->scenario;
   for (size_t c = 0; c < scenario->correlation_count; c++)
     if (scenario->correlations[c].a == a && scenario->correlations[c].b == b)
@@ -97,7 +97,7 @@ static double rank_between(const struct setup *setup, size_t a, size_t b) {
   return 0;
 }
 
-static int find_factor(const struct setup *setup, struct sample_group *group) {
+static int find_factor(const struct sampler_setup *setup, struct sample_group *group) {
   size_t n = (size_t)group->count;
   double *factor = arena_array(setup->arena, n * n, sizeof *factor);
   gsl_matrix_view matrix = gsl_matrix_view_array(factor, n, n);
@@ -113,7 +113,7 @@ static int find_factor(const struct setup *setup, struct sample_group *group) {
 }
 
 // The lowest-numbered variable that each is connected to by correlations.
-static void find_roots(const struct setup *setup, int *roots) {
+static void find_roots(const struct sampler_setup *setup, int *roots) {
   const struct scenario *scenario = setup->scenario;
   int count = setup->sampler->variable_count;
   for (int v = 0; v < count; v++)
@@ -130,7 +130,7 @@ static void find_roots(const struct setup *setup, int *roots) {
   }
 }
 
-static int find_groups(struct setup *setup) {
+static int find_groups(struct sampler_setup *setup) {
   struct sampler *sampler = setup->sampler;
   size_t count = (size_t)sampler->variable_count;
   int *roots = arena_array(setup->arena, count, sizeof *roots);
@@ -156,7 +156,7 @@ static int find_groups(struct setup *setup) {
   return 0;
 }
 
-static void start_streams(struct setup *setup) {
+static void start_streams(struct sampler_setup *setup) {
   struct sampler *sampler = setup->sampler;
   size_t per_replicate = (size_t)sampler->variable_count, replicates = sampler->replicates + 1;
   struct draw_stream *streams =
@@ -183,7 +183,7 @@ static void start_streams(struct setup *setup) {
                              DRAW_DIMENSIONS, setup->scenario->range_count - DRAW_DIMENSIONS));
 }
 
-static int prepare_distributions(const struct setup *setup) {
+static int prepare_distributions(const struct sampler_setup *setup) {
   for (int v = 0; v < setup->sampler->variable_count; v++) {
     struct range *range = &setup->scenario->ranges[setup->sampler->ranges[v]];
     // For every later sampler of the scenario, too.
@@ -203,11 +203,11 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
                               .method = request->method,
                               .seed = request->seed,
                               .replicates = request->replicates};
-  struct setup setup = {.sampler = sampler,
-                        .scenario = scenario,
-                        .solved = request->solved,
-                        .arena = arena,
-                        .diagnostics = diagnostics};
+  struct sampler_setup setup = {.sampler = sampler,
+                                .scenario = scenario,
+                                .solved = request->solved,
+                                .arena = arena,
+                                .diagnostics = diagnostics};
   size_t inputs = scenario->option_count * (size_t)scenario->model->count;
   setup.variables = arena_array(arena, inputs, sizeof *setup.variables);
   setup.variable_of_range =
@@ -217,15 +217,16 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
   if (choose_variables(&setup) || find_groups(&setup) || prepare_distributions(&setup))
     return NULL;
   start_streams(&setup);
-  struct program_request wanted = {.scenario = scenario,
-                                   .periods = periods_of(scenario),
-                                   .variables = setup.variables,
-                                   .variable_count =
-                                       sampler->variable_count + (request->solved ? 1 : 0),
-                                   .items = request->items,
-                                   .item_count = request->item_count};
-  sampler->program = program_build(&wanted, arena, diagnostics);
-  return sampler->program ? sampler : NULL;
+  struct response_request wanted = {.scenario = scenario,
+                                    .periods = periods_of(scenario),
+                                    .variables = setup.variables,
+                                    .variable_count =
+                                        sampler->variable_count + (request->solved ? 1 : 0),
+                                    .items = request->items,
+                                    .item_count = request->item_count,
+                                    .wanted = request->wanted};
+  sampler->response = response_new(&wanted, arena, diagnostics);
+  return sampler->response ? sampler : NULL;
 }
 
 // The share of each draw below which its input falls, before correlation.

@@ -1,4 +1,4 @@
-// sampler: the ranged inputs of a scenario and the program of its options, ready to draw from.
+// sampler: the ranged inputs of a scenario and what its options respond, ready to draw from.
 //
 // A sampler is only read when it draws: any number of threads share one, each with a sample of its
 // own. What is drawn depends on seed, method, the ranges and their order in the file, and the
@@ -7,7 +7,7 @@
 #define PERTOKEN_MODEL_SIMULATE_SAMPLER_H
 
 #include "model/chance/draw.h"
-#include "model/whatif/program.h"
+#include "model/whatif/response.h"
 #include "model/whatif/variation.h"
 
 // The second of two unrelated samples serves the influence of inputs.
@@ -23,7 +23,7 @@ struct sample_group {
 
 struct sampler {
   const struct scenario *scenario;
-  const struct program *program;
+  const struct response *response;
   int variable_count;
   const size_t *ranges; // [variable_count] of the scenario
   const struct sample_group *groups;
@@ -41,9 +41,10 @@ struct sampler_request {
   enum draw_method method;
   uint64_t seed;
   unsigned replicates;
-  const int *items; // wanted of every option
+  const int *items;
   size_t item_count;
-  // Not drawn, whatever its range, but one more variable of the program, behind those that are
+  const bool *wanted; // [option_count][item_count]; NULL: every item of every option
+  // Not drawn, whatever its range, but one more variable of the response, behind those that are
   // drawn; NULL: none.
   const struct target *solved;
 };
@@ -54,7 +55,7 @@ bool sampler_draws_any(const struct scenario *scenario, const struct target *sol
 // Draws of every range that some option has in the selected case. The scenario keeps what its
 // distributions need for drawing, so only one thread at a time makes samplers of a scenario, which
 // must outlive them.
-// NULL after errors: no such range at all, an item that an option lacks.
+// NULL after errors: no such range at all, a wanted item that an option lacks.
 const struct sampler *sampler_new(const struct sampler_request *request, struct arena *arena,
                                   struct diagnostics *diagnostics);
 

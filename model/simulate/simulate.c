@@ -1,4 +1,5 @@
 #include "model/chance/rank_regression.h"
+#include "model/scenario/ranking.h"
 #include "model/simulate/part.h"
 
 #include <inttypes.h>
@@ -9,10 +10,14 @@
 
 enum { PILOT_BLOCKS = 16, ROUND_BLOCKS = 4096, BLOCKS_PER_THREAD = 8 };
 
+// What is computed of an option: the simulated item, and what options are ranked by.
+enum { RUN_OUTCOME, RUN_COST, RUN_COVERAGE, RUN_ITEMS };
+
 // One simulation under way, shared by all threads.
 struct run {
   const struct simulate_request *request;
   const struct sampler *sampler;
+  bool *has_coverage; // [option_count]
   struct simulation_frame frame;
   uint64_t blocks, influence_blocks;
   struct arena *arena;
@@ -28,7 +33,10 @@ struct worker {
   double *samples;  // [2][variable_count][VECTOR_BLOCK]
   double *held;     // [2][outcome_count][VECTOR_BLOCK]
   struct tally *tallies;
-  uint64_t *cheapest;
+  struct verdicts verdicts;
+  const double **costs, **coverages; // [option_count] of a block; a coverage is NULL without demand
+  double *cost;                      // [option_count] of a draw
+  bool *ranked, *cheapest;           // [option_count] in it
   uint32_t **counts;
   struct arena arena;
 };
@@ -58,13 +66,13 @@ VECTOR_CLONES static void find_saving(const double *cost, const double *baseline
     out[i] = 1 - cost[i] / baseline[i];
 }
 
-// Runs the program on the variables in the workspace. The costs of all options, then the savings.
+// Runs the response on the variables in the workspace. The costs of all options, then the savings.
 static void find_outcomes(const struct run *run, struct worker *worker, double *outcomes) {
   const struct simulation_frame *frame = &run->frame;
-  const struct program *program = run->sampler->program;
-  program_run(program, worker->workspace);
+  const struct response *response = run->sampler->response;
+  response_run(response, worker->workspace);
   for (size_t o = 0; o < frame->option_count; o++)
-    memcpy(outcomes + o * VECTOR_BLOCK, program_result(program, worker->workspace, o, 0),
+    memcpy(outcomes + o * VECTOR_BLOCK, response_item(response, worker->workspace, o, 0),
            VECTOR_BLOCK * sizeof *outcomes);
   double *saving = outcomes + frame->option_count * VECTOR_BLOCK;
   for (size_t o = 0; o < frame->option_count; o++) {
@@ -79,7 +87,7 @@ static void draw_block(const struct run *run, struct worker *worker, uint64_t bl
   uint64_t first;
   unsigned replicate = replicate_of(run, block, &first);
   sampler_draw(run->sampler, SAMPLE_FIRST, replicate, first,
-               program_variable(run->sampler->program, worker->workspace, 0));
+               response_variable(worker->workspace, 0));
   find_outcomes(run, worker, worker->outcomes);
 }
 
@@ -129,13 +137,30 @@ static void tally_outcome(const struct run *run, struct worker *worker, size_t o
   sketch_add(&run->frame.shapes[o], values, count, worker->counts[o]);
 }
 
-static void tally_cheapest(const struct run *run, struct worker *worker, size_t count) {
+static void find_costs(const struct run *run, struct worker *worker) {
+  const struct response *response = run->sampler->response;
+  for (size_t o = 0; o < run->frame.option_count; o++) {
+    worker->costs[o] = response_item(response, worker->workspace, o, RUN_COST);
+    worker->coverages[o] =
+        run->has_coverage[o] ? response_item(response, worker->workspace, o, RUN_COVERAGE) : NULL;
+  }
+}
+
+static void tally_verdicts(const struct run *run, struct worker *worker, size_t count) {
+  const size_t options = run->frame.option_count;
+  struct verdicts *verdicts = &worker->verdicts;
+  find_costs(run, worker);
   for (size_t i = 0; i < count; i++) {
-    size_t best = 0;
-    for (size_t o = 1; o < run->frame.option_count; o++)
-      if (worker->outcomes[o * VECTOR_BLOCK + i] < worker->outcomes[best * VECTOR_BLOCK + i])
-        best = o;
-    worker->cheapest[best]++;
+    for (size_t o = 0; o < options; o++) {
+      worker->cost[o] = worker->costs[o][i];
+      worker->ranked[o] = !*run->frame.not_ranked[o] && isfinite(worker->cost[o]) &&
+                          (!worker->coverages[o] || worker->coverages[o][i] >= RANKING_MET);
+    }
+    verdicts->decided += ranking_mark(worker->cost, worker->ranked, options, worker->cheapest) > 0;
+    for (size_t o = 0; o < options; o++) {
+      verdicts->ranked[o] += worker->ranked[o];
+      verdicts->cheapest[o] += worker->cheapest[o];
+    }
   }
 }
 
@@ -157,13 +182,13 @@ static void work_on_block(struct run *run, struct worker *worker, uint64_t block
   unsigned replicate = replicate_of(run, block, &first);
   for (size_t o = 0; o < run->frame.outcome_count; o++)
     tally_outcome(run, worker, o, replicate, count);
-  tally_cheapest(run, worker, count);
+  tally_verdicts(run, worker, count);
 }
 
 // The second sample's values of one group among the first sample's of all others.
 static void swap_group(const struct run *run, struct worker *worker,
                        const struct sample_group *group, int side) {
-  double *variables = program_variable(run->sampler->program, worker->workspace, 0);
+  double *variables = response_variable(worker->workspace, 0);
   size_t size = (size_t)run->sampler->variable_count * VECTOR_BLOCK;
   for (int i = 0; i < group->count; i++) {
     size_t at = (size_t)group->variables[i] * VECTOR_BLOCK;
@@ -201,7 +226,7 @@ static void tally_sample(const struct run *run, struct worker *worker, const dou
 
 static bool hold_samples(struct run *run, struct worker *worker, uint64_t block) {
   const struct sampler *sampler = run->sampler;
-  double *variables = program_variable(sampler->program, worker->workspace, 0);
+  double *variables = response_variable(worker->workspace, 0);
   size_t size = (size_t)sampler->variable_count * VECTOR_BLOCK;
   size_t outcomes = run->frame.outcome_count * VECTOR_BLOCK;
   for (int side = SAMPLE_SECOND; side >= SAMPLE_FIRST; side--) {
@@ -236,7 +261,7 @@ static void worker_start(const struct run *run, struct worker *worker) {
   const struct simulation_frame *frame = &run->frame;
   size_t vectors = frame->outcome_count * VECTOR_BLOCK;
   size_t variables = (size_t)run->sampler->variable_count * VECTOR_BLOCK;
-  *worker = (struct worker){.workspace = program_workspace_new(run->sampler->program)};
+  *worker = (struct worker){.workspace = response_workspace_new(run->sampler->response)};
   worker->outcomes = arena_array(&worker->arena, vectors, sizeof(double));
   worker->held = arena_array(&worker->arena, 2 * vectors, sizeof(double));
   worker->samples = arena_array(&worker->arena, 2 * variables, sizeof(double));
@@ -244,8 +269,14 @@ static void worker_start(const struct run *run, struct worker *worker) {
 
 static void worker_start_tallies(const struct run *run, struct worker *worker) {
   const struct simulation_frame *frame = &run->frame;
+  const size_t options = frame->option_count;
   worker->tallies = arena_array(&worker->arena, frame->outcome_count, sizeof *worker->tallies);
-  worker->cheapest = arena_array(&worker->arena, frame->option_count, sizeof *worker->cheapest);
+  verdicts_start(&worker->verdicts, options, &worker->arena);
+  worker->costs = arena_array(&worker->arena, 2 * options, sizeof *worker->costs);
+  worker->coverages = worker->costs + options;
+  worker->cost = arena_array(&worker->arena, options, sizeof *worker->cost);
+  worker->ranked = arena_array(&worker->arena, 2 * options, sizeof *worker->ranked);
+  worker->cheapest = worker->ranked + options;
   worker->counts = arena_array(&worker->arena, frame->outcome_count, sizeof *worker->counts);
   for (size_t o = 0; o < frame->outcome_count; o++) {
     tally_start(&worker->tallies[o], frame, &worker->arena);
@@ -255,14 +286,13 @@ static void worker_start_tallies(const struct run *run, struct worker *worker) {
 }
 
 static void worker_end(struct worker *worker) {
-  program_workspace_free(worker->workspace);
+  response_workspace_free(worker->workspace);
   arena_free(&worker->arena);
 }
 
 static void merge_worker(struct simulation_part *part, const struct worker *worker) {
   const struct simulation_frame *frame = &part->frame;
-  for (size_t i = 0; i < frame->option_count; i++)
-    part->cheapest[i] += worker->cheapest[i];
+  verdicts_merge(&part->verdicts, &worker->verdicts, frame->option_count);
   for (size_t o = 0; o < frame->outcome_count; o++) {
     tally_merge(&part->tallies[o], &worker->tallies[o], frame);
     for (size_t b = 0; b < sketch_bins(&frame->shapes[o]); b++)
@@ -318,13 +348,12 @@ static const char *describe_draw(const struct run *run, const double *variables,
 static void report_bad_draw(struct run *run, struct worker *worker) {
   const struct scenario *scenario = run->request->scenario;
   const struct simulation_frame *frame = &run->frame;
-  const double *variables = program_variable(run->sampler->program, worker->workspace, 0);
+  const double *variables = response_variable(worker->workspace, 0);
   size_t count = run->bad_influence ? VECTOR_BLOCK : draws_in(run, run->bad_block);
   for (int side = SAMPLE_FIRST; side < SAMPLE_SIDES; side++) {
     if (run->bad_influence) {
       sampler_draw(run->sampler, (enum sample_side)side, frame->replicates,
-                   run->bad_block * VECTOR_BLOCK,
-                   program_variable(run->sampler->program, worker->workspace, 0));
+                   run->bad_block * VECTOR_BLOCK, response_variable(worker->workspace, 0));
       find_outcomes(run, worker, worker->outcomes);
     } else
       draw_block(run, worker, run->bad_block);
@@ -378,7 +407,7 @@ static void find_rank_shares(struct run *run, struct worker *worker) {
     size_t here = draws_in(run, block), at = (size_t)block * VECTOR_BLOCK;
     draw_block(run, worker, block);
     for (size_t v = 0; v < variables; v++)
-      memcpy(inputs + v * n + at, program_variable(sampler->program, worker->workspace, (int)v),
+      memcpy(inputs + v * n + at, response_variable(worker->workspace, (int)v),
              here * sizeof *inputs);
     for (size_t o = 0; o < frame->outcome_count; o++)
       memcpy(outcomes + o * n + at, worker->outcomes + o * VECTOR_BLOCK, here * sizeof *outcomes);
@@ -429,14 +458,46 @@ static void name_all(struct run *run) {
   const struct scenario *scenario = run->request->scenario;
   const char **options = arena_array(run->arena, scenario->option_count, sizeof *options);
   const char **groups = arena_array(run->arena, run->sampler->group_count, sizeof *groups);
-  for (size_t o = 0; o < scenario->option_count; o++)
+  const char **not_ranked = arena_array(run->arena, scenario->option_count, sizeof *not_ranked);
+  bool *compared = arena_array(run->arena, scenario->option_count, sizeof *compared);
+  for (size_t o = 0; o < scenario->option_count; o++) {
     options[o] = scenario->options[o].id;
+    compared[o] = ranking_fixed_bar(scenario, &scenario->options[o], &not_ranked[o], run->arena) !=
+                  RANK_UPPER_BOUND;
+  }
   for (size_t g = 0; g < run->sampler->group_count; g++)
     groups[g] = run->sampler->groups[g].label;
   frame->options = options;
+  frame->not_ranked = not_ranked;
+  frame->compared = compared;
   frame->groups = groups;
   frame->notes = run->sampler->notes;
   frame->note_count = run->sampler->note_count;
+}
+
+static int sampler_start(struct run *run, int item) {
+  const struct scenario *scenario = run->request->scenario;
+  const size_t options = scenario->option_count;
+  const int items[RUN_ITEMS] = {[RUN_OUTCOME] = item,
+                                [RUN_COST] = model_find(scenario->model, "cost_per_mtok"),
+                                [RUN_COVERAGE] = model_find(scenario->model, "coverage")};
+  bool *wanted = arena_array(run->arena, options * RUN_ITEMS, sizeof *wanted);
+  run->has_coverage = arena_array(run->arena, options, sizeof *run->has_coverage);
+  for (size_t o = 0; o < options; o++) {
+    const int coverage = items[RUN_COVERAGE];
+    run->has_coverage[o] = coverage >= 0 && option_has(&scenario->options[o], coverage);
+    wanted[o * RUN_ITEMS + RUN_OUTCOME] = wanted[o * RUN_ITEMS + RUN_COST] = true;
+    wanted[o * RUN_ITEMS + RUN_COVERAGE] = run->has_coverage[o];
+  }
+  const struct sampler_request sample = {.scenario = scenario,
+                                         .method = run->request->method,
+                                         .seed = run->request->seed,
+                                         .replicates = run->frame.replicates,
+                                         .items = items,
+                                         .item_count = RUN_ITEMS,
+                                         .wanted = wanted};
+  run->sampler = sampler_new(&sample, run->arena, run->diagnostics);
+  return run->sampler ? 0 : -1;
 }
 
 static int frame_start(struct run *run, int item) {
@@ -467,14 +528,7 @@ static int frame_start(struct run *run, int item) {
                                                               : SIMULATE_INFLUENCE_DRAWS;
   run->influence_blocks = few ? 0 : wanted / VECTOR_BLOCK;
   run->frame.influence_draws = run->influence_blocks * VECTOR_BLOCK;
-  struct sampler_request sample = {.scenario = scenario,
-                                   .method = request->method,
-                                   .seed = request->seed,
-                                   .replicates = run->frame.replicates,
-                                   .items = &item,
-                                   .item_count = 1};
-  run->sampler = sampler_new(&sample, run->arena, run->diagnostics);
-  if (!run->sampler)
+  if (sampler_start(run, item))
     return -1;
   run->frame.group_count = run->sampler->group_count;
   name_all(run);

@@ -115,8 +115,16 @@ struct simulation {
   bool partial; // stopped early, or shards are missing
   size_t option_count, baseline;
   const char *const *options; // their ids
-  const double *cheapest;     // [option_count] probability; of equals the first has it
-  size_t outcome_count;       // a cost per option, then a saving per option but the baseline
+  // The verdict of model/scenario/ranking.h in each draw, always by cost_per_mtok, as shares of the
+  // draws. A tie counts for each of its options, so that the shares may add up to more than 1.
+  const double *ranked;          // [option_count]
+  const double *cheapest;        // [option_count]; NAN where the option is never ranked, or nobody
+                                 // is the cheapest in any draw
+  const char *const *not_ranked; // [option_count] why an option is never ranked; "" where it is
+  double undecided;              // fewer than two options are ranked, so that none is the cheapest
+  const char *why_none;          // why that holds in all draws; ""
+  size_t outcome_count; // a cost per option, then a saving per option that is compared with the
+                        // baseline
   const struct outcome *outcomes;
   size_t group_count;
   const char *const *groups; // inputs, correlated ones together

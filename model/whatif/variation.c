@@ -240,8 +240,7 @@ struct variation *variation_new(const struct scenario *scenario, size_t width,
   *variation = (struct variation){.scenario = scenario, .width = width};
   variation->evaluations = arena_array(arena, scenario->option_count, sizeof(struct evaluation *));
   for (size_t o = 0; o < scenario->option_count; o++)
-    variation->evaluations[o] =
-        evaluation_new(scenario->options[o].graph, scenario->periods, width, arena);
+    variation->evaluations[o] = evaluation_like(scenario->options[o].evaluation, width, arena);
   for (size_t column = 0; column < width; column++)
     reset(variation, column);
   return variation;

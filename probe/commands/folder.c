@@ -1,8 +1,12 @@
 #include "probe/commands/folder.h"
 
+#include "base/arena.h"
+#include "base/source.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -23,19 +27,19 @@ static int refuse_second(const struct folder *folder, int fd, struct diagnostics
   owner[length > 0 ? length : 0] = 0;
   owner[strcspn(owner, "\n")] = 0;
   diagnostics_error(diagnostics, nowhere,
-                    "another run (process %s) writes to the directory '%s': wait for it, or choose "
-                    "another directory with -o",
+                    "another run (process %s) is writing to the directory '%s': wait for it, or "
+                    "choose another directory with -o",
                     *owner ? owner : "unknown", folder->path);
   return -1;
 }
 
-// The file may have been removed, by its last owner, between its opening and its locking.
+// Its last owner may have removed the file between our opening and our locking it.
 static bool is_current(const struct folder *folder, int fd) {
   struct stat mine, theirs;
   return fstat(fd, &mine) == 0 && stat(folder->lock, &theirs) == 0 && mine.st_ino == theirs.st_ino;
 }
 
-// A disk without room shows here rather than after the first result.
+// A full disk shows here rather than after the first result.
 static int write_owner(int fd) {
   char owner[32];
   const int length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());

@@ -1,4 +1,4 @@
-// folder: the directory that records go to, held by one run at a time.
+// folder: the directory that records are written to, held by one run at a time.
 #ifndef PERTOKEN_PROBE_COMMANDS_FOLDER_H
 #define PERTOKEN_PROBE_COMMANDS_FOLDER_H
 
@@ -10,10 +10,11 @@ struct folder {
   int fd;           // of it, -1 when not held
 };
 
-// Makes the directory if need be and locks it. Errors: it cannot be made or written to
-// (machine_failed), or another run holds it. Returns 0 or -1.
+// Makes the directory if necessary, and locks it. It is an error if it cannot be made or written to
+// (machine_failed), or if another run holds it. Returns 0 or -1.
 int folder_open(struct folder *folder, const char *path, struct diagnostics *diagnostics);
 
+// Gives up the lock; does nothing if it is not held.
 void folder_close(struct folder *folder);
 
 #endif

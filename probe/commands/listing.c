@@ -1,16 +1,18 @@
 #include "probe/commands/listing.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/source.h"
+#include "kernels/decode.h"
 #include "probe/commands/result_table.h"
 #include "probe/devices/exchange.h"
-#include "probe/devices/precision.h"
 #include "probe/measure/calibration.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-static const struct rate {
+static const struct matrix_type {
   const char *name;
   struct decode_types types;
 } rate_kinds[] = {
@@ -23,8 +25,8 @@ enum { RATES = sizeof rate_kinds / sizeof rate_kinds[0] };
 
 struct listed_device {
   struct device device;
-  const char *meter; // "nvml, ...", "none: WHY"; NULL for the machine itself, whose meters follow
-  double read_bandwidth, rates[RATES]; // NAN: not measured, or not to be had
+  const char *meter; // "nvml, ...", "none: WHY"; NULL: the machine itself, whose meters follow
+  double read_bandwidth, rates[RATES]; // NAN: not measured, or not supported
 };
 
 static const char *const status_words[] = {
@@ -100,7 +102,7 @@ static json_t *json_of_device(const struct listed_device *listed) {
       number_or_null(listed->read_bandwidth), "operations_per_s", rates, "meter", listed->meter);
 }
 
-// Opens and closes each meter; the list of what came of it.
+// Opens and closes each meter of the machine, and lists how that went.
 static json_t *try_meters(const struct listing_request *request, FILE *table, struct arena *arena) {
   json_t *list = json_array();
   for (size_t i = 0; meter_kinds[i]; i++) {
@@ -121,7 +123,7 @@ static json_t *try_meters(const struct listing_request *request, FILE *table, st
   return list;
 }
 
-// Why a backend has no device here, or this device cannot be used.
+// Says why a backend has no device here, or why a device cannot be used.
 static void list_absent(const struct decode_backend *backend, const char *name,
                         enum decode_status status, FILE *table, json_t *absent,
                         struct arena *arena) {
@@ -134,7 +136,7 @@ static void list_absent(const struct decode_backend *backend, const char *name,
   json_array_append_new(absent, json_pack("{s:s, s:s}", "name", name, "why", why));
 }
 
-// What meters a device of a backend other than the CPU's.
+// The meter of a device other than the CPU.
 static const char *own_meter(const struct listing_request *request, const struct device *device,
                              struct arena *arena) {
   if (!strcmp(device->backend->name, "cpu"))
@@ -149,26 +151,6 @@ static const char *own_meter(const struct listing_request *request, const struct
   return name;
 }
 
-static int list_device(const struct listing_request *request, struct listed_device *listed,
-                       FILE *table, json_t *list, json_t *absent, struct arena *arena,
-                       struct diagnostics *diagnostics) {
-  const struct decode_backend *backend = listed->device.backend;
-  const int index = listed->device.index;
-  const enum decode_status status = backend->describe(index, &listed->device.described);
-  if (status != DECODE_OK) {
-    list_absent(backend, arena_printf(arena, "%s:%d", backend->name, index), status, table, absent,
-                arena);
-    return 0;
-  }
-  listed->meter = own_meter(request, &listed->device, arena);
-  if (request->calibrate && calibrate_device(listed, arena, diagnostics))
-    return -1;
-  if (table)
-    print_device(listed, request->calibrate, table);
-  json_array_append_new(list, json_of_device(listed));
-  return 0;
-}
-
 struct lists {
   FILE *table; // or NULL
   json_t *devices, *absent;
@@ -179,8 +161,19 @@ static int list_one(const struct listing_request *request, const struct decode_b
                     struct diagnostics *diagnostics) {
   struct listed_device listed = {
       .device = {backend, index, {.name = ""}}, .read_bandwidth = NAN, .rates = {NAN, NAN, NAN}};
-  return list_device(request, &listed, lists->table, lists->devices, lists->absent, arena,
-                     diagnostics);
+  const enum decode_status status = backend->describe(index, &listed.device.described);
+  if (status != DECODE_OK) {
+    list_absent(backend, arena_printf(arena, "%s:%d", backend->name, index), status, lists->table,
+                lists->absent, arena);
+    return 0;
+  }
+  listed.meter = own_meter(request, &listed.device, arena);
+  if (request->calibrate && calibrate_device(&listed, arena, diagnostics))
+    return -1;
+  if (lists->table)
+    print_device(&listed, request->calibrate, lists->table);
+  json_array_append_new(lists->devices, json_of_device(&listed));
+  return 0;
 }
 
 static int list_devices(const struct listing_request *request, const struct lists *lists,
@@ -201,7 +194,7 @@ static int list_devices(const struct listing_request *request, const struct list
   return 0;
 }
 
-// What devices that were named together take to exchange; NULL where that was not asked.
+// How long devices that were named together take to exchange; NULL if that was not asked.
 static json_t *list_exchange(const struct listing_request *request, FILE *table,
                              struct arena *arena) {
   if (!request->calibrate || request->device_count < 2)

@@ -1,17 +1,29 @@
 // The pertoken-probe command: list, run, check.
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/source.h"
 #include "base/version.h"
+#include "kernels/decode.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/measurement.h"
 #include "probe/commands/listing.h"
 #include "probe/commands/options.h"
 #include "probe/commands/recheck.h"
 #include "probe/commands/result_table.h"
 #include "probe/commands/session.h"
+#include "probe/commands/verification.h"
+#include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
-#include "probe/measure/environment.h"
-#include "probe/measure/verification.h"
+#include "probe/measure/protocol.h"
+#include "probe/meters/meter.h"
 
 #include <locale.h>
 #include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,10 +31,10 @@
 
 enum exit_status { EXIT_DONE = 0, EXIT_NO = 1, EXIT_BAD_INPUT = 2, EXIT_MACHINE_FAILED = 3 };
 
-// The signal that asks to stop, 0 before it: all that a handler may touch.
+// The signal that asked to stop, 0 before that: all that a handler may touch.
 static volatile sig_atomic_t stop_signal;
 
-struct run {
+struct invocation {
   struct probe_options options;
   struct arena *arena;
   struct diagnostics *diagnostics;
@@ -35,7 +47,7 @@ static void stop(int number) {
   stop_signal = number;
 }
 
-// The second Ctrl-C kills: by then the record on the disk is whole in any case.
+// A second Ctrl-C kills: the record on the disk is whole in any case.
 static void catch_signals(void) {
   const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -43,7 +55,7 @@ static void catch_signals(void) {
     sigemptyset(&action.sa_mask);
     sigaction(numbers[i], &action, NULL);
   }
-  signal(SIGXFSZ, SIG_IGN); // a full disk and a file too large are errors alike
+  signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error like a full disk
 }
 
 static void clear_progress(void) {
@@ -59,8 +71,8 @@ static void print_progress(const char *text) {
   fflush(stderr);
 }
 
-// Its device is the caller's to set.
-static struct protocol make_protocol(const struct run *run) {
+// The caller sets its device.
+static struct protocol make_protocol(const struct invocation *run) {
   return (struct protocol){
       .clock = &machine_clock,
       .roots = &machine_meters,
@@ -75,7 +87,7 @@ static struct protocol make_protocol(const struct run *run) {
   };
 }
 
-static void note(const struct run *run, const char *kind, const char *text) {
+static void note(const struct invocation *run, const char *kind, const char *text) {
   if (run->options.quiet)
     return;
   fprintf(stderr, "pertoken-probe: %s", kind);
@@ -85,11 +97,11 @@ static void note(const struct run *run, const char *kind, const char *text) {
 
 // ---- the commands: each returns 0, or -1 after errors
 
-static const struct decode_backend *const *backends_of(const struct run *run) {
+static const struct decode_backend *const *backends_of(const struct invocation *run) {
   return device_backends(installation_plugins(run->arena), run->arena, run->diagnostics);
 }
 
-static int run_list(struct run *run) {
+static int run_list(struct invocation *run) {
   struct listing_request request = {
       .backends = backends_of(run),
       .meters = &machine_meters,
@@ -106,15 +118,15 @@ static int run_list(struct run *run) {
   return listing_print(&request, stdout, run->arena, run->diagnostics);
 }
 
-static int run_alone(struct run *run, struct session *session,
+static int run_alone(struct invocation *run, struct session *session,
                      const struct measurement_shape *model) {
   const int result = session_run(session, model);
   clear_progress();
   if (session->record && session->record->digest) {
     result_table_print(session->record, stdout);
     note(run,
-         session->is_unwritten ? "the last of this is in no record, not in "
-         : stop_signal         ? "stopped; what is finished is in "
+         session->is_unwritten ? "the last result could not be written to "
+         : stop_signal         ? "stopped; the finished results are in "
                                : "record: ",
          session->path);
   } else if (stop_signal) {
@@ -123,7 +135,7 @@ static int run_alone(struct run *run, struct session *session,
   return result;
 }
 
-static int verify_session(struct run *run, const struct session *session,
+static int verify_session(struct invocation *run, const struct session *session,
                           const struct measurement_shape *model) {
   const enum verification_outcome outcome = verification_run(session, model, stdout);
   clear_progress();
@@ -133,7 +145,7 @@ static int verify_session(struct run *run, const struct session *session,
   return outcome == VERIFICATION_FAILED ? -1 : 0;
 }
 
-static int verify_devices(struct run *run, const struct device *devices, size_t count,
+static int verify_devices(struct invocation *run, const struct device *devices, size_t count,
                           const struct measurement_shape *model) {
   for (size_t i = 0; i < count && !stop_signal; i++) {
     struct session session = {.options = &run->options, .protocol = make_protocol(run)};
@@ -145,7 +157,7 @@ static int verify_devices(struct run *run, const struct device *devices, size_t 
 }
 
 // One by one, then all at once.
-static int run_devices(struct run *run, const struct device *devices, size_t count,
+static int run_devices(struct invocation *run, const struct device *devices, size_t count,
                        const struct measurement_shape *model) {
   struct session *sessions = arena_array(run->arena, count, sizeof *sessions);
   const struct measurement_record **records =
@@ -166,11 +178,11 @@ static int run_devices(struct run *run, const struct device *devices, size_t cou
 }
 
 // All at once, one model.
-static int run_ranks(struct run *run, const struct device *devices, size_t count,
+static int run_ranks(struct invocation *run, const struct device *devices, size_t count,
                      const struct measurement_shape *model) {
   if ((size_t)run->options.tensor_parallel != count) {
     diagnostics_error(run->diagnostics, (struct place){0},
-                      "--tensor-parallel %d takes as many devices, and --device %s is %zu",
+                      "--tensor-parallel %d needs as many devices, but --device %s names %zu",
                       run->options.tensor_parallel, run->options.device, count);
     return -1;
   }
@@ -183,7 +195,7 @@ static int run_ranks(struct run *run, const struct device *devices, size_t count
                                   : run_alone(run, &session, model);
 }
 
-static int run_run(struct run *run) {
+static int run_run(struct invocation *run) {
   struct device *devices;
   size_t count;
   struct catalog catalog;
@@ -202,7 +214,7 @@ static int run_run(struct run *run) {
                                   : run_devices(run, devices, count, &model);
 }
 
-static int run_check(struct run *run) {
+static int run_check(struct invocation *run) {
   struct protocol protocol = make_protocol(run);
   const enum recheck_outcome outcome = recheck(&protocol, &run->options, backends_of(run), stdout);
   clear_progress();
@@ -213,19 +225,20 @@ static int run_check(struct run *run) {
 static const struct command {
   const char *name, *summary;
   enum probe_command command;
-  int (*run)(struct run *);
+  int (*run)(struct invocation *);
 } commands[] = {
-    {"list", "Show the devices, what they hold, and which energy meters work", COMMAND_LIST,
+    {"list", "Show the devices, their memory, and which energy meters work", COMMAND_LIST,
      run_list},
-    {"run", "Measure how fast a model decodes here, and with how much power", COMMAND_RUN, run_run},
-    {"check", "Measure a record's workloads again", COMMAND_CHECK, run_check},
+    {"run", "Measure how fast a model decodes here, and how much power it takes", COMMAND_RUN,
+     run_run},
+    {"check", "Measure a record's results again", COMMAND_CHECK, run_check},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_commands(FILE *out) {
   fputs("Usage: pertoken probe COMMAND [OPTION...]\n"
-        "How fast does this machine decode tokens, and with how much power?\n\n",
+        "How fast does this machine decode tokens, and how much power does it take?\n\n",
         out);
   for (size_t i = 0; i < COMMANDS; i++)
     fprintf(out, "  %-6s %s\n", commands[i].name, commands[i].summary);
@@ -247,7 +260,7 @@ static int refuse_command(const char *name) {
   return EXIT_BAD_INPUT;
 }
 
-static int exit_status(const struct run *run, int failed) {
+static int exit_status(const struct invocation *run, int failed) {
   if (failed)
     return run->diagnostics->machine_failed ? EXIT_MACHINE_FAILED : EXIT_BAD_INPUT;
   return run->differs ? EXIT_NO : EXIT_DONE;
@@ -261,7 +274,7 @@ static bool has_colour(void) {
 static int run_command(const struct command *command, int argc, char **argv) {
   struct arena arena = {0};
   struct diagnostics diagnostics = {.arena = &arena};
-  struct run run = {.arena = &arena, .diagnostics = &diagnostics};
+  struct invocation run = {.arena = &arena, .diagnostics = &diagnostics};
   run.options = probe_options_parse(command->command, argc, argv, &arena);
   if (command->command != COMMAND_LIST) // which has nothing to lose
     catch_signals();
@@ -280,7 +293,7 @@ static void check_standard_output(void) {
   _exit(EXIT_MACHINE_FAILED);
 }
 
-// A run that was interrupted dies of it after all, so that a calling script stops as well.
+// A run that was interrupted dies of the signal after all, so that a calling script stops as well.
 static int finish(int status) {
   if (!stop_signal)
     return status;

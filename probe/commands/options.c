@@ -1,15 +1,31 @@
 #include "probe/commands/options.h"
 
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "base/text_option.h"
+#include "kernels/decode.h"
 #include "model/cost/units.h"
+#include "model/evidence/measurement.h"
 #include "probe/devices/precision.h"
+#include "probe/measure/protocol.h"
+#include "probe/measure/trial.h"
 
 #include <argp.h>
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+// The highest values that the options take.
+enum {
+  MAX_BATCH = 65536,
+  MAX_CONTEXT = 1 << 24,
+  MAX_LAYERS = 10000,
+  MAX_THREADS = 1024,
+  MAX_RANKS = 1024,
+};
 
 enum key {
   KEY_DEVICE = 256,
@@ -40,84 +56,66 @@ enum key {
 };
 
 static const struct known_option {
-  struct argp_option option;
+  const char *name;
+  int key;
+  const char *argument;
   unsigned commands;
+  const char *doc;
 } known_options[] = {
-    {{"device", KEY_DEVICE, "NAME", 0,
-      "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
-      "several, one by one and all at once",
-      0},
-     COMMAND_RUN},
-    {{"device", KEY_DEVICE, "NAME", 0,
-      "Show this device alone: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)",
-      0},
-     COMMAND_LIST},
-    {{"model", KEY_MODEL, "ID", 0, "A model of the catalogue; 'pertoken catalog models' lists them",
-      0},
-     COMMAND_RUN},
-    {{"precision", KEY_PRECISION, "LIST", 0, "Of the weights: bf16, int8, fp8 (bf16)", 0},
-     COMMAND_RUN},
-    {{"batch", KEY_BATCH, "LIST", 0, "Rows decoded together: 1,4,16 (1)", 0}, COMMAND_RUN},
-    {{"context", KEY_CONTEXT, "LIST", 0, "Positions attended to: 512,4096 (512)", 0}, COMMAND_RUN},
-    {{"kv", KEY_KV, "TYPE", 0, "Of the cache: bf16 or fp8 (bf16)", 0}, COMMAND_RUN},
-    {{"activations", KEY_ACTIVATIONS, "TYPE", 0,
-      "Of what enters a product: bf16, or as the weights; the best that the device has", 0},
-     COMMAND_RUN},
-    {{"head", KEY_HEAD, "TYPE", 0,
-      "Of embedding and head: bf16, or weights: as the weights (weights for int8, else bf16)", 0},
-     COMMAND_RUN},
-    {{"layers", KEY_LAYERS, "LIST", 0,
-      "Measure the first layers alone; two or three depths (4,8,12) are extrapolated to the whole "
-      "model",
-      0},
-     COMMAND_RUN},
-    {{"time", KEY_TIME, "SECONDS", 0, "Of sampling for each result, at most (10)", 0},
-     COMMAND_RUN | COMMAND_CHECK},
-    {{"soak", KEY_SOAK, "SECONDS", OPTION_ARG_OPTIONAL,
-      "Hold the load that long (300), its last half, a minute at most, under the energy meter "
-      "(without --soak, 5.5 under the meter)",
-      0},
-     COMMAND_RUN},
-    {{"wall-power", KEY_WALL_POWER, "WATTS", 0,
-      "Of the whole machine under this load, as read from a PDU: '512 W' (asked of ipmitool where "
-      "it is)",
-      0},
-     COMMAND_RUN},
-    {{"wall-note", KEY_WALL_NOTE, "TEXT", 0, "Where --wall-power was read", 0}, COMMAND_RUN},
-    {{"redfish", KEY_REDFISH, "URL", 0,
-      "Ask the board's management controller for the whole machine's watts there: "
-      "https://HOST/redfish/v1/Chassis/1/Power",
-      0},
-     COMMAND_RUN},
-    {{"tensor-parallel", KEY_TENSOR_PARALLEL, "N", 0,
-      "Measure one model that the N devices of --device hold together, through NCCL or RCCL", 0},
-     COMMAND_RUN},
-    {{"shard", KEY_SHARD, "1/N", 0,
-      "Measure one rank's share of a model that N devices hold together (tensor parallel)", 0},
-     COMMAND_RUN},
-    {{"all-reduce", KEY_ALL_REDUCE, "TIME", 0,
-      "What one all-reduce takes among the ranks: '12 us'; without it a share gives no tokens", 0},
-     COMMAND_RUN},
-    {{"all-reduce-note", KEY_ALL_REDUCE_NOTE, "TEXT", 0, "Where --all-reduce is from", 0},
-     COMMAND_RUN},
-    {{"threads", KEY_THREADS, "N", 0, "Of a CPU (0: the backend chooses)", 0}, COMMAND_RUN},
-    {{"seed", KEY_SEED, "N", 0, "Of weights and cache (1)", 0}, COMMAND_RUN},
-    {{"data", KEY_DATA, "DIR", 0, "Use the catalogue in another directory", 0}, COMMAND_RUN},
-    {{"output", 'o', "DIR", 0,
-      "Write the record there; the same command resumes it (the current directory)", 0},
-     COMMAND_RUN},
-    {{"verify-only", KEY_VERIFY_ONLY, NULL, 0,
-      "Compare the kernels with the oracle, one layer and two, and measure nothing: exit status 1 "
-      "when one is out of tolerance; no record is written",
-      0},
-     COMMAND_RUN},
-    {{"tolerance", KEY_TOLERANCE, "SHARE", 0, "How far token/s may be off (4 %)", 0},
-     COMMAND_CHECK},
-    {{"format", KEY_FORMAT, "FORMAT", 0, "Print as table or json", 0}, COMMAND_LIST},
-    {{"calibrate", KEY_CALIBRATE, NULL, 0, "Measure how fast each device reads and multiplies", 0},
-     COMMAND_LIST},
-    {{"quiet", 'q', NULL, 0, "No warnings and no progress on standard error", 1},
-     COMMAND_LIST | COMMAND_RUN | COMMAND_CHECK},
+    {"device", KEY_DEVICE, "NAME", COMMAND_RUN,
+     "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
+     "several, one by one and then all at once"},
+    {"device", KEY_DEVICE, "NAME", COMMAND_LIST,
+     "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)"},
+    {"model", KEY_MODEL, "ID", COMMAND_RUN,
+     "A model in the catalogue; 'pertoken catalog models' lists them"},
+    {"precision", KEY_PRECISION, "LIST", COMMAND_RUN,
+     "Precision of the weights: bf16, int8, fp8 (bf16)"},
+    {"batch", KEY_BATCH, "LIST", COMMAND_RUN, "Rows decoded together: 1,4,16 (1)"},
+    {"context", KEY_CONTEXT, "LIST", COMMAND_RUN, "Positions attended to: 512,4096 (512)"},
+    {"kv", KEY_KV, "TYPE", COMMAND_RUN, "Type of the KV cache: bf16 or fp8 (bf16)"},
+    {"activations", KEY_ACTIVATIONS, "TYPE", COMMAND_RUN,
+     "Type of what enters a product: bf16, or weights: as the weights (the best that the device "
+     "has)"},
+    {"head", KEY_HEAD, "TYPE", COMMAND_RUN,
+     "Type of embedding and head: bf16, or weights: as the weights (weights for int8, else bf16)"},
+    {"layers", KEY_LAYERS, "LIST", COMMAND_RUN,
+     "Measure only the first layers; two or three depths (4,8,12) are extrapolated to the whole "
+     "model"},
+    {"time", KEY_TIME, "SECONDS", COMMAND_RUN | COMMAND_CHECK,
+     "Sample each result for at most so long (10)"},
+    {"soak", KEY_SOAK, "SECONDS", COMMAND_RUN,
+     "Hold the load this long (300), with the last half, at most a minute, under the energy "
+     "meter (without --soak: 5.5 under the meter)"},
+    {"wall-power", KEY_WALL_POWER, "WATTS", COMMAND_RUN,
+     "What the whole machine draws under this load, read off a PDU: '512 W' (ipmitool is asked "
+     "if it is there)"},
+    {"wall-note", KEY_WALL_NOTE, "TEXT", COMMAND_RUN, "Where --wall-power was read"},
+    {"redfish", KEY_REDFISH, "URL", COMMAND_RUN,
+     "Ask the board's management controller for the whole machine's watts: "
+     "https://HOST/redfish/v1/Chassis/1/Power"},
+    {"tensor-parallel", KEY_TENSOR_PARALLEL, "N", COMMAND_RUN,
+     "Measure one model that the N devices of --device hold together, through NCCL or RCCL"},
+    {"shard", KEY_SHARD, "1/N", COMMAND_RUN,
+     "Measure one rank's share of a model that N devices would hold together (tensor parallel)"},
+    {"all-reduce", KEY_ALL_REDUCE, "TIME", COMMAND_RUN,
+     "How long one all-reduce among the ranks takes: '12 us'; without it a share has no token/s"},
+    {"all-reduce-note", KEY_ALL_REDUCE_NOTE, "TEXT", COMMAND_RUN,
+     "Where the --all-reduce time comes from"},
+    {"threads", KEY_THREADS, "N", COMMAND_RUN, "Threads on a CPU (0: the backend chooses)"},
+    {"seed", KEY_SEED, "N", COMMAND_RUN, "Seed of weights and cache (1)"},
+    {"data", KEY_DATA, "DIR", COMMAND_RUN, "Use the catalogue in this directory"},
+    {"output", 'o', "DIR", COMMAND_RUN,
+     "Write the record to this directory; the same command resumes it (the current one)"},
+    {"verify-only", KEY_VERIFY_ONLY, NULL, COMMAND_RUN,
+     "Only compare the kernels with the oracle, at one layer and at two: exit status 1 if one "
+     "is out of tolerance; no record is written"},
+    {"tolerance", KEY_TOLERANCE, "SHARE", COMMAND_CHECK, "How far token/s may be off (4 %)"},
+    {"format", KEY_FORMAT, "FORMAT", COMMAND_LIST, "Print as table or json"},
+    {"calibrate", KEY_CALIBRATE, NULL, COMMAND_LIST,
+     "Measure how fast each device reads and multiplies"},
+    {"quiet", 'q', NULL, COMMAND_LIST | COMMAND_RUN | COMMAND_CHECK,
+     "No warnings and no progress on standard error"},
 };
 
 enum { KNOWN_OPTIONS = sizeof known_options / sizeof known_options[0] };
@@ -127,13 +125,13 @@ static const struct syntax {
   const char *name, *arguments, *doc;
 } syntaxes[] = {
     {COMMAND_LIST, "list", "",
-     "Show the devices, what they hold, and which energy meters work.\vExample:\n"
+     "Show the devices, their memory, and which energy meters work.\vExample:\n"
      "  pertoken probe list --calibrate"},
     {COMMAND_RUN, "run", "",
-     "Measure how fast a model decodes here, and with how much power.\vExample:\n"
+     "Measure how fast a model decodes on this machine, and how much power it takes.\vExample:\n"
      "  pertoken probe run --model tinyllama-1.1b --precision bf16,int8 --batch 1,16 -o records"},
     {COMMAND_CHECK, "check", "RECORD",
-     "Measure a record's workloads again: exit status 1 when a result is out of tolerance.\v"
+     "Measure a record's results again: exit status 1 if one is out of tolerance.\v"
      "Example:\n  pertoken probe check records/tinyllama-1.1b-cpu-1a2b3c4d.json --tolerance '4 %'"},
 };
 
@@ -143,7 +141,8 @@ struct parsing {
   struct probe_options *options;
 };
 
-// A whole number from low to high, and nothing after it but one of `ends`.
+// A whole number from low to high, followed by one of `ends` or the end of the text. Returns what
+// follows it.
 static const char *read_int(const char *text, const char *ends, long low, long high,
                             const char *option, struct argp_state *state, int *out) {
   char *end;
@@ -165,8 +164,8 @@ static void read_list(const char *text, long high, const char *option, struct ar
     for (size_t i = 0; i < out->count; i++)
       if (out->values[i] == value)
         argp_error(state, "--%s names %d twice", option, value);
-    if (out->count == OPTIONS_MOST_VALUES)
-      argp_error(state, "--%s takes at most %d values", option, OPTIONS_MOST_VALUES);
+    if (out->count == MAX_LIST_VALUES)
+      argp_error(state, "--%s takes at most %d values", option, MAX_LIST_VALUES);
     out->values[out->count++] = value;
     if (!*at)
       return;
@@ -174,8 +173,8 @@ static void read_list(const char *text, long high, const char *option, struct ar
 }
 
 static void read_layers(const char *text, struct argp_state *state, struct number_list *out) {
-  read_list(text, OPTIONS_MOST_LAYERS, "layers", state, out);
-  if (out->count > PROTOCOL_DEPTHS)
+  read_list(text, MAX_LAYERS, "layers", state, out);
+  if (out->count > MAX_DEPTHS)
     argp_error(state, "--layers takes one depth, or two or three to extrapolate from");
   for (size_t i = 1; i < out->count; i++)
     if (out->values[i] <= out->values[i - 1])
@@ -220,35 +219,36 @@ static double read_seconds(const char *text, const char *option, double low,
   return value;
 }
 
-static double read_tolerance(char *text, const struct parsing *parsing, struct argp_state *state) {
+// A number with a unit: "4 %", "1.2 kW".
+static double read_quantity(const char *text, const char *unit_text, const char *option,
+                            const struct parsing *parsing, struct argp_state *state) {
   struct diagnostics diagnostics = {.arena = parsing->arena};
-  struct unit percent;
-  double value = -1;
   const struct place nowhere = {0};
-  if (unit_parse("%", nowhere, &percent, parsing->arena, &diagnostics) ||
-      quantity_parse(text, nowhere, &percent, &value, &diagnostics))
-    argp_error(state, "--tolerance: %s", diagnostics.list[0].message);
+  struct unit unit;
+  double value = -1;
+  if (unit_parse(unit_text, nowhere, &unit, parsing->arena, &diagnostics) ||
+      quantity_parse(text, nowhere, &unit, &value, &diagnostics))
+    argp_error(state, "--%s: %s", option, diagnostics.list[0].message);
+  return value;
+}
+
+static double read_tolerance(const char *text, const struct parsing *parsing,
+                             struct argp_state *state) {
+  const double value = read_quantity(text, "%", "tolerance", parsing, state);
   if (!(value >= 0) || value >= 1)
     argp_error(state, "expected --tolerance from '0 %%' to below '100 %%', found '%s'", text);
   return value;
 }
 
-// "512 W", "1.2 kW"
 static double read_watts(const char *text, const struct parsing *parsing,
                          struct argp_state *state) {
-  struct diagnostics diagnostics = {.arena = parsing->arena};
-  struct unit watt;
-  double value = -1;
-  const struct place nowhere = {0};
-  if (unit_parse("W", nowhere, &watt, parsing->arena, &diagnostics) ||
-      quantity_parse(text, nowhere, &watt, &value, &diagnostics))
-    argp_error(state, "--wall-power: %s", diagnostics.list[0].message);
+  const double value = read_quantity(text, "W", "wall-power", parsing, state);
   if (!(value > 0) || value > 1e6)
     argp_error(state, "expected --wall-power above '0 W' and up to '1 MW', found '%s'", text);
   return value;
 }
 
-// A user's name and password would stand in the list of processes for all to see.
+// A user name and password would be in the list of processes for all to see.
 static const char *read_address(const char *text, struct argp_state *state) {
   const bool web = !strncmp(text, "https://", 8) || !strncmp(text, "http://", 7);
   if (!web || strchr(text, '@') || strpbrk(text, " \t\n"))
@@ -271,7 +271,7 @@ static int read_shard(const char *text, struct argp_state *state) {
   int ranks;
   if (strncmp(text, "1/", 2) != 0)
     argp_error(state, "expected --shard 1/N, such as 1/8, found '%s'", text);
-  read_int(text + 2, "", 2, OPTIONS_MOST_RANKS, "shard", state, &ranks);
+  read_int(text + 2, "", 2, MAX_RANKS, "shard", state, &ranks);
   return ranks;
 }
 
@@ -308,20 +308,21 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
     argp_error(state, "expected --model ID");
   const struct measurement_shard *shard = &parsing->options->shard;
   if (parsing->options->tensor_parallel && shard->of)
-    argp_error(state, "--shard measures one device's share, --tensor-parallel all of them");
+    argp_error(state,
+               "--shard measures one device's share, --tensor-parallel all of them: choose one");
   if (!isnan(shard->all_reduce_s) && !shard->of)
-    argp_error(state, "--all-reduce goes with --shard");
+    argp_error(state, "--all-reduce needs --shard");
   if (isnan(shard->all_reduce_s) != !*shard->source)
     argp_error(state, "--all-reduce and --all-reduce-note go together: a time needs its source");
   if (parsing->options->wall.redfish && !isnan(parsing->options->wall.typed_w))
-    argp_error(state, "--redfish asks for what --wall-power says");
+    argp_error(state, "--redfish asks for what --wall-power says: choose one");
   if (*parsing->options->wall.note && isnan(parsing->options->wall.typed_w))
-    argp_error(state, "--wall-note goes with --wall-power");
+    argp_error(state, "--wall-note needs --wall-power");
 }
 
 static void add_argument(const struct parsing *parsing, const char *text,
                          struct argp_state *state) {
-  if (parsing->options->soak_s > 0) // '--soak 300' is a soak and an argument
+  if (parsing->options->soak_s > 0) // '--soak 300' is a soak of the usual length and an argument
     argp_error(state, "one argument too many: '%s'; a soak of that length is --soak=%s", text,
                text);
   if (parsing->syntax->command != COMMAND_CHECK || parsing->options->record)
@@ -329,7 +330,7 @@ static void add_argument(const struct parsing *parsing, const char *text,
   parsing->options->record = text;
 }
 
-// Options whose text is kept as it is, each with its member.
+// Options whose text is kept as it is, and where.
 static const struct text_option text_options[] = {
     {KEY_DEVICE, offsetof(struct probe_options, device)},
     {KEY_MODEL, offsetof(struct probe_options, model)},
@@ -348,10 +349,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     return 0;
   switch (key) {
   case KEY_PRECISION: read_precisions(text, parsing, state); break;
-  case KEY_BATCH: read_list(text, OPTIONS_MOST_BATCH, "batch", state, &options->batches); break;
-  case KEY_CONTEXT:
-    read_list(text, OPTIONS_MOST_CONTEXT, "context", state, &options->contexts);
-    break;
+  case KEY_BATCH: read_list(text, MAX_BATCH, "batch", state, &options->batches); break;
+  case KEY_CONTEXT: read_list(text, MAX_CONTEXT, "context", state, &options->contexts); break;
   case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
   case KEY_ACTIVATIONS:
     options->activations = one_of(text, "bf16", "weights", "activations", state);
@@ -363,15 +362,13 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_WALL_POWER: options->wall.typed_w = read_watts(text, parsing, state); break;
   case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
   case KEY_TENSOR_PARALLEL:
-    read_int(text, "", 2, DECODE_MOST_RANKS, "tensor-parallel", state, &options->tensor_parallel);
+    read_int(text, "", 2, MAX_DECODE_RANKS, "tensor-parallel", state, &options->tensor_parallel);
     break;
   case KEY_SHARD: options->shard.of = read_shard(text, state); break;
   case KEY_ALL_REDUCE:
     options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);
     break;
-  case KEY_THREADS:
-    read_int(text, "", 0, OPTIONS_MOST_THREADS, "threads", state, &options->threads);
-    break;
+  case KEY_THREADS: read_int(text, "", 0, MAX_THREADS, "threads", state, &options->threads); break;
   case KEY_SEED: options->seed = read_seed(text, state); break;
   case KEY_FORMAT:
     options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
@@ -387,12 +384,20 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   return 0;
 }
 
+// --soak may stand alone; --quiet comes last in the help.
 static struct argp_option *options_of(enum probe_command command, struct arena *arena) {
   struct argp_option *list = arena_array(arena, KNOWN_OPTIONS + 1, sizeof *list);
   size_t count = 0;
-  for (size_t i = 0; i < KNOWN_OPTIONS; i++)
-    if (known_options[i].commands & command)
-      list[count++] = known_options[i].option;
+  for (const struct known_option *known = known_options; known < known_options + KNOWN_OPTIONS;
+       known++)
+    if (known->commands & command)
+      list[count++] =
+          (struct argp_option){.name = known->name,
+                               .key = known->key,
+                               .arg = known->argument,
+                               .flags = known->key == KEY_SOAK ? OPTION_ARG_OPTIONAL : 0,
+                               .doc = known->doc,
+                               .group = known->key == 'q'};
   return list;
 }
 

@@ -1,10 +1,21 @@
 #include "probe/commands/recheck.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "kernels/decode.h"
+#include "model/evidence/measurement.h"
 #include "probe/commands/result_table.h"
+#include "probe/devices/device.h"
 #include "probe/devices/precision.h"
+#include "probe/measure/fit.h"
 #include "probe/measure/meter_set.h"
+#include "probe/measure/result.h"
+#include "probe/measure/trial.h"
+#include "probe/meters/meter.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 // The devices of a record: one, or those that hold its models together.
@@ -31,7 +42,7 @@ static int find_device(const struct protocol *protocol, const struct measurement
     }
   }
   diagnostics_error(protocol->diagnostics, (struct place){record->source, 0, 0},
-                    "the record is of another device, '%s'; here is %s", record->device.name,
+                    "the record is of another device, '%s'; found here: %s", record->device.name,
                     *here ? here : "none");
   return -1;
 }
@@ -43,7 +54,7 @@ static bool is_taken(const struct device *devices, size_t count, int index) {
   return false;
 }
 
-// The i-th of those that hold the record's models together; they may be told apart by nothing but
+// The i-th of the devices that hold the record's models together. They may differ in nothing but
 // their number.
 static int find_member(const struct protocol *protocol, const struct measurement_record *record,
                        const struct decode_backend *backend, size_t i, struct device *devices) {
@@ -58,7 +69,7 @@ static int find_member(const struct protocol *protocol, const struct measurement
       return 0;
   }
   diagnostics_error(protocol->diagnostics, (struct place){record->source, 0, 0},
-                    "the record is of %d devices together, and '%s' %s is not here",
+                    "the record is of %d devices together, of which '%s' %s is not here",
                     record->results[0].tensor_parallel.devices, member->name,
                     *member->uuid ? member->uuid : member->pci);
   return -1;
@@ -82,9 +93,9 @@ static int find_devices(const struct protocol *protocol, const struct measuremen
   return 0;
 }
 
-static int workload_of(const struct protocol *protocol, const struct found *found,
-                       const struct measurement *recorded, struct workload *workload) {
-  *workload = (struct workload){
+static int trial_of(const struct protocol *protocol, const struct found *found,
+                    const struct measurement *recorded, struct trial *trial) {
+  *trial = (struct trial){
       .model = recorded->model,
       .precision = recorded->precision,
       .batch = recorded->batch,
@@ -98,20 +109,20 @@ static int workload_of(const struct protocol *protocol, const struct found *foun
       .rank_indices = found->indices,
       .rank_count = recorded->tensor_parallel.devices,
   };
-  const bool known = precision_types(&recorded->types, &workload->types);
-  if (recorded->slice_count > 0 && recorded->slice_count <= PROTOCOL_DEPTHS) {
-    workload->layer_count = recorded->slice_count;
+  const bool known = precision_types(&recorded->types, &trial->types);
+  if (recorded->slice_count > 0 && recorded->slice_count <= MAX_DEPTHS) {
+    trial->layer_count = recorded->slice_count;
     for (size_t i = 0; i < recorded->slice_count; i++)
-      workload->layers[i] = recorded->slices[i].layers;
+      trial->layers[i] = recorded->slices[i].layers;
   }
-  if (known && recorded->slice_count <= PROTOCOL_DEPTHS &&
+  if (known && recorded->slice_count <= MAX_DEPTHS &&
       recorded->layers_measured <= recorded->model.layers &&
       (recorded->tensor_parallel.devices < 2 ||
        (size_t)recorded->tensor_parallel.devices == found->count))
-    return protocol_fits(protocol, workload);
+    return fit_check(protocol, trial);
   diagnostics_error(protocol->diagnostics, recorded->place,
-                    "%s: the record holds a type or a depth that is not known here",
-                    workload_text(workload, protocol->arena));
+                    "%s: the record holds a type or a depth that this version does not know",
+                    trial_text(trial, protocol->arena));
   return -1;
 }
 
@@ -143,12 +154,12 @@ static bool print_watts(const struct measurement *recorded, const struct measure
   return agrees;
 }
 
-// Only where the record says how: older ones do not, and a CPU has but one way.
+// Only if the record says how: older ones do not, and a CPU has only one way.
 static void print_step_form(const struct measurement *recorded, const struct measurement *now,
                             FILE *out) {
   if (!*recorded->step_form.form || !strcmp(recorded->step_form.form, now->step_form.form))
     return;
-  fputs("  steps were put on the device as ", out);
+  fputs("  steps were launched as ", out);
   print_safely(recorded->step_form.form, out);
   fputs(", now as ", out);
   print_safely(now->step_form.form, out);
@@ -173,7 +184,7 @@ static void warn_of_kernels(const struct protocol *protocol,
                         record->environment.kernels_build, build);
 }
 
-// As it was measured: the same soak, and watts only where the record has some.
+// As it was measured: the same soak, and watts only if the record has some.
 static struct protocol protocol_for(const struct protocol *protocol,
                                     const struct measurement *recorded, struct meter *none) {
   struct protocol again = *protocol;
@@ -198,11 +209,11 @@ static enum recheck_outcome recheck_one(const struct protocol *protocol, const s
                                         FILE *out) {
   struct meter none = {.name = "none: the record has no watts", .why = ""};
   const struct protocol again = protocol_for(protocol, recorded, &none);
-  struct workload workload;
+  struct trial trial;
   struct measurement now;
-  if (workload_of(&again, found, recorded, &workload))
+  if (trial_of(&again, found, recorded, &trial))
     return RECHECK_FAILED;
-  const enum protocol_outcome measured = protocol_measure(&again, &workload, &now);
+  const enum protocol_outcome measured = result_measure(&again, &trial, &now);
   if (measured != PROTOCOL_DONE)
     return measured == PROTOCOL_STOPPED ? RECHECK_STOPPED : RECHECK_FAILED;
   if (again.progress)
@@ -248,10 +259,7 @@ enum recheck_outcome recheck(const struct protocol *given, const struct probe_op
   warn_of_kernels(&protocol, record);
   if (!protocol.roots)
     return recheck_all(&protocol, &found, record, options->tolerance, out);
-  const struct device **devices = arena_array(protocol.arena, found.count, sizeof(struct device *));
-  for (size_t i = 0; i < found.count; i++)
-    devices[i] = &found.devices[i];
-  meter_set_open_all(&set, devices, found.count, protocol.roots, protocol.clock, protocol.arena);
+  meter_set_open(&set, found.devices, found.count, protocol.roots, protocol.clock, protocol.arena);
   protocol.meter = &set.device;
   const enum recheck_outcome outcome =
       recheck_all(&protocol, &found, record, options->tolerance, out);

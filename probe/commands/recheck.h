@@ -1,26 +1,27 @@
-// recheck: a record's workloads measured again.
+// recheck: a record's results measured again.
 #ifndef PERTOKEN_PROBE_COMMANDS_RECHECK_H
 #define PERTOKEN_PROBE_COMMANDS_RECHECK_H
 
+#include "kernels/decode.h"
 #include "probe/commands/options.h"
 #include "probe/measure/protocol.h"
 
 #include <stdio.h>
 
 enum recheck_outcome {
-  RECHECK_AGREES,  // every result within tolerance, and its watts where they could be compared
+  RECHECK_AGREES,  // every result is within tolerance, and so are watts that could be compared
   RECHECK_DIFFERS, // one is not
   RECHECK_STOPPED, // by *stop
-  RECHECK_FAILED   // reported: the record cannot be read, is of another device, or cannot be run
+  RECHECK_FAILED   // and reported: the record cannot be read or run, or is of another device
 };
 
-// How far watts may be off, as a share: the instruments' own error (as between a counter and
-// integrated power).
+// How far watts may be off, as a share: the instruments' own error, as between a counter and
+// integrated power.
 #define RECHECK_WATTS 0.05
 
-// Prints what was recorded beside what is measured now, token/s and, where the record has watts and
-// a meter works here, watts; else it says that watts were not compared. The device is found here,
-// among the backends, by the record's; protocol->device does not count, nor its meters unless
+// Measures every result of options->record again, and prints both token/s and, if the record has
+// watts and a meter works here, both watts; else it says why watts were not compared. The device is
+// found among the backends by the record: protocol->device is not used, and its meters only if
 // protocol->roots is NULL.
 enum recheck_outcome recheck(const struct protocol *protocol, const struct probe_options *options,
                              const struct decode_backend *const *backends, FILE *out);

@@ -1,6 +1,10 @@
 #include "probe/commands/result_table.h"
 
+#include "base/arena.h"
+#include "model/evidence/grade.h"
+
 #include <math.h>
+#include <stdbool.h>
 
 void print_safely(const char *text, FILE *out) {
   for (; *text; text++)
@@ -36,7 +40,7 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
   return all;
 }
 
-// A number, or "-" where nothing was measured.
+// A number, or "-" if nothing was measured.
 static void print_number(double value, const char *format, int width, struct arena *arena,
                          FILE *out) {
   const char *text = isnan(value) ? "-" : arena_printf(arena, format, value);
@@ -57,7 +61,7 @@ static void print_result(const struct measurement *result, struct arena *arena, 
   fprintf(out, "  %s%s%s\n", grade_name(result->grade), *remarks ? ": " : "", remarks);
 }
 
-// What the all-reduces of the step take, as they do alone.
+// What the all-reduces of a step take by themselves.
 static void print_exchanges(const struct measurement *result, struct arena *arena, FILE *out) {
   const struct measurement_tensor_parallel *ranks = &result->tensor_parallel;
   const int layers = result->slice_count ? result->model.layers : result->layers_measured;

@@ -2,20 +2,22 @@
 #ifndef PERTOKEN_PROBE_COMMANDS_RESULT_TABLE_H
 #define PERTOKEN_PROBE_COMMANDS_RESULT_TABLE_H
 
+#include "base/arena.h"
 #include "model/evidence/measurement.h"
 
 #include <stdio.h>
 
+// A line for each result, then what their exchanges take, then why power was not measured if so.
 void result_table_print(const struct measurement_record *record, FILE *out);
 
-// What several devices decoded one by one and all at once: a line each per workload that all of
-// them have; the slowest and the fastest show their spread.
+// What several devices [count] decoded one by one and all at once: a line each per trial that all
+// of them measured, with the slowest and the fastest to show the spread.
 void together_table_print(const struct measurement_record *const *records, size_t count, FILE *out);
 
-// "noisy, cache-resident", or "".
+// What to know of a result: "noisy, cache-resident", or "".
 const char *result_remarks(const struct measurement *result, struct arena *arena);
 
-// Prints a text that comes from a device or a file: what a terminal would act on becomes '?'.
+// Prints a text from a device or a file, with '?' for anything that a terminal would act on.
 void print_safely(const char *text, FILE *out);
 
 #endif

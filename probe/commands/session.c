@@ -1,14 +1,22 @@
 #include "probe/commands/session.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "kernels/decode.h"
 #include "probe/commands/folder.h"
+#include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/environment.h"
+#include "probe/measure/fit.h"
 #include "probe/measure/meter_set.h"
+#include "probe/measure/result.h"
 #include "probe/measure/together.h"
+#include "probe/measure/trial.h"
 
-#include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,17 +25,18 @@ static const struct place nowhere = {0};
 // ---- what is to be measured
 
 static int choose_layers(const struct session *session, const struct measurement_shape *model,
-                         struct workload *workload) {
+                         struct trial *trial) {
   const struct number_list *layers = &session->options->layers;
-  workload->layer_count = layers->count ? layers->count : 1;
-  workload->layers[0] = model->layers;
+  trial->layer_count = layers->count ? layers->count : 1;
+  trial->layers[0] = model->layers;
   for (size_t i = 0; i < layers->count; i++)
-    workload->layers[i] = layers->values[i];
-  const int deepest = workload->layers[workload->layer_count - 1];
+    trial->layers[i] = layers->values[i];
+  const int deepest = trial_deepest(trial);
   if (deepest <= model->layers)
     return 0;
   diagnostics_error(session->protocol.diagnostics, nowhere,
-                    "%s has %d layers, --layers asks for %d", model->id, model->layers, deepest);
+                    "%s has %d layers, but --layers asks for %d", model->id, model->layers,
+                    deepest);
   return -1;
 }
 
@@ -37,42 +46,39 @@ static int check_shard(const struct session *session, const struct measurement_s
   if (ranks < 2 || model_shape_divides(model, ranks, &what, session->protocol.arena))
     return 0;
   diagnostics_error(session->protocol.diagnostics, nowhere,
-                    "%s has %s, which cannot be divided among %d", model->id, what, ranks);
+                    "%s has %s, which cannot be divided among %d devices", model->id, what, ranks);
   return -1;
 }
 
-static int choose_types(const struct session *session, struct workload *workload) {
+static int choose_types(const struct session *session, struct trial *trial) {
   const struct probe_options *options = session->options;
   const struct decode_backend *backend = session->protocol.device->backend;
-  const bool is_int8 = !strcmp(workload->precision, "int8");
+  const char *usual_head = strcmp(trial->precision, "int8") ? "bf16" : "weights";
   const struct precision_request wanted = {
-      .weights = workload->precision,
+      .weights = trial->precision,
       .kv = options->kv,
       .activations = options->activations,
-      .head = options->head ? options->head
-              : is_int8     ? "weights"
-                            : "bf16",
+      .head = options->head ? options->head : usual_head,
   };
-  struct decode_request request =
-      workload_request(workload, workload->layers[workload->layer_count - 1]);
+  struct decode_request request = trial_request(trial, trial_deepest(trial));
   const enum decode_status status = precision_choose(backend, &wanted, &request);
-  workload->types = request.types;
+  trial->types = request.types;
   if (status == DECODE_OK)
     return 0;
   diagnostics_error(session->protocol.diagnostics, nowhere,
                     "%s cannot run %s with kv %s and head %s: %s", backend->name,
-                    workload_text(workload, session->protocol.arena), wanted.kv, wanted.head,
+                    trial_text(trial, session->protocol.arena), wanted.kv, wanted.head,
                     device_failure(backend, status, session->protocol.arena));
   return -1;
 }
 
-static int add_workload(const struct session *session, struct plan *plan,
-                        const struct workload *workload) {
-  struct workload *added = &plan->workloads[plan->count];
-  *added = *workload;
+static int add_trial(const struct session *session, struct trial_list *trials,
+                     const struct trial *trial) {
+  struct trial *added = &trials->list[trials->count];
+  *added = *trial;
   if (choose_types(session, added))
     return -1;
-  plan->count++;
+  trials->count++;
   return 0;
 }
 
@@ -83,27 +89,29 @@ static const int *indices_of(const struct session *session) {
   return indices;
 }
 
-int session_plan(const struct session *session, const struct measurement_shape *model,
-                 struct plan *plan) {
+int session_trials(const struct session *session, const struct measurement_shape *model,
+                   struct trial_list *trials) {
   const struct probe_options *options = session->options;
-  struct workload workload = {.model = *model,
-                              .threads = options->threads,
-                              .seed = options->seed,
-                              .shard = options->shard,
-                              .ranks = session->ranks,
-                              .rank_indices = indices_of(session),
-                              .rank_count = (int)session->rank_count};
-  const size_t most = options->precision_count * options->batches.count * options->contexts.count;
-  *plan = (struct plan){arena_array(session->protocol.arena, most, sizeof *plan->workloads), 0};
-  if (choose_layers(session, model, &workload) || check_shard(session, model))
+  struct trial trial = {.model = *model,
+                        .threads = options->threads,
+                        .seed = options->seed,
+                        .shard = options->shard,
+                        .ranks = session->ranks,
+                        .rank_indices = indices_of(session),
+                        .rank_count = (int)session->rank_count};
+  const size_t max_count =
+      options->precision_count * options->batches.count * options->contexts.count;
+  *trials =
+      (struct trial_list){arena_array(session->protocol.arena, max_count, sizeof *trials->list), 0};
+  if (choose_layers(session, model, &trial) || check_shard(session, model))
     return -1;
   for (size_t p = 0; p < options->precision_count; p++)
     for (size_t b = 0; b < options->batches.count; b++)
       for (size_t c = 0; c < options->contexts.count; c++) {
-        workload.precision = options->precisions[p];
-        workload.batch = options->batches.values[b];
-        workload.context = options->contexts.values[c];
-        if (add_workload(session, plan, &workload))
+        trial.precision = options->precisions[p];
+        trial.batch = options->batches.values[b];
+        trial.context = options->contexts.values[c];
+        if (add_trial(session, trials, &trial))
           return -1;
       }
   return 0;
@@ -111,7 +119,7 @@ int session_plan(const struct session *session, const struct measurement_shape *
 
 // ---- the record
 
-// What makes two runs one: the same device, kernels, model, depths, seed, threads and times.
+// A run resumes one with the same device, kernels, model, depths, seed, threads and times.
 static const char *record_path(const struct session *session,
                                const struct measurement_shape *model) {
   const struct probe_options *options = session->options;
@@ -136,14 +144,14 @@ static const char *record_path(const struct session *session,
                       device->backend->name, hash);
 }
 
-// Whether a result is of that workload.
-static bool is_result_of(const struct measurement *result, const struct workload *workload) {
+// Whether a result is of that trial.
+static bool is_result_of(const struct measurement *result, const struct trial *trial) {
   struct decode_types types;
-  return !strcmp(result->precision, workload->precision) && result->batch == workload->batch &&
-         result->context == workload->context && precision_types(&result->types, &types) &&
-         types.weights == workload->types.weights &&
-         types.activations == workload->types.activations && types.kv == workload->types.kv &&
-         types.head == workload->types.head && types.accumulation == workload->types.accumulation;
+  return !strcmp(result->precision, trial->precision) && result->batch == trial->batch &&
+         result->context == trial->context && precision_types(&result->types, &types) &&
+         types.weights == trial->types.weights && types.activations == trial->types.activations &&
+         types.kv == trial->types.kv && types.head == trial->types.head &&
+         types.accumulation == trial->types.accumulation;
 }
 
 static void warn_if_busy(const struct session *session) {
@@ -151,12 +159,12 @@ static void warn_if_busy(const struct session *session) {
   const struct measurement_device_state *state = &record->environment.device_state;
   if (state->other_processes > 0)
     diagnostics_warning(session->protocol.diagnostics, nowhere,
-                        "%g other process%s on the device: what is measured now is not its best",
+                        "%g other process%s on the device, so this is not the best it can do",
                         state->other_processes, state->other_processes > 1 ? "es are" : " is");
   if (record->environment.load_average > 0.5 * record->device.units)
     diagnostics_warning(session->protocol.diagnostics, nowhere,
-                        "this machine is busy (load average %.1f on %d units): what is measured "
-                        "now is not its best",
+                        "this machine is busy (load average %.1f on %d units), so this is not the "
+                        "best it can do",
                         record->environment.load_average, record->device.units);
 }
 
@@ -172,7 +180,7 @@ static struct measurement_device_state state_of(const struct protocol *protocol)
   return state;
 }
 
-// The record that an earlier run left, or a new one.
+// The record of an earlier run, or a new one.
 static int open_record(struct session *session) {
   const struct protocol *protocol = &session->protocol;
   const struct device *device = protocol->device;
@@ -180,10 +188,11 @@ static int open_record(struct session *session) {
   if (access(session->path, F_OK) == 0) {
     session->record = measurement_read(session->path, protocol->arena, protocol->diagnostics);
     if (!session->record) {
-      diagnostics_error(protocol->diagnostics, nowhere,
-                        "this run would go on from '%s': move it away, or choose another directory "
-                        "with -o",
-                        session->path);
+      diagnostics_error(
+          protocol->diagnostics, nowhere,
+          "this run would resume '%s': move it away, or choose another directory with "
+          "-o",
+          session->path);
       return -1;
     }
     if (!measurement_same_device(&session->record->device, &here)) {
@@ -219,38 +228,39 @@ static int keep(struct session *session, const struct measurement *result) {
   return session->is_unwritten ? -1 : 0;
 }
 
-static bool is_finished(const struct session *session, const struct workload *workload) {
+static struct measurement *result_of(const struct session *session, const struct trial *trial) {
   for (size_t i = 0; i < session->record->count; i++)
-    if (is_result_of(&session->record->results[i], workload))
-      return true;
-  return false;
+    if (is_result_of(&session->record->results[i], trial))
+      return &session->record->results[i];
+  return NULL;
 }
 
 // ---- the run
 
-// Drops what is finished, and refuses what does not fit before hours are spent on the rest.
-static int check_plan(const struct session *session, struct plan *plan) {
+// Drops the trials that are done, and refuses those that do not fit before hours are spent on the
+// rest.
+static int check_trials(const struct session *session, struct trial_list *trials) {
   size_t kept = 0;
   int result = 0;
-  for (size_t i = 0; i < plan->count; i++) {
-    if (is_finished(session, &plan->workloads[i]))
+  for (size_t i = 0; i < trials->count; i++) {
+    if (result_of(session, &trials->list[i]))
       continue;
-    if (protocol_fits(&session->protocol, &plan->workloads[i]))
+    if (fit_check(&session->protocol, &trials->list[i]))
       result = -1;
-    plan->workloads[kept++] = plan->workloads[i];
+    trials->list[kept++] = trials->list[i];
   }
-  plan->count = kept;
+  trials->count = kept;
   return result;
 }
 
-static int measure(struct session *session, const struct plan *plan) {
+static int measure(struct session *session, const struct trial_list *trials) {
   struct protocol *protocol = &session->protocol;
   protocol->idle_power_w = protocol->host_idle_power_w = NAN;
-  if (plan->count)
+  if (trials->count)
     protocol_idle(protocol);
-  for (size_t i = 0; i < plan->count && !*protocol->stop; i++) {
+  for (size_t i = 0; i < trials->count && !*protocol->stop; i++) {
     struct measurement result;
-    const enum protocol_outcome outcome = protocol_measure(protocol, &plan->workloads[i], &result);
+    const enum protocol_outcome outcome = result_measure(protocol, &trials->list[i], &result);
     if (outcome == PROTOCOL_FAILED)
       return -1;
     if (outcome == PROTOCOL_DONE && keep(session, &result))
@@ -259,72 +269,50 @@ static int measure(struct session *session, const struct plan *plan) {
   return 0;
 }
 
-static int run_plan(struct session *session, struct plan *plan) {
+static int run_trials(struct session *session, struct trial_list *trials) {
   struct folder folder;
   if (folder_open(&folder, session->options->output_directory, session->protocol.diagnostics))
     return -1;
   int result = open_record(session);
   if (!result)
-    result = check_plan(session, plan);
+    result = check_trials(session, trials);
   if (!result)
-    result = measure(session, plan);
+    result = measure(session, trials);
   folder_close(&folder);
   return result;
 }
 
-static const struct device *const *pointers_to(const struct session *session) {
-  const size_t count = session->rank_count;
-  const struct device **devices =
-      arena_array(session->protocol.arena, count, sizeof(struct device *));
-  for (size_t i = 0; i < count; i++)
-    devices[i] = &session->ranks[i];
-  return devices;
-}
-
 int session_run(struct session *session, const struct measurement_shape *model) {
+  const struct protocol given = session->protocol;
   struct protocol *protocol = &session->protocol;
   struct meter_set set;
-  struct plan plan;
-  if (session_plan(session, model, &plan))
+  struct trial_list trials;
+  if (session_trials(session, model, &trials))
     return -1;
   session->path = record_path(session, model);
   protocol->soak_s = session->options->soak_s;
   protocol->wall = &session->options->wall;
   if (!protocol->roots)
-    return run_plan(session, &plan);
-  if (session->rank_count)
-    meter_set_open_all(&set, pointers_to(session), session->rank_count, protocol->roots,
-                       protocol->clock, protocol->arena);
-  else
-    meter_set_open(&set, protocol->device, protocol->roots, protocol->clock, protocol->arena);
-  protocol->meter = &set.device;
-  protocol->host = &set.host;
-  protocol->telemetry = set.telemetry;
-  protocol->telemetry_count = set.telemetry_count;
-  const int result = run_plan(session, &plan);
+    return run_trials(session, &trials);
+  const bool alone = session->rank_count == 0;
+  meter_set_open(&set, alone ? protocol->device : session->ranks, alone ? 1 : session->rank_count,
+                 protocol->roots, protocol->clock, protocol->arena);
+  protocol_use(protocol, &set);
+  const int result = run_trials(session, &trials);
   meter_set_close(&set);
-  protocol->meter = protocol->host = NULL;
-  protocol->telemetry = NULL;
-  protocol->telemetry_count = 0;
+  session->protocol = given;
   return result;
 }
 
 // ---- several devices at once
 
-static struct measurement *result_of(const struct session *session,
-                                     const struct workload *workload) {
-  for (size_t i = 0; i < session->record->count; i++)
-    if (is_result_of(&session->record->results[i], workload))
-      return &session->record->results[i];
-  return NULL;
-}
-
-// The results of a workload on every device; false where one is missing, or all know it already.
-static bool results_of(const struct session *sessions, size_t count,
-                       const struct workload *workload, struct measurement **results) {
+// The results of a trial on every device. False if one is missing, or all have been measured
+// together already.
+static bool results_of(const struct session *sessions, size_t count, const struct trial *trial,
+                       struct measurement **results) {
   bool known = true;
   for (size_t i = 0; i < count; i++) {
-    results[i] = result_of(&sessions[i], workload);
+    results[i] = result_of(&sessions[i], trial);
     if (!results[i] || results[i]->slice_count)
       return false;
     known &= results[i]->together.devices == (int)count;
@@ -353,22 +341,20 @@ static int keep_together(const struct session *sessions, size_t count,
   return 0;
 }
 
-static int measure_together(const struct session *sessions, size_t count,
-                            const struct protocol *protocol, const struct plan *plan) {
+static int measure_together(const struct session *sessions, const struct device *devices,
+                            size_t count, const struct protocol *protocol,
+                            const struct trial_list *trials) {
   struct arena *arena = protocol->arena;
-  struct device *devices = arena_array(arena, count, sizeof *devices);
   struct measurement **results = arena_array(arena, count, sizeof(struct measurement *));
   double *step_s = arena_array(arena, count, sizeof *step_s);
-  for (size_t w = 0; w < plan->count && !*protocol->stop; w++) {
+  for (size_t t = 0; t < trials->count && !*protocol->stop; t++) {
     struct together together;
-    if (!results_of(sessions, count, &plan->workloads[w], results))
+    if (!results_of(sessions, count, &trials->list[t], results))
       continue;
-    for (size_t i = 0; i < count; i++) {
-      devices[i] = *sessions[i].protocol.device;
+    for (size_t i = 0; i < count; i++)
       step_s[i] = results[i]->step_seconds;
-    }
     const enum protocol_outcome outcome =
-        together_measure(protocol, devices, count, &plan->workloads[w], step_s, &together);
+        together_measure(protocol, devices, count, &trials->list[t], step_s, &together);
     if (outcome == PROTOCOL_FAILED)
       return -1;
     if (outcome == PROTOCOL_DONE && keep_together(sessions, count, &together, results))
@@ -381,20 +367,17 @@ int session_run_together(struct session *sessions, size_t count,
                          const struct measurement_shape *model) {
   struct protocol protocol = sessions[0].protocol;
   struct meter_set set;
-  struct plan plan;
+  struct trial_list trials;
   struct folder folder;
-  if (session_plan(&sessions[0], model, &plan) ||
+  if (session_trials(&sessions[0], model, &trials) ||
       folder_open(&folder, sessions[0].options->output_directory, protocol.diagnostics))
     return -1;
-  const struct device **devices = arena_array(protocol.arena, count, sizeof(struct device *));
+  struct device *devices = arena_array(protocol.arena, count, sizeof *devices);
   for (size_t i = 0; i < count; i++)
-    devices[i] = sessions[i].protocol.device;
-  meter_set_open_all(&set, devices, count, protocol.roots, protocol.clock, protocol.arena);
-  protocol.meter = &set.device;
-  protocol.host = &set.host;
-  protocol.telemetry = set.telemetry;
-  protocol.telemetry_count = set.telemetry_count;
-  const int result = measure_together(sessions, count, &protocol, &plan);
+    devices[i] = *sessions[i].protocol.device;
+  meter_set_open(&set, devices, count, protocol.roots, protocol.clock, protocol.arena);
+  protocol_use(&protocol, &set);
+  const int result = measure_together(sessions, devices, count, &protocol, &trials);
   meter_set_close(&set);
   folder_close(&folder);
   return result;

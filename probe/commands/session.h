@@ -1,41 +1,46 @@
-// session: a run over precisions, batches and contexts, and the record that it fills.
+// session: a run over precisions, batches and contexts, and the record that it writes.
 #ifndef PERTOKEN_PROBE_COMMANDS_SESSION_H
 #define PERTOKEN_PROBE_COMMANDS_SESSION_H
 
 #include "model/evidence/measurement.h"
 #include "probe/commands/options.h"
+#include "probe/devices/device.h"
 #include "probe/measure/protocol.h"
+#include "probe/measure/trial.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 struct session {
   const struct probe_options *options;
-  struct protocol protocol; // its device, stop and arena set by the caller; meters, or roots
+  struct protocol protocol; // set by the caller, with meters or with roots
   struct measurement_record *record;
-  // That hold each model together, protocol.device the first of them; 0: it alone.
-  const struct device *ranks;
+  // The devices that hold each model together, protocol.device first; none: that one alone.
+  const struct device *ranks; // [rank_count]
   size_t rank_count;
-  const char *path;  // of the record: MODEL-DEVICE-HASH.json, the hash over what a run is
+  const char *path;  // of the record: MODEL-BACKEND-HASH.json, the hash over all that makes a run
   bool is_unwritten; // the record's last result could not be written
 };
 
-// What is asked for, in the order in which it is measured.
-struct plan {
-  struct workload *workloads;
+// What is to be measured, in this order.
+struct trial_list {
+  struct trial *list;
   size_t count;
 };
 
-// Every precision, batch and context of the options, with the types that the device runs it in; a
-// workload that it cannot run is an error. Returns 0 or -1.
-int session_plan(const struct session *session, const struct measurement_shape *model,
-                 struct plan *plan);
+// Every precision, batch and context of the options, in the types that the device runs it in. A
+// trial that it cannot run is an error. Returns 0 or -1.
+int session_trials(const struct session *session, const struct measurement_shape *model,
+                   struct trial_list *trials);
 
-// Measures what the record does not hold yet, writing it anew after each result. A workload that
-// cannot run is an error, found before the first is measured. Returns 0, also when stopped, or -1.
+// Measures what the record does not hold yet, and rewrites the record after each result. A trial
+// that cannot be run is an error, found before the first is measured. Returns 0, also when stopped,
+// or -1.
 int session_run(struct session *session, const struct measurement_shape *model);
 
-// Measures on all sessions' devices at once what each of their records holds, and adds that to the
-// records. Workloads of which that is there already, and those measured as slices, are left out.
-// The first session's protocol is used; its meters are opened anew, for all devices. Returns 0,
-// also when stopped, or -1.
+// Measures on the devices of all sessions [count] at once what each of their records holds, and
+// adds it to the records; except what was measured so already, or as slices. Uses the first
+// session's protocol, with meters opened for all devices. Returns 0, also when stopped, or -1.
 int session_run_together(struct session *sessions, size_t count,
                          const struct measurement_shape *model);
 

@@ -1,11 +1,16 @@
 #include "probe/devices/device.h"
 
+#include "base/arena.h"
+#include "base/source.h"
+#include "kernels/cpu/backend.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 64 };
+enum { MAX_DEVICES = 64 };
 
 static const struct place nowhere = {0};
 
@@ -23,7 +28,7 @@ static bool has_name(const struct decode_backend *const *backends, const char *n
   return false;
 }
 
-// NULL, with a warning, when the file is no backend that can be had.
+// NULL, with a warning, if the file is not a backend that can be used.
 static const struct decode_backend *load(const char *path,
                                          const struct decode_backend *const *backends,
                                          struct diagnostics *diagnostics) {
@@ -38,14 +43,14 @@ static const struct decode_backend *load(const char *path,
   const struct decode_backend *backend = entry ? entry() : NULL;
   const char *why = NULL;
   if (!backend)
-    why = "is no backend";
+    why = "is not a backend";
   else if (backend->abi != DECODE_ABI)
-    why = "is of another version of pertoken";
+    why = "belongs to another version of pertoken";
   else if (has_name(backends, backend->name))
-    why = "repeats a backend's name";
+    why = "has the name of another backend";
   if (!why)
     return backend;
-  diagnostics_warning(diagnostics, nowhere, "the plugin %s is left out: it %s", path, why);
+  diagnostics_warning(diagnostics, nowhere, "the plugin %s is ignored: it %s", path, why);
   dlclose(plugin);
   return NULL;
 }
@@ -84,11 +89,9 @@ static int refuse_name(const char *name, size_t length,
   }
   const char *bare = arena_copy_n(diagnostics->arena, name, length);
   const char *nearest = nearest_name(bare, names, count);
-  if (nearest)
-    diagnostics_error(diagnostics, nowhere, "unknown device '%s'; did you mean '%s'?", bare,
-                      nearest);
-  else
-    diagnostics_error(diagnostics, nowhere, "unknown device '%s', expected one of: %s", bare, all);
+  diagnostics_error(diagnostics, nowhere, "unknown device '%s'%s", bare,
+                    nearest ? did_you_mean(nearest, diagnostics->arena)
+                            : arena_printf(diagnostics->arena, ", expected one of: %s", all));
   return -1;
 }
 
@@ -168,14 +171,14 @@ int devices_find(const char *name, const struct decode_backend *const *backends,
   const size_t length = strcspn(name, ":");
   const char *backend = arena_copy_n(arena, name, length);
   struct device first;
-  *out = arena_array(arena, strlen(name) + MOST_DEVICES, sizeof **out);
+  *out = arena_array(arena, strlen(name) + MAX_DEVICES, sizeof **out);
   *count = 0;
   if (!name[length])
     return device_find(name, backends, &(*out)[(*count)++], diagnostics);
   if (device_find(backend, backends, &first, diagnostics))
     return -1;
   const char *at = spelled_out(name, &first, arena) + length;
-  while (*at && *count < MOST_DEVICES) {
+  while (*at && *count < MAX_DEVICES) {
     const size_t digits = strcspn(at + 1, ",");
     const char *one = arena_printf(arena, "%s:%s", backend, arena_copy_n(arena, at + 1, digits));
     if (device_find(one, backends, &(*out)[*count], diagnostics) ||
@@ -206,13 +209,13 @@ const char *device_failure(const struct decode_backend *backend, enum decode_sta
                            struct arena *arena) {
   static const char *const words[] = {
       [DECODE_OK] = "done",
-      [DECODE_UNSUPPORTED] = "this shape or these types are not for this device",
+      [DECODE_UNSUPPORTED] = "the device does not support this shape or these types",
       [DECODE_NO_MEMORY] = "not enough memory",
       [DECODE_NO_DEVICE] = "no device",
       [DECODE_FAILED] = "the device failed",
   };
   const char *own = backend->error ? backend->error() : "";
   if (status == DECODE_NO_DEVICE && own && *own)
-    return arena_copy(arena, own); // says itself that there is none, and why
+    return arena_copy(arena, own); // which says that there is none, and why
   return arena_printf(arena, "%s%s%s", words[status], own && *own ? ": " : "", own ? own : "");
 }

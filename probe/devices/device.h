@@ -1,10 +1,13 @@
-// device: the backends that this program has, and a device by the name that people give it.
+// device: the backends of this program, and devices by the names that people give them.
 #ifndef PERTOKEN_PROBE_DEVICES_DEVICE_H
 #define PERTOKEN_PROBE_DEVICES_DEVICE_H
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "kernels/decode.h"
 #include "model/evidence/measurement.h"
+
+#include <stddef.h>
 
 struct device {
   const struct decode_backend *backend;
@@ -12,28 +15,28 @@ struct device {
   struct decode_device described;
 };
 
-// The CPU's backend, and those of the plugins *.so in `folder` (installation_plugins; NULL for
-// none), in the order of their names. The list ends with NULL. A plugin that cannot be loaded, is
-// of another version or repeats a name is left out with a warning. Plugins stay loaded until the
+// The CPU's backend, and those of the plugins *.so in `folder` (installation_plugins; NULL: none)
+// in the order of their names; the list ends with NULL. A plugin that cannot be loaded, is of
+// another version or repeats a name is ignored with a warning. Plugins stay loaded until the
 // program ends.
 const struct decode_backend *const *device_backends(const char *folder, struct arena *arena,
                                                     struct diagnostics *diagnostics);
 
-// "cpu", or "cpu:0" for one of several; "auto" is the first GPU, or the first backend's device
-// where there is none. Unknown names and numbers are errors. Returns 0 or -1.
+// "cpu", or "cpu:0" for one of several; "auto" is the first GPU, or the CPU if there is none.
+// Unknown names and numbers are errors. Returns 0 or -1.
 int device_find(const char *name, const struct decode_backend *const *backends, struct device *out,
                 struct diagnostics *diagnostics);
 
-// Several devices of one backend: "cuda:all", "cuda:0,2"; or what device_find knows, alone. A
-// repeated number is an error. Returns 0 or -1.
+// Several devices of one backend: "cuda:all", "cuda:0,2"; or one that device_find knows. Sets *out
+// [*count]. A repeated number is an error. Returns 0 or -1.
 int devices_find(const char *name, const struct decode_backend *const *backends,
                  struct device **out, size_t *count, struct arena *arena,
                  struct diagnostics *diagnostics);
 
-// As records hold it.
+// As records hold it, its texts copied.
 struct measurement_device device_record(const struct device *device, struct arena *arena);
 
-// "unsupported", ..., with the backend's own words when it has any.
+// What a status means: "not enough memory: ", with the backend's own words if it has any.
 const char *device_failure(const struct decode_backend *backend, enum decode_status status,
                            struct arena *arena);
 

@@ -1,5 +1,9 @@
 #include "probe/devices/exchange.h"
 
+#include "kernels/decode.h"
+
+#include <stddef.h>
+
 enum { ALL_REDUCES = 200, WIDTH = 8192 };
 
 static const int batches[EXCHANGE_SIZES] = {1, 64};
@@ -36,7 +40,7 @@ struct exchange exchange_measure(const struct device *devices, size_t count, str
   struct exchange exchange = {.why = ""};
   const struct decode_backend *backend = devices[0].backend;
   if (!backend->all_reduce) {
-    exchange.why = "these devices hold no model together";
+    exchange.why = "these devices cannot hold a model together";
     return exchange;
   }
   for (size_t i = 0; i < EXCHANGE_SIZES && !*exchange.why; i++) {

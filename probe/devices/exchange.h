@@ -1,10 +1,13 @@
-// exchange: what an all-reduce takes among several devices, at the sizes of a decode step: what
-// `run --shard 1/N --all-reduce` asks for.
+// exchange: how long an all-reduce among several devices takes at the sizes of a decode step, which
+// is what `run --shard 1/N --all-reduce` asks for.
 #ifndef PERTOKEN_PROBE_DEVICES_EXCHANGE_H
 #define PERTOKEN_PROBE_DEVICES_EXCHANGE_H
 
 #include "base/arena.h"
+#include "kernels/decode.h"
 #include "probe/devices/device.h"
+
+#include <stddef.h>
 
 enum { EXCHANGE_SIZES = 2 };
 
@@ -13,7 +16,8 @@ struct exchange {
   const char *why;                                // "", or why nothing was measured
 };
 
-// Times them on a model with next to nothing in it, 200 in turn. Devices of one backend.
+// Times 200 of each in turn, on a model with next to nothing in it. The devices [count] belong to
+// one backend.
 struct exchange exchange_measure(const struct device *devices, size_t count, struct arena *arena);
 
 #endif

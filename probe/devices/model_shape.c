@@ -1,27 +1,27 @@
 #include "probe/devices/model_shape.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "kernels/share.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct place nowhere = {0};
 
 static int refuse_id(const struct catalog *catalog, const struct table *table, const char *id) {
   const char **ids = arena_array(catalog->arena, table->rows, sizeof *ids);
   for (size_t row = 0; row < table->rows; row++)
     ids[row] = table_cell(table, row, "id");
   const char *nearest = nearest_name(id, ids, table->rows);
-  if (nearest)
-    diagnostics_error(catalog->diagnostics, nowhere, "unknown model '%s'; did you mean '%s'?", id,
-                      nearest);
-  else
-    diagnostics_error(catalog->diagnostics, nowhere,
-                      "unknown model '%s': 'pertoken catalog models' lists them", id);
+  diagnostics_error(catalog->diagnostics, (struct place){0}, "unknown model '%s'%s", id,
+                    nearest ? did_you_mean(nearest, catalog->arena)
+                            : ": 'pertoken catalog models' lists them");
   return -1;
 }
 
-// What the column must hold for a model to be of decode.h's family; "" stands for blank.
+// What the columns must hold for a model of decode.h's family; "" is a blank.
 static const struct {
   const char *column, *allowed[3], *what;
 } family[] = {
@@ -51,7 +51,7 @@ static int check_family(const struct catalog *catalog, const struct table *table
     return 0;
   diagnostics_error(catalog->diagnostics, table_place(table, row, "id"),
                     "the probe has kernels for dense SwiGLU models with grouped-query or "
-                    "multi-head attention; not for %s",
+                    "multi-head attention, not for %s",
                     why);
   return -1;
 }

@@ -1,5 +1,8 @@
 #include "probe/devices/precision.h"
 
+#include "base/source.h"
+
+#include <stdbool.h>
 #include <string.h>
 
 static const char *const element_names[] = {[ELEMENT_F32] = "f32",
@@ -8,9 +11,6 @@ static const char *const element_names[] = {[ELEMENT_F32] = "f32",
                                             [ELEMENT_INT8] = "int8"};
 
 enum { ELEMENTS = sizeof element_names / sizeof element_names[0] };
-
-// The names that --precision knows, ended with NULL.
-static const char *const precision_names[] = {"bf16", "int8", "fp8", NULL};
 
 static const struct {
   const char *name;
@@ -34,14 +34,17 @@ static size_t find(const char *name) {
 int precision_check(const char *name, struct diagnostics *diagnostics) {
   if (find(name) < PRECISIONS)
     return 0;
-  const char *nearest = nearest_name(name, precision_names, PRECISIONS);
+  const char *names[PRECISIONS];
+  for (size_t i = 0; i < PRECISIONS; i++)
+    names[i] = precisions[i].name;
+  const char *nearest = nearest_name(name, names, PRECISIONS);
   diagnostics_error(diagnostics, (struct place){0},
                     "unknown precision '%s', expected bf16, int8 or fp8%s", name,
                     did_you_mean(nearest, diagnostics->arena));
   return -1;
 }
 
-// What enters the products, when it was asked for.
+// Whether what enters the products is as asked for, or nothing was asked for.
 static bool is_wanted(const struct precision_request *wanted, enum element weights,
                       enum element activations) {
   if (!wanted->activations)
@@ -75,7 +78,7 @@ enum decode_status precision_choose(const struct decode_backend *backend,
     first = first < count ? first : i;
     status = ask(backend, wanted, which, i, request);
   }
-  // Why the best is none says more than why the last is.
+  // Why the best cannot be run says more than why the last cannot.
   if (status == DECODE_UNSUPPORTED && first < count)
     status = ask(backend, wanted, which, first, request);
   return status;

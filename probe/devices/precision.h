@@ -1,4 +1,4 @@
-// precision: "bf16", "fp8", "int8" as the types of decode.h, and those as texts.
+// precision: "bf16", "fp8" and "int8" as the types of decode.h, and those as texts.
 #ifndef PERTOKEN_PROBE_DEVICES_PRECISION_H
 #define PERTOKEN_PROBE_DEVICES_PRECISION_H
 
@@ -6,7 +6,9 @@
 #include "kernels/decode.h"
 #include "model/evidence/measurement.h"
 
-// What people ask for; what is left open the device chooses.
+#include <stdbool.h>
+
+// What the user asks for; the device chooses what is left open.
 struct precision_request {
   const char *weights;     // bf16, fp8, int8
   const char *kv;          // bf16, fp8
@@ -17,17 +19,18 @@ struct precision_request {
 // Unknown names are errors. Returns 0 or -1.
 int precision_check(const char *name, struct diagnostics *diagnostics);
 
-// Fills request->types with the first types of that precision, best first, that the backend can run
-// in this shape: activations rounded to bf16 before float, and 8-bit weights with 8-bit activations
-// only where there is nothing else, but for int8, where that is the usual way (llama.cpp's q8_0).
-// DECODE_UNSUPPORTED when there are none.
+// Fills request->types with the best types of that precision that the backend can run in this
+// shape: bf16 activations rather than float; 8-bit activations beside fp8 weights only if nothing
+// else will run, but first beside int8 weights, where they are usual (llama.cpp's q8_0).
+// DECODE_UNSUPPORTED if there are none.
 enum decode_status precision_choose(const struct decode_backend *backend,
                                     const struct precision_request *wanted,
                                     struct decode_request *request);
 
+// As records hold them.
 struct measurement_types precision_texts(const struct decode_types *types);
 
-// The types of a record. False when one is not known here.
+// The types in a record. False if one is unknown.
 bool precision_types(const struct measurement_types *texts, struct decode_types *out);
 
 #endif

@@ -2,7 +2,10 @@
 
 #include "base/statistics.h"
 
-enum { passes = 3 };
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PASSES = 3 };
 
 static bool is_stopped(const struct calibration *calibration) {
   return calibration->stop && *calibration->stop;
@@ -10,9 +13,9 @@ static bool is_stopped(const struct calibration *calibration) {
 
 static enum decode_status time_variant(const struct calibration *calibration, int variant,
                                        double *bytes_per_s) {
-  double seconds[passes], sorted[passes];
+  double seconds[PASSES], sorted[PASSES];
   *bytes_per_s = 0;
-  for (int i = 0; i < passes; i++) {
+  for (int i = 0; i < PASSES; i++) {
     if (is_stopped(calibration))
       return DECODE_OK;
     const enum decode_status status = calibration->backend->read_memory(
@@ -22,7 +25,7 @@ static enum decode_status time_variant(const struct calibration *calibration, in
     if (!(seconds[i] > 0))
       return DECODE_FAILED;
   }
-  *bytes_per_s = (double)calibration->bytes / summarise(seconds, passes, sorted).median;
+  *bytes_per_s = (double)calibration->bytes / summarise(seconds, PASSES, sorted).median;
   return DECODE_OK;
 }
 

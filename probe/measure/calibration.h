@@ -1,12 +1,13 @@
-// calibration: how fast the device reads its memory, which is what decoding is measured against.
+// calibration: how fast the device reads its memory, the yardstick for decoding.
 #ifndef PERTOKEN_PROBE_MEASURE_CALIBRATION_H
 #define PERTOKEN_PROBE_MEASURE_CALIBRATION_H
 
 #include "kernels/decode.h"
 
 #include <signal.h>
+#include <stdint.h>
 
-#define CALIBRATION_BYTES (UINT64_C(4) << 30)
+#define CALIBRATION_BYTES (UINT64_C(4) << 30) // beyond any cache
 
 struct calibration {
   const struct decode_backend *backend;
@@ -18,15 +19,15 @@ struct calibration {
   const volatile sig_atomic_t *stop; // or NULL
 };
 
-// Times every read kernel over 4 GiB, or `room` where that is less, and the best of them over
-// `footprint` where that is more and fits; the best counts. `footprint` 0: not. The backend keeps a
-// buffer from here on, until its calibration_end. *stop ends it after the pass that runs: what was
-// found by then means nothing.
+// Times every read kernel over CALIBRATION_BYTES, or `room` bytes if that is less, and the best of
+// them also over `footprint` bytes if that is more and fits; the higher bandwidth counts. The
+// backend keeps a buffer from here on until its calibration_end. *stop, unless NULL, ends it after
+// the current pass: what was found by then means nothing.
 enum decode_status calibrate(const struct decode_backend *backend, int device, int threads,
                              uint64_t footprint, uint64_t room, const volatile sig_atomic_t *stop,
                              struct calibration *out);
 
-// One more pass over the buffer with the best kernel.
+// One more pass over the buffer with the best kernel: its seconds.
 enum decode_status calibration_read(const struct calibration *calibration, double *seconds);
 
 // The median of a few such passes, in bytes per second.

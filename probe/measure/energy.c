@@ -1,5 +1,6 @@
 #include "probe/measure/energy.h"
 
+#include "base/arena.h"
 #include "base/statistics.h"
 #include "probe/measure/power_readings.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 
 static const double edge_limit_s = 1;
-static const double shortest_power_s = 0.02; // a few periods of the counter
+static const double min_power_s = 0.02; // a few periods of the counter
 static const double inconsistent_share = 0.05;
 static const double unsettled_share = 0.03;
 
@@ -22,12 +23,8 @@ const struct energy_use energy_unknown = {
 };
 
 static void keep(struct energy_window *window, struct meter_reading reading) {
-  if (window->count == window->capacity) {
-    const size_t capacity = window->capacity ? 2 * window->capacity : 64;
-    window->readings = arena_grow(window->arena, window->readings, window->count, capacity,
-                                  sizeof *window->readings);
-    window->capacity = capacity;
-  }
+  window->readings =
+      arena_room(window->arena, window->readings, window->count, sizeof *window->readings);
   window->readings[window->count++] = reading;
 }
 
@@ -59,7 +56,7 @@ static size_t powers_of(const struct energy_window *window, double *times, doubl
   size_t count = 0;
   for (size_t i = 1; i < window->count; i++) {
     const struct meter_reading *a = &window->readings[i - 1], *b = &window->readings[i];
-    if (b->time_s - a->time_s < shortest_power_s)
+    if (b->time_s - a->time_s < min_power_s)
       continue;
     times[count] = (a->time_s + b->time_s) / 2;
     powers[count++] = (b->joules - a->joules) / (b->time_s - a->time_s);
@@ -84,7 +81,7 @@ static double mean_of_momentary(const struct energy_window *window, size_t offse
   return trapezoid(times, powers, window->count);
 }
 
-// Of the sensors, beside a counter.
+// The sensors' power, if there is also a counter.
 static double momentary_power(const struct energy_window *window) {
   if (!isnan(window->meter->integral.watts))
     return NAN;
@@ -107,7 +104,7 @@ struct energy_use energy_stop(struct energy_window *window) {
   const struct meter_reading *first = &window->readings[0];
   const struct meter_reading *last = &window->readings[window->count - 1];
   const double seconds = last->time_s - first->time_s;
-  if (seconds < ENERGY_SHORTEST_S)
+  if (seconds < MIN_ENERGY_WINDOW_S)
     return use;
   use.seconds = seconds;
   use.joules = last->joules - first->joules;

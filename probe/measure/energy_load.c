@@ -1,12 +1,18 @@
 #include "probe/measure/energy_load.h"
 
+#include "base/arena.h"
+#include "base/clock.h"
+#include "kernels/decode.h"
 #include "probe/measure/energy_watch.h"
+#include "probe/meters/meter.h"
+#include "probe/meters/telemetry.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 static const double chunk_s = 0.1;
 static const double wall_limit_s = 10;
-enum { most_steps = 200 };
 
 struct load {
   const struct protocol *protocol;
@@ -24,11 +30,6 @@ struct energy_load energy_load_unknown(void) {
   };
 }
 
-static int steps_for(double step_s) {
-  const double steps = ceil(chunk_s / step_s);
-  return steps < 1 ? 1 : steps > most_steps ? most_steps : (int)steps;
-}
-
 static enum decode_status run_chunk(const struct load *load) {
   return load->protocol->device->backend->run(load->state, load->steps);
 }
@@ -37,19 +38,22 @@ static bool is_there(const struct meter *meter) {
   return meter && meter->kind && !*meter->why;
 }
 
+// Whether to ask for the wall's watts: nobody typed them.
+static bool asks_wall(const struct protocol *protocol) {
+  return protocol->wall && isnan(protocol->wall->typed_w);
+}
+
 static bool has_anything_to_watch(const struct protocol *protocol) {
-  bool has_telemetry = false;
   for (size_t i = 0; i < protocol->telemetry_count; i++)
-    has_telemetry |= protocol->telemetry[i].kind != NULL;
-  const bool is_asked =
-      protocol->wall && isnan(protocol->wall->typed_w) && wall_can_be_asked(protocol->wall);
-  return is_there(protocol->meter) || is_there(protocol->host) || has_telemetry || is_asked;
+    if (protocol->telemetry[i].kind)
+      return true;
+  return is_there(protocol->meter) || is_there(protocol->host) ||
+         (asks_wall(protocol) && wall_can_be_asked(protocol->wall));
 }
 
 static void say(const struct load *load, const char *what, double seconds) {
-  const struct protocol *protocol = load->protocol;
-  if (protocol->progress)
-    protocol->progress(arena_printf(protocol->arena, "%s: %s, %.0f s", load->label, what, seconds));
+  protocol_say(load->protocol, load->label,
+               arena_printf(load->protocol->arena, "%s, %.0f s", what, seconds));
 }
 
 static enum decode_status soak(const struct load *load, double *soaked_s) {
@@ -66,15 +70,14 @@ static enum decode_status soak(const struct load *load, double *soaked_s) {
   return status;
 }
 
-// Runs chunks until the watch is over, and asks for the wall's watts in the middle.
+// Runs chunks until the watch is over, and asks for the wall's watts halfway.
 static enum decode_status load_watched(const struct load *load, struct energy_watch *watch,
                                        struct wall *wall, bool *asked) {
   const struct protocol *protocol = load->protocol;
   const double middle = clock_now(protocol->clock) + protocol->energy_s / 2;
   enum decode_status status = DECODE_OK;
   while (status == DECODE_OK && !energy_watch_is_over(watch) && !*protocol->stop) {
-    if (protocol->wall && isnan(protocol->wall->typed_w) && !*asked &&
-        clock_now(protocol->clock) >= middle) {
+    if (asks_wall(protocol) && !*asked && clock_now(protocol->clock) >= middle) {
       wall_ask(wall, protocol->wall);
       *asked = true;
     }
@@ -87,16 +90,8 @@ static enum decode_status meter_load(const struct load *load, struct energy_load
   const struct protocol *protocol = load->protocol;
   struct wall wall;
   bool asked = false;
-  struct energy_watch watch = {
-      .clock = protocol->clock,
-      .meter = protocol->meter,
-      .host = protocol->host,
-      .telemetry = protocol->telemetry,
-      .telemetry_count = protocol->telemetry_count,
-      .seconds = protocol->energy_s,
-      .on_thread = protocol->on_thread,
-      .arena = protocol->arena,
-  };
+  struct energy_watch watch = protocol_watch(protocol);
+  watch.on_thread = protocol->on_thread;
   say(load, "energy", protocol->energy_s);
   enum decode_status status = run_chunk(load); // the watch begins under load
   if (status != DECODE_OK || energy_watch_start(&watch))
@@ -113,11 +108,11 @@ static enum decode_status meter_load(const struct load *load, struct energy_load
 
 enum decode_status energy_load_run(const struct protocol *protocol, struct decode_state *state,
                                    double step_s, const char *label, struct energy_load *out) {
-  const struct load load = {protocol, state, steps_for(step_s), label};
+  const struct load load = {protocol, state, protocol_steps(chunk_s, step_s), label};
   *out = energy_load_unknown();
   out->telemetry =
       telemetry_unwatched(protocol->telemetry, protocol->telemetry_count, protocol->arena);
-  if (protocol->wall && !isnan(protocol->wall->typed_w))
+  if (protocol->wall && !asks_wall(protocol))
     out->wall = wall_typed(protocol->wall, protocol->arena);
   if (!has_anything_to_watch(protocol))
     return DECODE_OK;

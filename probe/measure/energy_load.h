@@ -1,13 +1,15 @@
-// energy_load: a decode state kept running, and what is metered meanwhile.
+// energy_load: a decode state kept running while it is metered.
 #ifndef PERTOKEN_PROBE_MEASURE_ENERGY_LOAD_H
 #define PERTOKEN_PROBE_MEASURE_ENERGY_LOAD_H
 
+#include "kernels/decode.h"
+#include "model/evidence/measurement.h"
 #include "probe/measure/energy.h"
 #include "probe/measure/protocol.h"
 #include "probe/meters/wall.h"
 
 struct energy_load {
-  struct energy_use use, host_use; // of the device's meter and, beside it, of the host's
+  struct energy_use use, host_use;               // by the device's meter and by the host's
   const struct measurement_telemetry *telemetry; // [protocol->telemetry_count]
   struct wall_reading wall;
   double soak_s; // of load before the window
@@ -16,8 +18,8 @@ struct energy_load {
 // All unknown.
 struct energy_load energy_load_unknown(void);
 
-// Loads for protocol->soak_s, then for protocol->energy_s under the meters. Where nothing is there
-// to watch, nothing is run. `step_s` is about what a step takes; `label` is for progress.
+// Runs steps for protocol->soak_s, then for protocol->energy_s under the meters; none at all if
+// there is nothing to watch. `step_s` is roughly what a step takes; `label` is for progress.
 enum decode_status energy_load_run(const struct protocol *protocol, struct decode_state *state,
                                    double step_s, const char *label, struct energy_load *out);
 

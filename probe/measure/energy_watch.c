@@ -1,5 +1,11 @@
 #include "probe/measure/energy_watch.h"
 
+#include "base/clock.h"
+#include "probe/meters/meter.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
 static const double sample_every_s = 0.1;
 static const double look_every_s = 0.25;
 
@@ -25,7 +31,7 @@ static void begin(struct energy_watch *watch) {
   watch->end_s = now_s + watch->seconds;
 }
 
-// A meter that fails midway ends the watch: there will be no figure.
+// A device's meter that fails midway ends the watch: there will be no figure.
 static void look(struct energy_watch *watch) {
   const double now_s = clock_now(watch->clock);
   if (watch->has_window && energy_sample(&watch->window) != METER_OK)

@@ -1,17 +1,22 @@
 // energy_watch: meters and telemetry watched while a load runs.
 //
-// On a thread of its own the watch begins and ends under load, and the load need not stop to be
-// looked at: a GPU between two calls idles. Without one, the looks fall between the load's chunks,
-// which is how tests with a clock of their own run it. While a watch runs, nobody else may use its
-// arena, meters and telemetry.
+// On a thread of its own the watch begins and ends under load, and the load need not pause for it:
+// a GPU idles between two calls. Without one, the looks fall between the load's chunks, which is
+// how tests with a clock of their own run it. While a watch runs, nobody else may use its arena,
+// meters or telemetry.
 #ifndef PERTOKEN_PROBE_MEASURE_ENERGY_WATCH_H
 #define PERTOKEN_PROBE_MEASURE_ENERGY_WATCH_H
 
+#include "base/arena.h"
+#include "base/clock.h"
 #include "probe/measure/energy.h"
+#include "probe/meters/meter.h"
 #include "probe/meters/telemetry.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct energy_watch {
   // Set by the caller.
@@ -23,10 +28,10 @@ struct energy_watch {
   bool on_thread;
   struct arena *arena;
 
-  // After energy_watch_stop; telemetry keeps its looks.
+  // Set by energy_watch_stop; telemetry keeps its looks.
   struct energy_use use, host_use;
 
-  // Its own.
+  // For energy_watch.c alone.
   struct energy_window window, host_window;
   bool has_window, has_host_window;
   double end_s, next_look_s;
@@ -34,13 +39,13 @@ struct energy_watch {
   atomic_bool is_over, is_stopped;
 };
 
-// Waits for edges of the counters and begins. Returns 0, or -1 when no thread could be started.
+// Waits for edges of the counters, and begins. Returns 0, or -1 if no thread could be started.
 int energy_watch_start(struct energy_watch *watch);
 
 // To be called a few times a second while the load runs; true when it may end.
 bool energy_watch_is_over(struct energy_watch *watch);
 
-// Waits for edges and sums up; to be called with the load still running when that is possible.
+// Waits for edges, and sums up; if possible to be called with the load still running.
 void energy_watch_stop(struct energy_watch *watch);
 
 #endif

@@ -1,9 +1,11 @@
 #include "probe/measure/environment.h"
 
+#include "base/arena.h"
 #include "base/version.h"
-#include "probe/meters/meter.h"
+#include "probe/meters/small_file.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +52,8 @@ static const char *read_flags(struct arena *arena) {
 struct measurement_environment environment_read(int threads, const char *kernels_build,
                                                 struct arena *arena) {
   struct utsname system;
-  const char *governor = meter_file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", arena);
+  const char *governor =
+      small_file_text("/sys/devices/system/cpu/cpu0/cpufreq", "scaling_governor", arena);
   double load = NAN;
   if (getloadavg(&load, 1) != 1)
     load = NAN;

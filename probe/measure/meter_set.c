@@ -1,16 +1,21 @@
 #include "probe/measure/meter_set.h"
 
+#include "base/arena.h"
+#include "base/clock.h"
+#include "model/evidence/measurement.h"
+
+#include <stdbool.h>
 #include <string.h>
 
 static bool is_host(const struct device *device) {
   return !strcmp(device->backend->name, "cpu");
 }
 
-static const char *const *addresses_of(const struct device *const *devices, size_t count,
+static const char *const *addresses_of(const struct device *devices, size_t count,
                                        struct arena *arena) {
   const char **addresses = arena_array(arena, count, sizeof *addresses);
   for (size_t i = 0; i < count; i++)
-    addresses[i] = arena_copy(arena, devices[i]->described.pci);
+    addresses[i] = arena_copy(arena, devices[i].described.pci);
   return addresses;
 }
 
@@ -26,27 +31,21 @@ static void open_telemetry(struct telemetry *telemetry, const struct device *dev
                                     .arena = arena};
 }
 
-void meter_set_open_all(struct meter_set *set, const struct device *const *devices, size_t count,
-                        const struct meter_roots *roots, const struct clock *clock,
-                        struct arena *arena) {
+void meter_set_open(struct meter_set *set, const struct device *devices, size_t count,
+                    const struct meter_roots *roots, const struct clock *clock,
+                    struct arena *arena) {
   *set = (struct meter_set){.telemetry = arena_array(arena, count, sizeof *set->telemetry),
                             .telemetry_count = count,
                             .devices = addresses_of(devices, count, arena)};
   for (size_t i = 0; i < count; i++)
-    open_telemetry(&set->telemetry[i], devices[i], set->devices[i], roots, clock, arena);
-  if (is_host(devices[0])) {
+    open_telemetry(&set->telemetry[i], &devices[i], set->devices[i], roots, clock, arena);
+  if (is_host(&devices[0])) {
     meter_open(&set->device, roots, clock, arena);
     set->host = (struct meter){.name = "", .why = ""};
     return;
   }
   meter_open_devices(&set->device, set->devices, count, roots, clock, arena);
   meter_open(&set->host, roots, clock, arena);
-}
-
-void meter_set_open(struct meter_set *set, const struct device *device,
-                    const struct meter_roots *roots, const struct clock *clock,
-                    struct arena *arena) {
-  meter_set_open_all(set, &device, 1, roots, clock, arena);
 }
 
 void meter_set_close(struct meter_set *set) {

@@ -1,27 +1,27 @@
-// meter_set: what devices are watched by: their own meter, the host's beside it, their telemetry.
+// meter_set: everything that watches some devices: their own meter, the host's, their telemetry.
 #ifndef PERTOKEN_PROBE_MEASURE_METER_SET_H
 #define PERTOKEN_PROBE_MEASURE_METER_SET_H
 
+#include "base/arena.h"
+#include "base/clock.h"
 #include "probe/devices/device.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/telemetry.h"
 
+#include <stddef.h>
+
 struct meter_set {
-  struct meter device, host;   // of a CPU, the first is the machine's and the second is none
+  struct meter device, host;   // for a CPU the first is the machine's, and the second none
   struct telemetry *telemetry; // [telemetry_count], of each device, in their order
   size_t telemetry_count;
-  const char *const *devices; // PCI addresses of what `device` meters
+  const char *const *devices; // [telemetry_count], PCI addresses of what `device` meters
 };
 
-// Never fails: what is not there is none, and says why. The set must not be moved while open.
-void meter_set_open(struct meter_set *set, const struct device *device,
+// Opens what watches `count` devices of one vendor; watts that they share are counted once. Never
+// fails: what is not there is "none: WHY". The set must not be moved while it is open.
+void meter_set_open(struct meter_set *set, const struct device *devices, size_t count,
                     const struct meter_roots *roots, const struct clock *clock,
                     struct arena *arena);
-
-// The same for several devices of one vendor: watts that they share are counted once.
-void meter_set_open_all(struct meter_set *set, const struct device *const *devices, size_t count,
-                        const struct meter_roots *roots, const struct clock *clock,
-                        struct arena *arena);
 
 void meter_set_close(struct meter_set *set);
 

@@ -1,6 +1,9 @@
 #include "probe/measure/power_readings.h"
 
+#include "base/arena.h"
+
 #include <math.h>
+#include <stddef.h>
 
 // The mean that is being joined.
 struct joining {
@@ -8,7 +11,7 @@ struct joining {
   double *end_s, *power_w;
   double start_s;        // of the window
   double begin_s, now_s; // of the mean
-  double joules, shortest_s;
+  double joules, min_s;
 };
 
 static void add(struct joining *joining, double end_s, double power_w) {
@@ -19,13 +22,13 @@ static void add(struct joining *joining, double end_s, double power_w) {
   joining->joules = 0;
 }
 
-// Too short a mean is joined with the one before, unless that is a gap.
+// A mean over too short a time is joined with the one before it, unless that is a gap.
 static void finish(struct joining *joining) {
   const size_t count = joining->window->count;
   const double seconds = joining->now_s - joining->begin_s;
   if (!(seconds > 0))
     return;
-  if (seconds >= joining->shortest_s || !count || isnan(joining->power_w[count - 1])) {
+  if (seconds >= joining->min_s || !count || isnan(joining->power_w[count - 1])) {
     add(joining, joining->now_s, joining->joules / seconds);
     return;
   }
@@ -46,7 +49,7 @@ static void join(struct joining *joining, const struct meter_reading *a,
   }
   joining->joules += sensed ? seconds * (a->watts + b->watts) / 2 : b->joules - a->joules;
   joining->now_s = b->time_s;
-  if (joining->now_s - joining->begin_s >= joining->shortest_s)
+  if (joining->now_s - joining->begin_s >= joining->min_s)
     finish(joining);
 }
 
@@ -63,7 +66,7 @@ struct measurement_window power_readings(const struct meter_reading *readings, s
       .start_s = readings[0].time_s,
       .begin_s = readings[0].time_s,
       .now_s = readings[0].time_s,
-      .shortest_s = fmax(seconds / MEASUREMENT_READINGS, MEASUREMENT_READING_S),
+      .min_s = fmax(seconds / MEASUREMENT_READINGS, MEASUREMENT_READING_S),
   };
   for (size_t i = 1; i < count; i++)
     join(&joining, &readings[i - 1], &readings[i], sensed);

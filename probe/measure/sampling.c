@@ -1,11 +1,18 @@
 #include "probe/measure/sampling.h"
 
+#include "base/arena.h"
+#include "base/clock.h"
+#include "kernels/decode.h"
+
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 static const double warm_chunk_s = 0.05;
 static const double warm_limit_s = 3;
-static const double warm_share = 0.01; // three chunks as alike as this are settled
-enum { fewest_samples = 10, most_steps = 200 };
+static const double warm_share = 0.01; // three chunks this close together are settled
+enum { MIN_SAMPLES = 10 };
 
 // Seconds per step of `steps` steps.
 static enum decode_status time_steps(const struct sampling *sampling, int steps, double *seconds) {
@@ -16,36 +23,30 @@ static enum decode_status time_steps(const struct sampling *sampling, int steps,
   return status == DECODE_OK && !(*seconds > 0) ? DECODE_FAILED : status;
 }
 
-static int steps_for(double seconds, double step_s) {
-  const double steps = ceil(seconds / step_s);
-  return steps < 1 ? 1 : steps > most_steps ? most_steps : (int)steps;
-}
-
 enum decode_status sampling_warm_up(struct sampling *sampling) {
   const struct clock *clock = sampling->protocol->clock;
   const double end = clock_now(clock) + warm_limit_s;
   double step_s, last[2] = {0, 0};
   enum decode_status status = time_steps(sampling, 1, &step_s);
   while (status == DECODE_OK && clock_now(clock) < end && !*sampling->protocol->stop) {
-    status = time_steps(sampling, steps_for(warm_chunk_s, step_s), &step_s);
+    status = time_steps(sampling, protocol_steps(warm_chunk_s, step_s), &step_s);
     if (fabs(step_s / last[0] - 1) < warm_share && fabs(step_s / last[1] - 1) < warm_share)
       break;
     last[0] = last[1];
     last[1] = step_s;
   }
-  sampling->steps = steps_for(PROTOCOL_SAMPLE_S, step_s);
+  sampling->steps = protocol_steps(PROTOCOL_SAMPLE_S, step_s);
   return status;
 }
 
-static void grow(struct sampling *sampling) {
-  if (sampling->count < sampling->capacity)
-    return;
+static void keep(struct sampling *sampling, double step_s, double share) {
   struct arena *arena = sampling->protocol->arena;
-  const size_t old = sampling->capacity, new = old ? 2 * old : 64;
-  sampling->samples = arena_grow(arena, sampling->samples, old, new, sizeof(double));
-  sampling->shares = arena_grow(arena, sampling->shares, old, new, sizeof(double));
-  sampling->sorted = arena_array(arena, new, sizeof(double));
-  sampling->capacity = new;
+  const size_t count = sampling->count++;
+  sampling->samples = arena_room(arena, sampling->samples, count, sizeof(double));
+  sampling->shares = arena_room(arena, sampling->shares, count, sizeof(double));
+  sampling->sorted = arena_room(arena, sampling->sorted, count, sizeof(double));
+  sampling->samples[count] = step_s;
+  sampling->shares[count] = share;
 }
 
 static void report(const struct sampling *sampling) {
@@ -54,16 +55,15 @@ static void report(const struct sampling *sampling) {
   if (!protocol->progress)
     return;
   const double width = (summary->high - summary->low) / 2 / summary->median;
-  const char *interval =
-      isinf(width)
-          ? ""
-          : arena_printf(protocol->arena, width < 0.995 ? " +-%.2g %%" : " +-%.0f %%", 100 * width);
+  const char *format = width < 0.995 ? " +-%.2g %%" : " +-%.0f %%";
+  const char *interval = isinf(width) ? "" : arena_printf(protocol->arena, format, 100 * width);
   protocol->progress(arena_printf(protocol->arena, "%s: %.4g token/s%s, %zu sample%s",
                                   sampling->label, sampling->batch / summary->median, interval,
                                   sampling->count, sampling->count == 1 ? "" : "s"));
 }
 
-// One sample, between two reads of memory: *read_s is of the one before, then of the one after.
+// One sample, between two reads of memory: *read_s is the time of the read before it, then of the
+// one after it.
 static enum decode_status take(struct sampling *sampling, uint64_t bytes, double *read_s) {
   const struct calibration *calibration = sampling->calibration;
   double step_s, after_s;
@@ -72,16 +72,13 @@ static enum decode_status take(struct sampling *sampling, uint64_t bytes, double
     status = calibration_read(calibration, &after_s);
   if (status != DECODE_OK)
     return status;
-  grow(sampling);
   const double bandwidth = (double)calibration->bytes / ((*read_s + after_s) / 2);
-  sampling->samples[sampling->count] = step_s;
-  sampling->shares[sampling->count] = (double)bytes / step_s / bandwidth;
-  sampling->count++;
+  keep(sampling, step_s, (double)bytes / step_s / bandwidth);
   *read_s = after_s;
   return DECODE_OK;
 }
 
-// Sorting is not free: the rule is looked at once for every twentieth more samples.
+// Sorting is not free: the rule is checked after every 5 % more samples.
 static bool is_time_to_look(size_t count, size_t *next) {
   if (count < *next)
     return false;
@@ -97,13 +94,13 @@ enum decode_status sampling_run(struct sampling *sampling, uint64_t bytes) {
   enum decode_status status = calibration_read(sampling->calibration, &read_s);
   while (status == DECODE_OK && !*protocol->stop) {
     status = take(sampling, bytes, &read_s);
-    const bool over = clock_now(protocol->clock) >= end && sampling->count >= STATISTICS_FEWEST;
+    const bool over = clock_now(protocol->clock) >= end && sampling->count >= MIN_MEDIAN_SAMPLES;
     if (status != DECODE_OK || (!is_time_to_look(sampling->count, &next) && !over))
       continue;
     sampling->summary = summarise(sampling->samples, sampling->count, sampling->sorted);
     sampling->settled = is_settled(&sampling->summary, PROTOCOL_SETTLED);
     report(sampling);
-    if (over || (sampling->settled && sampling->count >= fewest_samples))
+    if (over || (sampling->settled && sampling->count >= MIN_SAMPLES))
       break;
   }
   return status;

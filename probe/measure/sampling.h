@@ -1,10 +1,15 @@
-// sampling: the timings of one decode state, each step beside a read of memory.
+// sampling: timings of one decode state, alternating with reads of memory.
 #ifndef PERTOKEN_PROBE_MEASURE_SAMPLING_H
 #define PERTOKEN_PROBE_MEASURE_SAMPLING_H
 
 #include "base/statistics.h"
+#include "kernels/decode.h"
 #include "probe/measure/calibration.h"
 #include "probe/measure/protocol.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct sampling {
   const struct protocol *protocol;
@@ -13,18 +18,20 @@ struct sampling {
   const char *label; // for progress
   int batch;
   int steps;       // of a sample
-  double *samples; // seconds per step
-  double *shares;  // bytes per step and second over the bandwidth of the reads around it
-  double *sorted;  // room to work in
-  size_t count, capacity;
-  struct summary summary;
+  double *samples; // [count], seconds per step
+  double *shares;  // [count], bytes per step and second over the bandwidth of the reads around it
+  double *sorted;  // [count], scratch space
+  size_t count;
+  struct summary summary; // of the samples
   bool settled;
 };
 
-// Runs until the speed has settled, and finds how many steps a sample takes.
+// Runs until the speed has settled, for 3 s at most, and sets `steps`. The caller has set
+// everything down to `batch`.
 enum decode_status sampling_warm_up(struct sampling *sampling);
 
-// Samples until the rule stops it, time is up, or *stop. `bytes` per step, for the shares.
+// Samples until the median has settled, protocol->time_s is up, or *stop. `bytes` of a step, for
+// the shares.
 enum decode_status sampling_run(struct sampling *sampling, uint64_t bytes);
 
 #endif

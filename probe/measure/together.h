@@ -1,28 +1,34 @@
-// together: the same workload on several devices at once, each with a model of its own (data
-// parallel): what each decodes meanwhile, and what all of them draw.
+// together: the same trial on several devices at once, each with a model of its own (data
+// parallel): what each of them decodes, and what all of them draw.
 //
-// Every device was verified and measured alone before. Each runs on a thread of its own and never
-// waits for another. Rates are of the time in which all of them ran, under the meter where there is
-// one.
+// Every device has been verified and measured alone before. Each runs on a thread of its own and
+// never waits for another. Rates are of the time in which all of them ran, under the meter if there
+// is one.
 #ifndef PERTOKEN_PROBE_MEASURE_TOGETHER_H
 #define PERTOKEN_PROBE_MEASURE_TOGETHER_H
 
+#include "model/evidence/measurement.h"
+#include "probe/devices/device.h"
 #include "probe/measure/protocol.h"
+#include "probe/measure/trial.h"
+
+#include <stddef.h>
 
 struct together {
-  double *tokens_per_s; // [count], of each device
-  double total, slowest, fastest;
-  double load_power_w, host_load_power_w; // NAN when not measured
+  double *tokens_per_s;                   // [count], of each device
+  double total, slowest, fastest;         // of these
+  double load_power_w, host_load_power_w; // NAN: not measured
   double window_s;
   const struct measurement_telemetry *telemetry; // [count], of each device
 };
 
-// protocol: clock, meter (of all the devices), host, telemetry (of each of them), energy_s, stop,
-// progress, arena and diagnostics count. step_s [count]: about what a step takes on each. The
-// devices may be of several backends.
+// Of the protocol, the clock, the meter (of all the devices), host, telemetry (of each of them),
+// energy_s, stop, progress, arena and diagnostics are used. step_s [count]: roughly what a step
+// takes on each. The devices may belong to several backends. What *out points to is in the
+// protocol's arena. Failures are reported.
 enum protocol_outcome together_measure(const struct protocol *protocol,
                                        const struct device *devices, size_t count,
-                                       const struct workload *workload, const double *step_s,
+                                       const struct trial *trial, const double *step_s,
                                        struct together *out);
 
 #endif

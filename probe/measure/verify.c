@@ -4,11 +4,12 @@
 #include "kernels/reference.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-enum { most_context = 1024, small_vocab = 8192, few_rows = 4, most_layers = 2 };
+enum { MAX_CONTEXT = 1024, MAX_VOCAB = 8192, MAX_ROWS = 4, MAX_LAYERS = 2 };
 
-// Seconds that the oracle takes for a weight, and for a weight and row of the batch, roughly.
+// Roughly what the oracle takes for a weight, and for a weight and a row of the batch.
 static const double weight_s = 3.5e-9, product_s = 0.6e-9;
 static const double patience_s = 8;
 
@@ -30,20 +31,20 @@ static double oracle_seconds(const struct decode_request *request) {
 
 struct decode_request verify_request(const struct decode_request *request) {
   struct decode_request small = *request;
-  small.shape.layers = least(request->shape.layers, most_layers);
-  small.context = least(request->context, most_context);
+  small.shape.layers = least(request->shape.layers, MAX_LAYERS);
+  small.context = least(request->context, MAX_CONTEXT);
   if (oracle_seconds(&small) > patience_s)
     small.shape.vocab =
-        least(small.shape.vocab, small_vocab - small_vocab % (small.ranks > 1 ? small.ranks : 1));
+        least(small.shape.vocab, MAX_VOCAB - MAX_VOCAB % (small.ranks > 1 ? small.ranks : 1));
   if (oracle_seconds(&small) > patience_s)
     small.shape.layers = 1;
   if (oracle_seconds(&small) > patience_s)
-    small.batch = least(small.batch, few_rows);
+    small.batch = least(small.batch, MAX_ROWS);
   return small;
 }
 
-// What a comparison needs; all of it is undone by finish.
-struct comparison {
+// The device and the oracle, in step; all of it is undone by finish.
+struct pairing {
   const struct decode_backend *backend;
   struct decode_request request;
   struct decode_state *state;
@@ -55,66 +56,66 @@ struct comparison {
   struct measurement_verification *out;
 };
 
-static enum decode_status begin(struct comparison *comparison, int device) {
-  const struct decode_request *request = &comparison->request;
+static enum decode_status begin(struct pairing *pairing, int device) {
+  const struct decode_request *request = &pairing->request;
   const size_t rows = (size_t)request->batch;
   enum decode_status status = DECODE_OK;
-  comparison->logits = malloc(rows * (size_t)request->shape.vocab * sizeof *comparison->logits);
-  comparison->tokens = malloc(rows * sizeof *comparison->tokens);
-  if (!comparison->logits || !comparison->tokens)
+  pairing->logits = malloc(rows * (size_t)request->shape.vocab * sizeof *pairing->logits);
+  pairing->tokens = malloc(rows * sizeof *pairing->tokens);
+  if (!pairing->logits || !pairing->tokens)
     return DECODE_NO_MEMORY;
-  comparison->reference = reference_create(request, &status);
-  if (!comparison->reference)
+  pairing->reference = reference_create(request, &status);
+  if (!pairing->reference)
     return status;
-  comparison->state = comparison->backend->create(device, request, &status);
-  return comparison->state ? DECODE_OK : status;
+  pairing->state = pairing->backend->create(device, request, &status);
+  return pairing->state ? DECODE_OK : status;
 }
 
-static void finish(struct comparison *comparison) {
-  if (comparison->state)
-    comparison->backend->destroy(comparison->state);
-  reference_destroy(comparison->reference);
-  free(comparison->logits);
-  free(comparison->tokens);
+static void finish(struct pairing *pairing) {
+  if (pairing->state)
+    pairing->backend->destroy(pairing->state);
+  reference_destroy(pairing->reference);
+  free(pairing->logits);
+  free(pairing->tokens);
 }
 
-// What the device does not write must not look right.
-static void poison(struct comparison *comparison) {
-  const size_t rows = (size_t)comparison->request.batch;
-  const size_t count = rows * (size_t)comparison->request.shape.vocab;
+// What the device fails to write must not look right.
+static void poison(struct pairing *pairing) {
+  const size_t rows = (size_t)pairing->request.batch;
+  const size_t count = rows * (size_t)pairing->request.shape.vocab;
   for (size_t i = 0; i < count; i++)
-    comparison->logits[i] = NAN;
+    pairing->logits[i] = NAN;
   for (size_t i = 0; i < rows; i++)
-    comparison->tokens[i] = -1;
+    pairing->tokens[i] = -1;
 }
 
-static enum decode_status step(struct comparison *comparison) {
-  poison(comparison);
-  enum decode_status status = comparison->backend->run(comparison->state, 1);
+static enum decode_status step(struct pairing *pairing) {
+  poison(pairing);
+  enum decode_status status = pairing->backend->run(pairing->state, 1);
   if (status == DECODE_OK)
-    status = comparison->backend->logits(comparison->state, comparison->logits);
+    status = pairing->backend->logits(pairing->state, pairing->logits);
   if (status == DECODE_OK)
-    status = comparison->backend->tokens(comparison->state, comparison->tokens);
+    status = pairing->backend->tokens(pairing->state, pairing->tokens);
   return status;
 }
 
-static void note_tokens(struct comparison *comparison) {
-  const char *text = comparison->sampled;
-  for (int i = 0; i < comparison->request.batch; i++)
-    text = arena_printf(comparison->arena, "%s%s%d", text, *text ? "," : "", comparison->tokens[i]);
-  comparison->sampled = text;
+static void note_tokens(struct pairing *pairing) {
+  const char *text = pairing->sampled;
+  for (int i = 0; i < pairing->request.batch; i++)
+    text = arena_printf(pairing->arena, "%s%s%d", text, *text ? "," : "", pairing->tokens[i]);
+  pairing->sampled = text;
 }
 
-// One step on both from the same tokens. False ends the comparison.
-static bool compare(struct comparison *comparison, bool *passed) {
-  reference_step(comparison->reference);
+// One step on both from the same tokens. False ends the pairing.
+static bool compare(struct pairing *pairing, bool *passed) {
+  reference_step(pairing->reference);
   const struct reference_verdict verdict = reference_check(
-      comparison->reference, comparison->logits, comparison->tokens, comparison->out->tolerance);
+      pairing->reference, pairing->logits, pairing->tokens, pairing->out->tolerance);
   const double error = fmax(verdict.error, verdict.shortfall);
-  comparison->out->max_error = fmax(comparison->out->max_error, error);
-  note_tokens(comparison);
+  pairing->out->max_error = fmax(pairing->out->max_error, error);
+  note_tokens(pairing);
   *passed = verdict.pass;
-  return verdict.pass && reference_set_tokens(comparison->reference, comparison->tokens) == 0;
+  return verdict.pass && reference_set_tokens(pairing->reference, pairing->tokens) == 0;
 }
 
 static const char *describe(const struct decode_request *full, const struct decode_request *small,
@@ -128,13 +129,13 @@ static const char *describe(const struct decode_request *full, const struct deco
                       steps, steps == 1 ? "" : "s");
 }
 
-static enum decode_status compare_steps(struct comparison *comparison, int steps,
+static enum decode_status compare_steps(struct pairing *pairing, int steps,
                                         const volatile sig_atomic_t *stop, bool *passed) {
   for (int i = 0; i < steps; i++) {
-    const enum decode_status status = step(comparison);
+    const enum decode_status status = step(pairing);
     if (status != DECODE_OK)
       return status;
-    if (*stop || !compare(comparison, passed))
+    if (*stop || !compare(pairing, passed))
       break;
   }
   *passed = *passed && !*stop;
@@ -144,24 +145,23 @@ static enum decode_status compare_steps(struct comparison *comparison, int steps
 enum decode_status verify(const struct decode_backend *backend, int device,
                           const struct decode_request *request, const volatile sig_atomic_t *stop,
                           struct arena *arena, struct measurement_verification *out, bool *passed) {
-  struct comparison comparison = {.backend = backend,
-                                  .request = verify_request(request),
-                                  .sampled = "",
-                                  .arena = arena,
-                                  .out = out};
-  const int steps = oracle_seconds(&comparison.request) < patience_s / 2 ? 2 : 1;
+  struct pairing pairing = {.backend = backend,
+                            .request = verify_request(request),
+                            .sampled = "",
+                            .arena = arena,
+                            .out = out};
+  const int steps = oracle_seconds(&pairing.request) < patience_s / 2 ? 2 : 1;
   *passed = false;
   *out = (struct measurement_verification){
-      .what = describe(request, &comparison.request, steps, arena),
+      .what = describe(request, &pairing.request, steps, arena),
       .tolerance = reference_tolerance(&request->types),
       .token_checksum = "",
   };
-  enum decode_status status = begin(&comparison, device);
+  enum decode_status status = begin(&pairing, device);
   if (status == DECODE_OK)
-    status = compare_steps(&comparison, steps, stop, passed);
-  finish(&comparison);
+    status = compare_steps(&pairing, steps, stop, passed);
+  finish(&pairing);
   if (status == DECODE_OK)
-    out->token_checksum =
-        source_sha256(source_from_text("tokens", comparison.sampled, arena), arena);
+    out->token_checksum = source_sha256(source_from_text("tokens", pairing.sampled, arena), arena);
   return status;
 }

@@ -1,6 +1,6 @@
 #include "probe/meters/address.h"
 
-#include "probe/meters/meter.h"
+#include "probe/meters/small_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ unsigned meter_address_vendor(const char *root, const char *text, struct arena *
   struct meter_address address;
   if (!root || !meter_address_parse(text, &address))
     return 0;
-  const char *vendor = meter_file(
-      arena_printf(arena, "%s/%s/vendor", root, meter_address_text(&address, arena)), arena);
+  const char *vendor = small_file_text(
+      arena_printf(arena, "%s/%s", root, meter_address_text(&address, arena)), "vendor", arena);
   return vendor ? (unsigned)strtoul(vendor, NULL, 16) : 0;
 }

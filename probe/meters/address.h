@@ -12,20 +12,21 @@ struct meter_address {
   unsigned domain, bus, device, function;
 };
 
-// "0000:17:00.0", also with a domain of eight digits as NVML writes it, or none ("17:00.0").
+// Reads "0000:17:00.0", with a domain of eight digits as NVML writes it, or with none ("17:00.0").
+// False, and *out zero or partly set, for anything else.
 bool meter_address_parse(const char *text, struct meter_address *out);
 
 // "0000:17:00.0", as sysfs names it.
 const char *meter_address_text(const struct meter_address *address, struct arena *arena);
 
-// Whether both are on one physical device: partitions of an AMD accelerator differ in the function
-// alone.
+// Whether both are on one physical device: partitions of an AMD accelerator differ only in the
+// function.
 bool meter_address_shares_socket(const struct meter_address *a, const struct meter_address *b);
 
 // Negative, 0 or positive, as strcmp.
 int meter_address_compare(const struct meter_address *a, const struct meter_address *b);
 
-// The PCI vendor that the kernel tells under `root` ("/sys/bus/pci/devices"), 0 when it does not.
+// The PCI vendor according to the kernel, under `root` ("/sys/bus/pci/devices"); 0: unknown.
 unsigned meter_address_vendor(const char *root, const char *text, struct arena *arena);
 
 #endif

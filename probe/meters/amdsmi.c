@@ -1,11 +1,18 @@
 // AMD accelerators by AMD SMI (rocm.docs.amd.com/projects/amdsmi, C library; amdsmi.h of ROCm 5.7
 // to 7.2). Only calls whose arguments did not change between these versions are used: scalars, and
 // gpu_metrics, which grows at its end.
+#include "base/arena.h"
+#include "probe/meters/address.h"
 #include "probe/meters/amd.h"
+#include "probe/meters/gpu_metrics.h"
+#include "probe/meters/kinds.h"
 #include "probe/meters/library.h"
+#include "probe/meters/meter.h"
 
-#include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { AMDSMI_DONE = 0, AMDSMI_NO_PERM = 10 }; // amdsmi_status_t
@@ -23,7 +30,7 @@ struct functions {
   // amdsmi_bdf_t: function 3 bits, device 5, bus 8, domain 48, lowest first.
   int (*bdf)(processor processor, uint64_t *bdf);
   int (*energy)(processor processor, uint64_t *count, float *resolution_uj, uint64_t *time_ns);
-  int (*metrics)(processor processor, union amd_metrics_room *metrics);
+  int (*metrics)(processor processor, union gpu_metrics_room *metrics);
   int (*compute_partition)(processor processor, char *text, uint32_t length);
   int (*memory_partition)(processor processor, char *text, uint32_t length);
   int (*ecc)(processor processor, uint64_t *blocks);
@@ -32,7 +39,7 @@ struct functions {
 
 struct library {
   struct functions call;
-  processor list[AMD_MOST_DEVICES];
+  processor list[MAX_AMD_DEVICES];
 };
 
 static const char *const library_names[] = {"libamd_smi.so",
@@ -66,8 +73,8 @@ static enum meter_status refuse(struct amd *amd, int status) {
   return status == AMDSMI_NO_PERM ? METER_FORBIDDEN : METER_ABSENT;
 }
 
-// The library's shutting down is for the whole process, however often it was started
-// (amdsmi_shut_down in amd_smi.cc): the last who uses it does it.
+// The library shuts down for the whole process, however often it was initialised (amdsmi_shut_down
+// in amd_smi.cc): so its last user does it.
 static struct {
   pthread_mutex_t mutex;
   unsigned count;
@@ -91,10 +98,10 @@ static void stop(const struct functions *call) {
 static int add_processors(struct amd *amd, socket_handle one) {
   struct library *library = amd->own;
   const struct functions *call = &library->call;
-  processor list[AMD_MOST_DEVICES];
-  uint32_t count = AMD_MOST_DEVICES;
+  processor list[MAX_AMD_DEVICES];
+  uint32_t count = MAX_AMD_DEVICES;
   int status = call->processors(one, &count, list);
-  for (uint32_t i = 0; status == AMDSMI_DONE && i < count && amd->count < AMD_MOST_DEVICES; i++) {
+  for (uint32_t i = 0; status == AMDSMI_DONE && i < count && amd->count < MAX_AMD_DEVICES; i++) {
     uint64_t bdf;
     status = call->bdf(list[i], &bdf);
     library->list[amd->count] = list[i];
@@ -117,8 +124,8 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
   int status = start(&library->call);
   if (status != AMDSMI_DONE)
     return refuse(amd, status);
-  socket_handle sockets[AMD_MOST_DEVICES];
-  uint32_t count = AMD_MOST_DEVICES;
+  socket_handle sockets[MAX_AMD_DEVICES];
+  uint32_t count = MAX_AMD_DEVICES;
   status = library->call.sockets(&count, sockets);
   for (uint32_t i = 0; status == AMDSMI_DONE && i < count; i++)
     status = add_processors(amd, sockets[i]);
@@ -131,16 +138,16 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
 
 static int smi_look(struct amd *amd, size_t index, struct amd_look *look) {
   const struct library *library = amd->own;
-  union amd_metrics_room room;
+  union gpu_metrics_room room;
   float resolution_uj = 0;
   uint64_t counter = 0, time_ns;
   memset(&room, 0xff, sizeof room);
   const int energy = library->call.energy(library->list[index], &counter, &resolution_uj, &time_ns);
   if (energy == AMDSMI_DONE)
-    amd_look_at_counter(counter, resolution_uj, look);
+    gpu_metrics_counter(counter, resolution_uj, look);
   const int metrics = library->call.metrics(library->list[index], &room);
   if (metrics == AMDSMI_DONE)
-    amd_look_at_metrics(&room.head, look);
+    gpu_metrics_look(&room.head, look);
   if (look->has_counter || metrics == AMDSMI_DONE)
     return 0;
   refuse(amd, energy == AMDSMI_DONE ? metrics : energy);
@@ -163,7 +170,7 @@ static void smi_state(struct amd *amd, size_t index, struct amd_state *state) {
   uint32_t count = 0; // asks for the number alone
   state->compute_partition = text_of(amd, call->compute_partition, one);
   state->memory_partition = text_of(amd, call->memory_partition, one);
-  state->ecc = call->ecc && call->ecc(one, &blocks) == AMDSMI_DONE ? amd_ecc_text(blocks) : "";
+  state->ecc = call->ecc && call->ecc(one, &blocks) == AMDSMI_DONE ? gpu_metrics_ecc(blocks) : "";
   char none[8192];
   const bool listed = call->process_list && call->process_list(one, &count, none) == AMDSMI_DONE;
   state->processes = listed ? (int)count : -1;

@@ -1,16 +1,23 @@
-// AMD accelerators by what the kernel's amdgpu driver shows in sysfs
+// AMD accelerators as the kernel's amdgpu driver shows them in sysfs
 // (Documentation/gpu/amdgpu/thermal.rst, Documentation/hwmon/sysfs-interface.rst): microwatts,
-// microjoules where there are any, millidegrees, hertz.
-#include "probe/meters/amd.h"
+// microjoules if there are any, millidegrees, hertz.
+#include "probe/meters/hwmon.h"
+
+#include "base/arena.h"
+#include "probe/meters/address.h"
+#include "probe/meters/kinds.h"
+#include "probe/meters/meter.h"
+#include "probe/meters/small_file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct sensors {
-  const char *directory[AMD_MOST_DEVICES];
+  const char *directory[MAX_AMD_DEVICES];
 };
 
 static int is_sensor_directory(const struct dirent *entry) {
@@ -22,58 +29,47 @@ static int is_device(const struct dirent *entry) {
   return meter_address_parse(entry->d_name, &address);
 }
 
-static void free_entries(struct dirent **entries, int count) {
-  for (int i = 0; i < count; i++)
-    free(entries[i]);
-  if (count >= 0)
-    free(entries);
-}
-
-const char *amd_sysfs_sensors(const struct meter_roots *roots, const struct meter_address *address,
-                              struct arena *arena) {
-  struct dirent **entries;
+const char *hwmon_sensors(const struct meter_roots *roots, const struct meter_address *address,
+                          struct arena *arena) {
+  size_t count;
   const char *above =
       arena_printf(arena, "%s/%s/hwmon", roots->pci, meter_address_text(address, arena));
-  const int count = scandir(above, &entries, is_sensor_directory, alphasort);
-  const char *found = count > 0 ? arena_printf(arena, "%s/%s", above, entries[0]->d_name) : NULL;
-  free_entries(entries, count);
-  return found;
+  const char **found = small_file_list(above, is_sensor_directory, &count, arena);
+  return count ? found[0] : NULL;
 }
 
-const char *amd_sysfs_text(const struct amd *amd, size_t index, const char *file) {
+const char *hwmon_text(const struct amd *amd, size_t index, const char *file) {
   const char *device = meter_address_text(&amd->addresses[index], amd->arena);
   const char *text =
-      meter_file(arena_printf(amd->arena, "%s/%s/%s", amd->roots->pci, device, file), amd->arena);
+      small_file_text(arena_printf(amd->arena, "%s/%s", amd->roots->pci, device), file, amd->arena);
   return text ? text : "";
 }
 
 static double sensor(const struct amd *amd, size_t index, const char *file) {
   const struct sensors *sensors = amd->own;
-  return meter_number(arena_printf(amd->arena, "%s/%s", sensors->directory[index], file));
+  return small_file_number(sensors->directory[index], file, amd->arena);
 }
 
 static enum meter_status sysfs_open(struct amd *amd, const struct meter_roots *roots) {
-  struct dirent **entries;
+  size_t count;
   struct sensors *sensors = arena_alloc(amd->arena, sizeof *sensors);
   amd->own = sensors;
-  const int count = scandir(roots->pci, &entries, is_device, alphasort);
-  if (count < 0) {
+  const char **devices = small_file_list(roots->pci, is_device, &count, amd->arena);
+  if (!devices) {
     amd->why = arena_printf(amd->arena, "amdgpu-hwmon: %s: %s", roots->pci, strerror(errno));
     return errno == EACCES ? METER_FORBIDDEN : METER_ABSENT;
   }
-  for (int i = 0; i < count && amd->count < AMD_MOST_DEVICES; i++) {
+  for (size_t i = 0; i < count && amd->count < MAX_AMD_DEVICES; i++) {
+    const char *name = strrchr(devices[i], '/') + 1;
     struct meter_address *address = &amd->addresses[amd->count];
-    if (meter_address_vendor(roots->pci, entries[i]->d_name, amd->arena) != VENDOR_AMD ||
-        !meter_address_parse(entries[i]->d_name, address))
+    if (meter_address_vendor(roots->pci, name, amd->arena) != VENDOR_AMD ||
+        !meter_address_parse(name, address))
       continue;
-    const char *directory = amd_sysfs_sensors(roots, address, amd->arena);
-    if (!directory)
-      continue;
-    const char *driver = meter_file(arena_printf(amd->arena, "%s/name", directory), amd->arena);
+    const char *directory = hwmon_sensors(roots, address, amd->arena);
+    const char *driver = directory ? small_file_text(directory, "name", amd->arena) : NULL;
     if (driver && !strcmp(driver, "amdgpu"))
       sensors->directory[amd->count++] = directory;
   }
-  free_entries(entries, count);
   return METER_OK;
 }
 
@@ -81,15 +77,15 @@ static enum meter_status sysfs_open(struct amd *amd, const struct meter_roots *r
 static double temperature(const struct amd *amd, size_t index, const char *label) {
   const struct sensors *sensors = amd->own;
   for (int i = 1; i <= 8; i++) {
-    const char *found = meter_file(
-        arena_printf(amd->arena, "%s/temp%d_label", sensors->directory[index], i), amd->arena);
+    const char *found = small_file_text(sensors->directory[index],
+                                        arena_printf(amd->arena, "temp%d_label", i), amd->arena);
     if (found && !strcmp(found, label))
       return 1e-3 * sensor(amd, index, arena_printf(amd->arena, "temp%d_input", i));
   }
   return NAN;
 }
 
-// power1_input is momentary, where a kernel has it; power1_average is what older devices give.
+// power1_input is momentary, if the kernel has it; power1_average is what older devices report.
 static int sysfs_look(struct amd *amd, size_t index, struct amd_look *look) {
   const double energy_uj = sensor(amd, index, "energy1_input");
   look->has_counter = !isnan(energy_uj);
@@ -111,8 +107,8 @@ static int sysfs_look(struct amd *amd, size_t index, struct amd_look *look) {
 }
 
 static void sysfs_state(struct amd *amd, size_t index, struct amd_state *state) {
-  state->compute_partition = amd_sysfs_text(amd, index, "current_compute_partition");
-  state->memory_partition = amd_sysfs_text(amd, index, "current_memory_partition");
+  state->compute_partition = hwmon_text(amd, index, "current_compute_partition");
+  state->memory_partition = hwmon_text(amd, index, "current_memory_partition");
 }
 
 static void sysfs_close(struct amd *amd) {

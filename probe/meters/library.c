@@ -16,7 +16,7 @@ static void *load(const char *given, const char *const *names, struct arena *are
     if (library)
       return library;
   }
-  *why = arena_printf(arena, "%s is not here", names[0]);
+  *why = arena_printf(arena, "%s was not found", names[0]);
   return NULL;
 }
 

@@ -1,12 +1,9 @@
 #include "probe/meters/meter.h"
 
 #include "probe/meters/address.h"
+#include "probe/meters/kinds.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct meter_roots machine_meters = {
     .powercap = "/sys/class/powercap",
@@ -19,7 +16,7 @@ const struct meter_roots machine_meters = {
 };
 
 const struct meter_kind *const meter_kinds[] = {&meter_powercap, &meter_perf, NULL};
-// Of devices, best first; ends with NULL.
+// Kinds of meter of devices, best first; ends with NULL.
 static const struct meter_kind *const device_kinds[] = {&meter_nvml, &meter_amdsmi, &meter_rocmsmi,
                                                         &meter_hwmon, NULL};
 
@@ -48,7 +45,7 @@ enum meter_status meter_open_kind(struct meter *meter, const struct meter_kind *
   return meter_open_device_kind(meter, kind, NULL, 0, roots, clock, arena);
 }
 
-// The first of the kinds of that vendor, or of all when it is 0.
+// Opens the first of the kinds for that vendor, or of all if it is 0.
 static enum meter_status open_first(struct meter *meter, const struct meter_kind *const *kinds,
                                     unsigned vendor, const char *const *devices, size_t count,
                                     const struct meter_roots *roots, const struct clock *clock,
@@ -67,7 +64,7 @@ static enum meter_status open_first(struct meter *meter, const struct meter_kind
     reasons = arena_printf(arena, "%s%s%s", reasons, *reasons ? "; " : "", meter->why);
   }
   if (!*reasons)
-    reasons = "no meter is known for devices of this vendor";
+    reasons = "no meter is known for this vendor's devices";
   *meter = (struct meter){.why = reasons, .arena = arena, .clock = clock};
   meter->name = arena_printf(arena, "none: %s", reasons);
   return worst;
@@ -95,7 +92,7 @@ enum meter_status meter_open_devices(struct meter *meter, const char *const *dev
   return open_first(meter, device_kinds, vendor, devices, count, roots, clock, arena);
 }
 
-// Trapezoid from the last reading to this one.
+// Adds the trapezoid from the last reading to this one.
 static void integrate(struct meter *meter, struct meter_reading *reading) {
   if (!isnan(meter->integral.watts))
     meter->integral.joules +=
@@ -140,32 +137,4 @@ void meter_close(struct meter *meter) {
   if (meter->kind)
     meter->kind->close(meter);
   meter->kind = NULL;
-}
-
-const char *meter_file(const char *path, struct arena *arena) {
-  char line[256];
-  FILE *file = fopen(path, "re");
-  if (!file)
-    return NULL;
-  errno = EIO;
-  const char *read = fgets(line, sizeof line, file);
-  const int reason = errno;
-  fclose(file);
-  errno = reason;
-  if (!read)
-    return NULL;
-  line[strcspn(line, "\n")] = 0;
-  return arena_copy(arena, line);
-}
-
-double meter_number(const char *path) {
-  char line[64], *end = line;
-  FILE *file = fopen(path, "re");
-  if (!file)
-    return NAN;
-  double value = NAN;
-  if (fgets(line, sizeof line, file))
-    value = strtod(line, &end);
-  fclose(file);
-  return end == line ? NAN : value;
 }

@@ -1,12 +1,16 @@
 // GPUs by NVIDIA's management library: the total-energy counter, which the driver refreshes about
-// every 100 ms, and beside it the instant power. On a superchip (Grace Hopper, Grace Blackwell)
-// both are of the GPU alone; the module's power, CPU and memory included, is read beside them.
+// every 100 ms, and the instant power. On a superchip (Grace Hopper, Grace Blackwell) both are of
+// the GPU alone; the power of the module, CPU and memory included, is read as well.
 #include "probe/meters/nvml.h"
 
+#include "base/arena.h"
 #include "probe/meters/address.h"
+#include "probe/meters/kinds.h"
 #include "probe/meters/library.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct gpu {
   nvml_device handle;
@@ -48,7 +52,7 @@ static const struct meter_symbol symbols[] = {
 
 const char *nvml_error(const struct nvml *nvml, int code) {
   const char *text = nvml->error_string(code);
-  return text ? text : "an error without a name";
+  return text ? text : "an unnamed error";
 }
 
 static enum meter_status status_of(int code) {
@@ -119,14 +123,14 @@ static double watts_of(const struct gpus *gpus, const struct gpu *gpu, enum nvml
   return 1e-3 * nvml_read_field(&gpus->nvml, gpu->handle, NVML_FIELD_POWER_INSTANT, scope);
 }
 
-// What the GPU gives: a meter of several gives what all of them do.
+// A meter of several GPUs reports what all of them report.
 static enum meter_status try_gpu(struct meter *meter, struct gpu *gpu) {
   struct gpus *gpus = meter->state;
   int code = NVML_NOT_SUPPORTED;
   if (is_split(&gpus->nvml, gpu->handle)) {
     meter->why = arena_printf(meter->arena,
-                              "nvml: %s is split by MIG: its watts are shared by the instances, "
-                              "and none can be said to be one's own",
+                              "nvml: %s is split by MIG: its instances share its watts, which "
+                              "cannot be attributed to one of them",
                               gpu->pci);
     return METER_ABSENT;
   }
@@ -142,8 +146,7 @@ static enum meter_status try_gpu(struct meter *meter, struct gpu *gpu) {
   gpus->has_module = gpus->has_module && watts_of(gpus, gpu, NVML_SCOPE_MODULE) > 0;
   if (gpus->has_counter || gpus->has_instant)
     return METER_OK;
-  meter->why =
-      arena_printf(meter->arena, "nvml: %s gives neither its energy nor its power", gpu->pci);
+  meter->why = arena_printf(meter->arena, "nvml: %s reports neither energy nor power", gpu->pci);
   return METER_ABSENT;
 }
 
@@ -193,8 +196,8 @@ static enum meter_status nvml_meter_open(struct meter *meter, const struct meter
   meter->name = arena_printf(
       meter->arena, "nvml, %zu GPU%s: %s%s%s", gpus->count, gpus->count == 1 ? "" : "s",
       gpus->has_counter ? "total energy" : "instant power integrated, no counter",
-      gpus->has_counter && gpus->has_instant ? ", instant power beside it" : "",
-      gpus->has_module ? "; of the GPU alone, its module's power is recorded beside" : "");
+      gpus->has_counter && gpus->has_instant ? " and instant power" : "",
+      gpus->has_module ? "; of the GPU alone, with its module's power recorded separately" : "");
   return METER_OK;
 }
 

@@ -1,9 +1,10 @@
-// nvml: the functions of NVIDIA's management library that are used, declared here because its
-// header is not part of the CUDA toolkit. Their types, constants and meanings are those of the NVML
-// API Reference Guide (docs.nvidia.com/deploy/nvml-api; nvml.h 13.3.29), named at each.
+// nvml: the functions of NVIDIA's management library that we use, declared here because its header
+// is not part of the CUDA toolkit. Types, constants and meanings are those of the NVML API
+// Reference Guide (docs.nvidia.com/deploy/nvml-api; nvml.h 13.3.29), named at each.
 #ifndef PERTOKEN_PROBE_METERS_NVML_H
 #define PERTOKEN_PROBE_METERS_NVML_H
 
+#include "base/arena.h"
 #include "probe/meters/meter.h"
 
 enum nvml_code { // nvmlReturn_t, "Device Enums"
@@ -84,20 +85,20 @@ struct nvml {
   int (*processes)(nvml_device device, unsigned *count, struct nvml_process *list);
 };
 
-// Loads and initialises the library; NVML counts its initialisations, so each open wants its
-// shutdown. On failure *why is a sentence.
+// Loads and initialises the library; NVML counts its initialisations, so that every open needs a
+// shutdown of its own. On failure *why is a sentence.
 enum meter_status nvml_open(struct nvml *nvml, const struct meter_roots *roots, struct arena *arena,
                             const char **why);
 
-// The device at a PCI address.
+// The device at a PCI address. On failure *why is a sentence.
 enum meter_status nvml_find(const struct nvml *nvml, const char *pci, nvml_device *out,
                             struct arena *arena, const char **why);
 
-// A field's value, NAN when the device does not give it.
+// A field's value in NVML's own unit, NAN if the device does not report it.
 double nvml_read_field(const struct nvml *nvml, nvml_device device, enum nvml_field field,
                        enum nvml_scope scope);
 
-// "no permission" in the library's own words.
+// The error in the library's own words.
 const char *nvml_error(const struct nvml *nvml, int code);
 
 #endif

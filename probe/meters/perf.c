@@ -1,7 +1,10 @@
 // RAPL through perf's event power/energy-pkg/: one counter for each package, opened on the CPUs
 // that the kernel names for it (perf_event_open(2); needs CAP_PERFMON or perf_event_paranoid <= 0).
 // The kernel widens the counter to 64 bits, so it does not wrap.
+#include "base/arena.h"
+#include "probe/meters/kinds.h"
 #include "probe/meters/meter.h"
+#include "probe/meters/small_file.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -11,10 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { most_packages = 64 };
+enum { MAX_PACKAGES = 64 };
 
 struct perf {
-  int fds[most_packages];
+  int fds[MAX_PACKAGES];
   size_t count;
   double scale_j; // joules in one count
 };
@@ -24,24 +27,21 @@ static enum meter_status absent(struct meter *meter, const char *path) {
   return errno == EACCES || errno == EPERM ? METER_FORBIDDEN : METER_ABSENT;
 }
 
-// The number after `prefix` in a file of the event source; 0 or -1.
-static int read_setting(struct meter *meter, const char *root, const char *file, const char *prefix,
-                        int base, unsigned long long *out, enum meter_status *status) {
-  const char *path = arena_printf(meter->arena, "%s/power/%s", root, file);
-  const char *text = meter_file(path, meter->arena);
-  if (!text) {
-    *status = absent(meter, path);
-    return -1;
-  }
+// The number after `prefix` in a file of the event source.
+static enum meter_status read_setting(struct meter *meter, const char *root, const char *file,
+                                      const char *prefix, int base, unsigned long long *out) {
+  const char *path = arena_printf(meter->arena, "%s/%s", root, file);
+  const char *text = small_file_text(root, file, meter->arena);
+  if (!text)
+    return absent(meter, path);
   const size_t length = strlen(prefix);
   char *end = NULL;
   if (strncmp(text, prefix, length) == 0)
     *out = strtoull(text + length, &end, base);
   if (end && end != text + length && !*end)
-    return 0;
+    return METER_OK;
   meter->why = arena_printf(meter->arena, "rapl-perf: %s holds '%s'", path, text);
-  *status = METER_ABSENT;
-  return -1;
+  return METER_ABSENT;
 }
 
 static enum meter_status open_counter(struct meter *meter, uint32_t type, uint64_t event, int cpu) {
@@ -49,7 +49,7 @@ static enum meter_status open_counter(struct meter *meter, uint32_t type, uint64
   struct perf_event_attr attribute = {
       .type = type, .size = sizeof attribute, .config = event, .disabled = 0};
   const long fd = syscall(SYS_perf_event_open, &attribute, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-  if (fd < 0 || perf->count == most_packages)
+  if (fd < 0 || perf->count == MAX_PACKAGES)
     return absent(meter, "power/energy-pkg");
   perf->fds[perf->count++] = (int)fd;
   return METER_OK;
@@ -70,7 +70,7 @@ static enum meter_status open_counters(struct meter *meter, uint32_t type, uint6
     const long first = strtol(cpus, &end, 10);
     const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
     if (end == cpus || (*end && *end != ',') || first < 0 || last < first ||
-        last - first >= most_packages) {
+        last - first >= MAX_PACKAGES) {
       meter->why = "rapl-perf: power/cpumask cannot be read";
       return METER_ABSENT;
     }
@@ -88,14 +88,14 @@ static enum meter_status perf_open(struct meter *meter, const struct meter_roots
   struct perf *perf = arena_alloc(meter->arena, sizeof *perf);
   meter->state = perf;
   unsigned long long type, event;
-  enum meter_status status = METER_OK;
-  const char *root = roots->events;
-  if (read_setting(meter, root, "type", "", 10, &type, &status) ||
-      read_setting(meter, root, "events/energy-pkg", "event=", 0, &event, &status))
+  const char *root = arena_printf(meter->arena, "%s/power", roots->events);
+  enum meter_status status = read_setting(meter, root, "type", "", 10, &type);
+  if (status == METER_OK)
+    status = read_setting(meter, root, "events/energy-pkg", "event=", 0, &event);
+  if (status != METER_OK)
     return status;
-  const char *scale = meter_file(
-      arena_printf(meter->arena, "%s/power/events/energy-pkg.scale", root), meter->arena);
-  const char *cpus = meter_file(arena_printf(meter->arena, "%s/power/cpumask", root), meter->arena);
+  const char *scale = small_file_text(root, "events/energy-pkg.scale", meter->arena);
+  const char *cpus = small_file_text(root, "cpumask", meter->arena);
   perf->scale_j = scale ? strtod(scale, NULL) : 0;
   if (!cpus || !*cpus || !(perf->scale_j > 0)) {
     meter->why = "rapl-perf: power/cpumask or the scale of power/energy-pkg is missing";

@@ -1,7 +1,11 @@
-// RAPL through the kernel's powercap tree: one directory for each package, intel-rapl:N (AMD's are
-// called so too), with the microjoules used and the number at which they start again from 0
+// RAPL through the kernel's powercap tree: a directory for each package, intel-rapl:N (for AMD
+// too), with the microjoules used and the number at which they start again from 0
 // (Documentation/power/powercap/powercap.rst). Since Linux 5.10 only root may read them.
+#include "base/arena.h"
+#include "base/clock.h"
+#include "probe/meters/kinds.h"
 #include "probe/meters/meter.h"
+#include "probe/meters/small_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// No package draws more; a counter left alone for longer than it takes to fill at this rate may
-// have passed its end more than once.
-static const double most_power_w = 1000;
+// No package draws more. A counter left unread for longer than it takes to fill at this power may
+// have wrapped more than once.
+static const double max_power_w = 1000;
 
 struct domain {
   const char *path; // of energy_uj
@@ -42,7 +46,7 @@ static enum meter_status refuse(struct meter *meter, const char *path, int reaso
   return reason == EACCES || reason == EPERM ? METER_FORBIDDEN : METER_ABSENT;
 }
 
-// The counter in joules; false when it cannot be read as a number.
+// The counter in joules; false if it cannot be read as a number.
 static bool read_counter(int fd, double *joules) {
   char text[64];
   const ssize_t length = pread(fd, text, sizeof text - 1, 0);
@@ -57,13 +61,12 @@ static bool read_counter(int fd, double *joules) {
 
 static enum meter_status open_domain(struct meter *meter, const char *zone, struct powercap *all) {
   struct domain domain = {.path = arena_printf(meter->arena, "%s/energy_uj", zone)};
-  const char *name = meter_file(arena_printf(meter->arena, "%s/name", zone), meter->arena);
+  const char *name = small_file_text(zone, "name", meter->arena);
   if (!name || strncmp(name, "package", strlen("package")) != 0)
     return METER_OK; // psys covers the packages and more: never added to them
-  const char *path = arena_printf(meter->arena, "%s/max_energy_range_uj", zone);
-  const char *range = meter_file(path, meter->arena);
+  const char *range = small_file_text(zone, "max_energy_range_uj", meter->arena);
   if (!range)
-    return refuse(meter, path, errno);
+    return refuse(meter, arena_printf(meter->arena, "%s/max_energy_range_uj", zone), errno);
   domain.range_j = 1e-6 * strtod(range, NULL);
   domain.fd = open(domain.path, O_RDONLY | O_CLOEXEC);
   if (domain.fd < 0)
@@ -81,13 +84,12 @@ static void powercap_close(struct meter *meter) {
   all->count = 0;
 }
 
-static enum meter_status open_zones(struct meter *meter, const char *root, struct dirent **entries,
-                                    int count) {
+static enum meter_status open_zones(struct meter *meter, const char *root, const char **zones,
+                                    size_t count) {
   struct powercap *all = meter->state;
-  for (int i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; i++) {
     errno = 0;
-    const char *zone = arena_printf(meter->arena, "%s/%s", root, entries[i]->d_name);
-    const enum meter_status status = open_domain(meter, zone, all);
+    const enum meter_status status = open_domain(meter, zones[i], all);
     if (status != METER_OK)
       return status;
   }
@@ -98,18 +100,15 @@ static enum meter_status open_zones(struct meter *meter, const char *root, struc
 }
 
 static enum meter_status powercap_open(struct meter *meter, const struct meter_roots *roots) {
-  struct dirent **entries;
-  const int count = scandir(roots->powercap, &entries, is_zone, alphasort);
-  if (count < 0)
+  size_t count;
+  const char **zones = small_file_list(roots->powercap, is_zone, &count, meter->arena);
+  if (!zones)
     return refuse(meter, roots->powercap, errno);
   struct powercap *all = arena_alloc(meter->arena, sizeof *all);
-  all->domains = arena_array(meter->arena, (size_t)count + 1, sizeof *all->domains);
+  all->domains = arena_array(meter->arena, count + 1, sizeof *all->domains);
   all->last_s = clock_now(meter->clock);
   meter->state = all;
-  const enum meter_status status = open_zones(meter, roots->powercap, entries, count);
-  for (int i = 0; i < count; i++)
-    free(entries[i]);
-  free(entries);
+  const enum meter_status status = open_zones(meter, roots->powercap, zones, count);
   if (status != METER_OK)
     powercap_close(meter);
   else
@@ -124,10 +123,10 @@ static enum meter_status advance(struct meter *meter, struct domain *domain, dou
     meter->why = arena_printf(meter->arena, "rapl-powercap: %s disappeared", domain->path);
     return METER_LOST;
   }
-  if (elapsed_s * most_power_w > domain->range_j) {
+  if (elapsed_s * max_power_w > domain->range_j) {
     meter->why = arena_printf(meter->arena,
-                              "rapl-powercap: %s was not read for %.0f s and may have passed its "
-                              "end unseen",
+                              "rapl-powercap: %s was not read for %.0f s and may have wrapped "
+                              "unnoticed",
                               domain->path, elapsed_s);
     return METER_LOST;
   }

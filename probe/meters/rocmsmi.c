@@ -1,9 +1,17 @@
 // AMD accelerators by ROCm SMI (rocm.docs.amd.com/projects/rocm_smi_lib; rocm_smi.h of ROCm 5 to
 // 7), which AMD SMI replaces.
+#include "base/arena.h"
+#include "probe/meters/address.h"
 #include "probe/meters/amd.h"
+#include "probe/meters/gpu_metrics.h"
+#include "probe/meters/kinds.h"
 #include "probe/meters/library.h"
+#include "probe/meters/meter.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { RSMI_DONE = 0, RSMI_PERMISSION = 4 }; // rsmi_status_t
@@ -16,7 +24,7 @@ struct functions {
   // domain << 32 | partition << 28 | bus << 8 | device << 3 | function
   int (*pci_id)(uint32_t index, uint64_t *bdf);
   int (*energy)(uint32_t index, uint64_t *count, float *resolution_uj, uint64_t *time_ns);
-  int (*metrics)(uint32_t index, union amd_metrics_room *metrics);
+  int (*metrics)(uint32_t index, union gpu_metrics_room *metrics);
   int (*current_power)(uint32_t index, uint64_t *microwatts);
   int (*average_power)(uint32_t index, uint32_t sensor, uint64_t *microwatts);
   int (*compute_partition)(uint32_t index, char *text, uint32_t length);
@@ -55,12 +63,12 @@ static enum meter_status refuse(struct amd *amd, int status) {
   return status == RSMI_PERMISSION ? METER_FORBIDDEN : METER_ABSENT;
 }
 
-// A partition shows as one in the fourth of the words of its address, or as a function.
+// A partition has a number in bits 28 to 31 of its address, or in the function.
 static int list_devices(struct amd *amd) {
   const struct functions *call = amd->own;
   uint32_t count = 0;
   int status = call->count(&count);
-  for (uint32_t i = 0; status == RSMI_DONE && i < count && i < AMD_MOST_DEVICES; i++) {
+  for (uint32_t i = 0; status == RSMI_DONE && i < count && i < MAX_AMD_DEVICES; i++) {
     uint64_t bdf;
     status = call->pci_id(i, &bdf);
     const unsigned partition = (unsigned)(bdf >> 28 & 0xf), function = (unsigned)(bdf & 7);
@@ -89,7 +97,7 @@ static enum meter_status smi_open(struct amd *amd, const struct meter_roots *roo
   return refuse(amd, status);
 }
 
-// Of a version whose gpu_metrics did not tell: by the calls of their own.
+// For versions without the power in gpu_metrics: by the calls for it.
 static void look_at_power(const struct functions *call, uint32_t index, struct amd_look *look) {
   uint64_t microwatts;
   look->is_momentary = call->current_power && call->current_power(index, &microwatts) == RSMI_DONE;
@@ -101,15 +109,15 @@ static void look_at_power(const struct functions *call, uint32_t index, struct a
 static int smi_look(struct amd *amd, size_t index, struct amd_look *look) {
   const struct functions *call = amd->own;
   const uint32_t device = (uint32_t)index;
-  union amd_metrics_room room;
+  union gpu_metrics_room room;
   float resolution_uj = 0;
   uint64_t counter = 0, time_ns;
   memset(&room, 0xff, sizeof room);
   const int status = call->energy(device, &counter, &resolution_uj, &time_ns);
   if (status == RSMI_DONE)
-    amd_look_at_counter(counter, resolution_uj, look);
+    gpu_metrics_counter(counter, resolution_uj, look);
   if (call->metrics && call->metrics(device, &room) == RSMI_DONE)
-    amd_look_at_metrics(&room.head, look);
+    gpu_metrics_look(&room.head, look);
   if (isnan(look->watts))
     look_at_power(call, device, look);
   if (look->has_counter || !isnan(look->watts))
@@ -132,7 +140,7 @@ static void smi_state(struct amd *amd, size_t index, struct amd_state *state) {
   state->compute_partition = text_of(amd, call->compute_partition, index);
   state->memory_partition = text_of(amd, call->memory_partition, index);
   state->ecc =
-      call->ecc && call->ecc((uint32_t)index, &blocks) == RSMI_DONE ? amd_ecc_text(blocks) : "";
+      call->ecc && call->ecc((uint32_t)index, &blocks) == RSMI_DONE ? gpu_metrics_ecc(blocks) : "";
 }
 
 static void smi_close(struct amd *amd) {

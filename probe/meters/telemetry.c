@@ -1,10 +1,14 @@
 #include "probe/meters/telemetry.h"
 
+#include "base/arena.h"
+#include "base/clock.h"
 #include "base/statistics.h"
 #include "probe/meters/address.h"
+#include "probe/meters/kinds.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 // Best first.
@@ -43,7 +47,7 @@ void telemetry_open(struct telemetry *telemetry, const char *device,
                                   .arena = arena,
                                   .clock = clock};
   telemetry->name =
-      arena_printf(arena, "none: %s", *reasons ? reasons : "none is known for this device");
+      arena_printf(arena, "none: %s", *reasons ? reasons : "no kind is known for this device");
 }
 
 void telemetry_restart(struct telemetry *telemetry) {
@@ -53,44 +57,38 @@ void telemetry_restart(struct telemetry *telemetry) {
 void telemetry_look(struct telemetry *telemetry) {
   if (!telemetry->kind || *telemetry->why)
     return;
-  if (telemetry->count == telemetry->capacity) {
-    const size_t capacity = telemetry->capacity ? 2 * telemetry->capacity : 64;
-    telemetry->looks = arena_grow(telemetry->arena, telemetry->looks, telemetry->count, capacity,
-                                  sizeof *telemetry->looks);
-    telemetry->capacity = capacity;
-  }
+  telemetry->looks =
+      arena_room(telemetry->arena, telemetry->looks, telemetry->count, sizeof *telemetry->looks);
   struct telemetry_look *look = &telemetry->looks[telemetry->count];
   *look = (struct telemetry_look){clock_now(telemetry->clock), NAN, NAN, NAN, NAN, {0}};
-  for (size_t i = 0; i < TELEMETRY_MOST_REASONS; i++)
+  for (size_t i = 0; i < MAX_TELEMETRY_REASONS; i++)
     look->throttled_s[i] = NAN;
   if (telemetry->kind->look(telemetry, look) == METER_OK)
     telemetry->count++;
   else if (!*telemetry->why)
-    telemetry->why = "the device no longer tells";
+    telemetry->why = "the device stopped reporting";
 }
 
-static int ascending(const void *a, const void *b) {
-  const double left = *(const double *)a, right = *(const double *)b;
-  return (left > right) - (left < right);
-}
-
-// Of the looks that tell it.
+// Of the looks that report it; `values` [2 * looks] is scratch space.
 static struct measurement_range range_of(const struct telemetry *telemetry, size_t offset,
                                          double *values) {
+  struct measurement_range range = {NAN, NAN, NAN};
   size_t count = 0;
   for (size_t i = 0; i < telemetry->count; i++) {
     memcpy(&values[count], (const char *)&telemetry->looks[i] + offset, sizeof *values);
-    count += isnan(values[count]) ? 0 : 1;
+    if (isnan(values[count]))
+      continue;
+    range.min = fmin(range.min, values[count]);
+    range.max = fmax(range.max, values[count++]);
   }
-  if (count == 0)
-    return (struct measurement_range){NAN, NAN, NAN};
-  qsort(values, count, sizeof *values, ascending);
-  return (struct measurement_range){values[0], quantile(values, count, 0.5), values[count - 1]};
+  if (count)
+    range.median = summarise(values, count, values + telemetry->count).median;
+  return range;
 }
 
 static void sum_throttling(const struct telemetry *telemetry, struct measurement_telemetry *sum) {
   struct measurement_throttle *list =
-      arena_array(telemetry->arena, TELEMETRY_MOST_REASONS, sizeof *list);
+      arena_array(telemetry->arena, MAX_TELEMETRY_REASONS, sizeof *list);
   const struct telemetry_look *first = &telemetry->looks[0];
   const struct telemetry_look *last = &telemetry->looks[telemetry->count - 1];
   for (size_t i = 0; telemetry->kind->reasons[i]; i++) {
@@ -111,7 +109,7 @@ struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry) {
     sum.source = arena_printf(telemetry->arena, "lost: %s", telemetry->why);
   if (telemetry->count == 0)
     return sum;
-  double *values = arena_array(telemetry->arena, telemetry->count, sizeof *values);
+  double *values = arena_array(telemetry->arena, 2 * telemetry->count, sizeof *values);
   sum.looks = (int)telemetry->count;
   sum.window_s = telemetry->looks[telemetry->count - 1].time_s - telemetry->looks[0].time_s;
   sum.core_clock_hz = range_of(telemetry, offsetof(struct telemetry_look, core_clock_hz), values);

@@ -1,18 +1,22 @@
 // telemetry: clocks, temperatures and throttling of a device, looked at while a load runs, and how
-// the device is set up. What a device does not tell stays unknown.
+// the device is set up. What a device does not report stays unknown.
 #ifndef PERTOKEN_PROBE_METERS_TELEMETRY_H
 #define PERTOKEN_PROBE_METERS_TELEMETRY_H
 
+#include "base/arena.h"
+#include "base/clock.h"
 #include "model/evidence/measurement.h"
 #include "probe/meters/meter.h"
 
-enum { TELEMETRY_MOST_REASONS = 8 };
+#include <stddef.h>
 
-// NAN where it is not told.
+enum { MAX_TELEMETRY_REASONS = 8 };
+
+// One look. NAN: not reported.
 struct telemetry_look {
   double time_s; // of the clock
   double core_clock_hz, memory_clock_hz, core_temperature_c, memory_temperature_c;
-  double throttled_s[TELEMETRY_MOST_REASONS]; // by each reason, since the telemetry was opened
+  double throttled_s[MAX_TELEMETRY_REASONS]; // by each reason, since the telemetry was opened
 };
 
 struct telemetry;
@@ -20,7 +24,8 @@ struct telemetry;
 struct telemetry_kind {
   const char *name;           // "nvml"
   unsigned vendor;            // PCI vendor of the devices that it knows; 0: the machine's CPUs
-  const char *const *reasons; // that throttle; ends with NULL
+  const char *const *reasons; // for throttling; ends with NULL
+  const void *own;            // what its functions need to know
   // Fills telemetry->state. A failure leaves a sentence in telemetry->why.
   enum meter_status (*open)(struct telemetry *telemetry, const struct meter_roots *roots);
   enum meter_status (*look)(struct telemetry *telemetry, struct telemetry_look *look);
@@ -31,20 +36,18 @@ struct telemetry {
   const struct telemetry_kind *kind; // NULL: none
   const char *name;                  // "nvml"; "none: WHY" without one
   const char *why;                   // the last failure in words, "" before one
-  const char *device;                // PCI address, "" of the machine's CPUs
+  const char *device;                // PCI address; "": the machine's CPUs
   struct measurement_device_state state;
   struct arena *arena;
   const struct clock *clock;
-  void *own; // of the kind
-  struct telemetry_look *looks;
-  size_t count, capacity;
+  void *own;                    // of the kind
+  struct telemetry_look *looks; // [count]
+  size_t count;
 };
 
-extern const struct telemetry_kind telemetry_nvml, telemetry_amdsmi, telemetry_rocmsmi,
-    telemetry_amdgpu, telemetry_cpu;
-
-// Opens the first kind that knows the device at a PCI address; of "", the CPUs'. Never fails: what
-// cannot be opened tells nothing, and its name says why.
+// Opens the first kind that knows the device at a PCI address; "" is the machine's CPUs. Never
+// fails: without any the telemetry reports nothing, and its name says why. `device`, `clock` and
+// `arena` must outlive it.
 void telemetry_open(struct telemetry *telemetry, const char *device,
                     const struct meter_roots *roots, const struct clock *clock,
                     struct arena *arena);
@@ -52,13 +55,14 @@ void telemetry_open(struct telemetry *telemetry, const char *device,
 // Forgets the looks so far.
 void telemetry_restart(struct telemetry *telemetry);
 
-// Looks once more. After a failure there are no further looks.
+// Looks once more. Does nothing after a failure.
 void telemetry_look(struct telemetry *telemetry);
 
-// Over the looks since the restart.
+// A summary of the looks since the restart.
 struct measurement_telemetry telemetry_sum(const struct telemetry *telemetry);
 
-// The same of each of several; and of those that no one has looked at, who would tell.
+// The same for each of several [count]; and what is known of each that nobody looked at: its
+// source.
 struct measurement_telemetry *telemetry_sums(const struct telemetry *telemetry, size_t count,
                                              struct arena *arena);
 struct measurement_telemetry *telemetry_unwatched(const struct telemetry *telemetry, size_t count,

@@ -1,11 +1,18 @@
-// Telemetry of AMD accelerators, through the sources of meter_amd. Versions and limits come from
-// the amdgpu driver's files in sysfs whatever the source.
+// Telemetry of AMD accelerators, through the sources of amd.h. Versions and limits come from the
+// amdgpu driver's files in sysfs, whatever the source.
+#include "base/arena.h"
+#include "model/evidence/measurement.h"
+#include "probe/meters/address.h"
 #include "probe/meters/amd.h"
+#include "probe/meters/hwmon.h"
+#include "probe/meters/kinds.h"
+#include "probe/meters/meter.h"
+#include "probe/meters/small_file.h"
 #include "probe/meters/telemetry.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 struct watched {
   struct amd amd;
@@ -16,8 +23,8 @@ struct watched {
 };
 
 static double limit_of(const char *sensors, const char *file, struct arena *arena) {
-  const double microwatts = meter_number(arena_printf(arena, "%s/%s", sensors, file));
-  return microwatts > 0 ? 1e-6 * microwatts : NAN; // a second die of a MI250X reads 0
+  const double microwatts = small_file_number(sensors, file, arena);
+  return microwatts > 0 ? 1e-6 * microwatts : NAN; // a second die of an MI250X reads 0
 }
 
 static void read_state(struct telemetry *telemetry, const struct meter_roots *roots) {
@@ -26,12 +33,11 @@ static void read_state(struct telemetry *telemetry, const struct meter_roots *ro
   struct measurement_device_state *state = &telemetry->state;
   struct amd_state own = {"", "", "", -1};
   amd->source->state(amd, watched->index, &own);
-  const char *version = meter_file(
-      arena_printf(telemetry->arena, "%s/amdgpu/version", roots->module), telemetry->arena);
-  const char *sensors = amd_sysfs_sensors(roots, &amd->addresses[watched->index], telemetry->arena);
+  const char *version = small_file_text(roots->module, "amdgpu/version", telemetry->arena);
+  const char *sensors = hwmon_sensors(roots, &amd->addresses[watched->index], telemetry->arena);
   state->driver =
       version ? arena_printf(telemetry->arena, "amdgpu %s", version) : "amdgpu of the kernel";
-  state->vbios = amd_sysfs_text(amd, watched->index, "vbios_version");
+  state->vbios = hwmon_text(amd, watched->index, "vbios_version");
   state->ecc = own.ecc;
   state->partition = arena_printf(telemetry->arena, "%s%s%s", own.compute_partition,
                                   *own.compute_partition && *own.memory_partition ? ", " : "",
@@ -44,8 +50,9 @@ static void read_state(struct telemetry *telemetry, const struct meter_roots *ro
     state->other_processes = own.processes;
 }
 
-static enum meter_status open_by(struct telemetry *telemetry, const struct meter_roots *roots,
-                                 const struct amd_source *source) {
+static enum meter_status watched_open(struct telemetry *telemetry,
+                                      const struct meter_roots *roots) {
+  const struct amd_source *source = telemetry->kind->own;
   struct watched *watched = arena_alloc(telemetry->arena, sizeof *watched);
   struct meter_address address;
   telemetry->own = watched;
@@ -68,7 +75,7 @@ static enum meter_status open_by(struct telemetry *telemetry, const struct meter
   return METER_OK;
 }
 
-// The share of the cycles that were throttled, of the time that passed.
+// Of the time that passed, the share in which cycles were throttled.
 static void add_residency(struct watched *watched, const struct amd_look *seen, double elapsed_s) {
   const double cycles = (double)(seen->cycles - watched->cycles);
   for (size_t i = 0; i < AMD_REASONS; i++) {
@@ -114,24 +121,12 @@ static void watched_close(struct telemetry *telemetry) {
   amd_close(&watched->amd);
 }
 
-static enum meter_status open_amdsmi(struct telemetry *telemetry, const struct meter_roots *roots) {
-  return open_by(telemetry, roots, &amd_smi);
-}
-
-static enum meter_status open_rocmsmi(struct telemetry *telemetry,
-                                      const struct meter_roots *roots) {
-  return open_by(telemetry, roots, &rocm_smi);
-}
-
-static enum meter_status open_amdgpu(struct telemetry *telemetry, const struct meter_roots *roots) {
-  return open_by(telemetry, roots, &amd_sysfs);
-}
-
 const struct telemetry_kind telemetry_amdsmi = {
     .name = "amd-smi",
     .vendor = VENDOR_AMD,
     .reasons = amd_reasons,
-    .open = open_amdsmi,
+    .own = &amd_smi,
+    .open = watched_open,
     .look = watched_look,
     .close = watched_close,
 };
@@ -140,7 +135,8 @@ const struct telemetry_kind telemetry_rocmsmi = {
     .name = "rocm-smi",
     .vendor = VENDOR_AMD,
     .reasons = amd_reasons,
-    .open = open_rocmsmi,
+    .own = &rocm_smi,
+    .open = watched_open,
     .look = watched_look,
     .close = watched_close,
 };
@@ -149,7 +145,8 @@ const struct telemetry_kind telemetry_amdgpu = {
     .name = "amdgpu",
     .vendor = VENDOR_AMD,
     .reasons = amd_reasons,
-    .open = open_amdgpu,
+    .own = &amd_sysfs,
+    .open = watched_open,
     .look = watched_look,
     .close = watched_close,
 };

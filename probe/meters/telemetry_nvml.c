@@ -1,15 +1,20 @@
 // Telemetry of NVIDIA GPUs by NVML. Reasons of throttling are nvmlClocksEventReasons of its
-// reference; where a field counts the nanoseconds of one, those are taken, else the time between
-// looks that see its bit.
+// reference; if a field counts a reason's nanoseconds, those are used, else the time between looks
+// that see its bit.
+#include "base/arena.h"
+#include "model/evidence/measurement.h"
 #include "probe/meters/address.h"
+#include "probe/meters/kinds.h"
+#include "probe/meters/meter.h"
 #include "probe/meters/nvml.h"
 #include "probe/meters/telemetry.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { REASONS = 7, MOST_PROCESSES = 256 };
+enum { REASONS = 7, MAX_PROCESSES = 256 };
 
 // In the order of the names.
 static const struct {
@@ -33,7 +38,7 @@ static const char *const reason_names[REASONS + 1] = {
 struct watched {
   struct nvml nvml;
   nvml_device device;
-  double first_ns[REASONS]; // of the fields, NAN where there is none
+  double first_ns[REASONS]; // of the fields; NAN: none
   double seconds[REASONS];  // by bits
   double last_s;            // of the clock, NAN before the first look
 };
@@ -43,15 +48,15 @@ static double watts(int (*call)(nvml_device, unsigned *), nvml_device device) {
   return call && call(device, &milliwatts) == NVML_DONE ? 1e-3 * milliwatts : NAN;
 }
 
-// Of those that NVML lists; this process is left out where it is listed under its own number.
+// Of those that NVML lists, all but this process, if it is listed under its own number.
 static double count_others(const struct watched *watched) {
-  struct nvml_process list[MOST_PROCESSES];
-  unsigned count = MOST_PROCESSES;
+  struct nvml_process list[MAX_PROCESSES];
+  unsigned count = MAX_PROCESSES;
   if (!watched->nvml.processes ||
       watched->nvml.processes(watched->device, &count, list) != NVML_DONE)
     return NAN;
   double others = 0;
-  for (unsigned i = 0; i < count && i < MOST_PROCESSES; i++)
+  for (unsigned i = 0; i < count && i < MAX_PROCESSES; i++)
     others += list[i].pid != (unsigned)getpid();
   return others;
 }

@@ -1,5 +1,7 @@
 #include "probe/meters/wall.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -39,11 +41,11 @@ double wall_parse_redfish(const char *text) {
   return value > 0 ? value : NAN;
 }
 
-enum { MOST_ARGUMENTS = 10 };
+enum { MAX_ARGUMENTS = 10 };
 
 static const struct wall_program {
   const char *name, *meter, *failed;
-  const char *arguments[MOST_ARGUMENTS]; // the address is added to those of curl
+  const char *arguments[MAX_ARGUMENTS]; // the address is added to those of curl
   double (*parse)(const char *text);
 } programs[] = {
     {"ipmitool",
@@ -79,7 +81,7 @@ bool wall_can_be_asked(const struct wall_options *options) {
 }
 
 static int start(struct wall *wall, const char *address) {
-  char *arguments[MOST_ARGUMENTS + 2] = {NULL};
+  char *arguments[MAX_ARGUMENTS + 2] = {NULL};
   int pipe_ends[2], count = 0;
   for (; wall->program->arguments[count]; count++)
     arguments[count] = (char *)wall->program->arguments[count];
@@ -113,7 +115,8 @@ void wall_ask(struct wall *wall, const struct wall_options *options) {
   wall->failure = start(wall, options->redfish);
 }
 
-// All that it prints, or as much as comes in time. Returns whether it closed its output.
+// Collects what the program prints until it closes its output (true), time is up or there is no
+// room.
 static bool collect(const struct wall *wall, double limit_s, char *text, size_t size) {
   const double end = clock_now(&machine_clock) + limit_s;
   size_t length = 0;
@@ -138,16 +141,16 @@ static struct wall_reading none(const char *why, struct arena *arena) {
 }
 
 struct wall_reading wall_answer(struct wall *wall, double limit_s, struct arena *arena) {
-  enum { MOST_TEXT = 65536 };
+  enum { MAX_TEXT = 65536 };
   const struct wall_program *program = wall->program;
-  char *text = arena_alloc(arena, MOST_TEXT);
+  char *text = arena_alloc(arena, MAX_TEXT);
   int status = 0;
   *text = 0;
   if (!wall->pid)
-    return none(wall->failure == ENOENT ? arena_printf(arena, "no %s here", program->name)
+    return none(wall->failure == ENOENT ? arena_printf(arena, "%s is not installed", program->name)
                                         : strerror(wall->failure),
                 arena);
-  const bool finished = collect(wall, limit_s, text, MOST_TEXT);
+  const bool finished = collect(wall, limit_s, text, MAX_TEXT);
   if (!finished)
     kill(wall->pid, SIGKILL);
   close(wall->output);
@@ -160,6 +163,6 @@ struct wall_reading wall_answer(struct wall *wall, double limit_s, struct arena 
     return none(program->failed, arena);
   const double watts = program->parse(text);
   if (isnan(watts))
-    return none(arena_printf(arena, "%s told no watts", program->name), arena);
+    return none(arena_printf(arena, "%s reported no watts", program->name), arena);
   return (struct wall_reading){program->meter, watts};
 }

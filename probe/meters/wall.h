@@ -1,15 +1,14 @@
-// wall: what the whole machine draws from the wall, beside what its devices say.
+// wall: what the whole machine draws from the wall.
 //
-// Asked of the board's management controller: by `ipmitool dcmi power reading` where that program
-// is on the PATH (DCMI 1.5, 6.6.1 Get Power Reading), or, where an address of it is given, over
-// Redfish by `curl`: a chassis's Power (PowerControl[0].PowerConsumedWatts) or EnvironmentMetrics
-// (PowerWatts.Reading; DMTF DSP0266, DSP0268). Names and passwords are curl's own affair: ~/.netrc.
-// Or typed from a PDU by whoever measures.
+// Asked of the board's management controller by `ipmitool dcmi power reading` if that program is on
+// the PATH (DCMI 1.5, 6.6.1 Get Power Reading) or, if its address is given, over Redfish by `curl`:
+// a chassis's Power (PowerControl[0].PowerConsumedWatts) or EnvironmentMetrics (PowerWatts.Reading;
+// DMTF DSP0266, DSP0268). User names and passwords are left to curl: ~/.netrc. Or read off a PDU
+// and typed in by the user.
 #ifndef PERTOKEN_PROBE_METERS_WALL_H
 #define PERTOKEN_PROBE_METERS_WALL_H
 
 #include "base/arena.h"
-#include "base/clock.h"
 
 #include <stdbool.h>
 
@@ -21,29 +20,29 @@ struct wall_options {
 
 struct wall_reading {
   const char *meter; // "ipmitool dcmi", "redfish", "typed: NOTE", "none: WHY"
-  double watts;      // NAN without
+  double watts;      // NAN: none
 };
 
-// What was typed.
+// What the user typed.
 struct wall_reading wall_typed(const struct wall_options *options, struct arena *arena);
 
-// A question under way. It takes a second or so and disturbs nothing meanwhile.
+// A question under way. It takes a second or so and disturbs nothing.
 struct wall {
   const struct wall_program *program; // that is asked
   int pid, output;                    // of it; pid 0: it does not run
   int failure;                        // errno of starting it
 };
 
-// Whether the program to ask is on the PATH; one that was named shall be asked in any case.
+// Whether there is a program to ask: ipmitool is on the PATH, or a Redfish address was given.
 bool wall_can_be_asked(const struct wall_options *options);
 
+// Starts the program; a failure shows in the answer. `options` must outlive `wall`.
 void wall_ask(struct wall *wall, const struct wall_options *options);
 
-// Waits for the answer, at most limit_s.
+// Waits for the answer, limit_s at most. To be called once after wall_ask.
 struct wall_reading wall_answer(struct wall *wall, double limit_s, struct arena *arena);
 
-// The momentary watts in what ipmitool printed, in what a Redfish service sent; NAN when there are
-// none.
+// The momentary watts in what ipmitool printed, and in what a Redfish service sent; NAN: none.
 double wall_parse(const char *text);
 double wall_parse_redfish(const char *text);
 

@@ -1,6 +1,8 @@
 // Can a vendor's claims be true together? model/questions/audit.h says how that is found out.
-#include "reports/answers/questions.h"
 
+#include "reports/answers/audit.h"
+
+#include "model/evidence/recompute.h"
 #include "model/questions/audit.h"
 #include "model/scenario/published_bounds.h"
 #include "reports/answers/answer_parts.h"
@@ -14,7 +16,6 @@ enum { DIGITS = 4, MANY = 1000 };
 struct writer {
   const struct scenario *scenario;
   const struct audit *audit;
-  struct unit none; // of plain numbers
   struct arena *arena;
 };
 
@@ -87,169 +88,120 @@ static const struct audit_claim *claim_at(const struct audit *audit, int row) {
   return row < audit->count ? &audit->list[row] : &audit->shown[row - audit->count];
 }
 
-static struct decision_table claims_that_hold(const struct writer *writer) {
-  static const struct decision_column columns[] = {
-      {"claim", "Claim", NULL}, {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL},
-      {"low", "From", NULL},    {"high", "To", NULL},         {"best", "Amid", NULL}};
-  enum { COLUMNS = sizeof columns / sizeof columns[0] };
-  const struct audit *audit = writer->audit;
-  const int rows = audit->count + audit->shown_count;
-  struct decision_table table = decision_table_new("claims", "Where all claims hold", columns,
-                                                   COLUMNS, (size_t)rows, writer->arena);
-  for (int r = 0; r < rows; r++) {
-    const struct audit_claim *claim = claim_at(audit, r);
-    const struct unit *unit = claim->claim->quantity.unit;
-    const bool shows = claim->claim->relation == CLAIM_SHOWS;
-    struct decision_cell *row = decision_row(&table);
-    row[0] = cell_words(claim->claim->name);
-    row[1] = cell_in(shows ? NAN : claim->claim->value, unit);
-    row[2] = cell_in(claim->stands, unit);
-    row[3] = cell_in(claim->together.low, unit);
-    row[4] = cell_in(claim->together.high, unit);
-    row[5] = cell_in(claim->best, unit);
-  }
-  table.note =
-      "As stated: with every free quantity as the scenario has it. Amid: with the most room "
-      "to every tolerance.";
-  return table;
-}
-
 static const char *conflict_text(const struct writer *writer, const struct audit_claim *claim) {
   if (!claim->conflict_size)
     return "-";
   return claim->conflict_size == 1 ? "itself" : conflict_names(writer, claim, claim->claim);
 }
 
-static struct decision_table claims_that_conflict(const struct writer *writer) {
-  static const struct decision_column columns[] = {
-      {"claim", "Claim", NULL},       {"claimed", "Claimed", NULL},
-      {"stands", "As stated", NULL},  {"nearest_said", "Nearest", NULL},
-      {"nearest", "Tolerated", NULL}, {"conflict", "Conflicts with", NULL}};
-  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+// What is claimed; nothing of a quantity that is only shown.
+static struct answer_cell claimed_cell(const struct claim *claim) {
+  return cell_in(claim->relation == CLAIM_SHOWS ? NAN : claim->value, claim->quantity.unit);
+}
+
+static void add_claims_that_hold(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
-  struct decision_table table =
-      decision_table_new("claims", "What the claims say, and how near they come", columns, COLUMNS,
-                         (size_t)audit->count, writer->arena);
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "claims", "Where all claims hold", {"claim", "Claim", NULL},
+                   {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL},
+                   {"low", "From", NULL}, {"high", "To", NULL}, {"best", "Amid", NULL});
+  for (int r = 0; r < audit->count + audit->shown_count; r++) {
+    const struct audit_claim *claim = claim_at(audit, r);
+    const struct unit *unit = claim->claim->quantity.unit;
+    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(claim->claim),
+               cell_in(claim->stands, unit), cell_in(claim->together.low, unit),
+               cell_in(claim->together.high, unit), cell_in(claim->best, unit));
+  }
+  table->note = "As stated: with every free quantity as the scenario has it. Amid: with the most "
+                "room to every tolerance.";
+}
+
+static void add_claims_that_conflict(const struct writer *writer, struct answer *answer) {
+  const struct audit *audit = writer->audit;
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "claims", "What the claims say, and how near they come",
+                   {"claim", "Claim", NULL}, {"claimed", "Claimed", NULL},
+                   {"stands", "As stated", NULL}, {"nearest_said", "Nearest", NULL},
+                   {"nearest", "Tolerated", NULL}, {"conflict", "Conflicts with", NULL});
   for (int i = 0; i < audit->count; i++) {
     const struct audit_claim *claim = &audit->list[i];
     const struct unit *unit = claim->claim->quantity.unit;
-    struct decision_cell *row = decision_row(&table);
-    row[0] = cell_words(claim->claim->name);
-    row[1] = cell_in(claim->claim->value, unit);
-    row[2] = cell_in(claim->stands, unit);
-    row[3] = cell_in(claim->nearest_said, unit);
-    row[4] = cell_in(claim->nearest, unit);
-    row[5] = cell_words(conflict_text(writer, claim));
+    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(claim->claim),
+               cell_in(claim->stands, unit), cell_in(claim->nearest_said, unit),
+               cell_in(claim->nearest, unit), cell_words(conflict_text(writer, claim)));
   }
-  table.note = "As stated: with every free quantity as the scenario has it. Nearest: while the "
-               "others, or "
-               "where they cannot those that it conflicts with, hold exactly as said. Tolerated: "
-               "while they hold within their tolerances.";
-  return table;
+  table->note = "As stated: with every free quantity as the scenario has it. Nearest: while the "
+                "others, or where they cannot those that it conflicts with, hold exactly as said. "
+                "Tolerated: while they hold within their tolerances.";
 }
 
 // Nothing is free.
-static struct decision_table claims_as_stated(const struct writer *writer) {
-  static const struct decision_column columns[] = {{"claim", "Claim", NULL},
-                                                   {"claimed", "Claimed", NULL},
-                                                   {"stands", "As stated", NULL},
-                                                   {"holds", "Holds", NULL}};
-  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+static void add_claims_as_stated(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
-  const int rows = audit->count + audit->shown_count;
-  struct decision_table table =
-      decision_table_new("claims", "The claims beside what the scenario gives", columns, COLUMNS,
-                         (size_t)rows, writer->arena);
-  for (int r = 0; r < rows; r++) {
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "claims", "The claims beside what the scenario gives", {"claim", "Claim", NULL},
+      {"claimed", "Claimed", NULL}, {"stands", "As stated", NULL}, {"holds", "Holds", NULL});
+  for (int r = 0; r < audit->count + audit->shown_count; r++) {
     const struct audit_claim *claim = claim_at(audit, r);
     const bool shows = claim->claim->relation == CLAIM_SHOWS;
-    struct decision_cell *row = decision_row(&table);
-    row[0] = cell_words(claim->claim->name);
-    row[1] = cell_in(shows ? NAN : claim->claim->value, claim->claim->quantity.unit);
-    row[2] = cell_in(claim->stands, claim->claim->quantity.unit);
-    row[3] = cell_words(shows ? "-" : claim->conflict_size ? "no" : "yes");
+    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(claim->claim),
+               cell_in(claim->stands, claim->claim->quantity.unit),
+               cell_words(shows                  ? "-"
+                          : claim->conflict_size ? "no"
+                                                 : "yes"));
   }
-  table.note = "Nothing is free: every claim is checked as the scenario stands.";
-  return table;
+  table->note = "Nothing is free: every claim is checked as the scenario stands.";
 }
 
-static struct decision_table needs_table(const struct writer *writer) {
-  static const struct decision_column columns[] = {{"claim", "Claim", NULL},
-                                                   {"needs", "Needs", NULL},
-                                                   {"stated", "Instead of", NULL},
-                                                   {"exact_low", "As said", NULL},
-                                                   {"exact_high", "to", NULL},
-                                                   {"low", "Tolerated", NULL},
-                                                   {"high", "to", NULL}};
-  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+static void add_needs(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
-  struct decision_table table =
-      decision_table_new("needs", "What would make them true together", columns, COLUMNS,
-                         (size_t)audit->need_count, writer->arena);
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "needs", "What would make them true together", {"claim", "Claim", NULL},
+      {"needs", "Needs", NULL}, {"stated", "Instead of", NULL}, {"exact_low", "As said", NULL},
+      {"exact_high", "to", NULL}, {"low", "Tolerated", NULL}, {"high", "to", NULL});
   for (int i = 0; i < audit->need_count; i++) {
     const struct audit_need *need = &audit->needs[i];
     const struct unit *unit = &target_input(writer->scenario, need->target)->unit;
-    struct decision_cell *row = decision_row(&table);
-    row[0] = cell_words(need->claim->name);
-    row[1] = cell_words(need->name);
-    row[2] = cell_in(need->stated, unit);
-    row[3] = cell_in(need->exact.low, unit);
-    row[4] = cell_in(need->exact.high, unit);
-    row[5] = cell_in(need->span.low, unit);
-    row[6] = cell_in(need->span.high, unit);
+    ANSWER_ROW(table, cell_words(need->claim->name), cell_words(need->name),
+               cell_in(need->stated, unit), cell_in(need->exact.low, unit),
+               cell_in(need->exact.high, unit), cell_in(need->span.low, unit),
+               cell_in(need->span.high, unit));
   }
-  table.note = "As said: for all claims to hold exactly; tolerated: within their tolerances. A "
-               "condition "
-               "of a claim changes for that claim alone, anything else for all of them.";
-  return table;
+  table->note = "As said: for all claims to hold exactly; tolerated: within their tolerances. A "
+                "condition of a claim changes for that claim alone, anything else for all of them.";
 }
 
-static struct decision_table alone_table(const struct writer *writer) {
-  static const struct decision_column columns[] = {{"claim", "If this alone holds", NULL},
-                                                   {"follows", "Follows", NULL},
-                                                   {"low", "From", NULL},
-                                                   {"high", "To", NULL},
-                                                   {"stands", "As stated", NULL}};
-  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+static void add_alone(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
-  struct decision_table table =
-      decision_table_new("alone", "What follows from one claim, exactly as said", columns, COLUMNS,
-                         (size_t)audit->alone_count, writer->arena);
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "alone", "What follows from one claim, exactly as said",
+                   {"claim", "If this alone holds", NULL}, {"follows", "Follows", NULL},
+                   {"low", "From", NULL}, {"high", "To", NULL}, {"stands", "As stated", NULL});
   for (int i = 0; i < audit->alone_count; i++) {
     const struct audit_alone *alone = &audit->alone[i];
     const struct unit *unit = alone->shown->quantity.unit;
-    struct decision_cell *row = decision_row(&table);
-    row[0] = cell_words(alone->claim->name);
-    row[1] = cell_words(alone->shown->name);
-    row[2] = cell_in(alone->span.low, unit);
-    row[3] = cell_in(alone->span.high, unit);
-    row[4] = cell_in(audit->shown[i % audit->shown_count].stands, unit);
+    ANSWER_ROW(table, cell_words(alone->claim->name), cell_words(alone->shown->name),
+               cell_in(alone->span.low, unit), cell_in(alone->span.high, unit),
+               cell_in(audit->shown[i % audit->shown_count].stands, unit));
   }
-  return table;
 }
 
-static struct decision_table free_table(const struct writer *writer) {
-  static const struct decision_column columns[] = {{"quantity", "Free quantity", NULL},
-                                                   {"searched_low", "Searched", NULL},
-                                                   {"searched_high", "to", NULL},
-                                                   {"low", "Holds", NULL},
-                                                   {"high", "to", NULL},
-                                                   {"best", "Amid", NULL}};
+static void add_free(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
-  const size_t shown = audit->holds ? sizeof columns / sizeof columns[0] : 3;
-  struct decision_table table = decision_table_new(
-      "free", audit->holds ? "For which values of the free quantities" : "What was searched",
-      columns, shown, (size_t)audit->free_count, writer->arena);
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "free",
+                   audit->holds ? "For which values of the free quantities" : "What was searched",
+                   {"quantity", "Free quantity", NULL}, {"searched_low", "Searched", NULL},
+                   {"searched_high", "to", NULL}, {"low", "Holds", NULL}, {"high", "to", NULL},
+                   {"best", "Amid", NULL});
+  if (!audit->holds)
+    table->column_count = 3;
   for (int i = 0; i < audit->free_count; i++) {
     const struct audit_free *of = &audit->frees[i];
-    const double numbers[] = {of->quantity->low, of->quantity->high, of->holds.low, of->holds.high,
-                              of->best};
-    struct decision_cell *row = decision_row(&table);
-    row[0] = cell_words(of->quantity->key);
-    for (size_t c = 1; c < shown; c++)
-      row[c] = cell_in(numbers[c - 1], of->unit);
+    ANSWER_ROW(table, cell_words(of->quantity->key), cell_in(of->quantity->low, of->unit),
+               cell_in(of->quantity->high, of->unit), cell_in(of->holds.low, of->unit),
+               cell_in(of->holds.high, of->unit), cell_in(of->best, of->unit));
   }
-  return table;
 }
 
 // ---- against the catalogue
@@ -320,34 +272,32 @@ static size_t comparisons_of(const struct writer *writer, struct comparison *com
   return count;
 }
 
-static struct decision_table catalogue_table(const struct writer *writer) {
-  static const struct decision_column columns[] = {
-      {"quantity", "Quantity", NULL}, {"implied_low", "Implied", NULL},
-      {"implied_high", "to", NULL},   {"published_low", "Published", NULL},
-      {"published_high", "to", NULL}, {"verdict", "Implied is", NULL}};
-  enum { COLUMNS = sizeof columns / sizeof columns[0] };
+static void add_catalogue(const struct writer *writer, struct answer *answer) {
   struct comparison *comparisons = arena_array(
       writer->arena, (size_t)writer->audit->free_count + (size_t)writer->audit->shown_count + 1,
       sizeof *comparisons);
   const size_t count = comparisons_of(writer, comparisons);
-  struct decision_table table =
-      decision_table_new("catalogue", "How plausible", columns, COLUMNS, count, writer->arena);
+  if (!count)
+    return;
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "catalogue", "How plausible", {"quantity", "Quantity", NULL},
+                   {"implied_low", "Implied", NULL}, {"implied_high", "to", NULL},
+                   {"published_low", "Published", NULL}, {"published_high", "to", NULL},
+                   {"verdict", "Implied is", NULL});
   const char *note = "Published:";
   for (size_t i = 0; i < count; i++) {
     const struct comparison *comparison = &comparisons[i];
-    struct decision_cell *row = decision_row(&table);
-    row[0] = cell_words(comparison->name);
-    row[1] = cell_in(comparison->implied.low, comparison->unit);
-    row[2] = cell_in(comparison->implied.high, comparison->unit);
-    row[3] = cell_in(comparison->published.low, comparison->unit);
-    row[4] = cell_in(comparison->published.high, comparison->unit);
-    row[5] = cell_words(verdict(writer, comparison));
+    const struct published *published = &comparison->published;
+    ANSWER_ROW(table, cell_words(comparison->name),
+               cell_in(comparison->implied.low, comparison->unit),
+               cell_in(comparison->implied.high, comparison->unit),
+               cell_in(published->low, comparison->unit),
+               cell_in(published->high, comparison->unit), cell_words(verdict(writer, comparison)));
     note = arena_printf(writer->arena, "%s%s %s, %zu of %s (%s, %s)", note, i ? ";" : "",
-                        comparison->name, comparison->published.count, comparison->published.of,
-                        comparison->published.low_id, comparison->published.high_id);
+                        comparison->name, published->count, published->of, published->low_id,
+                        published->high_id);
   }
-  table.note = note;
-  return table;
+  table->note = note;
 }
 
 // ---- the answer to all claims
@@ -378,63 +328,55 @@ static const char *together_answer(const struct writer *writer) {
                       names, points(writer, audit->margin));
 }
 
-static struct texts together_reasons(const struct writer *writer) {
+static void add_reasons(const struct writer *writer, struct answer *answer) {
   const struct audit *audit = writer->audit;
-  struct arena *arena = writer->arena;
-  struct texts reasons = {0};
   for (int i = 0; i < audit->count; i++) {
     const struct claim *claim = audit->list[i].claim;
-    texts_add(&reasons, arena, "%s: %s%s%s", claim->name, full_text(writer, claim),
-              *claim->source ? "; source: " : "", claim->source);
+    answer_reason(answer, "%s: %s%s%s", claim->name, full_text(writer, claim),
+                  *claim->source ? "; source: " : "", claim->source);
   }
   if (!audit->free_count) {
-    texts_add(&reasons, arena,
-              "Nothing is free: each claim is compared with what the scenario gives");
-    return reasons;
+    answer_reason(answer, "Nothing is free: each claim is compared with what the scenario gives");
+    return;
   }
-  texts_add(
-      &reasons, arena,
+  answer_reason(
+      answer,
       "%d free quantities: %d Sobol points, then refined from the best of them to %.0e points",
       audit->free_count, SEARCH_POINTS, AUDIT_TOLERANCE * 100);
-  texts_add(&reasons, arena,
-            "A point is a percentage point of a saving, a hundredth of what is claimed of anything "
-            "else");
-  texts_add(&reasons, arena,
-            audit->holds ? "The best point found has %s points of room to every tolerance"
-                         : "The best point found breaks the worst of them by %s points beyond its "
-                           "tolerance",
-            points(writer, audit->margin));
-  return reasons;
+  answer_reason(answer,
+                "A point is a percentage point of a saving, a hundredth of what is claimed of "
+                "anything else");
+  answer_reason(answer,
+                audit->holds ? "The best point found has %s points of room to every tolerance"
+                             : "The best point found breaks the worst of them by %s points beyond "
+                               "its tolerance",
+                points(writer, audit->margin));
 }
 
-static struct decision together(const struct writer *writer) {
+static struct answer together(const struct writer *writer) {
   const struct audit *audit = writer->audit;
-  struct decision decision = {.kind = "audit",
-                              .name = "together",
-                              .title = audit->count == 1 ? "Can the claim be true?"
-                                                         : "Can the claims be true together?",
-                              .answer = together_answer(writer),
-                              .no = !audit->holds,
-                              .reasons = together_reasons(writer)};
-  struct decision_table *tables = arena_array(writer->arena, 5, sizeof *tables);
-  decision.tables = tables;
+  struct answer answer =
+      answer_new("audit", "together",
+                 audit->count == 1 ? "Can the claim be true?" : "Can the claims be true together?",
+                 writer->scenario, writer->arena);
+  answer.sentence = together_answer(writer);
+  answer.no = !audit->holds;
+  add_reasons(writer, &answer);
   if (!audit->free_count)
-    tables[decision.table_count++] = claims_as_stated(writer);
+    add_claims_as_stated(writer, &answer);
   else if (audit->holds)
-    tables[decision.table_count++] = claims_that_hold(writer);
+    add_claims_that_hold(writer, &answer);
   else
-    tables[decision.table_count++] = claims_that_conflict(writer);
+    add_claims_that_conflict(writer, &answer);
   if (audit->need_count)
-    tables[decision.table_count++] = needs_table(writer);
+    add_needs(writer, &answer);
   if (audit->alone_count)
-    tables[decision.table_count++] = alone_table(writer);
+    add_alone(writer, &answer);
   if (audit->free_count)
-    tables[decision.table_count++] = free_table(writer);
-  if (audit->free_count && audit->holds) {
-    tables[decision.table_count] = catalogue_table(writer);
-    decision.table_count += tables[decision.table_count].row_count > 0;
-  }
-  return decision;
+    add_free(writer, &answer);
+  if (audit->free_count && audit->holds)
+    add_catalogue(writer, &answer);
+  return answer;
 }
 
 // ---- the answer to one claim
@@ -490,58 +432,95 @@ static const char *claim_answer(const struct writer *writer, const struct audit_
                       span_text(writer, claim->together, said->quantity.unit));
 }
 
-static struct texts claim_reasons(const struct writer *writer, const struct audit_claim *claim) {
+static void add_claim_reasons(const struct writer *writer, const struct audit_claim *claim,
+                              struct answer *answer) {
   const struct claim *said = claim->claim;
   const struct unit *unit = said->quantity.unit;
-  struct arena *arena = writer->arena;
-  struct texts reasons = {0};
   if (*said->source)
-    texts_add(&reasons, arena, "Source: %s", said->source);
-  texts_add(&reasons, arena, "As the scenario stands%s: %s", conditions_text(writer, said),
-            of_claim(writer, said, claim->stands));
+    answer_reason(answer, "Source: %s", said->source);
+  answer_reason(answer, "As the scenario stands%s: %s", conditions_text(writer, said),
+                of_claim(writer, said, claim->stands));
   if (!isnan(claim->reach.low))
-    texts_add(&reasons, arena, "Whatever the other claims say, the free quantities let it be %s",
-              span_text(writer, claim->reach, unit));
+    answer_reason(answer, "Whatever the other claims say, the free quantities let it be %s",
+                  span_text(writer, claim->reach, unit));
   if (!isnan(claim->together.low))
-    texts_add(&reasons, arena, "While all claims hold it is %s",
-              span_text(writer, claim->together, unit));
+    answer_reason(answer, "While all claims hold it is %s",
+                  span_text(writer, claim->together, unit));
   if (claim->conflict_size > 1)
-    texts_add(&reasons, arena,
-              "It cannot be true together with %s, while any of them can without one of the others",
-              conflict_names(writer, claim, said));
-  return reasons;
+    answer_reason(answer,
+                  "It cannot be true together with %s, while any of them can without one of the "
+                  "others",
+                  conflict_names(writer, claim, said));
 }
 
-static struct decision one_claim(const struct writer *writer, const struct audit_claim *claim) {
-  return (struct decision){.kind = "audit",
-                           .name = claim->claim->name,
-                           .title = arena_printf(writer->arena, "%s: %s", claim->claim->name,
-                                                 full_text(writer, claim->claim)),
-                           .answer = claim_answer(writer, claim),
-                           .no = claim->conflict_size > 0,
-                           .reasons = claim_reasons(writer, claim)};
+static struct answer one_claim(const struct writer *writer, const struct audit_claim *claim) {
+  struct answer answer = answer_new(
+      "audit", claim->claim->name,
+      arena_printf(writer->arena, "%s: %s", claim->claim->name, full_text(writer, claim->claim)),
+      writer->scenario, writer->arena);
+  answer.sentence = claim_answer(writer, claim);
+  answer.no = claim->conflict_size > 0;
+  add_claim_reasons(writer, claim, &answer);
+  return answer;
 }
 
 bool audit_asked(const struct scenario *scenario) {
   return claims_there(scenario);
 }
 
-int decide_audit(const struct scenario *scenario, const char *only, struct decisions *decisions,
+int answer_audit(const struct scenario *scenario, const char *only, struct answers *answers,
                  struct arena *arena, struct diagnostics *diagnostics) {
-  const struct audit *audit = audit_claims(scenario, arena, diagnostics);
+  const struct audit *audit = audit_ask(scenario, arena, diagnostics);
   if (!audit)
     return -1;
   const struct writer writer = {.scenario = scenario, .audit = audit, .arena = arena};
-  struct decision *list = arena_array(arena, (size_t)audit->count + 1, sizeof *list);
+  const size_t before = answers->count;
   if (!only || !strcmp(only, "together"))
-    list[decisions->count++] = together(&writer);
+    answers_add(answers, together(&writer));
   for (int i = 0; i < audit->count; i++)
     if (!only || !strcmp(only, audit->list[i].claim->name))
-      list[decisions->count++] = one_claim(&writer, &audit->list[i]);
-  decisions->list = list;
-  if (decisions->count)
+      answers_add(answers, one_claim(&writer, &audit->list[i]));
+  if (answers->count > before)
     return 0;
   diagnostics_error(diagnostics, (struct place){.source = scenario->source},
                     "there is no claim '%s'", only);
   return -1;
+}
+
+// ---- a table of claims
+
+static const char *agreement_text(const struct recomputed *row, struct arena *arena) {
+  if (row->disagrees)
+    return arena_printf(arena, "NO: %s", row->table_verdict);
+  return row->verdict == RECOMPUTE_CANNOT ? "-" : "yes";
+}
+
+struct answer answer_claims(const struct recomputed *rows, size_t count, struct arena *arena) {
+  static const char *const verdicts[] = {[RECOMPUTE_HOLDS] = "holds",
+                                         [RECOMPUTE_FAILS] = "does not hold",
+                                         [RECOMPUTE_CANNOT] = "cannot be recomputed"};
+  size_t counts[sizeof verdicts / sizeof verdicts[0]] = {0}, disagreements = 0;
+  struct answer answer =
+      answer_new("audit", "table", "Claims recomputed from the catalogues", NULL, arena);
+  struct answer_table *table =
+      ANSWER_TABLE(&answer, "claims", NULL, {"id", "", NULL}, {"claim", "Claim", NULL},
+                   {"claimed", "Claimed", NULL}, {"recomputed", "Is", NULL},
+                   {"verdict", "Verdict", NULL}, {"how", "How, or why not", NULL},
+                   {"source", "Source", NULL}, {"agrees", "Table agrees", NULL});
+  for (const struct recomputed *row = rows; row < rows + count; row++) {
+    counts[row->verdict]++;
+    disagreements += row->disagrees;
+    ANSWER_ROW(table, cell_words(row->id), cell_words(row->claim),
+               cell_words(arena_printf(arena, "%s %s", row->claimed, row->unit)),
+               (struct answer_cell){.text = row->text, .value = row->value},
+               cell_words(verdicts[row->verdict]), cell_words(row->why), cell_words(row->source),
+               cell_words(agreement_text(row, arena)));
+  }
+  answer.sentence = arena_printf(arena,
+                                 "Of %zu claims %zu hold, %zu do not, %zu cannot be recomputed; "
+                                 "%zu disagree with the table's own verdict.",
+                                 count, counts[RECOMPUTE_HOLDS], counts[RECOMPUTE_FAILS],
+                                 counts[RECOMPUTE_CANNOT], disagreements);
+  answer.no = disagreements > 0;
+  return answer;
 }

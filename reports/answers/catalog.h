@@ -1,23 +1,21 @@
-// catalog: `pertoken catalog TABLE`, a catalogue's rows as text, CSV or JSON.
+// catalog: a catalogue's rows.
 #ifndef PERTOKEN_REPORTS_ANSWERS_CATALOG_H
 #define PERTOKEN_REPORTS_ANSWERS_CATALOG_H
 
+#include "base/arena.h"
 #include "base/csv.h"
-#include "reports/print/format.h"
+#include "base/diagnostics.h"
+#include "reports/answers/answer.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
-// Prints the rows of a catalogue's table for which all `wheres` hold: "COLUMN=VALUE" (equal as
-// texts or as numbers) or "COLUMN~TEXT" (contains); case does not count. "grade" is a column like
-// others.
+// The rows of a catalogue's table for which all `wheres` hold: "COLUMN=VALUE" (equal as texts or as
+// numbers) or "COLUMN~TEXT" (contains); case does not count. "grade" is a column like others.
 //
-// A table shows the most telling columns in some 100 characters and how many rows there are; csv
-// and json show all columns. CSV quotes every cell and puts an apostrophe before a text that a
-// spreadsheet would take for a formula; JSON is an array of objects, numbers as numbers, a blank
-// cell as null.
-// Returns 0, or -1 after errors. That `out` could not be written is the caller's to find by ferror.
-int catalog_view_print(const struct table *table, const char *const *wheres, size_t where_count,
-                       enum output_format format, FILE *out, struct diagnostics *diagnostics);
+// A terminal shows the most telling columns; csv and json show all, numbers with the digits that
+// they were published with. Json: { schema 2, rows: [ { COLUMN: value } ] }, a blank cell as null.
+// Returns 0, or -1 after errors.
+int catalog_answer(const struct table *table, const char *const *wheres, size_t where_count,
+                   struct answer *answer, struct arena *arena, struct diagnostics *diagnostics);
 
 #endif

@@ -1,57 +1,458 @@
 #include "reports/answers/compare.h"
 
-#include <stddef.h>
+#include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/ranking.h"
+#include "model/simulate/simulate.h"
+#include "reports/answers/answer_parts.h"
+#include "reports/answers/compare_notes.h"
+#include "reports/answers/finance.h"
+#include "reports/print/interval.h"
+#include "reports/print/verdict.h"
+
+#include <math.h>
 #include <string.h>
 
-void compare_print(const struct scenario *scenario, enum output_format format, FILE *out,
-                   struct arena *arena) {
-  if (format == FORMAT_CSV)
-    compare_csv(scenario, out);
-  else if (format == FORMAT_JSON)
-    compare_json(scenario, out, arena);
-  else
-    compare_table(scenario, out, arena);
-}
+enum { ON_TERMINAL = FACE_TERMINAL, TO_MACHINES = FACE_CSV | FACE_JSON };
 
-bool compare_has_item(const struct scenario *scenario, const struct option *option,
-                      int declaration) {
-  const struct declaration *item = &scenario->model->declarations[declaration];
-  if (!option_has(option, declaration) || item->role == ROLE_CHECK)
-    return false;
-  return option->graph->state[declaration] != GRAPH_INPUT || !strcmp(item->name, "accelerators") ||
-         !strcmp(item->name, "throughput");
-}
-
-// Figures whose grade the option knows better than the figure itself: a TDP that stands in for
-// measured watts, a throughput projected from others.
-static const struct {
-  const char *item;
-  size_t grade; // its place in struct option
-} option_grades[] = {
-    {"throughput", offsetof(struct option, throughput_grade)},
-    {"load_power", offsetof(struct option, power_grade)},
-    {"list_price", offsetof(struct option, price_grade)},
-    {"net_price", offsetof(struct option, price_grade)},
-    {"rental_rate", offsetof(struct option, price_grade)},
+struct comparing {
+  const struct scenario *scenario;
+  const struct ranking *ranking;
+  const struct simulation *simulation; // NULL: there are no ranges
+  struct arena *arena;
 };
 
-enum { OPTION_GRADES = sizeof option_grades / sizeof option_grades[0] };
+// ---- for people
 
-static enum grade grade_at(const struct option *option, size_t offset) {
-  enum grade grade;
-  memcpy(&grade, (const char *)option + offset, sizeof grade);
-  return grade;
+// What a buyer looks for first, and by which heading where options stand below each other.
+static const struct fact {
+  const char *item, *brief;
+  int weight;
+  bool graded;
+} facts[] = {
+    {"accelerators", "gpus", 3, false}, {"throughput", "output", 4, true},
+    {"load_power", "", 1, true},        {"list_price", NULL, 0, true},
+    {"discount", NULL, 0, false},       {"net_price", "net price", 2, false},
+    {"rental_rate", NULL, 0, true},
+};
+
+static const struct fact results[] = {
+    {"tco", "TCO", 6, false},
+    {"cost_per_mtok", "cost", 9, false},
+    {"levelised_cost_per_mtok", "levelised", 5, false},
+};
+
+enum {
+  FACTS = sizeof facts / sizeof facts[0],
+  RESULTS = sizeof results / sizeof results[0],
+  INTERVAL_WEIGHT = 7,
+  MOST_WEIGHT = 9
+};
+
+static const struct option *option_at(const struct comparing *comparing, size_t o) {
+  return &comparing->scenario->options[o];
 }
 
-const char *compare_grade(const struct scenario *scenario, const struct option *option,
-                          int declaration) {
-  const struct declaration *item = &scenario->model->declarations[declaration];
-  for (size_t i = 0; i < OPTION_GRADES; i++)
-    if (!strcmp(option_grades[i].item, item->name))
-      return grade_name(grade_at(option, option_grades[i].grade));
-  if (item->role == ROLE_HEADLINE)
-    return grade_name(option->headline_grade);
-  if (option->graph->state[declaration] != GRAPH_INPUT)
-    return NULL;
-  return grade_name(option_figure(scenario, option, scenario->selected, declaration)->grade);
+static struct answer_cell *add_item(const struct comparing *comparing, struct answer_table *table,
+                                    int declaration, struct answer_row row) {
+  struct answer_cell *cells =
+      answer_item_row(table, comparing->scenario, declaration, row, comparing->arena);
+  for (size_t o = 0; o < comparing->scenario->option_count; o++)
+    if (!item_applies(comparing->scenario, option_at(comparing, o), declaration))
+      cells[1 + o] = cell_absent(NULL);
+  return cells;
+}
+
+static void add_grades(const struct comparing *comparing, struct answer_table *table,
+                       int declaration) {
+  const struct answer_row row = {
+      .label = "  evidence", .emphasis = EMPHASIS_FAINT, .faces = ON_TERMINAL};
+  struct answer_cell *cells = answer_table_row_of(table, row);
+  for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+    const struct option *option = option_at(comparing, o);
+    const char *grade = option_item_grade(comparing->scenario, option, declaration);
+    const bool shown = grade && item_applies(comparing->scenario, option, declaration) &&
+                       option_value(comparing->scenario, option, declaration, 0) != 0;
+    cells[1 + o] = shown ? cell_words(grade) : cell_absent("");
+  }
+}
+
+static void add_facts(const struct comparing *comparing, struct answer_table *table) {
+  for (size_t i = 0; i < FACTS; i++) {
+    const int declaration = model_find(comparing->scenario->model, facts[i].item);
+    if (declaration < 0 || item_is_zero(comparing->scenario, declaration))
+      continue;
+    add_item(comparing, table, declaration,
+             (struct answer_row){.brief = facts[i].brief, .weight = facts[i].weight});
+    if (facts[i].graded)
+      add_grades(comparing, table, declaration);
+  }
+}
+
+static void add_categories(const struct comparing *comparing, struct answer_table *table) {
+  const struct model *model = comparing->scenario->model;
+  bool ruled = true;
+  for (int d = 0; d < model->count; d++) {
+    if (model->declarations[d].role != ROLE_CATEGORY || item_is_zero(comparing->scenario, d))
+      continue;
+    add_item(comparing, table, d, (struct answer_row){.ruled = ruled});
+    ruled = false;
+  }
+}
+
+// Two rows below a result: what 5 % and 95 % of the draws are below.
+static void add_interval(const struct comparing *comparing, struct answer_table *table,
+                         enum outcome_kind kind, const struct unit *unit, unsigned faces) {
+  const bool cost = kind == OUTCOME_COST;
+  static const char *const keys[2][2] = {{"saving_p5", "saving_p95"}, {"cost_p5", "cost_p95"}};
+  static const char *const labels[] = {"  P5", "  P95"};
+  for (int end = 0; comparing->simulation && end < 2; end++) {
+    struct answer_cell *cells = answer_table_row_of(
+        table, (struct answer_row){.key = keys[cost][end],
+                                   .label = &labels[end][faces == ON_TERMINAL ? 0 : 2],
+                                   .unit = unit,
+                                   .emphasis = EMPHASIS_FAINT,
+                                   .faces = faces,
+                                   .json = "options[id=%c].interval.%r",
+                                   .brief = cost ? (end ? "P95" : "P5") : NULL,
+                                   .weight = INTERVAL_WEIGHT});
+    for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+      const struct interval interval = interval_of(comparing->simulation, kind, o);
+      const double value =
+          (end ? interval.high : interval.low) * (cost ? unit_cell_factor(unit) : 1);
+      if (!isnan(value))
+        cells[1 + o] = cell_value(value);
+    }
+  }
+}
+
+static const struct fact *result_named(const char *item) {
+  static const struct fact nothing = {.brief = NULL};
+  for (size_t i = 0; i < RESULTS; i++)
+    if (!strcmp(results[i].item, item))
+      return &results[i];
+  return &nothing;
+}
+
+static void add_results(const struct comparing *comparing, struct answer_table *table) {
+  const struct model *model = comparing->scenario->model;
+  const int cost = model_find(model, "cost_per_mtok");
+  bool ruled = true;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *item = &model->declarations[d];
+    const bool further = item->group == model->declarations[cost].group && item->role == ROLE_NONE;
+    if ((item->role != ROLE_HEADLINE && !further) ||
+        (further && item_is_zero(comparing->scenario, d)))
+      continue;
+    const struct fact *result = result_named(item->name);
+    struct answer_row row = {.ruled = ruled, .brief = result->brief, .weight = result->weight};
+    row.emphasis = d == cost || !strcmp(item->name, "tco") ? EMPHASIS_STRONG : EMPHASIS_NONE;
+    struct answer_cell *cells = add_item(comparing, table, d, row);
+    ruled = false;
+    for (size_t o = 0; d == cost && o < comparing->scenario->option_count; o++)
+      if (comparing->ranking->options[o].cheapest) {
+        cells[1 + o].starred = true;
+        cells[1 + o].emphasis = EMPHASIS_GOOD;
+      }
+    if (d == cost)
+      add_interval(comparing, table, OUTCOME_COST, &item->unit, ON_TERMINAL);
+  }
+}
+
+static void add_saving(const struct comparing *comparing, struct answer_table *table,
+                       struct answer_row row, bool levelised) {
+  struct answer_cell *cells = answer_table_row_of(table, row);
+  for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+    const struct standing *standing = &comparing->ranking->options[o];
+    const double saving = levelised ? standing->saving_levelised : standing->saving;
+    if (standing->compared && o != comparing->scenario->baseline)
+      cells[1 + o] = (struct answer_cell){
+          .value = saving, .grade = grade_name(option_at(comparing, o)->headline_grade)};
+  }
+}
+
+static void add_savings(const struct comparing *comparing, struct answer_table *table) {
+  const struct unit *percent = unit_known("%", comparing->arena);
+  const char *baseline = option_at(comparing, comparing->scenario->baseline)->id;
+  struct answer_row row = {.label = arena_printf(comparing->arena, "Saving against %s", baseline),
+                           .unit = percent,
+                           .emphasis = EMPHASIS_STRONG,
+                           .brief = "saving",
+                           .weight = MOST_WEIGHT};
+  add_saving(comparing, table, row, false);
+  add_interval(comparing, table, OUTCOME_SAVING, percent, ON_TERMINAL);
+  row.label = arena_printf(comparing->arena, "%s, levelised", row.label);
+  row.emphasis = EMPHASIS_NONE;
+  row.brief = NULL;
+  add_saving(comparing, table, row, true);
+}
+
+// ---- words of each option
+
+static const char *accelerator_of(const struct option *option) {
+  return option->accelerator;
+}
+
+static const char *headline_of(const struct option *option) {
+  return grade_name(option->headline_grade);
+}
+
+static const char *throughput_of(const struct option *option) {
+  return grade_name(option->throughput_grade);
+}
+
+static const char *power_of(const struct option *option) {
+  return grade_name(option->power_grade);
+}
+
+static const char *price_of(const struct option *option) {
+  return grade_name(option->price_grade);
+}
+
+struct words {
+  struct answer_row row;
+  const char *(*text)(const struct option *);
+};
+
+static const struct words first_words[] = {
+    {{.label = "Accelerator", .brief = "accelerator"}, accelerator_of}};
+
+static const struct words last_words[] = {
+    {{.label = "Weakest evidence that matters", .brief = "evidence", .weight = MOST_WEIGHT},
+     headline_of},
+    {{.brief = "throughput", .faces = FACE_TURNED}, throughput_of},
+    {{.brief = "power", .faces = FACE_TURNED}, power_of},
+    {{.brief = "price", .faces = FACE_TURNED}, price_of},
+};
+
+static const struct words machine_words[] = {
+    {{.label = "Accelerator", .json = "options[id=%c].accelerator"}, accelerator_of},
+    {{.label = "Weakest evidence that matters", .json = "options[id=%c].grade"}, headline_of},
+    {{.label = "throughput", .json = "options[id=%c].grades.throughput"}, throughput_of},
+    {{.label = "power", .json = "options[id=%c].grades.power"}, power_of},
+    {{.label = "price", .json = "options[id=%c].grades.price"}, price_of},
+};
+
+static void add_words(const struct comparing *comparing, struct answer_table *table,
+                      const struct words *words, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct answer_cell *cells = answer_table_row_of(table, words[i].row);
+    for (size_t o = 0; o < comparing->scenario->option_count; o++)
+      cells[1 + o] = cell_words(words[i].text(option_at(comparing, o)));
+  }
+}
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static struct answer_table figures_table(const struct comparing *comparing) {
+  const struct scenario *scenario = comparing->scenario;
+  struct answer_table table = answer_table_of_options(
+      "figures", NULL, scenario, (size_t)scenario->model->count + 20, comparing->arena);
+  add_words(comparing, &table, first_words, COUNT(first_words));
+  add_facts(comparing, &table);
+  add_categories(comparing, &table);
+  add_results(comparing, &table);
+  if (scenario->option_count > 1)
+    add_savings(comparing, &table);
+  add_words(comparing, &table, last_words, COUNT(last_words));
+  table.faces = ON_TERMINAL;
+  table.turns = true;
+  return table;
+}
+
+// ---- for machines
+
+// Is the declaration one of the option's line items? Computed ones are, checks excepted; so are
+// accelerators and throughput when they are given.
+static bool is_item(const struct comparing *comparing, size_t option, int declaration) {
+  const struct declaration *item = &comparing->scenario->model->declarations[declaration];
+  return option_at(comparing, option)->graph->state[declaration] != GRAPH_INPUT ||
+         !strcmp(item->name, "accelerators") || !strcmp(item->name, "throughput");
+}
+
+enum as_what { AS_ITEM, AS_FURTHER_INPUT, AS_INPUT };
+
+// A declaration's row of the options for which it is that, where there are any.
+static void add_machine_row(const struct comparing *comparing, struct answer_table *table,
+                            int declaration, enum as_what what) {
+  const struct scenario *scenario = comparing->scenario;
+  struct answer_cell *cells =
+      answer_item_row(table, scenario, declaration,
+                      (struct answer_row){.faces = what == AS_FURTHER_INPUT ? FACE_CSV : 0,
+                                          .sourced = what == AS_INPUT},
+                      comparing->arena);
+  bool any = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = option_at(comparing, o);
+    const bool item = is_item(comparing, o, declaration);
+    const bool input = option->graph->state[declaration] == GRAPH_INPUT;
+    if (what == AS_ITEM ? !item : what == AS_INPUT ? !input : item)
+      cells[1 + o] = cell_absent(NULL);
+    else if (what == AS_INPUT)
+      cells[1 + o].grade =
+          grade_name(option_figure(scenario, option, scenario->selected, declaration)->grade);
+    any |= cells[1 + o].kind != CELL_ABSENT;
+  }
+  table->row_count -= !any;
+}
+
+static struct answer_table items_table(const struct comparing *comparing) {
+  const struct model *model = comparing->scenario->model;
+  struct answer_table table = answer_table_of_options("items", NULL, comparing->scenario,
+                                                      2 * (size_t)model->count, comparing->arena);
+  for (int d = 0; d < model->count; d++) {
+    if (model->declarations[d].role == ROLE_CHECK)
+      continue;
+    add_machine_row(comparing, &table, d, AS_ITEM);
+    add_machine_row(comparing, &table, d, AS_FURTHER_INPUT);
+  }
+  table.json = "options[id=%c].items.%r";
+  table.json_units = "units.%r";
+  table.faces = TO_MACHINES;
+  table.by_columns = true;
+  return table;
+}
+
+static struct answer_table inputs_table(const struct comparing *comparing) {
+  const struct model *model = comparing->scenario->model;
+  struct answer_table table = answer_table_of_options("inputs", NULL, comparing->scenario,
+                                                      (size_t)model->count, comparing->arena);
+  for (int d = 0; d < model->count; d++)
+    add_machine_row(comparing, &table, d, AS_INPUT);
+  table.json = "options[id=%c].inputs.%r";
+  table.faces = FACE_JSON;
+  return table;
+}
+
+static struct texts words_in(const char *text, struct arena *arena) {
+  struct texts words = {0};
+  for (const char *at = text; *at; at += strspn(at, ", ")) {
+    const size_t length = strcspn(at, ",");
+    texts_add(&words, arena, "%s", arena_copy_n(arena, at, length));
+    at += length;
+  }
+  return words;
+}
+
+// What stands beside an option's figures in JSON.
+static struct answer_table options_table(const struct comparing *comparing) {
+  struct answer_table table =
+      answer_table_of_options("options", NULL, comparing->scenario,
+                              WORKLOAD_KEYS + 3 + COUNT(machine_words), comparing->arena);
+  add_words(comparing, &table, machine_words, COUNT(machine_words));
+  for (int key = 0; key < WORKLOAD_KEYS; key++) {
+    struct answer_cell *cells =
+        answer_table_row_of(&table, (struct answer_row){.key = workload_key_names[key],
+                                                        .json = "options[id=%c].workload.%r"});
+    for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+      const char *value = option_at(comparing, o)->workload.values[key];
+      cells[1 + o] = *value ? cell_words(value) : (struct answer_cell){.kind = CELL_EMPTY};
+    }
+  }
+  struct answer_cell *const further[] = {
+      answer_table_row_of(&table, (struct answer_row){.key = "decode_only"}),
+      answer_table_row_of(&table, (struct answer_row){.key = "not_included"}),
+      answer_table_row_of(&table, (struct answer_row){.key = "warnings"})};
+  for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+    const struct option *option = option_at(comparing, o);
+    further[0][1 + o] = cell_flag(option->decode_only);
+    further[1][1 + o] = cell_list(words_in(option->not_included, comparing->arena));
+    further[2][1 + o] = cell_list(option->warnings);
+  }
+  table.json = "options[id=%c].%r";
+  table.faces = FACE_JSON;
+  return table;
+}
+
+// The judge's verdict, as fractions and words.
+static struct answer_table verdict_table(const struct comparing *comparing) {
+  const struct unit *plain = unit_known("-", comparing->arena);
+  struct answer_table table =
+      answer_table_of_options("verdict", NULL, comparing->scenario, 9, comparing->arena);
+  add_saving(comparing, &table,
+             (struct answer_row){.key = "saving",
+                                 .label = "Saving against the baseline",
+                                 .unit = plain,
+                                 .json = "saving.%c"},
+             false);
+  add_saving(comparing, &table,
+             (struct answer_row){.key = "saving_levelised",
+                                 .label = "Saving against the baseline, levelised",
+                                 .unit = plain,
+                                 .json = "saving_levelised.%c"},
+             true);
+  add_interval(comparing, &table, OUTCOME_COST, unit_of_item(comparing->scenario, "cost_per_mtok"),
+               TO_MACHINES);
+  add_interval(comparing, &table, OUTCOME_SAVING, plain, TO_MACHINES);
+  struct answer_cell *ranked = answer_table_row_of(
+      &table, (struct answer_row){.key = "ranked", .label = "Ranked", .faces = FACE_CSV});
+  struct answer_cell *cheapest = answer_table_row_of(
+      &table, (struct answer_row){
+                  .key = "cheapest", .label = "The cheapest, or one of them", .faces = FACE_CSV});
+  struct answer_cell *barred = answer_table_row_of(
+      &table, (struct answer_row){
+                  .key = "not_ranked", .label = "Why it is not ranked", .json = "not_ranked.%c"});
+  for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+    const struct standing *standing = &comparing->ranking->options[o];
+    ranked[1 + o] = cell_flag(standing->ranked);
+    cheapest[1 + o] = cell_flag(standing->cheapest);
+    if (!standing->ranked)
+      barred[1 + o] = cell_words(standing->why_not);
+  }
+  table.json = "%r.%c";
+  table.faces = TO_MACHINES;
+  table.by_columns = true;
+  return table;
+}
+
+static struct answer_table document_table(const struct comparing *comparing) {
+  const struct scenario *scenario = comparing->scenario;
+  const int horizon = model_find(scenario->model, "horizon");
+  struct texts cheapest = {0};
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (comparing->ranking->options[o].cheapest)
+      texts_add(&cheapest, comparing->arena, "%s", option_at(comparing, o)->id);
+  struct answer_table table = answer_table_of_facts(8, comparing->arena);
+  answer_fact(&table, "scenario.horizon",
+              cell_in(option_value(scenario, &scenario->options[0], horizon, 0),
+                      unit_of_item(scenario, "horizon")));
+  answer_fact(&table, "scenario.date", cell_words(scenario->date));
+  answer_fact(&table, "scenario.currency", cell_words(scenario->model->currency));
+  answer_fact(&table, "baseline", cell_words(option_at(comparing, scenario->baseline)->id));
+  answer_fact(&table, "cheapest", cell_list(cheapest));
+  if (*comparing->ranking->why_none)
+    answer_fact(&table, "why_none", cell_words(comparing->ranking->why_none));
+  answer_fact(&table, "mixed", cell_flag(scenario->mixed));
+  if (scenario->mixed)
+    answer_fact(&table, "mixed_reason", cell_words(scenario->mixed_reason));
+  return table;
+}
+
+struct answer compare_answer(const struct scenario *scenario, struct arena *arena) {
+  static const struct csv_field fields[] = {
+      {"option", CSV_COLUMN}, {"accelerator", CSV_ABOUT}, {"case", CSV_CASE},
+      {"item", CSV_ROW},      {"label", CSV_LABEL},       {"unit", CSV_UNIT},
+      {"period", CSV_PERIOD}, {"value", CSV_VALUE},       {"grade", CSV_GRADE}};
+  const struct comparing comparing = {.scenario = scenario,
+                                      .ranking = ranking_of(scenario, arena),
+                                      .simulation = interval_simulate(scenario, arena),
+                                      .arena = arena};
+  struct answer_table tables[] = {finance_difference(scenario, arena),
+                                  figures_table(&comparing),
+                                  items_table(&comparing),
+                                  inputs_table(&comparing),
+                                  options_table(&comparing),
+                                  verdict_table(&comparing),
+                                  document_table(&comparing)};
+  tables[0].faces = FACE_JSON;
+  struct answer answer = {.kind = "compare",
+                          .name = "options",
+                          .sentence = verdict_text(scenario, comparing.ranking, arena),
+                          .warnings = scenario->warnings,
+                          .schema = 1,
+                          .csv = fields,
+                          .csv_count = COUNT(fields)};
+  answer_set_tables(&answer, tables, COUNT(tables), arena);
+  compare_notes(&answer, scenario, comparing.ranking, comparing.simulation, arena);
+  return answer;
 }

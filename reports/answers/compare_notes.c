@@ -1,21 +1,22 @@
-// What stands below a comparison for people: what its figures are worth, and what they leave out.
-#include "reports/answers/compare.h"
+#include "reports/answers/compare_notes.h"
+
+#include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
+#include "reports/print/verdict.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 struct notes {
+  struct answer *answer;
   const struct scenario *scenario;
-  const struct style *style;
+  struct arena *arena;
 };
 
-static const char *joined(const struct notes *notes, const char *list, const char *word) {
-  return *list ? arena_printf(notes->style->arena, "%s, %s", list, word) : word;
-}
-
 // Options that lack the same costs share a line.
-static void print_not_included(const struct notes *notes) {
+static void add_not_included(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
   for (size_t i = 0; i < scenario->option_count; i++) {
     const char *missing = scenario->options[i].not_included, *ids = "";
@@ -26,32 +27,30 @@ static void print_not_included(const struct notes *notes) {
         continue;
       if (k < i)
         first = false;
-      ids = joined(notes, ids, scenario->options[k].id);
+      ids = joined(ids, scenario->options[k].id, notes->arena);
       count++;
     }
     if (!*missing || !first)
       continue;
     const char *whose =
-        count < scenario->option_count ? arena_printf(notes->style->arena, " (%s)", ids) : "";
-    style_paragraph(notes->style,
-                    "Not included: ", arena_printf(notes->style->arena, "%s%s", missing, whose));
+        count < scenario->option_count ? arena_printf(notes->arena, " (%s)", ids) : "";
+    answer_note(notes->answer, notes->arena, "Not included: ", "%s%s", missing, whose);
   }
 }
 
-static void print_decode_only(const struct notes *notes) {
+static void add_decode_only(const struct notes *notes) {
   const char *ids = "";
   for (size_t i = 0; i < notes->scenario->option_count; i++)
     if (notes->scenario->options[i].decode_only)
-      ids = joined(notes, ids, notes->scenario->options[i].id);
+      ids = joined(ids, notes->scenario->options[i].id, notes->arena);
   if (*ids)
-    style_paragraph(notes->style, "Upper bound, decode only: ",
-                    arena_printf(notes->style->arena,
-                                 "%s (prefill takes no time; not ranked against serving)", ids));
+    answer_note(notes->answer, notes->arena, "Upper bound, decode only: ",
+                "%s (prefill takes no time; not ranked against serving)", ids);
 }
 
 // Which published figure or record a throughput is, and what it was measured on. A record says its
 // 95 % interval itself.
-static void print_evidence(const struct notes *notes) {
+static void add_evidence(const struct notes *notes) {
   static const char *const inputs[] = {"throughput", "decode_throughput"};
   const struct scenario *scenario = notes->scenario;
   for (size_t i = 0; i < 2 * scenario->option_count; i++) {
@@ -65,17 +64,16 @@ static void print_evidence(const struct notes *notes) {
     const char *on = "";
     for (int key = 0; key < WORKLOAD_KEYS; key++)
       if (*option->workload.values[key])
-        on = joined(notes, on, option->workload.values[key]);
-    style_paragraph(notes->style, "Throughput: ",
-                    arena_printf(notes->style->arena, "%s from %s, %s (%s)", option->id,
-                                 figure->source, figure->date, on));
+        on = joined(on, option->workload.values[key], notes->arena);
+    answer_note(notes->answer, notes->arena, "Throughput: ", "%s from %s, %s (%s)", option->id,
+                figure->source, figure->date, on);
   }
 }
 
 // The same rate for all options is said once.
-static void print_exchange_rate(const struct notes *notes) {
+static void add_exchange_rate(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
-  struct arena *arena = notes->style->arena;
+  struct arena *arena = notes->arena;
   const int rate = model_find(scenario->model, "exchange_rate");
   const char *all = "", *first = NULL;
   bool same = true;
@@ -93,7 +91,7 @@ static void print_exchange_rate(const struct notes *notes) {
     all = arena_printf(arena, "%s%s%s %s", all, i ? "; " : "", option->id, text);
   }
   if (first)
-    style_paragraph(notes->style, "Exchange rate: ", same ? first : all);
+    answer_note(notes->answer, notes->arena, "Exchange rate: ", "%s", same ? first : all);
 }
 
 static const char *const grade_meanings[GRADES] = {
@@ -106,7 +104,7 @@ static const char *const grade_meanings[GRADES] = {
     [GRADE_ASSUMED] = "the user's own",
 };
 
-static void print_legend(const struct notes *notes) {
+static void add_legend(const struct notes *notes) {
   bool used[GRADES] = {false};
   for (size_t i = 0; i < notes->scenario->option_count; i++) {
     const struct option *option = &notes->scenario->options[i];
@@ -116,9 +114,9 @@ static void print_legend(const struct notes *notes) {
   const char *text = "";
   for (int grade = 0; grade < GRADES; grade++)
     if (used[grade])
-      text = arena_printf(notes->style->arena, "%s%s%s = %s", text, *text ? "; " : "",
+      text = arena_printf(notes->arena, "%s%s%s = %s", text, *text ? "; " : "",
                           grade_name((enum grade)grade), grade_meanings[grade]);
-  style_paragraph(notes->style, "Evidence: ", text);
+  answer_note(notes->answer, notes->arena, "Evidence: ", "%s", text);
 }
 
 static bool has_warning(const struct option *option, const char *text) {
@@ -129,7 +127,7 @@ static bool has_warning(const struct option *option, const char *text) {
 }
 
 // One paragraph for all options that a warning is about, at the first of them.
-static void print_warning(const struct notes *notes, size_t first, const char *text) {
+static void add_warning(const struct notes *notes, size_t first, const char *text) {
   const struct scenario *scenario = notes->scenario;
   const char *ids = "";
   for (size_t i = 0; i < scenario->option_count; i++) {
@@ -137,58 +135,48 @@ static void print_warning(const struct notes *notes, size_t first, const char *t
       continue;
     if (i < first)
       return;
-    ids = joined(notes, ids, scenario->options[i].id);
+    ids = joined(ids, scenario->options[i].id, notes->arena);
   }
-  style_paragraph(notes->style,
-                  "Warning: ", arena_printf(notes->style->arena, "%s: %s", ids, text));
+  answer_note(notes->answer, notes->arena, "Warning: ", "%s: %s", ids, text);
 }
 
-static void print_warnings(const struct notes *notes) {
-  const struct scenario *scenario = notes->scenario;
-  for (size_t i = 0; i < scenario->warnings.count; i++)
-    style_paragraph(notes->style, "Warning: ", scenario->warnings.list[i]);
-  for (size_t i = 0; i < scenario->option_count; i++)
-    for (size_t k = 0; k < scenario->options[i].warnings.count; k++)
-      print_warning(notes, i, scenario->options[i].warnings.list[k]);
+// The scenario's own are the answer's.
+static void add_warnings(const struct notes *notes) {
+  for (size_t i = 0; i < notes->scenario->option_count; i++)
+    for (size_t k = 0; k < notes->scenario->options[i].warnings.count; k++)
+      add_warning(notes, i, notes->scenario->options[i].warnings.list[k]);
 }
 
-static void print_interval(const struct notes *notes, const struct simulation *simulation) {
-  static const char *const methods[] = {[DRAW_SOBOL] = "sobol", [DRAW_RANDOM] = "random"};
+static void add_interval(const struct notes *notes, const struct simulation *simulation) {
   if (simulation)
-    style_paragraph(notes->style, "P5, P95: ",
-                    arena_printf(notes->style->arena,
-                                 "5 %% and 95 %% of %s draws of the ranged inputs are below (%s, "
-                                 "seed %" PRIu64 "; see 'pertoken simulate')",
-                                 number_fixed((double)simulation->done, 0, notes->style->arena),
-                                 methods[simulation->method], simulation->seed));
+    answer_note(notes->answer, notes->arena, "P5, P95: ",
+                "5 %% and 95 %% of %s draws of the ranged inputs are below (%s, "
+                "seed %" PRIu64 "; see 'pertoken simulate')",
+                number_fixed((double)simulation->done, 0, notes->arena),
+                draw_method_names[simulation->method], simulation->seed);
 }
 
-// What the star means, or why nobody has one; and who is left out.
-static void print_verdict(const struct notes *notes, const struct ranking *ranking) {
-  const struct scenario *scenario = notes->scenario;
-  if (ranking->cheapest_count == 1)
-    style_paragraph(notes->style, "* ", "lowest cost per million output tokens");
-  if (ranking->cheapest_count > 1)
-    style_paragraph(notes->style, "* ", "lowest cost per million output tokens: a tie");
-  if (ranking->cheapest < 0 && scenario->option_count > 1)
-    style_paragraph(notes->style, "Not ranked: ", ranking->why_none);
-  for (size_t i = 0; i < scenario->option_count; i++)
+// What the star means, and who is left out.
+static void add_verdict(const struct notes *notes, const struct ranking *ranking) {
+  if (ranking->cheapest >= 0)
+    answer_note(notes->answer, notes->arena, "* ", "lowest cost per million output tokens%s",
+                ranking->cheapest_count > 1 ? ": a tie" : "");
+  for (size_t i = 0; i < ranking->option_count; i++)
     if (!ranking->options[i].ranked)
-      style_paragraph(notes->style, "Not ranked: ",
-                      arena_printf(notes->style->arena, "%s: %s", scenario->options[i].id,
-                                   ranking->options[i].why_not));
+      answer_note(notes->answer, notes->arena, "Not ranked: ", "%s",
+                  verdict_not_ranked(notes->scenario, ranking, i, notes->arena));
 }
 
-void compare_notes(const struct scenario *scenario, const struct ranking *ranking,
-                   const struct simulation *simulation, const struct style *style) {
-  const struct notes notes = {scenario, style};
-  putc('\n', style->out);
-  print_verdict(&notes, ranking);
-  print_interval(&notes, simulation);
-  print_decode_only(&notes);
-  print_not_included(&notes);
-  print_evidence(&notes);
-  print_exchange_rate(&notes);
-  print_legend(&notes);
-  print_warnings(&notes);
+void compare_notes(struct answer *answer, const struct scenario *scenario,
+                   const struct ranking *ranking, const struct simulation *simulation,
+                   struct arena *arena) {
+  const struct notes notes = {answer, scenario, arena};
+  add_verdict(&notes, ranking);
+  add_interval(&notes, simulation);
+  add_decode_only(&notes);
+  add_not_included(&notes);
+  add_evidence(&notes);
+  add_exchange_rate(&notes);
+  add_legend(&notes);
+  add_warnings(&notes);
 }

@@ -1,37 +1,345 @@
 #include "reports/answers/diff.h"
 
+#include "model/evidence/grade.h"
+#include "model/questions/difference.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
-void diff_print(const struct scenario *a, const struct scenario *b, enum output_format format,
-                FILE *out, struct arena *arena) {
-  const struct difference *difference = difference_of(a, b, arena);
-  if (format == FORMAT_CSV)
-    diff_csv(difference, out, arena);
-  else if (format == FORMAT_JSON)
-    diff_json(difference, out, arena);
-  else
-    diff_table(difference, out, arena);
+#include <math.h>
+#include <string.h>
+
+struct diff {
+  const struct difference *difference;
+  struct arena *arena;
+};
+
+static const struct declaration *declared(const struct diff *diff, int declaration) {
+  return &diff->difference->a->model->declarations[declaration];
 }
 
-const char *diff_change_name(const struct difference *difference, const struct change *change) {
-  if (change->input < 0)
-    return "bought_or_rented";
-  return difference->a->model->declarations[change->input].name;
+// ---- inputs that differ
+
+// How an input is shown, and where it differs.
+struct aspect {
+  const char *suffix; // behind the input's name
+  const char *(*text)(const struct scenario *, const struct option *, int input, struct arena *);
+  bool (*differs)(const struct difference *, size_t pair, int input);
+};
+
+// "14 %", "700 W/gpu, computed"
+static const char *value_text(const struct scenario *scenario, const struct option *option,
+                              int input, struct arena *arena) {
+  if (!item_applies(scenario, option, input))
+    return "-";
+  const struct declaration *declaration = &scenario->model->declarations[input];
+  const double value = option_value(scenario, option, input, 0);
+  const char *choice = declaration_choice(declaration, value);
+  const char *text = choice ? choice : quantity_text(value, &declaration->unit, arena);
+  return option->graph->state[input] == GRAPH_INPUT ? text
+                                                    : arena_printf(arena, "%s, computed", text);
 }
 
-const char *diff_change_label(const struct difference *difference, const struct change *change) {
-  if (change->input < 0)
-    return "Bought or rented";
-  return difference->a->model->declarations[change->input].label;
+static const char *grade_text(const struct scenario *scenario, const struct option *option,
+                              int input, struct arena *arena) {
+  (void)arena;
+  return difference_is_stated(scenario, option, input)
+             ? grade_name(option_figure(scenario, option, scenario->selected, input)->grade)
+             : "-";
 }
 
-double diff_shown(const struct scenario *scenario, const struct option *option, int declaration) {
-  return number_in_unit(option_value(scenario, option, declaration, 0),
-                        &scenario->model->declarations[declaration].unit);
+static const struct aspect aspects[] = {{"", value_text, difference_in_value},
+                                        {", evidence", grade_text, difference_in_grade}};
+
+enum { ASPECTS = sizeof aspects / sizeof aspects[0] };
+
+static void add_words(struct answer_table *table, const char *name, const char *option,
+                      const char *a, const char *b) {
+  struct answer_cell *cells = answer_table_row(table);
+  cells[0] = cell_words(name);
+  cells[1] = cell_words(option);
+  cells[2] = cell_words(a);
+  cells[3] = cell_words(b);
 }
 
-bool diff_is_result(const struct difference *difference, size_t pair, int declaration) {
+// A row for each option in which it differs; one where all differ alike.
+static void add_aspect(const struct diff *diff, struct answer_table *table,
+                       const struct aspect *aspect, int input) {
+  const struct difference *difference = diff->difference;
+  const char *name = arena_printf(diff->arena, "%s%s", declared(diff, input)->name, aspect->suffix);
+  const size_t before = table->row_count;
+  bool alike = difference->pair_count > 1;
+  for (size_t p = 0; p < difference->pair_count; p++) {
+    const struct pair *both = &difference->pairs[p];
+    alike = alike && aspect->differs(difference, p, input);
+    if (!aspect->differs(difference, p, input))
+      continue;
+    add_words(table, name, both->a->id, aspect->text(difference->a, both->a, input, diff->arena),
+              aspect->text(difference->b, both->b, input, diff->arena));
+    const struct answer_cell *first = &table->cells[before * table->column_count];
+    const struct answer_cell *last = &table->cells[(table->row_count - 1) * table->column_count];
+    alike = alike && !strcmp(first[2].text, last[2].text) && !strcmp(first[3].text, last[3].text);
+  }
+  if (!alike)
+    return;
+  table->row_count = before + 1;
+  table->cells[before * table->column_count + 1] = cell_words("all options");
+}
+
+static struct answer_table inputs_table(const struct diff *diff) {
+  static const struct answer_column columns[] = {{"input", "Inputs that differ", NULL},
+                                                 {"option", "", NULL},
+                                                 {"a", "A", NULL},
+                                                 {"b", "B", NULL}};
+  static struct column_look looks[] = {
+      {.align = ALIGN_LEFT}, {.align = ALIGN_LEFT}, {.align = ALIGN_RIGHT}, {.align = ALIGN_RIGHT}};
+  const struct difference *difference = diff->difference;
+  const size_t inputs = ASPECTS * (size_t)difference->a->model->count + 1;
+  struct answer_table table = answer_table_new("differences", NULL, columns, 4,
+                                               inputs * (difference->pair_count + 1), diff->arena);
+  table.looks = looks;
+  table.faces = FACE_TERMINAL;
+  for (size_t p = 0; p < difference->pair_count; p++) {
+    const struct pair *both = &difference->pairs[p];
+    if (strcmp(both->a->accelerator, both->b->accelerator) != 0)
+      add_words(&table, "accelerator", both->a->id, both->a->accelerator, both->b->accelerator);
+  }
+  for (size_t c = 0; c < difference->change_count; c++)
+    for (size_t i = 0; i < difference->changes[c].input_count; i++)
+      for (size_t k = 0; k < ASPECTS; k++)
+        add_aspect(diff, &table, &aspects[k], difference->changes[c].inputs[i]);
+  return table;
+}
+
+// ---- the same for machines
+
+enum {
+  INPUT_NAME,
+  INPUT_OPTION,
+  INPUT_UNIT,
+  INPUT_A,
+  INPUT_B = INPUT_A + 3,
+  INPUT_COLUMNS = INPUT_B + 3
+};
+
+static void fill_side(struct answer_cell *cells, const struct scenario *scenario,
+                      const struct option *option, int input) {
+  for (size_t i = 0; i < 3; i++)
+    cells[i] = (struct answer_cell){.kind = CELL_EMPTY};
+  if (!option_has(option, input))
+    return;
+  const bool computed = option->graph->state[input] != GRAPH_INPUT;
+  cells[0] = cell_value(option_value(scenario, option, input, 0));
+  cells[1] = cell_flag(computed);
+  if (!computed)
+    cells[2] =
+        cell_words(grade_name(option_figure(scenario, option, scenario->selected, input)->grade));
+}
+
+static struct answer_table machine_table(const struct diff *diff) {
+  static const struct answer_column columns[INPUT_COLUMNS] = {
+      {"name", "", NULL},    {"option", "", NULL},     {"unit", "", NULL},
+      {"a.value", "", NULL}, {"a.computed", "", NULL}, {"a.grade", "", NULL},
+      {"b.value", "", NULL}, {"b.computed", "", NULL}, {"b.grade", "", NULL}};
+  static struct column_look looks[INPUT_COLUMNS] = {
+      [INPUT_OPTION].faces = FACE_JSON, [INPUT_UNIT].faces = FACE_JSON};
+  const struct difference *difference = diff->difference;
+  struct answer_table table = answer_table_of_rows(
+      "inputs", NULL, columns, INPUT_COLUMNS,
+      (size_t)difference->a->model->count * (difference->pair_count + 1), diff->arena);
+  for (size_t c = 0; c < difference->change_count; c++)
+    for (size_t p = 0; p < difference->pair_count; p++)
+      for (size_t i = 0;
+           difference->changes[c].differs[p] && i < difference->changes[c].input_count; i++) {
+        const int d = difference->changes[c].inputs[i];
+        const struct pair *both = &difference->pairs[p];
+        const char *key = arena_printf(diff->arena, "%s.%s", both->a->id, declared(diff, d)->name);
+        struct answer_cell *cells = answer_table_row_of(
+            &table, (struct answer_row){.key = key, .unit = &declared(diff, d)->unit});
+        cells[INPUT_OPTION] = cell_words(both->a->id);
+        cells[INPUT_NAME] = cell_words(declared(diff, d)->name);
+        cells[INPUT_UNIT] = cell_words(declared(diff, d)->unit.text);
+        fill_side(cells + INPUT_A, difference->a, both->a, d);
+        fill_side(cells + INPUT_B, difference->b, both->b, d);
+      }
+  table.looks = looks;
+  table.json = "inputs[#].%c";
+  table.faces = FACE_CSV | FACE_JSON;
+  return table;
+}
+
+// ---- results of an option
+
+static struct answer_cell change_cell(double a, double b) {
+  return (struct answer_cell){.kind = CELL_CHANGE, .value = a == b ? 0 : b / a - 1};
+}
+
+static struct answer_table results_table(const struct diff *diff, size_t pair) {
+  const struct difference *difference = diff->difference;
   const struct pair *both = &difference->pairs[pair];
-  return difference->a->model->declarations[declaration].role == ROLE_HEADLINE &&
-         option_has(both->a, declaration) && option_has(both->b, declaration);
+  const struct model *model = difference->a->model;
+  const struct answer_column columns[] = {
+      {"item", both->a->id, NULL}, {"a", "A", NULL}, {"b", "B", NULL}, {"change", "change", NULL}};
+  struct answer_table table =
+      answer_table_of_rows(both->a->id, NULL, columns, 4, (size_t)model->count, diff->arena);
+  table.unit_column = 1;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *item = declared(diff, d);
+    if (item->role != ROLE_HEADLINE || !option_has(both->a, d) || !option_has(both->b, d))
+      continue;
+    struct answer_cell *cells = answer_table_row_of(
+        &table, (struct answer_row){.key = item->name,
+                                    .label = item->label,
+                                    .unit = &item->unit,
+                                    .emphasis = strcmp(item->name, "cost_per_mtok") != 0
+                                                    ? EMPHASIS_NONE
+                                                    : EMPHASIS_STRONG});
+    cells[1] = cell_value(option_value(difference->a, both->a, d, 0));
+    cells[2] = cell_value(option_value(difference->b, both->b, d, 0));
+    cells[3] = change_cell(cells[1].value, cells[2].value);
+  }
+  table.json = arena_printf(diff->arena, "options[id=%s].results.%%r.%%c", both->a->id);
+  table.json_units = "units.%r";
+  return table;
+}
+
+static void add_effect(const struct diff *diff, struct answer_table *table, size_t pair,
+                       struct answer_row row, const struct change *changes, size_t count) {
+  const struct difference *difference = diff->difference;
+  const int item = model_find(difference->a->model, "cost_per_mtok");
+  const double before = option_value(difference->a, difference->pairs[pair].a, item, 0);
+  double after;
+  struct answer_cell *cells = answer_table_row_of(table, row);
+  if (!difference_cost(difference, pair, changes, count, diff->arena, &after))
+    return;
+  cells[1] = cell_value(after);
+  cells[2] = change_cell(before, after);
+}
+
+static const char *change_name(const struct diff *diff, const struct change *change) {
+  return change->input < 0 ? "bought_or_rented" : declared(diff, change->input)->name;
+}
+
+static struct answer_table effects_table(const struct diff *diff, size_t pair) {
+  const struct difference *difference = diff->difference;
+  const char *id = difference->pairs[pair].a->id;
+  const int cost = model_find(difference->a->model, "cost_per_mtok");
+  const struct unit *unit = &declared(diff, cost)->unit;
+  const struct answer_column columns[] = {
+      {"input", arena_printf(diff->arena, "%s, with one input of B", declared(diff, cost)->label),
+       NULL},
+      {"cost_per_mtok", "B", NULL},
+      {"change", "change", NULL}};
+  struct answer_table table =
+      answer_table_of_rows(arena_printf(diff->arena, "%s.alone", id), NULL, columns, 3,
+                           difference->change_count + 1, diff->arena);
+  table.unit_column = 1;
+  for (size_t c = 0; c < difference->change_count; c++) {
+    const char *name = change_name(diff, &difference->changes[c]);
+    if (difference->changes[c].matters[pair])
+      add_effect(diff, &table, pair, (struct answer_row){.key = name, .label = name, .unit = unit},
+                 &difference->changes[c], 1);
+  }
+  add_effect(
+      diff, &table, pair,
+      (struct answer_row){.key = "together",
+                          .label = "all of them together",
+                          .unit = unit,
+                          .json = arena_printf(diff->arena, "options[id=%s].together.%%c", id)},
+      difference->changes, difference->change_count);
+  table.json = arena_printf(diff->arena, "options[id=%s].alone.%%r.%%c", id);
+  if (!difference_has_parts(difference, pair))
+    table.faces = FACE_CSV | FACE_JSON;
+  return table;
+}
+
+// ---- the whole
+
+static void add_names(struct answer *answer, struct answer_table *facts, const char *key,
+                      const char *label, const char **names, size_t count, struct arena *arena) {
+  const struct texts list = {names, count};
+  answer_fact(facts, key, cell_list(list));
+  facts->rows[facts->row_count - 1].faces = FACE_CSV | FACE_JSON;
+  const char *text = "";
+  for (size_t i = 0; i < count; i++)
+    text = joined(text, names[i], arena);
+  if (count)
+    answer_head(answer, arena, label, "%s", text);
+}
+
+static void add_scenario(struct answer *answer, struct answer_table *facts, const char *side,
+                         const char *label, const struct scenario *scenario, struct arena *arena) {
+  const struct {
+    const char *key;
+    struct answer_cell cell;
+  } said[] = {{"path", cell_words(scenario->path)},
+              {"title", cell_words(scenario->title)},
+              {"sha256", cell_words(scenario->digest)},
+              {"case", cell_words(scenario->cases[scenario->selected])},
+              {"mixed", cell_flag(scenario->mixed)}};
+  for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+    answer_fact(facts, arena_printf(arena, "%s.%s", side, said[i].key), said[i].cell);
+  answer_head(answer, arena, label, "%s: %s, case %s", scenario->path, scenario->title,
+              scenario->cases[scenario->selected]);
+  if (scenario->mixed)
+    answer_head(answer, arena, "   ", "MIXED: %s", scenario->mixed_reason);
+}
+
+// "B differs from A in 5 inputs. Cost per million output tokens: h200 -14.6 %, mi325x -6.8 %."
+static const char *sentence_of(const struct diff *diff) {
+  const struct difference *difference = diff->difference;
+  const int cost = model_find(difference->a->model, "cost_per_mtok");
+  const char *costs = "";
+  size_t inputs = 0;
+  if (difference_is_empty(difference))
+    return "No difference in options, inputs and line items.";
+  for (size_t c = 0; c < difference->change_count; c++)
+    inputs += difference->changes[c].input_count;
+  for (size_t p = 0; p < difference->pair_count; p++) {
+    const struct pair *both = &difference->pairs[p];
+    const double a = option_value(difference->a, both->a, cost, 0);
+    const double b = option_value(difference->b, both->b, cost, 0);
+    costs = joined(
+        costs, arena_printf(diff->arena, "%s %s", both->a->id, number_change(a, b, diff->arena)),
+        diff->arena);
+  }
+  return arena_printf(diff->arena, "B differs from A in %zu input%s%s%s.", inputs,
+                      inputs == 1 ? "" : "s", *costs ? "; cost per million output tokens: " : "",
+                      costs);
+}
+
+struct answer diff_answer(const struct scenario *a, const struct scenario *b, struct arena *arena) {
+  const struct difference *difference = difference_of(a, b, arena);
+  const struct diff diff = {difference, arena};
+  struct answer answer = {
+      .kind = "diff", .name = "scenarios", .schema = 2, .sentence = sentence_of(&diff)};
+  struct answer_table facts = answer_table_of_facts(13 + difference->pair_count, arena);
+  struct answer_table *tables = arena_array(arena, 4 + 2 * difference->pair_count, sizeof *tables);
+  add_scenario(&answer, &facts, "a", "A  ", a, arena);
+  add_scenario(&answer, &facts, "b", "B  ", b, arena);
+  add_names(&answer, &facts, "only_a", "Only in A: ", difference->only_a, difference->only_a_count,
+            arena);
+  add_names(&answer, &facts, "only_b", "Only in B: ", difference->only_b, difference->only_b_count,
+            arena);
+  add_names(&answer, &facts, "items", "Line items that differ: ", difference->items,
+            difference->item_count, arena);
+  size_t count = 0;
+  tables[count++] = (struct answer_table){.json = "options[id=%c].%r", .faces = FACE_JSON};
+  tables[count++] = inputs_table(&diff);
+  tables[count++] = machine_table(&diff);
+  for (size_t p = 0; p < difference->pair_count; p++) {
+    const struct pair *both = &difference->pairs[p];
+    if (!difference_in_pair(difference, p))
+      continue;
+    struct texts accelerators = {0};
+    texts_add(&accelerators, arena, "%s", both->a->accelerator);
+    texts_add(&accelerators, arena, "%s", both->b->accelerator);
+    answer_fact(&facts, arena_printf(arena, "options[id=%s].accelerators", both->a->id),
+                cell_list(accelerators));
+    tables[count++] = results_table(&diff, p);
+    tables[count++] = effects_table(&diff, p);
+  }
+  tables[count++] = facts;
+  answer.tables = tables;
+  answer.table_count = count;
+  return answer;
 }

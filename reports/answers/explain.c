@@ -1,59 +1,95 @@
 #include "reports/answers/explain.h"
 
-#include "reports/print/grid.h"
-#include "reports/print/json_out.h"
+#include "model/evidence/grade.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_PERIODS = -1, shown_digits = 10, narrowest_text = 24 };
+enum { ALL_PERIODS = -1, SHOWN_DIGITS = 10 };
 
-// One number (or series) of the derivation and what it was computed from.
+enum {
+  STEP_TITLE, // the name for people, with its period
+  STEP_SHOWN, // the value for people
+  STEP_DEPTH,
+  STEP_NAME,
+  STEP_LABEL,
+  STEP_KIND,
+  STEP_PERIOD,
+  STEP_VALUE,
+  STEP_VALUES, // of a series
+  STEP_UNIT,
+  STEP_TEXT,
+  STEP_GRADE,
+  STEP_SOURCE,
+  STEP_DATE,
+  STEP_PLACE,
+  STEP_REPEATED,
+  STEP_FORMULA,
+  STEP_REMARK, // for people: what an input's columns say
+  STEP_FROM,
+  STEP_COLUMNS
+};
+
+static const struct answer_column columns[STEP_COLUMNS] = {
+    [STEP_TITLE] = {"title", "", NULL},     [STEP_SHOWN] = {"shown", "", NULL},
+    [STEP_FORMULA] = {"formula", "", NULL}, [STEP_REMARK] = {"remark", "", NULL},
+    [STEP_DEPTH] = {"depth", "", NULL},     [STEP_NAME] = {"name", "", NULL},
+    [STEP_LABEL] = {"label", "", NULL},     [STEP_KIND] = {"kind", "", NULL},
+    [STEP_PERIOD] = {"period", "", NULL},   [STEP_VALUE] = {"value", "", NULL},
+    [STEP_VALUES] = {"values", "", NULL},   [STEP_UNIT] = {"unit", "", NULL},
+    [STEP_TEXT] = {"text", "", NULL},       [STEP_GRADE] = {"grade", "", NULL},
+    [STEP_SOURCE] = {"source", "", NULL},   [STEP_DATE] = {"date", "", NULL},
+    [STEP_PLACE] = {"place", "", NULL},     [STEP_REPEATED] = {"repeated", "", NULL},
+    [STEP_FROM] = {"from", "", NULL},
+};
+
+static struct column_look looks[STEP_COLUMNS] = {
+    [STEP_TITLE].faces = FACE_TERMINAL,           [STEP_SHOWN].faces = FACE_TERMINAL,
+    [STEP_REMARK].faces = FACE_TERMINAL,          [STEP_DEPTH].faces = FACE_CSV,
+    [STEP_NAME].faces = FACE_CSV | FACE_JSON,     [STEP_LABEL].faces = FACE_CSV | FACE_JSON,
+    [STEP_KIND].faces = FACE_CSV | FACE_JSON,     [STEP_PERIOD].faces = FACE_CSV | FACE_JSON,
+    [STEP_VALUE].faces = FACE_CSV | FACE_JSON,    [STEP_VALUES].faces = FACE_CSV | FACE_JSON,
+    [STEP_UNIT].faces = FACE_CSV | FACE_JSON,     [STEP_TEXT].faces = FACE_CSV | FACE_JSON,
+    [STEP_GRADE].faces = FACE_CSV | FACE_JSON,    [STEP_SOURCE].faces = FACE_CSV | FACE_JSON,
+    [STEP_DATE].faces = FACE_CSV | FACE_JSON,     [STEP_PLACE].faces = FACE_CSV | FACE_JSON,
+    [STEP_REPEATED].faces = FACE_CSV | FACE_JSON, [STEP_FROM].faces = FACE_JSON,
+};
+
 struct step {
   int declaration;
   int period; // ALL_PERIODS for scalars and whole series
-  bool repeated;
-  struct step *first, *last; // of what it was computed from
-  struct step *next;         // beside it
 };
 
 struct derivation {
   const struct scenario *scenario;
   const struct option *option;
-  struct arena *arena;
   bool *seen; // [model->count][1 + scenario->periods], the first for ALL_PERIODS
+  struct answer_table table;
+  struct arena *arena;
+};
+
+// What one step is computed from.
+struct parts {
+  struct step *list;
+  size_t count;
 };
 
 static const struct declaration *declaration_of(const struct derivation *derivation,
-                                                const struct step *step) {
-  return &derivation->scenario->model->declarations[step->declaration];
+                                                struct step step) {
+  return &derivation->scenario->model->declarations[step.declaration];
 }
 
-static bool is_input(const struct derivation *derivation, const struct step *step) {
-  return derivation->option->graph->state[step->declaration] == GRAPH_INPUT;
-}
+// ---- what a step is computed from
 
-static const struct figure *figure_of(const struct derivation *derivation,
-                                      const struct step *step) {
-  return option_figure(derivation->scenario, derivation->option, derivation->scenario->selected,
-                       step->declaration);
-}
-
-static struct step *build_step(struct derivation *derivation, int declaration, int period);
-
-static void add_child(struct derivation *derivation, struct step *step, int declaration,
-                      int period) {
-  for (const struct step *child = step->first; child; child = child->next)
-    if (child->declaration == declaration && child->period == period)
+static void add_part(const struct derivation *derivation, struct parts *parts, struct step step) {
+  for (size_t i = 0; i < parts->count; i++)
+    if (parts->list[i].declaration == step.declaration && parts->list[i].period == step.period)
       return;
-  struct step *child = build_step(derivation, declaration, period);
-  if (step->last)
-    step->last->next = child;
-  else
-    step->first = child;
-  step->last = child;
+  parts->list =
+      arena_grow(derivation->arena, parts->list, parts->count, parts->count + 1, sizeof step);
+  parts->list[parts->count++] = step;
 }
 
 // The period that a call looks at, seen from `period`.
@@ -69,274 +105,120 @@ static int period_inside(const struct node *node, int period) {
   return period;
 }
 
-static void collect(struct derivation *derivation, struct step *step, const struct node *node,
-                    int period) {
+static void collect(const struct derivation *derivation, struct parts *parts,
+                    const struct node *node, int period) {
   if (node->kind == NODE_NAME && node->declaration >= 0) {
     const bool series =
         derivation->scenario->model->declarations[node->declaration].kind == DECLARATION_SERIES;
-    add_child(derivation, step, node->declaration, series ? period : ALL_PERIODS);
+    add_part(derivation, parts, (struct step){node->declaration, series ? period : ALL_PERIODS});
     return;
   }
   const int inside = period_inside(node, period);
   const bool before_purchase =
       node->kind == NODE_CALL && node->function == FUNCTION_PREV && inside == -1 && period == 0;
   for (int i = 0; i < node->argument_count && !before_purchase; i++)
-    collect(derivation, step, node->arguments[i], inside);
+    collect(derivation, parts, node->arguments[i], inside);
 }
 
-static struct step *build_step(struct derivation *derivation, int declaration, int period) {
-  struct step *step = arena_alloc(derivation->arena, sizeof *step);
-  *step = (struct step){.declaration = declaration, .period = period};
-  bool *seen = &derivation->seen[declaration * (1 + derivation->scenario->periods) + 1 + period];
-  step->repeated = *seen;
-  *seen = true;
-  if (!step->repeated && !is_input(derivation, step))
-    collect(derivation, step, graph_formula(derivation->option->graph, declaration), period);
-  return step;
-}
+// ---- a step's row
 
-static double shown(const struct derivation *derivation, const struct step *step, int period) {
-  return number_in_unit(
-      option_value(derivation->scenario, derivation->option, step->declaration, period),
-      &declaration_of(derivation, step)->unit);
-}
-
-static int last_period(const struct derivation *derivation) {
-  return option_periods(derivation->scenario, derivation->option, derivation->scenario->selected);
-}
-
-static bool is_series(const struct derivation *derivation, const struct step *step) {
-  return declaration_of(derivation, step)->kind == DECLARATION_SERIES;
-}
-
-// "[0] 0, [1-3] 2,039,904": equal neighbours share an entry.
-static const char *series_text(const struct derivation *derivation, const struct step *step) {
-  const char *text = "";
-  const int last = last_period(derivation);
-  for (int t = 0; t <= last;) {
-    int end = t;
-    const double value = shown(derivation, step, t);
-    while (end < last && shown(derivation, step, end + 1) == value)
-      end++;
-    const char *range = end > t ? arena_printf(derivation->arena, "[%d-%d]", t, end)
-                                : arena_printf(derivation->arena, "[%d]", t);
-    text = arena_printf(derivation->arena, "%s%s%s %s", text, *text ? ", " : "", range,
-                        number_significant(value, shown_digits, derivation->arena));
-    t = end + 1;
-  }
-  return text;
-}
-
-static const char *with_unit(const struct derivation *derivation, const char *number,
-                             const struct unit *unit) {
-  if (!strcmp(unit->text, "-"))
-    return number;
-  return arena_printf(derivation->arena, "%s %s", number, unit->text);
-}
-
-static const char *value_text(const struct derivation *derivation, const struct step *step) {
-  const struct declaration *item = declaration_of(derivation, step);
-  if (is_input(derivation, step)) {
-    const double value =
-        option_value(derivation->scenario, derivation->option, step->declaration, 0);
-    const char *choice = declaration_choice(item, value);
-    return choice ? choice : quantity_text(value, &item->unit, derivation->arena);
-  }
-  if (is_series(derivation, step) && step->period == ALL_PERIODS)
-    return with_unit(derivation, series_text(derivation, step), &item->unit);
-  const int period = step->period == ALL_PERIODS ? 0 : step->period;
-  const char *number =
-      number_significant(shown(derivation, step, period), shown_digits, derivation->arena);
-  return with_unit(derivation, number, &item->unit);
-}
-
-static const char *name_text(const struct derivation *derivation, const struct step *step) {
-  const char *name = declaration_of(derivation, step)->name;
-  if (step->period == ALL_PERIODS)
-    return name;
-  return arena_printf(derivation->arena, "%s[%d]", name, step->period);
-}
-
-static const char *formula_of(const struct derivation *derivation, const struct step *step) {
-  const int alternative = derivation->option->graph->state[step->declaration];
-  return declaration_of(derivation, step)->alternatives[alternative].text;
-}
-
-static const char *place_text(const struct derivation *derivation, const struct figure *figure) {
+static const char *place_text(const struct figure *figure, struct arena *arena) {
   if (!figure->place.source)
     return "";
   if (!figure->place.line)
     return figure->place.source->name;
-  return arena_printf(derivation->arena, "%s:%d", figure->place.source->name, figure->place.line);
+  return arena_printf(arena, "%s:%d", figure->place.source->name, figure->place.line);
 }
 
-static bool has(const char *text) {
-  return text && *text;
+static const char *or_empty(const char *text) {
+  return text ? text : "";
 }
 
-// "[benchmark]  MLPerf v4.1, 2024-08 (throughput.csv:12)"
-static const char *provenance(const struct derivation *derivation, const struct figure *figure) {
-  struct arena *arena = derivation->arena;
+// "[benchmark]  MLPerf v4.1, 2024-08  (throughput.csv:12)"
+static const char *provenance(const struct figure *figure, struct arena *arena) {
   if (figure->origin == ORIGIN_DEFAULT)
     return "[default]";
   if (figure->origin == ORIGIN_RENT)
     return "[not for a rented option]";
-  const char *text = arena_printf(arena, "[%s]", grade_name(figure->grade));
-  if (has(figure->source))
-    text = arena_printf(arena, "%s  %s", text, figure->source);
-  if (has(figure->date))
-    text = arena_printf(arena, "%s%s %s", text, has(figure->source) ? "," : " ", figure->date);
-  const char *place = place_text(derivation, figure);
-  return *place ? arena_printf(arena, "%s  (%s)", text, place) : text;
+  const char *source = or_empty(figure->source), *date = or_empty(figure->date);
+  const char *place = place_text(figure, arena);
+  return arena_printf(arena, "[%s]%s%s%s%s%s%s%s", grade_name(figure->grade), *source ? "  " : "",
+                      source,
+                      !*date    ? ""
+                      : *source ? ", "
+                                : "  ",
+                      date, *place ? "  (" : "", place, *place ? ")" : "");
 }
 
-struct branches {
-  const char *fork, *last, *line, *blank, *arrow;
-};
-
-static const struct branches drawn = {"\u251c\u2500 ", "\u2514\u2500 ", "\u2502  ", "   ",
-                                      "\u2190"};
-static const struct branches plain = {"|- ", "`- ", "|  ", "   ", "<-"};
-
-// Breaks a line at the width of a terminal; elsewhere it stays whole, for grep.
-static void print_line(const struct style *style, const char *head, const char *rest,
-                       const char *text) {
-  const char **lines;
-  const int first = style_width(head), others = style_width(rest);
-  const int room = style->terminal ? style->width - (first > others ? first : others) : INT_MAX;
-  const size_t count = style_wrap(
-      style_text(style, text), room > narrowest_text ? room : narrowest_text, style->arena, &lines);
-  for (size_t i = 0; i < count; i++)
-    fprintf(style->out, "%s%s\n", style_mark(style, EMPHASIS_FAINT, i ? rest : head), lines[i]);
-}
-
-static void print_tree(const struct derivation *derivation, const struct style *style,
-                       const struct step *step, const char *head, const char *below) {
-  const struct branches *branches = style->utf8 ? &drawn : &plain;
-  struct arena *arena = derivation->arena;
-  const char *text =
-      arena_printf(arena, "%s = %s", name_text(derivation, step), value_text(derivation, step));
-  if (step->repeated)
-    text = arena_printf(arena, "%s  (see above)", text);
-  else if (is_input(derivation, step))
-    text = arena_printf(arena, "%s  %s", text, provenance(derivation, figure_of(derivation, step)));
-  else
-    text = arena_printf(arena, "%s  %s  %s", text, branches->arrow, formula_of(derivation, step));
-  const char *under = step->first ? branches->line : branches->blank;
-  print_line(style, head, arena_printf(arena, "%s%s  ", below, under), text);
-  for (const struct step *child = step->first; child; child = child->next)
-    print_tree(derivation, style, child,
-               arena_printf(arena, "%s%s", below, child->next ? branches->fork : branches->last),
-               arena_printf(arena, "%s%s", below, child->next ? branches->line : branches->blank));
-}
-
-static void print_heading(const struct derivation *derivation, const struct style *style,
-                          const struct step *step) {
-  const struct scenario *scenario = derivation->scenario;
-  const struct declaration *item = declaration_of(derivation, step);
-  style_block(style, EMPHASIS_STRONG,
-              arena_printf(derivation->arena, "%s: %s", derivation->option->id, item->label));
-  style_block(style, EMPHASIS_NONE,
-              arena_printf(derivation->arena, "%s, case %s", scenario->title,
-                           scenario->cases[scenario->selected]));
-  if (scenario->mixed)
-    style_block(style, EMPHASIS_ALARM,
-                arena_printf(derivation->arena, "MIXED: %s", scenario->mixed_reason));
-  if (derivation->option->decode_only)
-    style_block(style, EMPHASIS_ALARM, "Upper bound, decode only");
-  putc('\n', style->out);
-}
-
-static void print_periods(const struct derivation *derivation, const struct style *style,
-                          const struct step *step) {
-  const int last = last_period(derivation);
-  struct grid *grid = grid_new(3, derivation->arena);
-  grid->left[2] = true;
-  for (int t = 0; t <= last; t++) {
-    struct cell *cells = grid_row(grid);
-    cells[0].text = arena_printf(derivation->arena, "period %d", t);
-    cells[1].text = number_significant(shown(derivation, step, t), shown_digits, derivation->arena);
-    cells[2].text = declaration_of(derivation, step)->unit.text;
-  }
-  grid_print(grid, style);
-  putc('\n', style->out);
-}
-
-static void print_table(const struct derivation *derivation, const struct step *step, FILE *out) {
-  const struct style style = style_of(out, derivation->arena);
-  print_heading(derivation, &style, step);
-  if (is_series(derivation, step) && step->period == ALL_PERIODS)
-    print_periods(derivation, &style, step);
-  print_tree(derivation, &style, step, "", "");
-}
-
-static json_t *series_json(const struct derivation *derivation, const struct step *step) {
-  json_t *values = json_array();
-  for (int t = 0; t <= last_period(derivation); t++)
-    json_array_append_new(values, json_out_number(shown(derivation, step, t)));
-  return values;
-}
-
-static void set_provenance(json_t *object, const struct derivation *derivation,
-                           const struct figure *figure) {
+static void fill_source(const struct derivation *derivation, struct answer_cell *cells,
+                        const struct figure *figure) {
   static const char *const unstated[] = {
       [ORIGIN_DEFAULT] = "default", [ORIGIN_RENT] = "not for a rented option"};
-  const bool stated = figure->origin > ORIGIN_RENT;
-  const char *text = stated ? figure->text : unstated[figure->origin];
-  json_object_set_new(object, "text", json_out_text(text ? text : ""));
-  json_object_set_new(object, "grade", json_out_text(grade_name(figure->grade)));
-  json_object_set_new(object, "source", json_out_text(has(figure->source) ? figure->source : ""));
-  json_object_set_new(object, "date", json_out_text(has(figure->date) ? figure->date : ""));
-  json_object_set_new(object, "place", json_out_text(place_text(derivation, figure)));
+  const char *text = figure->origin > ORIGIN_RENT ? figure->text : unstated[figure->origin];
+  cells[STEP_REMARK] = cell_words(provenance(figure, derivation->arena));
+  cells[STEP_TEXT] = cell_words(or_empty(text));
+  cells[STEP_GRADE] = cell_words(grade_name(figure->grade));
+  cells[STEP_SOURCE] = cell_words(or_empty(figure->source));
+  cells[STEP_DATE] = cell_words(or_empty(figure->date));
+  cells[STEP_PLACE] = cell_words(place_text(figure, derivation->arena));
 }
 
-static json_t *step_json(const struct derivation *derivation, const struct step *step) {
+// As typed: "22000 USD/gpu", "metered".
+static struct answer_cell input_cell(const struct declaration *item, double value,
+                                     struct arena *arena) {
+  const char *choice = declaration_choice(item, value);
+  return cell_words(choice ? choice : quantity_text(value, &item->unit, arena));
+}
+
+static void add_step(struct derivation *derivation, struct step step, int depth) {
   const struct declaration *item = declaration_of(derivation, step);
-  json_t *object = json_object();
-  json_object_set_new(object, "name", json_out_text(item->name));
-  json_object_set_new(object, "label", json_out_text(item->label));
-  json_object_set_new(object, "kind", json_out_text(is_input(derivation, step) ? "input" : "item"));
-  if (is_series(derivation, step) && step->period == ALL_PERIODS)
-    json_object_set_new(object, "values", series_json(derivation, step));
-  else
-    json_object_set_new(
-        object, "value",
-        json_out_number(shown(derivation, step, step->period == ALL_PERIODS ? 0 : step->period)));
-  if (step->period != ALL_PERIODS)
-    json_object_set_new(object, "period", json_integer(step->period));
-  json_object_set_new(object, "unit", json_out_text(item->unit.text));
-  if (step->repeated) {
-    json_object_set_new(object, "repeated", json_true());
-    return object;
+  struct arena *arena = derivation->arena;
+  const struct graph *graph = derivation->option->graph;
+  const bool input = graph->state[step.declaration] == GRAPH_INPUT;
+  bool *seen =
+      &derivation->seen[step.declaration * (1 + derivation->scenario->periods) + 1 + step.period];
+  struct answer_cell *cells = answer_table_row_of(
+      &derivation->table, (struct answer_row){.unit = &item->unit, .depth = depth});
+  for (size_t c = 0; c < STEP_COLUMNS; c++)
+    cells[c] = cell_absent("");
+  const bool whole = step.period == ALL_PERIODS;
+  const struct answer_cell value =
+      whole ? option_cell(derivation->scenario, derivation->option, step.declaration, arena)
+            : cell_value(option_value(derivation->scenario, derivation->option, step.declaration,
+                                      step.period));
+  cells[STEP_TITLE] =
+      cell_words(whole ? item->name : arena_printf(arena, "%s[%d]", item->name, step.period));
+  cells[STEP_SHOWN] = cells[value.kind == CELL_SERIES ? STEP_VALUES : STEP_VALUE] = value;
+  cells[STEP_DEPTH] = cell_in(depth, unit_known("-", arena));
+  cells[STEP_NAME] = cell_words(item->name);
+  cells[STEP_LABEL] = cell_words(item->label);
+  cells[STEP_KIND] = cell_words(input ? "input" : "item");
+  cells[STEP_UNIT] = cell_words(item->unit.text);
+  if (input)
+    cells[STEP_SHOWN] = input_cell(item, value.value, arena);
+  if (!whole)
+    cells[STEP_PERIOD] = cell_in(step.period, unit_known("-", arena));
+  if (*seen) {
+    cells[STEP_REPEATED] = cell_flag(true);
+    cells[STEP_REMARK] = cell_words("(see above)");
+    return;
   }
-  if (is_input(derivation, step)) {
-    set_provenance(object, derivation, figure_of(derivation, step));
-    return object;
+  *seen = true;
+  if (input) {
+    fill_source(derivation, cells,
+                option_figure(derivation->scenario, derivation->option,
+                              derivation->scenario->selected, step.declaration));
+    return;
   }
-  json_object_set_new(object, "formula", json_out_text(formula_of(derivation, step)));
-  json_t *from = json_array();
-  for (const struct step *child = step->first; child; child = child->next)
-    json_array_append_new(from, step_json(derivation, child));
-  json_object_set_new(object, "from", from);
-  return object;
+  cells[STEP_FORMULA] = cell_words(item->alternatives[graph->state[step.declaration]].text);
+  cells[STEP_FROM] = cell_list((struct texts){0});
+  struct parts parts = {0};
+  collect(derivation, &parts, graph_formula(graph, step.declaration), step.period);
+  for (size_t i = 0; i < parts.count; i++)
+    add_step(derivation, parts.list[i], depth + 1);
 }
 
-static void print_json(const struct derivation *derivation, const struct step *step, FILE *out) {
-  const struct scenario *scenario = derivation->scenario;
-  json_t *root = json_object();
-  json_object_set_new(root, "schema", json_integer(1));
-  json_object_set_new(root, "option", json_out_text(derivation->option->id));
-  json_object_set_new(root, "accelerator", json_out_text(derivation->option->accelerator));
-  json_object_set_new(root, "item", json_out_text(declaration_of(derivation, step)->name));
-  json_object_set_new(root, "period",
-                      step->period == ALL_PERIODS ? json_null() : json_integer(step->period));
-  json_object_set_new(root, "case", json_out_text(scenario->cases[scenario->selected]));
-  json_object_set_new(root, "sha256", json_out_text(scenario->digest));
-  json_object_set_new(root, "decode_only", json_boolean(derivation->option->decode_only));
-  json_object_set_new(root, "mixed", json_boolean(scenario->mixed));
-  json_object_set_new(root, "derivation", step_json(derivation, step));
-  json_out_print(root, out);
-}
+// ---- what is asked
 
 static const struct option *find_option(const struct scenario *scenario, const char *id,
                                         struct arena *arena, struct diagnostics *diagnostics) {
@@ -378,7 +260,8 @@ static int find_period(const struct derivation *derivation, int declaration, con
   }
   char *end;
   const long number = strtol(text, &end, 10);
-  const int last = last_period(derivation);
+  const int last =
+      option_periods(derivation->scenario, derivation->option, derivation->scenario->selected);
   if (*text >= '0' && *text <= '9' && !*end && number <= last) {
     *period = (int)number;
     return 0;
@@ -388,8 +271,85 @@ static int find_period(const struct derivation *derivation, int declaration, con
   return -1;
 }
 
-int explain_print(const struct scenario *scenario, const char *wanted, enum output_format format,
-                  FILE *out, struct arena *arena, struct diagnostics *diagnostics) {
+// The numbers of a series, one below the other.
+static struct answer_table periods_table(const struct derivation *derivation, int declaration) {
+  const struct declaration *item = &derivation->scenario->model->declarations[declaration];
+  const struct answer_column columns[] = {{"period", "Period", NULL},
+                                          {"value", item->label, &item->unit}};
+  const struct answer_cell series =
+      option_cell(derivation->scenario, derivation->option, declaration, derivation->arena);
+  struct answer_table table =
+      answer_table_new("periods", NULL, columns, 2, series.value_count, derivation->arena);
+  for (size_t t = 0; t < series.value_count; t++) {
+    struct answer_cell *cells = answer_table_row(&table);
+    cells[0] = cell_words(arena_printf(derivation->arena, "%zu", t));
+    cells[1] = cell_value(series.values[t]);
+  }
+  table.faces = FACE_TERMINAL;
+  return table;
+}
+
+static struct answer_table facts_table(const struct derivation *derivation, struct step step) {
+  const struct scenario *scenario = derivation->scenario;
+  const struct unit *plain = unit_known("-", derivation->arena);
+  struct answer_table facts = answer_table_of_facts(8, derivation->arena);
+  answer_fact(&facts, "option", cell_words(derivation->option->id));
+  answer_fact(&facts, "accelerator", cell_words(derivation->option->accelerator));
+  answer_fact(&facts, "item", cell_words(declaration_of(derivation, step)->name));
+  answer_fact(&facts, "period",
+              step.period == ALL_PERIODS ? cell_nothing() : cell_in(step.period, plain));
+  answer_fact(&facts, "case", cell_words(scenario->cases[scenario->selected]));
+  answer_fact(&facts, "sha256", cell_words(scenario->digest));
+  answer_fact(&facts, "decode_only", cell_flag(derivation->option->decode_only));
+  answer_fact(&facts, "mixed", cell_flag(scenario->mixed));
+  return facts;
+}
+
+// "Net price per accelerator of mi325x: 18,920 USD/gpu."
+static const char *sentence_of(const struct derivation *derivation, struct step step) {
+  const struct declaration *item = declaration_of(derivation, step);
+  struct arena *arena = derivation->arena;
+  const char *id = derivation->option->id;
+  const bool series = item->kind == DECLARATION_SERIES;
+  if (series && step.period == ALL_PERIODS)
+    return arena_printf(arena, "%s of %s, period by period.", item->label, id);
+  const double value = option_value(derivation->scenario, derivation->option, step.declaration,
+                                    series ? step.period : 0);
+  return arena_printf(arena, "%s of %s%s: %s.", item->label, id,
+                      series ? arena_printf(arena, " in period %d", step.period) : "",
+                      quantity_words(value, &item->unit, SHOWN_DIGITS, arena));
+}
+
+static void write_answer(struct derivation *derivation, struct step step, struct answer *answer) {
+  const struct scenario *scenario = derivation->scenario;
+  struct arena *arena = derivation->arena;
+  const bool whole_series =
+      declaration_of(derivation, step)->kind == DECLARATION_SERIES && step.period == ALL_PERIODS;
+  *answer = (struct answer){.kind = "explain",
+                            .name = declaration_of(derivation, step)->name,
+                            .schema = 1,
+                            .sentence = sentence_of(derivation, step)};
+  answer_head(answer, arena, "", "%s, case %s", scenario->title,
+              scenario->cases[scenario->selected]);
+  if (scenario->mixed)
+    answer_head(answer, arena, "", "MIXED: %s", scenario->mixed_reason);
+  if (derivation->option->decode_only)
+    answer_head(answer, arena, "", "Upper bound, decode only");
+  derivation->table = answer_table_of_rows("derivation", NULL, columns, STEP_COLUMNS, 64, arena);
+  derivation->table.looks = looks;
+  derivation->table.branches = "from";
+  derivation->table.is_wide = true;
+  derivation->table.json = "derivation";
+  add_step(derivation, step, 0);
+  const struct answer_table tables[] = {facts_table(derivation, step),
+                                        whole_series ? periods_table(derivation, step.declaration)
+                                                     : (struct answer_table){.faces = FACE_SHEET},
+                                        derivation->table};
+  answer_set_tables(answer, tables, 3, arena);
+}
+
+int explain_answer(const struct scenario *scenario, const char *wanted, struct answer *answer,
+                   struct arena *arena, struct diagnostics *diagnostics) {
   char *id = arena_copy(arena, wanted), *dot = strchr(id, '.');
   if (!dot || dot == id || !dot[1]) {
     diagnostics_error(diagnostics, (struct place){0},
@@ -401,21 +361,19 @@ int explain_print(const struct scenario *scenario, const char *wanted, enum outp
   char *name = dot + 1, *period_text = strchr(name, '@');
   if (period_text)
     *period_text++ = 0;
-
-  struct derivation derivation = {.scenario = scenario, .arena = arena};
+  struct derivation derivation = {
+      .scenario = scenario,
+      .seen = arena_array(arena, (size_t)scenario->model->count,
+                          (size_t)(1 + scenario->periods) * sizeof *derivation.seen),
+      .arena = arena};
   derivation.option = find_option(scenario, id, arena, diagnostics);
   if (!derivation.option)
     return -1;
-  int period;
-  const int declaration = find_item(&derivation, name, diagnostics);
-  if (declaration < 0 || find_period(&derivation, declaration, period_text, &period, diagnostics))
+  struct step step;
+  step.declaration = find_item(&derivation, name, diagnostics);
+  if (step.declaration < 0 ||
+      find_period(&derivation, step.declaration, period_text, &step.period, diagnostics))
     return -1;
-  derivation.seen = arena_array(arena, (size_t)scenario->model->count,
-                                (size_t)(1 + scenario->periods) * sizeof *derivation.seen);
-  const struct step *step = build_step(&derivation, declaration, period);
-  if (format == FORMAT_JSON)
-    print_json(&derivation, step, out);
-  else
-    print_table(&derivation, step, out);
+  write_answer(&derivation, step, answer);
   return 0;
 }

@@ -1,9 +1,9 @@
-// fit: what fits where, as decisions: of the catalogue, or of a scenario's options.
+// fit: what fits where, as answers: of the catalogue, or of a scenario's options.
 #ifndef PERTOKEN_REPORTS_ANSWERS_FIT_H
 #define PERTOKEN_REPORTS_ANSWERS_FIT_H
 
 #include "model/evidence/fit.h"
-#include "reports/answers/questions.h"
+#include "reports/answers/answer.h"
 
 struct fit_question {
   struct catalog *catalog;
@@ -15,15 +15,15 @@ struct fit_question {
 
 // Every model on every accelerator in bf16, fp8 and fp4, or in the precision that a condition
 // names. The answer is no when nothing fits. Errors: a condition that no row can meet.
-int decide_fit_catalogue(const struct fit_question *question, struct decisions *decisions,
+int answer_fit_catalogue(const struct fit_question *question, struct answers *answers,
                          struct arena *arena, struct diagnostics *diagnostics);
 
 // Whether the scenario has a [fit] section or wants an interactivity.
 bool fit_asked(const struct scenario *scenario);
 
-// Answers for any scenario; one decision, "options". [fit] may say context (tokens of input and
+// Answers for any scenario; one, "options". [fit] may say context (tokens of input and
 // output that a request holds), kv (the cache's precision), accelerators (that share a model),
 // memory_share and prefill_chunk.
-decide_function decide_fit;
+answer_function answer_fit;
 
 #endif

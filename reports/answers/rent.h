@@ -1,10 +1,13 @@
-// rent: rent or own, as decisions: one for each question that model/questions/rent.h answers.
+// rent: rent or own (model/questions/rent.h).
 #ifndef PERTOKEN_REPORTS_ANSWERS_RENT_H
 #define PERTOKEN_REPORTS_ANSWERS_RENT_H
 
-#include "reports/answers/questions.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
+
+#include <stdbool.h>
 
 bool rent_asked(const struct scenario *scenario);
-decide_function decide_rent;
+answer_function answer_rent;
 
 #endif

@@ -1,38 +1,15 @@
-// The answer of model/questions/route.h as a decision. All of it comes from a search, so that no
+// The answer of model/questions/route.h. All of it comes from a search, so that no
 // cell is live on the sheet Decisions: with other inputs the split is another.
-#include "model/questions/route.h"
+#include "reports/answers/route.h"
+
 #include "model/questions/question.h"
+#include "model/questions/route.h"
 #include "reports/answers/answer_parts.h"
-#include "reports/answers/questions.h"
 #include "reports/print/number.h"
 
 #include <string.h>
 
-enum {
-  SPLIT_OPTION,
-  SPLIT_VENDOR,
-  SPLIT_NODES,
-  SPLIT_BUSY,
-  SPLIT_NODE,
-  SPLIT_FIXED,
-  SPLIT_COST,
-  SPLIT_COLUMNS
-};
-enum {
-  GUIDE_WORKLOAD,
-  GUIDE_OPTION,
-  GUIDE_SHARE,
-  GUIDE_NODES,
-  GUIDE_UNIT_COST,
-  GUIDE_GRADE,
-  GUIDE_WHY,
-  GUIDE_COLUMNS
-};
-enum { SOURCE_NAME, SOURCE_COST, SOURCE_MORE, SOURCE_COLUMNS };
-enum { PRICE_NAME, PRICE_COST, PRICE_VALUE, PRICE_COLUMNS };
-enum { BARRED_WHY, BARRED_WORKLOAD, BARRED_OPTION, BARRED_BY, BARRED_COLUMNS };
-
-enum { TABLES = 5, SHOWN_DIGITS = 4 };
+enum { SHOWN_DIGITS = 4 };
 
 // A constraint that costs less than this share of the whole costs nothing.
 #define NO_PRICE 1e-9
@@ -40,9 +17,8 @@ enum { TABLES = 5, SHOWN_DIGITS = 4 };
 struct writing {
   const struct route_answer *answer;
   const struct scenario *scenario;
-  struct decision *decision;
-  struct decision_table *tables;
-  const struct unit *money, *unit_cost, *plain, *percent;
+  struct answer *written;
+  const struct unit *money, *unit_cost;
   struct arena *arena;
 };
 
@@ -65,10 +41,7 @@ static const char *money(const struct writing *writing, double value) {
 }
 
 static const char *per_token(const struct writing *writing, double value) {
-  const double shown = number_in_unit(value, writing->unit_cost);
-  return arena_printf(writing->arena, "%s %s",
-                      number_significant(shown, SHOWN_DIGITS, writing->arena),
-                      writing->unit_cost->text);
+  return quantity_words(value, writing->unit_cost, SHOWN_DIGITS, writing->arena);
 }
 
 // The first line of a message, without what would follow a colon at its end.
@@ -77,14 +50,6 @@ static const char *first_line(const char *text, struct arena *arena) {
   if (length && text[length] == '\n' && text[length - 1] == ':')
     length--;
   return arena_copy_n(arena, text, length);
-}
-
-static struct decision_table *add_table(struct writing *writing, const char *key, const char *title,
-                                        const struct decision_column *columns, size_t count,
-                                        size_t room) {
-  struct decision_table *table = &writing->tables[writing->decision->table_count++];
-  *table = decision_table_new(key, title, columns, count, room, writing->arena);
-  return table;
 }
 
 // ---- the split
@@ -109,41 +74,23 @@ static double option_cost(const struct route_answer *answer, size_t o) {
   return cost;
 }
 
-static void write_option(const struct writing *writing, struct decision_table *table, size_t o) {
+static void write_split(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  const double nodes = answer->split.nodes[o], fixed = answer->problem.options[o].fixed_cost;
-  const double cost = option_cost(answer, o);
-  struct decision_cell *row = decision_row(table);
-  row[SPLIT_OPTION] = cell_words(id_of(writing, o));
-  row[SPLIT_VENDOR] = cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]);
-  row[SPLIT_NODES] = cell_value(nodes);
-  row[SPLIT_BUSY] = cell_value(busy_nodes(answer, o) / nodes);
-  row[SPLIT_NODE] = cell_value((cost - fixed) / nodes);
-  row[SPLIT_FIXED] = cell_value(fixed);
-  row[SPLIT_COST] = cell_value(cost);
-}
-
-static void write_split(struct writing *writing) {
-  const struct decision_column columns[SPLIT_COLUMNS] = {
-      [SPLIT_OPTION] = {"option", "Option", NULL},
-      [SPLIT_VENDOR] = {"vendor", "Vendor", NULL},
-      [SPLIT_NODES] = {"nodes", "Nodes", writing->plain},
-      [SPLIT_BUSY] = {"busy", "Busy", writing->percent},
-      [SPLIT_NODE] = {"node_cost", "A node", writing->money},
-      [SPLIT_FIXED] = {"fixed_cost", "Fixed", writing->money},
-      [SPLIT_COST] = {"cost", "Cost", writing->money}};
-  const struct route_answer *answer = writing->answer;
-  struct decision_table *table = add_table(writing, "split", "What is bought", columns,
-                                           SPLIT_COLUMNS, answer->problem.option_count + 1);
+  struct answer_table *table = ANSWER_TABLE(
+      writing->written, "split", "What is bought", {"option", "Option", NULL},
+      {"vendor", "Vendor", NULL}, {"nodes", "Nodes", "-"}, {"busy", "Busy", "%"},
+      {"node_cost", "A node", "USD"}, {"fixed_cost", "Fixed", "USD"}, {"cost", "Cost", "USD"});
   for (size_t o = 0; o < answer->problem.option_count; o++) {
-    if (answer->split.nodes[o] <= 0)
-      continue;
-    write_option(writing, table, o);
+    const double nodes = answer->split.nodes[o], fixed = answer->problem.options[o].fixed_cost;
+    const double cost = option_cost(answer, o);
+    if (nodes > 0)
+      ANSWER_ROW(table, cell_words(id_of(writing, o)),
+                 cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]),
+                 cell_value(nodes), cell_value(busy_nodes(answer, o) / nodes),
+                 cell_value((cost - fixed) / nodes), cell_value(fixed), cell_value(cost));
   }
-  struct decision_cell *row = decision_row(table);
-  row[SPLIT_OPTION] = cell_words("all");
-  row[SPLIT_VENDOR] = cell_words("");
-  row[SPLIT_COST] = cell_value(answer->split.cost);
+  ANSWER_ROW(table, cell_words("all"), cell_words(""), cell_nothing(), cell_nothing(),
+             cell_nothing(), cell_nothing(), cell_value(answer->split.cost));
 }
 
 // ---- the guide
@@ -204,51 +151,37 @@ static const char *why(const struct writing *writing, size_t w, size_t o) {
                       why_not(writing, w, o, (size_t)other));
 }
 
-static void write_assignment(struct writing *writing, struct decision_table *table, size_t w,
+static void write_assignment(const struct writing *writing, struct answer_table *table, size_t w,
                              size_t o) {
   const struct route_answer *answer = writing->answer;
   const struct route_pair *pair = route_pair_of(answer, w, o);
-  const struct demand *demand = &answer->portfolio->demands[w];
+  const char *workload = answer->portfolio->demands[w].name, *reason = why(writing, w, o);
   const double share = share_of(answer, w, o), cost = route_unit_cost(answer, w, o);
   const long other = cheapest(answer, w, o);
-  struct decision_cell *row = decision_row(table);
-  row[GUIDE_WORKLOAD] = cell_words(demand->name);
-  row[GUIDE_OPTION] = cell_words(id_of(writing, o));
-  row[GUIDE_SHARE] = cell_value(share);
-  row[GUIDE_NODES] = cell_value(allocation_busy(&answer->problem, &answer->split, w, o));
-  row[GUIDE_UNIT_COST] = cell_value(cost);
-  row[GUIDE_GRADE] = cell_words(grade_name(pair->option->throughput_grade));
-  row[GUIDE_WHY] = cell_words(why(writing, w, o));
-  texts_add(&writing->decision->reasons, writing->arena,
-            "%s: %.4g %% goes to %s at %s, fixed cost left out (%s); %s%s%s", demand->name,
-            100 * share, id_of(writing, o), per_token(writing, cost), row[GUIDE_WHY].text,
-            other < 0 ? "no other has a throughput" : "otherwise ",
-            other < 0 ? "" : id_of(writing, (size_t)other),
-            other < 0
-                ? ""
-                : arena_printf(writing->arena, " at %s",
-                               per_token(writing, route_unit_cost(answer, w, (size_t)other))));
+  const char *otherwise =
+      other < 0 ? "no other has a throughput"
+                : arena_printf(writing->arena, "otherwise %s at %s", id_of(writing, (size_t)other),
+                               per_token(writing, route_unit_cost(answer, w, (size_t)other)));
+  ANSWER_ROW(table, cell_words(workload), cell_words(id_of(writing, o)), cell_value(share),
+             cell_value(allocation_busy(&answer->problem, &answer->split, w, o)), cell_value(cost),
+             cell_words(grade_name(pair->option->throughput_grade)), cell_words(reason));
+  answer_reason(writing->written, "%s: %.4g %% goes to %s at %s, fixed cost left out (%s); %s",
+                workload, 100 * share, id_of(writing, o), per_token(writing, cost), reason,
+                otherwise);
   if (pair->option->throughput_doubt && *pair->option->throughput_doubt)
-    texts_add(&writing->decision->warnings, writing->arena,
-              "%s on %s rests on a doubtful throughput: %s", demand->name, id_of(writing, o),
-              pair->option->throughput_doubt);
+    answer_warn(writing->written, "%s on %s rests on a doubtful throughput: %s", workload,
+                id_of(writing, o), pair->option->throughput_doubt);
 }
 
-static void write_guide(struct writing *writing) {
-  const struct decision_column columns[GUIDE_COLUMNS] = {
-      [GUIDE_WORKLOAD] = {"workload", "Workload", NULL},
-      [GUIDE_OPTION] = {"option", "On", NULL},
-      [GUIDE_SHARE] = {"share", "Share", writing->percent},
-      [GUIDE_NODES] = {"busy_nodes", "Nodes", writing->plain},
-      [GUIDE_UNIT_COST] = {"unit_cost", "Cost", writing->unit_cost},
-      [GUIDE_GRADE] = {"throughput_grade", "Evidence", NULL},
-      [GUIDE_WHY] = {"why", "Why", NULL}};
+static void write_guide(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  const size_t workloads = answer->problem.workload_count, options = answer->problem.option_count;
-  struct decision_table *table = add_table(writing, "guide", "Where each workload goes", columns,
-                                           GUIDE_COLUMNS, workloads * options);
-  for (size_t w = 0; w < workloads; w++)
-    for (size_t o = 0; o < options; o++)
+  struct answer_table *table =
+      ANSWER_TABLE(writing->written, "guide", "Where each workload goes",
+                   {"workload", "Workload", NULL}, {"option", "On", NULL}, {"share", "Share", "%"},
+                   {"busy_nodes", "Nodes", "-"}, {"unit_cost", "Cost", "USD/Mtok"},
+                   {"throughput_grade", "Evidence", NULL}, {"why", "Why", NULL});
+  for (size_t w = 0; w < answer->problem.workload_count; w++)
+    for (size_t o = 0; o < answer->problem.option_count; o++)
       if (share_of(answer, w, o) > 0)
         write_assignment(writing, table, w, o);
   table->note =
@@ -258,31 +191,26 @@ static void write_guide(struct writing *writing) {
 
 // ---- sourcing and prices
 
-static struct decision_cell status_cell(enum allocation_status status, double value) {
+static struct answer_cell status_cell(enum allocation_status status, double value) {
   if (status == ALLOCATION_OPTIMAL)
     return cell_value(value);
   return cell_words(status == ALLOCATION_INFEASIBLE ? "cannot be served" : "not proven in time");
 }
 
-static void write_source(const struct writing *writing, struct decision_table *table,
+static void write_source(const struct writing *writing, struct answer_table *table,
                          const char *name, enum allocation_status status, double cost) {
-  const struct route_answer *answer = writing->answer;
-  const bool known = status == ALLOCATION_OPTIMAL && answer->split.status == ALLOCATION_OPTIMAL;
-  struct decision_cell *row = decision_row(table);
-  row[SOURCE_NAME] = cell_words(name);
-  row[SOURCE_COST] = status_cell(status, cost);
-  row[SOURCE_MORE] = known ? cell_value(cost - answer->split.cost) : cell_nothing();
+  const struct allocation *split = &writing->answer->split;
+  const bool known = status == ALLOCATION_OPTIMAL && split->status == ALLOCATION_OPTIMAL;
+  ANSWER_ROW(table, cell_words(name), status_cell(status, cost),
+             known ? cell_value(cost - split->cost) : cell_nothing());
 }
 
-static void write_sources(struct writing *writing) {
-  const struct decision_column columns[SOURCE_COLUMNS] = {
-      [SOURCE_NAME] = {"sourcing", "Sourcing", NULL},
-      [SOURCE_COST] = {"cost", "Cost", writing->money},
-      [SOURCE_MORE] = {"difference", "Against as asked", writing->money}};
+static void write_sources(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const struct portfolio *portfolio = answer->portfolio;
-  struct decision_table *table = add_table(writing, "sourcing", "What two sources cost", columns,
-                                           SOURCE_COLUMNS, (size_t)portfolio->vendor_count + 2);
+  struct answer_table *table = ANSWER_TABLE(writing->written, "sourcing", "What two sources cost",
+                                            {"sourcing", "Sourcing", NULL}, {"cost", "Cost", "USD"},
+                                            {"difference", "Against as asked", "USD"});
   write_source(writing, table, "as asked", answer->split.status, answer->split.cost);
   write_source(writing, table, "without minimum shares",
                isnan(answer->free_cost) ? ALLOCATION_INFEASIBLE : ALLOCATION_OPTIMAL,
@@ -292,51 +220,38 @@ static void write_sources(struct writing *writing) {
                  answer->sources[v].status, answer->sources[v].cost);
 }
 
-static void write_prices(struct writing *writing) {
-  const struct decision_column columns[PRICE_COLUMNS] = {
-      [PRICE_NAME] = {"constraint", "Constraint", NULL},
-      [PRICE_COST] = {"cost_without", "Cost without it", writing->money},
-      [PRICE_VALUE] = {"price", "Its price", writing->money}};
+static void write_prices(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const bool known = answer->split.status == ALLOCATION_OPTIMAL;
-  struct decision_table *table = add_table(writing, "prices", "What each constraint costs", columns,
-                                           PRICE_COLUMNS, answer->price_count + 1);
+  struct answer_table *table = ANSWER_TABLE(
+      writing->written, "prices", "What each constraint costs", {"constraint", "Constraint", NULL},
+      {"cost_without", "Cost without it", "USD"}, {"price", "Its price", "USD"});
   for (size_t i = 0; i < answer->price_count; i++) {
     const struct route_price *price = &answer->prices[i];
     const double saved = answer->split.cost - price->cost;
-    struct decision_cell *row = decision_row(table);
-    row[PRICE_NAME] = cell_words(price->constraint);
-    row[PRICE_COST] = status_cell(price->status, price->cost);
-    row[PRICE_VALUE] = known && price->status == ALLOCATION_OPTIMAL
-                           ? cell_value(fabs(saved) <= NO_PRICE * answer->split.cost ? 0 : saved)
-                           : cell_nothing();
+    const bool free = fabs(saved) <= NO_PRICE * answer->split.cost;
+    ANSWER_ROW(table, cell_words(price->constraint), status_cell(price->status, price->cost),
+               !known || price->status != ALLOCATION_OPTIMAL ? cell_nothing()
+                                                             : cell_value(free ? 0 : saved));
   }
   table->note = "Each by solving again without that one constraint.";
 }
 
-static void write_barred(struct writing *writing) {
-  const struct decision_column columns[BARRED_COLUMNS] = {
-      [BARRED_WHY] = {"why", "Cannot be served", NULL},
-      [BARRED_WORKLOAD] = {"workload", "Workload", NULL},
-      [BARRED_OPTION] = {"option", "Option", NULL},
-      [BARRED_BY] = {"constraint", "By", NULL}};
+static void write_barred(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  const size_t workloads = answer->problem.workload_count, options = answer->problem.option_count;
-  struct decision_table *table = add_table(writing, "barred", "Who cannot serve what", columns,
-                                           BARRED_COLUMNS, workloads * options);
-  for (size_t w = 0; w < workloads; w++)
-    for (size_t o = 0; o < options; o++) {
+  struct answer_table *table = ANSWER_TABLE(
+      writing->written, "barred", "Who cannot serve what", {"why", "Cannot be served", NULL},
+      {"workload", "Workload", NULL}, {"option", "Option", NULL}, {"constraint", "By", NULL});
+  for (size_t w = 0; w < answer->problem.workload_count; w++)
+    for (size_t o = 0; o < answer->problem.option_count; o++) {
       const struct route_pair *pair = route_pair_of(answer, w, o);
-      if (!pair->barriers)
-        continue;
-      struct decision_cell *row = decision_row(table);
-      row[BARRED_WHY] = cell_words(first_line(pair->why, writing->arena));
-      row[BARRED_WORKLOAD] = cell_words(answer->portfolio->demands[w].name);
-      row[BARRED_OPTION] = cell_words(id_of(writing, o));
-      row[BARRED_BY] = cell_words(barrier_name(pair->barriers));
+      if (pair->barriers)
+        ANSWER_ROW(table, cell_words(first_line(pair->why, writing->arena)),
+                   cell_words(answer->portfolio->demands[w].name), cell_words(id_of(writing, o)),
+                   cell_words(barrier_name(pair->barriers)));
     }
   if (!table->row_count)
-    writing->decision->table_count--;
+    writing->written->table_count--;
 }
 
 // ---- the answer in words
@@ -426,45 +341,44 @@ static const char *refused_words(const struct writing *writing) {
                       text, *text ? " " : "");
 }
 
-static void explain_how(struct writing *writing) {
+static void explain_how(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  texts_add(&writing->decision->reasons, writing->arena,
-            "The least of the sum of nodes times a node's cost, plus a fixed cost of every "
-            "option that is taken, over whole nodes that the workloads of an option share "
-            "(model/optimise/allocation.h has the programme); GLPK proved it the least.");
-  texts_add(&writing->decision->reasons, writing->arena,
-            "A node's cost and the fixed cost are the slope and the start of the line of tco "
-            "over nodes; the scenario was read again for each workload.");
+  answer_reason(writing->written,
+                "The least of the sum of nodes times a node's cost, plus a fixed cost of every "
+                "option that is taken, over whole nodes that the workloads of an option share "
+                "(model/optimise/allocation.h has the programme); GLPK proved it the least.");
+  answer_reason(writing->written,
+                "A node's cost and the fixed cost are the slope and the start of the line of tco "
+                "over nodes; the scenario was read again for each workload.");
   if (answer->split.status == ALLOCATION_OPTIMAL)
-    texts_add(&writing->decision->reasons, writing->arena,
-              "The cost model itself, at these nodes: %s, capex %s.",
-              money(writing, answer->exact_cost), money(writing, answer->exact_capex));
+    answer_reason(writing->written, "The cost model itself, at these nodes: %s, capex %s.",
+                  money(writing, answer->exact_cost), money(writing, answer->exact_capex));
 }
 
-static void check_line(struct writing *writing) {
+static void check_line(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const double gap = answer->exact_cost / answer->split.cost - 1;
   if (fabs(gap) > 1e-3)
-    texts_add(&writing->decision->warnings, writing->arena,
-              "the cost model is not a straight line over nodes: at these it says %s, %.2g %% %s",
-              money(writing, answer->exact_cost), 100 * fabs(gap), gap > 0 ? "more" : "less");
+    answer_warn(writing->written,
+                "the cost model is not a straight line over nodes: at these it says %s, %.2g %% %s",
+                money(writing, answer->exact_cost), 100 * fabs(gap), gap > 0 ? "more" : "less");
 }
 
-static void write_answer(struct writing *writing) {
+static void write_answer(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  struct decision *decision = writing->decision;
+  struct answer *written = writing->written;
   explain_how(writing);
   if (answer->split.status == ALLOCATION_OPTIMAL) {
-    decision->answer = served_words(writing);
+    written->sentence = served_words(writing);
     write_split(writing);
     write_guide(writing);
     write_sources(writing);
     check_line(writing);
   } else {
-    decision->no = true;
-    decision->answer = answer->split.status == ALLOCATION_INFEASIBLE
-                           ? refused_words(writing)
-                           : "No split was proven the cheapest within a minute.";
+    written->no = true;
+    written->sentence = answer->split.status == ALLOCATION_INFEASIBLE
+                            ? refused_words(writing)
+                            : "No split was proven the cheapest within a minute.";
   }
   write_prices(writing);
   write_barred(writing);
@@ -474,31 +388,26 @@ bool route_asked(const struct scenario *scenario) {
   return question_section(scenario, "demand", NULL) != NULL;
 }
 
-int decide_route(const struct scenario *scenario, const char *only, struct decisions *decisions,
+int answer_route(const struct scenario *scenario, const char *only, struct answers *answers,
                  struct arena *arena, struct diagnostics *diagnostics) {
   if (only && strcmp(only, "portfolio") != 0) {
     diagnostics_error(diagnostics, (struct place){0}, "there is one portfolio in a file, not '%s'",
                       only);
     return -1;
   }
-  const struct route_answer *answer = route(scenario, arena, diagnostics);
+  const struct route_answer *answer = route_ask(scenario, arena, diagnostics);
   if (!answer)
     return -1;
-  struct decision *decision = arena_alloc(arena, sizeof *decision);
-  *decision = (struct decision){
-      .kind = "route", .name = "portfolio", .title = "Which workload on which option"};
-  struct writing writing = {.answer = answer,
-                            .scenario = scenario,
-                            .decision = decision,
-                            .tables = arena_array(arena, TABLES, sizeof *writing.tables),
-                            .money = unit_known(scenario->model->currency, arena),
-                            .unit_cost =
-                                unit_known(model_unit_text(scenario->model, "USD/Mtok"), arena),
-                            .plain = unit_known("-", arena),
-                            .percent = unit_known("%", arena),
-                            .arena = arena};
+  struct answer written =
+      answer_new("route", "portfolio", "Which workload on which option", scenario, arena);
+  const struct writing writing = {
+      .answer = answer,
+      .scenario = scenario,
+      .written = &written,
+      .money = unit_known(scenario->model->currency, arena),
+      .unit_cost = unit_known(model_unit_text(scenario->model, "USD/Mtok"), arena),
+      .arena = arena};
   write_answer(&writing);
-  decision->tables = writing.tables;
-  *decisions = (struct decisions){decision, 1};
+  answers_add(answers, written);
   return 0;
 }

@@ -1,330 +1,370 @@
 #include "reports/answers/sensitivity.h"
 
-#include "reports/print/csv_out.h"
-#include "reports/print/grid.h"
-#include "reports/print/heading.h"
-#include "reports/print/json_out.h"
+#include "model/cost/graph.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 4 };
-
-// A value in a unit as typed.
-static double in_unit(double value, const struct unit *unit) {
-  return number_in_unit(value, unit);
-}
-
-static const char *value_text(double value, const struct unit *unit, struct arena *arena) {
-  return number_significant(in_unit(value, unit), SHOWN_DIGITS, arena);
-}
-
-static bool has_saving(const struct sensitivity *sensitivity) {
-  return sensitivity->option != sensitivity->scenario->baseline;
-}
-
-// What the bars show of an end: the saving, or a single option's cost.
-static double result_of(const struct sensitivity *sensitivity, const struct swing_end *end) {
-  return has_saving(sensitivity) ? end->saving : end->costs[sensitivity->option];
-}
-
-static const struct unit *cost_unit(const struct scenario *scenario, int item) {
-  return &scenario->model->declarations[item].unit;
-}
-
-static double base_cost(const struct sensitivity *sensitivity, size_t option) {
-  return option_value(sensitivity->scenario, &sensitivity->scenario->options[option],
-                      sensitivity->item, 0);
-}
-
-static double base_result(const struct sensitivity *sensitivity) {
-  const double cost = base_cost(sensitivity, sensitivity->option);
-  return has_saving(sensitivity)
-             ? 1 - cost / base_cost(sensitivity, sensitivity->scenario->baseline)
-             : cost;
-}
-
-// ---- the table
-
-struct bars {
-  double least, most; // results over all swings
-  int columns;
-  const char *block, *axis;
+// What is looked at: the saving of an option or, where it is the only one, its cost.
+struct result {
+  const struct scenario *scenario;
+  size_t option;
+  bool is_saving;
+  const struct unit *unit, *cost_unit, *plain;
+  const char *name;          // "Saving of mi325x against h200"
+  struct answer_table facts; // what JSON begins with
+  struct arena *arena;
 };
 
-static int column_of(const struct bars *bars, double result) {
-  const double share = (result - bars->least) / (bars->most - bars->least);
-  return (int)lround(share * (bars->columns - 1));
-}
-
-// A bar from one end to the other, the base marked.
-static const char *bar_text(const struct sensitivity *sensitivity, const struct bars *bars,
-                            const struct swing *swing, struct arena *arena) {
-  const double low = result_of(sensitivity, &swing->low);
-  const double high = result_of(sensitivity, &swing->high);
-  if (!isfinite(low) || !isfinite(high) || bars->most <= bars->least)
-    return "";
-  const int from = column_of(bars, fmin(low, high)), to = column_of(bars, fmax(low, high));
-  const int base = column_of(bars, base_result(sensitivity));
-  const char *text = "";
-  for (int i = 0; i < bars->columns; i++)
-    text = arena_printf(arena, "%s%s", text,
-                        i == base              ? bars->axis
-                        : i >= from && i <= to ? bars->block
-                                               : " ");
-  return text;
-}
-
-static struct bars bars_of(const struct sensitivity *sensitivity, const struct style *style) {
-  const double base = base_result(sensitivity);
-  struct bars bars = {base, base, 0, style->utf8 ? "█" : "#", style->utf8 ? "│" : "|"};
-  for (size_t i = 0; i < sensitivity->count; i++) {
-    const struct swing_end *ends[] = {&sensitivity->swings[i].low, &sensitivity->swings[i].high};
-    for (size_t k = 0; k < 2; k++) {
-      bars.least = fmin(bars.least, result_of(sensitivity, ends[k]));
-      bars.most = fmax(bars.most, result_of(sensitivity, ends[k]));
-    }
-  }
-  return bars;
-}
-
-static const char *result_text(const struct sensitivity *sensitivity, double result,
+static struct result result_in(const struct scenario *scenario, int item, size_t option,
                                struct arena *arena) {
-  if (!isfinite(result))
-    return "-";
-  if (has_saving(sensitivity))
-    return number_fixed(100 * result, 1, arena);
-  return value_text(result, cost_unit(sensitivity->scenario, sensitivity->item), arena);
+  const char *id = scenario->options[option].id,
+             *baseline = scenario->options[scenario->baseline].id;
+  const struct declaration *cost = &scenario->model->declarations[item];
+  const bool is_saving = option != scenario->baseline;
+  struct result result = {.scenario = scenario,
+                          .option = option,
+                          .is_saving = is_saving,
+                          .unit = is_saving ? unit_known("%", arena) : &cost->unit,
+                          .cost_unit = &cost->unit,
+                          .plain = unit_known("-", arena),
+                          .name = is_saving
+                                      ? arena_printf(arena, "Saving of %s against %s", id, baseline)
+                                      : arena_printf(arena, "Cost of %s", id),
+                          .facts = answer_table_of_facts(6, arena),
+                          .arena = arena};
+  answer_fact(&result.facts, "item", cell_words(cost->name));
+  answer_fact(&result.facts, "unit", cell_words(cost->unit.text));
+  answer_fact(&result.facts, "option", cell_words(id));
+  answer_fact(&result.facts, "baseline", cell_words(baseline));
+  return result;
 }
 
-// Both ends with the decimals that they need, and their unit.
-static void put_ends(struct cell *cells, const struct sensitivity *sensitivity,
-                     const struct swing *swing, struct arena *arena) {
-  const struct unit *unit = &target_input(sensitivity->scenario, swing->target)->unit;
-  const double ends[] = {swing->low.value, swing->high.value};
-  const struct scale scale = number_scale(unit, ends, 2, arena);
-  cells[0].text =
-      arena_printf(arena, "%s%s", number_scaled(ends[0], scale, arena), swing->clipped ? "*" : "");
-  cells[1].text = number_scaled(ends[1], scale, arena);
-  cells[2] = (struct cell){scale.unit, EMPHASIS_FAINT};
+// "14.3 %"
+static const char *result_text(const struct result *result, double value) {
+  const struct scale scale = number_scale(result->unit, &value, 1, result->arena);
+  return arena_printf(result->arena, "%s %s", number_scaled(value, scale, result->arena),
+                      scale.unit);
 }
 
-static void put_base(struct cell *cells, const struct sensitivity *sensitivity,
-                     const struct swing *swing, struct arena *arena) {
-  const struct unit *unit = &target_input(sensitivity->scenario, swing->target)->unit;
-  const struct scale scale = number_scale(unit, &swing->base, 1, arena);
-  cells[0].text = arena_printf(arena, "%s%s", number_scaled(swing->base, scale, arena),
-                               swing->clipped ? "*" : "");
-  cells[1] = (struct cell){scale.unit, EMPHASIS_FAINT};
+static struct answer_cell result_cell(double value) {
+  return isfinite(value) ? cell_value(value) : cell_nothing();
 }
 
-static void put_results(struct cell *cells, const struct sensitivity *sensitivity,
-                        const struct bars *bars, const struct swing *swing, struct arena *arena) {
-  cells[0].text = result_text(sensitivity, result_of(sensitivity, &swing->low), arena);
-  cells[1].text = result_text(sensitivity, result_of(sensitivity, &swing->high), arena);
-  cells[2].text = bar_text(sensitivity, bars, swing, arena);
+static const struct unit *unit_of(const struct scenario *scenario, struct target target) {
+  return &target_input(scenario, target)->unit;
 }
 
-// What a line shows of an input: both ends where there is room, else the value at present.
-static const struct layout {
-  int columns, results; // the first of the columns of results
-  int bar;              // columns of a terminal
-  const char *heads[7];
-  void (*put)(struct cell *, const struct sensitivity *, const struct swing *, struct arena *);
-} layouts[] = {
-    {7, 4, 24, {"input", "from", "to", "", "at from", "at to", ""}, put_ends},
-    {6, 3, 10, {"input", "at present", "", "low", "high", ""}, put_base},
+// ---- the tornado
+
+static double result_at(const struct result *result, const struct swing_end *end) {
+  return result->is_saving ? end->saving : end->costs[result->option];
+}
+
+// The results between which the bars lie, and that at present.
+struct bounds {
+  double least, most, base;
 };
+
+static struct bounds bounds_of(const struct sensitivity *sensitivity, const struct result *result) {
+  const struct option *options = result->scenario->options;
+  double base = option_value(result->scenario, &options[result->option], sensitivity->item, 0);
+  if (result->is_saving)
+    base = 1 - base / option_value(result->scenario, &options[result->scenario->baseline],
+                                   sensitivity->item, 0);
+  struct bounds bounds = {base, base, base};
+  for (size_t i = 0; i < 2 * sensitivity->count; i++) {
+    const struct swing *swing = &sensitivity->swings[i / 2];
+    const double end = result_at(result, i % 2 ? &swing->high : &swing->low);
+    bounds.least = fmin(bounds.least, end);
+    bounds.most = fmax(bounds.most, end);
+  }
+  return bounds;
+}
+
+static struct answer_cell bar_cell(struct bounds bounds, double low, double high,
+                                   struct arena *arena) {
+  const double ends[] = {fmin(low, high), fmax(low, high), bounds.base};
+  double *shares = arena_array(arena, 3, sizeof *shares);
+  for (size_t i = 0; i < 3; i++)
+    shares[i] = (ends[i] - bounds.least) / (bounds.most - bounds.least);
+  const bool there = isfinite(low) && isfinite(high) && bounds.most > bounds.least;
+  return (struct answer_cell){.kind = CELL_BAR, .values = shares, .value_count = there ? 3 : 0};
+}
 
 // Inputs whose swing does nothing are counted, not listed.
 static bool does_nothing(const struct swing *swing) {
   return swing->effect < 1e-12;
 }
 
-static struct grid *grid_of(const struct sensitivity *sensitivity, const struct layout *layout,
-                            struct bars bars, struct arena *arena) {
-  bars.columns = layout->bar;
-  struct grid *grid = grid_new(layout->columns, arena);
-  grid->left[layout->results - 1] = grid->left[layout->columns - 1] = true;
-  struct cell *head = grid_row(grid);
-  for (int i = 0; i < layout->columns; i++)
-    head[i] = (struct cell){layout->heads[i], EMPHASIS_STRONG};
-  grid_rule(grid);
-  for (size_t i = 0; i < sensitivity->count; i++) {
-    const struct swing *swing = &sensitivity->swings[i];
-    if (does_nothing(swing))
-      continue;
-    struct cell *cells = grid_row(grid);
-    cells[0].text = swing->name;
-    layout->put(cells + 1, sensitivity, swing, arena);
-    put_results(cells + layout->results, sensitivity, &bars, swing, arena);
+// A row for each input and option, of which CSV has all and the others one for each input. Where a
+// terminal has room, both ends stand there, else the value at present.
+static const struct {
+  struct answer_column column;
+  struct column_look look;
+} swing_columns[] = {
+    {{"input", "input", NULL}, {0}},
+    {{"unit", "", NULL}, {.faces = FACE_CSV | FACE_JSON}},
+    {{"base", "at present", NULL}, {.room = ROOM_NARROW}},
+    {{"low", "from", NULL}, {.room = ROOM_WIDE, .json = "swings[#].low.value"}},
+    {{"high", "to", NULL}, {.room = ROOM_WIDE, .json = "swings[#].high.value"}},
+    {{"option", "", NULL}, {.faces = FACE_CSV}},
+    {{"cost_low", "", NULL}, {.faces = FACE_CSV}},
+    {{"cost_high", "", NULL}, {.faces = FACE_CSV}},
+    {{"saving_low", "", NULL}, {.faces = FACE_CSV}},
+    {{"saving_high", "", NULL}, {.faces = FACE_CSV}},
+    {{"low.saving", "", NULL}, {.faces = FACE_JSON}},
+    {{"high.saving", "", NULL}, {.faces = FACE_JSON}},
+    {{"ranged", "", NULL}, {.faces = FACE_JSON}},
+    {{"effect", "", NULL}, {.faces = FACE_JSON}},
+    {{"", "at from", NULL}, {.room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true}},
+    {{"", "at to", NULL}, {.room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true}},
+    {{"", "low", NULL}, {.room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true}},
+    {{"", "high", NULL}, {.room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true}},
+    {{"", "", NULL}, {.align = ALIGN_LEFT, .faces = FACE_TERMINAL}},
+};
+
+enum { SWING_COLUMNS = sizeof swing_columns / sizeof swing_columns[0], UNIT_COLUMN = 5 };
+
+// Behind those columns, for JSON, each option's cost at both ends.
+static struct answer_table swings_columns(const struct sensitivity *sensitivity,
+                                          const struct result *result) {
+  const size_t options = result->scenario->option_count, count = SWING_COLUMNS + 2 * options;
+  struct answer_column *columns = arena_array(result->arena, count, sizeof *columns);
+  struct column_look *looks = arena_array(result->arena, count, sizeof *looks);
+  for (size_t c = 0; c < SWING_COLUMNS; c++) {
+    columns[c] = swing_columns[c].column;
+    looks[c] = swing_columns[c].look;
+    columns[c].unit = looks[c].unit_said ? result->unit : NULL;
   }
-  return grid;
+  for (size_t c = SWING_COLUMNS; c < count; c++) {
+    const char *end = (c - SWING_COLUMNS) % 2 ? "high" : "low";
+    const char *id = result->scenario->options[(c - SWING_COLUMNS) / 2].id;
+    columns[c].key = arena_printf(result->arena, "%s.costs.%s", end, id);
+    looks[c].faces = FACE_JSON;
+  }
+  struct answer_table table = answer_table_of_rows("swings", NULL, columns, count,
+                                                   sensitivity->count * options, result->arena);
+  table.looks = looks;
+  table.unit_column = UNIT_COLUMN;
+  table.json = "swings[#].%c";
+  table.is_wide = true;
+  return table;
 }
 
-static const char *result_name(const struct sensitivity *sensitivity, struct arena *arena) {
-  const struct scenario *scenario = sensitivity->scenario;
-  const char *id = scenario->options[sensitivity->option].id;
-  if (!has_saving(sensitivity))
-    return arena_printf(arena, "Cost of %s, %s", id, cost_unit(scenario, sensitivity->item)->text);
-  return arena_printf(arena, "Saving of %s against %s, %%", id,
-                      scenario->options[scenario->baseline].id);
-}
-
-static void print_still(const struct sensitivity *sensitivity, const struct style *style) {
-  const char *names = "";
-  for (size_t i = 0; i < sensitivity->still_count; i++)
-    names = arena_printf(style->arena, "%s%s%s", names, i ? ", " : "", sensitivity->still[i]);
-  if (sensitivity->still_count)
-    style_paragraph(style, "At zero, so without a swing: ", names);
+static void add_swing(struct answer_table *table, const struct swing *swing, size_t o,
+                      const struct result *result, struct bounds bounds) {
+  const struct scenario *scenario = result->scenario;
+  const struct unit *unit = unit_of(scenario, swing->target), *plain = result->plain;
+  const double low = result_at(result, &swing->low), high = result_at(result, &swing->high);
+  const double *at_low = swing->low.costs, *at_high = swing->high.costs;
+  const unsigned faces = o ? FACE_CSV : does_nothing(swing) ? FACE_CSV | FACE_JSON : 0;
+  struct answer_cell *cells = answer_table_row_of(
+      table, (struct answer_row){.label = swing->name, .unit = unit, .faces = faces});
+  const struct answer_cell about[SWING_COLUMNS - 1] = {
+      cell_words(unit->text),
+      {.value = swing->base, .starred = swing->clipped},
+      {.value = swing->low.value, .starred = swing->clipped},
+      cell_value(swing->high.value),
+      cell_words(scenario->options[o].id),
+      cell_in(at_low[o], result->cost_unit),
+      cell_in(at_high[o], result->cost_unit),
+      cell_in(1 - at_low[o] / at_low[scenario->baseline], plain),
+      cell_in(1 - at_high[o] / at_high[scenario->baseline], plain),
+      cell_in(swing->low.saving, plain),
+      cell_in(swing->high.saving, plain),
+      cell_flag(swing->ranged),
+      cell_in(swing->effect, plain),
+      result_cell(low),
+      result_cell(high),
+      result_cell(low),
+      result_cell(high),
+      bar_cell(bounds, low, high, result->arena)};
+  memcpy(cells + 1, about, sizeof about);
+  for (size_t k = 0; k < 2 * scenario->option_count; k++)
+    cells[SWING_COLUMNS + k] = cell_in((k % 2 ? at_high : at_low)[k / 2], result->cost_unit);
 }
 
 // What the table leaves out, and what its mark means.
-static void print_notes(const struct sensitivity *sensitivity, const struct style *style) {
-  const char *idle = "";
+static void add_notes(struct answer *answer, const struct sensitivity *sensitivity,
+                      struct arena *arena) {
+  const char *idle = "", *still = "";
   bool clipped = false;
   for (size_t i = 0; i < sensitivity->count; i++) {
     const struct swing *swing = &sensitivity->swings[i];
-    clipped = clipped || (swing->clipped && !does_nothing(swing));
+    clipped |= swing->clipped && !does_nothing(swing);
     if (does_nothing(swing))
-      idle = arena_printf(style->arena, "%s%s%s", idle, *idle ? ", " : "", swing->name);
+      idle = joined(idle, swing->name, arena);
   }
-  putc('\n', style->out);
+  for (size_t i = 0; i < sensitivity->still_count; i++)
+    still = joined(still, sensitivity->still[i], arena);
   if (clipped)
-    style_paragraph(style, "* ", "one end was pulled back to what the input may be");
+    answer_note(answer, arena, "* ", "one end was pulled back to what the input may be");
   if (*idle)
-    style_paragraph(style, "Without effect on this result: ", idle);
-  print_still(sensitivity, style);
+    answer_note(answer, arena, "Without effect on this result: ", "%s", idle);
+  if (*still)
+    answer_note(answer, arena, "At zero, so without a swing: ", "%s", still);
 }
 
-static int longest_name(const struct sensitivity *sensitivity) {
-  int longest = 0;
+struct answer sensitivity_answer(const struct sensitivity *sensitivity, struct arena *arena) {
+  struct result result =
+      result_in(sensitivity->scenario, sensitivity->item, sensitivity->option, arena);
+  const struct bounds bounds = bounds_of(sensitivity, &result);
+  const struct texts still = {(const char **)sensitivity->still, sensitivity->still_count};
+  struct answer_table swings = swings_columns(sensitivity, &result);
+  bool ranged = false;
   for (size_t i = 0; i < sensitivity->count; i++) {
-    const int length = (int)strlen(sensitivity->swings[i].name);
-    longest = length > longest ? length : longest;
+    ranged |= sensitivity->swings[i].ranged;
+    for (size_t o = 0; o < sensitivity->scenario->option_count; o++)
+      add_swing(&swings, &sensitivity->swings[i], o, &result, bounds);
   }
-  return longest;
+  answer_fact(&result.facts, "share", cell_value(sensitivity->share));
+  answer_fact(&result.facts, "still", cell_list(still));
+  struct answer answer = {.kind = "sensitivity", .name = "inputs", .schema = 1};
+  answer.sentence = arena_printf(arena, "%s: %s at present; each input alone by ±%s %%%s",
+                                 result.name, result_text(&result, bounds.base),
+                                 number_significant(100 * sensitivity->share, 3, arena),
+                                 ranged ? " or from P5 to P95 of its range" : "");
+  answer_set_tables(&answer, (const struct answer_table[]){result.facts, swings}, 2, arena);
+  add_notes(&answer, sensitivity, arena);
+  return answer;
 }
 
-static bool any_ranged(const struct sensitivity *sensitivity) {
-  for (size_t i = 0; i < sensitivity->count; i++)
-    if (sensitivity->swings[i].ranged)
-      return true;
-  return false;
+// ---- the grid
+
+static const struct unit *axis_unit(const struct cost_grid *grid, size_t axis) {
+  return unit_of(grid->scenario, grid->axes[axis].target);
 }
 
-static void table_print(const struct sensitivity *sensitivity, FILE *out, struct arena *arena) {
-  const struct style style = style_of(out, arena);
-  const struct bars bars = bars_of(sensitivity, &style);
-  heading_print(sensitivity->scenario, &style);
-  style_paragraph(&style, "",
-                  arena_printf(arena, "%s, at present %s; each input alone by ±%s %%%s",
-                               result_name(sensitivity, arena),
-                               result_text(sensitivity, base_result(sensitivity), arena),
-                               number_significant(100 * sensitivity->share, 3, arena),
-                               any_ranged(sensitivity) ? " or from P5 to P95 of its range" : ""));
-  putc('\n', out);
-  const struct grid *grid = grid_of(sensitivity, &layouts[0], bars, arena);
-  if (grid_width(grid, longest_name(sensitivity)) > style.width)
-    grid = grid_of(sensitivity, &layouts[1], bars, arena);
-  grid_print(grid, &style);
-  print_notes(sensitivity, &style);
+// "electricity_price, USD/kWh"
+static const char *axis_label(const struct cost_grid *grid, size_t axis, struct arena *arena) {
+  const char *unit = axis_unit(grid, axis)->text;
+  return strcmp(unit, "-") != 0 ? arena_printf(arena, "%s, %s", grid->axes[axis].name, unit)
+                                : grid->axes[axis].name;
 }
 
-// ---- CSV and JSON
-
-static void put_number(struct csv_out *out, double value) {
-  if (isfinite(value))
-    csv_out_number(out, value);
-  else
-    csv_out_blank(out);
+static size_t inner_count(const struct cost_grid *grid) {
+  return grid->axis_count == 2 ? grid->axes[1].count : 1;
 }
 
-static void csv_print(const struct sensitivity *sensitivity, FILE *file) {
-  static const char *const header[] = {"input",      "unit",       "base",     "low",
-                                       "high",       "option",     "cost_low", "cost_high",
-                                       "saving_low", "saving_high"};
-  const struct scenario *scenario = sensitivity->scenario;
-  const struct unit *cost = cost_unit(scenario, sensitivity->item);
-  struct csv_out out = {.file = file};
-  csv_out_header(&out, header, sizeof header / sizeof header[0]);
-  for (size_t i = 0; i < sensitivity->count; i++) {
-    const struct swing *swing = &sensitivity->swings[i];
-    const struct unit *unit = &target_input(scenario, swing->target)->unit;
-    for (size_t o = 0; o < scenario->option_count; o++) {
-      const size_t baseline = scenario->baseline;
-      csv_out_text(&out, swing->name);
-      csv_out_text(&out, unit->text);
-      put_number(&out, in_unit(swing->base, unit));
-      put_number(&out, in_unit(swing->low.value, unit));
-      put_number(&out, in_unit(swing->high.value, unit));
-      csv_out_text(&out, scenario->options[o].id);
-      put_number(&out, in_unit(swing->low.costs[o], cost));
-      put_number(&out, in_unit(swing->high.costs[o], cost));
-      put_number(&out, 1 - swing->low.costs[o] / swing->low.costs[baseline]);
-      put_number(&out, 1 - swing->high.costs[o] / swing->high.costs[baseline]);
-      csv_out_end_row(&out);
+// Down, the first input; across, the second; in JSON, series over the second of all costs and the
+// saving.
+static struct answer_table squares_columns(const struct cost_grid *grid,
+                                           const struct result *result) {
+  const size_t inner = inner_count(grid), options = grid->scenario->option_count;
+  const size_t count = 1 + inner + options + result->is_saving;
+  struct answer_column *columns = arena_array(result->arena, count, sizeof *columns);
+  struct column_look *looks = arena_array(result->arena, count, sizeof *looks);
+  columns[0] = (struct answer_column){"down", grid->axes[0].name, axis_unit(grid, 0)};
+  columns[count - 1].key = "saving";
+  for (size_t c = 0; c < count; c++) {
+    looks[c].faces = c <= inner ? FACE_TERMINAL : FACE_JSON;
+    looks[c].unit_said = c > 0;
+    if (c > inner && c <= inner + options)
+      columns[c] =
+          (struct answer_column){grid->scenario->options[c - inner - 1].id, "", result->cost_unit};
+    else if (c > inner)
+      looks[c].json = "saving[#]";
+    else if (c > 0)
+      columns[c] = (struct answer_column){"across", result->unit->text, result->unit};
+    if (c > 0 && c <= inner && grid->axis_count == 2)
+      columns[c].title = number_significant(
+          number_in_unit(grid->axes[1].values[c - 1], axis_unit(grid, 1)), 4, result->arena);
+  }
+  struct answer_table table =
+      answer_table_new("cells", NULL, columns, count, grid->axes[0].count, result->arena);
+  if (grid->axis_count == 2)
+    table.title = arena_printf(result->arena, "across: %s", axis_label(grid, 1, result->arena));
+  table.looks = looks;
+  table.json = "costs.%c[#]";
+  table.faces = FACE_TERMINAL | FACE_JSON;
+  return table;
+}
+
+static struct answer_table squares_table(const struct cost_grid *grid, const struct result *result,
+                                         const double *results) {
+  const size_t inner = inner_count(grid), options = grid->scenario->option_count;
+  struct answer_table table = squares_columns(grid, result);
+  for (size_t i = 0; i < grid->axes[0].count; i++) {
+    struct answer_cell *cells = answer_table_row(&table);
+    cells[0] = (struct answer_cell){.value = grid->axes[0].values[i], .emphasis = EMPHASIS_STRONG};
+    for (size_t k = 0; k < inner; k++) {
+      cells[1 + k] = result_cell(results[i * inner + k]);
+      if (result->is_saving && cells[1 + k].value < 0)
+        cells[1 + k].emphasis = EMPHASIS_ALARM;
     }
+    for (size_t o = 0; o < options; o++)
+      cells[1 + inner + o] =
+          cell_series(&grid->costs[o * grid->cells + i * inner], inner, result->cost_unit);
+    if (result->is_saving)
+      cells[1 + inner + options] = cell_series(&grid->saving[i * inner], inner, NULL);
   }
+  return table;
 }
 
-static json_t *head_json(const struct scenario *scenario, int item, size_t option) {
-  json_t *root = json_object(), *head = json_object();
-  json_object_set_new(root, "schema", json_integer(1));
-  json_object_set_new(head, "title", json_out_text(scenario->title));
-  json_object_set_new(head, "case", json_out_text(scenario->cases[scenario->selected]));
-  json_object_set_new(head, "sha256", json_out_text(scenario->digest));
-  json_object_set_new(root, "scenario", head);
-  json_object_set_new(root, "item", json_out_text(scenario->model->declarations[item].name));
-  json_object_set_new(root, "unit", json_out_text(cost_unit(scenario, item)->text));
-  json_object_set_new(root, "option", json_out_text(scenario->options[option].id));
-  json_object_set_new(root, "baseline", json_out_text(scenario->options[scenario->baseline].id));
-  return root;
-}
-
-static json_t *end_json(const struct sensitivity *sensitivity, const struct swing_end *end,
-                        const struct unit *unit) {
-  const struct scenario *scenario = sensitivity->scenario;
-  json_t *object = json_object(), *costs = json_object();
-  json_object_set_new(object, "value", json_out_number(in_unit(end->value, unit)));
-  for (size_t o = 0; o < scenario->option_count; o++)
-    json_object_set_new(
-        costs, scenario->options[o].id,
-        json_out_number(in_unit(end->costs[o], cost_unit(scenario, sensitivity->item))));
-  json_object_set_new(object, "costs", costs);
-  json_object_set_new(object, "saving", json_out_number(end->saving));
-  return object;
-}
-
-static void json_print(const struct sensitivity *sensitivity, FILE *out) {
-  json_t *root = head_json(sensitivity->scenario, sensitivity->item, sensitivity->option);
-  json_t *swings = json_array();
-  for (size_t i = 0; i < sensitivity->count; i++) {
-    const struct swing *swing = &sensitivity->swings[i];
-    const struct unit *unit = &target_input(sensitivity->scenario, swing->target)->unit;
-    json_t *object = json_object();
-    json_object_set_new(object, "input", json_out_text(swing->name));
-    json_object_set_new(object, "unit", json_out_text(unit->text));
-    json_object_set_new(object, "base", json_out_number(in_unit(swing->base, unit)));
-    json_object_set_new(object, "low", end_json(sensitivity, &swing->low, unit));
-    json_object_set_new(object, "high", end_json(sensitivity, &swing->high, unit));
-    json_object_set_new(object, "ranged", json_boolean(swing->ranged));
-    json_object_set_new(object, "effect", json_out_number(swing->effect));
-    json_array_append_new(swings, object);
+static struct answer_table cells_table(const struct cost_grid *grid, const struct result *result) {
+  const size_t axes = grid->axis_count, options = grid->scenario->option_count;
+  const size_t inner = inner_count(grid), count = axes + options + result->is_saving;
+  struct answer_column *columns = arena_array(result->arena, count, sizeof *columns);
+  columns[count - 1].key =
+      arena_printf(result->arena, "saving of %s", grid->scenario->options[grid->option].id);
+  for (size_t a = 0; a < axes; a++)
+    columns[a] = (struct answer_column){axis_label(grid, a, result->arena), "", axis_unit(grid, a)};
+  for (size_t o = 0; o < options; o++)
+    columns[axes + o] =
+        (struct answer_column){arena_printf(result->arena, "%s, %s", grid->scenario->options[o].id,
+                                            result->cost_unit->text),
+                               "", result->cost_unit};
+  struct answer_table table =
+      answer_table_new("lines", NULL, columns, count, grid->cells, result->arena);
+  for (size_t i = 0; i < grid->cells; i++) {
+    struct answer_cell *cells = answer_table_row(&table);
+    for (size_t a = 0; a < axes; a++)
+      cells[a] = cell_value(grid->axes[a].values[a ? i % inner : i / inner]);
+    for (size_t o = 0; o < options; o++)
+      cells[axes + o] = cell_value(grid->costs[o * grid->cells + i]);
+    if (result->is_saving)
+      cells[axes + options] = cell_value(grid->saving[i]);
   }
-  json_object_set_new(root, "share", json_out_number(sensitivity->share));
-  json_object_set_new(root, "swings", swings);
-  json_object_set_new(root, "still", json_out_texts(sensitivity->still, sensitivity->still_count));
-  json_out_print(root, out);
+  table.is_wide = true;
+  table.faces = FACE_CSV;
+  return table;
 }
 
-void sensitivity_print(const struct sensitivity *sensitivity, enum output_format format, FILE *out,
-                       struct arena *arena) {
-  if (format == FORMAT_CSV)
-    csv_print(sensitivity, out);
-  else if (format == FORMAT_JSON)
-    json_print(sensitivity, out);
-  else
-    table_print(sensitivity, out, arena);
+static struct answer_table axes_table(const struct cost_grid *grid, struct arena *arena) {
+  static const struct answer_column columns[] = {
+      {.key = "input"}, {.key = "unit"}, {.key = "values"}};
+  struct answer_table table = answer_table_new("axes", NULL, columns, 3, MAX_GRID_AXES, arena);
+  for (size_t a = 0; a < grid->axis_count; a++) {
+    const struct unit *unit = axis_unit(grid, a);
+    answer_table_add(&table, (const struct answer_cell[]){
+                                 cell_words(grid->axes[a].name), cell_words(unit->text),
+                                 cell_series(grid->axes[a].values, grid->axes[a].count, unit)});
+  }
+  table.json = "axes[#].%c";
+  table.faces = FACE_JSON;
+  return table;
+}
+
+struct answer cost_grid_answer(const struct cost_grid *grid, struct arena *arena) {
+  const struct result result = result_in(grid->scenario, grid->item, grid->option, arena);
+  const double *results =
+      result.is_saving ? grid->saving : grid->costs + grid->option * grid->cells;
+  double least = NAN, most = NAN;
+  for (size_t i = 0; i < grid->cells; i++) {
+    least = fmin(least, results[i]);
+    most = fmax(most, results[i]);
+  }
+  struct answer answer = {.kind = "sensitivity",
+                          .name = "grid",
+                          .sentence =
+                              arena_printf(arena, "%s: %s to %s", result.name,
+                                           result_text(&result, least), result_text(&result, most)),
+                          .schema = 2};
+  const struct answer_table tables[] = {result.facts, squares_table(grid, &result, results),
+                                        cells_table(grid, &result), axes_table(grid, arena)};
+  answer_set_tables(&answer, tables, 4, arena);
+  return answer;
 }

@@ -1,22 +1,22 @@
-// sensitivity: a tornado or a grid, as a table, CSV or JSON.
+// sensitivity: what each input does to the result, or two of them together, as an answer.
 #ifndef PERTOKEN_REPORTS_ANSWERS_SENSITIVITY_H
 #define PERTOKEN_REPORTS_ANSWERS_SENSITIVITY_H
 
+#include "base/arena.h"
 #include "model/questions/sensitivity.h"
-#include "reports/print/format.h"
+#include "reports/answers/answer.h"
 
-#include <stdio.h>
-
-// Table: one line per input, the largest effect first, with the result at both ends and a bar.
+// A tornado: for people a row for each input that does something, the largest effect first, with
+// the result at both ends and a bar.
 // Csv: input,unit,base,low,high,option,cost_low,cost_high,saving_low,saving_high, a row per input
-// and option. Json: { schema 1, scenario, item, unit, option, share, swings: [..], still: [..] }.
-void sensitivity_print(const struct sensitivity *sensitivity, enum output_format format, FILE *out,
-                       struct arena *arena);
+// and option. Json: item, unit, option, baseline, share, swings: [ { input, unit, base, low and
+// high: { value, costs: {option: cost}, saving }, ranged, effect } ], still: [..].
+struct answer sensitivity_answer(const struct sensitivity *sensitivity, struct arena *arena);
 
-// Table: the saving (with a single option, the cost) over both inputs. Csv: one row per cell,
-// the inputs' values, then each option's cost, then the saving. Json: { schema 1, scenario, item,
-// unit, option, axes: [..], costs: {option: [[..]]}, saving: [[..]] }.
-void cost_grid_print(const struct cost_grid *grid, enum output_format format, FILE *out,
-                     struct arena *arena);
+// The saving (with a single option, the cost) over both inputs, the first down, the other across.
+// Csv: one row per cell: the inputs' values, then each option's cost, then the saving. Json: item,
+// unit, option, baseline, axes: [ { input, unit, values } ], costs: {option: [[..]]}, saving:
+// [[..]].
+struct answer cost_grid_answer(const struct cost_grid *grid, struct arena *arena);
 
 #endif

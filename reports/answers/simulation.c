@@ -1,143 +1,135 @@
 #include "reports/answers/simulation.h"
 
-#include "reports/print/csv_out.h"
-#include "reports/print/grid.h"
-#include "reports/print/json_out.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char *kind_name(const struct outcome *outcome) {
-  return outcome->kind == OUTCOME_COST ? "cost" : "saving";
-}
-
-static const char *unit_name(const struct simulation *simulation, const struct outcome *outcome) {
-  return outcome->kind == OUTCOME_COST ? simulation->unit : "%";
-}
-
-// As the unit has it: a saving in per cent.
-static double shown(const struct outcome *outcome, double value) {
-  return outcome->kind == OUTCOME_COST ? value : 100 * value;
-}
-
-// ---- the table
-
-struct view {
+struct telling {
   const struct simulation *simulation;
-  const struct style *style;
+  const struct unit *cost, *percent, *plain;
   struct arena *arena;
 };
 
-static size_t outcomes_of(const struct simulation *simulation, enum outcome_kind kind,
+static const char *const kinds[] = {[OUTCOME_COST] = "cost", [OUTCOME_SAVING] = "saving"};
+
+// The unit of numbers that are in it already.
+static const struct unit *unit_as_is(const char *text, struct arena *arena) {
+  struct unit *unit = arena_alloc(arena, sizeof *unit);
+  *unit = *unit_known(text, arena);
+  unit->text = text;
+  unit->conversion = (struct conversion){.power = {0}};
+  unit->percents = 0;
+  return unit;
+}
+
+static const struct unit *unit_of(const struct telling *telling, enum outcome_kind kind) {
+  return kind == OUTCOME_COST ? telling->cost : telling->percent;
+}
+
+static const char *option_of(const struct telling *telling, const struct outcome *outcome) {
+  return telling->simulation->options[outcome->option];
+}
+
+// ---- for people
+
+// The outcomes of a kind, and how many.
+static size_t outcomes_of(const struct telling *telling, enum outcome_kind kind,
                           const struct outcome **list) {
   size_t count = 0;
-  for (size_t i = 0; i < simulation->outcome_count; i++)
-    if (simulation->outcomes[i].kind == kind)
-      list[count++] = &simulation->outcomes[i];
+  for (size_t i = 0; i < telling->simulation->outcome_count; i++)
+    if (telling->simulation->outcomes[i].kind == kind)
+      list[count++] = &telling->simulation->outcomes[i];
   return count;
 }
 
-static const char *figure(const struct outcome *outcome, double value, struct arena *arena) {
-  if (!isfinite(value))
-    return "-";
-  if (fabs(value) >= 1e6)
-    return number_significant(shown(outcome, value), 4, arena);
-  return outcome->kind == OUTCOME_COST ? number_fixed(value, fabs(value) < 1000 ? 4 : 0, arena)
-                                       : number_fixed(shown(outcome, value), 1, arena);
+static void add_shares(const struct telling *telling, struct answer_table *table, const char *label,
+                       const double *shares) {
+  struct answer_cell *cells = answer_table_row_of(
+      table,
+      (struct answer_row){.label = label, .unit = telling->percent, .emphasis = EMPHASIS_STRONG});
+  for (size_t o = 0; o < telling->simulation->option_count; o++)
+    cells[1 + o] = cell_value(shares[o]);
 }
 
-static void add_row(struct grid *grid, const char *label, const struct outcome *const *list,
-                    size_t count, double (*value)(const struct outcome *, int), int argument,
-                    enum emphasis emphasis) {
-  struct cell *cells = grid_row(grid);
-  cells[0] = (struct cell){label, emphasis};
+// Does an option serve the demand in some draws and not in others?
+static bool ranks_vary(const struct simulation *simulation) {
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (simulation->ranked[o] > 0 && simulation->ranked[o] < 1)
+      return true;
+  return false;
+}
+
+// A column for each option that has such an outcome.
+static struct answer_table statistics_table(const struct telling *telling, enum outcome_kind kind,
+                                            const char *heading) {
+  enum { ROWS = SIMULATE_LEVELS + 4 };
+  const struct simulation *simulation = telling->simulation;
+  const struct outcome *outcomes[simulation->option_count];
+  const size_t count = outcomes_of(telling, kind, outcomes);
+  struct answer_column *columns = arena_array(telling->arena, 1 + count, sizeof *columns);
+  columns[0] = (struct answer_column){.key = "statistic", .title = heading};
   for (size_t i = 0; i < count; i++)
-    cells[1 + i] = (struct cell){figure(list[i], value(list[i], argument), grid->arena), emphasis};
+    columns[1 + i].key = columns[1 + i].title = option_of(telling, outcomes[i]);
+  struct answer_table table =
+      answer_table_of_rows(kinds[kind], NULL, columns, 1 + count, ROWS, telling->arena);
+  struct answer_row row = {.unit = unit_of(telling, kind)};
+  table.unit_column = 1;
+  table.faces = FACE_TERMINAL;
+  for (int level = 0; count && level < SIMULATE_LEVELS; level++) {
+    const double percent = 100 * simulate_levels[level];
+    row.label = arena_printf(telling->arena, "P%.0f: below in %.0f %%", percent, percent);
+    row.emphasis = level == SIMULATE_LEVELS / 2 ? EMPHASIS_STRONG : EMPHASIS_NONE;
+    struct answer_cell *cells = answer_table_row_of(&table, row);
+    for (size_t i = 0; i < count; i++)
+      cells[1 + i] = cell_value(outcomes[i]->percentiles[level]);
+  }
+  for (int error = 0; count && error < 2; error++) {
+    row.label = error ? "  its standard error" : "Mean";
+    struct answer_cell *cells = answer_table_row_of(&table, row);
+    for (size_t i = 0; i < count; i++)
+      cells[1 + i] = error ? (struct answer_cell){.value = outcomes[i]->standard_error, .digits = 2}
+                           : cell_value(outcomes[i]->mean);
+  }
+  if (kind == OUTCOME_COST && simulation->option_count > 1 && ranks_vary(simulation))
+    add_shares(telling, &table, "Draws that serve the demand", simulation->ranked);
+  if (kind == OUTCOME_COST && simulation->option_count > 1 && !*simulation->why_none)
+    add_shares(telling, &table, "Draws as the cheapest", simulation->cheapest);
+  return table;
 }
 
-static double percentile(const struct outcome *outcome, int level) {
-  return outcome->percentiles[level];
-}
-static double mean(const struct outcome *outcome, int unused) {
-  (void)unused;
-  return outcome->mean;
-}
-
-// An error has digits of its own.
-static void add_errors(struct grid *grid, const struct outcome *const *list, size_t count) {
-  struct cell *cells = grid_row(grid);
-  cells[0].text = "  its standard error";
-  for (size_t i = 0; i < count; i++)
-    cells[1 + i].text = number_significant(shown(list[i], list[i]->standard_error), 2, grid->arena);
-}
-
-static void add_cheapest(const struct view *view, struct grid *grid,
-                         const struct outcome *const *list, size_t count) {
-  struct cell *cells = grid_row(grid);
-  cells[0] = (struct cell){"Cheapest in, % of draws", EMPHASIS_STRONG};
+static struct answer_table histograms_table(const struct telling *telling,
+                                            const struct outcome *const *outcomes, size_t count,
+                                            const struct unit *unit) {
+  const struct answer_column columns[] = {{"option", "Draws", NULL},
+                                          {"low", "P0.1", unit},
+                                          {"counts", "", NULL},
+                                          {"high", "P99.9", unit}};
+  struct answer_table table =
+      answer_table_new("histogram", NULL, columns, 4, count, telling->arena);
   for (size_t i = 0; i < count; i++) {
-    const double share = 100 * view->simulation->cheapest[list[i]->option];
-    cells[1 + i] = (struct cell){number_fixed(share, 1, grid->arena), EMPHASIS_STRONG};
+    double *shares = arena_array(telling->arena, SIMULATE_BARS, sizeof *shares);
+    uint64_t most = 1;
+    for (int bar = 0; bar < SIMULATE_BARS; bar++)
+      most = outcomes[i]->bars[bar] > most ? outcomes[i]->bars[bar] : most;
+    for (int bar = 0; bar < SIMULATE_BARS; bar++)
+      shares[bar] = (double)outcomes[i]->bars[bar] / (double)most;
+    answer_table_add(&table,
+                     (const struct answer_cell[]){
+                         cell_words(option_of(telling, outcomes[i])),
+                         cell_value(outcomes[i]->bars_low),
+                         {.kind = CELL_HISTOGRAM, .values = shares, .value_count = SIMULATE_BARS},
+                         cell_value(outcomes[i]->bars_high)});
   }
-}
-
-static void print_outcomes(const struct view *view, enum outcome_kind kind, const char *heading) {
-  const struct simulation *simulation = view->simulation;
-  const struct outcome **list =
-      arena_array(view->arena, simulation->outcome_count, sizeof(struct outcome *));
-  const size_t count = outcomes_of(simulation, kind, list);
-  if (!count)
-    return;
-  struct grid *grid = grid_new(1 + (int)count, view->arena);
-  struct cell *head = grid_row(grid);
-  head[0] = (struct cell){heading, EMPHASIS_STRONG};
-  for (size_t i = 0; i < count; i++)
-    head[1 + i] = (struct cell){simulation->options[list[i]->option], EMPHASIS_STRONG};
-  grid_rule(grid);
-  for (int level = 0; level < SIMULATE_LEVELS; level++)
-    add_row(grid,
-            arena_printf(view->arena, "P%.0f: below in %.0f %%", 100 * simulate_levels[level],
-                         100 * simulate_levels[level]),
-            list, count, percentile, level, level == 3 ? EMPHASIS_STRONG : EMPHASIS_NONE);
-  add_row(grid, "Mean", list, count, mean, 0, EMPHASIS_NONE);
-  add_errors(grid, list, count);
-  if (kind == OUTCOME_COST && simulation->option_count > 1)
-    add_cheapest(view, grid, list, count);
-  putc('\n', view->style->out);
-  grid_print(grid, view->style);
-}
-
-// "▁▂▅█▆▃▁": counts as columns of eighths; nothing without UTF-8.
-static void print_histogram(const struct view *view, const struct outcome *outcome) {
-  static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  uint64_t most = 1;
-  for (int i = 0; i < SIMULATE_BARS; i++)
-    most = outcome->bars[i] > most ? outcome->bars[i] : most;
-  const char *text = "";
-  for (int i = 0; i < SIMULATE_BARS; i++) {
-    const uint64_t height = (outcome->bars[i] * 8 + most - 1) / most;
-    text = arena_printf(view->arena, "%s%s", text, eighths[height]);
-  }
-  if (!view->style->utf8)
-    return;
-  fprintf(view->style->out, "\n%s\n%-*s%s %s\n", text, SIMULATE_BARS - 6,
-          figure(outcome, outcome->bars_low, view->arena),
-          figure(outcome, outcome->bars_high, view->arena), unit_name(view->simulation, outcome));
-}
-
-static bool matters(const struct influence *influence) {
-  return influence->first >= 0.001 || influence->total >= 0.001;
-}
-
-static const char *share_text(double share, struct arena *arena) {
-  return isfinite(share) ? number_fixed(100 * fmax(share, 0), 1, arena) : "-";
+  table.faces = FACE_TERMINAL;
+  return table;
 }
 
 // The groups of inputs by what they do, the largest first.
-static size_t *order_of(const struct view *view, const struct outcome *outcome) {
-  const size_t count = view->simulation->group_count;
-  size_t *order = arena_array(view->arena, count, sizeof *order);
+static size_t *order_of(const struct telling *telling, const struct outcome *outcome) {
+  const size_t count = telling->simulation->group_count;
+  size_t *order = arena_array(telling->arena, count, sizeof *order);
   for (size_t i = 0; i < count; i++) {
     size_t k = i;
     for (; k > 0 && outcome->influences[order[k - 1]].first < outcome->influences[i].first; k--)
@@ -147,216 +139,269 @@ static size_t *order_of(const struct view *view, const struct outcome *outcome) 
   return order;
 }
 
-static void print_influences(const struct view *view, const struct outcome *outcome) {
-  const struct simulation *simulation = view->simulation;
-  const size_t *order = order_of(view, outcome);
-  struct grid *grid = grid_new(3, view->arena);
-  struct cell *head = grid_row(grid);
-  const char *what = outcome->kind == OUTCOME_COST ? "cost" : "saving";
-  head[0] = (struct cell){arena_printf(view->arena, "What the %s of %s varies with, %% of variance",
-                                       what, simulation->options[outcome->option]),
-                          EMPHASIS_STRONG};
-  head[1] = (struct cell){"alone", EMPHASIS_STRONG};
-  head[2] = (struct cell){"in company", EMPHASIS_STRONG};
-  grid_rule(grid);
+static struct answer_cell share_cell(double share) {
+  return isfinite(share) ? cell_value(fmax(share, 0)) : cell_nothing();
+}
+
+static struct answer_table influences_table(const struct telling *telling,
+                                            const struct outcome *outcome) {
+  const struct simulation *simulation = telling->simulation;
+  const struct answer_column columns[] = {
+      {"input",
+       arena_printf(telling->arena, "What the %s of %s varies with, %% of variance",
+                    kinds[outcome->kind], option_of(telling, outcome)),
+       NULL},
+      {"first", "alone", telling->percent},
+      {"total", "in company", telling->percent}};
+  static const struct column_look looks[] = {{0}, {.unit_said = true}, {.unit_said = true}};
+  const size_t *order = order_of(telling, outcome);
+  struct answer_table table =
+      answer_table_new("variance", NULL, columns, 3, simulation->group_count, telling->arena);
   for (size_t i = 0; i < simulation->group_count; i++) {
     const struct influence *influence = &outcome->influences[order[i]];
-    if (!matters(influence))
-      continue;
-    struct cell *cells = grid_row(grid);
-    cells[0].text = simulation->groups[order[i]];
-    cells[1].text = share_text(influence->first, view->arena);
-    cells[2].text = share_text(influence->total, view->arena);
+    if (influence->first >= 0.001 || influence->total >= 0.001)
+      answer_table_add(&table, (const struct answer_cell[]){
+                                   cell_words(simulation->groups[order[i]]),
+                                   share_cell(influence->first), share_cell(influence->total)});
   }
-  putc('\n', view->style->out);
-  grid_print(grid, view->style);
+  table.looks = looks;
+  table.faces = FACE_TERMINAL;
+  return table;
 }
 
-// Of each saving, or with a single option of its cost.
-static void print_details(const struct view *view) {
-  const struct simulation *simulation = view->simulation;
-  const enum outcome_kind kind = simulation->option_count > 1 ? OUTCOME_SAVING : OUTCOME_COST;
+// "h200 is the cheapest in 3.3 % of the draws, mi325x in 96.7 %"
+static const char *sentence(const struct telling *telling) {
+  const struct simulation *simulation = telling->simulation;
+  struct arena *arena = telling->arena;
+  const double *values = simulation->outcomes[0].percentiles;
+  const char *text = "";
+  if (*simulation->why_none)
+    return arena_printf(arena, "not ranked: %s", simulation->why_none);
+  if (simulation->option_count == 1)
+    return arena_printf(arena, "%s costs %s %s in the median, 90 %% between %s and %s",
+                        simulation->options[0],
+                        number_significant(values[SIMULATE_LEVELS / 2], 4, arena), simulation->unit,
+                        number_significant(values[0], 4, arena),
+                        number_significant(values[SIMULATE_LEVELS - 1], 4, arena));
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (!isnan(simulation->cheapest[o]))
+      text = arena_printf(
+          arena, *text ? "%s, %s in %s %%" : "%s%s is the cheapest in %s %% of the draws", text,
+          simulation->options[o], number_fixed(100 * simulation->cheapest[o], 1, arena));
+  return text;
+}
+
+static void add_notes(const struct telling *telling, struct answer *answer, const char *title) {
+  const struct simulation *simulation = telling->simulation;
+  struct arena *arena = telling->arena;
+  const char *done = number_fixed((double)simulation->done, 0, arena);
+  answer->title = title;
+  answer_head(answer, arena, "", "case %s, %s draws (%s, seed %llu), %zu ranged inputs or groups",
+              simulation->case_name, done, draw_method_names[simulation->method],
+              (unsigned long long)simulation->seed, simulation->group_count);
+  if (*simulation->stamp)
+    answer_head(answer, arena, "", "%s", simulation->stamp);
+  if (simulation->partial)
+    answer_head(answer, arena, "", "PARTIAL: %s of %s draws", done,
+                number_fixed((double)simulation->draws, 0, arena));
+  if (simulation->undecided > 0 && !*simulation->why_none && simulation->option_count > 1)
+    answer_note(answer, arena,
+                "Not ranked: ", "in %s %% of the draws fewer than two options serve the demand",
+                number_significant(100 * simulation->undecided, 3, arena));
+  for (size_t o = 0; o < simulation->option_count; o++)
+    if (*simulation->not_ranked[o])
+      answer_note(answer, arena, "Not ranked: ", "%s: %s", simulation->options[o],
+                  simulation->not_ranked[o]);
+  for (size_t i = 0; i < simulation->note_count; i++)
+    answer_note(answer, arena, "Note: ", "%s", simulation->notes[i]);
+}
+
+// ---- for machines
+
+static struct answer_table ranks_table(const struct telling *telling) {
+  static const struct answer_column columns[] = {{.key = "kind"}, {.key = "probability"}};
+  const struct simulation *simulation = telling->simulation;
+  struct answer_table table =
+      answer_table_of_rows("ranks", NULL, columns, 2, 3 * simulation->option_count, telling->arena);
+  for (size_t i = 0; i < 2 * simulation->option_count; i++) {
+    const bool ranked = i % 2;
+    answer_table_row_of(&table,
+                        (struct answer_row){.key = simulation->options[i / 2],
+                                            .label = ranked ? "ranked" : "cheapest",
+                                            .unit = telling->plain,
+                                            .json = ranked ? "ranked.%r" : "cheapest.%r"})[1] =
+        cell_value((ranked ? simulation->ranked : simulation->cheapest)[i / 2]);
+  }
+  for (size_t o = 0; o < simulation->option_count; o++)
+    answer_table_row_of(&table, (struct answer_row){.key = simulation->options[o],
+                                                    .json = "not_ranked.%r",
+                                                    .faces = FACE_JSON})[1] =
+        *simulation->not_ranked[o] ? cell_words(simulation->not_ranked[o]) : cell_absent(NULL);
+  table.json = "%r";
+  table.faces = FACE_CSV | FACE_JSON;
+  return table;
+}
+
+// What is said of an outcome beside its influences; JSON alone has the histogram.
+static const struct {
+  const char *key, *json;
+} statistics[] = {{"mean", NULL},
+                  {"standard_error", NULL},
+                  {"deviation", NULL},
+                  {"lowest", NULL},
+                  {"highest", NULL},
+                  {"option", NULL},
+                  {"rank_error", NULL},
+                  {"low", "outcomes[#].histogram.%c"},
+                  {"high", "outcomes[#].histogram.%c"},
+                  {"below", "outcomes[#].histogram.%c"},
+                  {"counts", "outcomes[#].histogram.%c"}};
+
+enum { STATISTICS = sizeof statistics / sizeof statistics[0], IN_CSV = 5 };
+
+static struct answer_table outcomes_table(const struct telling *telling) {
+  enum { COLUMNS = 1 + STATISTICS + SIMULATE_LEVELS };
+  const struct simulation *simulation = telling->simulation;
+  struct answer_column columns[COLUMNS] = {{.key = "kind"}};
+  struct column_look *looks = arena_array(telling->arena, COLUMNS, sizeof *looks);
+  for (int s = 0; s < STATISTICS; s++) {
+    columns[1 + s].key = statistics[s].key;
+    looks[1 + s] =
+        (struct column_look){.json = statistics[s].json, .faces = s < IN_CSV ? 0 : FACE_JSON};
+  }
+  for (int level = 0; level < SIMULATE_LEVELS; level++) {
+    columns[1 + STATISTICS + level].key =
+        arena_printf(telling->arena, "P%.0f", 100 * simulate_levels[level]);
+    looks[1 + STATISTICS + level].json = "outcomes[#].percentiles.%c";
+  }
+  struct answer_table table = answer_table_of_rows("outcomes", NULL, columns, COLUMNS,
+                                                   simulation->outcome_count, telling->arena);
   for (size_t i = 0; i < simulation->outcome_count; i++) {
     const struct outcome *outcome = &simulation->outcomes[i];
-    if (outcome->kind != kind)
-      continue;
-    if (simulation->option_count <= 2)
-      print_histogram(view, outcome);
-    if (simulation->influence_draws || simulation->by_ranks)
-      print_influences(view, outcome);
+    const char *option = option_of(telling, outcome);
+    struct answer_cell *cells = answer_table_row_of(
+        &table, (struct answer_row){.key = option,
+                                    .label = kinds[outcome->kind],
+                                    .unit = outcome->kind == OUTCOME_COST ? telling->cost
+                                                                          : telling->plain});
+    const struct answer_cell values[STATISTICS] = {cell_value(outcome->mean),
+                                                   cell_value(outcome->standard_error),
+                                                   cell_value(outcome->deviation),
+                                                   cell_value(outcome->lowest),
+                                                   cell_value(outcome->highest),
+                                                   cell_words(option),
+                                                   cell_value(outcome->rank_error),
+                                                   cell_value(outcome->bars_low),
+                                                   cell_value(outcome->bars_high),
+                                                   cell_counts(&outcome->bars_below, 1),
+                                                   cell_counts(outcome->bars, SIMULATE_BARS)};
+    memcpy(cells + 1, values, sizeof values);
+    for (int level = 0; level < SIMULATE_LEVELS; level++)
+      cells[1 + STATISTICS + level] = cell_value(outcome->percentiles[level]);
   }
+  table.looks = looks;
+  table.json = "outcomes[#].%c";
+  table.faces = FACE_CSV | FACE_JSON;
+  return table;
 }
 
-static void table_print(const struct simulation *simulation, const char *title, FILE *out,
-                        struct arena *arena) {
-  const struct style style = style_of(out, arena);
-  const struct view view = {simulation, &style, arena};
-  style_block(&style, EMPHASIS_STRONG, title);
-  style_paragraph(
-      &style, "",
-      arena_printf(arena, "case %s, %s draws (%s, seed %llu), %zu ranged inputs or groups",
-                   simulation->case_name, number_fixed((double)simulation->done, 0, arena),
-                   draw_method_names[simulation->method], (unsigned long long)simulation->seed,
-                   simulation->group_count));
+// By group, its first and its total; once under the names that JSON has, once under those of CSV.
+static struct answer_table shares_table(const struct telling *telling) {
+  static const char *const orders[] = {"first", "total"};
+  static const char *const places[] = {"outcomes[#].influences.%k.first",
+                                       "outcomes[#].influences.%k.total"};
+  const struct simulation *simulation = telling->simulation;
+  const size_t count = 1 + 4 * simulation->group_count;
+  struct answer_column *columns = arena_array(telling->arena, count, sizeof *columns);
+  struct column_look *looks = arena_array(telling->arena, count, sizeof *looks);
+  columns[0].key = "kind";
+  looks[0].faces = FACE_CSV;
+  for (size_t c = 0; c + 1 < count; c++) {
+    const char *group = simulation->groups[c / 4];
+    const bool in_csv = c % 4 > 1;
+    columns[1 + c].key =
+        in_csv ? arena_printf(telling->arena, "%s %s", group, orders[c % 2]) : group;
+    looks[1 + c] =
+        (struct column_look){.json = places[c % 2], .faces = in_csv ? FACE_CSV : FACE_JSON};
+  }
+  struct answer_table table = answer_table_of_rows("influence", NULL, columns, count,
+                                                   simulation->outcome_count, telling->arena);
+  for (size_t i = 0; i < simulation->outcome_count; i++) {
+    const struct outcome *outcome = &simulation->outcomes[i];
+    struct answer_cell *cells = answer_table_row_of(
+        &table, (struct answer_row){.key = option_of(telling, outcome),
+                                    .label = "influence",
+                                    .unit = unit_as_is(kinds[outcome->kind], telling->arena)});
+    for (size_t c = 0; c + 1 < count; c++)
+      cells[1 + c] =
+          cell_value(c % 2 ? outcome->influences[c / 4].total : outcome->influences[c / 4].first);
+  }
+  table.looks = looks;
+  table.json = "outcomes[#].%c";
+  table.faces = FACE_CSV | FACE_JSON;
+  return table;
+}
+
+static struct answer_table facts_table(const struct telling *telling, const char *title) {
+  const struct simulation *simulation = telling->simulation;
+  const struct texts notes = {(const char **)simulation->notes, simulation->note_count};
+  struct answer_table facts = answer_table_of_facts(20, telling->arena);
+  answer_fact(&facts, "title", cell_words(title));
+  answer_fact(&facts, "case", cell_words(simulation->case_name));
+  answer_fact(&facts, "sha256", cell_words(simulation->digest));
   if (*simulation->stamp)
-    style_block(&style, EMPHASIS_ALARM, simulation->stamp);
-  if (simulation->partial)
-    style_block(&style, EMPHASIS_ALARM,
-                arena_printf(arena, "PARTIAL: %s of %s draws",
-                             number_fixed((double)simulation->done, 0, arena),
-                             number_fixed((double)simulation->draws, 0, arena)));
-  print_outcomes(&view, OUTCOME_COST,
-                 arena_printf(arena, "%s, %s", simulation->item, simulation->unit));
-  print_outcomes(
-      &view, OUTCOME_SAVING,
-      arena_printf(arena, "Saving against %s, %%", simulation->options[simulation->baseline]));
-  print_details(&view);
-  if (simulation->note_count)
-    putc('\n', out);
-  for (size_t i = 0; i < simulation->note_count; i++)
-    style_paragraph(&style, "Note: ", simulation->notes[i]);
+    answer_fact(&facts, "stamp", cell_words(simulation->stamp));
+  answer_fact(&facts, "item", cell_words(simulation->item));
+  answer_fact(&facts, "unit", cell_words(simulation->unit));
+  answer_fact(&facts, "draws", cell_counts(&simulation->draws, 1));
+  answer_fact(&facts, "done", cell_counts(&simulation->done, 1));
+  answer_fact(&facts, "seed", cell_counts(&simulation->seed, 1));
+  answer_fact(&facts, "method", cell_words(draw_method_names[simulation->method]));
+  answer_fact(&facts, "partial", cell_flag(simulation->partial));
+  answer_fact(&facts, "baseline", cell_words(simulation->options[simulation->baseline]));
+  answer_fact(&facts, "undecided", cell_value(simulation->undecided));
+  if (*simulation->why_none)
+    answer_fact(&facts, "why_none", cell_words(simulation->why_none));
+  answer_fact(&facts, "by_ranks", cell_flag(simulation->by_ranks));
+  answer_fact(&facts, "notes", cell_list(notes));
+  return facts;
 }
 
-// ---- CSV
-
-struct lines {
-  struct csv_out out;
-  const char *kind, *option, *unit;
-};
-
-static void put_line(struct lines *lines, const char *statistic, double value) {
-  csv_out_text(&lines->out, lines->kind);
-  csv_out_text(&lines->out, lines->option);
-  csv_out_text(&lines->out, lines->unit);
-  csv_out_text(&lines->out, statistic);
-  if (isfinite(value))
-    csv_out_number(&lines->out, value);
-  else
-    csv_out_blank(&lines->out);
-  csv_out_end_row(&lines->out);
-}
-
-static void put_influences(struct lines *lines, const struct simulation *simulation,
-                           const struct outcome *outcome, struct arena *arena) {
-  lines->kind = "influence";
-  lines->unit = kind_name(outcome);
-  for (size_t g = 0; g < simulation->group_count; g++) {
-    const struct influence *influence = &outcome->influences[g];
-    put_line(lines, arena_printf(arena, "%s first", simulation->groups[g]), influence->first);
-    put_line(lines, arena_printf(arena, "%s total", simulation->groups[g]), influence->total);
-  }
-}
-
-static void put_outcome(struct lines *lines, const struct simulation *simulation,
-                        const struct outcome *outcome, struct arena *arena) {
-  lines->kind = kind_name(outcome);
-  lines->option = simulation->options[outcome->option];
-  lines->unit = outcome->kind == OUTCOME_COST ? simulation->unit : "-";
-  put_line(lines, "mean", outcome->mean);
-  put_line(lines, "standard_error", outcome->standard_error);
-  put_line(lines, "deviation", outcome->deviation);
-  put_line(lines, "lowest", outcome->lowest);
-  put_line(lines, "highest", outcome->highest);
-  for (int level = 0; level < SIMULATE_LEVELS; level++)
-    put_line(lines, arena_printf(arena, "P%.0f", 100 * simulate_levels[level]),
-             outcome->percentiles[level]);
-  if (simulation->influence_draws || simulation->by_ranks)
-    put_influences(lines, simulation, outcome, arena);
-}
-
-static void csv_print(const struct simulation *simulation, FILE *file, struct arena *arena) {
-  static const char *const header[] = {"kind", "option", "unit", "statistic", "value"};
-  struct lines lines = {.out = {.file = file}};
-  csv_out_header(&lines.out, header, sizeof header / sizeof header[0]);
-  for (size_t o = 0; o < simulation->option_count; o++) {
-    lines.kind = "cheapest";
-    lines.option = simulation->options[o];
-    lines.unit = "-";
-    put_line(&lines, "probability", simulation->cheapest[o]);
-  }
-  for (size_t i = 0; i < simulation->outcome_count; i++)
-    put_outcome(&lines, simulation, &simulation->outcomes[i], arena);
-}
-
-// ---- JSON
-
-static json_t *histogram_json(const struct outcome *outcome) {
-  json_t *object = json_object(), *counts = json_array();
-  for (int i = 0; i < SIMULATE_BARS; i++)
-    json_array_append_new(counts, json_integer((json_int_t)outcome->bars[i]));
-  json_object_set_new(object, "low", json_out_number(outcome->bars_low));
-  json_object_set_new(object, "high", json_out_number(outcome->bars_high));
-  json_object_set_new(object, "below", json_integer((json_int_t)outcome->bars_below));
-  json_object_set_new(object, "counts", counts);
-  return object;
-}
-
-static json_t *influences_json(const struct simulation *simulation, const struct outcome *outcome) {
-  json_t *object = json_object();
-  for (size_t g = 0; g < simulation->group_count; g++) {
-    json_t *shares = json_object();
-    json_object_set_new(shares, "first", json_out_number(outcome->influences[g].first));
-    json_object_set_new(shares, "total", json_out_number(outcome->influences[g].total));
-    json_object_set_new(object, simulation->groups[g], shares);
-  }
-  return object;
-}
-
-static json_t *outcome_json(const struct simulation *simulation, const struct outcome *outcome,
-                            struct arena *arena) {
-  json_t *object = json_object(), *percentiles = json_object();
-  json_object_set_new(object, "kind", json_out_text(kind_name(outcome)));
-  json_object_set_new(object, "option", json_out_text(simulation->options[outcome->option]));
-  json_object_set_new(object, "mean", json_out_number(outcome->mean));
-  json_object_set_new(object, "standard_error", json_out_number(outcome->standard_error));
-  json_object_set_new(object, "deviation", json_out_number(outcome->deviation));
-  json_object_set_new(object, "lowest", json_out_number(outcome->lowest));
-  json_object_set_new(object, "highest", json_out_number(outcome->highest));
-  for (int level = 0; level < SIMULATE_LEVELS; level++)
-    json_object_set_new(percentiles, arena_printf(arena, "P%.0f", 100 * simulate_levels[level]),
-                        json_out_number(outcome->percentiles[level]));
-  json_object_set_new(object, "percentiles", percentiles);
-  json_object_set_new(object, "rank_error", json_out_number(outcome->rank_error));
-  json_object_set_new(object, "histogram", histogram_json(outcome));
-  if (simulation->influence_draws || simulation->by_ranks)
-    json_object_set_new(object, "influences", influences_json(simulation, outcome));
-  return object;
-}
-
-static void json_print(const struct simulation *simulation, const char *title, FILE *out,
-                       struct arena *arena) {
-  json_t *root = json_object(), *cheapest = json_object(), *outcomes = json_array();
-  json_object_set_new(root, "schema", json_integer(1));
-  json_object_set_new(root, "title", json_out_text(title));
-  json_object_set_new(root, "case", json_out_text(simulation->case_name));
-  json_object_set_new(root, "sha256", json_out_text(simulation->digest));
-  if (*simulation->stamp)
-    json_object_set_new(root, "stamp", json_out_text(simulation->stamp));
-  json_object_set_new(root, "item", json_out_text(simulation->item));
-  json_object_set_new(root, "unit", json_out_text(simulation->unit));
-  json_object_set_new(root, "draws", json_integer((json_int_t)simulation->draws));
-  json_object_set_new(root, "done", json_integer((json_int_t)simulation->done));
-  json_object_set_new(root, "seed", json_integer((json_int_t)simulation->seed));
-  json_object_set_new(root, "method", json_out_text(draw_method_names[simulation->method]));
-  json_object_set_new(root, "partial", json_boolean(simulation->partial));
-  json_object_set_new(root, "baseline", json_out_text(simulation->options[simulation->baseline]));
-  for (size_t o = 0; o < simulation->option_count; o++)
-    json_object_set_new(cheapest, simulation->options[o], json_out_number(simulation->cheapest[o]));
-  json_object_set_new(root, "cheapest", cheapest);
-  for (size_t i = 0; i < simulation->outcome_count; i++)
-    json_array_append_new(outcomes, outcome_json(simulation, &simulation->outcomes[i], arena));
-  json_object_set_new(root, "outcomes", outcomes);
-  json_object_set_new(root, "by_ranks", json_boolean(simulation->by_ranks));
-  json_object_set_new(root, "notes", json_out_texts(simulation->notes, simulation->note_count));
-  json_out_print(root, out);
-}
-
-void simulation_print(const struct simulation *simulation, const char *title,
-                      enum output_format format, FILE *out, struct arena *arena) {
-  if (format == FORMAT_CSV)
-    csv_print(simulation, out, arena);
-  else if (format == FORMAT_JSON)
-    json_print(simulation, title, out, arena);
-  else
-    table_print(simulation, title, out, arena);
+struct answer simulation_answer(const struct simulation *simulation, const char *title,
+                                struct arena *arena) {
+  static const struct csv_field fields[] = {{"kind", CSV_LABEL},
+                                            {"option", CSV_ROW},
+                                            {"unit", CSV_UNIT},
+                                            {"statistic", CSV_COLUMN},
+                                            {"value", CSV_VALUE}};
+  const struct telling telling = {simulation, unit_as_is(simulation->unit, arena),
+                                  unit_known("%", arena), unit_known("-", arena), arena};
+  const char *of_savings = simulation->options[simulation->baseline];
+  // In detail, the savings or, of a single option, its cost.
+  const enum outcome_kind kind = simulation->option_count > 1 ? OUTCOME_SAVING : OUTCOME_COST;
+  const struct outcome *outcomes[simulation->option_count];
+  const size_t count = outcomes_of(&telling, kind, outcomes);
+  const bool influences = simulation->influence_draws || simulation->by_ranks;
+  struct answer_table *tables = arena_array(arena, 7 + count, sizeof *tables);
+  size_t tabled = 0;
+  tables[tabled++] = facts_table(&telling, title);
+  tables[tabled++] = statistics_table(&telling, OUTCOME_COST, simulation->item);
+  tables[tabled++] = statistics_table(&telling, OUTCOME_SAVING,
+                                      arena_printf(arena, "Saving against %s", of_savings));
+  tables[tabled++] = histograms_table(&telling, outcomes, count, unit_of(&telling, kind));
+  for (size_t i = 0; influences && i < count; i++)
+    tables[tabled++] = influences_table(&telling, outcomes[i]);
+  tables[tabled++] = ranks_table(&telling);
+  tables[tabled++] = outcomes_table(&telling);
+  if (influences)
+    tables[tabled++] = shares_table(&telling);
+  struct answer answer = {.kind = "simulate",
+                          .name = "draws",
+                          .sentence = sentence(&telling),
+                          .schema = 1,
+                          .csv = fields,
+                          .csv_count = sizeof fields / sizeof fields[0]};
+  answer_set_tables(&answer, tables, tabled, arena);
+  add_notes(&telling, &answer, title);
+  return answer;
 }

@@ -1,22 +1,22 @@
-// simulation: what a simulation found, as a table, CSV or JSON.
+// simulation: what a simulation found, as an answer.
 #ifndef PERTOKEN_REPORTS_ANSWERS_SIMULATION_H
 #define PERTOKEN_REPORTS_ANSWERS_SIMULATION_H
 
+#include "base/arena.h"
 #include "model/simulate/simulate.h"
-#include "reports/print/format.h"
+#include "reports/answers/answer.h"
 
-#include <stdio.h>
-
-// Table: percentiles, mean and standard error of every option's cost and of every saving, how often
-// each option is the cheapest, and which inputs the savings' variance comes from. `title` stands
-// above it.
-// Csv: kind,option,unit,statistic,value; kind is cost, saving, cheapest or influence, where the
-// statistic is INPUT first or INPUT total.
-// Json: { schema 1, title, case, sha256, stamp (where there is one), item, unit, draws, done, seed,
-// method, partial, baseline, cheapest: {}, outcomes: [ { kind, option, mean, standard_error,
-// deviation, lowest, highest, percentiles: {}, rank_error, histogram: { low, high, below,
-// counts: [] }, influences: {} } ], by_ranks, notes: [] }.
-void simulation_print(const struct simulation *simulation, const char *title,
-                      enum output_format format, FILE *out, struct arena *arena);
+// For people: percentiles, mean and standard error of every option's cost and of every saving, how
+// often each option is the cheapest, and which inputs the savings' variance comes from.
+// Csv: kind,option,unit,statistic,value; kind is cost, saving, cheapest, ranked or influence, where
+// the statistic is INPUT first or INPUT total and the unit says of what, cost or saving.
+// Json: title, case, sha256, stamp (where there is one), item, unit, draws, done, seed, method,
+// partial, baseline, cheapest: {option: share}, ranked: {}, not_ranked: {option: why}, undecided,
+// why_none (where there is one), outcomes: [ { kind, option, mean, standard_error, deviation,
+// lowest, highest, percentiles: {}, rank_error, histogram: { low, high, below, counts: [] },
+// influences: { INPUT: { first, total } } } ], by_ranks, notes: [].
+// The title stands in place of a scenario's heading, as parts that were merged have none.
+struct answer simulation_answer(const struct simulation *simulation, const char *title,
+                                struct arena *arena);
 
 #endif

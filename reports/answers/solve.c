@@ -1,123 +1,110 @@
 #include "reports/answers/solve.h"
 
-#include "reports/print/csv_out.h"
-#include "reports/print/heading.h"
-#include "reports/print/json_out.h"
+#include "model/cost/graph.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 5 };
+enum { SHOWN_DIGITS = 5, MOST_FIGURES = 48 };
 
-static const struct unit *input_unit(const struct solve_answer *answer) {
-  return &target_input(answer->scenario, answer->target)->unit;
+// What is said of a value that was looked for.
+struct solving {
+  const struct solve_answer *solved;
+  const struct solve_spread *spread;
+  const struct unit *unit, *cost_unit; // of the input
+  const char *option;
+  struct arena *arena;
+};
+
+// ---- words
+
+static const char *with_unit(const struct solving *solving, double value, const struct unit *unit) {
+  const char *number =
+      number_significant(number_in_unit(value, unit), SHOWN_DIGITS, solving->arena);
+  return strcmp(unit->text, "-") != 0 ? arena_printf(solving->arena, "%s %s", number, unit->text)
+                                      : number;
 }
 
-static const struct unit *cost_unit(const struct solve_answer *answer) {
-  return &answer->scenario->model->declarations[answer->item].unit;
+static const char *input_text(const struct solving *solving, double value) {
+  return with_unit(solving, value, solving->unit);
 }
 
-static const char *option_id(const struct solve_answer *answer) {
-  return answer->scenario->options[answer->option].id;
-}
-
-static const char *with_unit(double value, const struct unit *unit, struct arena *arena) {
-  const char *number = number_significant(number_in_unit(value, unit), SHOWN_DIGITS, arena);
-  return strcmp(unit->text, "-") != 0 ? arena_printf(arena, "%s %s", number, unit->text) : number;
+static const char *percent(const struct solving *solving, double share) {
+  return arena_printf(solving->arena, "%s %%", number_significant(100 * share, 3, solving->arena));
 }
 
 // "as much as h200", "5 % less than h200", "0.3 USD/Mtok"
-static const char *wanted_text(const struct solve_answer *answer, struct arena *arena) {
-  const char *share = number_significant(100 * fabs(answer->saving), 3, arena);
-  const char *than = answer->matches ? answer->scenario->options[answer->match].id
-                                     : with_unit(answer->wanted_cost, cost_unit(answer), arena);
-  if (answer->saving != 0)
-    return arena_printf(arena, "%s %% %s than %s", share, answer->saving > 0 ? "less" : "more",
-                        than);
-  return answer->matches ? arena_printf(arena, "as much as %s", than) : than;
+static const char *wanted_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const char *than = solved->matches ? solved->scenario->options[solved->match].id
+                                     : with_unit(solving, solved->wanted_cost, solving->cost_unit);
+  if (solved->saving != 0)
+    return arena_printf(solving->arena, "%s %s than %s", percent(solving, fabs(solved->saving)),
+                        solved->saving > 0 ? "less" : "more", than);
+  return solved->matches ? arena_printf(solving->arena, "as much as %s", than) : than;
 }
 
 // "3.1 % more than that"
-static const char *gap_text(double gap, struct arena *arena) {
+static const char *gap_text(const struct solving *solving, double gap) {
   if (!isfinite(gap))
     return "no finite amount";
   if (fabs(gap) < 5e-8)
     return "just that";
-  return arena_printf(arena, "%s %% %s than that", number_significant(100 * fabs(gap), 3, arena),
+  return arena_printf(solving->arena, "%s %s than that", percent(solving, fabs(gap)),
                       gap > 0 ? "more" : "less");
 }
 
-static void print_values(const struct solve_answer *answer, const struct style *style) {
-  struct arena *arena = style->arena;
-  const char *values = "";
-  for (size_t i = 0; i < answer->count; i++)
-    values = arena_printf(arena, "%s%s%s", values, i == 0 ? "" : " and at ",
-                          with_unit(answer->roots[i], input_unit(answer), arena));
-  style_block(style, EMPHASIS_STRONG,
-              arena_printf(arena, "%s costs %s at %s = %s%s", option_id(answer),
-                           wanted_text(answer, arena), answer->name, values,
-                           answer->more ? ", and at further values" : ""));
-}
-
-static bool is_flat(const struct solve_answer *answer) {
-  return fabs(answer->gap_low - answer->gap_high) < 1e-12 &&
-         fabs(answer->gap_low - answer->gap_base) < 1e-12;
-}
-
 // Where the search begins: where an input may be no 0, say, a hair above it stands in.
-static const char *low_text(const struct solve_answer *answer, struct arena *arena) {
-  const struct declaration *input = target_input(answer->scenario, answer->target);
-  const struct limits limits = target_limits(answer->scenario, answer->target);
-  if (input->has_min && input->min_exclusive && answer->low == limits.low)
-    return arena_printf(arena, "just above %s", with_unit(input->min, &input->unit, arena));
-  return with_unit(answer->low, &input->unit, arena);
+static const char *low_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const struct declaration *input = target_input(solved->scenario, solved->target);
+  const struct limits limits = target_limits(solved->scenario, solved->target);
+  if (input->has_min && input->min_exclusive && solved->low == limits.low)
+    return arena_printf(solving->arena, "just above %s", input_text(solving, input->min));
+  return input_text(solving, solved->low);
 }
 
-static void print_none(const struct solve_answer *answer, const struct style *style) {
-  struct arena *arena = style->arena;
-  if (is_flat(answer)) {
-    style_block(style, EMPHASIS_STRONG,
-                arena_printf(arena, "No value of %s makes %s cost %s: it does not matter to that",
-                             answer->name, option_id(answer), wanted_text(answer, arena)));
-    return;
+static bool is_flat(const struct solve_answer *solved) {
+  return fabs(solved->gap_low - solved->gap_high) < 1e-12 &&
+         fabs(solved->gap_low - solved->gap_base) < 1e-12;
+}
+
+static const char *sentence(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const char *values = "", *wanted = wanted_text(solving);
+  for (size_t i = 0; i < solved->count; i++)
+    values = arena_printf(solving->arena, "%s%s%s", values, i == 0 ? "" : " and at ",
+                          input_text(solving, solved->roots[i]));
+  if (solved->count)
+    return arena_printf(solving->arena, "%s costs %s at %s = %s%s", solving->option, wanted,
+                        solved->name, values, solved->more ? ", and at further values" : "");
+  if (is_flat(solved))
+    return arena_printf(solving->arena,
+                        "No value of %s makes %s cost %s: it does not matter to that", solved->name,
+                        solving->option, wanted);
+  return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s", solved->name,
+                      low_text(solving), input_text(solving, solved->high), solving->option,
+                      wanted);
+}
+
+static void add_gaps(const struct solving *solving, struct answer *answer) {
+  const struct solve_answer *solved = solving->solved;
+  struct arena *arena = solving->arena;
+  if (answer->no && !is_flat(solved)) {
+    answer_note(answer, arena, "", "at %s it costs %s", low_text(solving),
+                gap_text(solving, solved->gap_low));
+    answer_note(answer, arena, "", "at %s it costs %s", input_text(solving, solved->high),
+                gap_text(solving, solved->gap_high));
   }
-  const struct unit *unit = input_unit(answer);
-  style_block(style, EMPHASIS_STRONG,
-              arena_printf(arena, "No value of %s in [%s, %s] makes %s cost %s", answer->name,
-                           low_text(answer, arena), with_unit(answer->high, unit, arena),
-                           option_id(answer), wanted_text(answer, arena)));
-  const char *const ends[] = {low_text(answer, arena), with_unit(answer->high, unit, arena)};
-  const double gaps[] = {answer->gap_low, answer->gap_high};
-  for (size_t i = 0; i < 2; i++)
-    style_paragraph(style, "",
-                    arena_printf(arena, "at %s it costs %s", ends[i], gap_text(gaps[i], arena)));
-}
-
-static const char *share_text(double share, struct arena *arena) {
-  return arena_printf(arena, "%s %% of draws", number_significant(100 * share, 3, arena));
-}
-
-// "With the ranges: median 12.8 %, 90 % between 4.1 and 20.2 %"
-static void print_interval(const struct solve_answer *answer, const struct solve_spread *spread,
-                           const struct style *style) {
-  enum { LOW = 0, MIDDLE = SIMULATE_LEVELS / 2, HIGH = SIMULATE_LEVELS - 1 };
-  struct arena *arena = style->arena;
-  const struct unit *unit = input_unit(answer);
-  const double low = number_in_unit(spread->percentiles[LOW], unit);
-  style_block(style, EMPHASIS_STRONG,
-              arena_printf(arena, "With the ranges: median %s, 90 %% between %s and %s%s",
-                           with_unit(spread->percentiles[MIDDLE], unit, arena),
-                           number_significant(low, SHOWN_DIGITS, arena),
-                           with_unit(spread->percentiles[HIGH], unit, arena),
-                           spread->found < 1 ? ", where there is one" : ""));
+  answer_note(answer, arena, "", "now, at %s, it costs %s", input_text(solving, solved->base),
+              gap_text(solving, solved->gap_base));
 }
 
 // Draws without a value, and with several.
-static void print_exceptions(const struct solve_answer *answer, const struct solve_spread *spread,
-                             const struct style *style) {
-  struct arena *arena = style->arena;
-  const struct unit *unit = input_unit(answer);
+static void add_exceptions(const struct solving *solving, struct answer *answer) {
+  const struct solve_spread *spread = solving->spread;
   const struct {
     double share;
     const char *what;
@@ -126,160 +113,137 @@ static void print_exceptions(const struct solve_answer *answer, const struct sol
                     {1 - spread->found - spread->above - spread->below, "no value found"}};
   for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
     if (exceptions[i].share > 1e-12)
-      style_paragraph(style, "",
-                      arena_printf(arena, "in %s %s [%s, %s]",
-                                   share_text(exceptions[i].share, arena), exceptions[i].what,
-                                   low_text(answer, arena), with_unit(answer->reach, unit, arena)));
+      answer_note(answer, solving->arena, "", "in %s of draws %s [%s, %s]",
+                  percent(solving, exceptions[i].share), exceptions[i].what, low_text(solving),
+                  input_text(solving, solving->solved->reach));
   if (spread->several > 0)
-    style_paragraph(style, "",
-                    arena_printf(arena, "in %s several values: the lowest counts",
-                                 share_text(spread->several, arena)));
+    answer_note(answer, solving->arena, "", "in %s of draws several values: the lowest counts",
+                percent(solving, spread->several));
 }
 
-static void print_spread(const struct solve_answer *answer, const struct solve_spread *spread,
-                         const struct style *style) {
-  struct arena *arena = style->arena;
+static void add_spread(const struct solving *solving, struct answer *answer) {
+  enum { LOW = 0, MIDDLE = SIMULATE_LEVELS / 2, HIGH = SIMULATE_LEVELS - 1 };
+  const struct solve_spread *spread = solving->spread;
+  struct arena *arena = solving->arena;
+  const double *values = spread->percentiles;
   if (spread->found > 0)
-    print_interval(answer, spread, style);
-  print_exceptions(answer, spread, style);
-  style_paragraph(style, "",
-                  arena_printf(arena, "at %s it costs no more than that in %s",
-                               with_unit(answer->base, input_unit(answer), arena),
-                               share_text(spread->enough, arena)));
-  style_paragraph(
-      style, "",
-      arena_printf(arena, "%s draws (%s, seed %llu)", number_fixed((double)spread->done, 0, arena),
-                   draw_method_names[spread->method], (unsigned long long)spread->seed));
+    answer_note(answer, arena, "With the ranges: ", "median %s, 90 %% between %s and %s%s",
+                input_text(solving, values[MIDDLE]),
+                number_significant(number_in_unit(values[LOW], solving->unit), SHOWN_DIGITS, arena),
+                input_text(solving, values[HIGH]), spread->found < 1 ? ", where there is one" : "");
+  add_exceptions(solving, answer);
+  answer_note(answer, arena, "", "at %s it costs no more than that in %s of draws",
+              input_text(solving, solving->solved->base), percent(solving, spread->enough));
+  answer_note(answer, arena, "", "%s draws (%s, seed %llu)",
+              number_fixed((double)spread->done, 0, arena), draw_method_names[spread->method],
+              (unsigned long long)spread->seed);
   if (spread->partial)
-    style_block(style, EMPHASIS_ALARM,
-                arena_printf(arena, "PARTIAL: %s of %s draws",
-                             number_fixed((double)spread->done, 0, arena),
-                             number_fixed((double)spread->draws, 0, arena)));
+    texts_add(&answer->warnings, arena, "PARTIAL: %s of %s draws",
+              number_fixed((double)spread->done, 0, arena),
+              number_fixed((double)spread->draws, 0, arena));
   for (size_t i = 0; i < spread->note_count; i++)
-    style_paragraph(style, "Note: ", spread->notes[i]);
+    answer_note(answer, arena, "Note: ", "%s", spread->notes[i]);
 }
 
-static void table_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                        FILE *out, struct arena *arena) {
-  const struct style style = style_of(out, arena);
-  heading_print(answer->scenario, &style);
-  if (answer->count)
-    print_values(answer, &style);
-  else
-    print_none(answer, &style);
-  style_paragraph(&style, "",
-                  arena_printf(arena, "now, at %s, it costs %s",
-                               with_unit(answer->base, input_unit(answer), arena),
-                               gap_text(answer->gap_base, arena)));
-  if (spread)
-    print_spread(answer, spread, &style);
+// ---- figures
+
+// What is said of an answer, by its place in JSON and its column in CSV; NULL: not there.
+struct figures {
+  struct answer_column columns[MOST_FIGURES];
+  struct answer_cell cells[MOST_FIGURES];
+  struct column_look *looks; // [MOST_FIGURES]
+  size_t count;
+};
+
+static void add(struct figures *figures, const char *json, const char *csv,
+                struct answer_cell cell) {
+  figures->columns[figures->count].key = csv;
+  figures->looks[figures->count].json = json;
+  figures->looks[figures->count].faces = (csv ? FACE_CSV : 0) | (json ? FACE_JSON : 0);
+  figures->cells[figures->count++] = cell;
 }
 
-static void put_number(struct csv_out *out, double value) {
-  if (isfinite(value))
-    csv_out_number(out, value);
-  else
-    csv_out_blank(out);
-}
-
-// Behind the columns of the answer.
-static void put_spread(struct csv_out *out, const struct solve_spread *spread,
-                       const struct unit *unit) {
-  put_number(out, (double)spread->done);
-  put_number(out, spread->found);
-  put_number(out, spread->enough);
-  for (int l = 0; l < SIMULATE_LEVELS; l++)
-    put_number(out, number_in_unit(spread->percentiles[l], unit));
-}
-
-static void csv_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                      FILE *file) {
-  static const char *const header[] = {
-      "input", "unit",   "base", "low", "high", "gap_base", "gap_low", "gap_high", "value", "draws",
-      "found", "enough", "P5",   "P10", "P25",  "P50",      "P75",     "P90",      "P95"};
-  enum { COLUMNS = sizeof header / sizeof header[0], OF_SPREAD = 3 + SIMULATE_LEVELS };
-  const struct unit *unit = input_unit(answer);
-  struct csv_out out = {.file = file};
-  csv_out_header(&out, header, COLUMNS - (spread ? 0 : OF_SPREAD));
-  for (size_t i = 0; i < answer->count || i == 0; i++) {
-    csv_out_text(&out, answer->name);
-    csv_out_text(&out, unit->text);
-    put_number(&out, number_in_unit(answer->base, unit));
-    put_number(&out, number_in_unit(answer->low, unit));
-    put_number(&out, number_in_unit(answer->high, unit));
-    put_number(&out, answer->gap_base);
-    put_number(&out, answer->gap_low);
-    put_number(&out, answer->gap_high);
-    put_number(&out, answer->count ? number_in_unit(answer->roots[i], unit) : NAN);
-    if (spread)
-      put_spread(&out, spread, unit);
-    csv_out_end_row(&out);
+static void add_of_spread(const struct solving *solving, struct figures *figures) {
+  const struct solve_spread *spread = solving->spread;
+  const struct texts notes = {(const char **)spread->notes, spread->note_count};
+  add(figures, "ranges.draws", NULL, cell_counts(&spread->draws, 1));
+  add(figures, "ranges.done", "draws", cell_counts(&spread->done, 1));
+  add(figures, "ranges.seed", NULL, cell_counts(&spread->seed, 1));
+  add(figures, "ranges.method", NULL, cell_words(draw_method_names[spread->method]));
+  add(figures, "ranges.partial", NULL, cell_flag(spread->partial));
+  add(figures, "ranges.found", "found", cell_value(spread->found));
+  add(figures, "ranges.several", NULL, cell_value(spread->several));
+  add(figures, "ranges.above", NULL, cell_value(spread->above));
+  add(figures, "ranges.below", NULL, cell_value(spread->below));
+  add(figures, "ranges.enough", "enough", cell_value(spread->enough));
+  for (int level = 0; level < SIMULATE_LEVELS; level++) {
+    const char *name = arena_printf(solving->arena, "P%.0f", 100 * simulate_levels[level]);
+    add(figures, arena_printf(solving->arena, "ranges.percentiles.%s", name), name,
+        cell_in(spread->percentiles[level], solving->unit));
   }
+  add(figures, "ranges.notes", NULL, cell_list(notes));
 }
 
-static json_t *spread_json(const struct solve_spread *spread, const struct unit *unit,
-                           struct arena *arena) {
-  json_t *object = json_object(), *percentiles = json_object();
-  json_object_set_new(object, "draws", json_integer((json_int_t)spread->draws));
-  json_object_set_new(object, "done", json_integer((json_int_t)spread->done));
-  json_object_set_new(object, "seed", json_integer((json_int_t)spread->seed));
-  json_object_set_new(object, "method", json_out_text(draw_method_names[spread->method]));
-  json_object_set_new(object, "partial", json_boolean(spread->partial));
-  json_object_set_new(object, "found", json_out_number(spread->found));
-  json_object_set_new(object, "several", json_out_number(spread->several));
-  json_object_set_new(object, "above", json_out_number(spread->above));
-  json_object_set_new(object, "below", json_out_number(spread->below));
-  json_object_set_new(object, "enough", json_out_number(spread->enough));
-  for (int l = 0; l < SIMULATE_LEVELS; l++)
-    json_object_set_new(percentiles, arena_printf(arena, "P%.0f", 100 * simulate_levels[l]),
-                        json_out_number(number_in_unit(spread->percentiles[l], unit)));
-  json_object_set_new(object, "percentiles", percentiles);
-  json_object_set_new(object, "notes", json_out_texts(spread->notes, spread->note_count));
-  return object;
-}
-
-static void json_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                       FILE *out, struct arena *arena) {
-  const struct scenario *scenario = answer->scenario;
-  const struct unit *unit = input_unit(answer);
-  json_t *root = json_object(), *head = json_object(), *gaps = json_object();
-  json_t *values = json_array();
-  json_object_set_new(root, "schema", json_integer(1));
-  json_object_set_new(head, "title", json_out_text(scenario->title));
-  json_object_set_new(head, "case", json_out_text(scenario->cases[scenario->selected]));
-  json_object_set_new(head, "sha256", json_out_text(scenario->digest));
-  json_object_set_new(root, "scenario", head);
-  json_object_set_new(root, "option", json_out_text(option_id(answer)));
-  if (answer->matches)
-    json_object_set_new(root, "match", json_out_text(scenario->options[answer->match].id));
+// A row for each value, or one without; JSON has what is the same in all of them.
+static struct answer_table values_table(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const struct unit *unit = solving->unit;
+  struct figures figures = {.looks =
+                                arena_array(solving->arena, MOST_FIGURES, sizeof *figures.looks)};
+  add(&figures, "option", NULL, cell_words(solving->option));
+  if (solved->matches)
+    add(&figures, "match", NULL, cell_words(solved->scenario->options[solved->match].id));
   else
-    json_object_set_new(root, "target",
-                        json_out_number(number_in_unit(answer->wanted_cost, cost_unit(answer))));
-  json_object_set_new(root, "saving", json_out_number(answer->saving));
-  json_object_set_new(root, "input", json_out_text(answer->name));
-  json_object_set_new(root, "unit", json_out_text(unit->text));
-  json_object_set_new(root, "base", json_out_number(number_in_unit(answer->base, unit)));
-  json_object_set_new(root, "low", json_out_number(number_in_unit(answer->low, unit)));
-  json_object_set_new(root, "high", json_out_number(number_in_unit(answer->high, unit)));
-  json_object_set_new(gaps, "base", json_out_number(answer->gap_base));
-  json_object_set_new(gaps, "low", json_out_number(answer->gap_low));
-  json_object_set_new(gaps, "high", json_out_number(answer->gap_high));
-  json_object_set_new(root, "gaps", gaps);
-  for (size_t i = 0; i < answer->count; i++)
-    json_array_append_new(values, json_out_number(number_in_unit(answer->roots[i], unit)));
-  json_object_set_new(root, "values", values);
-  json_object_set_new(root, "more", json_boolean(answer->more));
+    add(&figures, "target", NULL, cell_in(solved->wanted_cost, solving->cost_unit));
+  add(&figures, "saving", NULL, cell_value(solved->saving));
+  add(&figures, "input", "input", cell_words(solved->name));
+  add(&figures, "unit", "unit", cell_words(unit->text));
+  add(&figures, "base", "base", cell_in(solved->base, unit));
+  add(&figures, "low", "low", cell_in(solved->low, unit));
+  add(&figures, "high", "high", cell_in(solved->high, unit));
+  add(&figures, "gaps.base", "gap_base", cell_value(solved->gap_base));
+  add(&figures, "gaps.low", "gap_low", cell_value(solved->gap_low));
+  add(&figures, "gaps.high", "gap_high", cell_value(solved->gap_high));
+  const size_t value = figures.count;
+  add(&figures, NULL, "value", cell_nothing());
+  add(&figures, "values", NULL, cell_series(solved->roots, solved->count, unit));
+  add(&figures, "more", NULL, cell_flag(solved->more));
+  if (solving->spread)
+    add_of_spread(solving, &figures);
+  struct answer_table table = answer_table_of_rows("values", NULL, figures.columns, figures.count,
+                                                   MAX_SOLVE_ROOTS, solving->arena);
+  for (size_t i = 0; i < solved->count || i == 0; i++) {
+    struct answer_cell *cells =
+        answer_table_row_of(&table, (struct answer_row){.faces = i ? FACE_CSV : 0});
+    memcpy(cells, figures.cells, figures.count * sizeof *cells);
+    if (solved->count)
+      cells[value] = cell_in(solved->roots[i], unit);
+  }
+  table.looks = figures.looks;
+  table.json = "%c";
+  table.is_wide = true;
+  table.faces = FACE_CSV | FACE_JSON;
+  return table;
+}
+
+struct answer solve_answer_of(const struct solve_answer *solved, const struct solve_spread *spread,
+                              struct arena *arena) {
+  const struct solving solving = {.solved = solved,
+                                  .spread = spread,
+                                  .unit = &target_input(solved->scenario, solved->target)->unit,
+                                  .cost_unit =
+                                      &solved->scenario->model->declarations[solved->item].unit,
+                                  .option = solved->scenario->options[solved->option].id,
+                                  .arena = arena};
+  struct answer answer = {.kind = "solve",
+                          .name = solved->name,
+                          .sentence = sentence(&solving),
+                          .no = !solved->count,
+                          .schema = 1};
+  const struct answer_table table = values_table(&solving);
+  answer_set_tables(&answer, &table, 1, arena);
+  add_gaps(&solving, &answer);
   if (spread)
-    json_object_set_new(root, "ranges", spread_json(spread, unit, arena));
-  json_out_print(root, out);
-}
-
-void solve_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                 enum output_format format, FILE *out, struct arena *arena) {
-  if (format == FORMAT_CSV)
-    csv_print(answer, spread, out);
-  else if (format == FORMAT_JSON)
-    json_print(answer, spread, out, arena);
-  else
-    table_print(answer, spread, out, arena);
+    add_spread(&solving, &answer);
+  return answer;
 }

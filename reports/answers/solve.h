@@ -1,20 +1,20 @@
-// solve: the value that was asked for, or that there is none, as a table, CSV or JSON.
+// solve: the value that was asked for, or that there is none, as an answer.
 #ifndef PERTOKEN_REPORTS_ANSWERS_SOLVE_H
 #define PERTOKEN_REPORTS_ANSWERS_SOLVE_H
 
+#include "base/arena.h"
 #include "model/questions/solve_spread.h"
-#include "reports/print/format.h"
+#include "reports/answers/answer.h"
 
-#include <stdio.h>
-
-// Table: sentences. Csv: input,unit,base,low,high,gap_base,gap_low,gap_high,value: one row per
-// value found, one with an empty value when there is none; gap is cost / wanted cost - 1. With a
-// spread also draws,found,enough,P5,...,P95, the same in every row.
-// Json: { schema 1, scenario, option, match or target, saving, input, unit, base, low, high, gaps:
-// {base, low, high}, values: [..], more }, and with a spread ranges: { draws, done, seed, method,
-// partial, found, several, above, below, enough, percentiles: {}, notes: [] }.
+// The answer is no where there is no such value.
+// Csv: input,unit,base,low,high,gap_base,gap_low,gap_high,value: one row per value found, one with
+// an empty value when there is none; gap is cost / wanted cost - 1. With a spread also
+// draws,found,enough,P5,...,P95, the same in every row.
+// Json: option, match or target, saving, input, unit, base, low, high, gaps: {base, low, high},
+// values: [..], more, and with a spread ranges: { draws, done, seed, method, partial, found,
+// several, above, below, enough, percentiles: {}, notes: [] }.
 // `spread`: NULL without ranges.
-void solve_print(const struct solve_answer *answer, const struct solve_spread *spread,
-                 enum output_format format, FILE *out, struct arena *arena);
+struct answer solve_answer_of(const struct solve_answer *solved, const struct solve_spread *spread,
+                              struct arena *arena);
 
 #endif

@@ -1,35 +1,22 @@
-// The answer of model/questions/wait.h as a decision. All of it comes from draws, so that no cell
-// is live on the sheet Decisions.
-#include "model/questions/wait.h"
+// The answer of model/questions/wait.h. All of it comes from draws, so that no cell is live on the
+// sheet Decisions.
+#include "reports/answers/wait.h"
+
 #include "model/questions/question.h"
+#include "model/questions/wait.h"
 #include "reports/answers/answer_parts.h"
-#include "reports/answers/questions.h"
 #include "reports/print/number.h"
 
 #include <string.h>
 
-enum {
-  CHOICE_NAME,
-  CHOICE_MEAN,
-  CHOICE_LOW,
-  CHOICE_HIGH,
-  CHOICE_REGRET,
-  CHOICE_RIGHT,
-  CHOICE_COLUMNS
-};
-enum { MONTH_NAME, MONTH_COST, MONTH_MORE, MONTH_RIGHT, MONTH_COLUMNS };
-
-enum { TABLES = 2, CHOICES = 2 };
-
 struct writing {
-  const struct wait_answer *answer;
-  struct decision *decision;
-  const struct unit *money, *percent;
+  const struct wait_answer *wait;
+  const struct unit *money;
   struct arena *arena;
 };
 
 static const char *option_id(const struct writing *writing, size_t o) {
-  return writing->answer->scenario->options[o].id;
+  return writing->wait->scenario->options[o].id;
 }
 
 static const char *money(const struct writing *writing, double value) {
@@ -48,95 +35,76 @@ static const char *months(const struct writing *writing, double count) {
 }
 
 static const char *later_name(const struct writing *writing) {
-  const struct wait_answer *answer = writing->answer;
-  return arena_printf(writing->arena, "order %s in %s", option_id(writing, answer->successor),
-                      months(writing, answer->months));
+  return arena_printf(writing->arena, "order %s in %s",
+                      option_id(writing, writing->wait->successor),
+                      months(writing, writing->wait->months));
 }
 
 static const char *now_name(const struct writing *writing) {
-  return arena_printf(writing->arena, "buy %s now", option_id(writing, writing->answer->option));
+  return arena_printf(writing->arena, "buy %s now", option_id(writing, writing->wait->option));
 }
 
-static void write_choice(struct decision_cell *row, const char *name,
-                         const struct wait_choice *choice) {
-  row[CHOICE_NAME] = cell_words(name);
-  row[CHOICE_MEAN] = cell_value(choice->mean);
-  row[CHOICE_LOW] = cell_value(choice->low);
-  row[CHOICE_HIGH] = cell_value(choice->high);
-  row[CHOICE_REGRET] = cell_value(choice->regret);
-  row[CHOICE_RIGHT] = cell_value(choice->right);
+static void add_choice(struct answer_table *table, const char *name,
+                       const struct wait_choice *choice) {
+  ANSWER_ROW(table, cell_words(name), cell_value(choice->mean), cell_value(choice->low),
+             cell_value(choice->high), cell_value(choice->regret), cell_value(choice->right));
 }
 
-static struct decision_table choices_table(const struct writing *writing) {
-  const struct decision_column columns[CHOICE_COLUMNS] = {
-      [CHOICE_NAME] = {"choice", "Choice", NULL},
-      [CHOICE_MEAN] = {"expected_cost", "Expected", writing->money},
-      [CHOICE_LOW] = {"p5", "5 %", writing->money},
-      [CHOICE_HIGH] = {"p95", "95 %", writing->money},
-      [CHOICE_REGRET] = {"expected_regret", "Regret", writing->money},
-      [CHOICE_RIGHT] = {"right", "Right", writing->percent}};
-  struct decision_table table =
-      decision_table_new("choices", "What either costs over the horizon", columns, CHOICE_COLUMNS,
-                         CHOICES, writing->arena);
-  write_choice(decision_row(&table), now_name(writing), &writing->answer->now);
-  write_choice(decision_row(&table), later_name(writing), &writing->answer->later);
-  table.note = "Regret: what it costs on average beyond the better of the two; right: how often it "
-               "is that one.";
-  return table;
+static void add_choices(const struct writing *writing, struct answer *answer) {
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "choices", "What either costs over the horizon", {"choice", "Choice", NULL},
+      {"expected_cost", "Expected", "USD"}, {"p5", "5 %", "USD"}, {"p95", "95 %", "USD"},
+      {"expected_regret", "Regret", "USD"}, {"right", "Right", "%"});
+  add_choice(table, now_name(writing), &writing->wait->now);
+  add_choice(table, later_name(writing), &writing->wait->later);
+  table->note = "Regret: what it costs on average beyond the better of the two; right: how often "
+                "it is that one.";
 }
 
-static struct decision_table months_table(const struct writing *writing) {
-  const struct decision_column columns[MONTH_COLUMNS] = {
-      [MONTH_NAME] = {"order", "Order", NULL},
-      [MONTH_COST] = {"expected_cost", "Expected", writing->money},
-      [MONTH_MORE] = {"difference", "Against now", writing->money},
-      [MONTH_RIGHT] = {"right", "Right", writing->percent}};
-  const struct wait_answer *answer = writing->answer;
-  struct decision_table table =
-      decision_table_new("months", "The month of the order", columns, MONTH_COLUMNS,
-                         answer->count + 1, writing->arena);
-  struct decision_cell *row = decision_row(&table);
-  row[MONTH_NAME] = cell_words(now_name(writing));
-  row[MONTH_COST] = cell_value(answer->now.mean);
-  for (size_t m = 0; m < answer->count; m++) {
-    const double cost = answer->list[m].cost;
-    row = decision_row(&table);
-    row[MONTH_NAME] =
-        cell_words(arena_printf(writing->arena, "%s in %s", option_id(writing, answer->successor),
-                                months(writing, answer->list[m].months)));
-    row[MONTH_COST] = cell_value(cost);
-    row[MONTH_MORE] = cell_value(cost - answer->now.mean);
-    row[MONTH_RIGHT] = cell_value(answer->list[m].right);
-  }
-  return table;
+static const char *latest_words(const struct writing *writing) {
+  const double latest = writing->wait->latest_delivery;
+  if (isnan(latest))
+    return "even if it were delivered at once, waiting would cost more";
+  if (isinf(latest))
+    return "whenever it is delivered, waiting costs less";
+  return arena_printf(writing->arena,
+                      "waiting pays as long as the delivery comes within %s of today",
+                      months(writing, in_months(latest)));
+}
+
+static void add_months(const struct writing *writing, struct answer *answer) {
+  const struct wait_answer *wait = writing->wait;
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "months", "The month of the order", {"order", "Order", NULL},
+                   {"expected_cost", "Expected", "USD"}, {"difference", "Against now", "USD"},
+                   {"right", "Right", "%"});
+  ANSWER_ROW(table, cell_words(now_name(writing)), cell_value(wait->now.mean), cell_nothing(),
+             cell_nothing());
+  for (const struct wait_month *month = wait->list; month < wait->list + wait->count; month++)
+    ANSWER_ROW(
+        table,
+        cell_words(arena_printf(writing->arena, "%s in %s", option_id(writing, wait->successor),
+                                months(writing, month->months))),
+        cell_value(month->cost), cell_value(month->cost - wait->now.mean),
+        cell_value(month->right));
+  table->note = arena_printf(writing->arena, "For the order in %s: %s.",
+                             months(writing, wait->months), latest_words(writing));
 }
 
 // "Waiting pays with an order in months 3 to 9, most in month 5."
 static const char *when_it_pays(const struct writing *writing) {
-  const struct wait_answer *answer = writing->answer;
-  const double last = answer->list[answer->count - 1].months;
-  if (answer->best < 0)
-    return arena_printf(writing->arena, "No order within %s is expected to be cheaper.",
-                        months(writing, last));
+  const struct wait_answer *wait = writing->wait;
+  const char *last = months(writing, wait->list[wait->count - 1].months);
+  if (wait->best < 0)
+    return arena_printf(writing->arena, "No order within %s is expected to be cheaper.", last);
   return arena_printf(writing->arena,
                       "Of the orders within %s, those from month %ld to %ld are expected to be "
                       "cheaper than buying now, most of all month %ld.",
-                      months(writing, last), answer->pays_from, answer->pays_until, answer->best);
-}
-
-static const char *latest_words(const struct writing *writing) {
-  const struct wait_answer *answer = writing->answer;
-  if (isnan(answer->latest_delivery))
-    return "even if it were delivered at once, waiting would cost more";
-  if (isinf(answer->latest_delivery))
-    return "whenever it is delivered, waiting costs less";
-  return arena_printf(writing->arena,
-                      "waiting pays as long as the delivery comes within %s of today",
-                      months(writing, in_months(answer->latest_delivery)));
+                      last, wait->pays_from, wait->pays_until, wait->best);
 }
 
 static const char *verdict(const struct writing *writing) {
-  const struct wait_answer *answer = writing->answer;
+  const struct wait_answer *answer = writing->wait;
   const bool wait = answer->later.mean < answer->now.mean;
   const struct wait_choice *better = wait ? &answer->later : &answer->now;
   const double other = wait ? answer->now.mean : answer->later.mean;
@@ -152,76 +120,62 @@ static const char *verdict(const struct writing *writing) {
                       when_it_pays(writing));
 }
 
-static void explain_how(struct writing *writing) {
-  const struct wait_answer *answer = writing->answer;
-  const struct unit *rate = unit_known("Mtok/month", writing->arena);
+static void add_reasons(const struct writing *writing, struct answer *answer) {
+  const struct wait_answer *wait = writing->wait;
   const struct unit *price =
-      unit_known(model_unit_text(answer->scenario->model, "USD/Mtok"), writing->arena);
-  struct texts *reasons = &writing->decision->reasons;
-  texts_add(reasons, writing->arena,
-            "Both ways serve %s Mtok a month, what %s would serve if it were bought now.",
-            number_significant(number_in_unit(answer->rate, rate), 6, writing->arena),
-            option_id(writing, answer->option));
-  if (answer->meanwhile >= 0)
-    texts_add(reasons, writing->arena, "Until the delivery %s is rented for them.",
-              option_id(writing, (size_t)answer->meanwhile));
+      unit_known(model_unit_text(wait->scenario->model, "USD/Mtok"), writing->arena);
+  answer_reason(
+      answer, "Both ways serve %s, what %s would serve if it were bought now.",
+      quantity_words(wait->rate, unit_known("Mtok/month", writing->arena), 6, writing->arena),
+      option_id(writing, wait->option));
+  if (wait->meanwhile >= 0)
+    answer_reason(answer, "Until the delivery %s is rented for them.",
+                  option_id(writing, (size_t)wait->meanwhile));
   else
-    texts_add(reasons, writing->arena, "Until the delivery they are bought at %s %s.",
-              number_significant(number_in_unit(answer->meanwhile_price, price), 6, writing->arena),
-              price->text);
-  texts_add(reasons, writing->arena, "The delivery comes %s late on average%s%s%s.",
-            months(writing, in_months(answer->slip)), *answer->slip_words ? ", " : "",
-            answer->slip_words,
-            answer->available > 0
-                ? arena_printf(writing->arena, "; nothing is delivered before month %.3g",
-                               in_months(answer->available))
-                : "");
-  texts_add(reasons, writing->arena,
-            "Costs are present values at the scenario's wacc; hardware that is younger at "
-            "the horizon keeps more of its price, in a straight line (model/questions/wait.h).");
-  texts_add(reasons, writing->arena, "With every uncertain quantity at its mean, %s.",
-            latest_words(writing));
-  if (answer->uncertain)
-    texts_add(reasons, writing->arena, "%zu draws, seed %lu.", answer->draws, answer->seed);
+    answer_reason(answer, "Until the delivery they are bought at %s.",
+                  quantity_words(wait->meanwhile_price, price, 6, writing->arena));
+  answer_reason(
+      answer, "The delivery comes %s late on average%s%s%s.",
+      months(writing, in_months(wait->slip)), *wait->slip_words ? ", " : "", wait->slip_words,
+      wait->available > 0 ? arena_printf(writing->arena, "; nothing is delivered before month %.3g",
+                                         in_months(wait->available))
+                          : "");
+  answer_reason(answer,
+                "Costs are present values at the scenario's wacc; hardware that is younger at "
+                "the horizon keeps more of its price, in a straight line "
+                "(model/questions/wait.h).");
+  answer_reason(answer, "With every uncertain quantity at its mean, %s.", latest_words(writing));
+  if (wait->uncertain)
+    answer_reason(answer, "%zu draws, seed %lu.", wait->draws, wait->seed);
 }
 
-static void decide_one(const struct scenario *scenario, const struct wait_answer *answer,
-                       struct decision *decision, struct arena *arena) {
-  struct writing writing = {.answer = answer,
-                            .decision = decision,
-                            .money = unit_known(scenario->model->currency, arena),
-                            .percent = unit_known("%", arena),
-                            .arena = arena};
-  struct decision_table *tables = arena_array(arena, TABLES, sizeof *tables);
-  const struct option *successor = &scenario->options[answer->successor];
-  *decision = (struct decision){.kind = "wait",
-                                .name = answer->name,
-                                .title = arena_printf(arena, "Buy now or wait: %s", answer->name)};
-  tables[0] = choices_table(&writing);
-  tables[1] = months_table(&writing);
-  tables[1].note = arena_printf(arena, "For the order in %s: %s.", months(&writing, answer->months),
-                                latest_words(&writing));
-  decision->answer = verdict(&writing);
-  explain_how(&writing);
-  if (*answer->slip_words)
-    texts_add(&decision->warnings, arena,
-              "the slip is %s: type a distribution where you know better", answer->slip_words);
-  if (successor->throughput_doubt && *successor->throughput_doubt)
-    texts_add(&decision->warnings, arena, "the successor's throughput is doubtful: %s",
-              successor->throughput_doubt);
-  decision->tables = tables;
-  decision->table_count = TABLES;
+static struct answer answer_one(const struct wait_answer *wait, struct arena *arena) {
+  const struct scenario *scenario = wait->scenario;
+  const struct writing writing = {wait, unit_known(scenario->model->currency, arena), arena};
+  const char *doubt = scenario->options[wait->successor].throughput_doubt;
+  struct answer answer = answer_new(
+      "wait", wait->name, arena_printf(arena, "Buy now or wait: %s", wait->name), scenario, arena);
+  add_choices(&writing, &answer);
+  add_months(&writing, &answer);
+  answer.sentence = verdict(&writing);
+  add_reasons(&writing, &answer);
+  if (*wait->slip_words)
+    answer_warn(&answer, "the slip is %s: type a distribution where you know better",
+                wait->slip_words);
+  if (doubt && *doubt)
+    answer_warn(&answer, "the successor's throughput is doubtful: %s", doubt);
+  return answer;
 }
 
 bool wait_asked(const struct scenario *scenario) {
   return question_section(scenario, "wait", NULL) != NULL;
 }
 
-int decide_wait(const struct scenario *scenario, const char *only, struct decisions *decisions,
+int answer_wait(const struct scenario *scenario, const char *only, struct answers *answers,
                 struct arena *arena, struct diagnostics *diagnostics) {
-  struct decision *list = arena_array(arena, scenario->question_count + 1, sizeof *list);
   const char **names = arena_array(arena, scenario->question_count + 1, sizeof *names);
-  size_t count = 0, sections = 0;
+  size_t sections = 0;
+  bool found = false;
   int result = 0;
   for (size_t i = 0; i < scenario->question_count; i++) {
     const struct ini_section *section = &scenario->questions[i];
@@ -230,19 +184,18 @@ int decide_wait(const struct scenario *scenario, const char *only, struct decisi
     names[sections++] = section->argument;
     if (only && strcmp(only, section->argument) != 0)
       continue;
-    const struct wait_answer *answer = wait_or_buy(scenario, section, arena, diagnostics);
-    if (answer)
-      decide_one(scenario, answer, &list[count++], arena);
+    const struct wait_answer *wait = wait_ask(scenario, section, arena, diagnostics);
+    found |= wait != NULL;
+    if (wait)
+      answers_add(answers, answer_one(wait, arena));
     else
       result = -1;
   }
-  if (only && !count && !result) {
-    const char *nearest = nearest_name(only, names, sections);
-    diagnostics_error(diagnostics, (struct place){.source = scenario->source},
-                      "there is no [wait %s]%s%s%s", only, nearest ? "; did you mean [wait " : "",
-                      nearest ? nearest : "", nearest ? "]?" : "");
-    return -1;
-  }
-  *decisions = (struct decisions){list, count};
-  return result;
+  if (!only || found || result)
+    return result;
+  const char *nearest = nearest_name(only, names, sections);
+  diagnostics_error(diagnostics, (struct place){.source = scenario->source},
+                    "there is no [wait %s]%s%s%s", only, nearest ? "; did you mean [wait " : "",
+                    nearest ? nearest : "", nearest ? "]?" : "");
+  return -1;
 }

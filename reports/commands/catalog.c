@@ -24,16 +24,12 @@ int command_catalog(struct run *run) {
   if (which == CATALOG_TABLES)
     return unknown_table(run, name);
   struct catalog catalog;
-  struct output output;
+  struct answer answer;
   if (!directory || catalog_open(&catalog, directory, run->arena, run->diagnostics))
     return -1;
   const struct table *table = catalog_table(&catalog, which);
-  if (!table || run_open_output(run, &output))
+  if (!table || catalog_answer(table, run->options.wheres, run->options.where_count, &answer,
+                               run->arena, run->diagnostics))
     return -1;
-  if (catalog_view_print(table, run->options.wheres, run->options.where_count, run->options.format,
-                         output.stream, run->diagnostics)) {
-    output_discard(&output);
-    return -1;
-  }
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, NULL, answer);
 }

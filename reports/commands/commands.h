@@ -31,8 +31,8 @@ int command_catalog(struct run *run);
 // fit.c
 int command_fit(struct run *run);
 
-// decide.c: the questions of reports/answers/questions.h, of which the command's name is one.
-int command_decide(struct run *run);
+// question.c: the questions of reports/answers/questions.h, of which the command's name is one.
+int command_question(struct run *run);
 
 // audit.c
 int command_audit(struct run *run);

@@ -11,17 +11,6 @@ enum { USUAL_CONTEXT = 4096 };
 // Fewer are a slip, such as 70 for 70 billion: no language model is that small.
 #define FEWEST_PARAMETERS 1e6
 
-static int print_answers(struct run *run, const struct scenario *scenario,
-                         const struct decisions *decisions) {
-  struct output output;
-  if (run_open_output(run, &output))
-    return -1;
-  decisions_print(scenario, decisions, run->options.format, output.stream, run->arena);
-  for (size_t i = 0; i < decisions->count; i++)
-    run->no |= decisions->list[i].no;
-  return output_close(&output, run->diagnostics);
-}
-
 static int refuse_with_scenario(struct run *run) {
   const struct options *options = &run->options;
   if (!options->where_count && !options->context && !options->kv && !options->parameters &&
@@ -34,14 +23,14 @@ static int refuse_with_scenario(struct run *run) {
 }
 
 static int fit_scenario(struct run *run) {
-  struct decisions decisions = {0};
+  struct answers answers = {0};
   if (refuse_with_scenario(run))
     return -1;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario || decide_fit(scenario, NULL, &decisions, run->arena, run->diagnostics))
+  if (!scenario || answer_fit(scenario, NULL, &answers, run->arena, run->diagnostics))
     return -1;
   run_print_warnings(run, scenario);
-  return print_answers(run, scenario, &decisions);
+  return run_print_answers(run, scenario, &answers);
 }
 
 static int read_whole(struct run *run, const char *name, const char *text, double *out) {
@@ -87,16 +76,16 @@ static int read_question(struct run *run, struct fit_question *question) {
 
 static int fit_catalogue(struct run *run) {
   struct catalog catalog;
-  struct decisions decisions = {0};
+  struct answers answers = {0};
   struct fit_question question = {
       .catalog = &catalog, .wheres = run->options.wheres, .where_count = run->options.where_count};
   const char *directory =
       installation_data(run->options.data_directory, run->arena, run->diagnostics);
   if (!directory || catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
       read_question(run, &question) ||
-      decide_fit_catalogue(&question, &decisions, run->arena, run->diagnostics))
+      answer_fit_catalogue(&question, &answers, run->arena, run->diagnostics))
     return -1;
-  return print_answers(run, NULL, &decisions);
+  return run_print_answers(run, NULL, &answers);
 }
 
 int command_fit(struct run *run) {

@@ -6,13 +6,9 @@
 #include "reports/commands/draw_options.h"
 
 static int print_grid(struct run *run, const struct scenario *scenario) {
-  struct output output;
   const struct cost_grid *grid =
-      cost_grid_of(scenario, run->options.option, run->options.grid, run->arena, run->diagnostics);
-  if (!grid || run_open_output(run, &output))
-    return -1;
-  cost_grid_print(grid, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+      cost_grid_ask(scenario, run->options.option, run->options.grid, run->arena, run->diagnostics);
+  return grid ? run_print_answer(run, scenario, cost_grid_answer(grid, run->arena)) : -1;
 }
 
 static int read_swing(const struct run *run, double *share) {
@@ -26,13 +22,10 @@ static int read_swing(const struct run *run, double *share) {
 }
 
 static int print_tornado(struct run *run, const struct scenario *scenario, double share) {
-  struct output output;
   const struct sensitivity *sensitivity =
-      sensitivity_of(scenario, run->options.option, share, run->arena, run->diagnostics);
-  if (!sensitivity || run_open_output(run, &output))
-    return -1;
-  sensitivity_print(sensitivity, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+      sensitivity_ask(scenario, run->options.option, share, run->arena, run->diagnostics);
+  return sensitivity ? run_print_answer(run, scenario, sensitivity_answer(sensitivity, run->arena))
+                     : -1;
 }
 
 int command_sensitivity(struct run *run) {
@@ -56,12 +49,11 @@ static int find_spread(struct run *run, const struct solve_answer *answer,
     return 0;
   if (draw_options_read(run, SOLVE_DRAWS, &request))
     return -1;
-  *spread = solve_spread(answer, &request, run->arena, run->diagnostics);
+  *spread = solve_spread_ask(answer, &request, run->arena, run->diagnostics);
   return *spread ? 0 : -1;
 }
 
 int command_solve(struct run *run) {
-  struct output output;
   const struct options *options = &run->options;
   struct solve_question question = {.option = options->option,
                                     .input = options->input,
@@ -77,12 +69,10 @@ int command_solve(struct run *run) {
   const struct scenario *scenario = run_read_scenario(run, 0);
   if (!scenario)
     return -1;
-  const struct solve_answer *answer = solve(scenario, &question, run->arena, run->diagnostics);
+  const struct solve_answer *answer = solve_ask(scenario, &question, run->arena, run->diagnostics);
   const struct solve_spread *spread = NULL;
-  if (!answer || find_spread(run, answer, &spread) || run_open_output(run, &output))
+  if (!answer || find_spread(run, answer, &spread))
     return -1;
   run_print_warnings(run, scenario);
-  solve_print(answer, spread, options->format, output.stream, run->arena);
-  run->no = !answer->count;
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, scenario, solve_answer_of(answer, spread, run->arena));
 }

@@ -77,6 +77,31 @@ int run_open_output(struct run *run, struct output *output) {
   return output_open(output, run->options.output_path, run->arena, run->diagnostics);
 }
 
+int run_print_answers(struct run *run, const struct scenario *scenario,
+                      const struct answers *answers) {
+  struct output output;
+  if (run_open_output(run, &output))
+    return -1;
+  answers_print(scenario, answers, run->options.format, output.stream, run->arena);
+  for (size_t i = 0; i < answers->count; i++)
+    run->no |= answers->list[i].no;
+  return output_close(&output, run->diagnostics);
+}
+
+int run_print_answer(struct run *run, const struct scenario *scenario, struct answer answer) {
+  const struct answers alone = {&answer, 1};
+  return run_print_answers(run, scenario, &alone);
+}
+
+int run_explain_answer(struct run *run, const struct scenario *scenario,
+                       const struct answer *answer) {
+  struct output output;
+  if (run_open_output(run, &output))
+    return -1;
+  answer_explain(scenario, answer, run->options.format, output.stream, run->arena);
+  return output_close(&output, run->diagnostics);
+}
+
 int run_read_share(const struct run *run, const char *name, const char *text, double *share) {
   const struct place place = source_text_start(name, text, run->arena);
   struct unit percent;

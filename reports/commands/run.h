@@ -2,10 +2,14 @@
 #ifndef PERTOKEN_REPORTS_COMMANDS_RUN_H
 #define PERTOKEN_REPORTS_COMMANDS_RUN_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
 #include "reports/commands/options.h"
 #include "reports/print/output.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Everything in it lives in the arena.
@@ -29,6 +33,18 @@ struct scenario *run_read_scenario(struct run *run, int argument);
 
 // The file of -o, or standard output. Returns 0, or -1 after an error.
 int run_open_output(struct run *run, struct output *output);
+
+// Prints the answers to where -o says, in the format that was asked for; the answer is no where one
+// of them says so. scenario: NULL when there is none. Returns 0, or -1 after an error.
+int run_print_answers(struct run *run, const struct scenario *scenario,
+                      const struct answers *answers);
+
+// The same of one.
+int run_print_answer(struct run *run, const struct scenario *scenario, struct answer answer);
+
+// The same with its reasons and all digits. The answer's "no" is not the explanation's.
+int run_explain_answer(struct run *run, const struct scenario *scenario,
+                       const struct answer *answer);
 
 // "20 %", typed after the option `name`, as a fraction within (-1, 1]. Returns 0, or -1 after an
 // error.

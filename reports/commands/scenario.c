@@ -60,24 +60,20 @@ static bool shows_warnings(const struct run *run) {
 }
 
 int command_compare(struct run *run) {
-  struct output output;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario || run_open_output(run, &output))
+  if (!scenario)
     return -1;
   if (!shows_warnings(run))
     run_print_warnings(run, scenario);
-  compare_print(scenario, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, scenario, compare_answer(scenario, run->arena));
 }
 
 int command_finance(struct run *run) {
-  struct output output;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario || run_open_output(run, &output))
+  if (!scenario)
     return -1;
   run_print_warnings(run, scenario);
-  finance_print(scenario, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, scenario, finance_answer(scenario, run->arena));
 }
 
 // Amounts in two currencies have no difference.
@@ -92,14 +88,12 @@ static int refuse_currencies(struct run *run, const struct scenario *a, const st
 }
 
 int command_diff(struct run *run) {
-  struct output output;
   const struct scenario *a = run_read_scenario(run, 0), *b = run_read_scenario(run, 1);
-  if (!a || !b || refuse_currencies(run, a, b) || run_open_output(run, &output))
+  if (!a || !b || refuse_currencies(run, a, b))
     return -1;
   run_print_warnings(run, a);
   run_print_warnings(run, b);
-  diff_print(a, b, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+  return run_print_answer(run, NULL, diff_answer(a, b, run->arena));
 }
 
 // KIND.NAME, where KIND is a question that the scenario asks and not one of its options.
@@ -113,38 +107,34 @@ static const struct question *explained_question(const struct scenario *scenario
   return question && question->asked(scenario) ? question : NULL;
 }
 
-static int explain_answer(struct run *run, const struct scenario *scenario,
-                          const struct question *question, FILE *out) {
+static int explain_question(struct run *run, const struct scenario *scenario,
+                            const struct question *question) {
   const char *name = strchr(run->options.arguments[1], '.') + 1;
-  struct decisions decisions = {0};
-  if (question->decide(scenario, NULL, &decisions, run->arena, run->diagnostics))
+  struct answers answers = {0};
+  if (question->answer(scenario, NULL, &answers, run->arena, run->diagnostics))
     return -1;
-  const struct decision *decision = decision_find(&decisions, name);
-  if (decision) {
-    decision_explain(scenario, decision, run->options.format, out, run->arena);
-    return 0;
-  }
+  const struct answer *found = answer_find(&answers, name);
+  if (found)
+    return run_explain_answer(run, scenario, found);
   const char *names = "";
-  for (size_t i = 0; i < decisions.count; i++)
-    names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", decisions.list[i].name);
+  for (size_t i = 0; i < answers.count; i++)
+    names = arena_printf(run->arena, "%s%s%s", names, i ? ", " : "", answers.list[i].name);
   diagnostics_error(run->diagnostics, (struct place){0}, "no answer '%s' of %s, there is: %s", name,
                     question->kind, names);
   return -1;
 }
 
 int command_explain(struct run *run) {
-  struct output output;
   const char *wanted = run->options.arguments[1];
+  struct answer answer;
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario || run_open_output(run, &output))
+  if (!scenario)
     return -1;
   const struct question *question = explained_question(scenario, wanted, run->arena);
-  if (question ? explain_answer(run, scenario, question, output.stream)
-               : explain_print(scenario, wanted, run->options.format, output.stream, run->arena,
-                               run->diagnostics)) {
-    output_discard(&output);
+  if (question ? explain_question(run, scenario, question)
+               : explain_answer(scenario, wanted, &answer, run->arena, run->diagnostics) ||
+                     run_print_answer(run, NULL, answer))
     return -1;
-  }
   run_print_warnings(run, scenario);
-  return output_close(&output, run->diagnostics);
+  return 0;
 }

@@ -13,12 +13,9 @@ static int print_part(struct run *run, const struct simulation_part *part) {
 
 static int print_simulation(struct run *run, const struct simulation_part *part,
                             const char *title) {
-  struct output output;
   const struct simulation *simulation = simulation_result(part, run->arena, run->diagnostics);
-  if (!simulation || run_open_output(run, &output))
-    return -1;
-  simulation_print(simulation, title, run->options.format, output.stream, run->arena);
-  return output_close(&output, run->diagnostics);
+  return simulation ? run_print_answer(run, NULL, simulation_answer(simulation, title, run->arena))
+                    : -1;
 }
 
 // One process's share of the draws, or all of them. NULL after errors.

@@ -9,10 +9,6 @@ const option_colour = (o) => `var(--option-${o % 6})`;
 // "Power, total" is a heading of its own among totals only.
 const category_label = (item) => item.label.replace(/, total$/, '');
 
-// Decoding alone is an upper bound on every face.
-const option_label = (option) =>
-  (option.decode_only ? `${option.id} (upper bound, decode only)` : option.id);
-
 const MOST_SWINGS = 12;
 const LEAST_EFFECT = 1e-9; // below which a change of the result is the last bits of its arithmetic
 const LABEL_SHARE = 0.34; // of a chart's width, for the names on its left
@@ -48,9 +44,9 @@ const cost_parts = (v) =>
 const used_categories = (values) =>
   categories.filter((item) => values.some((v) => Math.abs(v[item.name] ?? 0) > 0));
 
-function stacked_chart(values, width) {
+function stacked_chart(values, ranking, width) {
   const used = used_categories(values);
-  const ids = data.options.map(option_label);
+  const ids = data.options.map((_, o) => option_label(ranking, o));
   const rows = values.flatMap((v, o) => cost_parts(v)
     .filter(({ item }) => used.includes(item))
     .map(({ item, value }) =>
@@ -106,8 +102,8 @@ function steps_between(a, b) {
   });
 }
 
-function waterfall_chart(values, from, to, width) {
-  const ends = [from, to].map((o) => ({ name: option_label(data.options[o]), from: 0,
+function waterfall_chart(values, ranking, from, to, width) {
+  const ends = [from, to].map((o) => ({ name: option_label(ranking, o), from: 0,
     to: values[o].cost_per_mtok, total: true }));
   const rows = [ends[0], ...steps_between(values[from], values[to]), ends[1]].map((row, i) =>
     ({ ...row, key: `${i} ${row.name}`, x1: in_mtok(row.from), x2: in_mtok(row.to) }));

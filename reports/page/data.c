@@ -3,6 +3,7 @@
 #include "base/version.h"
 #include "model/questions/sensitivity.h"
 #include "model/scenario/grading.h"
+#include "model/scenario/ranking.h"
 #include "reports/print/json_out.h"
 
 #include <math.h>
@@ -161,7 +162,29 @@ static json_t *workload_of(const struct workload *workload) {
   return object;
 }
 
-static json_t *options_of(const struct scenario *scenario, const struct page_graphs *graphs) {
+// What no change on the page changes of an option's standing.
+static void add_standing(json_t *object, const struct scenario *scenario,
+                         const struct option *option, struct arena *arena) {
+  static const char *const names[] = {
+      [RANK_FREE] = "", [RANK_UPPER_BOUND] = "upper bound", [RANK_UNLIKE] = "unlike"};
+  const char *why;
+  const enum rank_bar bar = ranking_fixed_bar(scenario, option, &why, arena);
+  put_text(object, "bar", names[bar]);
+  put_text(object, "why", why);
+  json_object_set_new(object, "compared", json_boolean(bar != RANK_UPPER_BOUND));
+}
+
+static json_t *ranking_rules(void) {
+  json_t *object = json_object();
+  put_number(object, "met", RANKING_MET);
+  put_text(object, "one", ranking_why_none(1, 0));
+  put_text(object, "unlike", ranking_why_none(2, 1));
+  put_text(object, "unmet", ranking_why_none(2, 0));
+  return object;
+}
+
+static json_t *options_of(const struct scenario *scenario, const struct page_graphs *graphs,
+                          struct arena *arena) {
   json_t *options = json_array();
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
@@ -173,6 +196,7 @@ static json_t *options_of(const struct scenario *scenario, const struct page_gra
     json_object_set_new(object, "rented", json_boolean(option->rented));
     json_object_set_new(object, "decode_only", json_boolean(option->decode_only));
     json_object_set_new(object, "workload", workload_of(&option->workload));
+    add_standing(object, scenario, option, arena);
     json_array_append_new(options, object);
   }
   return options;
@@ -322,7 +346,7 @@ static json_t *case_of(const struct scenario *scenario, struct arena *arena,
                        struct diagnostics *diagnostics) {
   static const double usual_share = 0.2;
   const struct sensitivity *sensitivity =
-      sensitivity_of(scenario, NULL, usual_share, arena, diagnostics);
+      sensitivity_ask(scenario, NULL, usual_share, arena, diagnostics);
   if (!sensitivity)
     return NULL;
   json_t *object = json_object(), *options = json_array();
@@ -386,9 +410,10 @@ json_t *page_data(const struct page *page, const struct page_graphs *graphs, str
   json_object_set_new(root, "groups", groups_of(scenario->model));
   json_object_set_new(root, "items", items_of(scenario->model));
   json_object_set_new(root, "graphs", formulas);
-  json_object_set_new(root, "options", options_of(scenario, graphs));
+  json_object_set_new(root, "options", options_of(scenario, graphs, arena));
   json_object_set_new(root, "cases", cases);
   json_object_set_new(root, "start", json_integer((json_int_t)page->start));
   json_object_set_new(root, "grading", grading(scenario->model));
+  json_object_set_new(root, "ranking", ranking_rules());
   return root;
 }

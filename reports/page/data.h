@@ -10,7 +10,9 @@
 //                ("input", "scalar" or "series"), group (an index), role ("", "headline",
 //                "category" or "check"); of inputs also integer, choices (name, value), notice
 //   graphs       formulas: the text of every computed item, by name
-//   options      id, accelerator, graph (an index), rented, decode_only, workload
+//   options      id, accelerator, graph (an index), rented, decode_only, workload; as in
+//                model/scenario/ranking.h, what no input changes: bar ("", "upper bound" or
+//                "unlike"), why (""), compared
 //   cases        name, warnings, options, targets. An option: warnings; figures by input: value,
 //                origin, section (where the file gives it), source, date, grade. Figures of cases
 //                but the first are those that differ from its. A target, by what it may be set:
@@ -18,6 +20,8 @@
 //                low and high (limits, null: none), swing (the ends of its range, if it has one)
 //   start        the case to open with, an index
 //   grading      grades (strongest first), inputs (input, shown), swing, matters
+//   ranking      met (the coverage from which the demand is served), and why nobody is the cheapest:
+//                one (option only), unlike, unmet
 //
 // Values are in base units; texts are the scenario's own.
 #ifndef PERTOKEN_REPORTS_PAGE_DATA_H

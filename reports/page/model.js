@@ -119,19 +119,6 @@ function not_included(inputs, o) {
     .map((item) => item.notice);
 }
 
-// Decoding alone is an upper bound, never ranked against a serving figure.
-const rankable = (a, b) => data.options[a].decode_only === data.options[b].decode_only;
-
-function cheapest(values) {
-  const base = data.scenario.baseline;
-  let best = base;
-  values.forEach((v, o) => {
-    if (rankable(o, base) && v.cost_per_mtok < values[best].cost_per_mtok)
-      best = o;
-  });
-  return best;
-}
-
 // ---- questions
 
 const SHARE = 0.2; // the swing of what has no range

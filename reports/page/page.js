@@ -13,51 +13,31 @@ let asked_at = 0;    // when the oldest change not yet drawn was made
 
 const horizon_text = (v) => with_unit(shown(v.horizon, items.get('horizon')), items.get('horizon'));
 
-// The answer in one sentence, and what it rests on.
-function answer_texts(values, grades) {
-  const base = data.scenario.baseline, best = cheapest(values), item = per_mtok();
-  const price = (o) => with_unit(shown(values[o].cost_per_mtok, item), item);
-  const id = (o) => data.options[o].id;
-  const { grades: order } = data.grading;
-  const weakest = (...options) => `weakest evidence: ${
+// The verdict in one sentence with the costs, and what it rests on.
+function answer_texts(values, ranking, grades) {
+  const item = per_mtok(), { cheapest, against } = ranking, { grades: order } = data.grading;
+  const number = (o) => shown(values[o].cost_per_mtok, item);
+  const rests_on = (...options) => `over ${horizon_text(values[options[0]])}; weakest evidence: ${
     order[Math.max(...options.map((o) => order.indexOf(grades[o])))]}`;
-  const over = `over ${horizon_text(values[best])}`;
   if (data.options.length === 1)
-    return [`A million output tokens cost ${price(0)} with ${id(0)}`, `${over}; ${weakest(0)}`];
-  const other = best === base ? cheapest_but(values, base) : base;
-  if (other < 0)
-    return [`${id(base)} costs ${price(base)} per million output tokens; nothing here can be ` +
-      'ranked against it', `${over}; ${weakest(base)}`];
-  const saving = 1 - values[best].cost_per_mtok / values[other].cost_per_mtok;
-  const detail = `${over}; ${weakest(best, other)}`;
-  if (saving < 0.0005)
-    return [`${id(best)} and ${id(other)} cost the same: ${price(best)}`, detail];
-  return [`${id(best)} costs ${percent(saving)} less per million output tokens than ` +
-    `${id(other)}: ${shown(values[best].cost_per_mtok, item)} against ${price(other)}`, detail];
+    return [`A million output tokens cost ${with_unit(number(0), item)} with ${data.options[0].id}`,
+      rests_on(0)];
+  const verdict = verdict_text(ranking);
+  if (!cheapest.length)
+    return [capital(verdict), rests_on(...data.options.keys())];
+  const other = against < 0 ? '' : ` against ${number(against)}`;
+  return [`${verdict}: ${with_unit(number(cheapest[0]) + other, item)}`,
+    rests_on(...cheapest, ...(against < 0 ? [] : [against]))];
 }
 
-function cheapest_but(values, base) {
-  const others = values.map((_, o) => o).filter((o) => o !== base && rankable(o, base));
-  return others.length
-    ? others.reduce((a, b) => (values[b].cost_per_mtok < values[a].cost_per_mtok ? b : a)) : -1;
-}
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 // ---- cards
 
 const CARD_ITEMS = ['cost_per_mtok', 'levelised_cost_per_mtok', 'tco'];
 const CARD_LABELS = ['per million output tokens', 'levelised', 'total cost'];
 
-function saving_text(values, o) {
-  const base = data.scenario.baseline;
-  if (o === base)
-    return data.options.length > 1 ? 'baseline' : '';
-  if (!rankable(o, base))
-    return 'not ranked against the baseline';
-  const saving = 1 - values[o].cost_per_mtok / values[base].cost_per_mtok;
-  return `${percent(saving)} ${saving < 0 ? 'more' : 'less'} than ${data.options[base].id}`;
-}
-
-function card(values, inputs, grades, o) {
+function card(values, ranking, inputs, grades, o) {
   const option = data.options[o], missing = not_included(inputs, o);
   const numbers = element('dl');
   CARD_ITEMS.forEach((name, i) => {
@@ -71,11 +51,13 @@ function card(values, inputs, grades, o) {
     element('h2', {}, element('span', { className: 'key' }), option.id),
     element('p', { className: 'accelerator', dir: 'auto', textContent: option.accelerator }),
     numbers,
-    element('p', { className: 'saving', textContent: saving_text(values, o) }),
+    element('p', { className: 'saving', textContent: saving_text(ranking, o) }),
     element('p', { className: 'evidence' }, 'weakest evidence ',
       element('span', { className: `grade ${grades[o]}`, textContent: grades[o] })));
   made.querySelector('.key').style.background = option_colour(o);
-  made.classList.toggle('best', data.options.length > 1 && o === cheapest(values));
+  made.classList.toggle('best', ranking.options[o].cheapest);
+  if (!ranking.options[o].ranked)
+    made.append(element('p', { className: 'stamp', textContent: not_ranked_text(ranking, o) }));
   if (option.decode_only)
     made.append(element('p', { className: 'stamp', textContent: 'upper bound, decode only' }));
   if (missing.length)
@@ -221,23 +203,27 @@ function fill_axis_choices() {
 }
 
 const swings_of = (now) =>
-  (now.swings ??= tornado(state, now.inputs, now.costs, state.to, state.from));
+  (now.swings ??= tornado(state, now.inputs, now.costs, state.to,
+    compares(state.from, state.to) ? state.from : state.to));
 
-function draw_stacked({ values }) {
-  put_chart('stacked', legend(values), stacked_chart(values, inner_width(at('stacked'))));
+function draw_stacked({ values, ranking }) {
+  put_chart('stacked', legend(values), stacked_chart(values, ranking, inner_width(at('stacked'))));
 }
 
-function draw_waterfall({ values }) {
-  const pair = state.from !== state.to;
-  at('unlike').hidden = rankable(state.from, state.to);
+function draw_waterfall({ values, ranking }) {
+  const { from, to } = state, pair = from !== to;
+  const reasons = [from, to].filter((o) => pair && !ranking.options[o].ranked)
+    .map((o) => `${data.options[o].id} is ${not_ranked_text(ranking, o)}`);
+  at('unlike').hidden = !reasons.length;
+  at('unlike').textContent = reasons.join('; ');
   at('waterfall-figure').hidden = !pair;
   if (pair)
     put_chart('waterfall',
-      waterfall_chart(values, state.from, state.to, inner_width(at('waterfall'))));
+      waterfall_chart(values, ranking, from, to, inner_width(at('waterfall'))));
 }
 
 function draw_tornado(now) {
-  const { from, to } = state, pair = from !== to;
+  const { from, to } = state, pair = from !== to && compares(from, to);
   const result = pair ? 1 - now.costs[to] / now.costs[from] : now.costs[to];
   put_chart('tornado',
     tornado_chart(swings_of(now), result, pair, inner_width(at('tornado'))));
@@ -292,13 +278,14 @@ function watch_view() {
     observer.observe(at(id).closest('figure'));
 }
 
-function show_words(inputs, values) {
+function show_words({ inputs, values, ranking }) {
   const grades = data.options.map((_, o) => headline_grade(state, inputs, o));
-  const [answer, detail] = answer_texts(values, grades);
+  const [answer, detail] = answer_texts(values, ranking, grades);
   if (at('answer').dataset.text !== answer + detail)
     at('answer').replaceChildren(answer, ' ', element('small', { textContent: `(${detail})` }));
   at('answer').dataset.text = answer + detail;
-  at('cards').replaceChildren(...data.options.map((_, o) => card(values, inputs, grades, o)));
+  at('cards').replaceChildren(...data.options.map((_, o) =>
+    card(values, ranking, inputs, grades, o)));
   list('failed', failed_checks(values));
   fill_changes();
   const { size } = state.changes;
@@ -315,8 +302,10 @@ function fill_open_tables(values) {
 
 function render() {
   const inputs = inputs_of(state.which, state.changes), values = evaluate_all(inputs);
-  show_words(inputs, values);
-  draw_pictures({ inputs, values, costs: values.map((v) => v.cost_per_mtok) });
+  const ranking = ranking_of(values), costs = values.map((v) => v.cost_per_mtok);
+  const now = { inputs, values, ranking, costs };
+  show_words(now);
+  draw_pictures(now);
   fill_open_tables(values);
 }
 

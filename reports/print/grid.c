@@ -51,6 +51,33 @@ int grid_width(const struct grid *grid, int label) {
   return width;
 }
 
+static void cut_column(struct grid *grid, int column, int width) {
+  for (size_t r = 0; r < grid->count; r++)
+    if (grid->rows[r].cells)
+      grid->rows[r].cells[column].text =
+          style_cut(text_of(&grid->rows[r].cells[column]), width, grid->arena);
+}
+
+void grid_squeeze(struct grid *grid, const bool *may_cut, int width) {
+  enum { NARROWEST = 12 };
+  int *widths = arena_array(grid->arena, (size_t)grid->columns, sizeof *widths);
+  int all = -gap;
+  for (int c = 0; c < grid->columns; c++)
+    all += gap + (widths[c] = column_width(grid, c));
+  for (; all > width; all--) {
+    int widest = -1;
+    for (int c = 0; c < grid->columns; c++)
+      if (may_cut[c] && (widest < 0 || widths[c] > widths[widest]))
+        widest = c;
+    if (widest < 0 || widths[widest] <= NARROWEST)
+      break;
+    widths[widest]--;
+  }
+  for (int c = 0; c < grid->columns; c++)
+    if (may_cut[c])
+      cut_column(grid, c, widths[c]);
+}
+
 // The widest word of the first column: it is never broken.
 static int widest_word(const struct grid *grid) {
   int widest = 0;

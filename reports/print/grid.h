@@ -29,6 +29,10 @@ struct cell *grid_row(struct grid *grid);
 // A rule over the width of the grid.
 void grid_rule(struct grid *grid);
 
+// Cuts texts short, of those of the columns that may be which are the widest, until the grid takes no
+// more than `width` columns or none of them has more than a few.
+void grid_squeeze(struct grid *grid, const bool *may_cut, int width);
+
 // The columns it takes with its first column as narrow as `label`, on a terminal of any width.
 int grid_width(const struct grid *grid, int label);
 

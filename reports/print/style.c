@@ -105,6 +105,20 @@ size_t style_wrap(const char *text, int width, struct arena *arena, const char *
   return count;
 }
 
+const char *style_cut(const char *text, int width, struct arena *arena) {
+  static const char mark[] = "..";
+  if (style_width(text) <= width)
+    return text;
+  size_t length = 0;
+  for (;;) {
+    const int bytes = u8_strmblen((const uint8_t *)text + length);
+    const size_t next = length + (bytes > 0 ? (size_t)bytes : 1);
+    if (style_width(arena_copy_n(arena, text, next)) + (int)sizeof mark - 1 > width)
+      return arena_printf(arena, "%.*s%s", (int)length, text, mark);
+    length = next;
+  }
+}
+
 void style_paragraph(const struct style *style, const char *first, const char *text) {
   const char **lines;
   const int indent = style_width(first);

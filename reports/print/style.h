@@ -36,6 +36,9 @@ const char *style_mark(const struct style *style, enum emphasis emphasis, const 
 // Never fewer than one line. Returns their number.
 size_t style_wrap(const char *text, int width, struct arena *arena, const char ***lines);
 
+// The text, or as much of its beginning as fits into `width` columns beside "..".
+const char *style_cut(const char *text, int width, struct arena *arena);
+
 // Prints a paragraph no wider than the style: `first` before its first line, blanks of the same
 // width before the others. The text is passed through style_text.
 void style_paragraph(const struct style *style, const char *first, const char *text);

@@ -5,6 +5,7 @@
 #define PERTOKEN_REPORTS_SPREADSHEET_BOOK_H
 
 #include "model/questions/sensitivity.h"
+#include "model/scenario/ranking.h"
 #include "model/simulate/simulate.h"
 #include "reports/answers/questions.h"
 #include "reports/spreadsheet/formats.h"
@@ -36,7 +37,9 @@ enum answer_part { PART_COST, PART_INTERVAL, PART_MARGIN, PART_GRADE, ANSWER_PAR
 struct output_rows {
   int state, options, tco, cost, levelised, saving, saving_levelised;
   int first_category, last_category;
-  int cheapest; // COLUMN_VALUE holds the id of the cheapest option; -1 when nothing is ranked
+  int cheapest; // COLUMN_VALUE says which options are, or why none is
+  int ranked,
+      why_not; // of several options: whether each is ranked; why it is not, -1 where nothing bars any
   // The parts of the answer's sentence, which COLUMN_VALUE holds; row 0 for one that is not there.
   struct {
     int row;
@@ -49,7 +52,7 @@ struct input_area {
   int first_row, last_row, run_column;
 };
 
-// Rows of Simulation, for whoever reads it there. `cheapest` is -1 when nothing is ranked.
+// Rows of Simulation, for whoever reads it there. `cheapest` is -1 when nothing may be ranked.
 struct simulation_rows {
   int state, differing, case_name, draws, cheapest;
   int cost_p5, cost_p95; // an option in each column from COLUMN_VALUE on
@@ -57,6 +60,7 @@ struct simulation_rows {
 
 struct book {
   const struct scenario *scenario;
+  const struct ranking *ranking;
   struct arena *arena;
   struct diagnostics *diagnostics;
   lxw_workbook *workbook;
@@ -66,8 +70,8 @@ struct book {
   struct option_sheet *options; // [scenario->option_count]
   lxw_worksheet *cover, *inputs, *finance, *outputs, *evidence, *checks, *log;
   lxw_worksheet *sensitivity, *negotiation, *decisions_sheet; // NULL: not there
-  struct decisions decisions;                                 // shown on the last
-  const struct sensitivity *tornado;                          // shown on the one
+  struct answers answers;            // to the scenario's questions: the sheet Decisions
+  const struct sensitivity *tornado; // shown on the one
   lxw_worksheet *simulation_sheet;
   const struct simulation *simulation; // shown there; NULL: there is none
   struct input_area area;
@@ -107,6 +111,9 @@ void put_link(struct book *book, lxw_worksheet *sheet, int row, int column, stru
 
 // The width of an option's column in characters: its id shall fit.
 int option_width(const struct scenario *scenario);
+
+// Makes a row high enough for a text of each option, wrapped.
+void set_option_height(struct book *book, lxw_worksheet *sheet, int row, const char *const *texts);
 
 // A text for each option, from `column` on, wrapped, in a row that is high enough.
 void put_option_texts(struct book *book, lxw_worksheet *sheet, int row, int column,
@@ -173,12 +180,6 @@ const char *figure_source(const struct figure *figure);
 const char *figure_date(const struct figure *figure, struct arena *arena);
 const char *figure_grade(const struct figure *figure);
 const char *figure_place(const struct book *book, const struct figure *figure, int declaration);
-
-// Are all options' throughputs of a kind, so that one may be called the cheapest?
-bool may_rank(const struct scenario *scenario);
-
-// The option of the lowest cost per token in the selected case; the first of several.
-const struct option *cheapest_option(const struct scenario *scenario);
 
 // "='Inputs'!$E$6:$H$6": the names of the cases.
 const char *inputs_cases(const struct book *book);

@@ -109,17 +109,22 @@ int option_width(const struct scenario *scenario) {
   return (int)width;
 }
 
-void put_option_texts(struct book *book, lxw_worksheet *sheet, int row, int column,
-                      const char *const *texts) {
+void set_option_height(struct book *book, lxw_worksheet *sheet, int row, const char *const *texts) {
   enum { LINE_HEIGHT = 15 };
   size_t lines = 1, width = (size_t)option_width(book->scenario);
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     size_t needed = 1 + strlen(texts[o]) / width;
     lines = needed > lines ? needed : lines;
-    put_text(book, sheet, row, column + (int)o, texts[o], TEXT_RIGHT_WRAPPED);
   }
   if (lines > 1)
     worksheet_set_row(sheet, (lxw_row_t)row, (double)(lines * LINE_HEIGHT), NULL);
+}
+
+void put_option_texts(struct book *book, lxw_worksheet *sheet, int row, int column,
+                      const char *const *texts) {
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    put_text(book, sheet, row, column + (int)o, texts[o], TEXT_RIGHT_WRAPPED);
+  set_option_height(book, sheet, row, texts);
 }
 
 void put_header(struct book *book, lxw_worksheet *sheet, int row, const char *const *texts,
@@ -250,13 +255,4 @@ double shown_value(const struct book *book, const struct option_sheet *sheet, in
   const struct unit *unit = &sheet->graph.model.declarations[declaration].unit;
   return evaluation_at(sheet->graph.evaluation, declaration, period)[book->scenario->selected] /
          unit_cell_factor(unit);
-}
-
-bool may_rank(const struct scenario *scenario) {
-  if (scenario->mixed)
-    return false;
-  for (size_t o = 1; o < scenario->option_count; o++)
-    if (scenario->options[o].decode_only != scenario->options[0].decode_only)
-      return false;
-  return scenario->option_count > 1;
 }

@@ -207,6 +207,7 @@ static const struct {
                      .centred = true},
     [TEXT_RIGHT] = {.right = true},
     [TEXT_RIGHT_WRAPPED] = {.right = true, .wrapped = true},
+    [TEXT_LINKED_WRAPPED] = {.colour = GREEN, .right = true, .wrapped = true},
     [TEXT_LINK] = {.colour = HEADER_FILL, .underlined = true},
     [TEXT_GOOD] = {.fill = GOOD_FILL, .bold = true, .right = true},
     [TEXT_BAD] = {.fill = BAD_FILL, .bold = true, .right = true},

@@ -59,6 +59,7 @@ enum text_format {
   TEXT_ANSWER, // a live sentence
   TEXT_RIGHT,
   TEXT_RIGHT_WRAPPED,
+  TEXT_LINKED_WRAPPED, // a live text of another sheet
   TEXT_LINK, // a hyperlink within the workbook
   TEXT_GOOD,
   TEXT_BAD,

@@ -93,8 +93,8 @@ static const char *answer_formula(const struct writer *writer) {
 static void write_answer(struct writer *writer) {
   enum { ANSWER_SIZE = 14 };
   struct book *book = writer->book;
-  static const char unranked[] =
-      "The options are not ranked: their throughputs are of unlike kinds.";
+  const char *unranked = arena_printf(book->arena, "The options are not ranked: %s.",
+                                      ranking_why_nobody(book->ranking));
   const char *text = answer_text(writer);
   const int row = writer->row;
   merge_row(writer, row, strlen(*text ? text : unranked), ANSWER_SIZE, TEXT_ANSWER);
@@ -156,9 +156,9 @@ static void write_saving(struct writer *writer) {
   const struct scenario *scenario = writer->scenario;
   double values[scenario->option_count];
   for (size_t o = 0; o < scenario->option_count; o++) {
-    double saving = option_saving(scenario, &scenario->options[o], "cost_per_mtok");
-    values[o] = isfinite(saving) ? saving : 0;
-    if (!ranking_compares(&scenario->options[o], &scenario->options[scenario->baseline]))
+    const struct standing *standing = &writer->book->ranking->options[o];
+    values[o] = isfinite(standing->saving) ? standing->saving : 0;
+    if (!standing->compared)
       values[o] = NAN;
   }
   const char *label = arena_printf(writer->book->arena, "Saving per token against %s",
@@ -177,10 +177,32 @@ static void write_cheapest(struct writer *writer) {
                    formats_text(&book->formats, TEXT_PLAIN));
   put_text(book, writer->sheet, writer->row, 1, percent.text, TEXT_PLAIN);
   for (size_t o = 0; o < writer->scenario->option_count; o++)
-    put_formula(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
-                arena_printf(book->arena, "=%s", simulation_cheapest(book, o)),
-                book->simulation->cheapest[o], formats_cell(&book->formats, CELL_LINK, &percent));
+    if (isnan(book->simulation->cheapest[o])) // never ranked
+      put_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
+    else
+      put_formula(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
+                  arena_printf(book->arena, "=%s", simulation_cheapest(book, o)),
+                  book->simulation->cheapest[o], formats_cell(&book->formats, CELL_LINK, &percent));
   writer->row++;
+}
+
+// Why an option is left out, live; nothing where none can be.
+static void write_unranked(struct writer *writer) {
+  struct book *book = writer->book;
+  const struct ranking *ranking = book->ranking;
+  const char **reasons = arena_array(book->arena, ranking->option_count, sizeof *reasons);
+  if (book->rows.why_not < 0)
+    return;
+  put_text(book, writer->sheet, writer->row, 0, "Why it is not ranked", TEXT_PLAIN);
+  for (size_t o = 0; o < ranking->option_count; o++) {
+    reasons[o] = ranking->options[o].ranked ? "-" : ranking->options[o].why_not;
+    put_formula_text(book, writer->sheet, writer->row, COLUMN_FIRST_OPTION + (int)o,
+                     arena_printf(book->arena, "=%s",
+                                  sheet_address(book, book->outputs->name, book->rows.why_not,
+                                                COLUMN_VALUE + (int)o, ADDRESS_ABSOLUTE)),
+                     reasons[o], formats_text(&book->formats, TEXT_LINKED_WRAPPED));
+  }
+  set_option_height(book, writer->sheet, writer->row++, reasons);
 }
 
 static void write_texts(struct writer *writer) {
@@ -360,6 +382,7 @@ static void write_numbers(struct writer *writer) {
   write_item(writer, "tco", writer->book->rows.tco);
   write_saving(writer);
   write_cheapest(writer);
+  write_unranked(writer);
   write_texts(writer);
   write_warnings(writer);
   writer->row++;

@@ -28,7 +28,7 @@ static void plan_utilizations(struct book *book) {
   const int utilization = model_find(scenario->model, "utilization");
   for (size_t o = 0; o < scenario->option_count; o++)
     if (is_input_of(&scenario->options[o], utilization) &&
-        ranking_compares(&scenario->options[o], &scenario->options[scenario->baseline]))
+        ranking_is_eligible(&book->ranking->options[o]))
       book->curves->list[book->curves->count++] =
           (struct cost_curve){.option = o, .input = utilization, .count = UTILIZATIONS};
   book->curves->utilizations = book->curves->count;
@@ -37,8 +37,8 @@ static void plan_utilizations(struct book *book) {
 static void plan_batches(struct book *book) {
   const struct scenario *scenario = book->scenario;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    struct batches *batches = arena_alloc(book->arena, sizeof *batches);
-    if (batches_of(scenario, &scenario->options[o], batches, book->arena))
+    struct batch_curve *batches = arena_alloc(book->arena, sizeof *batches);
+    if (batch_curve_of(scenario, &scenario->options[o], batches, book->arena))
       book->curves->list[book->curves->count++] = (struct cost_curve){
           .option = o, .input = batches->declaration, .count = batches->count, .batches = batches};
   }
@@ -51,8 +51,7 @@ void curves_plan(struct book *book) {
   book->curves->list = arena_array(book->arena, 2 * options, sizeof *book->curves->list);
   if (model_find(book->scenario->model, "cost_per_mtok") < 0)
     return;
-  if (!book->scenario->mixed)
-    plan_utilizations(book);
+  plan_utilizations(book);
   plan_batches(book);
 }
 

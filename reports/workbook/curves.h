@@ -9,8 +9,8 @@ struct cost_curve {
   size_t option;
   int input; // a declaration: what changes from point to point
   size_t count;
-  const struct batches *batches; // NULL: utilizations
-  int x_row, input_row, y_row;   // on Sensitivity, from COLUMN_VALUE on
+  const struct batch_curve *batches; // NULL: utilizations
+  int x_row, input_row, y_row;       // on Sensitivity, from COLUMN_VALUE on
 };
 
 struct cost_curves {
@@ -18,7 +18,7 @@ struct cost_curves {
   size_t count, utilizations;
 };
 
-// Before any sheet is added. Utilizations where the options may be compared; batches where the
+// Before any sheet is added. Utilizations of the options that may be ranked; batches where the
 // evidence of an option has several.
 void curves_plan(struct book *book);
 

@@ -23,8 +23,8 @@ struct writer {
   size_t columns; // of the widest table
 };
 
-static const struct unit *unit_of(const struct decision_table *table, size_t column,
-                                  const struct decision_cell *cell) {
+static const struct unit *unit_of(const struct answer_table *table, size_t column,
+                                  const struct answer_cell *cell) {
   if (cell->unit)
     return cell->unit;
   return table->columns[column].unit ? table->columns[column].unit : &plain;
@@ -77,15 +77,15 @@ static const char *literal(const struct writer *writer, const char *what, const 
 }
 
 static const char *reference(const struct writer *writer, const char *what,
-                             const struct decision_column *column, const struct unit *unit) {
+                             const struct answer_column *column, const struct unit *unit) {
   if (*what == '@')
     return neighbour(writer, what);
   return *what == '=' ? literal(writer, what, column->title, unit) : named(writer, what);
 }
 
 // The formula with its references in place, or NULL where one leads nowhere.
-static const char *live_text(const struct writer *writer, const struct decision_cell *cell,
-                             const struct decision_column *column, const struct unit *unit) {
+static const char *live_text(const struct writer *writer, const struct answer_cell *cell,
+                             const struct answer_column *column, const struct unit *unit) {
   struct arena *arena = writer->book->arena;
   const char *text = *cell->formula == '=' ? "" : "=", *at = cell->formula;
   for (const char *open; (open = strchr(at, '[')); at = strchr(open, ']') + 1) {
@@ -101,7 +101,7 @@ static const char *live_text(const struct writer *writer, const struct decision_
 
 // Does everything that the cell is computed from follow the inputs? A cell that reads a result of
 // the run is one itself.
-static bool is_live(const struct decision_table *table, const struct decision_cell *cell) {
+static bool is_live(const struct answer_table *table, const struct answer_cell *cell) {
   if (!cell->formula)
     return cell->text || isnan(cell->value);
   for (const char *at = cell->formula; (at = strstr(at, "[@")); at++) {
@@ -115,8 +115,8 @@ static bool is_live(const struct decision_table *table, const struct decision_ce
 
 // ---- cells
 
-static void write_live(const struct writer *writer, const struct decision_table *table, int row,
-                       size_t column, const struct decision_cell *cell) {
+static void write_live(const struct writer *writer, const struct answer_table *table, int row,
+                       size_t column, const struct answer_cell *cell) {
   struct book *book = writer->book;
   const struct unit *unit = unit_of(table, column, cell);
   const char *formula = live_text(writer, cell, &table->columns[column], unit);
@@ -134,7 +134,7 @@ static void write_live(const struct writer *writer, const struct decision_table 
               formats_cell(&book->formats, link ? CELL_LINK : CELL_FORMULA, unit));
 }
 
-static bool holds_texts(const struct decision_table *table, size_t column) {
+static bool holds_texts(const struct answer_table *table, size_t column) {
   for (size_t r = 0; r < table->row_count; r++)
     if (!table->cells[r * table->column_count + column].text)
       return false;
@@ -142,14 +142,14 @@ static bool holds_texts(const struct decision_table *table, size_t column) {
 }
 
 // Words among numbers stand like these; a column of words keeps away from the numbers before it.
-static enum text_format text_format_of(const struct decision_table *table, size_t column) {
+static enum text_format text_format_of(const struct answer_table *table, size_t column) {
   if (!column)
     return TEXT_WRAPPED;
   return holds_texts(table, column) ? TEXT_INDENTED_WRAPPED : TEXT_RIGHT;
 }
 
 // As high as its longest text needs.
-static void set_height(const struct writer *writer, const struct decision_table *table, size_t r) {
+static void set_height(const struct writer *writer, const struct answer_table *table, size_t r) {
   size_t lines = 1;
   for (size_t c = 0; c < table->column_count; c++) {
     const char *text = table->cells[r * table->column_count + c].text;
@@ -161,8 +161,8 @@ static void set_height(const struct writer *writer, const struct decision_table 
     worksheet_set_row(writer->sheet, (lxw_row_t)writer->row, (double)(lines * LINE_HEIGHT), NULL);
 }
 
-static void write_cell(const struct writer *writer, const struct decision_table *table, int row,
-                       size_t column, const struct decision_cell *cell) {
+static void write_cell(const struct writer *writer, const struct answer_table *table, int row,
+                       size_t column, const struct answer_cell *cell) {
   struct book *book = writer->book;
   if (cell->text)
     put_text(book, writer->sheet, row, (int)column, cell->text, text_format_of(table, column));
@@ -178,10 +178,10 @@ static void write_cell(const struct writer *writer, const struct decision_table 
              isnan(cell->value) ? "-" : (cell->value > 0 ? "no limit" : "none"), TEXT_RIGHT);
 }
 
-static void write_header(const struct writer *writer, const struct decision_table *table) {
+static void write_header(const struct writer *writer, const struct answer_table *table) {
   struct arena *arena = writer->book->arena;
   for (size_t c = 0; c < table->column_count; c++) {
-    const struct decision_column *column = &table->columns[c];
+    const struct answer_column *column = &table->columns[c];
     const bool unit = column->unit && strcmp(column->unit->text, "-") != 0;
     const char *title =
         unit ? arena_printf(arena, "%s, %s", column->title, column->unit->text) : column->title;
@@ -201,7 +201,7 @@ static void write_sentence(struct writer *writer, const char *text, int size,
   put_text(writer->book, writer->sheet, writer->row++, 0, text, format);
 }
 
-static void write_table(struct writer *writer, const struct decision_table *table) {
+static void write_table(struct writer *writer, const struct answer_table *table) {
   if (table->title)
     put_heading(writer->book, writer->sheet, writer->row++, (int)table->column_count - 1,
                 table->title);
@@ -217,10 +217,10 @@ static void write_table(struct writer *writer, const struct decision_table *tabl
   writer->row++;
 }
 
-static void write_decision(struct writer *writer, const struct decision *decision) {
+static void write_decision(struct writer *writer, const struct answer *decision) {
   put_text(writer->book, writer->sheet, writer->row++, 0,
            decision->title ? decision->title : decision->name, TEXT_SUBTITLE);
-  write_sentence(writer, decision->answer, STRONG_SIZE,
+  write_sentence(writer, decision->sentence, STRONG_SIZE,
                  decision->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
   for (size_t i = 0; i < decision->warnings.count; i++)
     write_sentence(writer, decision->warnings.list[i], USUAL_SIZE, TEXT_NOTE_WRAPPED);
@@ -229,7 +229,7 @@ static void write_decision(struct writer *writer, const struct decision *decisio
     write_table(writer, &decision->tables[t]);
 }
 
-static size_t widest(const struct decisions *decisions) {
+static size_t widest(const struct answers *decisions) {
   size_t columns = LEAST_COLUMNS;
   for (size_t i = 0; i < decisions->count; i++)
     for (size_t t = 0; t < decisions->list[i].table_count; t++)
@@ -240,15 +240,15 @@ static size_t widest(const struct decisions *decisions) {
 
 void write_decisions(struct book *book) {
   struct writer writer = {
-      .book = book, .sheet = book->decisions_sheet, .columns = widest(&book->decisions)};
+      .book = book, .sheet = book->decisions_sheet, .columns = widest(&book->answers)};
   begin_sheet(book, writer.sheet, "Decisions", FIRST_STAMP_ROW, 0);
   put_text(book, writer.sheet, NOTE_ROW, 0,
            "Black and green figures are live. Grey ones were computed for the inputs of the base "
            "run and stay as they are: run pertoken again after a change.",
            TEXT_NOTE);
   writer.row = put_stamps(book, writer.sheet, FIRST_STAMP_ROW) + 1;
-  for (size_t i = 0; i < book->decisions.count; i++)
-    write_decision(&writer, &book->decisions.list[i]);
+  for (size_t i = 0; i < book->answers.count; i++)
+    write_decision(&writer, &book->answers.list[i]);
   worksheet_set_column(writer.sheet, 0, 0, FIRST_WIDTH, NULL);
   worksheet_set_column(writer.sheet, 1, (lxw_col_t)writer.columns, OTHER_WIDTH, NULL);
   end_sheet(writer.sheet, writer.row - 2, (int)writer.columns - 1);

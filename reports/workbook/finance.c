@@ -359,11 +359,12 @@ static void write_differences(struct writer *writer) {
   bool headed = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option_sheet *sheet = &writer->book->options[o];
-    if (o == scenario->baseline || !ranking_compares(sheet->option, baseline->option))
+    if (o == scenario->baseline || !writer->book->ranking->options[o].compared)
       continue;
     struct block block = {.option = sheet,
                           .baseline = baseline,
-                          .comparison = comparison_of(scenario, sheet->option, writer->book->arena),
+                          .comparison =
+                              comparison_ask(scenario, sheet->option, writer->book->arena),
                           .id = sheet->option->id};
     if (!block.comparison)
       continue;

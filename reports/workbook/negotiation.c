@@ -30,7 +30,7 @@ int negotiated_price(const struct book *book, const struct option *option) {
   const bool there = option != baseline && price >= 0 &&
                      option->graph->state[price] == GRAPH_INPUT &&
                      option_value(scenario, option, price, 0) > 0;
-  return there && ranking_compares(option, baseline) ? price : -1;
+  return there && book->ranking->options[option - scenario->options].compared ? price : -1;
 }
 
 bool negotiation_shown(const struct book *book) {

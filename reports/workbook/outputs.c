@@ -23,6 +23,28 @@ const char *outputs_all_options(const struct outputs *outputs, int row) {
                       cell_address(row, last, ADDRESS_ABSOLUTE, arena));
 }
 
+const char *outputs_cell(const struct outputs *outputs, int row, size_t option) {
+  return cell_address(row, outputs_option_column(option), ADDRESS_ROW, outputs->book->arena);
+}
+
+const char *outputs_fixed(const struct outputs *outputs, int row) {
+  return cell_address(row, COLUMN_VALUE, ADDRESS_ABSOLUTE, outputs->book->arena);
+}
+
+double outputs_value(const struct outputs *outputs, size_t option, const char *item, int period) {
+  return shown_value(outputs->book, &outputs->book->options[option],
+                     model_find(outputs->model, item), period);
+}
+
+const struct unit *outputs_unit(const struct outputs *outputs, const char *item) {
+  return &outputs->model->declarations[model_find(outputs->model, item)].unit;
+}
+
+const char *outputs_number(double value, int decimals, struct arena *arena) {
+  const double scale = pow(10, decimals);
+  return arena_printf(arena, "%.*f", decimals, round(value * scale) / scale);
+}
+
 static void write_ids(struct outputs *outputs, const char *heading) {
   const char *headings[] = {heading, "Key", "Unit"};
   put_header(outputs->book, outputs->sheet, outputs->row, headings, 3);
@@ -37,6 +59,23 @@ int outputs_labels(struct outputs *outputs, const char *label, const char *key, 
   put_text(outputs->book, outputs->sheet, outputs->row, COLUMN_KEY, key, TEXT_NOTE);
   put_text(outputs->book, outputs->sheet, outputs->row, COLUMN_UNIT, unit, TEXT_PLAIN);
   return outputs->row++;
+}
+
+const char *outputs_text(struct outputs *outputs, const char *label, const char *key,
+                         const char *formula, const char *value) {
+  const int row = outputs_labels(outputs, label, key, "-");
+  put_formula_text(outputs->book, outputs->sheet, row, COLUMN_VALUE, formula, value,
+                   formats_text(&outputs->book->formats, TEXT_PLAIN));
+  return outputs_fixed(outputs, row);
+}
+
+const char *outputs_count(struct outputs *outputs, const char *label, const char *key,
+                          const char *formula, double value) {
+  static const struct unit options = {.text = "options", .counts = true};
+  const int row = outputs_labels(outputs, label, key, options.text);
+  put_formula(outputs->book, outputs->sheet, row, COLUMN_VALUE, formula, value,
+              formats_cell(&outputs->book->formats, CELL_FORMULA, &options));
+  return outputs_fixed(outputs, row);
 }
 
 // A scalar of every option that has it.
@@ -64,7 +103,7 @@ static int write_saving(struct outputs *outputs, const char *label, const char *
   const char *baseline =
       cell_address(item_row, outputs_option_column(scenario->baseline), ADDRESS_ABSOLUTE, arena);
   for (size_t o = 0; o < scenario->option_count; o++) {
-    if (!ranking_compares(&scenario->options[o], &scenario->options[scenario->baseline])) {
+    if (!book->ranking->options[o].compared) {
       put_text(book, outputs->sheet, row, outputs_option_column(o), "-", TEXT_RIGHT);
       continue;
     }
@@ -135,6 +174,7 @@ static void write_results(struct outputs *outputs) {
   rows->saving_levelised =
       write_saving(outputs, arena_printf(arena, "Saving per token against %s, levelised", baseline),
                    "saving_levelised", "levelised_cost_per_mtok", rows->levelised);
+  write_ranked(outputs);
 }
 
 static void write_categories(struct outputs *outputs) {
@@ -318,34 +358,18 @@ int outputs_periods(const struct scenario *scenario) {
   return most;
 }
 
-const struct option *cheapest_option(const struct scenario *scenario) {
-  int cost = model_find(scenario->model, "cost_per_mtok");
-  const struct option *best = &scenario->options[0];
-  for (size_t o = 1; o < scenario->option_count; o++)
-    if (option_value(scenario, &scenario->options[o], cost, 0) <
-        option_value(scenario, best, cost, 0))
-      best = &scenario->options[o];
-  return best;
-}
-
+// Above the results; the verdict itself is written with them.
 static void write_answer(struct outputs *outputs, int row) {
   struct book *book = outputs->book;
-  const struct scenario *scenario = outputs->scenario;
   put_text(book, outputs->sheet, row, 0, "Cheapest per output token", TEXT_STRONG);
-  if (may_rank(scenario))
-    book->rows.cheapest = row;
-  if (!may_rank(scenario)) {
-    const char *why = scenario->option_count > 1 ? "not ranked: the throughputs are of unlike kinds"
-                                                 : "there is one option only";
-    put_text(book, outputs->sheet, row, COLUMN_VALUE, why, TEXT_NOTE);
+  book->rows.cheapest = row;
+  if (ranking_may_rank(book->ranking))
     return;
-  }
-  const char *costs = outputs_all_options(outputs, book->rows.cost);
-  const char *formula =
-      arena_printf(book->arena, "=INDEX(%s,1,MATCH(MIN(%s),%s,0))",
-                   outputs_all_options(outputs, book->rows.options), costs, costs);
-  put_formula_text(book, outputs->sheet, row, COLUMN_VALUE, formula, cheapest_option(scenario)->id,
-                   formats_cell_text(&book->formats, CELL_TOTAL));
+  const char *why = ranking_why_nobody(book->ranking);
+  put_text(book, outputs->sheet, row, COLUMN_VALUE,
+           outputs->scenario->option_count > 1 ? arena_printf(book->arena, "not ranked: %s", why)
+                                               : why,
+           TEXT_NOTE);
 }
 
 // Names of its columns fit the calculation sheets': a period stands in the same one everywhere.
@@ -369,7 +393,7 @@ void write_outputs(struct book *book) {
                               .tokens = -1,
                               .interval = -1};
   book->outputs_table = outputs;
-  book->rows = (struct output_rows){.tco = -1, .cheapest = -1, .last_category = -1};
+  book->rows = (struct output_rows){.tco = -1, .why_not = -1, .last_category = -1};
   begin_sheet(book, book->outputs, "Outputs", NOTE_ROW + 1, COLUMN_LABEL + 1);
   book->rows.state = put_stamps(book, book->outputs, FIRST_STAMP_ROW);
   outputs->row = book->rows.state + 4;

@@ -11,6 +11,8 @@ struct share {
   bool named; // in the chart's legend
 };
 
+struct words;
+
 struct outputs {
   struct book *book;
   const struct scenario *scenario;
@@ -25,6 +27,7 @@ struct outputs {
   struct share *shares; // of the cost per token, by category
   int share_count;
   int *cash, *cumulative, *years;
+  struct words *words;           // NULL: there is no sentence
   int *crossing, *crossing_cost; // against the baseline
   int *points; // by option, for the chart: two rows of where the lines cross, one that says so
 };
@@ -39,6 +42,38 @@ const char *outputs_all_options(const struct outputs *outputs, int row);
 
 // The operating periods of the longest case of any option.
 int outputs_periods(const struct scenario *scenario);
+
+// A row's cell of an option, "D$7", and that of COLUMN_VALUE, "$D$7".
+const char *outputs_cell(const struct outputs *outputs, int row, size_t option);
+const char *outputs_fixed(const struct outputs *outputs, int row);
+
+// The next row with a text or a number in COLUMN_VALUE; returns that cell, "$D$7".
+const char *outputs_text(struct outputs *outputs, const char *label, const char *key,
+                         const char *formula, const char *value);
+const char *outputs_count(struct outputs *outputs, const char *label, const char *key,
+                          const char *formula, double value);
+
+// An option's value of an item in a period of the selected case, as a cell shows it; the item's unit.
+double outputs_value(const struct outputs *outputs, size_t option, const char *item, int period);
+const struct unit *outputs_unit(const struct outputs *outputs, const char *item);
+
+// As a spreadsheet's FIXED writes a number. Joined to a text without it, numbers show what rounding
+// leaves behind in some spreadsheets.
+const char *outputs_number(double value, int decimals, struct arena *arena);
+
+// Who is ranked and why the others are not, among the results; nothing of a single option.
+void write_ranked(struct outputs *outputs);
+
+// Who is the cheapest, live. Addresses are absolute.
+struct verdict {
+  int costs_row, flags_row; // of the ranked options' costs, of the cheapest's flags
+  const char *costs;        // those costs, a range in which the others are texts
+  const char *count;        // how many are the cheapest: 0 where fewer than two are ranked
+  const char *first;        // the first of them, from 1
+  const char *names;        // the answer in the selected case
+};
+
+void write_verdict(struct outputs *outputs, struct verdict *verdict);
 
 // When the cumulative costs cross the baseline's; after the periods' rows.
 void write_crossings(struct outputs *outputs);

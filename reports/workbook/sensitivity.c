@@ -447,13 +447,11 @@ static void set_widths(const struct writer *writer, size_t columns) {
 const struct sensitivity *sensitivity_shown(const struct book *book) {
   const struct scenario *scenario = book->scenario;
   const struct sensitivity *sensitivity =
-      sensitivity_of(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
+      sensitivity_ask(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
   if (!sensitivity)
     return NULL;
-  const struct option *option = &scenario->options[sensitivity->option];
-  const struct option *baseline = &scenario->options[scenario->baseline];
-  const bool comparable = option == baseline || ranking_compares(option, baseline);
-  return comparable && sensitivity->count && sensitivity->swings[0].effect > LEAST_EFFECT
+  return book->ranking->options[sensitivity->option].compared && sensitivity->count &&
+                 sensitivity->swings[0].effect > LEAST_EFFECT
              ? sensitivity
              : NULL;
 }

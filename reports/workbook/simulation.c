@@ -44,9 +44,7 @@ static const struct unit *unit_of(const struct writer *writer, const struct outc
 
 // A saving over an option of another kind of throughput means nothing.
 static bool is_shown(const struct writer *writer, const struct outcome *outcome) {
-  const struct scenario *scenario = writer->book->scenario;
-  return outcome->kind == OUTCOME_COST || ranking_compares(&scenario->options[outcome->option],
-                                                           &scenario->options[scenario->baseline]);
+  return outcome->kind == OUTCOME_COST || writer->book->ranking->options[outcome->option].compared;
 }
 
 static const char *id_of(const struct writer *writer, const struct outcome *outcome) {
@@ -200,7 +198,7 @@ static void write_costs(struct writer *writer) {
   book->simulation_rows.cost_p5 = writer->row;
   book->simulation_rows.cost_p95 = writer->row + SIMULATE_LEVELS - 1;
   write_percentiles(writer, OUTCOME_COST);
-  if (scenario->option_count < 2 || !may_rank(scenario)) {
+  if (!ranking_may_rank(book->ranking)) {
     writer->row++;
     return;
   }
@@ -222,9 +220,9 @@ static void write_savings(struct writer *writer) {
                 "saving");
   for (size_t o = 0; o < scenario->option_count; o++) {
     const int column = COLUMN_VALUE + (int)o;
-    if (o == scenario->baseline || !ranking_compares(&scenario->options[o], baseline))
+    if (o == scenario->baseline || !book->ranking->options[o].compared)
       continue;
-    const double saving = option_saving(scenario, &scenario->options[o], "cost_per_mtok");
+    const double saving = book->ranking->options[o].saving;
     put_formula(book, writer->sheet, writer->row, column,
                 arena_printf(book->arena, "=%s",
                              sheet_address(book, book->outputs->name, book->rows.saving, column,

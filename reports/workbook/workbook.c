@@ -76,7 +76,8 @@ static int plan(struct book *book) {
   }
   if (book->diagnostics->errors != errors)
     return -1;
-  return decisions_of(scenario, &book->decisions, arena, book->diagnostics);
+  book->ranking = ranking_of(scenario, arena);
+  return questions_answer(scenario, &book->answers, arena, book->diagnostics);
 }
 
 static time_t created(const struct scenario *scenario) {
@@ -122,7 +123,7 @@ static int add_sheets(struct book *book) {
     book->simulation_sheet = add_sheet(book, "Simulation");
   if (negotiation_shown(book))
     book->negotiation = add_sheet(book, "Negotiation");
-  if (book->decisions.count)
+  if (book->answers.count)
     book->decisions_sheet = add_sheet(book, "Decisions");
   book->evidence = add_sheet(book, "Evidence");
   book->checks = add_sheet(book, "Checks");

@@ -148,8 +148,8 @@ static void test_long_lines(void **state) {
     size_t length;
     const char *message;
   } cases[] = {
-      {CSV_LINE_BYTES - 2, NULL},
-      {CSV_LINE_BYTES - 1, "expected a line of at most 65536 bytes, found 65537"},
+      {MAX_CSV_LINE - 2, NULL},
+      {MAX_CSV_LINE - 1, "expected a line of at most 65536 bytes, found 65537"},
       {1 << 20, "expected a line of at most 65536 bytes, found 1048578"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -169,8 +169,8 @@ static void test_long_lines(void **state) {
 
 static void test_too_many_columns(void **state) {
   (void)state;
-  char text[2 * CSV_COLUMNS + 2];
-  for (int i = 0; i <= CSV_COLUMNS; i++)
+  char text[2 * MAX_CSV_COLUMNS + 2];
+  for (int i = 0; i <= MAX_CSV_COLUMNS; i++)
     memcpy(text + 2 * i, "a,", 2);
   text[sizeof text - 1] = '\0';
   struct fixture f;

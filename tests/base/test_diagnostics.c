@@ -1,6 +1,7 @@
 // Reading input files, and showing the user what is wrong with them: base/source.h and
 // base/diagnostics.h.
 #include "base/diagnostics.h"
+#include "base/source_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -84,7 +84,7 @@ static void test_noisy(void **state) {
 static void test_line(void **state) {
   (void)state;
   const double x[] = {4, 8, 12}, t[] = {10, 18, 28};
-  const struct line line = fit_line(x, t, 3);
+  const struct fitted_line line = fit_line(x, t, 3);
   expect_near(line.b, 2.25, 1e-12, "slope");
   expect_near(line.a, 2.0 / 3, 1e-12, "intercept");
   expect_near(line.error, sqrt(2.0 / 3), 1e-12, "deviation");
@@ -95,7 +95,7 @@ static void test_line(void **state) {
 static void test_line_of_two(void **state) {
   (void)state;
   const double x[] = {4, 8}, t[] = {9, 17};
-  const struct line line = fit_line(x, t, 2);
+  const struct fitted_line line = fit_line(x, t, 2);
   expect_near(line_at(&line, 32), 65, 1e-12, "extrapolated");
   assert_true(isnan(line_error_at(&line, 32)));
   // 32 is six steps beyond 8: 7 times the second point less 6 times the first.

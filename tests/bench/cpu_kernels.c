@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/cpu/backend.h"
 #include "kernels/cpu/dispatch.h"
 
 #define MOST_SAMPLES  200

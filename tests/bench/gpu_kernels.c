@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/installation.h"
+#include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/stage_times.h"
 #include "kernels/reference.h"
 #include "probe/measure/sampling.h"
@@ -146,7 +147,7 @@ struct variant {
   char words[256]; // why it is refused or wrong
   int rounds;      // that were timed
   double step_s[MOST_ROUNDS], share[MOST_ROUNDS];
-  struct gpu_stage_time stages[GPU_STAGES];
+  struct gpu_stage_time stages[MAX_GPU_STAGES];
   size_t stage_count;
 };
 

@@ -1,4 +1,4 @@
-// How fast draws are turned into costs: the compiled program beside the same formulas written out
+// How fast draws are turned into costs: the response beside the same formulas written out
 // by hand as one loop, and a whole simulation on one thread and on two.
 //
 //   simulation SCENARIO FOLDER     three options, h200, mi325x and b200, ranges as in
@@ -179,16 +179,16 @@ static struct drawn find_columns(const struct sampler *s, const double *all) {
       .engineers = {NULL, column(s, all, "mi325x.engineers"), NULL}};
 }
 
-// The program on draws first to first + count - 1, which are copied into its workspace.
-static void by_program(const struct sampler *sampler, double *workspace, const double *all,
-                       size_t first, size_t count, double *const *out) {
+// The response to draws first to first + count - 1, which are copied into its workspace.
+static void by_response(const struct sampler *sampler, double *workspace, const double *all,
+                        size_t first, size_t count, double *const *out) {
   for (size_t n = 0; n < count; n += VECTOR_BLOCK) {
     for (int v = 0; v < sampler->variable_count; v++)
-      memcpy(program_variable(sampler->program, workspace, v), all + (size_t)v * DRAWS + first + n,
+      memcpy(response_variable(workspace, v), all + (size_t)v * DRAWS + first + n,
              VECTOR_BLOCK * sizeof(double));
-    program_run(sampler->program, workspace);
+    response_run(sampler->response, workspace);
     for (size_t o = 0; o < OPTIONS; o++)
-      memcpy(out[o] + n, program_result(sampler->program, workspace, o, 0),
+      memcpy(out[o] + n, response_item(sampler->response, workspace, o, 0),
              VECTOR_BLOCK * sizeof(double));
   }
 }
@@ -213,24 +213,24 @@ static void compare_with_hand(const struct sampler *sampler, const double *all, 
   struct fixed x = read_fixed(sampler->scenario, 0), y = read_fixed(sampler->scenario, 1);
   struct fixed z = read_fixed(sampler->scenario, 2);
   struct drawn drawn = find_columns(sampler, all);
-  double *workspace = program_workspace_new(sampler->program);
-  double program_s = 1e9, hand_s = 1e9, worst = 0;
+  double *workspace = response_workspace_new(sampler->response);
+  double response_s = 1e9, hand_s = 1e9, worst = 0;
   // In turns, over draws that stay in the second-level cache.
   for (int round = 0; round < ROUNDS; round++) {
     double start = now();
-    by_program(sampler, workspace, all, 0, CHUNK, out);
+    by_response(sampler, workspace, all, 0, CHUNK, out);
     double middle = now();
     by_hand(&x, &y, &z, &drawn, CHUNK, hand[0], hand[1], hand[2]);
     hand_s = least(hand_s, now() - middle);
-    program_s = least(program_s, middle - start);
+    response_s = least(response_s, middle - start);
   }
   for (size_t o = 0; o < OPTIONS; o++)
     for (size_t i = 0; i < CHUNK; i++)
       worst = fmax(worst, fabs(hand[o][i] / out[o][i] - 1));
-  by_program(sampler, workspace, all, 0, DRAWS, out);
-  program_workspace_free(workspace);
-  printf("program_s_per_draw %.4g\nhand_s_per_draw %.4g\nworst_difference %.3g\nsteps %zu\n",
-         program_s / CHUNK, hand_s / CHUNK, worst, program_steps(sampler->program));
+  by_response(sampler, workspace, all, 0, DRAWS, out);
+  response_workspace_free(workspace);
+  printf("response_s_per_draw %.4g\nhand_s_per_draw %.4g\nworst_difference %.3g\nsteps %zu\n",
+         response_s / CHUNK, hand_s / CHUNK, worst, response_steps(sampler->response));
 }
 
 // Every scalar of every option, for the same formulas in another language.
@@ -269,10 +269,15 @@ int main(int argc, char **argv) {
   struct scenario_request request = {.path = argv[1], .data_directory = "data"};
   struct scenario *scenario = scenario_read(&request, &arena, &diagnostics);
   int item = scenario ? model_find(scenario->model, "cost_per_mtok") : -1;
-  const struct sampler *sampler =
-      scenario ? sampler_new(&(struct sampler_request){scenario, DRAW_SOBOL, 1, 1, &item, 1, NULL},
-                             &arena, &diagnostics)
-               : NULL;
+  const struct sampler *sampler = scenario
+                                      ? sampler_new(&(struct sampler_request){.scenario = scenario,
+                                                                              .method = DRAW_SOBOL,
+                                                                              .seed = 1,
+                                                                              .replicates = 1,
+                                                                              .items = &item,
+                                                                              .item_count = 1},
+                                                    &arena, &diagnostics)
+                                      : NULL;
   if (!sampler) {
     diagnostics_print(&diagnostics, stderr, false);
     return 2;

@@ -214,6 +214,33 @@ def check_table():
               abs(float(got['recomputed']) - value) <= 1e-4 * value, got)
 
 
+RULES_HEAD = 'id,claim,value,unit,verdict,source_title,as_of,relation,formula,tolerance,how\n'
+BAD_RULES = [  # relation, formula and tolerance; the column of the error, what it says
+    ('eqaul,1,', 14, "unknown relation 'eqaul'; did you mean 'equal'?"),
+    (',1,', 15, 'expected a relation beside this formula'),
+    ('equal,,', 20, "expected a formula beside 'equal'"),
+    ('equal,1,much', 22, "expected a number as tolerance, found 'much'"),
+    ('equal,2 *,', 23, 'expected a number'),
+    ('equal,"min(1, 2",', 29, "expected ',' or ')' at the end"),
+    ('equal,"round(1, 0) + [h200-sxm-141.memory]",', 35, "accelerators has no column 'memory'"),
+    ('equal,[h200-sxm-141.memory_gb,', 20, "expected '[' with a ']'"),
+    ('equal,1 + [mostly h200-sxm-141],', 24, 'is no reference'),
+    ('equal,1 + [claim 9],', 24, "there is no claim '9'"),
+    ('equal,2 * memory,', 24, "expected a [reference], found 'memory'"),
+    ('equal,sum(a),', 24, "expected a [reference]"),
+    ('equal,1 < 2,', 22, 'a rule cannot compare'),
+    ('same_text,memory_type,', 24, 'expected one [ACCELERATOR.COLUMN]'),
+]
+
+
+def check_bad_rules(path):
+    for rule, column, words in BAD_RULES:
+        path.write_text(f'{RULES_HEAD}1,x,2,GB,,p,,{rule},\n', encoding='utf-8')
+        done, _ = table_rows(path)
+        check(f'bad rule: {rule}', done.returncode == 2 and words in done.stderr
+              and f'{path}:2:{column}: ' in done.stderr, done.stderr)
+
+
 def check_table_follows_the_catalogue():
     """Other figures, other verdicts: nothing is the rule's own."""
     with tempfile.TemporaryDirectory() as folder:
@@ -233,11 +260,16 @@ def check_table_follows_the_catalogue():
         check('missing columns', done.returncode == 2 and "a column 'verdict'" in done.stderr,
               done.stderr)
         other = pathlib.Path(folder) / 'other.csv'
-        other.write_text('id,claim,value,unit,verdict,source_title,as_of\n'
-                         'mine,speed,2,x,,a page,\n', encoding='utf-8')
+        other.write_text(RULES_HEAD + 'mine,memory,2,x,,a page,,,,,\n'
+                         'own,memory,141,GB,,a page,,equal,[h200-sxm-141.memory_gb],,datasheet\n'
+                         'new,memory,1,GB,,a page,,equal,[h900.memory_gb],,datasheet\n',
+                         encoding='utf-8')
         done, rows = table_rows(other)
         check('a claim without a rule', done.returncode == 0 and
               rows['mine']['verdict'] == 'cannot be recomputed', rows)
+        check('a rule of one\'s own', rows['own']['verdict'] == 'holds', rows)
+        check('not in the catalogue', rows['new']['how'] == 'not in the catalogue: datasheet', rows)
+        check_bad_rules(other)
     for arguments in (['audit'], ['audit', 'a.ini', 'b.ini'],
                       ['audit', 'a.ini', '--table', 'data/claims.csv'],
                       ['audit', '--table', 'nothing.csv']):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Gives the program what it must refuse, and what looks odd but is right; checks what it says.
 
-    check_bad_input.py [full] [NAME...]     every case, or those whose name contains a NAME
+    check_bad_input.py [NAME...]     every case, or those whose name contains a NAME
 
 A case marks the places of its errors in its own text with MARK. Each must be reported once with
 file, line and column, its message, the line and a caret; nothing else may be reported. Every case
@@ -691,7 +691,7 @@ def in_folder(test):
 
 
 def main():
-    wanted = [argument for argument in sys.argv[1:] if argument != "full"]
+    wanted = sys.argv[1:]
     count = Count()
     for name, test in every_test():
         if not wanted or any(word in name for word in wanted):

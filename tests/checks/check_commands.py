@@ -139,7 +139,6 @@ def check_unknown_names(folder):
             (('explain', golden, 'h200.cash@4'), '0 to 3'),
             (('explain', golden, 'h200.cash@x'), '0 to 3'),
             (('explain', golden, 'h200.tco@1'), 'no periods'),
-            (('explain', golden, 'h200.tco', '--format', 'csv'), 'json'),
             (('catalog', 'price'), "'prices'"),
             (('catalog', 'prices', '--where', 'acelerator=x'), "'accelerator'"),
             (('catalog', 'prices', '--where', 'x'), 'COLUMN=VALUE'),
@@ -228,6 +227,50 @@ def check_golden_json(folder):
     equal((result['mixed'], 'mixed_reason' in result), (False, False), 'mixed')
 
 
+# What a program that reads compare's JSON may rely on: schema 1.
+PUBLISHED = {
+    (): {'schema', 'scenario', 'units', 'options', 'baseline', 'saving', 'saving_levelised', 'difference', 'mixed',
+         'warnings'},
+    ('scenario',): {'title', 'horizon', 'sha256', 'case', 'date', 'currency'},
+    ('options', 0): {'id', 'accelerator', 'grade', 'grades', 'workload', 'items', 'inputs', 'decode_only',
+                     'not_included', 'warnings'},
+    ('options', 0, 'grades'): {'throughput', 'power', 'price'},
+    ('options', 0, 'inputs', 'wacc'): {'value', 'unit', 'source', 'date', 'grade'},
+    ('difference',): {'units', 'options'},
+    ('difference', 'options', 'mi325x'): {'dearer_purchase', 'extra_outlay', 'saved', 'npv_saved', 'payback',
+                                          'discounted_payback', 'irr'},
+}
+
+
+def check_published_keys(folder):
+    for path in (folder.golden, ROOT / 'examples' / 'mi325x-vs-h200.ini'):
+        result = run_json('compare', path)
+        equal(result['schema'], 1, 'schema')
+        for way, keys in PUBLISHED.items():
+            there = result
+            for key in way:
+                there = there[key]
+            equal(keys - set(there), set(), f'{path.name}: keys gone from {way}')
+
+
+def check_every_format(folder):
+    """Every command that answers has three faces, and each of them says something."""
+    examples = ROOT / 'examples'
+    for arguments in (('compare', folder.golden), ('finance', folder.golden), ('diff', folder.golden, EXAMPLES[0]),
+                      ('explain', folder.golden, 'h200.tco'), ('sensitivity', folder.golden),
+                      ('sensitivity', folder.golden, '--grid', 'wacc=6:10:2 %/yr,pue=1.1:1.3:0.1'),
+                      ('simulate', examples / 'uncertainty.ini', '--draws', '256'),
+                      ('solve', examples / 'mi325x-vs-h200.ini', '--option', 'mi325x', '--for', 'discount', '--saving', '20 %'),
+                      ('fit', examples / 'interactive.ini'), ('rent', examples / 'rent-or-own.ini'),
+                      ('audit', examples / 'claims' / 'mi350x-2.4.ini'),
+                      ('route', examples / 'portfolio.ini'), ('wait', examples / 'wait.ini'), ('catalog', 'prices')):
+        table = run(*arguments, '-q').stdout
+        rows, document = run_csv(*arguments), run_json(*arguments)
+        sentence = document['answer'] if 'answer' in document else document['answers'][0]['answer']
+        expect(rows and len(rows[0]) > 2, f'{arguments[0]}: no CSV')
+        expect(sentence and ' '.join(sentence.split()) in ' '.join(table.split()), f'{arguments[0]}: {sentence!r} is not shown')
+
+
 def check_json_shape(folder):
     for path in (folder.golden, *EXAMPLES):
         result = run_json('compare', path)
@@ -288,11 +331,13 @@ def check_csv(folder):
                     equal(found[option['id'], name, str(period)], wanted, f"{option['id']}.{name}@{period}")
             for name, figure in option['inputs'].items():
                 equal(found[option['id'], name, ''], figure['value'], f"{option['id']}.{name}")
-        tail = rows[len(rows) - 2 * len(result['saving']):]
-        equal({(r['option'], r['item']) for r in tail},
-              {(o, s) for o in result['saving'] for s in ('saving', 'saving_levelised')}, 'saving rows')
-        for option, saving in result['saving'].items():
-            equal(found[option, 'saving', ''], saving, f'saving of {option}')
+        results = {row[:2]: value for row, value in found.items()
+                   if row[1] in ('saving', 'saving_levelised', 'ranked', 'cheapest')}
+        ids = [option['id'] for option in result['options']]
+        equal(results, {**{(o, s): result[s][o] for s in ('saving', 'saving_levelised')
+                           for o in result['saving']},
+                        **{(o, 'ranked'): float(o not in result['not_ranked']) for o in ids},
+                        **{(o, 'cheapest'): float(o in result['cheapest']) for o in ids}}, 'results')
 
 
 def check_csv_guard(folder):
@@ -435,7 +480,7 @@ def check_explain_text(folder):
 
 def check_explain_series(folder):
     text = run('explain', folder.golden, 'mi325x.cash', '-q').stdout
-    equal(re.findall(r'^period (\d) +([0-9,]+)  USD$', text, re.M),
+    equal(re.findall(r'^(\d) +([0-9,]+)$', text, re.M),
           [('0', '24,533,600'), ('1', '2,452,384'), ('2', '2,452,384'), ('3', '2,452,384')], 'one line per period')
     step = run_json('explain', folder.golden, 'mi325x.cumulative_cash@2')
     equal(step['period'], 2, 'period')
@@ -477,7 +522,7 @@ def check_diff(folder):
     close(result['change'], result['b'] / result['a'] - 1, 'change', 1e-12)
     text = run('diff', folder.golden, other, '-q').stdout
     for pattern in (r'^electricity_price +all options  0\.08 USD/kWh  +0\.1 USD/kWh$',
-                    r'^discount +mi325x +14 % +22 %$', r'^  all of them together +USD/Mtok +0\.\d{4} +-\d'):
+                    r'^discount +mi325x +14 % +22 %$', r'^all of them together +USD/Mtok +0\.\d{4} +-\d'):
         expect(re.search(pattern, text, re.M), f'{pattern} is not in\n{text}')
     narrow(text)
     dear = run_json('diff', folder.golden, other, '--case', 'dear')['inputs']
@@ -505,13 +550,16 @@ def check_diff_of_unlike(folder):
 
 def check_diff_csv(folder):
     rows = run_csv('diff', folder.golden, folder.with_options(2))
-    equal({r['kind'] for r in rows}, {'only_a', 'only_b'}, 'kinds')
+    equal({(r['table'], r['row'], r['value']) for r in rows if r['table'] == 'facts'},
+          {('facts', 'only_a', 'h200, mi325x'), ('facts', 'only_b', 'candidate_0, candidate_1')}, 'options')
     other = folder.write('csv.ini', GOLDEN.replace('wacc = 8', 'wacc = 9').replace('pue = 1.25', 'pue = 1.3'))
     rows = run_csv('diff', folder.golden, other)
-    equal({r['kind'] for r in rows}, {'input', 'result', 'alone', 'together'}, 'kinds')
-    for row in rows:
-        a, b, change = (float(row[key]) for key in ('a', 'b', 'change'))
-        close(change, b / a - 1 if a != b else 0, f'change of {row["name"]}')
+    equal({r['table'] for r in rows}, {'inputs', 'h200', 'h200.alone', 'mi325x', 'mi325x.alone'}, 'tables')
+    found = {(r['table'], r['row'], r['column']): r for r in rows}
+    equal(found['inputs', 'h200.wacc', 'b.value']['value'], '9', 'an input')
+    for table, row in {(r['table'], r['row']) for r in rows if '.alone' not in r['table'] and r['table'] != 'inputs'}:
+        a, b, change = (float(found[table, row, column]['value']) for column in ('a', 'b', 'change'))
+        close(change, b / a - 1 if a != b else 0, f'change of {row}')
 
 
 def narrow(text):
@@ -565,7 +613,7 @@ def check_catalog(folder):
     rows = run_csv('catalog', 'accelerators', '--where', 'id=h200-sxm-141')
     equal([row['id'] for row in rows], ['h200-sxm-141'], 'a row by its id')
     found = run_json('catalog', 'accelerators', '--where', 'id=h200-sxm-141')
-    equal([row['id'] for row in found], ['h200-sxm-141'], 'the same in JSON')
+    equal([row['id'] for row in found['rows']], ['h200-sxm-141'], 'the same in JSON')
     done = run('catalog', 'accelerators', '--where', 'id=h200-sxm-141', '--data', ROOT / 'data')
     expect(done.returncode == 0 and 'h200-sxm-141' in done.stdout, 'the same as a table')
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What fits where, rent or own, and the refusal of unlike comparisons, as their users run them.
 
-    check_fit.py [full]
+    check_fit.py
 
 Memory is computed again from the catalogue's own columns; a break-even that rent names must be one
 when it is typed in; every key that makes throughputs incomparable is refused, or stamped on every
@@ -18,7 +18,6 @@ import zipfile
 
 from support.program import BAD_INPUT, Count, DONE, NO, ROOT, near, run, run_json
 
-FULL = sys.argv[1:] == ['full']
 RENT, RATE, SPLIT = (f'examples/{name}.ini' for name in
                      ('rent-or-own', 'interactive', 'input-output'))
 BITS = {'fp32': 32, 'bf16': 16, 'fp8': 8, 'mxfp4': 4.25, 'fp4': 4.5, 'int4': 4.125}

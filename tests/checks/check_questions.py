@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Questions asked of the engine (sensitivity, solve) against the engine's plain answers.
 
-    check_questions.py [full]
+    check_questions.py
 
 Whatever a tornado, a grid or a root finder says must be what `compare --set` says when the input is
 typed in. PERTOKEN names the program.
@@ -15,9 +15,8 @@ import tempfile
 import unicodedata
 
 from support import program
-from support.program import Count, DONE, NO, ROOT, near, run_json
+from support.program import Count, DEEP, DONE, NO, ROOT, near, run_json
 
-FULL = sys.argv[1:] == ['full']
 MAIN = 'examples/mi325x-vs-h200.ini'
 SCENARIOS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / 'examples').glob('*.ini'))
 count = Count()
@@ -45,11 +44,11 @@ def typed(name, value, unit):
 
 
 def check_tornado(scenario):
-    """Every end of every swing, typed in by hand; all in full mode, else the first eight."""
+    """Every end of every swing, typed in by hand; all where all is wanted, else the first eight."""
     tornado = answer('sensitivity', scenario)
     effects = [swing['effect'] for swing in tornado['swings']]
     check(f'{scenario}: sorted', effects == sorted(effects, reverse=True), effects)
-    for swing in tornado['swings'][:None if FULL else 8]:
+    for swing in tornado['swings'][:None if DEEP else 8]:
         for end in ('low', 'high'):
             value = swing[end]['value']
             costs = costs_with(scenario, **typed(swing['input'], value, swing['unit']))
@@ -187,7 +186,7 @@ def check_single_option():
 
 
 def main():
-    for scenario in SCENARIOS if FULL else [MAIN]:
+    for scenario in SCENARIOS if DEEP else [MAIN]:
         check_tornado(scenario)
     check_grid()
     for row in ROOTS:

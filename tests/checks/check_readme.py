@@ -117,7 +117,7 @@ def main():
     count, words = Count(), sys.argv[1:]
 
     def test(name, *check):
-        if all(word in name for word in words if word != 'full'):
+        if all(word in name for word in words):
             count.test(name, *check)
 
     for page in PAGES:

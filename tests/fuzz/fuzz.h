@@ -4,6 +4,7 @@
 #define PERTOKEN_FUZZ_H
 
 #include "base/diagnostics.h"
+#include "base/source_file.h"
 
 #include <stddef.h>
 #include <stdint.h>

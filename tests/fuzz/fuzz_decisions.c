@@ -7,38 +7,38 @@
 #include <math.h>
 
 // A cell is words, a number or nothing.
-static void check_table(const struct decision_table *table) {
+static void check_table(const struct answer_table *table) {
   assert(table->column_count > 0);
   for (size_t i = 0; i < table->row_count * table->column_count; i++)
     assert(table->cells[i].text || !isinf(table->cells[i].value));
 }
 
-static void check_decisions(const struct decisions *decisions) {
-  for (size_t i = 0; i < decisions->count; i++) {
-    const struct decision *decision = &decisions->list[i];
-    assert(*decision->kind && *decision->title && *decision->answer);
-    for (size_t t = 0; t < decision->table_count; t++)
-      check_table(&decision->tables[t]);
+static void check_answers(const struct answers *answers) {
+  for (size_t i = 0; i < answers->count; i++) {
+    const struct answer *answer = &answers->list[i];
+    assert(*answer->kind && *answer->title && *answer->sentence);
+    for (size_t t = 0; t < answer->table_count; t++)
+      check_table(&answer->tables[t]);
   }
 }
 
-static void decide(struct fuzz *fuzz, const char *path) {
+static void ask(struct fuzz *fuzz, const char *path) {
   const struct scenario_request request = {.path = path, .data_directory = "build/fuzz/data"};
   const struct scenario *scenario = scenario_read(&request, &fuzz->arena, &fuzz->diagnostics);
   if (!scenario)
     return;
-  struct decisions decisions = {0};
-  const int failed = decisions_of(scenario, &decisions, &fuzz->arena, &fuzz->diagnostics);
+  struct answers answers = {0};
+  const int failed = questions_answer(scenario, &answers, &fuzz->arena, &fuzz->diagnostics);
   assert((failed != 0) == (fuzz->diagnostics.errors > 0));
   if (failed)
     return;
-  check_decisions(&decisions);
+  check_answers(&answers);
   struct fuzz_file file = fuzz_file(&fuzz->arena);
   for (enum output_format format = FORMAT_TABLE; format <= FORMAT_JSON; format++)
-    decisions_print(scenario, &decisions, format, file.stream, &fuzz->arena);
+    answers_print(scenario, &answers, format, file.stream, &fuzz->arena);
   fuzz_file_close(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  return fuzz_a_file(data, size, decide);
+  return fuzz_a_file(data, size, ask);
 }

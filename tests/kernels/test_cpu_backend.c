@@ -1,5 +1,7 @@
 // The CPU backend against the oracle: every instruction set that this machine has, every mix of
 // types, and shapes that fit no vector.
+// Deep: two contexts for each mix and batch rather than one.
+// Seconds: 6
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cpu/backend.h"
 #include "kernels/cpu/dispatch.h"
 #include "kernels/reference.h"
+#include "tests/support/depth.h"
 
 #define MOST_BATCH 17
 #define MOST_VOCAB 1003
@@ -89,6 +93,7 @@ static void check_request(const struct decode_request *request, enum cpu_isa isa
 
 static void check_isa(enum cpu_isa isa) {
   static const int batches[] = {1, 2, 3, 5, 11, 16, 17, 4}, contexts[] = {1, 2, 37, 130};
+  const size_t pairs = depth_is_full() ? 2 : 1; // of four, in turn
   if (!cpu_has(isa)) {
     print_message("this machine has no %s\n", isa_names[isa]);
     skip();
@@ -96,7 +101,7 @@ static void check_isa(enum cpu_isa isa) {
   cpu_force_isa(isa);
   for (size_t m = 0; m < MIXES; m++)
     for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b++)
-      for (size_t c = m + b; c < m + b + 2; c++) { // every other pair, in turn
+      for (size_t c = m + b; c < m + b + pairs; c++) {
         struct decode_request request =
             request_of(&mixes[m], batches[b], contexts[2 * c % 4 + m % 2], 1 + (int)b % 2);
         check_request(&request, isa);

@@ -1,5 +1,6 @@
 // How the GPU's memory is filled, and attention over what the cache then holds, by themselves, run
 // by the host emulator: weights and cache bit for bit the host's, outputs the oracle's.
+// Deep: on all emulators, and as nvcc's PTX.
 #include "tests/support/emulated.h"
 
 #include <math.h>

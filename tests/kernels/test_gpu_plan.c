@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cpu/backend.h"
+#include "kernels/gpu/host/launches.h"
 #include "kernels/gpu/host/plan.h"
 
 // Units, width of a warp and shared memory of a block (CUDA C++ Programming Guide; AMD's CDNA 3
@@ -632,15 +634,15 @@ static void test_refusals(void **state) {
   REFUSED(types.weights, ELEMENT_INT8, "weights in bf16 or e4m3");
   REFUSED(types.weights, ELEMENT_F32, "weights in bf16 or e4m3");
   REFUSED(types.activations, ELEMENT_F32, "activations in bf16");
-  REFUSED(types.activations, ELEMENT_E4M3, "beside such weights");
+  REFUSED(types.activations, ELEMENT_E4M3, "with e4m3 weights");
   REFUSED(types.kv, ELEMENT_INT8, "KV cache");
   REFUSED(types.head, ELEMENT_E4M3, "head");
   REFUSED(types.accumulation, ELEMENT_BF16, "accumulate");
   REFUSED(shape.experts, 8, "mixtures of experts");
-  REFUSED(shape.head_dim, 41, "even number");
-  REFUSED(shape.head_dim, 258, "up to 256");
-  REFUSED(shape.kv_heads, 4, "no multiple of the kv heads");
-  REFUSED(shape.kv_heads, 0, "no multiple of the kv heads");
+  REFUSED(shape.head_dim, 41, "even head_dim");
+  REFUSED(shape.head_dim, 258, "at most 256");
+  REFUSED(shape.kv_heads, 4, "not a multiple of the KV heads");
+  REFUSED(shape.kv_heads, 0, "not a multiple of the KV heads");
   REFUSED(shape.hidden, 65537, "wider or deeper");
   REFUSED(shape.layers, 0, "wider or deeper");
   REFUSED(shape.rope_theta, 0, "theta");
@@ -678,10 +680,10 @@ static void test_devices_refused(void **state) {
   expect_refused(&request, &device, "warp");
   device = h200_wgmma;
   device.wgmma = false;
-  expect_refused(&request, &device, "matrix=wgmma is for sm_90");
+  expect_refused(&request, &device, "matrix=wgmma needs sm_90");
   device.wgmma = true;
   device.shared_bytes = 65536;
-  expect_refused(&request, &device, "products take more shared memory");
+  expect_refused(&request, &device, "products need more shared memory");
   device = h200;
   device.shared_bytes = 8192;
   expect_refused(&request, &device, "attention with heads this wide");
@@ -695,11 +697,11 @@ static void test_devices_refused(void **state) {
   expect_refused(&request, &device, "needs cooperative launches");
   device.cooperative = true;
   request.batch = 5;
-  expect_refused(&request, &device, "step=persistent takes one device, batch 1");
+  expect_refused(&request, &device, "step=persistent needs one device, batch 1");
   request.batch = 1;
   assert_true(plan_of(&request, &device).persistent);
   request.ranks = 2;
-  expect_refused(&request, &device, "step=persistent takes one device, batch 1");
+  expect_refused(&request, &device, "step=persistent needs one device, batch 1");
 }
 
 static void test_overflow(void **state) {
@@ -707,7 +709,7 @@ static void test_overflow(void **state) {
   const struct decode_shape vast = {4096,    65536, 32768, 32768, 2, 65536,
                                     1 << 24, 1e-5f, 1e4f,  0,     0};
   struct decode_request request = request_of(&vast, &mixes[0], 128, (1 << 24) - 1); // keys: 2^65
-  expect_refused(&request, &h200, "larger than memory can be");
+  expect_refused(&request, &h200, "larger than any memory");
   request.context = 1; // large, but no overflow: memory is asked for by others
   plan_of(&request, &h200);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/gpu/host/launches.h"
 #include "kernels/gpu/host/plan.h"
 
 static const struct decode_request llama_8b = {

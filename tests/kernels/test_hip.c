@@ -1,6 +1,8 @@
-// The HIP plugin as it is built, on a HIP runtime of the tests' own (tests/stand_ins/hip/fake_hip.c): its
-// host side runs whole, its code objects are loaded and searched, and what its launches compute
-// comes from the host emulator and is held against the oracle.
+// The HIP plugin as it is built, on a HIP runtime of the tests' own (tests/stand_ins/hip): its host
+// side runs whole, its code objects are loaded and searched, and what its launches compute comes
+// from the host emulator and is held against the oracle.
+// Deep only: the plugin holds every AMD GPU's machine code, which takes minutes to compile.
+// Seconds: 12
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -378,7 +380,7 @@ static void no_cooperative_launches(void **unused) {
     assert_null(hip.backend->create(0, &request, &status));
     assert_int_equal(status, DECODE_UNSUPPORTED);
     expect_words("needs cooperative launches");
-    expect_words("leave it out, and the step is a graph");
+    expect_words("leave it out for a graph of launches");
     assert_int_equal(hip.alive(), 0);
     unsetenv("PERTOKEN_GPU_TUNING");
     check_steps(&request, logits);
@@ -550,7 +552,7 @@ static void libraries(void **unused) {
   static const struct {
     const char *file, *expected;
   } cases[] = {{"nothing.so", "PERTOKEN_HIP_LIBRARY: "},
-               {"fake_hip_missing.so", "no hipGraphLaunch; install ROCm"},
+               {"fake_hip_missing.so", "lacks hipGraphLaunch; install ROCm"},
                {"fake_hip_old.so", ", gfx942"}};
   const char *path = getenv("PERTOKEN_HIP_LIBRARY");
   const int folder = (int)(strrchr(path, '/') - path);
@@ -585,7 +587,7 @@ static void old_library(void **unused) {
   assert_non_null(program);
   output[fread(output, 1, sizeof output - 1, program)] = 0;
   assert_true(pclose(program) != 0);
-  if (!strstr(output, "hipModuleLaunchCooperativeKernel) does not have here"))
+  if (!strstr(output, "HIP with hipModuleLaunchCooperativeKernel)"))
     fail_msg("'%s'", output);
 }
 
@@ -596,8 +598,8 @@ static void collective_libraries(void **unused) {
   static const struct {
     const char *file, *expected;
   } cases[] = {{"nothing.so", "PERTOKEN_RCCL_LIBRARY: "},
-               {"fake_hip_old.so", "this RCCL has no ncclGetVersion; install rccl"},
-               {NULL, "through RCCL, and librccl.so.1 is not there; install rccl"}};
+               {"fake_hip_old.so", "this RCCL lacks ncclGetVersion; install rccl"},
+               {NULL, "need RCCL, and librccl.so.1 was not found; install rccl"}};
   char records[] = "/tmp/pertoken-XXXXXX";
   assert_non_null(mkdtemp(records));
   const char *path = getenv("PERTOKEN_RCCL_LIBRARY");
@@ -651,7 +653,7 @@ static void found_under_rocm(void **unused) {
   assert_non_null(program);
   output[fread(output, 1, sizeof output - 1, program)] = 0;
   assert_int_equal(pclose(program), 3 << 8);
-  if (!strstr(output, "this RCCL has no ncclGetVersion"))
+  if (!strstr(output, "this RCCL lacks ncclGetVersion"))
     fail_msg("the RCCL beside HIP is not found: '%s'", output);
 }
 

@@ -1,7 +1,8 @@
-// The interpreter of nvcc's PTX (tests/stand_ins/ptx): what instructions make of numbers whose result is
-// known, that it finds what it promises to find, and whole steps of the GPU's kernels as they were
-// compiled for each architecture, against the oracle. More of them by themselves are run by the
-// suites of tests/support/emulated.h.
+// The interpreter of nvcc's PTX (tests/stand_ins/ptx): what instructions make of numbers whose
+// result is known, that it finds what it promises to find, and whole steps of the GPU's kernels as
+// they were compiled for each architecture, against the oracle. More of them by themselves are run
+// by the suites of tests/support/emulated.h.
+// Deep: all that needs what nvcc makes of the kernels.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,15 +18,9 @@
 
 #include "kernels/reference.h"
 #include "tests/stand_ins/emulator/launch.h"
+#include "tests/support/depth.h"
 #include "tests/support/fixture.h"
 #include "tests/support/library.h"
-
-// The address sanitizer makes everything several times as slow.
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 enum { THREADS = 128, SHARED = 16384 };
 
@@ -405,9 +400,16 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(instructions_are_the_documents),
       cmocka_unit_test(what_is_undefined_is_found),
+  };
+  const struct CMUnitTest deep[] = {
       cmocka_unit_test(whole_steps_are_the_oracles),
       cmocka_unit_test(calibration_runs),
       cmocka_unit_test(altered_kernels_are_noticed),
   };
-  return cmocka_run_group_tests(tests, load, unload);
+  if (load(NULL)) {
+    return 1;
+  }
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  failed += depth_is_full() ? cmocka_run_group_tests(deep, NULL, NULL) : 0;
+  return unload(NULL) + failed;
 }

@@ -1,5 +1,7 @@
 // A model on several devices (tensor parallel), run by the host emulator: steps against the oracle
 // at shapes that fit no tile, and what ends when one of the devices does.
+// Deep: every mix on every number of ranks by vectors and by matrices.
+// Seconds: 6
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/crew.h"
 #include "kernels/reference.h"
 #include "kernels/share.h"
+#include "tests/support/depth.h"
 #include "tests/support/library.h"
 
 enum { MOST_BATCH = 5, VOCAB = 204, PATIENCE_S = 120 };
@@ -151,7 +155,7 @@ static void check_steps(const struct plugin *plugin, const struct decode_request
   reference_destroy(reference);
 }
 
-// By vectors and by matrices, on each kind of emulator in turn.
+// By vectors and by matrices, on each kind of emulator in turn; where not all is wanted every other.
 static void steps_are_the_oracles(void **unused) {
   static const int batches[] = {1, 3, MOST_BATCH}, ranks[] = {2, 4};
   const struct decode_shape *const shapes[] = {&odd, &few_kv_heads};
@@ -160,6 +164,8 @@ static void steps_are_the_oracles(void **unused) {
   for (size_t m = 0; m < MIXES; m++)
     for (size_t r = 0; r < 2; r++)
       for (size_t b = 0; b < 2; b++, turn++) {
+        if (!depth_is_full() && (m + r + b) % 2)
+          continue;
         const struct decode_request request =
             request_of(shapes[(turn + m) % 2], &mixes[m], batches[(turn + m) % 3], ranks[r]);
         check_steps(&plugins[(turn + r) % PLUGINS], &request, ranks[r], 1 + (int)b);
@@ -307,7 +313,7 @@ static void refused_in_words(void **unused) {
   }
   struct decode_request request = request_of(&tiny, &mixes[0], 1, 2);
   request.devices = twice;
-  expect_refused(&request, DECODE_UNSUPPORTED, "one rank's share, and no more");
+  expect_refused(&request, DECODE_UNSUPPORTED, "each rank needs a device of its own");
   request.devices = absent;
   expect_refused(&request, DECODE_NO_DEVICE, "no device 4");
   setenv("EMULATOR_FAIL_JOIN", "1", 1);
@@ -321,7 +327,7 @@ static void no_cpu_is_a_rank(void **unused) {
   const struct decode_request request = request_of(&tiny, &mixes[0], 1, 2);
   (void)unused;
   assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);
-  assert_non_null(strstr(cpu_backend.error(), "tensor parallel is of GPUs"));
+  assert_non_null(strstr(cpu_backend.error(), "only GPUs do tensor parallelism"));
   assert_null(cpu_backend.all_reduce);
 }
 

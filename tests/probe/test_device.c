@@ -1,4 +1,5 @@
 // Backends from plugins: which are taken, which are left out and why, and devices by their names.
+#include "kernels/cpu/backend.h"
 #include "tests/support/fixture.h"
 
 #include "base/installation.h"
@@ -38,10 +39,11 @@ static void test_plugins(void **state) {
   assert_null(backends[3]);
   assert_int_equal(fixture.diagnostics.errors, 0);
   assert_int_equal(fixture.diagnostics.count, 4);
-  assert_int_equal(warnings_with(&fixture.diagnostics, "empty.so is left out: it is no backend"),
+  assert_int_equal(warnings_with(&fixture.diagnostics, "empty.so is ignored: it is not a backend"),
                    1);
-  assert_int_equal(warnings_with(&fixture.diagnostics, "old.so is left out: it is of another"), 1);
-  assert_int_equal(warnings_with(&fixture.diagnostics, "twice.so is left out: it repeats"), 1);
+  assert_int_equal(warnings_with(&fixture.diagnostics, "old.so is ignored: it belongs to another"),
+                   1);
+  assert_int_equal(warnings_with(&fixture.diagnostics, "twice.so is ignored: it has the name"), 1);
   assert_int_equal(warnings_with(&fixture.diagnostics, "text.so: "), 1);
   fixture_end(&fixture);
 }

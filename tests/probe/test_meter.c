@@ -1,4 +1,5 @@
 // Meters and energy windows, driven by a fake powercap tree and a fake clock.
+#include "probe/meters/kinds.h"
 #include "tests/support/fixture.h"
 
 #include "probe/measure/energy.h"
@@ -135,7 +136,7 @@ static void test_unread_for_too_long(void **state) {
   assert_int_equal(open_powercap(&machine, &meter), METER_OK);
   machine.now_s += 1.5;
   assert_int_equal(meter_read(&meter, &reading), METER_LOST);
-  expect_text(meter.why, "may have passed its end unseen");
+  expect_text(meter.why, "may have wrapped unnoticed");
   assert_int_equal(meter_read(&meter, &reading), METER_LOST);
   meter_close(&meter);
   end(&machine);

@@ -7,6 +7,7 @@
 #include "probe/measure/energy_watch.h"
 #include "probe/measure/meter_set.h"
 #include "probe/meters/amd.h"
+#include "probe/meters/kinds.h"
 #include "probe/meters/telemetry.h"
 
 #include <math.h>
@@ -123,9 +124,9 @@ static void test_accumulator(void **state) {
     const char *name;
   } cases[] = {
       {"libamd_smi.so", &meter_amdsmi,
-       "amd-smi, 1 socket: energy accumulator, beside it current socket power"},
+       "amd-smi, 1 socket: energy accumulator and current socket power"},
       {"librocm_smi64.so", &meter_rocmsmi,
-       "rocm-smi, 1 socket: energy accumulator, beside it current socket power"},
+       "rocm-smi, 1 socket: energy accumulator and current socket power"},
   };
   for (size_t i = 0; i < 2; i++) {
     struct machine machine;
@@ -227,15 +228,15 @@ static void test_silent_partition(void **state) {
     }
     machine.amd->list[0].energy = 1;
     assert_int_equal(open_kind(&machine, &meter_amdsmi, &meter, last, 1), METER_OK);
-    expect_text(meter.name, "energy accumulator, beside it current socket power; the watts of a "
+    expect_text(meter.name, "energy accumulator and current socket power; the watts of a "
                             "socket, shared by its 2 partitions");
     struct meter_reading reading;
     assert_int_equal(meter_read(&meter, &reading), METER_OK);
     expect_near(reading.watts, 700, 1e-12, "the socket's");
     meter_close(&meter);
     assert_int_equal(open_kind(&machine, &meter_amdsmi, &meter, alone, 1), METER_ABSENT);
-    expect_text(meter.name, fails ? "amd-smi: failed (2)"
-                                  : "0000:c5:00.0 gives neither its energy nor its power");
+    expect_text(meter.name,
+                fails ? "amd-smi: failed (2)" : "0000:c5:00.0 reports neither energy nor power");
     end(&machine);
   }
 }
@@ -294,10 +295,10 @@ static void test_second_dies(void **state) {
     const char *note;
     double power_w;
   } cases[] = {
-      {{"0000:c6:00.0"}, 1, "0000:c6:00.0 is a second die: its first, 0000:c1:00.0, counts", 500},
-      {{"0000:c1:00.0"}, 1, "both dies of the module, whichever works", 500},
-      {{"0000:ce:00.0"}, 1, "its first, 0000:c9:00.0, counts for both", 500},
-      {{"0000:c1:00.0", "0000:c6:00.0"}, 2, "its first, 0000:c1:00.0, counts", 500},
+      {{"0000:c6:00.0"}, 1, "0000:c6:00.0 is a second die: the first, 0000:c1:00.0, counts", 500},
+      {{"0000:c1:00.0"}, 1, "both dies of the module, whichever is busy", 500},
+      {{"0000:ce:00.0"}, 1, "the first, 0000:c9:00.0, counts for both", 500},
+      {{"0000:c1:00.0", "0000:c6:00.0"}, 2, "the first, 0000:c1:00.0, counts", 500},
       {{"0000:c1:00.0", "0000:c6:00.0", "0000:c9:00.0", "0000:ce:00.0"}, 4, ", 2 sockets: ", 1000},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -324,7 +325,7 @@ static void test_second_die_without_first(void **state) {
   start(&machine);
   machine.amd->list[0].energy = 0;
   assert_int_equal(open_kind(&machine, &meter_amdsmi, &meter, first, 1), METER_ABSENT);
-  expect_text(meter.name, "reads 0 as a second die does, and no first die stands before it");
+  expect_text(meter.name, "reads 0, as a second die does, but no first die precedes it");
   end(&machine);
 }
 
@@ -372,7 +373,7 @@ static void test_power_calls(void **state) {
   machine.amd->list[0].current_w = UNTOLD;
   machine.amd->list[0].average_w = 480;
   assert_int_equal(open_kind(&machine, &meter_rocmsmi, &meter, first, 1), METER_OK);
-  expect_text(meter.name, "beside it average socket power");
+  expect_text(meter.name, "and average socket power");
   assert_int_equal(meter_read(&meter, &reading), METER_OK);
   expect_near(reading.watts, 480, 1e-12, "microwatts");
   meter_close(&meter);
@@ -462,7 +463,7 @@ static void test_hwmon(void **state) {
   put(&machine, "0000:03:00.0/hwmon/hwmon5/power1_input", "260000000\n");
   put(&machine, "0000:03:00.0/hwmon/hwmon5/energy1_input", "1000000\n");
   assert_int_equal(open_kind(&machine, &meter_hwmon, &meter, amd, 1), METER_OK);
-  expect_text(meter.name, "energy accumulator, beside it current socket power");
+  expect_text(meter.name, "energy accumulator and current socket power");
   struct meter_reading reading;
   put(&machine, "0000:03:00.0/hwmon/hwmon5/energy1_input", "3500000\n");
   assert_int_equal(meter_read(&meter, &reading), METER_OK);
@@ -569,10 +570,9 @@ static void test_telemetry_of_several(void **state) {
   hot->cycles = 1000;
   hot->power_residency = 0;
   const struct decode_backend backend = {.name = "hip"};
-  const struct device devices[] = {{&backend, 0, {.pci = "0000:c1:00.0"}},
-                                   {&backend, 1, {.pci = "0000:d1:00.0"}}};
-  const struct device *const all[] = {&devices[1], &devices[0]};
-  meter_set_open_all(&set, all, 2, &machine.roots, &machine.clock, &machine.fixture.arena);
+  const struct device devices[] = {{&backend, 1, {.pci = "0000:d1:00.0"}},
+                                   {&backend, 0, {.pci = "0000:c1:00.0"}}};
+  meter_set_open(&set, devices, 2, &machine.roots, &machine.clock, &machine.fixture.arena);
   struct energy_watch watch = {.clock = &machine.clock,
                                .meter = &set.device,
                                .host = &set.host,

@@ -4,6 +4,7 @@
 
 #include "probe/measure/energy.h"
 #include "probe/measure/meter_set.h"
+#include "probe/meters/kinds.h"
 #include "probe/meters/telemetry.h"
 
 #include <math.h>
@@ -106,7 +107,7 @@ static void test_one(void **state) {
   struct meter meter;
   start(&machine);
   assert_int_equal(open_meter(&machine, &meter, 1), METER_OK);
-  assert_string_equal(meter.name, "nvml, 1 GPU: total energy, instant power beside it");
+  assert_string_equal(meter.name, "nvml, 1 GPU: total energy and instant power");
   const struct energy_use use = measure(&machine, &meter, 10);
   expect_near(use.power_w, 300, 1e-4, "counter");
   expect_near(use.sampled_power_w, 300, 1e-4, "field 186");
@@ -162,7 +163,7 @@ static void test_module_scope(void **state) {
   start(&machine);
   machine.nvml->gpus[0].module_w = 520;
   assert_int_equal(open_meter(&machine, &meter, 1), METER_OK);
-  expect_text(meter.name, "of the GPU alone, its module's power is recorded beside");
+  expect_text(meter.name, "of the GPU alone, with its module's power recorded separately");
   const struct energy_use use = measure(&machine, &meter, 6);
   expect_near(use.power_w, 300, 1e-4, "the GPU's is used");
   expect_near(use.module_power_w, 520, 1e-4, "the module's is kept");
@@ -246,8 +247,8 @@ static const struct {
     {"not this user's", 4, 0, false, false, METER_FORBIDDEN, "none: nvml: Insufficient Perm"},
     {"not this device", 0, 4, false, false, METER_FORBIDDEN, "0000:17:00.0: Insufficient Perm"},
     {"fallen off the bus", 0, 15, false, false, METER_ABSENT, "0000:17:00.0: GPU is lost"},
-    {"MIG", 0, 0, true, false, METER_ABSENT, "is split by MIG: its watts are shared"},
-    {"no sensor", 0, 0, false, true, METER_ABSENT, "gives neither its energy nor its power"},
+    {"MIG", 0, 0, true, false, METER_ABSENT, "is split by MIG: its instances share"},
+    {"no sensor", 0, 0, false, true, METER_ABSENT, "reports neither energy nor power"},
 };
 
 static void test_refusals(void **state) {
@@ -413,7 +414,7 @@ static void test_set_of_a_gpu(void **state) {
   machine.roots.powercap = machine.roots.events = "/nonexistent";
   const struct decode_backend backend = {.name = "cuda"};
   struct device device = {&backend, 1, {.pci = "0000:65:00.0"}};
-  meter_set_open(&set, &device, &machine.roots, &machine.clock, &machine.fixture.arena);
+  meter_set_open(&set, &device, 1, &machine.roots, &machine.clock, &machine.fixture.arena);
   assert_string_equal(set.device.kind->name, "nvml");
   assert_string_equal(set.telemetry[0].name, "nvml");
   assert_string_equal(set.telemetry[0].device, "0000:65:00.0");
@@ -422,7 +423,7 @@ static void test_set_of_a_gpu(void **state) {
   meter_set_close(&set);
   assert_int_equal(machine.nvml->inits, 0);
   device.described.pci[0] = 0;
-  meter_set_open(&set, &device, &machine.roots, &machine.clock, &machine.fixture.arena);
+  meter_set_open(&set, &device, 1, &machine.roots, &machine.clock, &machine.fixture.arena);
   expect_text(set.device.name, "none: a device without a PCI address");
   expect_text(set.telemetry[0].name, "none: a device without a PCI address");
   meter_set_close(&set);
@@ -438,11 +439,11 @@ static void test_set_of_a_cpu(void **state) {
   machine.roots.powercap = machine.roots.events = machine.roots.cpu = "/nonexistent";
   const struct decode_backend backend = {.name = "cpu"};
   const struct device device = {&backend, 0, {.pci = ""}};
-  meter_set_open(&set, &device, &machine.roots, &machine.clock, &machine.fixture.arena);
+  meter_set_open(&set, &device, 1, &machine.roots, &machine.clock, &machine.fixture.arena);
   expect_text(set.device.name, "none: rapl-powercap: /nonexistent");
   assert_null(set.host.kind);
   assert_string_equal(set.host.name, "");
-  expect_text(set.telemetry[0].name, "none: the kernel shows neither");
+  expect_text(set.telemetry[0].name, "none: the kernel exposes neither");
   meter_set_close(&set);
   end(&machine);
 }

@@ -1,5 +1,7 @@
 // The protocol on a device whose speed is known and whose time is the test's own: what is told of
 // it, and what must not give a result.
+#include "probe/measure/fit.h"
+#include "probe/measure/result.h"
 #include "tests/support/stand_in.h"
 
 #include "probe/commands/result_table.h"
@@ -38,9 +40,9 @@ static void test_shard(void **state) {
   (void)state;
   struct scene scene;
   scene_start(&scene);
-  scene.workload.model = (struct measurement_shape){"tiny", 8, 32, 8, 2, 8, 48, 64, 1e-5, 10000};
-  scene.workload.shard = (struct measurement_shard){4, NAN, NAN, ""};
-  const struct decode_shape share = workload_request(&scene.workload, 8).shape;
+  scene.trial.model = (struct measurement_shape){"tiny", 8, 32, 8, 2, 8, 48, 64, 1e-5, 10000};
+  scene.trial.shard = (struct measurement_shard){4, NAN, NAN, ""};
+  const struct decode_shape share = trial_request(&scene.trial, 8).shape;
   assert_int_equal(share.heads, 2);
   assert_int_equal(share.kv_heads, 1); // two, each held by two ranks
   assert_int_equal(share.head_dim, 8);
@@ -51,7 +53,7 @@ static void test_shard(void **state) {
   assert_false(bare.whole_model);
   assert_int_equal(bare.grade, GRADE_PROJECTED);
   expect_near(bare.shard.step_seconds, 0.010, 1e-9, "the share's step");
-  scene.workload.shard = (struct measurement_shard){4, NAN, 100e-6, "a test"};
+  scene.trial.shard = (struct measurement_shard){4, NAN, 100e-6, "a test"};
   const struct measurement whole = scene_measured(&scene);
   assert_true(whole.whole_model);
   assert_int_equal(whole.grade, GRADE_PROJECTED);
@@ -161,10 +163,10 @@ static void test_slices(void **state) {
   (void)state;
   struct scene scene;
   scene_start(&scene);
-  scene.workload.layers[0] = 2;
-  scene.workload.layers[1] = 4;
-  scene.workload.layers[2] = 6;
-  scene.workload.layer_count = 3;
+  scene.trial.layers[0] = 2;
+  scene.trial.layers[1] = 4;
+  scene.trial.layers[2] = 6;
+  scene.trial.layer_count = 3;
   const struct measurement result = scene_measured(&scene);
   expect_near(result.step_seconds, 0.010, 1e-9, "extrapolated step");
   expect_near(result.layer_seconds, 0.001, 1e-9, "layer");
@@ -177,7 +179,7 @@ static void test_slices(void **state) {
   assert_int_equal(result.layers_measured, 6);
   assert_true(result.whole_model);
   assert_int_equal(result.grade, GRADE_PROJECTED);
-  scene.workload.layer_count = 2;
+  scene.trial.layer_count = 2;
   const struct measurement two = scene_measured(&scene);
   expect_near(two.tokens_per_s, 300, 1e-9, "from two depths");
   assert_true(isnan(two.slice_error_s));
@@ -188,7 +190,7 @@ static void test_part(void **state) {
   (void)state;
   struct scene scene;
   scene_start(&scene);
-  scene.workload.layers[0] = 3;
+  scene.trial.layers[0] = 3;
   const struct measurement result = scene_measured(&scene);
   assert_false(result.whole_model);
   assert_int_equal(result.grade, GRADE_PROJECTED);
@@ -202,7 +204,7 @@ static void test_failing_device(void **state) {
   struct measurement result;
   scene_start(&scene);
   stand_in.fails = true;
-  assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_FAILED);
+  assert_int_equal(result_measure(&scene.protocol, &scene.trial, &result), PROTOCOL_FAILED);
   expect_error(&scene.fixture, "failing", "the device failed: the fan fell off");
   scene_end(&scene);
 }
@@ -215,7 +217,7 @@ static void test_stop(void **state) {
     scene_start(&scene);
     stand_in.jitter = 0.04;
     stand_in.stop_after = after;
-    assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_STOPPED);
+    assert_int_equal(result_measure(&scene.protocol, &scene.trial, &result), PROTOCOL_STOPPED);
     expect_error(&scene.fixture, "stopped", "");
     assert_in_range(stand_in.runs, after, after + 1);
     scene_end(&scene);
@@ -230,7 +232,7 @@ static void test_stop_reading(void **state) {
     struct measurement result;
     scene_start(&scene);
     stand_in.stop_after_reads = after;
-    assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_STOPPED);
+    assert_int_equal(result_measure(&scene.protocol, &scene.trial, &result), PROTOCOL_STOPPED);
     expect_error(&scene.fixture, "stopped", "");
     assert_int_equal(stand_in.reads, after);
     scene_end(&scene);
@@ -242,9 +244,9 @@ static void test_too_large(void **state) {
   struct scene scene;
   scene_start(&scene);
   stand_in.memory_bytes = UINT64_C(7000000000);
-  assert_int_equal(protocol_fits(&scene.protocol, &scene.workload), -1);
+  assert_int_equal(fit_check(&scene.protocol, &scene.trial), -1);
   expect_error(&scene.fixture, "too large",
-               "needs 8.00 GB (8000000000 bytes) and 7.00 GB (7000000000 bytes) are free; "
+               "needs 8.00 GB (8000000000 bytes), but only 7.00 GB (7000000000 bytes) are free; "
                "--layers 2,4,6 measures slices");
   scene_end(&scene);
 }

@@ -171,9 +171,9 @@ static void test_slices_metered_once(void **state) {
   struct scene scene;
   start_with_meter(&scene);
   idle_then_load(&scene);
-  scene.workload.layers[0] = 2;
-  scene.workload.layers[1] = 6;
-  scene.workload.layer_count = 2;
+  scene.trial.layers[0] = 2;
+  scene.trial.layers[1] = 6;
+  scene.trial.layer_count = 2;
   scene.protocol.soak_s = 1000;
   const double before_s = stand_in.now_s;
   const struct measurement result = scene_measured(&scene);
@@ -265,7 +265,7 @@ static void test_recheck_step_form(void **state) {
   assert_null(strstr(checked(&scene, &recorded, RECHECK_AGREES), "put on the device"));
   stand_in.fallback = "it cannot";
   expect_fragment(checked(&scene, &recorded, RECHECK_AGREES),
-                  "steps were put on the device as recorded graph, now as single launches");
+                  "steps were launched as recorded graph, now as single launches");
   recorded.step_form.form = ""; // of an old record
   assert_null(strstr(checked(&scene, &recorded, RECHECK_AGREES), "put on the device"));
   scene_end(&scene);

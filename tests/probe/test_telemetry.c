@@ -59,7 +59,8 @@ static void test_nothing(void **state) {
   open_cpu(&machine, &telemetry);
   telemetry_look(&telemetry);
   const struct measurement_telemetry sum = telemetry_sum(&telemetry);
-  assert_string_equal(sum.source, "none: the kernel shows neither cpufreq nor temperature sensors");
+  assert_string_equal(sum.source,
+                      "none: the kernel exposes neither cpufreq nor temperature sensors");
   assert_int_equal(sum.looks, 0);
   assert_true(isnan(sum.core_clock_hz.median) && isnan(sum.window_s));
   assert_string_equal(telemetry.state.driver, "");
@@ -219,15 +220,15 @@ static void test_wall_asked(void **state) {
       {"ipmitool", works, 812, "ipmitool dcmi, once in the middle of the window"},
       {"ipmitool", "#!/bin/sh\necho no device >&2\nexit 1\n", NAN,
        "none: ipmitool failed: it needs root and a management controller"},
-      {"ipmitool", "#!/bin/sh\necho hello\n", NAN, "none: ipmitool told no watts"},
+      {"ipmitool", "#!/bin/sh\necho hello\n", NAN, "none: ipmitool reported no watts"},
       {"ipmitool", "#!/bin/sh\nexec /bin/sleep 9\n", NAN,
        "none: ipmitool did not answer within 0.3 s"},
-      {"ipmitool", NULL, NAN, "none: no ipmitool here"},
+      {"ipmitool", NULL, NAN, "none: ipmitool is not installed"},
       {"curl", service, 344, "redfish, once in the middle of the window"},
       {"curl", "#!/bin/sh\nexit 22\n", NAN,
        "none: curl got no answer from the Redfish service: try the address with curl -n"},
-      {"curl", "#!/bin/sh\necho '{}'\n", NAN, "none: curl told no watts"},
-      {"curl", NULL, NAN, "none: no curl here"},
+      {"curl", "#!/bin/sh\necho '{}'\n", NAN, "none: curl reported no watts"},
+      {"curl", NULL, NAN, "none: curl is not installed"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const double begin_s = clock_now(&machine_clock);

@@ -1,9 +1,10 @@
 // What is verified before it is measured: a device that computes wrong is found, in the precisions
 // that it has and at shapes that the oracle can follow.
+#include "probe/measure/result.h"
 #include "tests/support/stand_in.h"
 
+#include "probe/commands/verification.h"
 #include "probe/devices/precision.h"
-#include "probe/measure/verification.h"
 #include "probe/measure/verify.h"
 
 static void test_wrong_kernel(void **state) {
@@ -12,8 +13,8 @@ static void test_wrong_kernel(void **state) {
   struct measurement result;
   scene_start(&scene);
   stand_in.wrong = true;
-  assert_int_equal(protocol_measure(&scene.protocol, &scene.workload, &result), PROTOCOL_FAILED);
-  expect_error(&scene.fixture, "wrong", "computes something else than the oracle: error 0.1");
+  assert_int_equal(result_measure(&scene.protocol, &scene.trial, &result), PROTOCOL_FAILED);
+  expect_error(&scene.fixture, "wrong", "results differ from the oracle's: error 0.1");
   assert_true(scene.fixture.diagnostics.machine_failed);
   assert_true(stand_in.runs == 1);
   scene_end(&scene);
@@ -53,8 +54,7 @@ static void test_verify_only(void **state) {
                                           .seed = 7};
     const struct session session = {.options = &options, .protocol = scene.protocol};
     FILE *out = fmemopen(printed, sizeof printed, "w");
-    const enum verification_outcome outcome =
-        verification_run(&session, &scene.workload.model, out);
+    const enum verification_outcome outcome = verification_run(&session, &scene.trial.model, out);
     fclose(out);
     expect_error(&scene.fixture, "verify only", verification_cases[i].error);
     if (outcome != verification_cases[i].outcome)
@@ -83,7 +83,7 @@ static void test_precisions(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct precision_request wanted = {
         .weights = cases[i].weights, .kv = cases[i].kv, .head = cases[i].head};
-    struct decode_request request = workload_request(&scene.workload, 8);
+    struct decode_request request = trial_request(&scene.trial, 8);
     assert_int_equal(precision_choose(&stand_in_backend, &wanted, &request), cases[i].status);
     if (cases[i].status != DECODE_OK)
       continue;

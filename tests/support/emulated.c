@@ -8,26 +8,21 @@
 #include <unistd.h>
 
 #include "kernels/reference.h"
+#include "tests/support/depth.h"
 #include "tests/support/library.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
-// One of each width has to do with sanitizers, and the PTX with most in it.
+// One of each width, and the rest where all is wanted; with sanitizers the PTX with most in it.
 struct emulated emulated[] = {
 #if !SANITIZED
-    {.name = "emulator32", .warp = 32, .any_chunk = true},
-    {.name = "emulator64", .warp = 64, .any_chunk = true},
+    {.name = "emulator32", .warp = 32, .any_chunk = true, .deep = true},
+    {.name = "emulator64", .warp = 64, .any_chunk = true, .deep = true},
 #endif
     {.name = "emulatormma", .warp = 32, .wgmma = true},
     {.name = "emulator64fnuz", .warp = 64, .fnuz = true, .any_chunk = true},
-    {.name = "ptx90a", .warp = 32, .wgmma = true, .ptx = "build/gpu/cuda_90a.ptx"},
+    {.name = "ptx90a", .warp = 32, .wgmma = true, .ptx = "build/gpu/cuda_90a.ptx", .deep = true},
 #if !SANITIZED
-    {.name = "ptx80", .warp = 32, .ptx = "build/gpu/cuda_80.ptx"},
-    {.name = "ptx120", .warp = 32, .ptx = "build/gpu/cuda_120.ptx"},
+    {.name = "ptx80", .warp = 32, .ptx = "build/gpu/cuda_80.ptx", .deep = true},
+    {.name = "ptx120", .warp = 32, .ptx = "build/gpu/cuda_120.ptx", .deep = true},
 #endif
 };
 size_t emulated_count;
@@ -41,6 +36,9 @@ int emulated_load(void **unused) {
   (void)unused;
   size_t there = 0;
   for (size_t i = 0; i < sizeof emulated / sizeof emulated[0]; i++) {
+    if (emulated[i].deep && !depth_is_full()) {
+      continue;
+    }
     if (!emulated[i].ptx || access(emulated[i].ptx, R_OK) == 0) {
       emulated[there++] = emulated[i];
     } else {

@@ -17,11 +17,12 @@ struct emulated {
   bool any_chunk;  // driver.h
   bool wgmma;      // has those kernels
   const char *ptx; // what it runs, which may not be there; NULL: the kernels' source
+  bool deep;       // for depth_is_full alone
   void *library;
   emulator_launch_function *launch;
 };
 
-// Those that are there: fewer with sanitizers.
+// Those that are there and wanted: fewer with sanitizers, and fewer where not all is.
 #define EMULATED emulated_count
 extern struct emulated emulated[];
 extern size_t emulated_count;

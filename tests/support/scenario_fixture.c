@@ -20,6 +20,17 @@ static const char *write_file(struct scenario_fixture *fixture, const char *name
   return path;
 }
 
+void scenario_fixture_request(struct scenario_fixture *fixture, const char *text,
+                              struct scenario_request request) {
+  fixture_start(&fixture->fixture);
+  snprintf(fixture->folder, sizeof fixture->folder, "/tmp/pertoken-%s", "XXXXXX");
+  assert_non_null(mkdtemp(fixture->folder));
+  request.path = write_file(fixture, "test.ini", text);
+  request.data_directory = "data";
+  fixture->scenario =
+      scenario_read(&request, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+}
+
 void scenario_fixture_start(struct scenario_fixture *fixture, const char *text, const char *model,
                             const char *case_name) {
   fixture_start(&fixture->fixture);

@@ -17,6 +17,10 @@ struct scenario_fixture {
 void scenario_fixture_start(struct scenario_fixture *fixture, const char *text, const char *model,
                             const char *case_name);
 
+// The same as the request says, whose path and data are the fixture's.
+void scenario_fixture_request(struct scenario_fixture *fixture, const char *text,
+                              struct scenario_request request);
+
 // A file of the repository; errors fail the test.
 void scenario_fixture_open(struct scenario_fixture *fixture, const char *path);
 void scenario_fixture_end(struct scenario_fixture *fixture);

@@ -1,6 +1,7 @@
 #include "tests/support/stand_in.h"
 
 #include "probe/measure/calibration.h"
+#include "probe/measure/result.h"
 #include "tests/support/oracle.h"
 
 #include <math.h>
@@ -172,7 +173,7 @@ void scene_start(struct scene *scene) {
       .arena = &scene->fixture.arena,
       .diagnostics = &scene->fixture.diagnostics,
   };
-  scene->workload = (struct workload){
+  scene->trial = (struct trial){
       .model = {"tiny", 8, 32, 4, 2, 8, 48, 64, 1e-5, 10000},
       .precision = "bf16",
       .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
@@ -193,7 +194,7 @@ void scene_end(struct scene *scene) {
 struct measurement scene_measured(struct scene *scene) {
   struct measurement result;
   const enum protocol_outcome outcome =
-      protocol_measure(&scene->protocol, &scene->workload, &result);
+      result_measure(&scene->protocol, &scene->trial, &result);
   expect_error(&scene->fixture, "measuring", "");
   assert_int_equal(outcome, PROTOCOL_DONE);
   return result;

@@ -37,7 +37,7 @@ struct scene {
   struct device device;
   struct meter meter, host;
   struct protocol protocol;
-  struct workload workload;
+  struct trial trial;
 };
 
 // 10 ms a step for a model of 8 layers, 8 GB of weights at 1 TB/s: 80 % of the read bandwidth. No

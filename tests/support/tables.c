@@ -1,5 +1,7 @@
 #include "tests/support/tables.h"
 
+#include "base/source_file.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -30,10 +30,10 @@ enum { WARP = 32, LOADS_IN_FLIGHT = 4, COUNTED_LOADS = 1, SCALAR_LOADS = 1 };
 
 // Four SIMDs to a compute unit on gfx9, two since, of at most 8 and 16 waves; how many waves are
 // wanted on one decides how many registers each may take.
-enum { HIP_SIMDS = WARP == 64 ? 4 : 2, HIP_MOST_WAVES = WARP == 64 ? 8 : 16 };
+enum { HIP_SIMDS = WARP == 64 ? 4 : 2, MAX_HIP_WAVES = WARP == 64 ? 8 : 16 };
 constexpr int hip_waves(int threads, int blocks) {
-  return threads * blocks >= HIP_MOST_WAVES * HIP_SIMDS * WARP
-             ? HIP_MOST_WAVES
+  return threads * blocks >= MAX_HIP_WAVES * HIP_SIMDS * WARP
+             ? MAX_HIP_WAVES
              : (threads * blocks + HIP_SIMDS * WARP - 1) / (HIP_SIMDS * WARP);
 }
 

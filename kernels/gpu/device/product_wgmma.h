@@ -71,7 +71,7 @@ DEVICE struct wgmma_share wgmma_share_of(const struct wgmma_arguments &a, char *
   share.ring = shared + (WGMMA_ALIGNMENT - 1 -
                          (shared_address(shared) + WGMMA_ALIGNMENT - 1) % WGMMA_ALIGNMENT);
   share.full = reinterpret_cast<uint64_t *>(share.ring + share.stages * share.stage_bytes);
-  share.empty = share.full + WGMMA_MOST_STAGES;
+  share.empty = share.full + MAX_WGMMA_STAGES;
   return share;
 }
 

@@ -52,8 +52,8 @@ static void *open_library(const struct gpu_collectives_source *source) {
   if (library)
     return library;
   snprintf(loaded.why, sizeof loaded.why,
-           "several devices add up their parts of a model through %s, and %s is not there; %s, or "
-           "say where it is in %s",
+           "devices that hold a model together need %s, and %s was not found; %s, or set %s to its "
+           "path",
            source->kind, source->names[0], source->install, source->variable);
   return NULL;
 }
@@ -62,7 +62,7 @@ static bool find_symbols(const struct gpu_collectives_source *source, void *libr
   for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
     void *symbol = dlsym(library, symbols[i].symbol);
     if (!symbol) {
-      snprintf(loaded.why, sizeof loaded.why, "this %s has no %s; %s", source->kind,
+      snprintf(loaded.why, sizeof loaded.why, "this %s lacks %s; %s", source->kind,
                symbols[i].symbol, source->install);
       return false;
     }

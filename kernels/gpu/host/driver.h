@@ -1,11 +1,11 @@
-// driver: what the host side needs of a GPU runtime: CUDA's (driver_cuda.c), HIP's (driver_hip.c)
-// or the emulator's of the tests. One table of functions; a backend is linked with exactly one,
-// called gpu_driver. All work goes into one queue per context, in order.
+// driver: what the host side needs from a GPU runtime: driver_runtime.c, with CUDA or HIP under it,
+// or the tests' emulator. One table of functions; a backend is linked with exactly one, called
+// gpu_driver. All work goes into one queue per context, in order.
 //
-// Every function checks every call of the runtime. On failure it returns what decode.h means by the
-// status, and error() says in words what failed and, where something can be done, what. A missing
-// driver, library or device is DECODE_NO_DEVICE; a device that is lost or a kernel that failed is
-// DECODE_FAILED, and so are all calls after it.
+// Every function checks every call of the runtime. On failure it returns a status as decode.h means
+// it, and error() says what failed and, if something can be done about it, what. A missing driver,
+// library or device is DECODE_NO_DEVICE; a lost device or a failed kernel is DECODE_FAILED, and so
+// is every call after it.
 //
 // Contexts of several devices can be joined, so that launches of ALL_REDUCE_SUM and ALL_REDUCE_MAX
 // (arguments.h) meet: each context is then used by a thread of its own, and a launch may wait for
@@ -16,12 +16,15 @@
 #include "kernels/decode.h"
 #include "kernels/gpu/host/tuning.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct gpu_device {
   struct decode_device described;
   char architecture[16]; // "sm_90", "gfx942"
   int warp;
   size_t shared_bytes; // that one block may take
-  bool any_chunk;      // matrix kernels take shorter chunks than MATRIX_CHUNK: arguments.h
+  bool any_chunk;      // matrix kernels also take chunks shorter than MATRIX_CHUNK: arguments.h
   bool overlap;        // programmatic dependent launch
   bool wgmma;          // the matrix unit and copy engine of sm_90a
   bool cooperative;    // launches whose blocks wait for each other, and kernels for them
@@ -64,22 +67,22 @@ struct gpu_driver {
   // Makes of a matrix what a kernel takes, in place: arguments.h. DECODE_UNSUPPORTED without wgmma.
   enum decode_status (*tensor_map)(struct gpu_context *, struct tensor_map *);
 
-  // `recorded` as one graph of the runtime's, where it can be; else launched one by one, which
-  // graph_form tells.
+  // With `recorded`, as one graph of the runtime's if possible; else launched one by one.
+  // graph_form says which.
   enum decode_status (*graph_make)(struct gpu_context *, const struct gpu_launch *, size_t count,
                                    bool recorded, struct gpu_graph **out);
   enum decode_status (*graph_run)(struct gpu_context *, struct gpu_graph *, int times);
   void (*graph_free)(struct gpu_context *, struct gpu_graph *); // NULL is allowed
   void (*graph_form)(const struct gpu_graph *, struct decode_step_form *out);
 
-  // Joins contexts of different devices; called by one thread. DECODE_NO_DEVICE where there is no
+  // Joins contexts of different devices; called by one thread. DECODE_NO_DEVICE if there is no
   // library for it.
   enum decode_status (*join)(struct gpu_context *const *contexts, int count);
-  // What has gone wrong between them without any call telling; DECODE_OK for nothing.
+  // What has gone wrong between them without any call reporting it; DECODE_OK: nothing.
   enum decode_status (*look)(struct gpu_context *const *contexts, int count);
-  // When something is `broken`: whatever waits for the others ends soon, with or without an error,
-  // while the contexts' own threads are still at work. Then, or else, once they are not and their
-  // graphs are freed, without `broken`: ends the joining.
+  // With `broken`, after a failure: whatever waits for the others soon ends, with or without an
+  // error, while the contexts' own threads are still at work. Without it, once they no longer are
+  // and their graphs are freed: ends the joining.
   void (*part)(struct gpu_context *const *contexts, int count, bool broken);
   const char *(*joined_by)(void); // the library: "NCCL 2.28.9"; "" for none
 

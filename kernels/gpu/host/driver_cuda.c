@@ -1,12 +1,16 @@
 // The runtime of CUDA, linked statically: what is missing on a machine without a GPU is the driver
 // alone, and that is found out by asking.
-#include "kernels/gpu/host/runtime.h"
-
+#include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/identity.h"
+#include "kernels/gpu/host/runtime.h"
 
 #include <ctype.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,101 +25,50 @@ const char gpu_runtime_name[] = "cuda";
 // The fat binaries of kernels.cu and persistent.cu (build.mk).
 extern const unsigned char gpu_code_cuda[], gpu_code_persistent[];
 
-static int device_set(int device) {
-  return (int)cudaSetDevice(device);
-}
+// Functions of the runtime with the types of runtime.h.
+#define RUNTIME_CALL(name, parameters, call)                                                       \
+  static int name parameters {                                                                     \
+    return (int)(call);                                                                            \
+  }
 
-static int device_count(int *count) {
-  return (int)cudaGetDeviceCount(count);
-}
+// The same for those that make something: `out` points to a handle, which the runtime types.
+#define RUNTIME_MAKE(name, parameters, type, call)                                                 \
+  static int name parameters {                                                                     \
+    type made = NULL;                                                                              \
+    const cudaError_t code = call;                                                                 \
+    *out = made;                                                                                   \
+    return (int)code;                                                                              \
+  }
 
-static int memory_info(size_t *free_bytes, size_t *total) {
-  return (int)cudaMemGetInfo(free_bytes, total);
-}
-
-static int allocate(void **out, size_t bytes) {
-  return (int)cudaMalloc(out, bytes);
-}
-
-static int release(void *memory) {
-  return (int)cudaFree(memory);
-}
-
-static int set(void *memory, int byte, size_t bytes, void *stream) {
-  return (int)cudaMemsetAsync(memory, byte, bytes, stream);
-}
-
-static int copy(void *to, const void *from, size_t bytes, int kind, void *stream) {
-  return (int)cudaMemcpyAsync(to, from, bytes, (enum cudaMemcpyKind)kind, stream);
-}
-
-static int stream_create(void **stream, unsigned flags) {
-  cudaStream_t created = NULL;
-  const cudaError_t code = cudaStreamCreateWithFlags(&created, flags);
-  *stream = created;
-  return (int)code;
-}
-
-static int stream_destroy(void *stream) {
-  return (int)cudaStreamDestroy(stream);
-}
-
-static int stream_wait(void *stream) {
-  return (int)cudaStreamSynchronize(stream);
-}
-
-static int event_create(void **event) {
-  cudaEvent_t created = NULL;
-  const cudaError_t code = cudaEventCreate(&created);
-  *event = created;
-  return (int)code;
-}
-
-static int event_destroy(void *event) {
-  return (int)cudaEventDestroy(event);
-}
-
-static int event_record(void *event, void *stream) {
-  return (int)cudaEventRecord(event, stream);
-}
-
-static int event_wait(void *event) {
-  return (int)cudaEventSynchronize(event);
-}
-
-static int event_elapsed(float *milliseconds, void *start, void *stop) {
-  return (int)cudaEventElapsedTime(milliseconds, start, stop);
-}
-
-static int capture_begin(void *stream, int mode) {
-  return (int)cudaStreamBeginCapture(stream, (enum cudaStreamCaptureMode)mode);
-}
-
-static int capture_end(void *stream, void **graph) {
-  cudaGraph_t captured = NULL;
-  const cudaError_t code = cudaStreamEndCapture(stream, &captured);
-  *graph = captured;
-  return (int)code;
-}
-
-static int graph_instantiate(void **executable, void *graph, unsigned long long flags) {
-  cudaGraphExec_t created = NULL;
-  const cudaError_t code = cudaGraphInstantiate(&created, graph, flags);
-  *executable = created;
-  return (int)code;
-}
-
-static int graph_launch(void *executable, void *stream) {
-  return (int)cudaGraphLaunch(executable, stream);
-}
-
-static int graph_destroy(void *graph) {
-  return (int)cudaGraphDestroy(graph);
-}
-
-static int executable_destroy(void *executable) {
-  return (int)cudaGraphExecDestroy(executable);
-}
+RUNTIME_CALL(device_set, (int device), cudaSetDevice(device))
+RUNTIME_CALL(device_count, (int *count), cudaGetDeviceCount(count))
+RUNTIME_CALL(memory_info, (size_t * free_bytes, size_t *total), cudaMemGetInfo(free_bytes, total))
+RUNTIME_CALL(allocate, (void **out, size_t bytes), cudaMalloc(out, bytes))
+RUNTIME_CALL(release, (void *memory), cudaFree(memory))
+RUNTIME_CALL(set, (void *memory, int byte, size_t bytes, void *stream),
+             cudaMemsetAsync(memory, byte, bytes, stream))
+RUNTIME_CALL(copy, (void *to, const void *from, size_t bytes, int kind, void *stream),
+             cudaMemcpyAsync(to, from, bytes, (enum cudaMemcpyKind)kind, stream))
+RUNTIME_MAKE(stream_create, (void **out, unsigned flags), cudaStream_t,
+             cudaStreamCreateWithFlags(&made, flags))
+RUNTIME_CALL(stream_destroy, (void *stream), cudaStreamDestroy(stream))
+RUNTIME_CALL(stream_wait, (void *stream), cudaStreamSynchronize(stream))
+RUNTIME_MAKE(event_create, (void **out), cudaEvent_t, cudaEventCreate(&made))
+RUNTIME_CALL(event_destroy, (void *event), cudaEventDestroy(event))
+RUNTIME_CALL(event_record, (void *event, void *stream), cudaEventRecord(event, stream))
+RUNTIME_CALL(event_wait, (void *event), cudaEventSynchronize(event))
+RUNTIME_CALL(event_elapsed, (float *milliseconds, void *start, void *stop),
+             cudaEventElapsedTime(milliseconds, start, stop))
+RUNTIME_CALL(capture_begin, (void *stream, int mode),
+             cudaStreamBeginCapture(stream, (enum cudaStreamCaptureMode)mode))
+RUNTIME_MAKE(capture_end, (void *stream, void **out), cudaGraph_t,
+             cudaStreamEndCapture(stream, &made))
+RUNTIME_MAKE(graph_instantiate, (void **out, void *graph, unsigned long long flags),
+             cudaGraphExec_t, cudaGraphInstantiate(&made, graph, flags))
+RUNTIME_CALL(graph_launch, (void *executable, void *stream), cudaGraphLaunch(executable, stream))
+RUNTIME_CALL(graph_destroy, (void *graph), cudaGraphDestroy(graph))
+RUNTIME_CALL(executable_destroy, (void *executable), cudaGraphExecDestroy(executable))
+RUNTIME_CALL(error_clear, (void), cudaGetLastError())
 
 static const char *error_name(int code) {
   return cudaGetErrorName((cudaError_t)code);
@@ -123,10 +76,6 @@ static const char *error_name(int code) {
 
 static const char *error_string(int code) {
   return cudaGetErrorString((cudaError_t)code);
-}
-
-static int error_clear(void) {
-  return (int)cudaGetLastError();
 }
 
 // The kernels of persistent.cu are code of their own, which is loaded when one is asked for.
@@ -245,7 +194,7 @@ static void describe_runtime(const struct cudaDeviceProp *properties, char *out,
   const char *slice = slice_of(properties);
   cudaRuntimeGetVersion(&runtime);
   cudaDriverGetVersion(&driver);
-  runtime_module_version("nvidia", module, sizeof module);
+  identity_module_version("nvidia", module, sizeof module);
   snprintf(out, size, "CUDA %d.%d, driver %s%sfor CUDA %d.%d, sm_%d%d, ECC %s%s%s%s",
            runtime / 1000, runtime % 1000 / 10, module, *module ? " " : "", driver / 1000,
            driver % 1000 / 10, properties->major, properties->minor,
@@ -266,8 +215,8 @@ static int describe(int device, struct gpu_device *out) {
     *c = (char)tolower((unsigned char)*c);
   snprintf(described->name, sizeof described->name, "%.*s", (int)sizeof described->name - 1,
            properties.name);
-  runtime_uuid(slice_of(&properties) ? "MIG" : "GPU", (const unsigned char *)properties.uuid.bytes,
-               described->uuid, sizeof described->uuid);
+  identity_uuid(slice_of(&properties) ? "MIG" : "GPU", (const unsigned char *)properties.uuid.bytes,
+                described->uuid, sizeof described->uuid);
   describe_runtime(&properties, described->runtime, sizeof described->runtime);
   described->cache_bytes = (uint64_t)properties.l2CacheSize;
   described->units = properties.multiProcessorCount;

@@ -1,12 +1,18 @@
 // The runtime of HIP, found when the program runs: its library's name changes with every major
 // version, and linking would tie this to one. What is used has been in HIP since 5.2 and has the
 // same numbers in 5, 6 and 7 (hip_runtime_api.h of each).
+#include "kernels/decode.h"
+#include "kernels/gpu/host/collectives.h"
+#include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/identity.h"
 #include "kernels/gpu/host/runtime.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,7 +264,7 @@ static void describe_uuid(int device, char *out, size_t size) {
     return;
   for (int i = 0; i < 16; i++)
     if (!isxdigit(bytes[i])) {
-      runtime_uuid("GPU", bytes, out, size);
+      identity_uuid("GPU", bytes, out, size);
       return;
     }
   snprintf(out, size, "GPU-%.16s", (const char *)bytes);
@@ -270,7 +276,7 @@ static void describe_runtime(int device, const struct gpu_device *gpu, char *out
   int version = 0;
   char module[32], partition[48];
   hip.runtime_version(&version); // major * 10000000 + minor * 100000 + patch
-  runtime_module_version("amdgpu", module, sizeof module);
+  identity_module_version("amdgpu", module, sizeof module);
   describe_partition(device, gpu->described.pci, partition, sizeof partition);
   snprintf(out, size, "HIP %d.%d%s%s, %s%s", version / 10000000, version / 100000 % 100,
            *module ? ", amdgpu " : "", module,
@@ -352,8 +358,8 @@ static void *open_library(void) {
   void *library = search_library();
   if (!library)
     snprintf(hip.why, sizeof hip.why,
-             "no AMD driver: libamdhip64.so is not there; install ROCm's HIP runtime, or say where "
-             "ROCm is in ROCM_PATH");
+             "no AMD driver: libamdhip64.so was not found; install ROCm's HIP runtime, or set "
+             "ROCM_PATH to ROCm's folder");
   return library;
 }
 
@@ -364,7 +370,7 @@ static int find_symbols(void *library) {
       symbol = dlsym(library, symbols[i].older);
     if (!symbol && symbols[i].required) {
       snprintf(hip.why, sizeof hip.why,
-               "no AMD driver: this HIP library has no %s; install ROCm 5.2 or later",
+               "no AMD driver: this HIP library lacks %s; install ROCm 5.2 or later",
                symbols[i].symbol);
       return -1;
     }

@@ -1,9 +1,12 @@
+#include "kernels/decode.h"
 #include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/collectives.h"
 #include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/runtime.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,7 @@
 #define GPU_BUILD "unversioned"
 #endif
 
-#define MOST_QUEUED  200         // launches: a longer queue stalls whoever fills it
+#define MAX_QUEUED   200         // launches: a longer queue stalls whoever fills it
 #define SMALL_SHARED (47 * 1024) // what a kernel may take unasked: 48 KiB, with what is its own
 #define ABORT_S      30          // at most, once no graph is left
 #define NAME_BYTES   sizeof(((struct gpu_launch *)0)->kernel)
@@ -65,11 +68,12 @@ static const struct meaning {
   enum decode_status status;
   const char *advice;
 } meanings[] = {
-    {RUNTIME_OUT_OF_MEMORY, DECODE_NO_MEMORY, "free memory on the device or measure less"},
-    {3, DECODE_NO_DEVICE, "the driver does not start: look at dmesg"},
+    {RUNTIME_OUT_OF_MEMORY, DECODE_NO_MEMORY,
+     "free memory on the device, or measure something smaller"},
+    {3, DECODE_NO_DEVICE, "the driver failed to start: look at dmesg"},
     {RUNTIME_STUB_LIBRARY, DECODE_NO_DEVICE, NULL},
     {RUNTIME_OLD_DRIVER, DECODE_NO_DEVICE, NULL},
-    {46, DECODE_NO_DEVICE, "another program holds the device for itself"},
+    {46, DECODE_NO_DEVICE, "another program has exclusive use of the device"},
     {RUNTIME_NO_DEVICE, DECODE_NO_DEVICE, NULL},
     {101, DECODE_NO_DEVICE, "there is no such device"},
     {RUNTIME_NO_CODE, DECODE_UNSUPPORTED, "this program has no kernels for this device"},
@@ -117,7 +121,8 @@ static enum decode_status explain(const struct gpu_runtime *runtime, const char 
   return meaning->status;
 }
 
-// A call on a context: after a failure that is not for want of memory every later call fails alike.
+// Checks a call on a context. After any failure but a lack of memory, every later call fails the
+// same way.
 static enum decode_status check(struct gpu_context *context, const char *what, int code) {
   const enum decode_status status = explain(context->runtime, what, code);
   if (status == DECODE_OK || status == DECODE_NO_MEMORY)
@@ -317,9 +322,9 @@ static enum decode_status check_collective(struct gpu_context *context, const ch
   const struct gpu_collectives *collectives = context->collectives;
   if (code == 0)
     return DECODE_OK;
-  snprintf(last_error, sizeof last_error, "%s: %s: %s (%d); NCCL_DEBUG=WARN says more", what,
+  snprintf(last_error, sizeof last_error, "%s: %s: %s (%d); NCCL_DEBUG=WARN tells more", what,
            collectives->name, collectives->error_string(code), code);
-  // What a library cannot record, it may do all the same: then each step is launched anew.
+  // What a library cannot record it may still be able to do: then each step is launched anew.
   context->lost = !context->recording;
   snprintf(context->words, sizeof context->words, "%s", last_error);
   return DECODE_FAILED;
@@ -331,7 +336,7 @@ static enum decode_status queue_all_reduce(struct gpu_context *context,
   struct all_reduce_arguments arguments;
   memcpy(&arguments, launch->arguments, sizeof arguments);
   if (!context->communicator || atomic_load(&context->parted))
-    return fail(DECODE_FAILED, "this device is not joined with others any more");
+    return fail(DECODE_FAILED, "this device is no longer joined with others");
   return check_collective(
       context, "an all-reduce",
       context->collectives->all_reduce(arguments.memory, arguments.memory, arguments.count,
@@ -340,7 +345,7 @@ static enum decode_status queue_all_reduce(struct gpu_context *context,
                                        context->communicator, context->stream));
 }
 
-// A kernel is told but once what its launches want of shared memory.
+// A kernel is told only once how much shared memory its launches need.
 static enum decode_status allow_shared(struct gpu_context *context, struct kernel *kernel,
                                        const struct gpu_launch *launch) {
   const struct gpu_runtime *runtime = context->runtime;
@@ -466,7 +471,7 @@ static bool record(struct gpu_context *context, struct gpu_graph *graph) {
   return status == DECODE_OK;
 }
 
-// A runtime that cannot record is none the worse for it but in speed.
+// A runtime that cannot record only loses speed.
 static enum decode_status record_if_possible(struct gpu_context *context, struct gpu_graph *graph) {
   if (record(context, graph)) {
     snprintf(graph->form.form, sizeof graph->form.form, "recorded graph");
@@ -511,7 +516,7 @@ static enum decode_status graph_make(struct gpu_context *context, const struct g
 
 static enum decode_status queue_graph(struct gpu_context *context, const struct gpu_graph *graph) {
   if (atomic_load(&context->parted))
-    return fail(DECODE_FAILED, "this device is not joined with others any more");
+    return fail(DECODE_FAILED, "this device is no longer joined with others");
   if (graph->executable)
     return check(context, "launching a step",
                  context->runtime->graph_launch(graph->executable, context->stream));
@@ -541,7 +546,7 @@ static enum decode_status graph_run(struct gpu_context *context, struct gpu_grap
   for (int i = 0; i < times && status == DECODE_OK; i++) {
     status = queue_graph(context, graph);
     queued += graph->executable ? 1 : graph->count;
-    if (status != DECODE_OK || queued < MOST_QUEUED / 2)
+    if (status != DECODE_OK || queued < MAX_QUEUED / 2)
       continue;
     status = wait_for_mark(context);
     queued = 0;
@@ -553,8 +558,8 @@ static enum decode_status graph_run(struct gpu_context *context, struct gpu_grap
 
 static enum decode_status make_communicators(struct gpu_context *const *contexts, int count,
                                              const struct gpu_collectives *collectives) {
-  void *communicators[DECODE_MOST_RANKS] = {NULL};
-  int devices[DECODE_MOST_RANKS] = {0};
+  void *communicators[MAX_DECODE_RANKS] = {NULL};
+  int devices[MAX_DECODE_RANKS] = {0};
   for (int i = 0; i < count; i++)
     devices[i] = contexts[i]->device;
   const enum decode_status status = check_collective(
@@ -586,7 +591,7 @@ static enum decode_status look(struct gpu_context *const *contexts, int count) {
     const int found = code ? code : error;
     if (found == 0 || found == COLLECTIVES_IN_PROGRESS)
       continue;
-    snprintf(last_error, sizeof last_error, "device %d: %s: %s (%d); NCCL_DEBUG=WARN says more",
+    snprintf(last_error, sizeof last_error, "device %d: %s: %s (%d); NCCL_DEBUG=WARN tells more",
              contexts[i]->device, collectives->name, collectives->error_string(found), found);
     return DECODE_FAILED;
   }
@@ -671,33 +676,6 @@ static enum decode_status timer_stop(struct gpu_context *context, double *second
 
 static const char *error(void) {
   return last_error;
-}
-
-// ---- what both runtimes' descriptions need
-
-void runtime_module_version(const char *module, char *out, size_t size) {
-  char path[96];
-  *out = 0;
-  snprintf(path, sizeof path, "/sys/module/%s/version", module);
-  FILE *file = fopen(path, "re");
-  if (!file)
-    return;
-  if (fgets(out, (int)size, file))
-    out[strcspn(out, "\n")] = 0;
-  fclose(file);
-}
-
-void runtime_uuid(const char *prefix, const unsigned char *bytes, char *out, size_t size) {
-  static const char hex[] = "0123456789abcdef";
-  char text[37], *end = text;
-  for (int i = 0; i < 16; i++) {
-    if (i == 4 || i == 6 || i == 8 || i == 10)
-      *end++ = '-';
-    *end++ = hex[bytes[i] >> 4];
-    *end++ = hex[bytes[i] & 15];
-  }
-  *end = 0;
-  snprintf(out, size, "%s-%s", prefix, text);
 }
 
 const struct gpu_driver gpu_driver = {

@@ -1,6 +1,12 @@
-#include "kernels/gpu/host/plan.h"
-#include "kernels/share.h"
+#include "kernels/gpu/host/launches.h"
 
+#include "kernels/decode.h"
+#include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/host/tuning.h"
+#include "kernels/share.h"
+#include "kernels/weights.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +18,6 @@
 #define SMALL_SHARED 1024 // bytes that rounding and sampling share: what the warps tell each other
 
 #define NO_REGION REGIONS
-
-static const char *const element_names[] = {
-    [ELEMENT_F32] = "f32", [ELEMENT_BF16] = "bf16", [ELEMENT_E4M3] = "e4m3"};
 
 static size_t element_bytes(enum element element) {
   return element == ELEMENT_BF16 ? 2 : 1;
@@ -122,7 +125,7 @@ static void fill(struct list *list, enum element element, enum tensor tensor,
   struct gpu_launch launch = {.grid = {fill_grid(plan, elements), 1, 1},
                               .block = SMALL_THREADS,
                               .argument_bytes = sizeof arguments};
-  snprintf(launch.kernel, sizeof launch.kernel, "fill_%s", element_names[element]);
+  snprintf(launch.kernel, sizeof launch.kernel, "fill_%s", gpu_element_names[element]);
   add(list, "fill", &launch, &(union arguments){.fill = arguments});
 }
 
@@ -281,8 +284,8 @@ static void vector_product(struct list *list, enum product_name name) {
                               .shared_bytes = product->shared_bytes,
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "vector_%s_%s_%s_%s_%d",
-           element_names[product->weights], element_names[product->activations], operands->prologue,
-           operands->epilogue, plan->vector_rows);
+           gpu_element_names[product->weights], gpu_element_names[product->activations],
+           operands->prologue, operands->epilogue, plan->vector_rows);
   add(list, operands->stage, &launch, &(union arguments){.product = arguments});
 }
 
@@ -306,7 +309,7 @@ static void round_input(struct list *list, enum product_name name) {
                               .argument_bytes = sizeof arguments};
   const bool paired = product->wgmma && product->weights != product->activations;
   snprintf(launch.kernel, sizeof launch.kernel, "round_%s_%s",
-           paired ? "paired" : element_names[product->activations], operands->prologue);
+           paired ? "paired" : gpu_element_names[product->activations], operands->prologue);
   add(list, "round", &launch, &(union arguments){.round = arguments});
 }
 
@@ -331,7 +334,7 @@ static void wgmma_slice(struct list *list, enum product_name name,
                               .argument_bytes = sizeof arguments.wgmma,
                               .map_count = product->gated ? 3 : 2};
   snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_%s_%d",
-           element_names[product->weights], element_names[product->activations],
+           gpu_element_names[product->weights], gpu_element_names[product->activations],
            epilogue_of(list->plan, name), product->warp_columns);
   add(list, operands_of[name].stage, &launch, &arguments);
 }
@@ -363,7 +366,7 @@ static void matrix_slice(struct list *list, enum product_name name, int first) {
                               .shared_bytes = product->shared_bytes,
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "matrix_%s_%s_%s_%d",
-           element_names[product->weights], element_names[product->activations],
+           gpu_element_names[product->weights], gpu_element_names[product->activations],
            epilogue_of(plan, name), product->warp_columns);
   add(list, operands_of[name].stage, &launch, &(union arguments){.product = arguments});
 }
@@ -409,7 +412,7 @@ static void embed(struct list *list) {
   struct gpu_launch launch = {.grid = {(unsigned)plan->request.batch, 1, 1},
                               .block = SMALL_THREADS,
                               .argument_bytes = sizeof arguments};
-  snprintf(launch.kernel, sizeof launch.kernel, "embed_%s", element_names[head->weights]);
+  snprintf(launch.kernel, sizeof launch.kernel, "embed_%s", gpu_element_names[head->weights]);
   add(list, "embed", &launch, &(union arguments){.embed = arguments});
 }
 
@@ -441,7 +444,7 @@ static void attend(struct list *list) {
                               .shared_bytes = attention_shared_bytes(plan->head_dim_padded),
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "attention_%s_%d",
-           element_names[plan->request.types.kv], plan->head_dim_padded);
+           gpu_element_names[plan->request.types.kv], plan->head_dim_padded);
   add(list, "attention", &launch, &(union arguments){.attention = arguments});
 }
 

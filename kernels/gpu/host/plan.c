@@ -1,21 +1,28 @@
 #include "kernels/gpu/host/plan.h"
+
+#include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/tuning.h"
 #include "kernels/share.h"
+#include "kernels/weights.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 // The kernels count rows, columns and positions in int.
-#define MOST_COLUMNS  65536
-#define MOST_BATCH    256
-#define MOST_CONTEXT  (1 << 24)
-#define MOST_VOCAB    (1 << 24)
-#define MOST_LAYERS   4096
-#define MOST_HEAD_DIM 256
-#define MOST_GRID_Y   65535 // CUDA C++ Programming Guide, technical specifications
+#define MAX_COLUMNS  65536
+#define MAX_BATCH    256
+#define MAX_CONTEXT  (1 << 24)
+#define MAX_VOCAB    (1 << 24)
+#define MAX_LAYERS   4096
+#define MAX_HEAD_DIM 256
+#define MAX_GRID_Y   65535 // CUDA C++ Programming Guide, technical specifications
 
 #define REGION_ALIGNMENT 256 // what cudaMalloc and hipMalloc promise for a whole allocation
-#define SMALLEST_SLICE   16
+#define MIN_SLICE        16
 #define STATIC_SHARED    16 // bytes that a kernel takes beside those of its launch, in arrive_last
 
 // Blocks of a multiprocessor at a time, as far as shared memory goes: what the kernels are compiled
@@ -36,7 +43,10 @@
 // and those that want little are advised to ask for what the others do (CUDA C++ Programming Guide,
 // compute capability 7.x, shared memory).
 #define EVEN_CARVEOUT 72
-#define MOST_SPLITS   8 // of a matrix product: their sums are written and read again
+#define MAX_SPLITS    8 // of a matrix product: their sums are written and read again
+
+const char *const gpu_element_names[] = {
+    [ELEMENT_F32] = "f32", [ELEMENT_BF16] = "bf16", [ELEMENT_E4M3] = "e4m3"};
 
 static size_t element_bytes(enum element element) {
   static const size_t bytes[] = {
@@ -73,16 +83,16 @@ static bool in(int value, int low, int high) {
 
 static const char *shape_unknown(const struct decode_shape *shape) {
   if (shape->experts != 0 || shape->experts_per_token != 0)
-    return "the GPU's kernels do not know mixtures of experts";
-  if (!in(shape->head_dim, 2, MOST_HEAD_DIM) || shape->head_dim % 2 != 0)
-    return "the GPU's kernels take heads of an even number of elements, up to 256";
-  if (!in(shape->kv_heads, 1, MOST_COLUMNS) || !in(shape->heads, shape->kv_heads, MOST_COLUMNS) ||
+    return "the GPU kernels do not support mixtures of experts";
+  if (!in(shape->head_dim, 2, MAX_HEAD_DIM) || shape->head_dim % 2 != 0)
+    return "the GPU kernels need an even head_dim of at most 256";
+  if (!in(shape->kv_heads, 1, MAX_COLUMNS) || !in(shape->heads, shape->kv_heads, MAX_COLUMNS) ||
       shape->heads % shape->kv_heads != 0)
-    return "the query heads are no multiple of the kv heads";
-  if (!in(shape->layers, 1, MOST_LAYERS) || !in(shape->hidden, 1, MOST_COLUMNS) ||
-      !in(shape->ffn_hidden, 1, MOST_COLUMNS) || !in(shape->vocab, 1, MOST_VOCAB) ||
-      !in(shape->heads * shape->head_dim, 2, MOST_COLUMNS))
-    return "the model is wider or deeper than the GPU's kernels count";
+    return "the query heads are not a multiple of the KV heads";
+  if (!in(shape->layers, 1, MAX_LAYERS) || !in(shape->hidden, 1, MAX_COLUMNS) ||
+      !in(shape->ffn_hidden, 1, MAX_COLUMNS) || !in(shape->vocab, 1, MAX_VOCAB) ||
+      !in(shape->heads * shape->head_dim, 2, MAX_COLUMNS))
+    return "the model is wider or deeper than the GPU kernels support";
   if (!(shape->norm_epsilon >= 0) || !(shape->rope_theta > 0))
     return "the norm's epsilon is negative, or rope's theta is not positive";
   return NULL;
@@ -90,16 +100,16 @@ static const char *shape_unknown(const struct decode_shape *shape) {
 
 static const char *types_unknown(const struct decode_types *types) {
   if (types->weights != ELEMENT_BF16 && types->weights != ELEMENT_E4M3)
-    return "the GPU's kernels take weights in bf16 or e4m3";
+    return "the GPU kernels support weights in bf16 or e4m3";
   if (types->activations != ELEMENT_BF16 &&
       !(types->activations == ELEMENT_E4M3 && types->weights == ELEMENT_E4M3))
-    return "the GPU's kernels take activations in bf16, or in e4m3 beside such weights";
+    return "the GPU kernels support activations in bf16, or in e4m3 with e4m3 weights";
   if (types->kv != ELEMENT_BF16 && types->kv != ELEMENT_E4M3)
-    return "the GPU's kernels take a KV cache in bf16 or e4m3";
+    return "the GPU kernels support a KV cache in bf16 or e4m3";
   if (types->head != ELEMENT_BF16 && types->head != types->weights)
-    return "the GPU's kernels take a head in bf16, or in the weights' type";
+    return "the GPU kernels support a head in bf16 or in the weights' type";
   if (types->accumulation != ELEMENT_F32)
-    return "the GPU's kernels accumulate in f32";
+    return "the GPU kernels accumulate in f32";
   return NULL;
 }
 
@@ -123,10 +133,10 @@ static const char *request_unknown(const struct decode_request *request) {
     why = types_unknown(&request->types);
   if (why)
     return why;
-  if (!in(request->batch, 1, MOST_BATCH))
-    return "the GPU's kernels take batches of 1 to 256";
-  if (!in(request->context, 1, MOST_CONTEXT) || request->context > INT_MAX / request->batch)
-    return "the context is longer than the GPU's kernels count";
+  if (!in(request->batch, 1, MAX_BATCH))
+    return "the GPU kernels support batches of 1 to 256";
+  if (!in(request->context, 1, MAX_CONTEXT) || request->context > INT_MAX / request->batch)
+    return "the context is longer than the GPU kernels support";
   return NULL;
 }
 
@@ -134,11 +144,11 @@ static const char *device_unknown(const struct plan *plan) {
   if (plan->device.warp != 32 && plan->device.warp != 64)
     return "the device's warp is neither 32 nor 64 wide";
   if (attention_shared_bytes(plan->head_dim_padded) + STATIC_SHARED > plan->device.shared_bytes)
-    return "attention with heads this wide takes more shared memory than the device has";
+    return "attention with heads this wide needs more shared memory than the device has";
   if (plan->device.tuning.matrix == MATRIX_WGMMA && !plan->device.wgmma)
-    return "matrix=wgmma is for sm_90 (H100, H200) alone";
-  if (plan->request.shape.kv_heads > MOST_GRID_Y / plan->head_groups)
-    return "there are more kv heads than a grid takes";
+    return "matrix=wgmma needs sm_90 (H100, H200)";
+  if (plan->request.shape.kv_heads > MAX_GRID_Y / plan->head_groups)
+    return "there are more KV heads than a grid can take";
   return NULL;
 }
 
@@ -154,20 +164,15 @@ static const char *persistent_unknown(const struct plan *plan) {
   if (plan->device.tuning.step != STEP_PERSISTENT)
     return NULL;
   if (!plan->device.cooperative)
-    return "step=persistent needs cooperative launches, which this device or its runtime (on AMD "
-           "HIP "
-           "with hipModuleLaunchCooperativeKernel) does not have here: leave it out, and the step "
-           "is "
-           "a graph of launches";
+    return "step=persistent needs cooperative launches, which this device or its runtime lacks (on "
+           "AMD, HIP with hipModuleLaunchCooperativeKernel): leave it out for a graph of launches";
   if (plan->ranks > 1 || plan->request.batch > VECTOR_BATCH || types->activations != ELEMENT_BF16 ||
       types->head != ELEMENT_BF16 || plan->head_dim_padded != 128)
-    return "step=persistent takes one device, batch 1 to 4, heads of 65 to 128, activations and "
-           "head "
-           "in bf16";
+    return "step=persistent needs one device, batch 1 to 4, heads of 65 to 128, and activations "
+           "and head in bf16";
   if (!plan->vector || attention_shared_bytes(plan->head_dim_padded) > block_shared_bytes(plan))
     return "step=persistent: this batch's activations do not fit into the device's shared memory, "
-           "or "
-           "vector_batch leaves it to the matrix kernels";
+           "or vector_batch leaves it to the matrix kernels";
   return NULL;
 }
 
@@ -261,7 +266,7 @@ static bool share_vector(struct plan *plan) {
 static bool choose_slice(const struct plan *plan, struct plan_product *product) {
   const int smallest =
       plan->device.any_chunk ? matrix_least_chunk(element_bytes(product->weights)) : MATRIX_CHUNK;
-  for (int slice = plan->batch_padded; slice >= SMALLEST_SLICE; slice /= 2)
+  for (int slice = plan->batch_padded; slice >= MIN_SLICE; slice /= 2)
     for (int chunk = MATRIX_CHUNK; chunk >= smallest; chunk /= 2) {
       product->slice = slice;
       product->chunk = chunk;
@@ -277,12 +282,12 @@ static bool choose_slice(const struct plan *plan, struct plan_product *product) 
 static bool choose_stages(const struct plan *plan, struct plan_product *product) {
   const size_t weight = element_bytes(product->weights);
   const size_t activation = element_bytes(product->activations);
-  for (int slice = plan->batch_padded; slice >= SMALLEST_SLICE; slice /= 2) {
-    const int columns = least(slice, wgmma_most_columns(weight));
+  for (int slice = plan->batch_padded; slice >= MIN_SLICE; slice /= 2) {
+    const int columns = least(slice, wgmma_max_columns(weight));
     if (slice > WGMMA_GROUPS * columns)
       continue;
     const size_t stage = wgmma_stage_bytes(slice, columns, weight, activation);
-    int stages = WGMMA_MOST_STAGES;
+    int stages = MAX_WGMMA_STAGES;
     while (stages > 0 &&
            wgmma_shared_bytes(stage, stages) + STATIC_SHARED > plan->device.shared_bytes)
       stages--;
@@ -290,7 +295,7 @@ static bool choose_stages(const struct plan *plan, struct plan_product *product)
     product->warp_columns = columns;
     product->stages = stages;
     product->shared_bytes = wgmma_shared_bytes(stage, stages);
-    if (stages >= WGMMA_LEAST_STAGES)
+    if (stages >= MIN_WGMMA_STAGES)
       return true;
   }
   return false;
@@ -308,7 +313,7 @@ static bool share_wgmma(const struct plan *plan, struct plan_product *product) {
   const int steps = ceiling(product->stride * (int)weight, WGMMA_STEP_BYTES);
   const int merging = merging_of(product, WGMMA_STEP_BYTES);
   const int own = best_splits(product->blocks, steps, merging,
-                              room_for(plan, product->shared_bytes, 1), MOST_SPLITS);
+                              room_for(plan, product->shared_bytes, 1), MAX_SPLITS);
   product->splits = least(chosen(plan->device.tuning.matrix_splits, own), steps);
   return true;
 }
@@ -322,12 +327,12 @@ static bool share_registers(const struct plan *plan, struct plan_product *produc
   const int rows = MATRIX_ROWS * MATRIX_WARPS / groups / (product->gated ? 2 : 1);
   product->blocks = ceiling(product->rows, rows);
   const int chunks = ceiling(product->stride, MATRIX_CHUNK);
-  const int most = slice > SMALLEST_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
+  const int most = slice > MIN_SLICE ? WIDE_BLOCKS : NARROW_BLOCKS;
   const int chunk_bytes = MATRIX_CHUNK * (int)element_bytes(product->weights);
   product->ahead = chosen(plan->device.tuning.matrix_ahead, MATRIX_AHEAD / chunk_bytes / most);
   const int merging = merging_of(product, chunk_bytes);
   const int own = best_splits(product->blocks, chunks, merging,
-                              room_for(plan, product->shared_bytes, most), MOST_SPLITS);
+                              room_for(plan, product->shared_bytes, most), MAX_SPLITS);
   product->splits = least(chosen(plan->device.tuning.matrix_splits, own), chunks);
   return true;
 }
@@ -365,7 +370,7 @@ static void share_attention(struct plan *plan) {
 static void set_padding(struct plan *plan) {
   const struct decode_shape *shape = &plan->request.shape;
   const int head_dim = shape->head_dim, tile_columns = plan->device.warp == 64 ? 16 : 8;
-  plan->batch_padded = SMALLEST_SLICE;
+  plan->batch_padded = MIN_SLICE;
   while (plan->batch_padded < plan->request.batch)
     plan->batch_padded *= 2;
   plan->context_padded = (int)gpu_round_up((size_t)plan->request.context, VALUE_BLOCK);
@@ -376,23 +381,24 @@ static void set_padding(struct plan *plan) {
 
 // ---- where things lie
 
-struct layout {
+struct memory_layout {
   struct plan *plan;
   bool overflow;
 };
 
-static size_t times(struct layout *layout, size_t a, size_t b) {
+static size_t times(struct memory_layout *layout, size_t a, size_t b) {
   size_t product = 0;
   layout->overflow |= __builtin_mul_overflow(a, b, &product);
   return product;
 }
 
-static size_t aligned(struct layout *layout, size_t bytes) {
+static size_t aligned(struct memory_layout *layout, size_t bytes) {
   layout->overflow |= bytes > SIZE_MAX - REGION_ALIGNMENT;
   return gpu_round_up(bytes, REGION_ALIGNMENT);
 }
 
-static void place(struct layout *layout, enum plan_region region, size_t bytes, size_t layers) {
+static void place(struct memory_layout *layout, enum plan_region region, size_t bytes,
+                  size_t layers) {
   struct plan_extent *extent = &layout->plan->region[region];
   extent->offset = layout->plan->bytes;
   extent->layer_bytes = aligned(layout, bytes);
@@ -400,8 +406,8 @@ static void place(struct layout *layout, enum plan_region region, size_t bytes, 
       extent->offset, times(layout, extent->layer_bytes, layers), &layout->plan->bytes);
 }
 
-static void place_matrix(struct layout *layout, enum plan_region region, enum product_name which,
-                         int rows, size_t layers) {
+static void place_matrix(struct memory_layout *layout, enum plan_region region,
+                         enum product_name which, int rows, size_t layers) {
   const struct plan_product *product = &layout->plan->product[which];
   const size_t row = (size_t)product->stride * element_bytes(product->weights);
   const size_t data = aligned(layout, times(layout, (size_t)rows, row));
@@ -410,7 +416,7 @@ static void place_matrix(struct layout *layout, enum plan_region region, enum pr
   layout->plan->region[region].scales = scaled ? data : 0;
 }
 
-static void place_model(struct layout *layout) {
+static void place_model(struct memory_layout *layout) {
   static const struct {
     enum plan_region region;
     enum product_name like; // the product whose shape and type it has
@@ -470,7 +476,7 @@ static size_t stage_count(const struct plan *plan) {
   return 3 + 5 * (size_t)plan->request.shape.layers;
 }
 
-static void place_step(struct layout *layout) {
+static void place_step(struct memory_layout *layout) {
   const struct plan *plan = layout->plan;
   const struct decode_shape *shape = &plan->request.shape;
   const size_t batch = (size_t)plan->request.batch, row = batch * sizeof(float);
@@ -526,7 +532,7 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
   name_products(out);
   out->vector = request->batch <= vector_batch(out) && share_vector(out);
   if (!out->vector && !share_matrix(out)) {
-    *why = "products take more shared memory than the device has";
+    *why = "the products need more shared memory than the device has";
     return DECODE_UNSUPPORTED;
   }
   *why = persistent_unknown(out);
@@ -535,11 +541,11 @@ enum decode_status gpu_plan_make(const struct decode_request *request,
   out->persistent = device->tuning.step == STEP_PERSISTENT;
   out->carveout = carveout_of((enum gpu_tuning_carveout)device->tuning.carveout);
   share_attention(out);
-  struct layout layout = {.plan = out};
+  struct memory_layout layout = {.plan = out};
   place_model(&layout);
   place_step(&layout);
   if (layout.overflow)
-    *why = "the model and its cache are larger than memory can be";
+    *why = "the model and its cache are larger than any memory";
   return layout.overflow ? DECODE_UNSUPPORTED : DECODE_OK;
 }
 

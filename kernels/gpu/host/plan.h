@@ -1,13 +1,17 @@
-// plan: a request as device memory and a list of launches: which kernels, how large, on what. It is
-// arithmetic alone, the same for every driver, so that the emulator runs what a GPU would.
+// plan: a request as device memory and kernels: which ones, how large, on what. It is pure
+// arithmetic, the same for every driver, so that the emulator runs what a GPU would.
 //
-// Batches up to VECTOR_BATCH take the vector kernels as long as their activations fit into shared
+// Batches up to VECTOR_BATCH use the vector kernels as long as their activations fit into shared
 // memory, larger ones the matrix kernels.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_PLAN_H
 #define PERTOKEN_KERNELS_GPU_HOST_PLAN_H
 
-#include "kernels/gpu/arguments.h"
+#include "kernels/decode.h"
 #include "kernels/gpu/host/driver.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 // What lies in device memory; tensors of a layer lie at offset + layer * bytes of one layer.
 enum plan_region {
@@ -49,6 +53,9 @@ struct plan_extent {
   size_t scales;      // offset of the row scales within layer_bytes; 0 for none
 };
 
+// "bf16", "e4m3": as kernels are named (arguments.h).
+extern const char *const gpu_element_names[];
+
 enum product_name {
   PRODUCT_QKV,
   PRODUCT_WO,
@@ -58,8 +65,8 @@ enum product_name {
   PRODUCTS
 };
 
-// A product of weights and activations, and how it is shared out. gate and up are one of twice the
-// weights: `rows` are those of either.
+// A product of weights and activations, and how it is divided. gate and up are one product with
+// twice the weights: `rows` are those of either.
 struct plan_product {
   int rows, columns, stride;
   bool gated;
@@ -77,8 +84,8 @@ struct plan_product {
 };
 
 struct plan {
-  // Of several ranks, the shape in `request` is a rank's share of the whole model; all of them have
-  // the same plan but for `rank`, which whoever made it sets.
+  // For several ranks, the shape in `request` is a rank's share of the whole model; their plans
+  // only differ in `rank`, which the caller sets.
   struct decode_request request;
   struct decode_shape whole;
   int ranks, rank;
@@ -93,36 +100,19 @@ struct plan {
   size_t bytes; // of the one allocation
 };
 
-// DECODE_UNSUPPORTED, with *why in words, for what the kernels do not know: INT8 weights, F32
-// activations, mixture of experts, head_dim above 256 or odd, batch above 256, more heads than kv
-// heads that do not divide.
+// DECODE_UNSUPPORTED, with *why in words, for what the kernels do not support: INT8 weights, F32
+// activations, mixture of experts, head_dim above 256 or odd, batch above 256, heads that are not a
+// multiple of the KV heads.
 enum decode_status gpu_plan_make(const struct decode_request *request,
                                  const struct gpu_device *device, struct plan *out,
                                  const char **why);
 
+// What a step costs, of one rank.
 struct decode_cost gpu_plan_cost(const struct plan *plan);
 
-// Of that, what all launches of a product read, and what all of attention reads and writes.
+// The bytes of that that all launches of a product read, and that all of attention reads and
+// writes.
 uint64_t gpu_plan_product_bytes(const struct plan *plan, enum product_name which);
 uint64_t gpu_plan_cache_bytes(const struct plan *plan);
-
-// launches.c: the launches that fill memory at `base` from the seed, and those of one step. Each
-// list and the arguments within are one allocation, given back with free; NULL without memory.
-// `what` names each launch's stage ("layer 3 qkv") when not NULL: *what is an array of strings
-// inside the same allocation.
-struct gpu_launch *gpu_plan_fill(const struct plan *plan, void *base, size_t *count);
-struct gpu_launch *gpu_plan_step(const struct plan *plan, void *base, size_t *count,
-                                 const char *const **what);
-// One all-reduce of a layer alone.
-struct gpu_launch *gpu_plan_all_reduce(const struct plan *plan, void *base, size_t *count);
-
-// A persistent plan's step: one launch, and the `count` stages that are to lie in REGION_STAGES,
-// inside the same allocation.
-struct gpu_launch *gpu_plan_persistent(const struct plan *plan, void *base,
-                                       const struct persistent_stage **stages, size_t *count);
-
-// Of gpu_plan_cost, what a stage of that name, without its layer, moves in a step: 0 for those that
-// move neither weights nor cache.
-uint64_t gpu_plan_stage_bytes(const struct plan *plan, const char *stage);
 
 #endif

@@ -1,7 +1,14 @@
-// A model on several devices: a state and a thread for each rank, that meet in all-reduces.
+#include "kernels/gpu/host/ranks.h"
+
 #include "kernels/gpu/host/crew.h"
+#include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/failure.h"
+#include "kernels/gpu/host/launches.h"
+#include "kernels/gpu/host/plan.h"
 #include "kernels/gpu/host/state.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +16,7 @@
 
 // How long all ranks may take with a job, and the others once one is done with it. Long enough for
 // anything that works: what ends here would never end.
-static const double most_s = 900, behind_s = 120;
+static const double max_s = 900, behind_s = 120;
 static const double look_s = 0.1;
 // What ranks have to end with an error, once they were told to.
 static const double end_s = 60;
@@ -19,7 +26,7 @@ struct rank {
   int device;
 };
 
-struct ranks {
+struct gpu_ranks {
   struct crew *crew;
   struct plan plan; // of rank 0
   int count;
@@ -29,7 +36,7 @@ struct ranks {
   // What a job takes and gives.
   int steps, repeats;
   double seconds; // of rank 0
-  struct gpu_context *contexts[DECODE_MOST_RANKS];
+  struct gpu_context *contexts[MAX_DECODE_RANKS];
   struct rank rank[];
 };
 
@@ -41,17 +48,17 @@ static double now_s(void) {
 
 // ---- failures: the first one ends all
 
-static enum decode_status broken(const struct ranks *ranks) {
-  return state_refuse(ranks->status, ranks->words);
+static enum decode_status broken(const struct gpu_ranks *ranks) {
+  return failure_keep(ranks->status, ranks->words);
 }
 
-static void end_waiting(struct ranks *ranks) {
+static void end_waiting(struct gpu_ranks *ranks) {
   if (ranks->joined && !ranks->ended)
     gpu_driver.part(ranks->contexts, ranks->count, true);
   ranks->ended = true;
 }
 
-static void note(struct ranks *ranks, enum decode_status status, const char *words) {
+static void note(struct gpu_ranks *ranks, enum decode_status status, const char *words) {
   if (ranks->broken)
     return;
   ranks->broken = true;
@@ -59,7 +66,8 @@ static void note(struct ranks *ranks, enum decode_status status, const char *wor
   snprintf(ranks->words, sizeof ranks->words, "%s", words);
 }
 
-static void note_rank(struct ranks *ranks, int rank, enum decode_status status, const char *words) {
+static void note_rank(struct gpu_ranks *ranks, int rank, enum decode_status status,
+                      const char *words) {
   char text[sizeof ranks->words];
   snprintf(text, sizeof text, "rank %d of %d, device %d: %s", rank, ranks->count,
            ranks->rank[rank].device, words);
@@ -67,7 +75,7 @@ static void note_rank(struct ranks *ranks, int rank, enum decode_status status, 
 }
 
 // Joining is of no rank, though one does it.
-static void note_first(struct ranks *ranks) {
+static void note_first(struct gpu_ranks *ranks) {
   const int first = crew_first_failed(ranks->crew);
   if (first >= 0 && !ranks->joined && ranks->loaded)
     note(ranks, crew_status(ranks->crew, first), crew_words(ranks->crew, first));
@@ -76,7 +84,7 @@ static void note_first(struct ranks *ranks) {
 }
 
 // Ends what waits, and notes why.
-static void give_up(struct ranks *ranks) {
+static void give_up(struct gpu_ranks *ranks) {
   int done;
   note_first(ranks);
   end_waiting(ranks);
@@ -86,17 +94,17 @@ static void give_up(struct ranks *ranks) {
 }
 
 // False once a rank is too long behind the others, or all of them too long at it.
-static bool in_time(struct ranks *ranks, double start_s, double first_s, int done) {
+static bool in_time(struct gpu_ranks *ranks, double start_s, double first_s, int done) {
   const double now = now_s();
   const bool behind = done > 0 && now - first_s > behind_s;
-  if (!behind && now - start_s <= most_s)
+  if (!behind && now - start_s <= max_s)
     return true;
   note_rank(ranks, crew_first_busy(ranks->crew), DECODE_FAILED,
             behind ? "it does not answer, while others are done" : "it does not answer");
   return false;
 }
 
-static bool looks_well(struct ranks *ranks) {
+static bool looks_well(struct gpu_ranks *ranks) {
   if (!ranks->joined || ranks->ended || gpu_driver.look(ranks->contexts, ranks->count) == DECODE_OK)
     return true;
   note(ranks, DECODE_FAILED, gpu_driver.error());
@@ -104,7 +112,7 @@ static bool looks_well(struct ranks *ranks) {
 }
 
 // All ranks do the job.
-static enum decode_status together(struct ranks *ranks, crew_job *job) {
+static enum decode_status together(struct gpu_ranks *ranks, crew_job *job) {
   if (ranks->broken)
     return broken(ranks);
   const double start_s = now_s();
@@ -125,7 +133,7 @@ static enum decode_status together(struct ranks *ranks, crew_job *job) {
 // ---- what each does
 
 static enum decode_status load(void *argument, int rank) {
-  struct ranks *ranks = argument;
+  struct gpu_ranks *ranks = argument;
   struct rank *own = &ranks->rank[rank];
   const enum decode_status status = state_load(&own->state, own->device);
   ranks->contexts[rank] = own->state.context;
@@ -133,26 +141,26 @@ static enum decode_status load(void *argument, int rank) {
 }
 
 static enum decode_status join(void *argument, int rank) {
-  struct ranks *ranks = argument;
-  return rank > 0 ? DECODE_OK : state_told(gpu_driver.join(ranks->contexts, ranks->count));
+  struct gpu_ranks *ranks = argument;
+  return rank > 0 ? DECODE_OK : failure_told(gpu_driver.join(ranks->contexts, ranks->count));
 }
 
 static enum decode_status reduce(void *argument, int rank) {
-  struct ranks *ranks = argument;
+  struct gpu_ranks *ranks = argument;
   struct decode_state *state = &ranks->rank[rank].state;
   size_t count = 0;
   double seconds = 0;
   struct gpu_launch *launch = gpu_plan_all_reduce(&state->plan, state->base, &count);
   if (!launch)
-    return state_refuse(DECODE_NO_MEMORY, "the host is out of memory");
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
   // The first is not timed: in it the ranks wait until all of them are there.
-  enum decode_status status = state_told(gpu_driver.launch(state->context, launch));
+  enum decode_status status = failure_told(gpu_driver.launch(state->context, launch));
   if (status == DECODE_OK)
-    status = state_told(gpu_driver.timer_start(state->context));
+    status = failure_told(gpu_driver.timer_start(state->context));
   for (int i = 0; i < ranks->repeats && status == DECODE_OK; i++)
-    status = state_told(gpu_driver.launch(state->context, launch));
+    status = failure_told(gpu_driver.launch(state->context, launch));
   if (status == DECODE_OK)
-    status = state_told(gpu_driver.timer_stop(state->context, &seconds));
+    status = failure_told(gpu_driver.timer_stop(state->context, &seconds));
   if (rank == 0)
     ranks->seconds = seconds / ranks->repeats;
   free(launch);
@@ -160,30 +168,30 @@ static enum decode_status reduce(void *argument, int rank) {
 }
 
 static enum decode_status make_step(void *argument, int rank) {
-  struct ranks *ranks = argument;
+  struct gpu_ranks *ranks = argument;
   return state_make_step(&ranks->rank[rank].state);
 }
 
 static enum decode_status run(void *argument, int rank) {
-  struct ranks *ranks = argument;
+  struct gpu_ranks *ranks = argument;
   return state_run(&ranks->rank[rank].state, ranks->steps);
 }
 
 static enum decode_status free_step(void *argument, int rank) {
-  struct ranks *ranks = argument;
+  struct gpu_ranks *ranks = argument;
   state_free_step(&ranks->rank[rank].state);
   return DECODE_OK;
 }
 
 static enum decode_status close_state(void *argument, int rank) {
-  struct ranks *ranks = argument;
+  struct gpu_ranks *ranks = argument;
   state_close(&ranks->rank[rank].state);
   return DECODE_OK;
 }
 
 // ---- the whole
 
-static bool finish(struct ranks *ranks, crew_job *job) {
+static bool finish(struct gpu_ranks *ranks, crew_job *job) {
   const double until_s = now_s() + end_s;
   int done;
   crew_start(ranks->crew, job, ranks);
@@ -194,7 +202,7 @@ static bool finish(struct ranks *ranks, crew_job *job) {
 }
 
 // Where a rank does not come back from what it waits for, what it uses is left to it.
-void ranks_destroy(struct ranks *ranks) {
+void ranks_destroy(struct gpu_ranks *ranks) {
   if (!ranks || (ranks->crew && crew_first_busy(ranks->crew) >= 0))
     return;
   if (ranks->crew && !finish(ranks, free_step))
@@ -208,16 +216,17 @@ void ranks_destroy(struct ranks *ranks) {
 }
 
 static enum decode_status check_devices(const struct decode_request *request) {
-  if (request->ranks > DECODE_MOST_RANKS)
-    return state_refuse(DECODE_UNSUPPORTED, "a model is held by 64 devices at most");
+  if (request->ranks > MAX_DECODE_RANKS)
+    return failure_keep(DECODE_UNSUPPORTED, "at most 64 devices can hold a model together");
   for (int i = 0; i < request->ranks; i++)
     for (int k = 0; k < i; k++)
       if (request->devices[i] == request->devices[k])
-        return state_refuse(DECODE_UNSUPPORTED, "a device holds one rank's share, and no more");
+        return failure_keep(DECODE_UNSUPPORTED, "each rank needs a device of its own");
   return DECODE_OK;
 }
 
-static enum decode_status make_plans(struct ranks *ranks, const struct decode_request *request) {
+static enum decode_status make_plans(struct gpu_ranks *ranks,
+                                     const struct decode_request *request) {
   enum decode_status status = check_devices(request);
   for (int i = 0; i < request->ranks && status == DECODE_OK; i++) {
     struct rank *rank = &ranks->rank[i];
@@ -229,7 +238,7 @@ static enum decode_status make_plans(struct ranks *ranks, const struct decode_re
 }
 
 // The first all-reduce sets up connections, which must not happen while a step is recorded.
-static enum decode_status prepare(struct ranks *ranks) {
+static enum decode_status prepare(struct gpu_ranks *ranks) {
   enum decode_status status = together(ranks, load);
   ranks->loaded = status == DECODE_OK;
   if (status == DECODE_OK)
@@ -241,19 +250,19 @@ static enum decode_status prepare(struct ranks *ranks) {
   return status == DECODE_OK ? together(ranks, make_step) : status;
 }
 
-enum decode_status ranks_create(const struct decode_request *request, struct ranks **out) {
+enum decode_status ranks_create(const struct decode_request *request, struct gpu_ranks **out) {
   const size_t count = (size_t)request->ranks;
-  struct ranks *ranks = calloc(1, sizeof *ranks + count * sizeof *ranks->rank);
+  struct gpu_ranks *ranks = calloc(1, sizeof *ranks + count * sizeof *ranks->rank);
   if (!ranks)
-    return state_refuse(DECODE_NO_MEMORY, "the host is out of memory");
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
   ranks->count = request->ranks;
   enum decode_status status = make_plans(ranks, request);
   if (status == DECODE_OK && !*gpu_driver.joined_by())
-    status = state_told(DECODE_NO_DEVICE);
+    status = failure_told(DECODE_NO_DEVICE);
   if (status == DECODE_OK)
-    ranks->crew = crew_make(ranks->count, state_error);
+    ranks->crew = crew_make(ranks->count, failure_words);
   if (status == DECODE_OK && !ranks->crew)
-    status = state_refuse(DECODE_NO_MEMORY, "no threads for the ranks");
+    status = failure_keep(DECODE_NO_MEMORY, "the system does not provide the ranks' threads");
   if (status == DECODE_OK)
     status = prepare(ranks);
   if (status == DECODE_OK)
@@ -263,12 +272,12 @@ enum decode_status ranks_create(const struct decode_request *request, struct ran
   return status;
 }
 
-enum decode_status ranks_run(struct ranks *ranks, int steps) {
+enum decode_status ranks_run(struct gpu_ranks *ranks, int steps) {
   ranks->steps = steps;
   return together(ranks, run);
 }
 
-void ranks_step_form(const struct ranks *ranks, struct decode_step_form *out) {
+void ranks_step_form(const struct gpu_ranks *ranks, struct decode_step_form *out) {
   for (int i = 0; i < ranks->count; i++) {
     state_step_form(&ranks->rank[i].state, out);
     if (*out->fallback)
@@ -276,7 +285,7 @@ void ranks_step_form(const struct ranks *ranks, struct decode_step_form *out) {
   }
 }
 
-enum decode_status ranks_all_reduce(struct ranks *ranks, int repeats,
+enum decode_status ranks_all_reduce(struct gpu_ranks *ranks, int repeats,
                                     struct decode_all_reduce *out) {
   const struct decode_request *request = &ranks->plan.request;
   ranks->repeats = repeats > 0 ? repeats : 1;
@@ -290,7 +299,7 @@ enum decode_status ranks_all_reduce(struct ranks *ranks, int repeats,
 }
 
 // All ranks have come to the same tokens, or they are not of one model.
-enum decode_status ranks_tokens(struct ranks *ranks, int *out) {
+enum decode_status ranks_tokens(struct gpu_ranks *ranks, int *out) {
   const size_t batch = (size_t)ranks->plan.request.batch;
   int other[256]; // the plan refuses larger batches
   if (ranks->broken)
@@ -299,25 +308,25 @@ enum decode_status ranks_tokens(struct ranks *ranks, int *out) {
   for (int i = 1; i < ranks->count && status == DECODE_OK; i++) {
     status = state_tokens(&ranks->rank[i].state, other);
     if (status == DECODE_OK && memcmp(out, other, batch * sizeof *out) != 0)
-      status = state_refuse(DECODE_FAILED, "the ranks disagree about the tokens");
+      status = failure_keep(DECODE_FAILED, "the ranks disagree about the tokens");
   }
   return status;
 }
 
-static void scatter(const struct ranks *ranks, int rank, const float *from, float *out) {
+static void scatter(const struct gpu_ranks *ranks, int rank, const float *from, float *out) {
   const size_t part = (size_t)ranks->plan.request.shape.vocab;
   for (int row = 0; row < ranks->plan.request.batch; row++)
     memcpy(out + (size_t)row * (size_t)ranks->plan.whole.vocab + (size_t)rank * part,
            from + (size_t)row * part, part * sizeof *out);
 }
 
-enum decode_status ranks_logits(struct ranks *ranks, float *out) {
+enum decode_status ranks_logits(struct gpu_ranks *ranks, float *out) {
   const struct decode_request *request = &ranks->plan.request;
   if (ranks->broken)
     return broken(ranks);
   float *part = malloc((size_t)request->batch * (size_t)request->shape.vocab * sizeof *part);
   if (!part)
-    return state_refuse(DECODE_NO_MEMORY, "the host is out of memory");
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
   enum decode_status status = DECODE_OK;
   for (int i = 0; i < ranks->count && status == DECODE_OK; i++) {
     status = state_logits(&ranks->rank[i].state, part);
@@ -328,7 +337,7 @@ enum decode_status ranks_logits(struct ranks *ranks, float *out) {
   return status;
 }
 
-enum decode_status ranks_set_tokens(struct ranks *ranks, const int *in) {
+enum decode_status ranks_set_tokens(struct gpu_ranks *ranks, const int *in) {
   enum decode_status status = ranks->broken ? broken(ranks) : state_check_tokens(&ranks->plan, in);
   for (int i = 0; i < ranks->count && status == DECODE_OK; i++)
     status = state_copy_tokens(&ranks->rank[i].state, in);

@@ -1,18 +1,24 @@
-// runtime: what CUDA and HIP have in common, under one table of functions, so that one driver
-// (driver_runtime.c) serves both: HIP's functions as they are, CUDA's behind wrappers
-// (driver_cuda.c). Both runtimes number their errors alike (cudaError_t, hipError_t).
+// runtime: what CUDA and HIP have in common, as one table of functions, so that one driver
+// (driver_runtime.c) serves both: HIP's functions as they are (driver_hip.c), CUDA's behind
+// wrappers (driver_cuda.c); a plugin is linked with one of the two. Both runtimes number their
+// errors alike (cudaError_t, hipError_t).
 //
 // Handles are the runtime's own pointers: streams, events, graphs, code, kernels.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
 #define PERTOKEN_KERNELS_GPU_HOST_RUNTIME_H
 
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/collectives.h"
 #include "kernels/gpu/host/driver.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 // Returns 0 or the runtime's error.
 struct gpu_runtime {
   const char *vendor;  // "NVIDIA"
-  const char *install; // what to do when the driver is missing or too old
+  const char *install; // what to do if the driver is missing or too old
   struct gpu_collectives_source collectives;
 
   int (*device_count)(int *);
@@ -47,7 +53,7 @@ struct gpu_runtime {
   int (*code_load)(int device, void **code);
   int (*code_unload)(void *code);
   int (*kernel_find)(void **kernel, void *code, const char *name);
-  int (*kernel_shared)(void *kernel, size_t bytes);  // more than 48 KiB are to be allowed first
+  int (*kernel_shared)(void *kernel, size_t bytes);  // more than 48 KiB must be allowed first
   int (*kernel_carveout)(void *kernel, int percent); // NULL without
   int (*kernel_launch)(void *kernel, const struct gpu_launch *, void *stream, bool overlap);
   int (*tensor_map)(struct tensor_map *);              // NULL without
@@ -56,7 +62,7 @@ struct gpu_runtime {
 
 extern const char gpu_runtime_name[]; // of the backend: "cuda"
 
-// NULL, with *why in words, where there is no such runtime.
+// NULL, with *why in words, if there is no such runtime.
 const struct gpu_runtime *gpu_runtime(const char **why);
 
 enum {
@@ -71,11 +77,5 @@ enum {
   RUNTIME_NO_DEVICE = 100,
   RUNTIME_NO_CODE = 209,
 };
-
-// The kernel module's version, "580.65.06", or "" where /sys/module has none.
-void runtime_module_version(const char *module, char *out, size_t size);
-
-// 16 bytes as "PREFIX-01234567-89ab-cdef-0123-456789abcdef".
-void runtime_uuid(const char *prefix, const unsigned char *bytes, char *out, size_t size);
 
 #endif

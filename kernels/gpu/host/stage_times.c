@@ -1,17 +1,23 @@
 #include "kernels/gpu/host/stage_times.h"
+
+#include "kernels/decode.h"
+#include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/launches.h"
+#include "kernels/gpu/host/tuning.h"
 #include "kernels/gpu/host/wgmma_check.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  FEWEST_LAUNCHES = 32, // at a time: of a stage of one launch, the time between two counts little
-  MOST_REPEATS = 1 << 12
+  MIN_LAUNCHES = 32, // at a time: of a stage of one launch, the time between two counts little
+  MAX_REPEATS = 1 << 12
 };
 
 // A step's launches and their stages.
-struct step {
+struct step_launches {
   struct gpu_launch *launches;
   const char *const *what;
   size_t count;
@@ -23,7 +29,7 @@ static bool is_rounding(const char *what) {
 }
 
 // "layer 3 qkv" is qkv.
-static const char *stage_of(const struct step *step, size_t i) {
+static const char *stage_of(const struct step_launches *step, size_t i) {
   while (i + 1 < step->count && is_rounding(step->what[i])) {
     i++;
   }
@@ -36,7 +42,7 @@ static const char *stage_of(const struct step *step, size_t i) {
 }
 
 // Was the stage's first launch before this one?
-static bool is_known(const struct step *step, size_t i) {
+static bool is_known(const struct step_launches *step, size_t i) {
   for (size_t before = 0; before < i; before++) {
     if (strcmp(stage_of(step, before), stage_of(step, i)) == 0) {
       return true;
@@ -46,7 +52,7 @@ static bool is_known(const struct step *step, size_t i) {
 }
 
 // The stage's launches, copied into `chosen` so often that they are enough.
-static size_t choose(const struct step *step, const char *name, struct gpu_launch *chosen,
+static size_t choose(const struct step_launches *step, const char *name, struct gpu_launch *chosen,
                      size_t fewest, int *launches, int *copies) {
   size_t count = 0;
   *launches = 0;
@@ -78,7 +84,7 @@ static enum decode_status time_graph(struct gpu_context *context, struct gpu_gra
     if (status == DECODE_OK) {
       status = gpu_driver.timer_stop(context, &elapsed);
     }
-    if (elapsed >= least_s || repeats >= MOST_REPEATS) {
+    if (elapsed >= least_s || repeats >= MAX_REPEATS) {
       break;
     }
   }
@@ -87,10 +93,10 @@ static enum decode_status time_graph(struct gpu_context *context, struct gpu_gra
 }
 
 static enum decode_status time_stage(struct gpu_context *context, const struct plan *plan,
-                                     const struct step *step, struct gpu_launch *chosen,
+                                     const struct step_launches *step, struct gpu_launch *chosen,
                                      double least_s, struct gpu_stage_time *out) {
   int copies = 1;
-  const size_t fewest = least_s > 0 ? FEWEST_LAUNCHES : 1;
+  const size_t fewest = least_s > 0 ? MIN_LAUNCHES : 1;
   const size_t count = choose(step, out->name, chosen, fewest, &out->launches, &copies);
   struct gpu_graph *graph = NULL;
   enum decode_status status = gpu_driver.graph_make(
@@ -106,15 +112,15 @@ static enum decode_status time_stage(struct gpu_context *context, const struct p
 
 enum decode_status gpu_stage_times(struct gpu_context *context, const struct plan *plan, void *base,
                                    double least_s, struct gpu_stage_time *out, size_t *count) {
-  struct step step = {.count = 0};
+  struct step_launches step = {.count = 0};
   step.launches = gpu_plan_step(plan, base, &step.count, &step.what);
-  struct gpu_launch *chosen = calloc(step.count + 2 * FEWEST_LAUNCHES, sizeof *chosen);
+  struct gpu_launch *chosen = calloc(step.count + 2 * MIN_LAUNCHES, sizeof *chosen);
   enum decode_status status = step.launches && chosen ? DECODE_OK : DECODE_NO_MEMORY;
   if (status == DECODE_OK) {
     status = wgmma_maps(context, step.launches, step.count);
   }
   *count = 0;
-  for (size_t i = 0; i < step.count && status == DECODE_OK && *count < GPU_STAGES; i++) {
+  for (size_t i = 0; i < step.count && status == DECODE_OK && *count < MAX_GPU_STAGES; i++) {
     if (is_known(&step, i)) {
       continue;
     }

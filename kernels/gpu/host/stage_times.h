@@ -1,17 +1,22 @@
 // stage_times: how long each stage of a decode step takes by itself, so that a ladder of variants
-// shows where one gains. A stage is what launches.c names so ("qkv", "attention", ...); rounding
-// counts to the product that follows it.
+// shows where one gains. Stages are named by launches.c ("qkv", "attention", ...); rounding counts
+// towards the product that follows it.
 //
 // The launches of one stage follow each other through all layers, so that weights and cache come
-// from memory as in a step, and the next one's begin beside this one's as there. They read what the
-// last step has left, and what the stage itself adds to it: the sums are of no use, the next step
-// begins anew. So at least one step is to be run before.
+// from memory as in a step, and each launch begins while the last one ends, as there. They read
+// what the last step has left and what the stage itself adds to it: the sums are of no use, and the
+// next step starts afresh. So at least one step must have been run.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_STAGE_TIMES_H
 #define PERTOKEN_KERNELS_GPU_HOST_STAGE_TIMES_H
 
+#include "kernels/decode.h"
 #include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/host/state.h"
 
-enum { GPU_STAGES = 16 }; // more than a step has
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_GPU_STAGES = 16 }; // more than a step has
 
 struct gpu_stage_time {
   char name[24];
@@ -20,8 +25,8 @@ struct gpu_stage_time {
   double seconds; // of a step
 };
 
-// Repeats each stage for `least_s` or longer; 0: once. *count of `out` [GPU_STAGES], in the order
-// of a step.
+// Repeats each stage for `least_s` or longer; 0: once. *count of `out` [MAX_GPU_STAGES], in the
+// order of a step.
 enum decode_status gpu_stage_times(struct gpu_context *context, const struct plan *plan, void *base,
                                    double least_s, struct gpu_stage_time *out, size_t *count);
 

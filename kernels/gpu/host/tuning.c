@@ -5,7 +5,7 @@
 #include <string.h>
 
 // A choice is a number up to `most`, or, where `words` are given, the place of one of them from 1.
-static const struct choice {
+static const struct tuning_choice {
   const char *name;
   size_t offset; // of an int in struct gpu_tuning
   int most;
@@ -29,8 +29,8 @@ static bool is(const char *text, size_t length, const char *word) {
   return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
-// 0 when it is none.
-static int value_of(const struct choice *choice, const char *text, size_t length) {
+// 0 if it is not one.
+static int value_of(const struct tuning_choice *choice, const char *text, size_t length) {
   for (size_t i = 0; i < WORDS && choice->words[i]; i++)
     if (is(text, length, choice->words[i]))
       return (int)i + 1;
@@ -39,8 +39,8 @@ static int value_of(const struct choice *choice, const char *text, size_t length
   return end == text + length && value >= 1 && value <= choice->most ? (int)value : 0;
 }
 
-// NULL for a name that is none of them.
-static bool refuse(const struct choice *choice, const char *text, size_t length, char *why,
+// False, with *why; `choice` is NULL if the name is unknown.
+static bool refuse(const struct tuning_choice *choice, const char *text, size_t length, char *why,
                    size_t why_size) {
   char known[128];
   size_t used = 0;
@@ -61,7 +61,7 @@ static bool read_one(const char *text, size_t length, struct gpu_tuning *out, ch
                      size_t why_size) {
   const char *equals = memchr(text, '=', length);
   const size_t name_length = equals ? (size_t)(equals - text) : length;
-  const struct choice *choice = NULL;
+  const struct tuning_choice *choice = NULL;
   for (size_t i = 0; i < CHOICES && equals; i++)
     if (is(text, name_length, choices[i].name))
       choice = &choices[i];
@@ -91,7 +91,7 @@ void gpu_tuning_write(const struct gpu_tuning *tuning, char *out, size_t size) {
   size_t used = 0;
   out[0] = '\0';
   for (size_t i = 0; i < CHOICES; i++) {
-    const struct choice *choice = &choices[i];
+    const struct tuning_choice *choice = &choices[i];
     const int value = *(const int *)(const void *)((const char *)tuning + choice->offset);
     if (value == 0 || used >= size)
       continue;

@@ -1,7 +1,7 @@
-// tuning: what the shapes leave open in a plan, so that it can be measured: how the work is shared
-// out, and which variant of a kernel takes it. Read from the environment, PERTOKEN_GPU_TUNING, as
-// "name=value" with spaces between: "vector_blocks=2 step=launches". A record of a run with any
-// says so in its device's runtime.
+// tuning: what a plan's shapes leave open, so that it can be measured: how the work is divided, and
+// which variant of a kernel does it. Read from the environment, PERTOKEN_GPU_TUNING, as
+// "name=value" separated by spaces: "vector_blocks=2 step=launches". A record measured with any of
+// it says so in its device's runtime.
 //
 // 0 means the plan's own choice everywhere, so a struct of zeros is the default.
 #ifndef PERTOKEN_KERNELS_GPU_HOST_TUNING_H
@@ -13,7 +13,7 @@
 enum gpu_tuning_step {
   STEP_GRAPH = 1,  // one graph of all launches, where the runtime has graphs: the default
   STEP_LAUNCHES,   // each launch by itself
-  STEP_PERSISTENT, // one cooperative launch: persistent.h; refused where there are none
+  STEP_PERSISTENT, // one cooperative launch: persistent.h; refused if there are none
 };
 
 enum gpu_tuning_start {
@@ -46,11 +46,11 @@ struct gpu_tuning {
   int step;             // enum gpu_tuning_step
 };
 
-// False, with *why in words naming what is wrong and what is known, for an unknown name or value.
-// NULL and "" are the default.
+// NULL and "" are the default. False for an unknown name or value; `why` [why_size] then says what
+// is wrong and what is known.
 bool gpu_tuning_read(const char *text, struct gpu_tuning *out, char *why, size_t why_size);
 
-// As it is read, only what differs from the default: "" for none.
+// What differs from the default, in the form in which it is read; "" for none.
 void gpu_tuning_write(const struct gpu_tuning *tuning, char *out, size_t size);
 
 #endif

@@ -1,23 +1,27 @@
 #include "kernels/gpu/host/wgmma_check.h"
+
+#include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/driver.h"
 #include "kernels/weights.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Rows for more than a warpgroup's tiles, and no whole one; a step and a half in E4M3.
-enum { ROWS = 200, COLUMNS = 192, MOST_BATCH = 256 };
+enum { ROWS = 200, COLUMNS = 192, MAX_BATCH = 256 };
 
 // What the kernel works on, on the device as on the host; room for BF16.
-struct operands {
+struct check_operands {
   uint16_t weights[ROWS * COLUMNS];
-  uint16_t activations[MOST_BATCH * 2 * WGMMA_STEP_BYTES]; // COLUMNS in whole steps
-  float ones[MOST_BATCH];
-  float output[MOST_BATCH * ROWS];
+  uint16_t activations[MAX_BATCH * 2 * WGMMA_STEP_BYTES]; // COLUMNS in whole steps
+  float ones[MAX_BATCH];
+  float output[MAX_BATCH * ROWS];
 };
-
-static const char *const element_names[] = {[ELEMENT_BF16] = "bf16", [ELEMENT_E4M3] = "e4m3"};
 
 // Integers from -8 to 8, none of them 0: exact in every type.
 static int value_of(int operand, int row, int column) {
@@ -41,7 +45,7 @@ static int activation_stride(const struct plan_product *product) {
   return is_paired(product) ? (int)gpu_round_up(COLUMNS, WGMMA_STEP_BYTES) : COLUMNS;
 }
 
-static void set_operands(const struct plan_product *product, struct operands *out) {
+static void set_operands(const struct plan_product *product, struct check_operands *out) {
   memset(out, 0, sizeof *out);
   for (int i = 0; i < ROWS * COLUMNS; i++)
     put(product->weights, out->weights, i, value_of(0, i / COLUMNS, i % COLUMNS));
@@ -51,13 +55,13 @@ static void set_operands(const struct plan_product *product, struct operands *ou
       put(product->activations, out->activations, row * activation_stride(product) + at,
           value_of(1, row, c));
     }
-  for (int i = 0; i < MOST_BATCH; i++)
+  for (int i = 0; i < MAX_BATCH; i++)
     out->ones[i] = 1;
-  for (int i = 0; i < MOST_BATCH * ROWS; i++)
+  for (int i = 0; i < MAX_BATCH * ROWS; i++)
     out->output[i] = NAN;
 }
 
-static bool is_right(const struct plan_product *product, const struct operands *operands) {
+static bool is_right(const struct plan_product *product, const struct check_operands *operands) {
   for (int column = 0; column < product->slice; column++)
     for (int row = 0; row < ROWS; row++) {
       int sum = 0;
@@ -70,7 +74,7 @@ static bool is_right(const struct plan_product *product, const struct operands *
 }
 
 static struct wgmma_arguments arguments_of(const struct plan_product *product,
-                                           struct operands *device) {
+                                           struct check_operands *device) {
   const uint64_t weight = product->weights == ELEMENT_BF16 ? 2 : 1;
   const uint64_t activation = product->activations == ELEMENT_BF16 ? 2 : 1;
   const uint32_t slice = (uint32_t)product->slice;
@@ -92,7 +96,7 @@ static struct wgmma_arguments arguments_of(const struct plan_product *product,
 }
 
 static enum decode_status run(struct gpu_context *context, const struct plan_product *product,
-                              struct operands *device) {
+                              struct check_operands *device) {
   struct wgmma_arguments arguments = arguments_of(product, device);
   const int rows = wgmma_tiles(product->slice, product->warp_columns) * WGMMA_ROWS;
   struct gpu_launch launch = {.grid = {(unsigned)((ROWS + rows - 1) / rows), 1, 1},
@@ -101,7 +105,7 @@ static enum decode_status run(struct gpu_context *context, const struct plan_pro
                               .arguments = &arguments,
                               .argument_bytes = sizeof arguments};
   snprintf(launch.kernel, sizeof launch.kernel, "wgmma_%s_%s_store_%d",
-           element_names[product->weights], element_names[product->activations],
+           gpu_element_names[product->weights], gpu_element_names[product->activations],
            product->warp_columns);
   enum decode_status status = gpu_driver.tensor_map(context, &arguments.weights);
   if (status == DECODE_OK)
@@ -111,7 +115,7 @@ static enum decode_status run(struct gpu_context *context, const struct plan_pro
 
 enum decode_status wgmma_check(struct gpu_context *context, const struct plan_product *product,
                                bool *passes) {
-  struct operands *host = malloc(sizeof *host), *device = NULL;
+  struct check_operands *host = malloc(sizeof *host), *device = NULL;
   *passes = false;
   if (!host)
     return DECODE_NO_MEMORY;

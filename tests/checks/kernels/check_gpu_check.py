@@ -3,8 +3,10 @@
 for the GPUs that are there, table, bundle.
 
 A stand-in for the probe answers at once and writes records of a known content; its GPU is one by name
-only. The true probe is used once, on this machine's processor, with the argument `full`. The peer is
-rehearsed where PyTorch is installed.
+only. The peer is rehearsed where PyTorch is installed.
+Deep: kills and failures at every step, each architecture, and the true probe on this machine's
+processor.
+Seconds: 10
 """
 import json
 import os
@@ -17,7 +19,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import Count, DONE, PROBE, ROOT, SKIPPED, Skip, expect, run  # noqa: E402
+from support.program import Count, DEEP, DONE, PROBE, ROOT, SKIPPED, Skip, expect, run  # noqa: E402
 
 sys.path.insert(0, str(ROOT / 'tests' / 'gpu'))
 import building  # noqa: E402
@@ -101,7 +103,7 @@ def run():
     time.sleep(plan['seconds'])
     if value('--layers', '80') in plan['too_deep'] and value('--batch') in ('2', '64') \
             and '--shard' not in words and ('70b' in value('--model') or '--tensor-parallel' in words):
-        sys.exit('error: it needs 120.00 GB (1 bytes) and 79.00 GB (1 bytes) are free; --layers 8,16,24 '
+        sys.exit('error: it needs 120.00 GB (1 bytes), but only 79.00 GB (1 bytes) are free; --layers 8,16,24 '
                  'measures slices of it and extrapolates')
     folder = pathlib.Path(value('-o'))
     together = '--tensor-parallel' not in words and len(named()) > 1
@@ -472,8 +474,9 @@ def test_true_probe(folder):
     expect(list((folder / 'out' / 'records' / 'verify').glob('tiny-cpu-*.json')), table)
 
 
-QUICK = [test_whole, test_kill, test_budget, test_failures, test_other_devices, test_several,
-         test_without_exchange, test_architectures, test_building, test_missing_probe, test_peer]
+QUICK = [test_whole, test_budget, test_other_devices, test_several, test_without_exchange, test_building,
+         test_missing_probe, test_peer]
+LONG = [test_kill, test_failures, test_architectures, test_true_probe]
 
 
 def in_folder(test):
@@ -483,7 +486,7 @@ def in_folder(test):
 
 def main():
     count = Count()
-    for test in QUICK + ([test_true_probe] if 'full' in sys.argv[1:] else []):
+    for test in QUICK + (LONG if DEEP else []):
         count.test(test.__name__, in_folder, test)
     count.finish()
 

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 """Does the machine code for AMD's GPUs do what it should, instruction by instruction? Needs no GPU.
 
-    TINYGRAD=folder check_instructions.py [full | ARCHITECTURE ...]
+    TINYGRAD=folder check_instructions.py [all | ARCHITECTURE ...]
 
 The HIP plugin, as it was built, decodes on the tests' HIP, whose launches are computed by executing
 the kernels' own machine code on the emulator of AMD's instruction sets in TINYGRAD, a checkout of
-https://github.com/tinygrad/tinygrad of August 2026 or later (tests/stand_ins/hip/instructions.c). What comes
-out is held against the oracle. One architecture after another: gfx942, with `full` all that were
-built. Every kernel must have run, and the check must notice an instruction that does nothing.
+https://github.com/tinygrad/tinygrad of August 2026 or later (tests/stand_ins/hip/instructions.c).
+What comes out is held against the oracle. One architecture after another: gfx942, or those named.
+Every kernel must have run, and the check must notice an instruction that does nothing.
+Deep only: the plugin holds every AMD GPU's machine code, which takes minutes to compile.
 
 What this cannot show: the times, the order in which a GPU's memory becomes visible, and the waiting
 states that some instructions want between them.
@@ -110,7 +111,7 @@ def main():
         sys.exit(SKIPPED)
     wanted = [word for word in sys.argv[1:] if word in MACHINES]
     if not wanted:
-        wanted = list(MACHINES) if 'full' in sys.argv[1:] else ['gfx942']
+        wanted = list(MACHINES) if 'all' in sys.argv[1:] else ['gfx942']
     count = Count()
     for architecture in wanted:
         check_architecture(count, architecture)

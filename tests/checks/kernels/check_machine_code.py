@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """Is the GPUs' machine code what it is meant to be? Needs no GPU.
 
-    check_machine_code.py [full] [TREE]
+    check_machine_code.py [TREE]
 
 Looks at the images that the build left in build/gpu. What is not there, or is older than the
-kernels' sources, is compiled: with `full` for all targets, else for one of each vendor. TREE is
-another source tree; its kernels are always compiled.
+kernels' sources, is compiled: where all is wanted for all targets, else for one of each vendor. TREE
+is another source tree; its kernels are always compiled.
+Deep only: compiling for every GPU takes minutes.
+Seconds: 20
 
 Of CUDA it reads the PTX and what the cubin says of itself; where nvdisasm is found (in NVDISASM, PATH
 or beside nvcc), also the machine code of SASS.
@@ -21,7 +23,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import Count, ROOT  # noqa: E402
+from support.program import Count, DEEP, ROOT  # noqa: E402
 
 CUDA = {'80': False, '90a': True, '100': True, '120': True}  # has griddepcontrol (PTX ISA, sm_90)
 LOAD_WEIGHTS = r'LDG\.E\.NA\.LTC\d+B\.128\.CONSTANT'
@@ -91,7 +93,7 @@ def run(*command):
 
 
 def newest_source():
-    folders = [TREE / 'kernels', TREE / 'kernels' / 'gpu']
+    folders = [TREE / 'kernels', TREE / 'kernels/gpu', TREE / 'kernels/gpu/device']
     return max(p.stat().st_mtime for f in folders for p in f.iterdir() if p.suffix in ('.h', '.cu'))
 
 
@@ -104,7 +106,7 @@ def built(*names):
 
 def wanted(target, compiler, images):
     """Is this target looked at? If not, it is counted as skipped, with the reason."""
-    if images or (compiler and (FULL or target in OFTEN)):
+    if images or (compiler and (DEEP or target in OFTEN)):
         return True
     count.skip(target, 'no fresh image in build/gpu' + ('' if compiler else ', no compiler'))
     return False
@@ -573,7 +575,5 @@ def main():
 
 
 if __name__ == '__main__':
-    ARGUMENTS = [a for a in sys.argv[1:] if a != 'full']
-    FULL = 'full' in sys.argv[1:]
-    TREE = pathlib.Path(ARGUMENTS[0]).resolve() if ARGUMENTS else ROOT
+    TREE = pathlib.Path(sys.argv[1]).resolve() if sys.argv[1:] else ROOT
     main()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares `pertoken compare` with the oracle: the golden example, and random scenarios.
 
-    check_oracle.py [full]      60 random scenarios, 200 with `full`; PERTOKEN names the program
+    check_oracle.py      60 random scenarios; PERTOKEN names the program
 """
 
 import collections
@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from oracle import cost_model, finance, random_scenario  # noqa: E402
 from support import program  # noqa: E402
-from support.program import Count, ROOT  # noqa: E402
+from support.program import Count, DEEP, ROOT  # noqa: E402
 
 SCRATCH = ROOT / "build" / "oracle"
 TOLERANCE = 1e-9
@@ -244,7 +244,7 @@ def main():
     count.check("golden example", check_golden())
     catalogue = random_scenario.catalogue(ROOT / "data" / "accelerators.csv")
     uses = collections.Counter()
-    for seed in range(1, 201 if "full" in sys.argv[1:] else 61):
+    for seed in range(1, 201 if DEEP else 61):
         count.check(f"random scenario {seed}", check_random(seed, catalogue, uses))
     count.check("every input is given", check_uses(uses))
     count.finish()

@@ -39,7 +39,8 @@ async function open_tables(page, open) {
   await page.waitForSelector('#series tbody tr', { state: 'attached' });
 }
 
-// Follows a link within the page: what the cards grade, and what the link's reader left out.
+// Follows a link within the page: what the cards grade, what the link's reader left out, and the
+// verdict as it is shown and as the page holds it.
 const follow = (page, fragment) => page.evaluate(async (text) => {
   if (location.hash.slice(1) !== text)
     await new Promise((done) => {
@@ -48,8 +49,32 @@ const follow = (page, fragment) => page.evaluate(async (text) => {
     });
   const grades = [...document.querySelectorAll('.card .evidence .grade')]
     .map((one) => one.textContent);
-  return { grades, ignored: document.getElementById('ignored').textContent };
+  const { options } = ranking_of(evaluate_all(inputs_of(state.which, state.changes)));
+  const cards = [...document.querySelectorAll('.card')], id = (card) =>
+    card.querySelector('h2').textContent;
+  const not_ranked = cards.flatMap((card) => [...card.querySelectorAll('.stamp')]
+    .flatMap((one) => (one.textContent.startsWith('not ranked: ')
+      ? [[id(card), one.textContent.slice('not ranked: '.length)]] : [])));
+  return { grades, ignored: document.getElementById('ignored').textContent,
+    verdict: { cheapest: cards.filter((card) => card.classList.contains('best')).map(id),
+      not_ranked: Object.fromEntries(not_ranked) },
+    saving: Object.fromEntries(options.flatMap(({ saving }, o) =>
+      (Number.isNaN(saving) ? [] : [[data.options[o].id, saving]]))),
+    answer: document.getElementById('answer').textContent };
 }, fragment);
+
+// What the judge says, on the page and in the engine.
+function check_verdict({ verdict, saving, answer }, engine, what) {
+  const { cheapest, not_ranked, why_none } = engine;
+  check_equal(JSON.stringify(verdict), JSON.stringify({ cheapest, not_ranked }), `${what}: verdict`);
+  check(Object.keys(saving).join() === Object.keys(engine.saving).join() &&
+    Object.entries(saving).every(([id, value]) => close(value, engine.saving[id])),
+    `${what}: saving: ${JSON.stringify(saving)}, the engine has ${JSON.stringify(engine.saving)}`);
+  if (engine.options.length > 1)
+    check(why_none ? answer.startsWith(`Not ranked: ${why_none}`)
+      : cheapest.every((id) => answer.split(' per output token')[0].includes(id)),
+      `${what}: the answer: ${answer}`);
+}
 
 // Both tables as they are shown: by option, by item; a series as an array.
 const read_tables = (page) => page.evaluate(() => {
@@ -108,9 +133,10 @@ const extra = (option, read) =>
 
 async function check_state(page, file, state, reader) {
   const what = `${file} #${state.fragment}`;
-  const { grades, ignored } = await follow(page, state.fragment);
+  const followed = await follow(page, state.fragment), { grades, ignored } = followed;
   const read = await reader(page);
   check_equal(ignored, '', `${what}: left out of the link`);
+  check_verdict(followed, state.engine, what);
   state.engine.options.forEach((option, o) => {
     const wrong = differences(option.items, read[option.id]);
     const first = wrong[0];
@@ -173,7 +199,8 @@ async function check_stamp(open) {
     check(text.includes(word), `the page's stamp has '${word}': ${text}`);
   const card = page.locator('.card', { hasText: 'this_machine' });
   check((await card.textContent()).includes('upper bound, decode only'), 'a card is stamped');
-  check((await card.textContent()).includes('not ranked'), 'an upper bound is not ranked');
+  check((await card.textContent()).includes('not ranked: its throughput is of decoding alone'),
+    'why an upper bound is not ranked');
   await page.close();
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """The what-if page in headless Chromium: its numbers against the engine's, and how it behaves.
 
-Every example gets seeded random changes of its inputs (50, or 12 where others have all that it
-has), put into the page by its address and into the engine by --set; every line item must agree to
+Every example gets seeded random changes of its inputs (6, or 2 where others have all that it has),
+put into the page by its address and into the engine by --set; every line item must agree to
 1e-9. What the page then exports, read back by pertoken, must give the same again. The browser's
 part is tests/checks/page/check.mjs.
-Usage: check_page.py [full] [--seed N] [--count N]
+Deep: 50 changes, or 12.
+Seconds: 25
+Usage: check_page.py [--seed N] [--count N]
 Last line: N passed, N failed, N skipped; exit 77 where node, npm or Chromium is missing.
 """
 import argparse
@@ -21,12 +23,12 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from support.program import Count, ROOT, run, skip_all  # noqa: E402
+from support.program import Count, DEEP, ROOT, run, skip_all  # noqa: E402
 from workbook.harness import EXAMPLES, MEASURED  # noqa: E402
 from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 
 CHANGES = 6
-MANY, FEW = 50, 12  # states of an example; THOROUGH have all that the others have
+MANY, FEW = (50, 12) if DEEP else (6, 2)  # states of an example; THOROUGH have all that the others have
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations')
 TOLERANCE = 1e-9
 PATIENCE = 8  # times the time that a quiet machine may take
@@ -311,12 +313,11 @@ def in_browser(plan, folder):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('mode', nargs='?', choices=['full'])
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--count', type=int)
+    parser.add_argument('--count', type=int, default=0)
     options = parser.parse_args()
     need_browser()
-    count = options.count if options.count is not None else 200 if options.mode else 0
+    count = options.count
     print(f'seed {options.seed}, {count or f"{MANY} or {FEW}"} changes of every example')
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

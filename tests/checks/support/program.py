@@ -20,6 +20,7 @@ PERTOKEN = ROOT / os.environ.get('PERTOKEN', 'build/pertoken')
 PROBE = ROOT / os.environ.get('PROBE', 'build/pertoken-probe')
 DONE, NO, BAD_INPUT, MACHINE_FAILED = range(4)
 SKIPPED = 77
+DEEP = os.environ.get('PERTOKEN_TESTS') == 'deep'  # all cases, not those that show most (tests/README.md)
 TIMEOUT_S = 120
 
 

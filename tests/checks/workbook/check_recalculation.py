@@ -2,10 +2,12 @@
 """Do spreadsheet programs calculate what pertoken calculates?
 
 Every example's workbook is given wrong cached values and recalculated: as it is, and after each of
-50 random changes of its inputs (8 of examples that have little that the thorough ones lack), for
-which pertoken computes the same state on its own. Every formula cell of every sheet must agree to
-1e-9. Gnumeric and LibreOffice share the states; with the argument `full`, both take all of them, 50
-for every example. Other arguments name the examples to take, such as uncertainty, with 50 each.
+one or two random changes of its inputs, for which pertoken computes the same state on its own. Every
+formula cell of every sheet must agree to 1e-9. Gnumeric and LibreOffice share the states. Arguments
+name the examples to take, such as uncertainty, with as many changes as the thorough ones.
+Deep: 50 changes (8 of examples that have little that the thorough ones lack), and what pertoken says
+to each input that the workbook offers to type over.
+Seconds: 60
 """
 import random
 import sys
@@ -23,9 +25,10 @@ import layout  # noqa: E402
 import libreoffice  # noqa: E402
 import perturb  # noqa: E402
 import xlsx  # noqa: E402
-from support.program import Count, skip_all  # noqa: E402
+from support.program import Count, DEEP, skip_all  # noqa: E402
 
-PERTURBATIONS, FEW = 50, 8
+MANY, FEW = (50, 8) if DEEP else (2, 1)
+MOST_REDRAWS = 50
 LEAST_TELLING = 8  # refusals: of two changes one or two bad draws say nothing
 THOROUGH = ('mi325x-vs-h200', 'uncertainty')
 SEED = 20250101
@@ -60,7 +63,7 @@ class Example:
 
     def __init__(self, scenario, folder, thorough):
         self.scenario, self.folder = scenario, Path(folder, scenario.stem)
-        self.changes = PERTURBATIONS if thorough else FEW
+        self.changes = MANY if thorough else FEW
         self.folder.mkdir()
         self.path = harness.report(scenario, self.folder / 'base.xlsx')
         self.wrong = self.folder / 'wrong.xlsx'
@@ -68,8 +71,12 @@ class Example:
         self.book = xlsx.read(self.path)
         self.inputs = layout.Inputs(self.book)
         self.shape = shape(self.path)
+        self.shapes = {'base': self.shape}
         self.verdicts = {verdict: [] for verdict in (TAKEN, REFUSED, RESHAPED)}
-        self.sort_out(perturb.candidates(self.inputs))
+        if DEEP:
+            self.sort_out(perturb.candidates(self.inputs))
+        else:
+            self.verdicts[TAKEN] = perturb.candidates(self.inputs)
 
     def report(self, path, case, changes):
         sets = [f'--set={change.key}={change.text}' for change in changes]
@@ -116,19 +123,31 @@ class Example:
         return self.draw(number)
 
     def draw(self, number):
-        """Draws a state and has pertoken compute it; what pertoken refuses is drawn again."""
+        """Draws a state and has pertoken compute it; what pertoken refuses is drawn again, and where
+        no verdicts were asked for, what gives the workbook another shape.
+        """
         cases = list(self.inputs.cases)
         case = cases[number % len(cases)]
         path = self.folder / f'{number}.xlsx'
-        for redraws in range(PERTURBATIONS):
+        for redraws in range(MOST_REDRAWS):
             draws = random.Random(f'{SEED} {self.scenario.stem} {number} {redraws}')
             changes = perturb.draw(draws, self.book, self.inputs, self.verdicts[TAKEN], case)
+            if not DEEP:  # fewer at a time are likelier to be taken together
+                del changes[max(2, len(changes) - redraws):]
             try:
                 self.report(path, case, changes)
-                return State(path, case, changes, redraws)
             except harness.Refused:
                 continue
-        raise RuntimeError(f'{self.scenario.stem}: {PERTURBATIONS} changes in a row were refused')
+            if DEEP or shape(path) == self.shape_in(case):
+                return State(path, case, changes, redraws)
+        raise RuntimeError(f'{self.scenario.stem}: {MOST_REDRAWS} changes in a row were refused')
+
+    def shape_in(self, case):
+        if case not in self.shapes:
+            path = self.folder / f'{case}.xlsx'
+            self.report(path, case, [])
+            self.shapes[case] = shape(path)
+        return self.shapes[case]
 
     def edits(self, state):
         """What to type into the workbook to reach a state: {(sheet, row, column): value}.
@@ -179,16 +198,17 @@ def make_state(task):
     return place, state, result
 
 
-def tasks(examples, full):
+def tasks(examples):
     """(place, number, whether for Gnumeric) of every state, in two lists: LibreOffice's, and others.
 
-    Every second round through an example's cases is LibreOffice's.
+    Every second round through an example's cases is LibreOffice's; of few states every second.
     """
     first, rest = [], []
     for place, example in enumerate(examples):
         for number in range(AS_IT_IS, example.changes + len(example.verdicts[RESHAPED])):
-            if full or number // len(example.inputs.cases) % 2 == 0 or number == AS_IT_IS:
-                first.append((place, number, full or number == AS_IT_IS))
+            rounds = number // len(example.inputs.cases) if DEEP else number
+            if rounds % 2 == 0 or number == AS_IT_IS:
+                first.append((place, number, number == AS_IT_IS))
             else:
                 rest.append((place, number, True))
     return first, rest
@@ -219,7 +239,7 @@ class Tally:
                   f'{self.states[place, engine]} states, worst {result.worst:.1e}')
         for place, example in enumerate(self.examples):
             redraws = sum(count for (where, _), count in self.redraws.items() if where == place)
-            if redraws > max(example.changes, LEAST_TELLING):
+            if redraws > max(example.changes, LEAST_TELLING) and DEEP:
                 self.refused += 1
                 print(f'FAILED {example.scenario.name}: more than half of the changes were refused')
             self.judge_inputs(example)
@@ -247,12 +267,12 @@ def in_libreoffice(office, examples, made, tally):
         document.close()
 
 
-def check(full, named, folder):
+def check(named, folder):
     with Pool(WORKERS) as pool:
-        examples = pool.map(make_example, [(scenario, folder, full or named or scenario.stem in THOROUGH)
+        examples = pool.map(make_example, [(scenario, folder, named or scenario.stem in THOROUGH)
                                            for scenario in harness.EXAMPLES], 1)
     tally = Tally(examples)
-    first, rest = tasks(examples, full)
+    first, rest = tasks(examples)
     made = [[] for _ in examples]
     with Pool(WORKERS, loaded.extend, (examples,)) as pool:
         for place, state, result in pool.imap(make_state, first):
@@ -274,13 +294,13 @@ def main():
         skip_all(reason)
     start = time.monotonic()
     harness.EXAMPLES.append(Path(__file__).resolve().parent / 'rented.ini')
-    if wanted := set(sys.argv[1:]) - {'full'}:
+    if wanted := set(sys.argv[1:]):
         harness.EXAMPLES[:] = [path for path in harness.EXAMPLES if path.stem in wanted]
-    print(f'{len(harness.EXAMPLES)} examples x {PERTURBATIONS} or {FEW} random changes, recalculated '
+    print(f'{len(harness.EXAMPLES)} examples x {MANY} or {FEW} random changes, recalculated '
           f'by Gnumeric and LibreOffice')
     with tempfile.TemporaryDirectory() as folder:
         try:
-            tally = check('full' in sys.argv[1:], bool(wanted), folder)
+            tally = check(bool(wanted), folder)
         except (harness.Refused, OSError, RuntimeError, LookupError) as error:
             print(f'FAILED: {error}')
             Count(failed=1).finish()

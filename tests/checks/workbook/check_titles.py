@@ -6,6 +6,8 @@ letters, emoji, 150 characters. Each stands in a scenario whose workbook LibreOf
 open and recalculate: the text must be in a cell as it was typed, no cell may hold a formula or an
 error that it does not hold with a plain text, and nothing may be written beside the workbook. On
 the terminal no control character and nothing that turns the direction of writing may come through.
+Deep: the spreadsheet programs open all of them, rather than those that such programs read otherwise.
+Seconds: 15
 """
 import csv
 import io
@@ -20,11 +22,13 @@ import gnumeric  # noqa: E402
 import libreoffice  # noqa: E402
 import xlsx  # noqa: E402
 from support import program  # noqa: E402
-from support.program import Count, ROOT, expect, skip_all  # noqa: E402
+from support.program import Count, DEEP, ROOT, expect, skip_all  # noqa: E402
 
 MOST = 150
 LINE_BYTES = 199
 PLAIN = 'a plain text'
+OPENED = ('=1+41', '=HYPERLINK("http://example.org";"click")', '</t></si><si><t>', "'leading quote",
+          '_x000D_ &#10; %n &P &D', '\u202eevil txt.exe')
 TEXTS = [
     PLAIN,
     '=1+41',
@@ -144,6 +148,11 @@ def check_workbook(folder, text, plain, office):
     expect(not missing, f'the text is not on {sorted(missing)}')
     expect(book.sheets['Cover'].value(1, 1) == written(text), 'the title is not in A1 of Cover')
     expect(formulas(book) == plain, 'other formulas than with a plain text')
+    if DEEP or text in OPENED:
+        open_workbook(path, book, text, plain, office)
+
+
+def open_workbook(path, book, text, plain, office):
     document = office.open(path)
     check_engine('LibreOffice', book, document.read(), text, plain)
     document.close()

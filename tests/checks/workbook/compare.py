@@ -149,7 +149,7 @@ def ungraded(text):
     if text in GRADES:
         return '(grade)'
     text = re.sub(r'(weakest evidence that matters: )\w+', r'\1', text)
-    return re.sub(r'\(P5 to P95: [^)]*\)?|^ to [0-9.]+$', '(interval)', text)
+    return re.sub(r'\(P5 to P95: [^)]*\)?|^ to [0-9.]+\)$', '(interval)', text)
 
 
 def same_formulas(base, other):

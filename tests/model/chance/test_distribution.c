@@ -2,7 +2,7 @@
 #include "tests/support/fixture.h"
 
 #include "model/chance/distribution.h"
-#include "model/chance/vector.h"
+#include "base/vector.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

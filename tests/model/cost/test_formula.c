@@ -66,6 +66,7 @@ static const struct {
     {"min()", "expected a number"},
     {"1.2.3", "expected an operator"},
     {"a $ b", "expected an operator"},
+    {"a * [b", "1:5: expected '[' with a ']' before '[b'"},
     {"max(a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a)", "fewer arguments"},
 };
 

@@ -123,7 +123,7 @@ static const struct {
      "expected a date such as 2026-04-30, 2026-04 or 2026 in 'as_of', found '2026-04-31'"},
     {CATALOG_CLAIMS, "Seed 000: vuild node on MI350 vs Blackwell", "", 2, 0,
      "expected a value for 'source_title'"},
-    {CATALOG_CLAIMS, "2026-05-10\n", "soon\n", 2, 0, "expected a date"},
+    {CATALOG_CLAIMS, ",2026-05-10,", ",soon,", 2, 0, "expected a date"},
     {CATALOG_ACCELERATORS, ",700,maximum", ",-700,maximum", 2, 61,
      "expected a number above 0 in 'tdp_w', found '-700'"},
     {CATALOG_ACCELERATORS, ",700,maximum", ",0,maximum", 2, 61, "a number above 0"},

@@ -1,12 +1,11 @@
 // Memory and curves: bytes counted by hand, what fits, and the batch that a rate per user allows.
 // Run in the repository's root.
+#include "kernels/cpu/backend.h"
 #include "tests/support/fixture.h"
 #include "tests/support/tables.h"
 
-#include "kernels/decode.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/fit.h"
-#include "probe/devices/model_shape.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,34 +165,6 @@ static void test_concurrency_is_monotone(void **state) {
   arena_free(&tables.arena);
 }
 
-// The probe's kernels count the same bytes from the same shapes: weights, of which they keep norms
-// in 32 bits and read one embedding a row; the cache, into which they write one slot a row.
-static void test_the_probe_counts_alike(void **state) {
-  (void)state;
-  static const char *const models[] = {"tinyllama-1.1b", "llama-3.1-8b", "llama-2-70b"};
-  const double batch = 3, context = 100;
-  struct tables tables;
-  tables_open(&tables, "data");
-  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-    const struct memory_model model = model_named(&tables, models[i]);
-    struct measurement_shape shape;
-    struct decode_cost cost;
-    assert_int_equal(model_shape_find(&tables.catalog, models[i], &shape), 0);
-    const struct decode_request request = {
-        .shape = model_shape_of(&shape, shape.layers),
-        .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-        .batch = (int)batch,
-        .context = (int)context,
-        .threads = 1};
-    assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
-    const double norms = (2 * model.layers + 1) * model.hidden;
-    assert_true((double)cost.weight_bytes == memory_weights(&model, "bf16") + 2 * norms -
-                                                 2 * (model.vocab - batch) * model.hidden);
-    assert_true((double)cost.kv_bytes == batch * memory_kv(&model, context + 1, 16));
-  }
-  arena_free(&tables.arena);
-}
-
 // ---- the batch at a rate per user
 
 static const double hour_s = 3600;
@@ -288,7 +259,6 @@ int main(void) {
       cmocka_unit_test(test_sharing),
       cmocka_unit_test(test_concurrency),
       cmocka_unit_test(test_concurrency_is_monotone),
-      cmocka_unit_test(test_the_probe_counts_alike),
       cmocka_unit_test(test_batch_at_rate),
       cmocka_unit_test(test_straight_line),
       cmocka_unit_test(test_curve_keeps_one_point_a_batch),

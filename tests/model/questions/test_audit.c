@@ -1,5 +1,8 @@
 // Audits of generated claims whose truth is known without a search, and the search on functions
 // with known extremes. PERTOKEN_SEED starts other problems.
+// Deep: 100 of each kind rather than 25.
+// Seconds: 5
+#include "tests/support/depth.h"
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/audit.h"
@@ -10,11 +13,9 @@
 #include <string.h>
 
 // The sanitizers slow this down by an order of magnitude and more.
-#ifdef __SANITIZE_ADDRESS__
-enum { PROBLEMS = 12 };
-#else
-enum { PROBLEMS = 100 };
-#endif
+static uint64_t problems_wanted(void) {
+  return SANITIZED ? 12 : depth_is_full() ? 100 : 25;
+}
 
 enum { YEARS = 3, TEXT = 4096 };
 static const double year_h = 8760, watt_hours = 1000; // per kWh
@@ -129,7 +130,7 @@ static const struct audit *audit_text(struct scenario_fixture *fixture, const ch
   scenario_fixture_start(fixture, text, NULL, NULL);
   expect_error(&fixture->fixture, text, "");
   const struct audit *audit =
-      audit_claims(fixture->scenario, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+      audit_ask(fixture->scenario, &fixture->fixture.arena, &fixture->fixture.diagnostics);
   expect_error(&fixture->fixture, text, "");
   assert_non_null(audit);
   return audit;
@@ -160,9 +161,9 @@ static void check_possible(const struct audit *audit, const struct problem *prob
 
 static void check_problems(bool possible) {
   char text[TEXT];
-  const uint64_t seed = first_seed() + possible;
-  print_message("seed %llu, %d problems\n", (unsigned long long)seed, (int)PROBLEMS);
-  for (uint64_t i = 0; i < PROBLEMS; i++) {
+  const uint64_t seed = first_seed() + possible, problems = problems_wanted();
+  print_message("seed %llu, %d problems\n", (unsigned long long)seed, (int)problems);
+  for (uint64_t i = 0; i < problems; i++) {
     uint64_t state = seed + i * 1000003;
     struct scenario_fixture fixture;
     const struct problem problem = new_problem(&state, possible);
@@ -314,9 +315,9 @@ static void check_witness(uint64_t state, bool exact) {
 
 static void test_witness(void **state) {
   (void)state;
-  const uint64_t seed = first_seed() + 2;
-  print_message("seed %llu, %d problems\n", (unsigned long long)seed, (int)PROBLEMS);
-  for (uint64_t i = 0; i < PROBLEMS; i++)
+  const uint64_t seed = first_seed() + 2, problems = problems_wanted();
+  print_message("seed %llu, %d problems\n", (unsigned long long)seed, (int)problems);
+  for (uint64_t i = 0; i < problems; i++)
     check_witness(seed + i * 1000003, i % 2);
 }
 
@@ -337,7 +338,7 @@ static void test_scorecard(void **state) {
     struct scenario_fixture fixture;
     scenario_fixture_open(&fixture, readings[i].path);
     const struct audit *audit =
-        audit_claims(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
+        audit_ask(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
     assert_non_null(audit);
     assert_false(audit->holds);
     assert_int_equal(audit->worst->conflict_size, 2);
@@ -360,7 +361,7 @@ static void test_consistent_pair(void **state) {
   struct scenario_fixture fixture;
   scenario_fixture_open(&fixture, "examples/claims/scorecard-31-26.ini");
   const struct audit *audit =
-      audit_claims(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
+      audit_ask(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics);
   assert_non_null(audit);
   assert_true(audit->holds);
   assert_float_equal(audit->shown[1].best, 0.911, 0.0005);
@@ -423,7 +424,7 @@ static void test_bad_input(void **state) {
     scenario_fixture_start(&fixture, text, NULL, NULL);
     if (fixture.scenario)
       assert_null(
-          audit_claims(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics));
+          audit_ask(fixture.scenario, &fixture.fixture.arena, &fixture.fixture.diagnostics));
     expect_error(&fixture.fixture, cases[i].text, cases[i].error);
     scenario_fixture_end(&fixture);
   }

@@ -209,7 +209,7 @@ static void difference_of_options(void **state) {
   scenario_fixture_start(&fixture, flows, NULL, NULL);
   expect_error(&fixture.fixture, "fees", "");
   const struct comparison *comparison =
-      comparison_of(fixture.scenario, &fixture.scenario->options[0], &fixture.fixture.arena);
+      comparison_ask(fixture.scenario, &fixture.scenario->options[0], &fixture.fixture.arena);
   assert_non_null(comparison);
   assert_int_equal(comparison->direction, 1);
   expect_near(comparison->extra_outlay, 40000, 1e-12, "extra outlay");
@@ -219,7 +219,7 @@ static void difference_of_options(void **state) {
   struct scenario *turned = fixture.scenario;
   turned->baseline = 0;
   const struct comparison *other =
-      comparison_of(turned, &turned->options[1], &fixture.fixture.arena);
+      comparison_ask(turned, &turned->options[1], &fixture.fixture.arena);
   assert_int_equal(other->direction, -1);
   expect_near(other->irr, comparison->irr, 1e-12, "IRR from both sides");
   expect_near(other->npv_saved, -comparison->npv_saved, 1e-12, "NPV from both sides");

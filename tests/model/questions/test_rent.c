@@ -57,16 +57,14 @@ static const struct expected cases[] = {
 
 static const struct rent_answer *answer_of(struct scenario_fixture *f, const char *text,
                                            const char *only) {
-  struct rent_answers answers;
   scenario_fixture_start(f, text, NULL, NULL);
   expect_error(&f->fixture, text, "");
-  assert_int_equal(
-      rent_find(f->scenario, only, &answers, &f->fixture.arena, &f->fixture.diagnostics), 0);
+  const struct rent_answers *answers =
+      rent_ask(f->scenario, only, &f->fixture.arena, &f->fixture.diagnostics);
   expect_error(&f->fixture, text, "");
-  assert_int_equal(answers.count, 1);
-  struct rent_answer *answer = arena_alloc(&f->fixture.arena, sizeof *answer);
-  *answer = answers.list[0];
-  return answer;
+  assert_non_null(answers);
+  assert_int_equal(answers->count, 1);
+  return &answers->list[0];
 }
 
 static void check_cost(const struct rent_cost *cost, const struct expected *expected) {
@@ -170,13 +168,11 @@ static void test_refusals(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
     struct scenario_fixture f;
-    struct rent_answers answers;
     char text[2048];
     snprintf(text, sizeof text, "%s%s", owned, refusals[i].text);
     scenario_fixture_start(&f, text, NULL, NULL);
     expect_error(&f.fixture, text, "");
-    assert_int_equal(
-        rent_find(f.scenario, NULL, &answers, &f.fixture.arena, &f.fixture.diagnostics), -1);
+    assert_null(rent_ask(f.scenario, NULL, &f.fixture.arena, &f.fixture.diagnostics));
     expect_error(&f.fixture, text, refusals[i].error);
     scenario_fixture_end(&f);
   }

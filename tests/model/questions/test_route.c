@@ -36,7 +36,7 @@ static const struct route_answer *ask(struct scenario_fixture *fixture, double b
            head, big * month_s, more_big, small * month_s, more_small, rest);
   scenario_fixture_start(fixture, text, NULL, NULL);
   expect_error(&fixture->fixture, rest, "");
-  return route(fixture->scenario, &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  return route_ask(fixture->scenario, &fixture->fixture.arena, &fixture->fixture.diagnostics);
 }
 
 static double price_without(const struct route_answer *answer, const char *constraint) {

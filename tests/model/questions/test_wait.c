@@ -31,8 +31,8 @@ static const struct wait_answer *ask(struct scenario_fixture *fixture, const cha
   snprintf(text, sizeof text, options, electricity, common, wait);
   scenario_fixture_start(fixture, text, NULL, NULL);
   expect_error(&fixture->fixture, wait, "");
-  return wait_or_buy(fixture->scenario, question_section(fixture->scenario, "wait", "a"),
-                     &fixture->fixture.arena, &fixture->fixture.diagnostics);
+  return wait_ask(fixture->scenario, question_section(fixture->scenario, "wait", "a"),
+                  &fixture->fixture.arena, &fixture->fixture.diagnostics);
 }
 
 // Both costs where nothing is uncertain.

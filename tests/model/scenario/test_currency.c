@@ -273,7 +273,7 @@ static void claims_in_usd_hold_at_the_rate(void **state) {
     snprintf(added, sizeof added, "[claim said]\nsays = %s", claims[i].says);
     start(&fixture, added);
     struct arena *arena = &fixture.fixture.arena;
-    const struct audit *audit = audit_claims(fixture.scenario, arena, &fixture.fixture.diagnostics);
+    const struct audit *audit = audit_ask(fixture.scenario, arena, &fixture.fixture.diagnostics);
     expect_error(&fixture.fixture, claims[i].says, "");
     if (audit->holds != claims[i].holds)
       fail_msg("%s", claims[i].says);
@@ -315,7 +315,7 @@ static void prices_are_solved_for_in_their_currency(void **state) {
                                             .input = asked[i].input,
                                             .match = *asked[i].option == 'a' ? "b" : "a"};
     const struct solve_answer *answer =
-        solve(fixture.scenario, &question, arena, &fixture.fixture.diagnostics);
+        solve_ask(fixture.scenario, &question, arena, &fixture.fixture.diagnostics);
     expect_error(&fixture.fixture, asked[i].input, "");
     assert_string_equal(answer->name, asked[i].name);
     assert_int_equal(answer->count, 1);
@@ -334,7 +334,7 @@ static void a_target_in_usd_follows_the_rate(void **state) {
                                           .input = "exchange_rate",
                                           .target = arena_printf(arena, "%.17g USD/Mtok", wanted)};
   const struct solve_answer *answer =
-      solve(fixture.scenario, &question, arena, &fixture.fixture.diagnostics);
+      solve_ask(fixture.scenario, &question, arena, &fixture.fixture.diagnostics);
   expect_error(&fixture.fixture, "a target in USD", "");
   assert_int_equal(answer->count, 0); // all of b is in USD: no rate changes what it costs in USD
   scenario_fixture_end(&fixture);
@@ -354,11 +354,10 @@ static void rents_in_usd_are_converted(void **state) {
              "[rent q]\nown = c\non_demand = %s",
              rents[i].rate);
     start(&fixture, added);
-    struct rent_answers answers;
-    rent_find(fixture.scenario, NULL, &answers, &fixture.fixture.arena,
-              &fixture.fixture.diagnostics);
+    const struct rent_answers *answers =
+        rent_ask(fixture.scenario, NULL, &fixture.fixture.arena, &fixture.fixture.diagnostics);
     expect_error(&fixture.fixture, rents[i].rate, "");
-    expect_near(answers.list[0].costs[0].offer.rate, rents[i].expected, 1e-12, rents[i].rate);
+    expect_near(answers->list[0].costs[0].offer.rate, rents[i].expected, 1e-12, rents[i].rate);
     scenario_fixture_end(&fixture);
   }
 }
@@ -377,10 +376,10 @@ static void waiting_costs_the_same_in_another_currency(void **state) {
   scenario_fixture_open(&usd, "examples/wait.ini");
   scenario_fixture_start(&eur, text, NULL, NULL);
   expect_error(&eur.fixture, "wait", "");
-  const struct wait_answer *a = wait_or_buy(usd.scenario, &usd.scenario->questions[0],
-                                            &usd.fixture.arena, &usd.fixture.diagnostics);
-  const struct wait_answer *b = wait_or_buy(eur.scenario, &eur.scenario->questions[0],
-                                            &eur.fixture.arena, &eur.fixture.diagnostics);
+  const struct wait_answer *a = wait_ask(usd.scenario, &usd.scenario->questions[0],
+                                         &usd.fixture.arena, &usd.fixture.diagnostics);
+  const struct wait_answer *b = wait_ask(eur.scenario, &eur.scenario->questions[0],
+                                         &eur.fixture.arena, &eur.fixture.diagnostics);
   expect_error(&eur.fixture, "wait", "");
   expect_near(b->now.mean, a->now.mean / 1.25, 1e-9, "buying now");
   expect_near(b->later.mean, a->later.mean / 1.25, 1e-9, "waiting");

@@ -135,9 +135,9 @@ static void test_correlation(void **state) {
              "[range]\na = uniform(0, 1)\nb = uniform(0, 1)\n[correlate]\nb, a = %g\n", ranks[i]);
     start(&fixture, "a + b", text, "");
     int item = model_find(fixture.scenario->model, "cost_per_mtok");
-    const struct sampler *sampler =
-        sampler_new(&(struct sampler_request){fixture.scenario, DRAW_RANDOM, 15, 1, &item, 1, NULL},
-                    &fixture.fixture.arena, &fixture.fixture.diagnostics);
+    const struct sampler *sampler = sampler_new(
+        &(struct sampler_request){fixture.scenario, DRAW_RANDOM, 15, 1, &item, 1, NULL, NULL},
+        &fixture.fixture.arena, &fixture.fixture.diagnostics);
     assert_non_null(sampler);
     assert_int_equal(sampler->group_count, 1);
     // Of uniforms, the correlation of ranks is that of the values.
@@ -212,6 +212,95 @@ static void test_common_and_own(void **state) {
   scenario_fixture_end(&fixture);
 }
 
+// Of equals each is the cheapest; what differs in the last bits only is equal.
+static void test_ties(void **state) {
+  (void)state;
+  struct scenario_fixture fixture;
+  struct simulate_request request = {.draws = 4096, .seed = 18};
+  start(&fixture, "a * b", "[range]\na = uniform(1, 9)\n",
+        "[option y]\naccelerator = h200-sxm-141\n"
+        "[option z]\naccelerator = h200-sxm-141\nb = 1.000000000000001\n"
+        "[option w]\naccelerator = h200-sxm-141\nb = 1.000001\n");
+  const struct simulation *simulation = scenario_fixture_simulate(&fixture, &request);
+  static const double shares[] = {1, 1, 1, 0};
+  for (size_t o = 0; o < 4; o++)
+    assert_true(simulation->cheapest[o] == shares[o] && simulation->ranked[o] == 1);
+  assert_true(simulation->undecided == 0 && !*simulation->why_none);
+  scenario_fixture_end(&fixture);
+  start(&fixture, "a", "[range]\na = uniform(1, 9)\n", "");
+  simulation = scenario_fixture_simulate(&fixture, &request);
+  assert_true(isnan(simulation->cheapest[0]) && simulation->undecided == 1);
+  assert_string_equal(simulation->why_none, "there is only one option");
+  scenario_fixture_end(&fixture);
+}
+
+// Rent alone: 8 accelerators of 1,000 token/s serve 126,144 Mtok a year.
+static const char rented[] =
+    "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon = 1 yr\n[common]\naccelerators = 8\n"
+    "accelerators_per_node = 8\nutilization = 50 %\nrental_rate = 2 USD/gpu/h\n";
+
+// Who is ranked, and the cheapest, in which share of the draws; -1: never.
+static const struct judged {
+  const char *what, *options;
+  double ranked[3], cheapest[3], undecided;
+  const char *why; // of the last option, or of all
+} judged[] = {
+    {"the dearer serves the demand always, the cheaper in half of the draws",
+     "demand = 126144 Mtok/yr\n"
+     "[option a]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\n"
+     "[option b]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\n"
+     "rental_rate = 1 USD/gpu/h\n"
+     "[option c]\naccelerator = h100-sxm5-80\nthroughput = 900 token/s\n"
+     "rental_rate = 0.1 USD/gpu/h\n"
+     "[range]\nb.throughput = uniform(500, 1500) token/s\n",
+     {1, 0.5, 0},
+     {0, 0.5, -1},
+     0.5,
+     "it serves the demand in no draw"},
+    {"one is unlike all others",
+     "[option a]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\nprecision = fp8\n"
+     "[option b]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\nprecision = fp8\n"
+     "[option c]\naccelerator = h100-sxm5-80\nthroughput = 9000 token/s\nprecision = bf16\n"
+     "[range]\nb.throughput = uniform(900, 1300) token/s\n",
+     {1, 1, 0},
+     {0.25, 0.75, -1},
+     0,
+     "another workload than the baseline's: precision: fp8 and bf16"},
+    {"nobody is like the baseline",
+     "[option a]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\n"
+     "[option b]\naccelerator = h100-sxm5-80\ndecode_throughput = 1000 token/s\n"
+     "[option c]\naccelerator = h100-sxm5-80\ndecode_throughput = 3000 token/s\n"
+     "[range]\na.throughput = uniform(900, 1300) token/s\n",
+     {1, 0, 0},
+     {-1, -1, -1},
+     1,
+     "the throughputs are of unlike kinds"},
+};
+
+static void test_who_is_ranked(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof judged / sizeof judged[0]; i++) {
+    struct scenario_fixture fixture;
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s", rented, judged[i].options);
+    scenario_fixture_request(&fixture, text, (struct scenario_request){.mixed = true});
+    expect_error(&fixture.fixture, judged[i].what, "");
+    const struct simulation *simulation =
+        scenario_fixture_simulate(&fixture, &(struct simulate_request){.draws = 65536, .seed = 3});
+    for (size_t o = 0; o < 3; o++) {
+      expect_within(simulation->ranked[o], judged[i].ranked[o], 1e-3, judged[i].what);
+      if (judged[i].cheapest[o] < 0)
+        assert_true(isnan(simulation->cheapest[o]));
+      else
+        expect_within(simulation->cheapest[o], judged[i].cheapest[o], 1e-3, judged[i].what);
+    }
+    expect_within(simulation->undecided, judged[i].undecided, 1e-3, judged[i].what);
+    assert_string_equal(judged[i].undecided == 1 ? simulation->why_none : simulation->not_ranked[2],
+                        judged[i].why);
+    scenario_fixture_end(&fixture);
+  }
+}
+
 // Counts are whole, and at least 0.
 static void test_integers(void **state) {
   (void)state;
@@ -236,10 +325,10 @@ static void test_draws_belong_to_their_input(void **state) {
           "");
     int item = model_find(one.scenario->model, "cost_per_mtok");
     const struct sampler *first =
-        sampler_new(&(struct sampler_request){one.scenario, method, 23, 2, &item, 1, NULL},
+        sampler_new(&(struct sampler_request){one.scenario, method, 23, 2, &item, 1, NULL, NULL},
                     &one.fixture.arena, &one.fixture.diagnostics);
     const struct sampler *second =
-        sampler_new(&(struct sampler_request){two.scenario, method, 23, 2, &item, 1, NULL},
+        sampler_new(&(struct sampler_request){two.scenario, method, 23, 2, &item, 1, NULL, NULL},
                     &two.fixture.arena, &two.fixture.diagnostics);
     sampler_draw(first, SAMPLE_FIRST, 1, 1024, a);
     sampler_draw(second, SAMPLE_FIRST, 1, 1024, b);
@@ -544,6 +633,8 @@ int main(void) {
       cmocka_unit_test(test_correlation),
       cmocka_unit_test(test_correlated_sum),
       cmocka_unit_test(test_common_and_own),
+      cmocka_unit_test(test_ties),
+      cmocka_unit_test(test_who_is_ranked),
       cmocka_unit_test(test_integers),
       cmocka_unit_test(test_draws_belong_to_their_input),
       cmocka_unit_test(test_coverage),

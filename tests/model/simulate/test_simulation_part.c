@@ -50,21 +50,41 @@ static void expect_same(const struct simulation *a, const struct simulation *b, 
     assert_memory_equal(&x, &y, sizeof x);
   }
   assert_memory_equal(a->cheapest, b->cheapest, a->option_count * sizeof *a->cheapest);
-  assert_true(a->done == b->done && !a->partial && !b->partial);
+  assert_memory_equal(a->ranked, b->ranked, a->option_count * sizeof *a->ranked);
+  for (size_t o = 0; o < a->option_count; o++)
+    assert_string_equal(a->not_ranked[o], b->not_ranked[o]);
+  assert_string_equal(a->why_none, b->why_none);
+  assert_true(a->undecided == b->undecided && a->done == b->done && !a->partial && !b->partial);
 }
+
+// Two that tie, one that serves the demand in some draws only, one that decodes alone.
+static const char ranked_scenario[] =
+    "[scenario]\ntitle = T\ndate = 2026-11-01\nhorizon = 1 yr\n[common]\naccelerators = 8\n"
+    "accelerators_per_node = 8\nutilization = 50 %\nrental_rate = 2 USD/gpu/h\n"
+    "demand = 120000 Mtok/yr\n"
+    "[option a]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\n"
+    "[option b]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\n"
+    "[option c]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\n"
+    "[option d]\naccelerator = h100-sxm5-80\ndecode_throughput = 3000 token/s\n"
+    "[range]\nc.throughput = uniform(700, 1100) token/s\n";
 
 static void test_same_however_shared_out(void **state) {
   (void)state;
   static const uint64_t draws[] = {100, 777, 10011};
   for (int method = DRAW_SOBOL; method <= DRAW_RANDOM; method++)
-    for (size_t i = 0; i < sizeof draws / sizeof draws[0]; i++) {
+    for (size_t i = 0; i < 2 * sizeof draws / sizeof draws[0]; i++) {
       struct scenario_fixture fixture;
-      scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+      if (i % 2)
+        scenario_fixture_request(&fixture, ranked_scenario,
+                                 (struct scenario_request){.mixed = true});
+      else
+        scenario_fixture_open(&fixture, "examples/uncertainty.ini");
+      expect_error(&fixture.fixture, "scenario", "");
       struct simulate_request request = {
-          .scenario = fixture.scenario, .draws = draws[i], .seed = 19, .method = method};
+          .scenario = fixture.scenario, .draws = draws[i / 2], .seed = 19, .method = method};
       request.threads = 1;
       const struct simulation *one = scenario_fixture_simulate(&fixture, &request);
-      assert_int_equal(one->done, draws[i]);
+      assert_int_equal(one->done, draws[i / 2]);
       request.threads = 2;
       expect_same(one, scenario_fixture_simulate(&fixture, &request), "2 threads");
       request.threads = 16;
@@ -114,7 +134,7 @@ static void test_bad_parts(void **state) {
     const char *from, *to, *error;
   } cases[] = {
       {"{\"", "[\"", "no part of a simulation"},
-      {"\"schema\":1", "\"schema\":2", "'schema' is missing or wrong"},
+      {"\"schema\":2", "\"schema\":1", "'schema' is missing or wrong"},
       {"\"draws\":300", "\"draws\":0", "'draws' is missing or wrong"},
       {"\"replicates\":2", "\"replicates\":9", "'replicates' is missing or wrong"},
       {"\"groups\":", "\"grups\":", "'groups' is missing or wrong"},
@@ -122,6 +142,14 @@ static void test_bad_parts(void **state) {
       {"\"squares\":[", "\"squares\":[99,1,", "'squares' is missing or wrong"},
       {"\"done\":256", "\"done\":255", "'counts' is missing or wrong"},
       {"\"counts\":[", "\"counts\":[5,", "'counts' is missing or wrong"},
+      {"\"compared\":[", "\"compared\":[true,", "'compared' is missing or wrong"},
+      {"\"not_ranked\":[", "\"not_ranked\":[\"\",", "'not_ranked' is missing or wrong"},
+      {"\"not_ranked\":[\"\"", "\"not_ranked\":[\"x\"", "'cheapest' is missing or wrong"},
+      {"\"decided\":256", "\"decided\":257", "'cheapest' is missing or wrong"},
+      {"\"decided\":256", "\"decided\":301", "'decided' is missing or wrong"},
+      {"\"ranked\":[256,", "\"ranked\":[255,", "'cheapest' is missing or wrong"},
+      {"\"ranked\":[256,", "\"ranked\":[257,", "'cheapest' is missing or wrong"},
+      {"\"cheapest\":[", "\"cheapest\":[1,", "'cheapest' is missing or wrong"},
       {"\"shards\":[0]", "\"shards\":[2]", "'shards' is missing or wrong"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

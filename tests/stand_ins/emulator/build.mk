@@ -22,9 +22,10 @@ EMULATOR_DEVICE := -O1 -g1 $(if $(SANITIZE),,-fsanitize=thread --param tsan-inst
 
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib
-EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend ranks crew plan launches tuning stage_times wgmma_check weights share)
-# With sanitizers one of each width has to do.
-EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,$(if $(SANITIZE),,32 64) mma 64fnuz)
+EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check wgmma_check weights share)
+# One of each width; all for `make test-deep`, but not with sanitizers.
+EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,mma 64fnuz)
+DEEP_EMULATORS := $(if $(SANITIZE),,$(patsubst %,$(EMULATOR_LIB)/emulator%.so,32 64))
 CHECKS    := $(patsubst %,$(EMULATOR_LIB)/checks%.so,32 64 64fnuz)
 
 $(EMULATOR_OBJ)/host/%.o: kernels/gpu/host/%.c tests/stand_ins/emulator/build.mk
@@ -61,7 +62,7 @@ endef
 $(foreach v,32 mma 64 64fnuz,$(eval $(call emulator_variant,$(v))))
 -include $(wildcard $(EMULATOR_OBJ)/host/*.d)
 
-$(EMULATORS) $(CHECKS): tests/stand_ins/emulator/exports.map
+$(EMULATORS) $(DEEP_EMULATORS) $(CHECKS): tests/stand_ins/emulator/exports.map
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(EMULATOR_LINK) -o $@ $(filter %.o,$^)
@@ -69,3 +70,4 @@ $(EMULATORS) $(CHECKS): tests/stand_ins/emulator/exports.map
 $(BUILD)/tests/test_emulator: | $(CHECKS)
 $(patsubst %,$(BUILD)/tests/test_%,gpu_kernels gpu_products gpu_tokens gpu_cache tensor_parallel): \
   | $(EMULATORS)
+deep-tests: $(DEEP_EMULATORS)

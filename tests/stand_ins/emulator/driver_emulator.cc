@@ -43,7 +43,7 @@ struct meeting {
   int count, arrived;
   unsigned round;
   bool broken;
-  struct all_reduce_arguments brought[DECODE_MOST_RANKS];
+  struct all_reduce_arguments brought[MAX_DECODE_RANKS];
 };
 
 struct gpu_context {

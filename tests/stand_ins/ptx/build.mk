@@ -36,5 +36,6 @@ $(PTXS): $(PTX_LIB)/ptx%.so: $(PTX_OBJ)/architecture_%.o $(PTX_PARTS) $(EMULATOR
 	@echo "  link $@"
 	$(Q)$(EMULATOR_LINK) -o $@ $(filter %.o,$^)
 
-$(patsubst %,$(BUILD)/tests/test_%,gpu_products gpu_tokens gpu_cache ptx): | $(PTXS)
+$(BUILD)/tests/test_ptx: | $(PTXS)
+deep-tests: $(PTXS)
 -include $(wildcard $(PTX_OBJ)/*.d)

@@ -1,0 +1,88 @@
+// rows: the kernels of each instruction set, each defined in the rows_*.c of its name, and what
+// they share: rows of weights, sixteen to a panel, times the vectors of a batch.
+#ifndef PERTOKEN_KERNELS_CPU_ROWS_H
+#define PERTOKEN_KERNELS_CPU_ROWS_H
+
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cpu_isa {
+  CPU_PORTABLE,    // plain C, any machine
+  CPU_AVX2,        // with FMA
+  CPU_AVX512,      // with BF16, VNNI and VBMI: Zen 4, Sapphire Rapids and later; multiplies floats
+  CPU_AVX512_BF16, // the same, but multiplies bf16 where the activations are bf16
+  CPU_AMX,         // tiles of bf16 and int8; AVX512_BF16 for small batches
+  CPU_ISAS
+};
+
+// out[b][16 * p + r] = sum over c of panel[p][r][c] * in[b][c], without scales.
+struct product {
+  const uint8_t *panels; // lines of the first panel
+  size_t panel_stride;   // bytes from one panel to the next
+  size_t panel_count;
+  size_t columns;         // a multiple of 4; of TILE_COLUMNS when in is BF16, of PANEL_COLUMNS when
+                          // it is INT8
+  const void *in;         // [batch][columns], zero where the panels are padded
+  size_t in_stride;       // bytes
+  const int32_t *in_sums; // [batch], the sum of each vector; of INT8 only
+  size_t batch;
+  const int32_t *arranged; // what cpu_arrange (dispatch.h) makes of in, or NULL
+  size_t in_words;         // 4-byte words of a vector in `arranged`
+  bool one_stream;         // cpu_reads_one_stream (dispatch.h)
+  float *out;              // 64-byte aligned
+  size_t out_stride;       // floats, a multiple of 16
+};
+
+// Tiles of bf16 take this many columns at once, and beat vectors from this batch on.
+#define TILE_COLUMNS  32
+#define MIN_AMX_BATCH 4
+
+// Larger batches may come arranged: in groups of this many vectors, padded with zeros,
+// [group][word][vector of the group]. A word is a float, two bf16 or four int8. Then the group's
+// words for one line of a panel lie side by side.
+#define ARRANGED_ROWS      16
+#define MIN_ARRANGED_BATCH 5
+#define MAX_ARRANGED_BATCH 256 // so that the copy, one per thread, stays small
+
+// By the types of panels and in.
+enum product_kind { BF16_F32, E4M3_F32, BF16_BF16, E4M3_BF16, INT8_INT8, PRODUCT_KINDS };
+
+struct cpu_kernels {
+  enum cpu_isa isa;
+  const char *name;
+  void (*product[PRODUCT_KINDS])(const struct product *); // NULL: round to bf16, but pass F32
+  bool takes_arranged;
+  const struct elementwise *elementwise;
+  // Reads `bytes`, a multiple of 1 KB, once, in 1, 2 or 4 parts side by side; the result depends on
+  // all of it. `ahead` bytes are prefetched, 0 for none.
+  uint32_t (*read)(const uint8_t *from, size_t bytes, int streams, size_t ahead);
+};
+
+extern const struct cpu_kernels cpu_kernels_portable;
+#if defined(__x86_64__)
+extern const struct cpu_kernels cpu_kernels_avx2, cpu_kernels_avx512, cpu_kernels_avx512_bf16,
+    cpu_kernels_amx;
+#endif
+
+// How far ahead of its reading a kernel prefetches, in each of up to 4 panels that it reads side by
+// side. Past a panel's end the prefetch goes on at the panel that comes next in the same place.
+#define AHEAD_BYTES ((size_t)4096)
+#define AHEAD_LINES (AHEAD_BYTES / LINE_BYTES)
+
+// For lines first..last of `side_by_side` panels.
+static inline size_t prefetch_distance(const struct product *product, size_t side_by_side,
+                                       size_t last, size_t lines) {
+  if (last + AHEAD_LINES <= lines)
+    return AHEAD_BYTES;
+  return AHEAD_BYTES + side_by_side * product->panel_stride - lines * LINE_BYTES;
+}
+
+static inline size_t product_lines(const struct product *product, enum product_kind kind) {
+  return product->columns / (kind == BF16_F32 || kind == BF16_BF16 ? 2 : 4);
+}
+
+#endif

@@ -1,0 +1,178 @@
+#include "kernels/gpu/host/calibration.h"
+
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/failure.h"
+#include "kernels/gpu/host/plan.h"
+#include "kernels/gpu/host/state.h"
+#include "kernels/gpu/host/tile_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  READ_VARIANTS = 3,
+  READ_MULTIPLE = 64 * 1024,
+  READ_BLOCKS = 4, // of a multiprocessor: 2048 threads, as many as one holds
+  READ_BYTE = 0x5A,
+  RATE_BLOCKS = 4,
+  MAX_RATE_REPEATS = 1 << 20
+};
+
+// Long enough that the launch does not count.
+static const double min_rate_s = 0.02;
+
+// Kept between calls by each thread for itself, so that devices can be calibrated side by side.
+static _Thread_local struct {
+  struct gpu_context *context;
+  void *buffer;
+  void *sum;
+  uint64_t bytes;
+  int device, units;
+} reading;
+
+void calibration_end(void) {
+  if (reading.context) {
+    gpu_driver.release(reading.context, reading.buffer);
+    gpu_driver.release(reading.context, reading.sum);
+  }
+  gpu_driver.close(reading.context);
+  memset(&reading, 0, sizeof reading);
+}
+
+static enum decode_status read_once(int variant, double *seconds) {
+  const struct read_arguments arguments = {reading.buffer, reading.bytes, reading.sum};
+  struct gpu_launch launch = {.grid = {(unsigned)(reading.units * READ_BLOCKS), 1, 1},
+                              .block = VECTOR_THREADS,
+                              .arguments = &arguments,
+                              .argument_bytes = sizeof arguments};
+  snprintf(launch.kernel, sizeof launch.kernel, "read_%d", variant);
+  enum decode_status status = failure_told(gpu_driver.timer_start(reading.context));
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.launch(reading.context, &launch));
+  return status == DECODE_OK ? failure_told(gpu_driver.timer_stop(reading.context, seconds))
+                             : status;
+}
+
+// The kernels' first launches load their code: not to be timed.
+static enum decode_status warm_up(void) {
+  enum decode_status status = DECODE_OK;
+  double seconds;
+  for (int variant = 0; variant < READ_VARIANTS && status == DECODE_OK; variant++)
+    status = read_once(variant, &seconds);
+  return status;
+}
+
+static enum decode_status prepare_reading(int device, uint64_t bytes) {
+  if (reading.context && reading.device == device && reading.bytes == bytes)
+    return DECODE_OK;
+  calibration_end();
+  struct gpu_device gpu;
+  enum decode_status status = state_describe(device, &gpu);
+  if (status != DECODE_OK)
+    return status;
+  reading.device = device;
+  reading.units = gpu.described.units;
+  reading.bytes = bytes;
+  status = failure_told(gpu_driver.open(device, &reading.context));
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.allocate(reading.context, bytes, &reading.buffer));
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.allocate(reading.context, sizeof(uint32_t), &reading.sum));
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.set(reading.context, reading.buffer, READ_BYTE, bytes));
+  return status == DECODE_OK ? warm_up() : status;
+}
+
+enum decode_status calibration_read(int device, uint64_t bytes, int threads, int variant,
+                                    double *seconds) {
+  (void)threads; // of a CPU
+  const uint64_t whole = bytes / READ_MULTIPLE * READ_MULTIPLE;
+  if (variant < 0 || variant >= READ_VARIANTS)
+    return failure_keep(DECODE_UNSUPPORTED, "there is no such read kernel");
+  if (whole == 0)
+    return failure_keep(DECODE_UNSUPPORTED, "a read takes at least 64 KiB");
+  enum decode_status status = prepare_reading(device, whole);
+  if (status == DECODE_OK)
+    status = read_once(variant, seconds);
+  if (status != DECODE_OK) {
+    calibration_end();
+    return status;
+  }
+  // What lies beyond the last 64 KiB counts as read at the same speed.
+  *seconds *= (double)bytes / (double)whole;
+  return DECODE_OK;
+}
+
+static enum decode_status time_rate(struct gpu_context *context, struct gpu_launch *launch,
+                                    struct rate_arguments *arguments, double *seconds) {
+  enum decode_status status = DECODE_OK;
+  launch->arguments = arguments;
+  *seconds = 0;
+  for (arguments->repeats = 16; status == DECODE_OK; arguments->repeats *= 2) {
+    status = failure_told(gpu_driver.timer_start(context));
+    if (status == DECODE_OK)
+      status = failure_told(gpu_driver.launch(context, launch));
+    if (status == DECODE_OK)
+      status = failure_told(gpu_driver.timer_stop(context, seconds));
+    if (*seconds >= min_rate_s || arguments->repeats >= MAX_RATE_REPEATS)
+      break;
+  }
+  return status;
+}
+
+// Two tiles of rows by one of columns for each repeat and warp: rate_* in arguments.h.
+static double rate_operations(const struct plan *plan, const struct plan_product *product,
+                              unsigned blocks, int repeats) {
+  const int elements =
+      product->weights == ELEMENT_BF16 ? TILE_CHECK_ELEMENTS / 2 : TILE_CHECK_ELEMENTS;
+  const int columns = plan->device.warp / 4;
+  const double step = 2.0 * (2 * TILE_CHECK_ROWS) * columns * elements;
+  return step * MATRIX_WARPS * blocks * repeats;
+}
+
+static enum decode_status measure_rate(struct gpu_context *context, const struct plan *plan,
+                                       double *operations_per_s) {
+  const struct plan_product *product = &plan->product[PRODUCT_QKV];
+  const unsigned blocks = RATE_BLOCKS * (unsigned)plan->device.described.units;
+  struct gpu_launch launch = {.grid = {blocks, 1, 1},
+                              .block = MATRIX_WARPS * (unsigned)plan->device.warp,
+                              .shared_bytes = TILE_CHECK_SHARED,
+                              .argument_bytes = sizeof(struct rate_arguments)};
+  snprintf(launch.kernel, sizeof launch.kernel, "rate_%s_%s", gpu_element_names[product->weights],
+           gpu_element_names[product->activations]);
+  struct rate_arguments arguments = {0};
+  const size_t bytes = (size_t)blocks * launch.block * sizeof *arguments.out;
+  enum decode_status status =
+      failure_told(gpu_driver.allocate(context, bytes, (void **)&arguments.out));
+  if (status != DECODE_OK)
+    return status;
+  double seconds = 0;
+  status = time_rate(context, &launch, &arguments, &seconds);
+  gpu_driver.release(context, arguments.out);
+  if (status == DECODE_OK && !(seconds > 0))
+    return failure_keep(DECODE_FAILED, "the device's timer stands still");
+  if (status == DECODE_OK)
+    *operations_per_s = rate_operations(plan, product, blocks, arguments.repeats) / seconds;
+  return status;
+}
+
+enum decode_status calibration_rate(int device, const struct decode_types *types, int threads,
+                                    double *operations_per_s) {
+  const struct decode_request request = {
+      .shape = {1, 64, 1, 1, 64, 64, 64, 1e-5f, 1e4f, 0, 0},
+      .types = *types,
+      .batch = 16,
+      .context = 1,
+      .threads = threads,
+  };
+  struct plan plan;
+  struct gpu_context *context = NULL;
+  enum decode_status status = state_plan(device, &request, 0, &plan);
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.open(device, &context));
+  if (status == DECODE_OK)
+    status = measure_rate(context, &plan, operations_per_s);
+  gpu_driver.close(context);
+  return status;
+}

@@ -1,0 +1,21 @@
+// ranks: a model on several devices: a state and a thread for each rank, which meet in all-reduces.
+// The functions are those of decode.h; when one rank fails or does not answer, all end with an
+// error.
+#ifndef PERTOKEN_KERNELS_GPU_HOST_RANKS_H
+#define PERTOKEN_KERNELS_GPU_HOST_RANKS_H
+
+#include "kernels/decode.h"
+
+struct gpu_ranks;
+
+enum decode_status ranks_create(const struct decode_request *request, struct gpu_ranks **out);
+void ranks_destroy(struct gpu_ranks *ranks); // NULL is allowed
+enum decode_status ranks_run(struct gpu_ranks *ranks, int steps);
+enum decode_status ranks_tokens(struct gpu_ranks *ranks, int *out);
+enum decode_status ranks_logits(struct gpu_ranks *ranks, float *out);
+enum decode_status ranks_set_tokens(struct gpu_ranks *ranks, const int *in);
+void ranks_step_form(const struct gpu_ranks *ranks, struct decode_step_form *out);
+enum decode_status ranks_all_reduce(struct gpu_ranks *ranks, int repeats,
+                                    struct decode_all_reduce *out);
+
+#endif

@@ -1,0 +1,213 @@
+#include "kernels/gpu/host/state.h"
+
+#include "kernels/decode.h"
+#include "kernels/gpu/arguments.h"
+#include "kernels/gpu/host/failure.h"
+#include "kernels/gpu/host/launches.h"
+#include "kernels/gpu/host/tile_check.h"
+#include "kernels/gpu/host/tuning.h"
+#include "kernels/gpu/host/wgmma_check.h"
+#include "kernels/weights.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int state_device_count(void) {
+  const int count = gpu_driver.device_count();
+  if (count <= 0)
+    failure_keep(DECODE_NO_DEVICE, gpu_driver.error());
+  return count > 0 ? count : 0;
+}
+
+// With what the environment says of tuning, which goes into every record.
+static enum decode_status tuned(enum decode_status status, struct gpu_device *out) {
+  if (status != DECODE_OK)
+    return status;
+  char words[256];
+  if (!gpu_tuning_read(getenv("PERTOKEN_GPU_TUNING"), &out->tuning, words, sizeof words))
+    return failure_keep(DECODE_UNSUPPORTED, words);
+  gpu_tuning_write(&out->tuning, words, sizeof words);
+  const size_t used = strlen(out->described.runtime);
+  if (*words)
+    snprintf(out->described.runtime + used, sizeof out->described.runtime - used, ", %s", words);
+  return DECODE_OK;
+}
+
+enum decode_status state_describe(int device, struct gpu_device *out) {
+  const int count = state_device_count();
+  if (count == 0)
+    return DECODE_NO_DEVICE;
+  if (device >= 0 && device < count)
+    return tuned(failure_told(gpu_driver.describe(device, out)), out);
+  char words[96];
+  snprintf(words, sizeof words, "there is no device %d, only %d, counted from 0", device, count);
+  return failure_keep(DECODE_NO_DEVICE, words);
+}
+
+enum decode_status state_plan(int device, const struct decode_request *request, int rank,
+                              struct plan *out) {
+  struct gpu_device gpu;
+  const char *why = NULL;
+  enum decode_status status = state_describe(device, &gpu);
+  if (status != DECODE_OK)
+    return status;
+  status = gpu_plan_make(request, &gpu, out, &why);
+  out->rank = rank;
+  return status == DECODE_OK ? status : failure_keep(status, why);
+}
+
+// ---- the model in memory
+
+void state_free_step(struct decode_state *state) {
+  if (state->context)
+    gpu_driver.graph_free(state->context, state->step);
+  state->step = NULL;
+}
+
+void state_close(struct decode_state *state) {
+  if (state->context)
+    gpu_driver.release(state->context, state->base);
+  gpu_driver.close(state->context);
+}
+
+static void *at(const struct decode_state *state, enum plan_region region) {
+  return (char *)state->base + state->plan.region[region].offset;
+}
+
+enum decode_status state_copy_tokens(struct decode_state *state, const int *tokens) {
+  return failure_told(gpu_driver.copy_in(state->context, at(state, REGION_TOKENS), tokens,
+                                         (size_t)state->plan.request.batch * sizeof *tokens));
+}
+
+static enum decode_status first_tokens(struct decode_state *state) {
+  const struct decode_request *request = &state->plan.request;
+  const uint64_t vocab = (uint64_t)state->plan.whole.vocab;
+  int tokens[256]; // the plan refuses larger batches
+  for (int row = 0; row < request->batch; row++)
+    tokens[row] = (int)((request->seed % vocab + (uint64_t)row) % vocab);
+  return state_copy_tokens(state, tokens);
+}
+
+// Cosine and sine of what the held position turns each pair by.
+static enum decode_status copy_angles(struct decode_state *state) {
+  const struct decode_request *request = &state->plan.request;
+  const int pairs = request->shape.head_dim / 2;
+  float angles[256];
+  for (int i = 0; i < pairs; i++) {
+    const double angle = (request->context - 1) /
+                         pow((double)request->shape.rope_theta, 2.0 * i / request->shape.head_dim);
+    angles[2 * i] = (float)cos(angle);
+    angles[2 * i + 1] = (float)sin(angle);
+  }
+  return failure_told(gpu_driver.copy_in(state->context, at(state, REGION_ANGLES), angles,
+                                         2 * (size_t)pairs * sizeof *angles));
+}
+
+static enum decode_status fill(struct decode_state *state) {
+  size_t count = 0;
+  struct gpu_launch *launches = gpu_plan_fill(&state->plan, state->base, &count);
+  if (!launches)
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  enum decode_status status = DECODE_OK;
+  for (size_t i = 0; i < count && status == DECODE_OK; i++)
+    status = failure_told(gpu_driver.launch(state->context, &launches[i]));
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.wait(state->context));
+  free(launches);
+  return status;
+}
+
+static enum decode_status make_persistent(struct decode_state *state) {
+  const struct persistent_stage *stages = NULL;
+  size_t count = 0;
+  struct gpu_launch *launch = gpu_plan_persistent(&state->plan, state->base, &stages, &count);
+  if (!launch)
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  enum decode_status status = failure_told(
+      gpu_driver.copy_in(state->context, at(state, REGION_STAGES), stages, count * sizeof *stages));
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.graph_make(state->context, launch, 1, false, &state->step));
+  free(launch);
+  return status;
+}
+
+enum decode_status state_make_step(struct decode_state *state) {
+  if (state->plan.persistent)
+    return make_persistent(state);
+  size_t count = 0;
+  struct gpu_launch *launches = gpu_plan_step(&state->plan, state->base, &count, NULL);
+  if (!launches)
+    return failure_keep(DECODE_NO_MEMORY, "the host is out of memory");
+  enum decode_status status = failure_told(wgmma_maps(state->context, launches, count));
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.graph_make(state->context, launches, count,
+                                                state->plan.device.tuning.step != STEP_LAUNCHES,
+                                                &state->step));
+  free(launches);
+  return status;
+}
+
+void state_step_form(const struct decode_state *state, struct decode_step_form *out) {
+  gpu_driver.graph_form(state->step, out);
+}
+
+static enum decode_status take_memory(struct decode_state *state) {
+  const size_t bytes = state->plan.bytes;
+  const uint64_t total = state->plan.device.described.memory_bytes;
+  if (total > 0 && bytes > total) {
+    char words[160];
+    snprintf(words, sizeof words,
+             "the model and its cache need %.1f GB, but the device has %.1f GB",
+             1e-9 * (double)bytes, 1e-9 * (double)total);
+    return failure_keep(DECODE_NO_MEMORY, words);
+  }
+  const enum decode_status status =
+      failure_told(gpu_driver.allocate(state->context, bytes, &state->base));
+  return status == DECODE_OK ? failure_told(gpu_driver.set(state->context, state->base, 0, bytes))
+                             : status;
+}
+
+enum decode_status state_load(struct decode_state *state, int device) {
+  enum decode_status status = failure_told(gpu_driver.open(device, &state->context));
+  if (status == DECODE_OK)
+    status = tile_check(state->context, &state->plan);
+  if (status == DECODE_OK)
+    status = take_memory(state);
+  if (status == DECODE_OK)
+    status = failure_told(gpu_driver.copy_in(state->context, at(state, REGION_BELL), weights_bell,
+                                             sizeof weights_bell));
+  if (status == DECODE_OK)
+    status = copy_angles(state);
+  if (status == DECODE_OK)
+    status = fill(state);
+  return status == DECODE_OK ? first_tokens(state) : status;
+}
+
+enum decode_status state_check_tokens(const struct plan *plan, const int *tokens) {
+  for (int row = 0; row < plan->request.batch; row++)
+    if (tokens[row] < 0 || tokens[row] >= plan->whole.vocab)
+      return failure_keep(DECODE_FAILED, "a token lies outside the vocabulary");
+  return DECODE_OK;
+}
+
+enum decode_status state_run(struct decode_state *state, int steps) {
+  const enum decode_status status =
+      failure_told(gpu_driver.graph_run(state->context, state->step, steps));
+  return status == DECODE_OK ? failure_told(gpu_driver.wait(state->context)) : status;
+}
+
+enum decode_status state_tokens(struct decode_state *state, int *out) {
+  return failure_told(gpu_driver.copy_out(state->context, out, at(state, REGION_TOKENS),
+                                          (size_t)state->plan.request.batch * sizeof *out));
+}
+
+enum decode_status state_logits(struct decode_state *state, float *out) {
+  const struct decode_request *request = &state->plan.request;
+  return failure_told(
+      gpu_driver.copy_out(state->context, out, at(state, REGION_LOGITS),
+                          (size_t)request->batch * (size_t)request->shape.vocab * sizeof *out));
+}

@@ -1,0 +1,21 @@
+// tile_check: does the device's matrix unit lay its tiles out as the kernels assume? Small tiles of
+// whole numbers, whose sums are exact, are multiplied by the very code that a product uses.
+#ifndef PERTOKEN_KERNELS_GPU_HOST_TILE_CHECK_H
+#define PERTOKEN_KERNELS_GPU_HOST_TILE_CHECK_H
+
+#include "kernels/decode.h"
+#include "kernels/gpu/host/driver.h"
+#include "kernels/gpu/host/plan.h"
+
+// Of the tile_check and rate kernels (arguments.h).
+enum {
+  TILE_CHECK_ROWS = 16,
+  TILE_CHECK_ELEMENTS = 64,
+  TILE_CHECK_SHARED = TILE_CHECK_ROWS * (TILE_CHECK_ELEMENTS * 2 + 16) // bytes of shared memory
+};
+
+// Checks every kind of tile that the plan multiplies; attention multiplies keys and values by BF16.
+// DECODE_FAILED if one is laid out otherwise; see failure.h.
+enum decode_status tile_check(struct gpu_context *context, const struct plan *plan);
+
+#endif

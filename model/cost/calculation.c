@@ -1,0 +1,272 @@
+#include "model/cost/calculation.h"
+
+#include "base/arena.h"
+#include "model/cost/arithmetic.h"
+#include "model/cost/formula.h"
+#include "model/cost/graph.h"
+#include "model/cost/operation.h"
+#include "model/cost/value.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct calculation_step {
+  operation_kernel *run;
+  int out, operands[VALUE_OPERANDS]; // numbers of vectors; out may be one of the operands
+  double k;
+};
+
+// ---- from formulas to values
+
+struct translation {
+  struct value_table *values;
+  const struct calculation_graph *graph;
+  int periods;
+  int *known; // [declaration][period]: value, or -1
+};
+
+static struct translation translation_of(const struct calculation_graph *graph, int periods,
+                                         struct value_table *values) {
+  const size_t cells = (size_t)graph->graph->model->count * (size_t)periods;
+  struct translation translation = {values, graph, periods,
+                                    arena_array(values->arena, cells, sizeof(int))};
+  memset(translation.known, -1, cells * sizeof(int));
+  return translation;
+}
+
+static int translate_item(struct translation *translation, int declaration, int period);
+static int translate(struct translation *translation, const struct node *node, int period);
+
+static int translate_series_call(struct translation *translation, const struct node *node,
+                                 int period) {
+  const int series = node->arguments[0]->declaration;
+  int sum = value_constant(translation->values, 0);
+  if (node->function == FUNCTION_PREV)
+    return period > 0 ? translate_item(translation, series, period - 1) : sum;
+  const int last = node->function == FUNCTION_FIRST ? 1 : translation->periods;
+  for (int t = 0; t < last; t++)
+    sum = value_of(translation->values, OPERATION_ADD, sum, translate_item(translation, series, t),
+                   -1);
+  return sum;
+}
+
+// (1 + rate * 1 yr) ^ (time / 1 yr)
+static int growth(struct value_table *values, int rate, int time) {
+  const int year = value_constant(values, arithmetic_year_h);
+  const int change = value_of(values, OPERATION_MULTIPLY, rate, year, -1);
+  const int base = value_of(values, OPERATION_ADD, value_constant(values, 1), change, -1);
+  return value_of(values, OPERATION_POWER, base, value_of(values, OPERATION_DIVIDE, time, year, -1),
+                  -1);
+}
+
+static int translate_call(struct translation *translation, const struct node *node, int period) {
+  struct value_table *values = translation->values;
+  if (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST ||
+      node->function == FUNCTION_PREV)
+    return translate_series_call(translation, node, period);
+  int arguments[MAX_ARGUMENTS] = {0};
+  for (int i = 0; i < node->argument_count; i++)
+    arguments[i] = translate(translation, node->arguments[i], period);
+  int result = arguments[0];
+  switch (node->function) {
+  case FUNCTION_IF: return value_of(values, OPERATION_IF, arguments[0], arguments[1], arguments[2]);
+  case FUNCTION_MIN:
+  case FUNCTION_MAX:
+    for (int i = 1; i < node->argument_count; i++)
+      result = value_of(values, node->function == FUNCTION_MIN ? OPERATION_MIN : OPERATION_MAX,
+                        result, arguments[i], -1);
+    return result;
+  case FUNCTION_ROUND: return value_round(values, arguments[0], arguments[1]);
+  case FUNCTION_CEIL: return value_ceil(values, arguments[0]);
+  default: return growth(values, arguments[0], arguments[1]);
+  }
+}
+
+static int translate(struct translation *translation, const struct node *node, int period) {
+  static const enum operation binary[NODE_KINDS] = {[NODE_ADD] = OPERATION_ADD,
+                                                    [NODE_SUBTRACT] = OPERATION_SUBTRACT,
+                                                    [NODE_MULTIPLY] = OPERATION_MULTIPLY,
+                                                    [NODE_DIVIDE] = OPERATION_DIVIDE,
+                                                    [NODE_POWER] = OPERATION_POWER,
+                                                    [NODE_EQUAL] = OPERATION_EQUAL,
+                                                    [NODE_UNEQUAL] = OPERATION_UNEQUAL,
+                                                    [NODE_LESS] = OPERATION_LESS,
+                                                    [NODE_LESS_EQUAL] = OPERATION_LESS_EQUAL,
+                                                    [NODE_GREATER] = OPERATION_GREATER,
+                                                    [NODE_GREATER_EQUAL] = OPERATION_GREATER_EQUAL};
+  struct value_table *values = translation->values;
+  switch (node->kind) {
+  case NODE_NUMBER: return value_constant(values, node->value);
+  case NODE_NAME:
+    return node->declaration == T_NAME ? value_constant(values, period)
+                                       : translate_item(translation, node->declaration, period);
+  case NODE_CALL: return translate_call(translation, node, period);
+  case NODE_NEGATE:
+    return value_of(values, OPERATION_MULTIPLY, translate(translation, node->arguments[0], period),
+                    value_constant(values, -1), -1);
+  default: break;
+  }
+  const int left = translate(translation, node->arguments[0], period);
+  const int right = translate(translation, node->arguments[1], period);
+  return value_of(values, binary[node->kind], left, right, -1);
+}
+
+static int translate_item(struct translation *translation, int declaration, int period) {
+  const struct graph *graph = translation->graph->graph;
+  const bool series = graph->model->declarations[declaration].kind == DECLARATION_SERIES;
+  period = series ? period : 0;
+  int *known = &translation->known[declaration * translation->periods + period];
+  if (*known >= 0)
+    return *known;
+  const struct calculation_input *input = &translation->graph->inputs[declaration];
+  if (graph->state[declaration] != GRAPH_INPUT)
+    *known = translate(translation, graph_formula(graph, declaration), period);
+  else if (input->variable >= 0)
+    *known = value_variable(translation->values, input->variable);
+  else
+    *known = value_constant(translation->values, input->constant);
+  return *known;
+}
+
+double calculation_value(const struct calculation_graph *graph, int periods,
+                         const struct node *node, int period) {
+  struct arena scratch = {NULL};
+  struct value_table *values = values_new(false, &scratch);
+  struct translation translation = translation_of(graph, periods, values);
+  const int value = translate(&translation, node, period);
+  const double result = values->list[value].k;
+  arena_free(&scratch);
+  return result;
+}
+
+// ---- from values to steps
+
+struct schedule {
+  const struct value_table *values;
+  struct calculation *calculation;
+  struct calculation_step *steps, *constants; // one array, from its beginning and to its end
+  int *uses;   // [value] by values that are needed, and once as an item
+  int *vector; // [value] where it stands, or -1
+  int *free;   // [free_count] vectors that may be used again
+  int free_count;
+};
+
+static int operand_count(const struct value *value) {
+  return operation_operands(value->operation);
+}
+
+static void count_uses(struct schedule *schedule, int value) {
+  const struct value *v = &schedule->values->list[value];
+  if (schedule->uses[value]++ > 0)
+    return;
+  for (int i = 0; i < operand_count(v); i++)
+    count_uses(schedule, v->operands[i]);
+}
+
+// Variables and constants keep their vectors.
+static void release(struct schedule *schedule, int value) {
+  if (--schedule->uses[value] == 0 && schedule->values->list[value].operation > OPERATION_CONSTANT)
+    schedule->free[schedule->free_count++] = schedule->vector[value];
+}
+
+// A constant's vector is never one that a step uses: it would be overwritten from the second run on.
+static void place_constant(struct schedule *schedule, int value) {
+  struct calculation *calculation = schedule->calculation;
+  schedule->vector[value] = calculation->vectors++;
+  calculation->constant_count++;
+  *--schedule->constants = (struct calculation_step){.run = operation_of(OPERATION_CONSTANT),
+                                                     .out = schedule->vector[value],
+                                                     .k = schedule->values->list[value].k};
+}
+
+static void place(struct schedule *schedule, int value) {
+  const struct value *v = &schedule->values->list[value];
+  if (schedule->vector[value] >= 0)
+    return;
+  if (v->operation == OPERATION_CONSTANT) {
+    place_constant(schedule, value);
+    return;
+  }
+  const int count = operand_count(v);
+  struct calculation_step step = {.run = operation_of(v->operation), .k = v->k};
+  for (int i = 0; i < count; i++)
+    place(schedule, v->operands[i]);
+  for (int i = 0; i < count; i++)
+    step.operands[i] = schedule->vector[v->operands[i]];
+  for (int i = 0; i < count; i++)
+    release(schedule, v->operands[i]);
+  step.out = schedule->vector[value] = schedule->free_count ? schedule->free[--schedule->free_count]
+                                                            : schedule->calculation->vectors++;
+  schedule->steps[schedule->calculation->step_count++] = step;
+}
+
+// Items are used once more than by the steps, so that nothing is written over them.
+static void place_items(struct calculation *calculation, const struct value_table *values,
+                        const int *items, struct arena *arena) {
+  struct arena *scratch = values->arena;
+  const size_t count = (size_t)values->count;
+  struct schedule schedule = {.values = values,
+                              .calculation = calculation,
+                              .steps = arena_array(scratch, count, sizeof *schedule.steps),
+                              .uses = arena_array(scratch, count, sizeof(int)),
+                              .vector = arena_array(scratch, count, sizeof(int)),
+                              .free = arena_array(scratch, count, sizeof(int))};
+  schedule.constants = schedule.steps + count;
+  for (size_t v = 0; v < count; v++)
+    schedule.vector[v] =
+        values->list[v].operation == OPERATION_VARIABLE ? values->list[v].operands[0] : -1;
+  for (size_t i = 0; i < calculation->item_count; i++)
+    count_uses(&schedule, items[i]);
+  int *vectors = arena_array(arena, calculation->item_count, sizeof *vectors);
+  for (size_t i = 0; i < calculation->item_count; i++) {
+    place(&schedule, items[i]);
+    vectors[i] = schedule.vector[items[i]];
+  }
+  calculation->items = vectors;
+  calculation->steps = arena_grow(arena, schedule.steps, calculation->step_count,
+                                  calculation->step_count, sizeof *schedule.steps);
+  calculation->constants = arena_grow(arena, schedule.constants, calculation->constant_count,
+                                      calculation->constant_count, sizeof *schedule.constants);
+}
+
+const struct calculation *calculation_new(const struct calculation_request *request,
+                                          struct arena *arena) {
+  struct arena scratch = {NULL};
+  struct value_table *values = values_new(request->products, &scratch);
+  struct translation *translations =
+      arena_array(&scratch, request->graph_count, sizeof *translations);
+  int *items = arena_array(&scratch, request->item_count, sizeof *items);
+  for (size_t g = 0; g < request->graph_count; g++)
+    translations[g] = translation_of(&request->graphs[g], request->periods, values);
+  for (size_t i = 0; i < request->item_count; i++)
+    items[i] = translate_item(&translations[request->items[i].graph], request->items[i].declaration,
+                              request->items[i].period);
+  struct calculation *calculation = arena_alloc(arena, sizeof *calculation);
+  *calculation =
+      (struct calculation){.vectors = request->variable_count, .item_count = request->item_count};
+  place_items(calculation, values, items, arena);
+  arena_free(&scratch);
+  return calculation;
+}
+
+// ---- running
+
+static void run(const struct calculation_step *steps, size_t count, double *workspace,
+                size_t width) {
+  for (size_t i = 0; i < count; i++) {
+    const struct calculation_step *step = &steps[i];
+    step->run(width, workspace + (size_t)step->out * width,
+              workspace + (size_t)step->operands[0] * width,
+              workspace + (size_t)step->operands[1] * width,
+              workspace + (size_t)step->operands[2] * width, step->k);
+  }
+}
+
+void calculation_prepare(const struct calculation *calculation, double *workspace, size_t width) {
+  run(calculation->constants, calculation->constant_count, workspace, width);
+}
+
+void calculation_run(const struct calculation *calculation, double *workspace, size_t width) {
+  run(calculation->steps, calculation->step_count, workspace, width);
+}

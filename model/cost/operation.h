@@ -1,0 +1,49 @@
+// operation: what formulas compute, on vectors of numbers, one number a case.
+//
+// A result depends on its own case's operands alone, never on the processor or on how many cases
+// there are: nothing is fused or reordered.
+#ifndef PERTOKEN_MODEL_COST_OPERATION_H
+#define PERTOKEN_MODEL_COST_OPERATION_H
+
+#include <stddef.h>
+
+enum operation {
+  OPERATION_VARIABLE, // nothing: a given vector
+  OPERATION_CONSTANT, // k
+  OPERATION_ADD,      // a + b
+  OPERATION_SUBTRACT,
+  OPERATION_MULTIPLY,
+  OPERATION_DIVIDE,
+  OPERATION_ADD_CONSTANT,  // a + k
+  OPERATION_SUBTRACT_FROM, // k - a
+  OPERATION_MULTIPLY_BY,   // a * k
+  OPERATION_DIVIDE_BY,     // a / k
+  OPERATION_INVERT,        // k / a
+  OPERATION_POWER,         // a ^ b
+  OPERATION_MIN,           // as fmin: a number rather than what is none
+  OPERATION_MAX,
+  OPERATION_IF,       // a ? b : c
+  OPERATION_ROUND,    // a to where k is 10 to the number of decimals: model/cost/arithmetic.h
+  OPERATION_ROUND_TO, // a to b decimals
+  OPERATION_CEIL,     // k as for OPERATION_ROUND
+  OPERATION_EQUAL,    // 1 or 0; from here on in the order of enum node_kind
+  OPERATION_UNEQUAL,
+  OPERATION_LESS,
+  OPERATION_LESS_EQUAL,
+  OPERATION_GREATER,
+  OPERATION_GREATER_EQUAL,
+  OPERATIONS
+};
+
+// How many of the operands a, b and c an operation takes.
+int operation_operands(enum operation operation);
+
+// out, a, b and c are vectors of `width`; out may be one of the operands. Operands that the
+// operation does not take may be anything.
+typedef void operation_kernel(size_t width, double *out, const double *a, const double *b,
+                              const double *c, double k);
+
+// NULL for OPERATION_VARIABLE.
+operation_kernel *operation_of(enum operation operation);
+
+#endif

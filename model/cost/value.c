@@ -1,0 +1,174 @@
+#include "model/cost/value.h"
+
+#include "base/arena.h"
+#include "model/cost/arithmetic.h"
+#include "model/cost/formula.h"
+#include "model/cost/operation.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { BUCKETS = 4096, MAX_PRODUCT_POWER = 64 };
+
+struct value_table *values_new(bool products, struct arena *arena) {
+  struct value_table *values = arena_alloc(arena, sizeof *values);
+  *values = (struct value_table){.arena = arena, .products = products};
+  values->buckets = arena_array(arena, BUCKETS, sizeof *values->buckets);
+  memset(values->buckets, -1, BUCKETS * sizeof *values->buckets);
+  return values;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  // FNV-1a's multiplier, over words.
+  return (hash ^ word ^ (word >> 29)) * 0x100000001b3;
+}
+
+static uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static int *bucket_of(struct value_table *values, const struct value *value) {
+  uint64_t hash = mix(0xcbf29ce484222325, (uint64_t)value->operation);
+  for (int i = 0; i < VALUE_OPERANDS; i++)
+    hash = mix(hash, (uint64_t)value->operands[i]);
+  hash = mix(hash, bits_of(value->k));
+  return &values->buckets[(hash ^ (hash >> 31)) % BUCKETS];
+}
+
+static bool same_value(const struct value *a, const struct value *b) {
+  return a->operation == b->operation && !memcmp(a->operands, b->operands, sizeof a->operands) &&
+         bits_of(a->k) == bits_of(b->k);
+}
+
+static int intern(struct value_table *values, const struct value *wanted) {
+  int *bucket = bucket_of(values, wanted);
+  for (int i = *bucket; i >= 0; i = values->list[i].next)
+    if (same_value(&values->list[i], wanted))
+      return i;
+  if (values->count == values->capacity) {
+    const int capacity = values->capacity ? 2 * values->capacity : 1024;
+    values->list = arena_grow(values->arena, values->list, (size_t)values->count, (size_t)capacity,
+                              sizeof *values->list);
+    values->capacity = capacity;
+  }
+  values->list[values->count] = *wanted;
+  values->list[values->count].next = *bucket;
+  return *bucket = values->count++;
+}
+
+int value_constant(struct value_table *values, double constant) {
+  return intern(values, &(struct value){OPERATION_CONSTANT, {-1, -1, -1}, constant, -1});
+}
+
+int value_variable(struct value_table *values, int number) {
+  return intern(values, &(struct value){OPERATION_VARIABLE, {number, -1, -1}, 0, -1});
+}
+
+static bool is_constant(const struct value_table *values, int value) {
+  return values->list[value].operation == OPERATION_CONSTANT;
+}
+
+static bool equals(const struct value_table *values, int value, double constant) {
+  return is_constant(values, value) && values->list[value].k == constant;
+}
+
+static int operation(struct value_table *values, enum operation operation, int a, int b, int c,
+                     double k) {
+  const int operands[] = {a, b, c};
+  double constants[VALUE_OPERANDS] = {0}, result;
+  bool constant = true;
+  for (int i = 0; i < operation_operands(operation); i++) {
+    constant &= is_constant(values, operands[i]);
+    constants[i] = values->list[operands[i]].k;
+  }
+  if (!constant)
+    return intern(values, &(struct value){operation, {a, b, c}, k, -1});
+  operation_of(operation)(1, &result, &constants[0], &constants[1], &constants[2], k);
+  return value_constant(values, result);
+}
+
+// An operand that both orders give the same result with stands first.
+static int commuting(struct value_table *values, enum operation kind, int a, int b) {
+  return operation(values, kind, a < b ? a : b, a < b ? b : a, -1, 0);
+}
+
+static int add(struct value_table *values, int a, int b) {
+  if (is_constant(values, a) == is_constant(values, b))
+    return commuting(values, OPERATION_ADD, a, b);
+  const int varying = is_constant(values, a) ? b : a;
+  const double constant = values->list[varying == a ? b : a].k;
+  return constant == 0 ? varying
+                       : operation(values, OPERATION_ADD_CONSTANT, varying, -1, -1, constant);
+}
+
+static int subtract(struct value_table *values, int a, int b) {
+  if (is_constant(values, a) == is_constant(values, b))
+    return operation(values, OPERATION_SUBTRACT, a, b, -1, 0);
+  if (is_constant(values, a))
+    return operation(values, OPERATION_SUBTRACT_FROM, b, -1, -1, values->list[a].k);
+  const double constant = values->list[b].k;
+  return constant == 0 ? a : operation(values, OPERATION_ADD_CONSTANT, a, -1, -1, -constant);
+}
+
+static int multiply(struct value_table *values, int a, int b) {
+  if (is_constant(values, a) == is_constant(values, b))
+    return commuting(values, OPERATION_MULTIPLY, a, b);
+  const int varying = is_constant(values, a) ? b : a;
+  const double constant = values->list[varying == a ? b : a].k;
+  if (constant == 0)
+    return value_constant(values, 0);
+  return constant == 1 ? varying
+                       : operation(values, OPERATION_MULTIPLY_BY, varying, -1, -1, constant);
+}
+
+static int divide(struct value_table *values, int a, int b) {
+  if (is_constant(values, a) == is_constant(values, b))
+    return operation(values, OPERATION_DIVIDE, a, b, -1, 0);
+  if (is_constant(values, a))
+    return operation(values, OPERATION_INVERT, b, -1, -1, values->list[a].k);
+  return equals(values, b, 1)
+             ? a
+             : operation(values, OPERATION_DIVIDE_BY, a, -1, -1, values->list[b].k);
+}
+
+static int power(struct value_table *values, int base, int exponent) {
+  const double n = values->list[exponent].k;
+  if (!values->products || is_constant(values, base) || !is_constant(values, exponent) ||
+      n != trunc(n) || fabs(n) > MAX_PRODUCT_POWER)
+    return operation(values, OPERATION_POWER, base, exponent, -1, 0);
+  int product = value_constant(values, 1);
+  for (int i = 0; i < (int)fabs(n); i++)
+    product = multiply(values, product, base);
+  return n < 0 ? divide(values, value_constant(values, 1), product) : product;
+}
+
+int value_of(struct value_table *values, enum operation kind, int a, int b, int c) {
+  switch (kind) {
+  case OPERATION_ADD: return add(values, a, b);
+  case OPERATION_SUBTRACT: return subtract(values, a, b);
+  case OPERATION_MULTIPLY: return multiply(values, a, b);
+  case OPERATION_DIVIDE: return divide(values, a, b);
+  case OPERATION_POWER: return power(values, a, b);
+  case OPERATION_IF:
+    if (is_constant(values, a))
+      return values->list[a].k != 0 ? b : c;
+    return b == c ? b : operation(values, kind, a, b, c, 0);
+  case OPERATION_MIN:
+  case OPERATION_MAX: return a == b ? a : operation(values, kind, a, b, -1, 0);
+  default: return operation(values, kind, a, b, c, 0);
+  }
+}
+
+int value_round(struct value_table *values, int a, int digits) {
+  if (!is_constant(values, digits))
+    return operation(values, OPERATION_ROUND_TO, a, digits, -1, 0);
+  return operation(values, OPERATION_ROUND, a, -1, -1, arithmetic_scale(values->list[digits].k));
+}
+
+int value_ceil(struct value_table *values, int a) {
+  return operation(values, OPERATION_CEIL, a, -1, -1, arithmetic_scale(CEIL_DECIMALS));
+}

@@ -1,0 +1,251 @@
+#include "model/questions/difference.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_input(const struct option *option, int declaration) {
+  return option->graph->state[declaration] == GRAPH_INPUT;
+}
+
+static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
+                                      int input) {
+  return option_figure(scenario, option, scenario->selected, input);
+}
+
+// Given by the user or found in the catalogue, rather than left at a default.
+static bool is_given(const struct scenario *scenario, const struct option *option, int input) {
+  return is_input(option, input) && figure_of(scenario, option, input)->origin != ORIGIN_DEFAULT;
+}
+
+// What a rented option does not pay for is given as zero, but not by anyone.
+bool difference_is_stated(const struct scenario *scenario, const struct option *option, int input) {
+  return is_given(scenario, option, input) &&
+         figure_of(scenario, option, input)->origin != ORIGIN_RENT;
+}
+
+bool difference_in_value(const struct difference *difference, size_t pair, int input) {
+  const struct option *a = difference->pairs[pair].a, *b = difference->pairs[pair].b;
+  const bool in_a = is_input(a, input), in_b = is_input(b, input);
+  const bool companion = difference->a->model->declarations[input].only_with >= 0;
+  if (companion && in_a != in_b) // one that is left at its default says nothing of its own
+    return in_a ? is_given(difference->a, a, input) : is_given(difference->b, b, input);
+  if (!in_a || !in_b)
+    return in_a != in_b;
+  return option_value(difference->a, a, input, 0) != option_value(difference->b, b, input, 0);
+}
+
+bool difference_in_grade(const struct difference *difference, size_t pair, int input) {
+  const struct option *a = difference->pairs[pair].a, *b = difference->pairs[pair].b;
+  return difference_is_stated(difference->a, a, input) &&
+         difference_is_stated(difference->b, b, input) &&
+         figure_of(difference->a, a, input)->grade != figure_of(difference->b, b, input)->grade;
+}
+
+static void match_options(struct difference *difference, struct arena *arena) {
+  const struct scenario *a = difference->a, *b = difference->b;
+  difference->pairs = arena_array(arena, a->option_count, sizeof *difference->pairs);
+  difference->only_a = arena_array(arena, a->option_count, sizeof *difference->only_a);
+  difference->only_b = arena_array(arena, b->option_count, sizeof *difference->only_b);
+  for (size_t i = 0; i < a->option_count; i++) {
+    const int other = scenario_option(b, a->options[i].id);
+    if (other >= 0)
+      difference->pairs[difference->pair_count++] =
+          (struct pair){&a->options[i], &b->options[other]};
+    else
+      difference->only_a[difference->only_a_count++] = a->options[i].id;
+  }
+  for (size_t i = 0; i < b->option_count; i++)
+    if (scenario_option(a, b->options[i].id) < 0)
+      difference->only_b[difference->only_b_count++] = b->options[i].id;
+}
+
+static bool has_same_item(const struct model *model, const struct declaration *item) {
+  const int found = model_find(model, item->name);
+  if (found < 0)
+    return false;
+  const struct declaration *other = &model->declarations[found];
+  return item->alternative_count == other->alternative_count &&
+         !strcmp(item->alternatives[0].text, other->alternatives[0].text) &&
+         !strcmp(item->unit.text, other->unit.text) && item->own == other->own;
+}
+
+static void add_items(struct difference *difference, const struct model *model,
+                      const struct model *other, bool shared_too) {
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *item = &model->declarations[d];
+    const bool shared = model_find(other, item->name) >= 0;
+    const bool own = item->own != OWN_NONE || !strcmp(item->name, "period_length");
+    if (!own || has_same_item(other, item) || (shared && !shared_too))
+      continue;
+    difference->items[difference->item_count++] = item->name;
+  }
+}
+
+static void match_items(struct difference *difference, struct arena *arena) {
+  const struct model *a = difference->a->model, *b = difference->b->model;
+  difference->items =
+      arena_array(arena, (size_t)a->count + (size_t)b->count, sizeof *difference->items);
+  add_items(difference, a, b, true);
+  add_items(difference, b, a, false);
+}
+
+// Inputs of an option that is bought in one scenario and rented in the other change together.
+static bool belongs_to_rent(const struct difference *difference, size_t pair, int input) {
+  if (difference->pairs[pair].a->rented == difference->pairs[pair].b->rented)
+    return false;
+  const struct declaration *declaration = &difference->a->model->declarations[input];
+  return declaration->in_rent || declaration->has_rent_default ||
+         !strcmp(declaration->name, "rental_rate");
+}
+
+// A change that is being put together.
+struct collection {
+  int *inputs;
+  size_t count;
+  bool *differs, *matters;
+};
+
+static struct collection collection_of(size_t inputs, size_t pairs, struct arena *arena) {
+  return (struct collection){.inputs = arena_array(arena, inputs, sizeof(int)),
+                             .differs = arena_array(arena, pairs, sizeof(bool)),
+                             .matters = arena_array(arena, pairs, sizeof(bool))};
+}
+
+// Takes an input into the collection where it differs and goes with the rent, or does not.
+static void collect(struct collection *collection, const struct difference *difference, int input,
+                    bool rent) {
+  bool any = false;
+  for (size_t p = 0; p < difference->pair_count; p++) {
+    if (belongs_to_rent(difference, p, input) != rent)
+      continue;
+    const bool in_value = difference_in_value(difference, p, input);
+    const bool differs = in_value || difference_in_grade(difference, p, input);
+    collection->matters[p] |= in_value;
+    collection->differs[p] |= differs;
+    any |= differs;
+  }
+  if (any)
+    collection->inputs[collection->count++] = input;
+}
+
+static void add_change(struct difference *difference, int input, struct collection collection) {
+  if (collection.count)
+    difference->changes[difference->change_count++] = (struct change){
+        input, collection.inputs, collection.count, collection.differs, collection.matters};
+}
+
+static void find_changes(struct difference *difference, struct arena *arena) {
+  const struct model *model = difference->a->model;
+  const size_t count = (size_t)model->count, pairs = difference->pair_count;
+  difference->changes = arena_array(arena, count + 1, sizeof *difference->changes);
+  struct collection rent = collection_of(count, pairs, arena);
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].kind == DECLARATION_INPUT)
+      collect(&rent, difference, d, true);
+  add_change(difference, -1, rent);
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    if (input->kind != DECLARATION_INPUT || input->usd_of >= 0)
+      continue;
+    // An amount that is in USD on one side only is one change.
+    struct collection alone = collection_of(2, pairs, arena);
+    collect(&alone, difference, d, false);
+    if (input->in_usd >= 0)
+      collect(&alone, difference, input->in_usd, false);
+    add_change(difference, alone.count ? alone.inputs[0] : d, alone);
+  }
+}
+
+struct difference *difference_of(const struct scenario *a, const struct scenario *b,
+                                 struct arena *arena) {
+  struct difference *difference = arena_alloc(arena, sizeof *difference);
+  *difference = (struct difference){.a = a, .b = b};
+  match_options(difference, arena);
+  match_items(difference, arena);
+  find_changes(difference, arena);
+  return difference;
+}
+
+bool difference_is_empty(const struct difference *difference) {
+  for (size_t i = 0; i < difference->pair_count; i++)
+    if (difference_in_pair(difference, i))
+      return false;
+  return !difference->only_a_count && !difference->only_b_count;
+}
+
+bool difference_in_pair(const struct difference *difference, size_t pair) {
+  const struct pair *both = &difference->pairs[pair];
+  if (difference->item_count || strcmp(both->a->accelerator, both->b->accelerator) != 0)
+    return true;
+  for (size_t i = 0; i < difference->change_count; i++)
+    if (difference->changes[i].differs[pair])
+      return true;
+  return false;
+}
+
+bool difference_has_parts(const struct difference *difference, size_t pair) {
+  size_t parts = difference->item_count > 0;
+  for (size_t c = 0; c < difference->change_count; c++)
+    parts += difference->changes[c].matters[pair];
+  return parts > 1;
+}
+
+static bool is_changed(const struct change *changes, size_t count, size_t pair, int input) {
+  for (size_t c = 0; c < count; c++)
+    for (size_t i = 0; i < changes[c].input_count && changes[c].matters[pair]; i++)
+      if (changes[c].inputs[i] == input)
+        return true;
+  return false;
+}
+
+struct what_if {
+  const struct scenario *scenario;
+  const struct option *option;
+};
+
+// Where the what-if takes an input from.
+static struct what_if side_of(const struct difference *difference, size_t pair,
+                              const struct change *changes, size_t count, int input) {
+  const struct pair *both = &difference->pairs[pair];
+  const int with = difference->a->model->declarations[input].only_with;
+  if (is_changed(changes, count, pair, input) ||
+      (with >= 0 && is_changed(changes, count, pair, with)))
+    return (struct what_if){difference->b, both->b};
+  return (struct what_if){difference->a, both->a};
+}
+
+static double input_value(const struct declaration *declaration, struct what_if side, int input) {
+  if (is_input(side.option, input))
+    return option_value(side.scenario, side.option, input, 0);
+  return declaration->default_value;
+}
+
+bool difference_cost(const struct difference *difference, size_t pair, const struct change *changes,
+                     size_t count, struct arena *arena, double *cost) {
+  const struct model *model = difference->a->model;
+  const struct option *option = difference->pairs[pair].a;
+  struct diagnostics unheard = {.arena = arena};
+  enum given *given = arena_array(arena, (size_t)model->count, sizeof *given);
+  for (int d = 0; d < model->count; d++) {
+    if (model->declarations[d].kind != DECLARATION_INPUT)
+      continue;
+    const struct what_if side = side_of(difference, pair, changes, count, d);
+    if (is_given(side.scenario, side.option, d))
+      given[d] = difference_is_stated(side.scenario, side.option, d) ? GIVEN_VALUE : GIVEN_NEUTRAL;
+  }
+  const struct graph *graph = graph_build(model, option->id, option->place, given, arena, &unheard);
+  if (!graph)
+    return false;
+
+  const struct scenario *a = difference->a, *b = difference->b;
+  const double longest = fmax((a->periods - 1) * a->period_h, (b->periods - 1) * b->period_h);
+  const int periods = scenario_columns(a, longest);
+  struct evaluation *evaluation = evaluation_new(graph, periods, 1, arena);
+  for (int d = 0; d < model->count; d++)
+    if (graph->state[d] == GRAPH_INPUT)
+      *evaluation_at(evaluation, d, 0) =
+          input_value(&model->declarations[d], side_of(difference, pair, changes, count, d), d);
+  evaluate(evaluation);
+  *cost = *evaluation_at(evaluation, model_find(model, "cost_per_mtok"), 0);
+  return isfinite(*cost);
+}

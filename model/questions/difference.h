@@ -1,0 +1,67 @@
+// difference: two scenarios set against each other, and what each differing input does on its own.
+//
+// Both are read with the same cost model; own line items come after it, so an input has the same
+// number in both. Every figure comes from the engine: a what-if is the first scenario's option,
+// evaluated again with inputs of the second.
+#ifndef PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
+#define PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
+
+#include "base/arena.h"
+#include "model/scenario/scenario.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// An option that both scenarios have.
+struct pair {
+  const struct option *a, *b;
+};
+
+// One input that differs in some options, or all inputs that belong together: whether an option is
+// bought or rented changes several at once, and each alone would mean nothing.
+struct change {
+  int input;         // a declaration; -1 for "bought or rented"
+  const int *inputs; // [input_count]
+  size_t input_count;
+  const bool *differs; // [pair_count] in value or grade
+  const bool *matters; // [pair_count] in value
+};
+
+struct difference {
+  const struct scenario *a, *b;
+  struct pair *pairs;
+  size_t pair_count;
+  const char **only_a, **only_b; // ids of options that only one has
+  size_t only_a_count, only_b_count;
+  const char **items; // names of own line items, or period_length, that differ or only one has
+  size_t item_count;
+  struct change *changes;
+  size_t change_count;
+};
+
+struct difference *difference_of(const struct scenario *a, const struct scenario *b,
+                                 struct arena *arena);
+
+// Whether the two are alike in options, inputs (values and grades), and line items.
+bool difference_is_empty(const struct difference *difference);
+
+// Does any input or result of the pair differ?
+bool difference_in_pair(const struct difference *difference, size_t pair);
+
+// Whether somebody stated the input for the option: not so a default, or what a rented one does not
+// pay for.
+bool difference_is_stated(const struct scenario *scenario, const struct option *option, int input);
+
+// Does the input's value differ in the pair? Its grade, where both were given one?
+bool difference_in_value(const struct difference *difference, size_t pair, int input);
+bool difference_in_grade(const struct difference *difference, size_t pair, int input);
+
+// Whether more than one thing differs in the pair, so that it is worth asking which does what.
+bool difference_has_parts(const struct difference *difference, size_t pair);
+
+// cost_per_mtok (base units) of the first scenario's option with the inputs of those changes taken
+// from the second. False when such an option cannot be computed.
+bool difference_cost(const struct difference *difference, size_t pair, const struct change *changes,
+                     size_t count, struct arena *arena, double *cost);
+
+#endif

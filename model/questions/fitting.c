@@ -1,0 +1,137 @@
+#include "model/questions/fitting.h"
+
+#include "base/csv.h"
+#include "base/ini.h"
+#include "model/cost/graph.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/recorded.h"
+#include "model/evidence/workload.h"
+#include "model/questions/question.h"
+
+#include <math.h>
+
+static const char *value_of(const struct option *option, enum workload_key key) {
+  return option->workload.values[key];
+}
+
+static int find_device(const struct scenario *scenario, struct option_fit *fit,
+                       struct diagnostics *diagnostics) {
+  const struct option *option = fit->option;
+  const struct table *table = catalog_table(scenario->catalog, CATALOG_ACCELERATORS);
+  const struct measurement_record *record =
+      records_of_backend(scenario->records, option->accelerator);
+  const long row = table ? catalog_find(table, option->accelerator) : -1;
+  if (record) {
+    fit->device = (struct fit_device){option->accelerator, option->accelerator_name, "",
+                                      (double)record->device.memory_bytes, 1};
+    return 0;
+  }
+  if (row >= 0 && fit_device_of(table, (size_t)row, &fit->device))
+    return 0;
+  diagnostics_error(diagnostics, option->place, "the memory of '%s' is not known",
+                    option->accelerator);
+  return -1;
+}
+
+static int find_model(const struct scenario *scenario, struct option_fit *fit,
+                      struct diagnostics *diagnostics) {
+  const struct option *option = fit->option;
+  const struct table *table = catalog_table(scenario->catalog, CATALOG_MODELS);
+  const char *model = value_of(option, WORKLOAD_MODEL);
+  const long row = table && *model ? catalog_find(table, model) : -1;
+  if (row >= 0 && memory_bits(fit->precision) > 0) {
+    fit->model = memory_model_of(table, (size_t)row);
+    return 0;
+  }
+  if (row < 0)
+    diagnostics_error(diagnostics, option->place,
+                      "option '%s' does not say which model it runs: state [workload] model",
+                      option->id);
+  else
+    diagnostics_error(diagnostics, option->place,
+                      "option '%s' runs in the precision '%s', whose bytes are not known: state "
+                      "[workload] precision",
+                      option->id, fit->precision);
+  return -1;
+}
+
+// The tokens that a request holds.
+static int find_context(const struct scenario *scenario, struct option_fit *fit,
+                        struct diagnostics *diagnostics) {
+  const struct option *option = fit->option;
+  const int input = model_find(scenario->model, "input_tokens"),
+            output = model_find(scenario->model, "output_tokens");
+  double *context = &fit->terms.context;
+  if (*context > 0)
+    return 0;
+  if (input >= 0 && output >= 0 && option_has(option, input) && option_has(option, output))
+    *context = option_value(scenario, option, input, 0) + option_value(scenario, option, output, 0);
+  else if (*value_of(option, WORKLOAD_CONTEXT))
+    csv_number(value_of(option, WORKLOAD_CONTEXT), context);
+  if (*context > 0)
+    return 0;
+  diagnostics_error(diagnostics, option->place,
+                    "how many tokens a request of option '%s' holds is not said: state [fit] "
+                    "context, or [workload] context",
+                    option->id);
+  return -1;
+}
+
+static void read_kv(const struct ini_section *section, struct fit_terms *terms,
+                    struct diagnostics *diagnostics) {
+  const struct ini_key *key = section ? ini_find(section, "kv") : NULL;
+  if (!key)
+    return;
+  terms->kv = key->value;
+  if (memory_bits(key->value) == 0)
+    diagnostics_error(diagnostics, key->value_place, "unknown precision '%s'", key->value);
+}
+
+static int read_terms(const struct ini_section *section, struct fit_terms *terms,
+                      struct diagnostics *diagnostics) {
+  static const char *const keys[] = {"context", "kv", "accelerators", "memory_share",
+                                     "prefill_chunk"};
+  const size_t errors = diagnostics->errors;
+  double accelerators = 0;
+  *terms = (struct fit_terms){.kv = "", .memory_share = MEMORY_SHARE, .chunk = MEMORY_CHUNK};
+  if (section)
+    question_check_keys(section, keys, sizeof keys / sizeof keys[0], diagnostics);
+  question_count(section, "context", &terms->context, diagnostics);
+  question_count(section, "accelerators", &accelerators, diagnostics);
+  question_count(section, "prefill_chunk", &terms->chunk, diagnostics);
+  question_quantity(section, "memory_share", "%", &terms->memory_share, diagnostics);
+  read_kv(section, terms, diagnostics);
+  terms->accelerators = (int)fmin(accelerators, 1e6);
+  if (terms->memory_share > 1)
+    diagnostics_error(diagnostics, ini_find(section, "memory_share")->value_place,
+                      "memory_share is at most 100 %%");
+  return diagnostics->errors == errors ? 0 : -1;
+}
+
+bool fitting_is_asked(const struct scenario *scenario) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (scenario->options[o].curve)
+      return true;
+  return question_section(scenario, "fit", NULL) != NULL;
+}
+
+struct option_fit *fitting_of(const struct scenario *scenario, struct arena *arena,
+                              struct diagnostics *diagnostics) {
+  struct option_fit *fits = arena_array(arena, scenario->option_count, sizeof *fits);
+  struct fit_terms common;
+  if (read_terms(question_section(scenario, "fit", NULL), &common, diagnostics))
+    return NULL;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    struct option_fit *fit = &fits[o];
+    const struct option *option = &scenario->options[o];
+    *fit = (struct option_fit){
+        .option = option, .precision = value_of(option, WORKLOAD_PRECISION), .terms = common};
+    if (!*common.kv)
+      fit->terms.kv = *value_of(option, WORKLOAD_KV) ? value_of(option, WORKLOAD_KV) : "bf16";
+    if (find_device(scenario, fit, diagnostics) | find_model(scenario, fit, diagnostics) |
+        find_context(scenario, fit, diagnostics))
+      return NULL;
+    fit->fit = fit_find(&fit->model, fit->precision, &fit->device, &fit->terms);
+  }
+  return fits;
+}

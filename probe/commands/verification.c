@@ -1,0 +1,95 @@
+#include "probe/commands/verification.h"
+
+#include "kernels/decode.h"
+#include "model/evidence/measurement.h"
+#include "probe/commands/result_table.h"
+#include "probe/measure/protocol.h"
+#include "probe/measure/trial.h"
+#include "probe/measure/verify.h"
+
+#include <stdbool.h>
+
+struct verdicts {
+  size_t compared, wrong;
+};
+
+static void print_heading(const struct session *session, const struct measurement_shape *model,
+                          FILE *out) {
+  print_safely(model->id, out);
+  fputs(" on ", out);
+  print_safely(session->protocol.device->described.name, out);
+  if (session->rank_count)
+    fprintf(out, " and %zu more devices that hold it together", session->rank_count - 1);
+  fputs(", kernels against double precision\n", out);
+  fprintf(out, "%-9s %5s %8s  %6s %5s %9s %7s  %9s %9s\n", "precision", "batch", "context",
+          "layers", "rows", "positions", "words", "error", "tolerance");
+}
+
+static void print_comparison(const struct trial *trial, const struct decode_request *compared,
+                             const struct measurement_verification *verification, bool passed,
+                             FILE *out) {
+  fprintf(out, "%-9s %5d %8d  %6d %5d %9d %7d  %9.2e %9.0e  %s\n", trial->precision, trial->batch,
+          trial->context, compared->shape.layers, compared->batch, compared->context,
+          compared->shape.vocab, verification->max_error, verification->tolerance,
+          passed ? "ok" : "WRONG");
+  fflush(out);
+}
+
+// On at most so many of the trial's layers.
+static enum decode_status compare(const struct session *session, const struct trial *trial,
+                                  int layers, struct verdicts *verdicts, FILE *out) {
+  const struct protocol *protocol = &session->protocol;
+  const struct decode_request request = trial_request(trial, layers);
+  const struct decode_request compared = verify_request(&request);
+  struct measurement_verification verification;
+  bool passed;
+  const enum decode_status status =
+      verify(protocol->device->backend, protocol->device->index, &request, protocol->stop,
+             protocol->arena, &verification, &passed);
+  if (status != DECODE_OK || *protocol->stop)
+    return status;
+  if (protocol->progress)
+    protocol->progress(""); // the row begins on a line of its own
+  print_comparison(trial, &compared, &verification, passed, out);
+  verdicts->compared++;
+  verdicts->wrong += passed ? 0 : 1;
+  return DECODE_OK;
+}
+
+static enum decode_status compare_depths(const struct session *session, const struct trial *trial,
+                                         struct verdicts *verdicts, FILE *out) {
+  const int deepest = trial_deepest(trial);
+  const struct decode_request whole = trial_request(trial, deepest);
+  enum decode_status status = DECODE_OK;
+  if (verify_request(&whole).shape.layers > 1)
+    status = compare(session, trial, 1, verdicts, out);
+  if (status == DECODE_OK && !*session->protocol.stop)
+    status = compare(session, trial, deepest, verdicts, out);
+  return status;
+}
+
+enum verification_outcome verification_run(const struct session *session,
+                                           const struct measurement_shape *model, FILE *out) {
+  const struct protocol *protocol = &session->protocol;
+  struct verdicts verdicts = {0};
+  struct trial_list trials;
+  if (session_trials(session, model, &trials))
+    return VERIFICATION_FAILED;
+  print_heading(session, model, out);
+  for (size_t i = 0; i < trials.count && !*protocol->stop; i++) {
+    protocol_say(protocol, trial_text(&trials.list[i], protocol->arena), "verifying");
+    const enum decode_status status = compare_depths(session, &trials.list[i], &verdicts, out);
+    if (status != DECODE_OK) {
+      protocol_fail(protocol, &trials.list[i], "cannot be verified", status);
+      return VERIFICATION_FAILED;
+    }
+  }
+  if (*protocol->stop)
+    return VERIFICATION_STOPPED;
+  if (verdicts.wrong)
+    fprintf(out, "%zu of %zu comparisons out of tolerance\n", verdicts.wrong, verdicts.compared);
+  else
+    fprintf(out, "%zu comparison%s within tolerance\n", verdicts.compared,
+            verdicts.compared == 1 ? "" : "s");
+  return verdicts.wrong ? VERIFICATION_DIFFERS : VERIFICATION_AGREES;
+}

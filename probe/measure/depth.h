@@ -1,0 +1,32 @@
+// depth: a trial's model at one number of layers: filled, timed and, at the deepest, metered.
+#ifndef PERTOKEN_PROBE_MEASURE_DEPTH_H
+#define PERTOKEN_PROBE_MEASURE_DEPTH_H
+
+#include "kernels/decode.h"
+#include "probe/measure/calibration.h"
+#include "probe/measure/energy_load.h"
+#include "probe/measure/protocol.h"
+#include "probe/measure/sampling.h"
+#include "probe/measure/trial.h"
+
+#include <stdint.h>
+
+struct depth {
+  struct decode_cost cost;
+  struct sampling sampling;
+  struct calibration calibration;
+  double bandwidth_after;              // bytes per second, of a last calibration
+  struct energy_load load;             // unknown but at the deepest
+  struct decode_all_reduce all_reduce; // of several devices
+  struct decode_step_form form;
+};
+
+// Bytes of weights and cache that a step moves.
+uint64_t depth_bytes(const struct depth *depth);
+
+// Measures the trial's model at that many layers. *depth points to itself and must not be moved
+// while it is measured. Failures are reported.
+enum protocol_outcome depth_measure(const struct protocol *protocol, const struct trial *trial,
+                                    int layers, struct depth *depth);
+
+#endif

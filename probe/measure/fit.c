@@ -1,0 +1,80 @@
+#include "probe/measure/fit.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "probe/devices/device.h"
+
+static const uint64_t min_room = UINT64_C(64) << 20;    // for calibration
+static const uint64_t max_margin = UINT64_C(512) << 20; // left to others
+static const struct place nowhere = {0};
+
+// Memory that is free now, or was when the device was found if it no longer says.
+static uint64_t free_on(const struct device *device) {
+  struct decode_device now;
+  if (device->backend->describe(device->index, &now) == DECODE_OK)
+    return now.memory_free_bytes;
+  return device->described.memory_free_bytes;
+}
+
+// Of several devices, on the one with the least.
+static uint64_t free_bytes(const struct protocol *protocol, const struct trial *trial) {
+  uint64_t least = free_on(protocol->device);
+  for (int i = 0; i < trial->rank_count; i++) {
+    const uint64_t one = free_on(&trial->ranks[i]);
+    least = one < least ? one : least;
+  }
+  return least;
+}
+
+static uint64_t margin_of(uint64_t available) {
+  const uint64_t share = available / 20;
+  return min_room + (share < max_margin ? share : max_margin);
+}
+
+// "; --layers 4,8,12 measures slices of it", as deep as will fit, or "".
+static const char *suggest_layers(const struct protocol *protocol, const struct trial *trial,
+                                  uint64_t available) {
+  struct decode_cost cost;
+  int fitting = 0;
+  for (int layers = 1; layers < trial_deepest(trial); layers++) {
+    const struct decode_request request = trial_request(trial, layers);
+    if (protocol->device->backend->cost(&request, &cost) != DECODE_OK ||
+        cost.resident_bytes + margin_of(available) > available)
+      break;
+    fitting = layers;
+  }
+  if (fitting < 2)
+    return "";
+  const int third = fitting / 3;
+  const char *depths =
+      third ? arena_printf(protocol->arena, "%d,%d,%d", third, 2 * third, 3 * third) : "1,2";
+  return arena_printf(protocol->arena, "; --layers %s measures slices of it and extrapolates",
+                      depths);
+}
+
+int fit_check(const struct protocol *protocol, const struct trial *trial) {
+  const struct decode_request request = trial_request(trial, trial_deepest(trial));
+  struct decode_cost cost;
+  const enum decode_status status = protocol->device->backend->cost(&request, &cost);
+  if (status != DECODE_OK) {
+    protocol_fail(protocol, trial, "cannot be run", status);
+    return -1;
+  }
+  const uint64_t available = free_bytes(protocol, trial);
+  if (cost.resident_bytes + margin_of(available) <= available)
+    return 0;
+  diagnostics_error(protocol->diagnostics, nowhere,
+                    "%s needs %.2f GB (%llu bytes), but only %.2f GB (%llu bytes) are free%s",
+                    trial_text(trial, protocol->arena), 1e-9 * (double)cost.resident_bytes,
+                    (unsigned long long)cost.resident_bytes, 1e-9 * (double)available,
+                    (unsigned long long)available, suggest_layers(protocol, trial, available));
+  return -1;
+}
+
+uint64_t fit_room(const struct protocol *protocol, const struct trial *trial,
+                  const struct decode_cost *cost) {
+  const uint64_t available = free_bytes(protocol, trial);
+  const uint64_t taken = cost->resident_bytes + margin_of(available);
+  return available > taken ? available - taken + min_room : min_room;
+}

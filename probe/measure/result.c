@@ -1,0 +1,322 @@
+#include "probe/measure/result.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/statistics.h"
+#include "kernels/decode.h"
+#include "model/evidence/grade.h"
+#include "probe/devices/device.h"
+#include "probe/devices/precision.h"
+#include "probe/measure/depth.h"
+#include "probe/measure/energy.h"
+#include "probe/measure/energy_load.h"
+#include "probe/measure/environment.h"
+#include "probe/measure/sampling.h"
+#include "probe/measure/verify.h"
+#include "probe/meters/meter.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const double noisy_share = 0.005;
+static const double drift_share = 0.01;
+static const double void_share = 1.02;
+static const struct place nowhere = {0};
+
+// ---- what is said of it
+
+// Seconds per step of the whole model, or of a share of it without its exchanges.
+static struct summary time_whole(const struct depth *depth, struct measurement *out) {
+  const struct sampling *sampling = &depth->sampling;
+  const struct summary shares = summarise(sampling->shares, sampling->count, sampling->sorted);
+  out->layer_seconds = sampling->summary.median / out->layers_measured;
+  out->samples = sampling->samples;
+  out->sample_count = sampling->count;
+  out->read_bandwidth_share = shares.median;
+  out->share_p5 = shares.p5;
+  out->share_p95 = shares.p95;
+  out->slice_error_s = NAN;
+  return sampling->summary;
+}
+
+static struct measurement_slice slice_of(const struct depth *depth, int layers) {
+  const struct sampling *sampling = &depth->sampling;
+  return (struct measurement_slice){
+      .layers = layers,
+      .step_seconds = sampling->summary.median,
+      .ci95_low_s = sampling->summary.low,
+      .ci95_high_s = sampling->summary.high,
+      .samples = sampling->samples,
+      .sample_count = sampling->count,
+  };
+}
+
+static double half_width(const struct summary *summary) {
+  return (summary->high - summary->low) / 2;
+}
+
+// t = a + b L, at the model's layers. The interval carries each depth's own interval through the
+// line and, with three depths, the line's own error.
+static struct summary time_extrapolated(const struct depth *depths, struct measurement *out) {
+  double x[MAX_DEPTHS], t[MAX_DEPTHS], squares = 0;
+  for (size_t i = 0; i < out->slice_count; i++) {
+    x[i] = out->slices[i].layers;
+    t[i] = out->slices[i].step_seconds;
+  }
+  const struct fitted_line line = fit_line(x, t, out->slice_count);
+  const double whole = out->model.layers, step_s = line_at(&line, whole);
+  for (size_t i = 0; i < out->slice_count; i++)
+    squares += pow(line_weight(&line, whole, x[i]) * half_width(&depths[i].sampling.summary), 2);
+  out->slice_error_s = line_error_at(&line, whole);
+  if (!isnan(out->slice_error_s))
+    squares += pow(1.96 * out->slice_error_s, 2);
+  const double half = fmin(sqrt(squares), 0.999 * step_s);
+  out->layer_seconds = line.b;
+  out->read_bandwidth_share = (double)out->bytes_per_step / step_s / out->read_bandwidth;
+  out->share_p5 = out->share_p95 = NAN;
+  return (struct summary){step_s, step_s - half, step_s + half, step_s - half, step_s + half};
+}
+
+static struct summary time_slices(const struct protocol *protocol, const struct trial *trial,
+                                  const struct depth *depths, struct measurement *out) {
+  const size_t count = trial->layer_count;
+  struct measurement_slice *slices = arena_array(protocol->arena, count, sizeof *slices);
+  for (size_t i = 0; i < count; i++)
+    slices[i] = slice_of(&depths[i], trial->layers[i]);
+  out->slices = slices;
+  out->slice_count = count;
+  return time_extrapolated(depths, out);
+}
+
+// A share's ranks exchange on top of its own time: twice a layer, and once for the tokens.
+static double exchanges_s(const struct measurement *out) {
+  const bool is_told = out->shard.of > 1 && !isnan(out->shard.all_reduce_s);
+  return is_told ? (2 * out->model.layers + 1) * out->shard.all_reduce_s : 0;
+}
+
+static void tell_speed(const struct summary *steps, struct measurement *out) {
+  const double shift_s = exchanges_s(out);
+  if (out->shard.of > 1)
+    out->shard.step_seconds = steps->median;
+  out->step_seconds = steps->median + shift_s;
+  out->p5_s = steps->p5 + shift_s;
+  out->p95_s = steps->p95 + shift_s;
+  out->tokens_per_s = out->batch / out->step_seconds;
+  out->ci95_low = out->batch / (steps->high + shift_s);
+  out->ci95_high = out->batch / (steps->low + shift_s);
+}
+
+static const char *tell_meter(const struct protocol *protocol, const struct meter *meter) {
+  if (!meter)
+    return "";
+  if (!meter->kind || !*meter->why)
+    return meter->name;
+  diagnostics_warning(protocol->diagnostics, nowhere, "no power from here on: %s", meter->why);
+  return arena_printf(protocol->arena, "lost: %s", meter->why);
+}
+
+// Of one device; unknown if it was not looked at.
+static struct measurement_telemetry telemetry_of(const struct protocol *protocol,
+                                                 const struct energy_load *load, size_t i) {
+  return load->telemetry && i < protocol->telemetry_count ? load->telemetry[i]
+                                                          : measurement_telemetry_unknown;
+}
+
+static void tell_beside(const struct protocol *protocol, const struct energy_load *load,
+                        struct measurement *out) {
+  out->telemetry = protocol->telemetry_count == 1 ? telemetry_of(protocol, load, 0)
+                                                  : measurement_telemetry_unknown;
+  out->beside = measurement_beside_unknown;
+  out->beside.soak_s = load->soak_s;
+  out->beside.module_power_w = load->use.module_power_w;
+  out->beside.host_meter = tell_meter(protocol, protocol->host);
+  if (protocol->host)
+    out->beside.host_idle_power_w = protocol->host_idle_power_w;
+  out->beside.host_load_power_w = load->host_use.power_w;
+  out->beside.wall_meter = load->wall.meter;
+  out->beside.wall_power_w = load->wall.watts;
+}
+
+static int ranks_of(const struct measurement *result) {
+  return result->shard.of > 1 ? result->shard.of : 1;
+}
+
+static void tell_energy(const struct protocol *protocol, const struct depth *depth,
+                        struct measurement *out) {
+  const struct energy_use *use = &depth->load.use;
+  out->energy_meter = tell_meter(protocol, protocol->meter);
+  out->idle_power_w = protocol->idle_power_w;
+  out->readings = (struct measurement_readings){protocol->idle_readings, use->readings};
+  out->load_power_w = use->power_w;
+  out->sampled_power_w = use->sampled_power_w;
+  out->joules_per_token = ranks_of(out) * use->power_w / out->tokens_per_s;
+  out->energy_j = use->joules;
+  out->energy_window_s = use->seconds;
+  out->power_slope_w_per_s = use->slope_w_per_s;
+  out->flags.sampling_inconsistent = use->inconsistent;
+  out->flags.thermal_unsettled = use->unsettled;
+  tell_beside(protocol, &depth->load, out);
+}
+
+static void tell_flags(const struct protocol *protocol, const struct depth *depths, size_t count,
+                       struct measurement *out) {
+  for (size_t i = 0; i < count; i++) {
+    const struct depth *depth = &depths[i];
+    const struct sampling *sampling = &depth->sampling;
+    const double ratio = depth->bandwidth_after / depth->calibration.buffer_bytes_per_s;
+    out->flags.noisy = out->flags.noisy ||
+                       is_noisy(sampling->samples, sampling->count, noisy_share, sampling->sorted);
+    out->flags.unconverged = out->flags.unconverged || !sampling->settled;
+    out->flags.drift = out->flags.drift || fabs(ratio - 1) > drift_share;
+    out->flags.cache_resident =
+        out->flags.cache_resident ||
+        depth_bytes(depth) < PROTOCOL_CACHES * protocol->device->described.cache_bytes;
+  }
+  out->flags.bandwidth_void = out->read_bandwidth_share > void_share;
+  if (out->flags.bandwidth_void) {
+    out->read_bandwidth = out->read_bandwidth_after = NAN;
+    out->read_bandwidth_share = out->share_p5 = out->share_p95 = NAN;
+  }
+  const bool whole =
+      out->whole_model && count == 1 && !out->flags.cache_resident && out->shard.of < 2;
+  out->grade = whole ? GRADE_MEASURED : GRADE_PROJECTED;
+}
+
+// The form of the deepest, or of one that fell back.
+static void tell_step_form(const struct protocol *protocol, const struct trial *trial,
+                           const struct depth *depths, struct measurement *out) {
+  const struct decode_step_form *form = &depths[trial->layer_count - 1].form;
+  for (size_t i = 0; i < trial->layer_count && !*form->fallback; i++)
+    form = *depths[i].form.fallback ? &depths[i].form : form;
+  out->step_form.form = arena_copy(protocol->arena, form->form);
+  out->step_form.fallback = arena_copy(protocol->arena, form->fallback);
+  if (*form->fallback)
+    diagnostics_warning(protocol->diagnostics, nowhere, "%s: %s, slower than it need be: %s",
+                        trial_text(trial, protocol->arena), form->form, form->fallback);
+}
+
+static struct measurement_member tell_member(const struct protocol *protocol,
+                                             const struct trial *trial,
+                                             const struct energy_load *load, size_t i) {
+  const struct measurement_device device = device_record(&trial->ranks[i], protocol->arena);
+  return (struct measurement_member){
+      .index = device.index,
+      .name = device.name,
+      .uuid = device.uuid,
+      .pci = device.pci,
+      .state = i < protocol->telemetry_count ? protocol->telemetry[i].state
+                                             : measurement_device_state_unknown,
+      .telemetry = telemetry_of(protocol, load, i),
+  };
+}
+
+static struct measurement_tensor_parallel
+tell_ranks(const struct protocol *protocol, const struct trial *trial, const struct depth *depth) {
+  const size_t count = trial->rank_count > 1 ? (size_t)trial->rank_count : 0;
+  if (count == 0)
+    return measurement_one_device;
+  const struct decode_all_reduce *all_reduce = &depth->all_reduce;
+  struct measurement_member *members = arena_array(protocol->arena, count, sizeof *members);
+  for (size_t i = 0; i < count; i++)
+    members[i] = tell_member(protocol, trial, &depth->load, i);
+  return (struct measurement_tensor_parallel){
+      .devices = trial->rank_count,
+      .members = members,
+      .member_count = count,
+      .library = arena_copy(protocol->arena, all_reduce->library),
+      .all_reduce_s = all_reduce->seconds,
+      .all_reduce_bytes = all_reduce->bytes,
+  };
+}
+
+static void tell(const struct protocol *protocol, const struct trial *trial,
+                 const struct depth *depths, struct measurement *out) {
+  const size_t count = trial->layer_count;
+  const struct depth *last = &depths[count - 1];
+  out->read_bandwidth = last->calibration.bytes_per_s;
+  out->read_bandwidth_after = last->bandwidth_after;
+  const struct summary steps =
+      count == 1 ? time_whole(last, out) : time_slices(protocol, trial, depths, out);
+  tell_speed(&steps, out);
+  out->tensor_parallel = tell_ranks(protocol, trial, last);
+  tell_energy(protocol, last, out);
+  tell_flags(protocol, depths, count, out);
+  tell_step_form(protocol, trial, depths, out);
+}
+
+// ---- the whole
+
+static enum protocol_outcome verify_trial(const struct protocol *protocol,
+                                          const struct trial *trial, struct measurement *out) {
+  const struct decode_request request = trial_request(trial, trial_deepest(trial));
+  bool passed;
+  protocol_say(protocol, trial_text(trial, protocol->arena), "verifying");
+  const enum decode_status status =
+      verify(protocol->device->backend, protocol->device->index, &request, protocol->stop,
+             protocol->arena, &out->verification, &passed);
+  if (status != DECODE_OK)
+    return protocol_fail(protocol, trial, "cannot be verified", status);
+  if (*protocol->stop)
+    return PROTOCOL_STOPPED;
+  if (passed)
+    return PROTOCOL_DONE;
+  protocol->diagnostics->machine_failed = true;
+  diagnostics_error(protocol->diagnostics, nowhere,
+                    "%s: the device's results differ from the oracle's: error %.3g, tolerance %g "
+                    "(%s)",
+                    trial_text(trial, protocol->arena), out->verification.max_error,
+                    out->verification.tolerance, out->verification.what);
+  return PROTOCOL_FAILED;
+}
+
+static struct measurement begin(const struct protocol *protocol, const struct trial *trial) {
+  const struct decode_request whole =
+      trial_request(trial, trial->layer_count > 1 ? trial->model.layers : trial_deepest(trial));
+  struct decode_cost cost = {0};
+  protocol->device->backend->cost(&whole, &cost);
+  return (struct measurement){
+      .model = trial->model,
+      .precision = trial->precision,
+      .types = precision_texts(&trial->types),
+      .batch = trial->batch,
+      .context = trial->context,
+      .whole_model = (trial->layer_count > 1 || trial_deepest(trial) == trial->model.layers) &&
+                     (trial->shard.of < 2 || !isnan(trial->shard.all_reduce_s)),
+      .shard = trial->shard.of > 1 ? trial->shard : measurement_whole_model,
+      .layers_measured = trial_deepest(trial),
+      .bytes_per_step = cost.weight_bytes + cost.kv_bytes,
+      .operations_per_step = cost.operations,
+      .resident_bytes = cost.resident_bytes,
+      .cost_formula = "counted from the shapes: every weight and scale once per step, the "
+                      "embedding rows of the batch, keys and values of all positions read, one "
+                      "written",
+      .step_form = {"", ""},
+      .together = measurement_together_unknown,
+      .seed = trial->seed,
+      .started = environment_time(protocol->arena),
+  };
+}
+
+enum protocol_outcome result_measure(const struct protocol *protocol, const struct trial *trial,
+                                     struct measurement *out) {
+  struct depth depths[MAX_DEPTHS];
+  memset(depths, 0, sizeof depths);
+  *out = begin(protocol, trial);
+  enum protocol_outcome outcome = verify_trial(protocol, trial, out);
+  for (size_t i = 0; i < trial->layer_count && outcome == PROTOCOL_DONE; i++)
+    outcome = depth_measure(protocol, trial, trial->layers[i], &depths[i]);
+  if (outcome != PROTOCOL_DONE)
+    return outcome;
+  tell(protocol, trial, depths, out);
+  out->finished = environment_time(protocol->arena);
+  if (out->step_seconds > 0)
+    return PROTOCOL_DONE;
+  diagnostics_error(protocol->diagnostics, nowhere,
+                    "%s: the slices take no longer the deeper they are, so nothing can be "
+                    "extrapolated from them: measure deeper ones",
+                    trial_text(trial, protocol->arena));
+  protocol->diagnostics->machine_failed = true;
+  return PROTOCOL_FAILED;
+}

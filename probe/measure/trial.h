@@ -1,0 +1,42 @@
+// trial: one thing to measure: a model in a precision, at a batch and a context, on one device or
+// on several that hold it together.
+#ifndef PERTOKEN_PROBE_MEASURE_TRIAL_H
+#define PERTOKEN_PROBE_MEASURE_TRIAL_H
+
+#include "base/arena.h"
+#include "kernels/decode.h"
+#include "model/evidence/measurement.h"
+#include "probe/devices/device.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_DEPTHS = 3 };
+
+struct trial {
+  struct measurement_shape model;
+  const char *precision; // "bf16", "int8", "fp8"
+  struct decode_types types;
+  int batch, context, threads;
+  uint64_t seed;
+  // Depths to measure, ascending: one, of all the model's layers or fewer, or several from which
+  // the whole is extrapolated.
+  int layers[MAX_DEPTHS];
+  size_t layer_count;
+  struct measurement_shard shard; // of > 1: one rank's share; its step_seconds is not used
+  // The devices of one backend that hold the model together, the protocol's first; none: it alone.
+  const struct device *ranks; // [rank_count]
+  const int *rank_indices;    // [rank_count]
+  int rank_count;
+};
+
+// "tinyllama-1.1b bf16, batch 1, context 512"
+const char *trial_text(const struct trial *trial, struct arena *arena);
+
+// The layers of its last depth.
+int trial_deepest(const struct trial *trial);
+
+// What the backend is asked to run at that depth. It points into the trial.
+struct decode_request trial_request(const struct trial *trial, int layers);
+
+#endif

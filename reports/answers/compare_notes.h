@@ -1,0 +1,19 @@
+// compare_notes: what stands below a comparison for people: what its figures are worth, and what
+// they leave out.
+#ifndef PERTOKEN_REPORTS_ANSWERS_COMPARE_NOTES_H
+#define PERTOKEN_REPORTS_ANSWERS_COMPARE_NOTES_H
+
+#include "base/arena.h"
+#include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "model/simulate/simulate.h"
+#include "reports/answers/answer.h"
+
+// Adds to the answer's notes: what the star means, who is not ranked, what the intervals are
+// (`simulation` NULL: there are none), what is not included, the grades' meanings, the options'
+// warnings.
+void compare_notes(struct answer *answer, const struct scenario *scenario,
+                   const struct ranking *ranking, const struct simulation *simulation,
+                   struct arena *arena);
+
+#endif
