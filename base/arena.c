@@ -105,13 +105,17 @@ char *arena_printf(struct arena *arena, const char *format, ...) {
 }
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments) {
+  char first[256]; // most texts fit, and are formatted once
   va_list again;
   va_copy(again, arguments);
-  int length = vsnprintf(NULL, 0, format, arguments);
+  int length = vsnprintf(first, sizeof first, format, arguments);
   if (length < 0)
     out_of_memory();
   char *text = arena_alloc(arena, (size_t)length + 1);
-  vsnprintf(text, (size_t)length + 1, format, again);
+  if ((size_t)length < sizeof first)
+    memcpy(text, first, (size_t)length);
+  else
+    vsnprintf(text, (size_t)length + 1, format, again);
   va_end(again);
   return text;
 }

@@ -27,6 +27,8 @@ static const char plain_colour[] = "\033[0m";
 
 static void add(struct diagnostics *diagnostics, enum severity severity, struct place place,
                 const char *message) {
+  if (diagnostics->about)
+    message = arena_printf(diagnostics->arena, "%s: %s", diagnostics->about, message);
   diagnostics->list = arena_room(diagnostics->arena, diagnostics->list, diagnostics->count,
                                  sizeof *diagnostics->list);
   diagnostics->list[diagnostics->count++] = (struct diagnostic){severity, place, message};
@@ -40,6 +42,12 @@ void diagnostics_error(struct diagnostics *diagnostics, struct place place, cons
   va_start(arguments, format);
   add(diagnostics, SEVERITY_ERROR, place, arena_vprintf(diagnostics->arena, format, arguments));
   va_end(arguments);
+}
+
+void diagnostics_forward(struct diagnostics *diagnostics, const struct diagnostics *from) {
+  for (size_t i = 0; i < from->count; i++)
+    add(diagnostics, from->list[i].severity, from->list[i].place, from->list[i].message);
+  diagnostics->machine_failed |= from->machine_failed;
 }
 
 static bool already_warned(const struct diagnostics *diagnostics, const char *message) {

@@ -25,6 +25,7 @@ struct diagnostics {
   struct diagnostic *list; // [count], in the order of reporting
   size_t count;
   size_t errors;
+  const char *about;   // said before every message, as "demand 'chat'"; NULL: nothing
   bool machine_failed; // a disk or device failed: exit status 3 rather than 2
 };
 
@@ -40,6 +41,9 @@ void diagnostics_warning(struct diagnostics *diagnostics, struct place place, co
 
 // Prints "file:line:column: error: message", the line and a caret, in the order of reporting.
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
+
+// Adds what another value collected, in its order: errors that were held back until they matter.
+void diagnostics_forward(struct diagnostics *diagnostics, const struct diagnostics *from);
 
 // The candidate nearest to `name` by edit distance, or NULL when none is near enough to be meant
 // (distance over a third of the longer length, at least 1). Case does not count.

@@ -1,12 +1,17 @@
 #include "model/chance/distribution.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "base/vector.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A beta distribution's inverse: either half of the shares is cut into octaves, 1/2 to 1/4, 1/4 to
 // 1/8, ..., and those into equal parts, with a cubic of the right values and slopes at both ends of

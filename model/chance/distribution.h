@@ -22,7 +22,12 @@
 #ifndef PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 #define PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/cost/graph.h"
+
+#include <stddef.h>
 
 enum distribution_kind {
   DISTRIBUTION_UNIFORM,
@@ -54,15 +59,6 @@ struct distribution {
   bool integer;                           // draws are rounded
   const struct distribution_table *table; // set by distribution_prepare, else NULL
 };
-
-// Reads a range of an input. Errors, with line and column: an unknown name (with the nearest known
-// one), a wrong number of parameters, LOW not below HIGH, a mode outside, a deviation or weight
-// that is not above zero, a factor not above 1, a value outside the input's limits, a wrong unit.
-// `from measurement` leaves everything but the kind open, for distribution_measure. Returns 0 or
-// -1.
-int distribution_parse(const char *text, struct place place, const struct declaration *input,
-                       struct distribution *out, struct arena *arena,
-                       struct diagnostics *diagnostics);
 
 // Completes a `from measurement`: the figure in base units, seconds per step (none: no bootstrap)
 // and the share by which devices differ.

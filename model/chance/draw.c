@@ -1,6 +1,7 @@
 #include "model/chance/draw.h"
 
 #include <Random123/philox.h>
+#include <stdint.h>
 
 const char *const draw_method_names[DRAW_METHODS] = {"sobol", "random"};
 

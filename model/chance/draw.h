@@ -18,6 +18,7 @@
 #include "model/chance/sobol.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // Inputs that can have a dimension. The other half of Sobol's dimensions is for a second, unrelated
 // sample of the same inputs.

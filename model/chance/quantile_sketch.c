@@ -1,8 +1,11 @@
 #include "model/chance/quantile_sketch.h"
 
+#include "base/vector.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TAIL_BINS = SKETCH_OCTAVES * SKETCH_OCTAVE_BINS };
 enum { FEWEST_EQUAL_BINS = 1 << 12, MAX_EQUAL_BINS = 1 << 18, BINS_PER_DRAW = 16 };

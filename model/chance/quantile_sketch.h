@@ -11,8 +11,8 @@
 #define PERTOKEN_MODEL_CHANCE_QUANTILE_SKETCH_H
 
 #include "base/arena.h"
-#include "base/vector.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { SKETCH_OCTAVES = 64, SKETCH_OCTAVE_BINS = 256 };

@@ -2,7 +2,10 @@
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
+#include <gsl/gsl_matrix_double.h>
 #include <gsl/gsl_sort.h>
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_vector_double.h>
 #include <math.h>
 #include <stdlib.h>
 

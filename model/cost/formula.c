@@ -1,5 +1,7 @@
 #include "model/cost/formula.h"
 
+#include "base/source.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

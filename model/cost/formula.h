@@ -24,6 +24,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/cost/units.h"
 
 enum node_kind {
@@ -85,20 +86,21 @@ struct node {
   double value;     // NODE_NUMBER, in base units
   struct unit unit; // NODE_NUMBER, as written
   const char *name; // NODE_NAME; the group of own()
-  int declaration; // NODE_NAME: index into the model's declarations, set when the model is checked;
-                   // T_NAME for t
   int argument_count;
   struct node *arguments[MAX_ARGUMENTS];
-  struct dimension dimension; // set when the model is checked
+  // Set by model_check:
+  int declaration; // NODE_NAME: index into the model's declarations, or T_NAME for t
+  struct dimension dimension;
 };
 
 enum { UNRESOLVED = -1, T_NAME = -2 };
 
-// `place` is where the text starts, for messages. Returns NULL after an error.
+// A tree in the arena; `place` is where the text starts. NULL after an error, which stands at its
+// own column.
 struct node *formula_parse(const char *text, struct place place, struct arena *arena,
                            struct diagnostics *diagnostics);
 
-// The tree as text in the formula language itself; parses back to the same tree.
+// The tree as text in the formula language itself, in the arena; parses back to the same tree.
 const char *formula_text(const struct node *node, struct arena *arena);
 
 #endif

@@ -1,6 +1,8 @@
-// Reading the text of a cost model into declarations; graph.h has the contract.
+#include "model/cost/model_read.h"
+
 #include "base/short_text.h"
-#include "model/cost/graph.h"
+#include "model/cost/formula.h"
+#include "model/cost/units.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -264,13 +266,13 @@ static void read_attributes(struct model_reader *reader, unsigned kind) {
 static bool legal_name(const struct model *model, const char *name, struct place place,
                        struct diagnostics *diagnostics) {
   size_t length = strlen(name);
-  bool legal = length > 0 && length <= NAME_MAX_LENGTH && isalpha((unsigned char)name[0]);
+  bool legal = length > 0 && length <= MAX_NAME_LENGTH && isalpha((unsigned char)name[0]);
   for (size_t i = 0; i < length; i++)
     legal &= isalnum((unsigned char)name[i]) || name[i] == '_';
   if (!legal)
     diagnostics_error(diagnostics, place,
-                      "'%s' is no name: a letter, then letters, digits and _, at most %d", name,
-                      NAME_MAX_LENGTH);
+                      "'%s' is not a name: a letter, then letters, digits and _, at most %d", name,
+                      MAX_NAME_LENGTH);
   else if (unit_is_symbol(name) || !strcmp(name, "t"))
     diagnostics_error(diagnostics, place, "'%s' means something else in formulas", name);
   else if (model_find(model, name) >= 0)
@@ -473,15 +475,6 @@ static void read_section(struct model *model, const struct ini_section *written,
   read_declaration(model, section, kind, kinds[kind], diagnostics);
 }
 
-int model_stated(const struct model *model, int declaration, const char *amount) {
-  const int in_usd = declaration < 0 ? -1 : model->declarations[declaration].in_usd;
-  return in_usd >= 0 && text_has_currency(amount, "USD") ? in_usd : declaration;
-}
-
-const char *model_unit_text(const struct model *model, const char *usd_text) {
-  return text_in_currency(usd_text, "USD", model->currency, model->arena);
-}
-
 struct model *model_read(const struct source *source, struct arena *arena,
                          struct diagnostics *diagnostics) {
   return model_read_in(source, "USD", arena, diagnostics);
@@ -502,38 +495,6 @@ struct model *model_read_in(const struct source *source, const char *currency, s
   if (is_foreign(model))
     declare_result_in_usd(model, diagnostics);
   return diagnostics->errors == errors ? model : NULL;
-}
-
-int model_find(const struct model *model, const char *name) {
-  for (int i = 0; i < model->count; i++)
-    if (!strcmp(model->declarations[i].name, name))
-      return i;
-  return -1;
-}
-
-int model_require(const struct model *model, const char *name, struct diagnostics *diagnostics) {
-  int found = model_find(model, name);
-  if (found < 0)
-    diagnostics_error(diagnostics, (struct place){.source = model->source},
-                      "the cost model declares no '%s', which reports need", name);
-  return found;
-}
-
-const char *model_nearest(const struct model *model, const char *name, bool inputs_only,
-                          struct arena *arena) {
-  const char **names = arena_array(arena, (size_t)model->count + 1, sizeof *names);
-  size_t count = 0;
-  for (int i = 0; i < model->count; i++)
-    if (!inputs_only || model->declarations[i].kind == DECLARATION_INPUT)
-      names[count++] = model->declarations[i].name;
-  return nearest_name(name, names, count);
-}
-
-const char *declaration_choice(const struct declaration *declaration, double value) {
-  for (int i = 0; i < declaration->choice_count; i++)
-    if (declaration->choices[i].value == value)
-      return declaration->choices[i].name;
-  return NULL;
 }
 
 // Does the formula speak of periods, outside sum() and first()?

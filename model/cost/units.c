@@ -191,6 +191,14 @@ size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena) {
   return length;
 }
 
+const struct unit *unit_constant(const char *text, struct arena *arena) {
+  struct unit *unit = arena_alloc(arena, sizeof *unit);
+  if (!unit_prefix(text, unit, arena))
+    unit->counts = true;
+  unit->text = arena_copy(arena, text);
+  return unit;
+}
+
 static void unknown_unit(const char *text, struct place place, struct diagnostics *diagnostics) {
   const char *names[SYMBOLS + CURRENCIES];
   for (size_t i = 0; i < SYMBOLS; i++)
@@ -463,4 +471,22 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   if (isfinite(*value))
     return 0;
   return wrong_number(text, place, expected, diagnostics);
+}
+
+// The fewest digits that read back to the same value, but for the last bit of the conversion.
+static char *shortest_number(double value, double factor, struct arena *arena) {
+  double shown = value / factor;
+  char *number = NULL;
+  for (int digits = 15; digits <= 17; digits++) {
+    number = arena_printf(arena, "%.*g", digits, shown);
+    if (fabs(strtod(number, NULL) * factor - value) <= 4e-16 * fabs(value))
+      break;
+  }
+  return number;
+}
+
+const char *quantity_text(double value, const struct unit *unit, struct arena *arena) {
+  char *number = shortest_number(value, unit_factor(unit), arena);
+  bool plain = !strcmp(unit->text, "-") || !*unit->text;
+  return plain ? number : arena_printf(arena, "%s %s", number, unit->text);
 }

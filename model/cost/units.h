@@ -111,10 +111,14 @@ struct unit {
 int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
                struct diagnostics *diagnostics);
 
+// A unit that the program itself names, and so is good: "token/s", "-". In the arena.
+const struct unit *unit_constant(const char *text, struct arena *arena);
+
 // The longest unit at the start of `text`, which must begin with a unit symbol; its length, or 0 if
 // there is none.
 size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
 
+// Does a unit have this name, so that a line item cannot?
 bool unit_is_symbol(const char *name);
 
 // Base units in one of this unit as typed (so 0.01 for %).
@@ -122,13 +126,18 @@ double unit_factor(const struct unit *unit);
 
 // Base units in one of what a spreadsheet cell holds (so 1 for %).
 double unit_cell_factor(const struct unit *unit);
+
+// A conversion as a number; the product (sign 1) or quotient (sign -1) of two.
 double conversion_value(struct conversion conversion);
 struct conversion conversion_multiply(struct conversion a, struct conversion b, int sign);
 bool conversion_is_one(struct conversion conversion);
 
+// The product (sign 1) or quotient (sign -1) of two.
 struct dimension dimension_multiply(struct dimension a, struct dimension b, int sign);
 bool dimension_equal(struct dimension a, struct dimension b);
 bool dimension_is_one(struct dimension dimension);
+
+// In base units, as "USD/token"; "-" for a plain number. In the arena.
 const char *dimension_text(struct dimension dimension, struct arena *arena);
 
 // The power of money in it, whatever the currency: 0 for an exchange rate.
@@ -137,7 +146,7 @@ int dimension_money(struct dimension dimension);
 // The first currency in it, an index of currency_codes; -1: none.
 int dimension_currency(struct dimension dimension);
 
-// USD/token and USD, in whatever currency.
+// Money itself, and money per one base unit (USD/token), in whatever currency.
 bool dimension_is_money(struct dimension dimension);
 bool dimension_is_money_per(struct dimension dimension, enum base_unit per);
 
@@ -158,6 +167,10 @@ const char *text_in_currency(const char *text, const char *from, const char *to,
 // node where one per gpu is wanted. Returns 0 or -1.
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
                    struct diagnostics *diagnostics);
+
+// "0.08 USD/kWh": a base-unit value in a unit, with the shortest digits that read back to the same
+// double.
+const char *quantity_text(double value, const struct unit *unit, struct arena *arena);
 
 // A decimal number at the start of `text`: digits, point, exponent; no sign, no hexadecimal. Its
 // length or 0.

@@ -42,10 +42,10 @@ struct rule {
   unsigned demands;
 };
 
-enum { most_rules = 48 };
+enum { MAX_RULES = 48 };
 
 // A column that is named here must exist; cells may be blank unless FILLED.
-static const struct rule rules[CATALOG_TABLES][most_rules] = {
+static const struct rule rules[CATALOG_TABLES][MAX_RULES] = {
     [CATALOG_ACCELERATORS] = {{"vendor", FILLED},
                               {"name", FILLED},
                               {"memory_gb", POSITIVE},
@@ -219,7 +219,7 @@ struct check {
   const struct table *accelerators, *models;
   struct arena *arena;
   struct diagnostics *diagnostics;
-  struct bound_rule rules[most_rules];
+  struct bound_rule rules[MAX_RULES];
   size_t rule_count;
 };
 
@@ -311,7 +311,7 @@ static void bind_rule(struct check *check, const struct rule *rule) {
   const struct table *table = check->table;
   const int column = table_column(table, rule->column);
   if (column >= 0) {
-    assert(check->rule_count < most_rules);
+    assert(check->rule_count < MAX_RULES);
     check->rules[check->rule_count++] = (struct bound_rule){*rule, (size_t)column};
     return;
   }
@@ -343,9 +343,9 @@ static bool load_references(struct check *check, struct catalog *catalog,
   const bool to_accelerators = refers_to(which, ACCELERATOR | SPECIFICATION);
   const bool to_models = refers_to(which, MODEL);
   if (to_accelerators)
-    check->accelerators = catalog_table(catalog, CATALOG_ACCELERATORS);
+    check->accelerators = catalog_glance(catalog, CATALOG_ACCELERATORS);
   if (to_models)
-    check->models = catalog_table(catalog, CATALOG_MODELS);
+    check->models = catalog_glance(catalog, CATALOG_MODELS);
   return (check->accelerators || !to_accelerators) && (check->models || !to_models);
 }
 
@@ -362,29 +362,29 @@ static void check_rows(const struct check *check) {
 static struct table *read_table(struct catalog *catalog, enum catalog_table which) {
   const char *name = catalog_table_names[which];
   const char *path = arena_printf(catalog->arena, "%s/%s.csv", catalog->directory, name);
-  const struct source *source = source_read(path, catalog->arena, catalog->diagnostics);
+  const struct source *source = source_read(path, catalog->arena, &catalog->findings[which]);
   if (!source)
     return NULL;
-  struct table *table = csv_read(source, name, catalog->arena, catalog->diagnostics);
+  struct table *table = csv_read(source, name, catalog->arena, &catalog->findings[which]);
   if (table)
     table->catalog = (int)which;
   return table;
 }
 
 static const struct table *load_table(struct catalog *catalog, enum catalog_table which) {
-  struct check check = {.arena = catalog->arena, .diagnostics = catalog->diagnostics};
+  struct diagnostics *findings = &catalog->findings[which];
+  *findings = (struct diagnostics){.arena = catalog->arena};
+  struct check check = {.arena = catalog->arena, .diagnostics = findings};
   const bool complete = load_references(&check, catalog, which);
-  const size_t errors = catalog->diagnostics->errors;
-
   struct table *table = read_table(catalog, which);
   if (!table)
     return NULL;
   check.table = table;
   bind_rules(&check, which);
   if (table_column(table, "id") >= 0)
-    table_index(table, "id", catalog->arena, catalog->diagnostics);
+    table_index(table, "id", catalog->arena, findings);
   check_rows(&check);
-  return complete && catalog->diagnostics->errors == errors ? table : NULL;
+  return complete && !findings->errors ? table : NULL;
 }
 
 int catalog_open(struct catalog *catalog, const char *directory, struct arena *arena,
@@ -401,7 +401,7 @@ int catalog_open(struct catalog *catalog, const char *directory, struct arena *a
   return -1;
 }
 
-const struct table *catalog_table(struct catalog *catalog, enum catalog_table which) {
+const struct table *catalog_glance(struct catalog *catalog, enum catalog_table which) {
   assert((unsigned)which < CATALOG_TABLES);
   if (!catalog->tried[which]) {
     catalog->tried[which] = true;
@@ -410,18 +410,19 @@ const struct table *catalog_table(struct catalog *catalog, enum catalog_table wh
   return catalog->tables[which];
 }
 
-const struct table *catalog_glance(struct catalog *catalog, enum catalog_table which) {
-  struct diagnostics unheard = {.arena = catalog->arena};
-  struct catalog quiet = *catalog;
-  quiet.diagnostics = &unheard;
-  const struct table *table = catalog_table(&quiet, which);
-  // What could not be read is to be reported to who needs it.
-  for (int t = 0; t < CATALOG_TABLES; t++) {
-    if (!quiet.tables[t])
-      continue;
-    catalog->tables[t] = quiet.tables[t];
-    catalog->tried[t] = true;
-  }
+static void report(struct catalog *catalog, enum catalog_table which) {
+  if (!catalog->reported[which])
+    diagnostics_forward(catalog->diagnostics, &catalog->findings[which]);
+  catalog->reported[which] = true;
+}
+
+const struct table *catalog_table(struct catalog *catalog, enum catalog_table which) {
+  const struct table *table = catalog_glance(catalog, which);
+  if (refers_to(which, ACCELERATOR | SPECIFICATION))
+    report(catalog, CATALOG_ACCELERATORS);
+  if (refers_to(which, MODEL))
+    report(catalog, CATALOG_MODELS);
+  report(catalog, which);
   return table;
 }
 

@@ -30,8 +30,9 @@ struct catalog {
   const char *directory;
   struct arena *arena;
   struct diagnostics *diagnostics;
-  const struct table *tables[CATALOG_TABLES]; // NULL until read, and after errors
-  bool tried[CATALOG_TABLES];
+  const struct table *tables[CATALOG_TABLES];  // NULL until read, and after errors
+  struct diagnostics findings[CATALOG_TABLES]; // of the reading, until somebody needs the table
+  bool tried[CATALOG_TABLES], reported[CATALOG_TABLES];
 };
 
 // Reads nothing yet. A directory that is not there is an error. Returns 0 or -1.
@@ -39,11 +40,12 @@ int catalog_open(struct catalog *catalog, const char *directory, struct arena *a
                  struct diagnostics *diagnostics);
 
 // NULL after errors, which are reported once: a file that cannot be read, a missing column, a
-// duplicate or blank id, a number that is none, not finite or out of range, an unknown kind, a
+// duplicate or blank id, a malformed, infinite or out-of-range number, an unknown kind, a
 // reference to nothing, a row without source or date.
 const struct table *catalog_table(struct catalog *catalog, enum catalog_table which);
 
-// The same where a table is of use but not needed: NULL after errors, which are not reported.
+// The same where a table is of use but not needed: NULL after errors, which wait to be reported
+// until catalog_table asks for it.
 const struct table *catalog_glance(struct catalog *catalog, enum catalog_table which);
 
 // The table of a name from the command line, or CATALOG_TABLES.

@@ -28,11 +28,11 @@ double curve_interpolate(const double *x, const double *y, size_t count, double 
 bool curve_add(struct curve *curve, double batch, double throughput, double load_power,
                const char *id) {
   size_t at = 0;
-  if (!(batch >= 1 && batch <= CURVE_USERS))
+  if (!(batch >= 1 && batch <= MAX_CURVE_USERS))
     return false;
   while (at < curve->count && curve->batch[at] < batch)
     at++;
-  if (curve->count == CURVE_POINTS || (at < curve->count && curve->batch[at] == batch))
+  if (curve->count == MAX_CURVE_POINTS || (at < curve->count && curve->batch[at] == batch))
     return false;
   for (size_t i = curve->count++; i > at; i--) {
     curve->batch[i] = curve->batch[i - 1];
@@ -62,26 +62,24 @@ static double throughput_at(const struct curve *curve, double batch) {
   return curve_interpolate(curve->batch, curve->throughput, curve->count, batch);
 }
 
-static int refuse(const struct curve *curve, double target, struct place place,
-                  struct diagnostics *diagnostics) {
+static const char *why_none(const struct curve *curve, double target, struct arena *arena) {
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   const size_t last = curve->count - 1;
   const bool above = target > curve_interactivity(curve, 0);
-  diagnostics_error(diagnostics, place,
-                    "%.4g token/s per user is %s what was measured: %.4g at batch %g down to %.4g "
-                    "at batch %g",
-                    target / hour_s, above ? "above" : "below",
-                    curve_interactivity(curve, 0) / hour_s, curve->batch[0],
-                    curve_interactivity(curve, last) / hour_s, curve->batch[last]);
-  return -1;
+  return arena_printf(arena,
+                      "%.4g token/s per user is %s what was measured: %.4g at batch %g down to "
+                      "%.4g at batch %g",
+                      target / hour_s, above ? "above" : "below",
+                      curve_interactivity(curve, 0) / hour_s, curve->batch[0],
+                      curve_interactivity(curve, last) / hour_s, curve->batch[last]);
 }
 
-int curve_choose(const struct curve *curve, double target, struct place place,
-                 struct curve_choice *out, struct diagnostics *diagnostics) {
+const char *curve_choose(const struct curve *curve, double target, struct curve_choice *out,
+                         struct arena *arena) {
   const size_t last = curve->count - 1;
   const double roundoff = 1e-12;
   if (curve_interactivity(curve, last) > target * (1 + roundoff))
-    return refuse(curve, target, place, diagnostics);
+    return why_none(curve, target, arena);
   for (int batch = (int)curve->batch[last]; batch >= ceil(curve->batch[0]); batch--) {
     const double throughput = throughput_at(curve, batch);
     if (!(rate(curve, throughput, batch) >= target * (1 - roundoff)))
@@ -95,7 +93,7 @@ int curve_choose(const struct curve *curve, double target, struct place place,
         out->is_measured = true;
         out->load_power = curve->load_power[i];
       }
-    return 0;
+    return NULL;
   }
-  return refuse(curve, target, place, diagnostics);
+  return why_none(curve, target, arena);
 }

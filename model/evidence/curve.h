@@ -7,20 +7,20 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_CURVE_H
 #define PERTOKEN_MODEL_EVIDENCE_CURVE_H
 
-#include "base/diagnostics.h"
+#include "base/arena.h"
 #include "model/evidence/grade.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// More users than CURVE_USERS share no batch that anybody has published.
-enum { CURVE_POINTS = 64, CURVE_USERS = 65536 };
+// More users than MAX_CURVE_USERS share no batch that anybody has published.
+enum { MAX_CURVE_POINTS = 64, MAX_CURVE_USERS = 65536 };
 
 struct curve {
-  double batch[CURVE_POINTS];      // ascending, no two alike
-  double throughput[CURVE_POINTS]; // token/h per accelerator
-  double load_power[CURVE_POINTS]; // W per accelerator; NAN when not measured
-  const char *ids[CURVE_POINTS];   // rows of data/throughput.csv, or ""
+  double batch[MAX_CURVE_POINTS];      // ascending, no two alike
+  double throughput[MAX_CURVE_POINTS]; // token/h per accelerator
+  double load_power[MAX_CURVE_POINTS]; // W per accelerator; NAN when not measured
+  const char *ids[MAX_CURVE_POINTS];   // rows of data/throughput.csv, or ""
   size_t count;
   double accelerators; // that share the batch
   enum grade grade;    // of the points, the weakest
@@ -40,7 +40,7 @@ struct curve_choice {
 double curve_interpolate(const double *x, const double *y, size_t count, double at);
 
 // Puts a point where its batch belongs. False when there is one of that batch already, no room, or
-// a batch below 1 or above CURVE_USERS.
+// a batch below 1 or above MAX_CURVE_USERS.
 bool curve_add(struct curve *curve, double batch, double throughput, double load_power,
                const char *id);
 
@@ -48,9 +48,9 @@ bool curve_add(struct curve *curve, double batch, double throughput, double load
 double curve_interactivity(const struct curve *curve, size_t point);
 
 // The largest whole batch of the measured range at which a user gets `target` token/h. Nothing is
-// extrapolated: a target that the smallest batch misses, or that the largest one leaves room under,
-// is an error at `place` that says the range. Returns 0 or -1.
-int curve_choose(const struct curve *curve, double target, struct place place,
-                 struct curve_choice *out, struct diagnostics *diagnostics);
+// extrapolated. Returns NULL, or for a target that the smallest batch misses, or that the largest
+// one exceeds, a message with the range, in the arena.
+const char *curve_choose(const struct curve *curve, double target, struct curve_choice *out,
+                         struct arena *arena);
 
 #endif

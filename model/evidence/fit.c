@@ -11,7 +11,7 @@ bool fit_device_of(const struct table *accelerators, size_t row, struct fit_devi
     return false;
   if (!table_number(accelerators, row, "scale_up_domain", &most) &&
       !table_number(accelerators, row, "gpus_per_node", &most))
-    most = FIT_MOST;
+    most = MAX_SHARING;
   out->memory = 1e9 * memory_gb;
   out->most = (int)most;
   return true;

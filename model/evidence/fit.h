@@ -36,9 +36,11 @@ struct fit {
   double concurrency_most; // there; NAN as above
 };
 
+// Accelerators that may share a model where the catalogue knows neither scale-up domain nor node.
+enum { MAX_SHARING = 8 };
+
 // The row of an accelerator. As many may share a model as stand in its scale-up domain, or else its
-// node; where the catalogue knows neither, FIT_MOST. False without a memory size.
-enum { FIT_MOST = 8 };
+// node. False without a memory size.
 bool fit_device_of(const struct table *accelerators, size_t row, struct fit_device *out);
 
 // Requests at once on that many accelerators; 0 when not one fits, or the model does not divide.
@@ -46,6 +48,7 @@ double fit_concurrency(const struct memory_model *model, const char *precision,
                        const struct fit_device *device, int accelerators,
                        const struct fit_terms *terms);
 
+// On terms->accelerators, or the fewest that hold the weights and one request.
 struct fit fit_find(const struct memory_model *model, const char *precision,
                     const struct fit_device *device, const struct fit_terms *terms);
 

@@ -27,7 +27,7 @@ struct date {
 
 // Reads YYYY, YYYY-MM, YYYY-MM-DD, mid-YYYY (to its 30 September), and several of these as
 // "2025-2026" (years only), "2024-12..2025-12" or "2025-09 / 2026-04", of which the latest counts.
-// False for anything else and for what is no day of the calendar (years 1900 to 2199); *out is then
+// False for anything else and for a day that the calendar lacks (years 1900 to 2199); *out is then
 // unchanged.
 bool date_parse(const char *text, struct date *out);
 

@@ -198,8 +198,8 @@ struct measurement_tensor_parallel {
   uint64_t all_reduce_bytes; // of each device
 };
 
-// What the prober saw amiss, in words for whoever uses the figures: "the samples drifted, the power
-// had not settled"; "" when all was well. The grade is not changed by it.
+// What went wrong while measuring, in words for whoever uses the figures: "the samples drifted, the power
+// had not settled"; "" when all was well. It does not change the grade. In the arena.
 const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena);
 
 struct measurement_record;
@@ -269,24 +269,7 @@ struct measurement_record {
   size_t count;
 };
 
-// Refused, with an error each: what source_read refuses; no JSON, or not the whole of it; a newer
-// schema; a missing field, one of the wrong type, one that is not known; a number that is negative
-// or out of range; a digest that does not match the content. NULL after errors.
-struct measurement_record *measurement_read(const char *path, struct arena *arena,
-                                            struct diagnostics *diagnostics);
-
-// Every *.json of a directory, in the order of their names. A directory that cannot be read is an
-// error; an empty one is not. Returns 0 or -1.
-int measurement_read_directory(const char *directory, struct measurement_record ***records,
-                               size_t *count, struct arena *arena, struct diagnostics *diagnostics);
-
-// Writes beside `path`, flushes to the disk and renames, so that `path` holds the old record or the
-// new one and never half of one. Sets path and digest. A failure is an error with machine_failed
-// set. Returns 0 or -1.
-int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
-                      struct diagnostics *diagnostics);
-
-// All unknown, for who fills in what there is.
+// All unknown, for whoever fills in what there is.
 extern const struct measurement_device_state measurement_device_state_unknown;
 extern const struct measurement_beside measurement_beside_unknown;
 extern const struct measurement_telemetry measurement_telemetry_unknown;

@@ -2,7 +2,9 @@
 
 #include "model/evidence/measurement.h"
 
+#include <jansson.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #define ENDLESS 1e300
 
@@ -234,3 +236,13 @@ const struct field measurement_record_fields[] = {
     TEXT(measurement_record, finished),
     LIST(measurement_record, results, count, measurement, result_fields),
     END};
+
+const char *measurement_digest(const json_t *object, struct arena *arena) {
+  json_t *bare = json_copy((json_t *)object);
+  json_object_del(bare, "digest");
+  char *text = json_dumps(bare, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+  const char *digest = text ? source_sha256(source_from_text("record", text, arena), arena) : NULL;
+  free(text);
+  json_decref(bare);
+  return digest;
+}

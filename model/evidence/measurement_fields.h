@@ -34,7 +34,7 @@ struct field {
   const struct field *fields;
 };
 
-// Of struct measurement_record, without schema, basis and digest.
+// Of struct measurement_record in measurement.h, without schema, basis and digest.
 extern const struct field measurement_record_fields[];
 
 // SHA-256 of the JSON object without its member "digest", in canonical form, as 64 lower-case hex

@@ -1,6 +1,7 @@
-// Writing of measurement records.
-#include "model/evidence/measurement.h"
+#include "model/evidence/measurement_write.h"
 
+#include "base/source.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/measurement_fields.h"
 
 #include <errno.h>
@@ -13,18 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const size_t canonical_flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17);
 static const size_t file_flags = JSON_INDENT(1) | JSON_REAL_PRECISION(17);
-
-const char *measurement_digest(const json_t *object, struct arena *arena) {
-  json_t *bare = json_copy((json_t *)object);
-  json_object_del(bare, "digest");
-  char *text = json_dumps(bare, canonical_flags);
-  const char *digest = text ? source_sha256(source_from_text("record", text, arena), arena) : NULL;
-  free(text);
-  json_decref(bare);
-  return digest;
-}
 
 static json_t *json_of(const struct field *fields, const char *base);
 

@@ -21,6 +21,7 @@ struct memory_model {
   bool has_shape;                       // false: known by its number of parameters alone
 };
 
+// A row of data/models.csv, with its parameters counted. Texts are the table's.
 struct memory_model memory_model_of(const struct table *models, size_t row);
 
 // A model of which only the number of parameters is known: no KV cache, no activations.

@@ -5,25 +5,23 @@
 #include <math.h>
 #include <string.h>
 
-struct target {
+struct destination {
   const struct table *accelerators;
   size_t row;
   double bandwidth, memory, matrix_rate; // B/s, B, operations per second; 0 when not known
 };
 
-static int refuse(struct diagnostics *diagnostics, struct place place, const char *why,
-                  const char *subject) {
-  diagnostics_error(diagnostics, place, "no projection: %s '%s'", why, subject);
-  return -1;
+static const char *refusal(const char *why, const char *subject, struct arena *arena) {
+  return arena_printf(arena, "no projection: %s '%s'", why, subject);
 }
 
-// Its own row, so that nothing is taken for a measurement that is none.
+// Why a record is not the measurement of this workload that the rule needs, or NULL.
 static const char *not_measured(const struct recorded *recorded) {
   const struct measurement *from = recorded->nearest;
   if (recorded->grade != GRADE_MEASURED || !from->whole_model || from->slice_count)
-    return "measured itself is not this workload, but a part of it or others beside it, in";
+    return "this workload itself was not measured, only a part of it or others near it, in";
   if (from->shard.of > 1)
-    return "a rank's share was measured in";
+    return "only one rank's share was measured in";
   if (from->tensor_parallel.devices > 1) // what they exchange is not read from memory
     return "several devices together were measured in";
   if (from->flags.cache_resident)
@@ -39,10 +37,10 @@ static double number(const struct table *table, size_t row, const char *column) 
   return table_number(table, row, column, &value) ? value : 0;
 }
 
-static struct target target_of(const struct table *accelerators, size_t row,
-                               const struct measurement *from) {
+static struct destination target_of(const struct table *accelerators, size_t row,
+                                    const struct measurement *from) {
   const bool fp8 = !strcmp(from->types.activations, "e4m3");
-  return (struct target){
+  return (struct destination){
       .accelerators = accelerators,
       .row = row,
       .bandwidth = 1e12 * number(accelerators, row, "memory_bw_tbs"),
@@ -51,34 +49,35 @@ static struct target target_of(const struct table *accelerators, size_t row,
           1e12 * number(accelerators, row, fp8 ? "dense_fp8_tflops" : "dense_bf16_tflops")};
 }
 
-static const char *not_covered(const struct target *target, const struct projection *p) {
+static const char *not_covered(const struct destination *destination, const struct projection *p) {
   const struct measurement *from = p->from;
-  if ((double)from->resident_bytes > target->memory)
+  if ((double)from->resident_bytes > destination->memory)
     return "the model does not fit";
   if ((double)from->bytes_per_step < PROJECTION_LEAST_BYTES)
-    return "a cache could hold a good part of the model on";
-  if (!(target->matrix_rate > 0))
-    return "there is no matrix rate of";
+    return "a cache could hold much of the model on";
+  if (!(destination->matrix_rate > 0))
+    return "no matrix rate is known of";
   const double reading_s = (double)from->bytes_per_step / (p->ceiling_high * p->bandwidth);
-  if ((double)from->operations_per_step / (PROJECTION_MATRIX_RATE * target->matrix_rate) >
+  if ((double)from->operations_per_step / (PROJECTION_MATRIX_RATE * destination->matrix_rate) >
       reading_s)
     return "the step is compute-bound on";
   return NULL;
 }
 
 // The best share of its peak that an accelerator, or an architecture's, is published to move.
-static bool best_published(struct catalog *catalog, const struct target *target,
+static bool best_published(struct catalog *catalog, const struct destination *destination,
                            const char *accelerator, struct projection *out) {
   const struct table *table = catalog_table(catalog, CATALOG_BANDWIDTH);
-  const char *architecture = table_cell(target->accelerators, target->row, "architecture");
+  const char *architecture =
+      table_cell(destination->accelerators, destination->row, "architecture");
   for (int own = 1; table && own >= 0 && !out->ceiling_id; own--)
     for (size_t i = 0; i < table->rows; i++) {
       const char *of = table_cell(table, i, "accelerator");
-      const long row = catalog_find(target->accelerators, of);
-      const bool counts =
-          own ? !strcmp(of, accelerator)
-              : row >= 0 && !strcmp(table_cell(target->accelerators, (size_t)row, "architecture"),
-                                    architecture);
+      const long row = catalog_find(destination->accelerators, of);
+      const bool counts = own ? !strcmp(of, accelerator)
+                              : row >= 0 && !strcmp(table_cell(destination->accelerators,
+                                                               (size_t)row, "architecture"),
+                                                    architecture);
       const double share = number(table, i, "efficiency");
       if (!counts || strcmp(table_cell(table, i, "measurement"), "memory_bandwidth") != 0 ||
           catalog_grade(table, i) > GRADE_PUBLISHED || share <= out->ceiling_low)
@@ -111,42 +110,45 @@ static void say(struct projection *p, const char *file, struct arena *arena) {
   p->date = arena_copy_n(arena, p->from->finished, strlen("2026-11-21"));
 }
 
-int projection_make(const struct records *records, const char *file, struct catalog *catalog,
-                    const char *accelerator, const struct workload *workload, struct place place,
-                    struct projection *out, struct arena *arena, struct diagnostics *diagnostics) {
+const char *projection_make(const struct records *records, const char *file,
+                            struct catalog *catalog, const char *accelerator,
+                            const struct workload *workload, struct projection *out,
+                            struct arena *arena) {
   const struct table *accelerators = catalog_table(catalog, CATALOG_ACCELERATORS);
   const struct measurement_record *record = records_named(records, file);
   const char *measured = record ? records_accelerator(records, record) : NULL;
   const long row = accelerators ? catalog_find(accelerators, accelerator) : -1;
   if (!record)
-    return refuse(diagnostics, place, "there is no record named", file);
+    return refusal("there is no record named", file, arena);
   if (!measured)
-    return refuse(diagnostics, place, "the catalogue does not know the device of record", file);
+    return refusal("the catalogue does not know the device of record", file, arena);
   if (!strcmp(measured, accelerator))
-    return refuse(diagnostics, place, "it is measured itself, by record =", file);
+    return refusal("the accelerator is measured itself: use record =", file, arena);
   if (row < 0)
-    return refuse(diagnostics, place, "the catalogue does not know", accelerator);
+    return refusal("the catalogue does not know", accelerator, arena);
   struct recorded recorded;
-  if (recorded_choose(records, file, measured, workload, place, &recorded, arena, diagnostics))
-    return -1;
-  const char *why = not_measured(&recorded);
+  const char *why = recorded_choose(records, file, measured, workload, &recorded, arena);
   if (why)
-    return refuse(diagnostics, place, why, file);
-  const struct target target = target_of(accelerators, (size_t)row, recorded.nearest);
+    return why;
+  why = not_measured(&recorded);
+  if (why)
+    return refusal(why, file, arena);
+  const struct destination destination = target_of(accelerators, (size_t)row, recorded.nearest);
   const double own =
       1e12 * number(accelerators, (size_t)catalog_find(accelerators, measured), "memory_bw_tbs");
   *out = (struct projection){.from = recorded.nearest,
                              .share = recorded.nearest->read_bandwidth_share,
-                             .bandwidth = target.bandwidth};
-  if (!(own > 0) || !(out->bandwidth > 0) || !best_published(catalog, &target, accelerator, out))
-    return refuse(diagnostics, place, "no bandwidth is published of", accelerator);
+                             .bandwidth = destination.bandwidth};
+  if (!(own > 0) || !(out->bandwidth > 0) ||
+      !best_published(catalog, &destination, accelerator, out))
+    return refusal("no bandwidth is published of", accelerator, arena);
   const double reached = recorded.nearest->read_bandwidth / own, published = out->ceiling_low;
   out->ceiling_low = fmin(reached, published);
   out->ceiling_high = fmax(reached, published);
-  why = not_covered(&target, out);
+  why = not_covered(&destination, out);
   if (why)
-    return refuse(diagnostics, place, why, accelerator);
+    return refusal(why, accelerator, arena);
   compute(out);
   say(out, file, arena);
-  return 0;
+  return NULL;
 }

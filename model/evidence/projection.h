@@ -46,10 +46,11 @@ struct projection {
   const char *date;                                         // of the record
 };
 
-// From the record file named `file` to `accelerator`, an id of the catalogue. Errors at `place`.
-// Returns 0 or -1.
-int projection_make(const struct records *records, const char *file, struct catalog *catalog,
-                    const char *accelerator, const struct workload *workload, struct place place,
-                    struct projection *out, struct arena *arena, struct diagnostics *diagnostics);
+// From the record file named `file` to `accelerator`, an id of the catalogue. Returns NULL, or why
+// there is no projection, in the words of a message. Words lie in the arena.
+const char *projection_make(const struct records *records, const char *file,
+                            struct catalog *catalog, const char *accelerator,
+                            const struct workload *workload, struct projection *out,
+                            struct arena *arena);
 
 #endif

@@ -12,13 +12,11 @@ enum { MAX_POINTS = 64 };
 // Of an accelerator's memory on its datasheet: drivers keep a few per cent for themselves and ECC.
 #define WHOLE_DEVICE 0.85
 
-struct choice {
+struct query {
   const struct records *records;
   const char *file, *accelerator;
   const struct workload *workload;
-  struct place place;
-  struct arena *arena;
-  struct diagnostics *diagnostics;
+  struct arena *arena;                           // of words
   const struct measurement *fitting[MAX_POINTS]; // of the model and precision
   size_t count;
 };
@@ -30,8 +28,8 @@ static const char *file_name(const char *path) {
 
 // The id of the accelerator that the record's device is by its name, or NULL. A partition of an AMD
 // device has the whole one's name and only some of its memory.
-static const char *known_accelerator(const struct records *records,
-                                     const struct measurement_record *record) {
+const char *records_accelerator(const struct records *records,
+                                const struct measurement_record *record) {
   const struct table *table = records->accelerators;
   const long row = table ? catalog_device(table, record->device.name) : -1;
   double memory_gb = 0;
@@ -39,11 +37,6 @@ static const char *known_accelerator(const struct records *records,
       (double)record->device.memory_bytes < WHOLE_DEVICE * 1e9 * memory_gb)
     return NULL;
   return table_cell(table, (size_t)row, "id");
-}
-
-const char *records_accelerator(const struct records *records,
-                                const struct measurement_record *record) {
-  return known_accelerator(records, record);
 }
 
 const struct measurement_record *records_named(const struct records *records, const char *file) {
@@ -59,14 +52,14 @@ static bool is_of_backend(const struct measurement_record *record, const char *b
 
 static bool is_of_accelerator(const struct records *records,
                               const struct measurement_record *record, const char *accelerator) {
-  const char *known = known_accelerator(records, record);
+  const char *known = records_accelerator(records, record);
   return is_of_backend(record, accelerator) || (known && !strcmp(known, accelerator));
 }
 
-static bool record_counts(const struct choice *choice, const struct measurement_record *record) {
-  if (*choice->file)
-    return !strcmp(file_name(record->path), choice->file);
-  return is_of_accelerator(choice->records, record, choice->accelerator);
+static bool record_counts(const struct query *query, const struct measurement_record *record) {
+  if (*query->file)
+    return !strcmp(file_name(record->path), query->file);
+  return is_of_accelerator(query->records, record, query->accelerator);
 }
 
 static const struct measurement_record *newer(const struct measurement_record *record,
@@ -99,73 +92,71 @@ static int kind_of(const struct measurement *result) {
 }
 
 // A model on one device tells more of that than a share of it; and curves are of one kind.
-static void keep_fewest_ranks(struct choice *choice) {
+static void keep_fewest_ranks(struct query *query) {
   int fewest = INT_MAX;
   size_t kept = 0;
-  for (size_t i = 0; i < choice->count; i++)
-    fewest = kind_of(choice->fitting[i]) < fewest ? kind_of(choice->fitting[i]) : fewest;
-  for (size_t i = 0; i < choice->count; i++)
-    if (kind_of(choice->fitting[i]) == fewest)
-      choice->fitting[kept++] = choice->fitting[i];
-  choice->count = kept;
+  for (size_t i = 0; i < query->count; i++)
+    fewest = kind_of(query->fitting[i]) < fewest ? kind_of(query->fitting[i]) : fewest;
+  for (size_t i = 0; i < query->count; i++)
+    if (kind_of(query->fitting[i]) == fewest)
+      query->fitting[kept++] = query->fitting[i];
+  query->count = kept;
 }
 
 // Of two results of one workload the newer counts.
-static void add_fitting(struct choice *choice, const struct measurement *result) {
-  for (size_t i = 0; i < choice->count; i++) {
-    const struct measurement *other = choice->fitting[i];
+static void add_fitting(struct query *query, const struct measurement *result) {
+  for (size_t i = 0; i < query->count; i++) {
+    const struct measurement *other = query->fitting[i];
     if (other->batch != result->batch || other->context != result->context ||
         kind_of(other) != kind_of(result))
       continue;
     if (strcmp(result->finished, other->finished) > 0)
-      choice->fitting[i] = result;
+      query->fitting[i] = result;
     return;
   }
-  if (choice->count < MAX_POINTS)
-    choice->fitting[choice->count++] = result;
+  if (query->count < MAX_POINTS)
+    query->fitting[query->count++] = result;
 }
 
-static const char *wanted(const struct choice *choice, enum workload_key key) {
-  return choice->workload->values[key];
+static const char *wanted(const struct query *query, enum workload_key key) {
+  return query->workload->values[key];
 }
 
-static bool is_wanted(const struct choice *choice, enum workload_key key, const char *value) {
-  return !*wanted(choice, key) || !strcmp(wanted(choice, key), value);
+static bool is_wanted(const struct query *query, enum workload_key key, const char *value) {
+  return !*wanted(query, key) || !strcmp(wanted(query, key), value);
 }
 
 // The device of a record of no accelerator that is known, or NULL. A processor is known by its
 // backend.
-static const char *unknown_device(const struct choice *choice) {
-  for (size_t i = 0; i < choice->records->count; i++) {
-    const struct measurement_record *record = choice->records->list[i];
-    if (!known_accelerator(choice->records, record) && !is_of_backend(record, "cpu"))
+static const char *unknown_device(const struct query *query) {
+  for (size_t i = 0; i < query->records->count; i++) {
+    const struct measurement_record *record = query->records->list[i];
+    if (!records_accelerator(query->records, record) && !is_of_backend(record, "cpu"))
       return record->device.name;
   }
   return NULL;
 }
 
-static void report_no_record(const struct choice *choice) {
-  const char *device = *choice->file ? NULL : unknown_device(choice);
+static const char *why_no_record(const struct query *query) {
+  const char *device = *query->file ? NULL : unknown_device(query);
   if (device)
-    diagnostics_error(choice->diagnostics, choice->place,
-                      "no record of a device of %s; which accelerator '%s' is, data/ does not "
-                      "know: name its file with record = FILE",
-                      choice->accelerator, device);
-  else
-    diagnostics_error(choice->diagnostics, choice->place, "no record %s%s: see --measurements",
-                      *choice->file ? "named " : "of a device of ",
-                      *choice->file ? choice->file : choice->accelerator);
+    return arena_printf(query->arena,
+                        "no record of %s; data/ does not say which accelerator '%s' is: name its "
+                        "file with record = FILE",
+                        query->accelerator, device);
+  return arena_printf(query->arena, "no record %s%s: see --measurements",
+                      *query->file ? "named " : "of ",
+                      *query->file ? query->file : query->accelerator);
 }
 
 // A file that is named counts whatever its device is, unless that is known to be another one.
-static int refuse_other_device(const struct choice *choice,
-                               const struct measurement_record *record) {
-  const char *known = known_accelerator(choice->records, record);
-  if (!known || is_of_accelerator(choice->records, record, choice->accelerator))
-    return 0;
-  diagnostics_error(choice->diagnostics, choice->place, "record '%s' is of '%s' (%s), not of '%s'",
-                    file_name(record->path), known, record->device.name, choice->accelerator);
-  return -1;
+static const char *why_not_its_own(const struct query *query,
+                                   const struct measurement_record *record) {
+  const char *known = records_accelerator(query->records, record);
+  if (!known || is_of_accelerator(query->records, record, query->accelerator))
+    return NULL;
+  return arena_printf(query->arena, "record '%s' is of '%s' (%s), not '%s'",
+                      file_name(record->path), known, record->device.name, query->accelerator);
 }
 
 const char *recorded_precision(const char *element) {
@@ -174,49 +165,47 @@ const char *recorded_precision(const char *element) {
   return strcmp(element, "f32") ? element : "fp32";
 }
 
-static bool is_fitting(const struct choice *choice, const struct measurement *result) {
-  return is_wanted(choice, WORKLOAD_MODEL, result->model.id) &&
-         is_wanted(choice, WORKLOAD_PRECISION, result->precision) &&
-         is_wanted(choice, WORKLOAD_ACTIVATIONS, recorded_precision(result->types.activations)) &&
-         is_wanted(choice, WORKLOAD_KV, recorded_precision(result->types.kv)) &&
-         is_wanted(choice, WORKLOAD_SPARSITY, "dense");
+static bool is_fitting(const struct query *query, const struct measurement *result) {
+  return is_wanted(query, WORKLOAD_MODEL, result->model.id) &&
+         is_wanted(query, WORKLOAD_PRECISION, result->precision) &&
+         is_wanted(query, WORKLOAD_ACTIVATIONS, recorded_precision(result->types.activations)) &&
+         is_wanted(query, WORKLOAD_KV, recorded_precision(result->types.kv)) &&
+         is_wanted(query, WORKLOAD_SPARSITY, "dense");
 }
 
 // ", activations bf16, kv fp8", as far as the workload says them.
-static const char *other_precisions(const struct choice *choice) {
+static const char *other_precisions(const struct query *query) {
   static const enum workload_key keys[] = {WORKLOAD_ACTIVATIONS, WORKLOAD_KV, WORKLOAD_SPARSITY};
   const char *text = "";
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-    if (*wanted(choice, keys[i]))
-      text = arena_printf(choice->arena, "%s, %s %s", text, workload_key_names[keys[i]],
-                          wanted(choice, keys[i]));
+    if (*wanted(query, keys[i]))
+      text = arena_printf(query->arena, "%s, %s %s", text, workload_key_names[keys[i]],
+                          wanted(query, keys[i]));
   return text;
 }
 
-static int find_fitting(struct choice *choice) {
+static const char *find_fitting(struct query *query) {
   size_t seen = 0;
-  for (size_t i = 0; i < choice->records->count; i++) {
-    const struct measurement_record *record = choice->records->list[i];
-    if (!record_counts(choice, record))
+  for (size_t i = 0; i < query->records->count; i++) {
+    const struct measurement_record *record = query->records->list[i];
+    if (!record_counts(query, record))
       continue;
     seen++;
-    if (refuse_other_device(choice, record))
-      return -1;
+    const char *why = why_not_its_own(query, record);
+    if (why)
+      return why;
     for (size_t k = 0; k < record->count; k++)
-      if (record->results[k].whole_model && is_fitting(choice, &record->results[k]))
-        add_fitting(choice, &record->results[k]);
+      if (record->results[k].whole_model && is_fitting(query, &record->results[k]))
+        add_fitting(query, &record->results[k]);
   }
-  keep_fewest_ranks(choice);
-  if (choice->count)
-    return 0;
+  keep_fewest_ranks(query);
+  if (query->count)
+    return NULL;
   if (!seen)
-    report_no_record(choice);
-  else
-    diagnostics_error(choice->diagnostics, choice->place,
-                      "no record has a whole-model result of %s in %s%s",
-                      wanted(choice, WORKLOAD_MODEL), wanted(choice, WORKLOAD_PRECISION),
-                      other_precisions(choice));
-  return -1;
+    return why_no_record(query);
+  return arena_printf(query->arena, "no record has a whole-model result of %s in %s%s",
+                      wanted(query, WORKLOAD_MODEL), wanted(query, WORKLOAD_PRECISION),
+                      other_precisions(query));
 }
 
 static int axis_of(const struct measurement *result, enum workload_key key) {
@@ -224,48 +213,48 @@ static int axis_of(const struct measurement *result, enum workload_key key) {
 }
 
 // The wanted batch or context; 0 when it is unset. Unset is complete where all results agree.
-static int wanted_number(const struct choice *choice, enum workload_key key) {
-  if (*wanted(choice, key))
-    return atoi(wanted(choice, key));
-  int first = axis_of(choice->fitting[0], key);
-  for (size_t i = 1; i < choice->count; i++)
-    if (axis_of(choice->fitting[i], key) != first)
+static int wanted_number(const struct query *query, enum workload_key key) {
+  if (*wanted(query, key))
+    return atoi(wanted(query, key));
+  int first = axis_of(query->fitting[0], key);
+  for (size_t i = 1; i < query->count; i++)
+    if (axis_of(query->fitting[i], key) != first)
       return 0;
   return first;
 }
 
-static const char *measured_values(const struct choice *choice, enum workload_key key) {
+static const char *measured_values(const struct query *query, enum workload_key key) {
   const char *list = "";
-  for (size_t i = 0; i < choice->count; i++)
-    list = arena_printf(choice->arena, "%s%s%d", list, i ? ", " : "",
-                        axis_of(choice->fitting[i], key));
+  for (size_t i = 0; i < query->count; i++)
+    list =
+        arena_printf(query->arena, "%s%s%d", list, i ? ", " : "", axis_of(query->fitting[i], key));
   return list;
 }
 
 // "; not steady: the samples drifted", or "".
-static const char *amiss(const struct choice *choice, const struct measurement *result) {
-  const char *words = measurement_flags_text(&result->flags, choice->arena);
-  return arena_printf(choice->arena, "%s%s", *words ? "; not steady: " : "", words);
+static const char *unsteadiness(const struct query *query, const struct measurement *result) {
+  const char *words = measurement_flags_text(&result->flags, query->arena);
+  return arena_printf(query->arena, "%s%s", *words ? "; not steady: " : "", words);
 }
 
 // "; with 8 devices at once 97.2 % of that", or "".
-static const char *crowded(const struct choice *choice, const struct measurement *result) {
+static const char *crowded(const struct query *query, const struct measurement *result) {
   const struct measurement_together *together = &result->together;
   if (together->devices < 2)
     return "";
-  return arena_printf(choice->arena, "; with %d devices at once %.3g %% of that", together->devices,
+  return arena_printf(query->arena, "; with %d devices at once %.3g %% of that", together->devices,
                       100 * together->tokens_per_s / result->tokens_per_s);
 }
 
 // "; one of 8 ranks, an all-reduce taking 12 us (NOTE)", "; on 8 devices together", or "".
-static const char *sharded(const struct choice *choice, const struct measurement *result) {
+static const char *sharded(const struct query *query, const struct measurement *result) {
   const struct measurement_shard *shard = &result->shard;
   if (result->tensor_parallel.devices > 1)
-    return arena_printf(choice->arena, "; on %d devices together, through %s",
+    return arena_printf(query->arena, "; on %d devices together, through %s",
                         result->tensor_parallel.devices, result->tensor_parallel.library);
   if (shard->of < 2)
     return "";
-  return arena_printf(choice->arena, "; one of %d ranks, an all-reduce taking %.4g us (%s)",
+  return arena_printf(query->arena, "; one of %d ranks, an all-reduce taking %.4g us (%s)",
                       shard->of, 1e6 * shard->all_reduce_s, shard->source);
 }
 
@@ -287,16 +276,16 @@ static const char *readings_text(const struct measurement_window *window, struct
                       measurement_has_gap(window) ? ", with gaps" : "");
 }
 
-static const char *power_source(const struct choice *choice, const struct measurement *nearest,
+static const char *power_source(const struct query *query, const struct measurement *nearest,
                                 double power_w, const struct measurement_window *window) {
   if (isnan(power_w))
     return "";
   const int devices = measurement_metered_devices(nearest);
   const char *shared =
-      devices > 1 ? arena_printf(choice->arena, ", the mean of %d devices", devices) : "";
-  return arena_printf(choice->arena, "record %s: %s, %s%s%s%s", file_name(nearest->record->path),
+      devices > 1 ? arena_printf(query->arena, ", the mean of %d devices", devices) : "";
+  return arena_printf(query->arena, "record %s: %s, %s%s%s%s", file_name(nearest->record->path),
                       nearest->record->device.name, nearest->energy_meter, shared,
-                      readings_text(window, choice->arena), amiss(choice, nearest));
+                      readings_text(window, query->arena), unsteadiness(query, nearest));
 }
 
 // Of one device.
@@ -308,7 +297,7 @@ static double load_power_of(const struct measurement *result) {
   return result->load_power_w / measurement_metered_devices(result);
 }
 
-static void fill(const struct choice *choice, const struct measurement *nearest,
+static void fill(const struct query *query, const struct measurement *nearest,
                  struct recorded *out) {
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   *out = (struct recorded){
@@ -317,32 +306,32 @@ static void fill(const struct choice *choice, const struct measurement *nearest,
       .load_power_w = load_power_of(nearest),
       .idle_power_w = nearest->idle_power_w / measurement_metered_devices(nearest),
       .grade = nearest->grade,
-      .source = arena_printf(choice->arena,
+      .source = arena_printf(query->arena,
                              "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s%s%s",
                              file_name(nearest->record->path), nearest->record->device.name,
-                             nearest->ci95_low, nearest->ci95_high, sharded(choice, nearest),
-                             crowded(choice, nearest), amiss(choice, nearest)),
-      .load_source = power_source(choice, nearest, nearest->load_power_w, &nearest->readings.load),
-      .idle_source = power_source(choice, nearest, nearest->idle_power_w, &nearest->readings.idle),
-      .date = arena_copy_n(choice->arena, nearest->finished, strlen("2026-11-21")),
+                             nearest->ci95_low, nearest->ci95_high, sharded(query, nearest),
+                             crowded(query, nearest), unsteadiness(query, nearest)),
+      .load_source = power_source(query, nearest, nearest->load_power_w, &nearest->readings.load),
+      .idle_source = power_source(query, nearest, nearest->idle_power_w, &nearest->readings.idle),
+      .date = arena_copy_n(query->arena, nearest->finished, strlen("2026-11-21")),
   };
 }
 
-struct line {
+struct points {
   double x[MAX_POINTS], throughput[MAX_POINTS], load_power[MAX_POINTS];
   size_t count;
   const struct measurement *nearest;
 };
 
 // The results along one axis, sorted, where the other axis is as wanted.
-static void collect_curve(const struct choice *choice, enum workload_key along,
-                          enum workload_key across, int at, int other, struct line *curve) {
-  *curve = (struct line){.count = 0};
+static void collect_curve(const struct query *query, enum workload_key along,
+                          enum workload_key across, int at, int other, struct points *curve) {
+  *curve = (struct points){.count = 0};
   int limit = 0;
   for (;;) {
     const struct measurement *next = NULL;
-    for (size_t i = 0; i < choice->count; i++) {
-      const struct measurement *result = choice->fitting[i];
+    for (size_t i = 0; i < query->count; i++) {
+      const struct measurement *result = query->fitting[i];
       if (axis_of(result, across) == other && axis_of(result, along) > limit &&
           (!next || axis_of(result, along) < axis_of(next, along)))
         next = result;
@@ -358,75 +347,72 @@ static void collect_curve(const struct choice *choice, enum workload_key along,
   }
 }
 
-static bool try_curve(const struct choice *choice, enum workload_key along,
-                      enum workload_key across, int at, int other, struct recorded *out) {
-  struct line curve;
-  collect_curve(choice, along, across, at, other, &curve);
+static bool try_curve(const struct query *query, enum workload_key along, enum workload_key across,
+                      int at, int other, struct recorded *out) {
+  struct points curve;
+  collect_curve(query, along, across, at, other, &curve);
   double tokens_per_s = curve_interpolate(curve.x, curve.throughput, curve.count, at);
   if (!curve.nearest || !isfinite(tokens_per_s))
     return false;
-  fill(choice, curve.nearest, out);
+  fill(query, curve.nearest, out);
   out->throughput = tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   out->load_power_w = curve_interpolate(curve.x, curve.load_power, curve.count, at);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
-  out->source = arena_printf(choice->arena, "record %s: %s, decode only, interpolated to %s %d%s%s",
+  out->source = arena_printf(query->arena, "record %s: %s, decode only, interpolated to %s %d%s%s",
                              file_name(curve.nearest->record->path),
                              curve.nearest->record->device.name, workload_key_names[along], at,
-                             sharded(choice, curve.nearest), amiss(choice, curve.nearest));
-  out->load_source = arena_printf(choice->arena, "%s; interpolated to %s %d", out->load_source,
+                             sharded(query, curve.nearest), unsteadiness(query, curve.nearest));
+  out->load_source = arena_printf(query->arena, "%s; interpolated to %s %d", out->load_source,
                                   workload_key_names[along], at);
   return true;
 }
 
-int recorded_choose(const struct records *records, const char *file, const char *accelerator,
-                    const struct workload *workload, struct place place, struct recorded *out,
-                    struct arena *arena, struct diagnostics *diagnostics) {
-  struct choice choice = {.records = records,
-                          .file = file,
-                          .accelerator = accelerator,
-                          .workload = workload,
-                          .place = place,
-                          .arena = arena,
-                          .diagnostics = diagnostics};
-  if (find_fitting(&choice))
-    return -1;
-  int batch = wanted_number(&choice, WORKLOAD_BATCH);
-  int context = wanted_number(&choice, WORKLOAD_CONTEXT);
-  for (size_t i = 0; i < choice.count; i++)
-    if (choice.fitting[i]->batch == batch && choice.fitting[i]->context == context) {
-      fill(&choice, choice.fitting[i], out);
-      return 0;
+const char *recorded_choose(const struct records *records, const char *file,
+                            const char *accelerator, const struct workload *workload,
+                            struct recorded *out, struct arena *arena) {
+  struct query query = {.records = records,
+                        .file = file,
+                        .accelerator = accelerator,
+                        .workload = workload,
+                        .arena = arena};
+  const char *why = find_fitting(&query);
+  if (why)
+    return why;
+  int batch = wanted_number(&query, WORKLOAD_BATCH);
+  int context = wanted_number(&query, WORKLOAD_CONTEXT);
+  for (size_t i = 0; i < query.count; i++)
+    if (query.fitting[i]->batch == batch && query.fitting[i]->context == context) {
+      fill(&query, query.fitting[i], out);
+      return NULL;
     }
   if (batch && context &&
-      (try_curve(&choice, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, out) ||
-       try_curve(&choice, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, out)))
-    return 0;
-  diagnostics_error(diagnostics, place,
-                    "the records measured batch %s at context %s: %s outside of that or not said",
-                    measured_values(&choice, WORKLOAD_BATCH),
-                    measured_values(&choice, WORKLOAD_CONTEXT),
-                    "the workload's batch or context is");
-  return -1;
+      (try_curve(&query, WORKLOAD_BATCH, WORKLOAD_CONTEXT, batch, context, out) ||
+       try_curve(&query, WORKLOAD_CONTEXT, WORKLOAD_BATCH, context, batch, out)))
+    return NULL;
+  return arena_printf(
+      arena,
+      "the records measured batch %s at context %s: the workload's batch or context "
+      "is outside that or not stated",
+      measured_values(&query, WORKLOAD_BATCH), measured_values(&query, WORKLOAD_CONTEXT));
 }
 
-int recorded_curve(const struct records *records, const char *file, const char *accelerator,
-                   const struct workload *workload, struct place place, struct curve *curve,
-                   struct recorded *nearest, struct arena *arena, struct diagnostics *diagnostics) {
-  struct choice choice = {.records = records,
-                          .file = file,
-                          .accelerator = accelerator,
-                          .workload = workload,
-                          .place = place,
-                          .arena = arena,
-                          .diagnostics = diagnostics};
-  if (find_fitting(&choice))
-    return -1;
+const char *recorded_curve(const struct records *records, const char *file, const char *accelerator,
+                           const struct workload *workload, struct curve *curve,
+                           struct recorded *nearest, struct arena *arena) {
+  struct query query = {.records = records,
+                        .file = file,
+                        .accelerator = accelerator,
+                        .workload = workload,
+                        .arena = arena};
+  const char *why = find_fitting(&query);
+  if (why)
+    return why;
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
-  const int context = wanted_number(&choice, WORKLOAD_CONTEXT);
+  const int context = wanted_number(&query, WORKLOAD_CONTEXT);
   const struct measurement *largest = NULL;
   *curve = (struct curve){.accelerators = 1, .grade = GRADE_MEASURED};
-  for (size_t i = 0; i < choice.count; i++) {
-    const struct measurement *result = choice.fitting[i];
+  for (size_t i = 0; i < query.count; i++) {
+    const struct measurement *result = query.fitting[i];
     if (result->context != context ||
         !curve_add(curve, result->batch, rate_of(result) * hour_s, load_power_of(result), ""))
       continue;
@@ -435,13 +421,12 @@ int recorded_curve(const struct records *records, const char *file, const char *
     largest = largest && largest->batch > result->batch ? largest : result;
   }
   if (largest && curve->count >= 2) {
-    fill(&choice, largest, nearest);
-    return 0;
+    fill(&query, largest, nearest);
+    return NULL;
   }
-  diagnostics_error(diagnostics, place,
-                    "interactivity chooses the batch from records of several at one context; there "
-                    "is batch %s at context %s",
-                    measured_values(&choice, WORKLOAD_BATCH),
-                    measured_values(&choice, WORKLOAD_CONTEXT));
-  return -1;
+  return arena_printf(arena,
+                      "interactivity needs records of several batches at one context; there is "
+                      "batch %s at context %s",
+                      measured_values(&query, WORKLOAD_BATCH),
+                      measured_values(&query, WORKLOAD_CONTEXT));
 }

@@ -46,19 +46,20 @@ const struct measurement_record *records_named(const struct records *records, co
 const char *records_accelerator(const struct records *records,
                                 const struct measurement_record *record);
 
-// Chooses from the record file named `file`, or ("") from all of an accelerator. Errors at `place`:
-// no such record, one of a device that is known to be another accelerator, no result of the model
-// and precision, batch or context unset or outside what was measured.
-int recorded_choose(const struct records *records, const char *file, const char *accelerator,
-                    const struct workload *workload, struct place place, struct recorded *out,
-                    struct arena *arena, struct diagnostics *diagnostics);
+// Chooses from the record file named `file`, or ("") from all of an accelerator. Returns NULL, or
+// why there is none, in the words of a message: no such record, one of a device that is known to be
+// another accelerator, no result of the model and precision, batch or context unset or outside what
+// was measured. Words lie in the arena.
+const char *recorded_choose(const struct records *records, const char *file,
+                            const char *accelerator, const struct workload *workload,
+                            struct recorded *out, struct arena *arena);
 
 // The results over the batch, of the model, precisions and context that the workload says, for a
-// batch that is open. *nearest is of the largest batch. Errors as recorded_choose's, and where
-// there is only one batch. Returns 0 or -1.
-int recorded_curve(const struct records *records, const char *file, const char *accelerator,
-                   const struct workload *workload, struct place place, struct curve *curve,
-                   struct recorded *nearest, struct arena *arena, struct diagnostics *diagnostics);
+// batch that is open. *nearest is of the largest batch. Returns NULL, or why there is none: what
+// recorded_choose says, and that there is only one batch.
+const char *recorded_curve(const struct records *records, const char *file, const char *accelerator,
+                           const struct workload *workload, struct curve *curve,
+                           struct recorded *nearest, struct arena *arena);
 
 // "fp8" for a record's e4m3, "fp32" for f32: as people say it.
 const char *recorded_precision(const char *element);

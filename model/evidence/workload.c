@@ -51,35 +51,36 @@ static bool row_matches(const struct table *table, size_t row, const struct work
   return true;
 }
 
+enum { MAX_LISTED = 12 }; // candidates in a message
+
 static bool is_of(const struct table *table, size_t row, const char *accelerator) {
   return !strcmp(table_cell(table, row, "accelerator"), accelerator);
 }
 
-struct search {
+struct query {
   const struct table *table;
   const char *accelerator;
   const struct workload *workload;
-  struct place place;
-  struct diagnostics *diagnostics;
+  struct arena *arena; // of words
 };
 
-static size_t count_matches(const struct search *search, int keys) {
+static size_t count_matches(const struct query *query, int keys) {
   size_t count = 0;
-  for (size_t row = 0; row < search->table->rows; row++)
-    count += is_of(search->table, row, search->accelerator) &&
-             row_matches(search->table, row, search->workload, keys);
+  for (size_t row = 0; row < query->table->rows; row++)
+    count += is_of(query->table, row, query->accelerator) &&
+             row_matches(query->table, row, query->workload, keys);
   return count;
 }
 
 // The distinct values that a key has among the rows that match all keys before it.
-static const char *values_there(const struct search *search, enum workload_key key) {
-  struct arena *arena = search->diagnostics->arena;
+static const char *values_there(const struct query *query, enum workload_key key) {
+  struct arena *arena = query->arena;
   const char *list = "";
-  for (size_t row = 0; row < search->table->rows; row++) {
-    if (!is_of(search->table, row, search->accelerator) ||
-        !row_matches(search->table, row, search->workload, (int)key))
+  for (size_t row = 0; row < query->table->rows; row++) {
+    if (!is_of(query->table, row, query->accelerator) ||
+        !row_matches(query->table, row, query->workload, (int)key))
       continue;
-    const char *value = row_value(search->table, row, key);
+    const char *value = row_value(query->table, row, key);
     const char *item = arena_printf(arena, "%s;", *value ? value : "(not stated)");
     const char *known = strstr(list, item);
     if (!(known && (known == list || known[-1] == ' ')))
@@ -89,20 +90,17 @@ static const char *values_there(const struct search *search, enum workload_key k
   return length ? arena_copy_n(arena, list, length - 1) : list;
 }
 
-static void report_nothing(const struct search *search) {
-  if (!count_matches(search, 0)) {
-    diagnostics_error(search->diagnostics, search->place,
-                      "no published throughput of '%s': state throughput in the option",
-                      search->accelerator);
-    return;
-  }
+static const char *why_nothing(const struct query *query) {
+  if (!count_matches(query, 0))
+    return arena_printf(query->arena,
+                        "no published throughput of '%s': state throughput in the option",
+                        query->accelerator);
   int key = 0;
-  while (count_matches(search, key + 1))
+  while (count_matches(query, key + 1))
     key++;
-  diagnostics_error(search->diagnostics, search->place,
-                    "no published throughput of '%s' has %s = %s; there is: %s",
-                    search->accelerator, workload_key_names[key], search->workload->values[key],
-                    values_there(search, (enum workload_key)key));
+  return arena_printf(query->arena, "no published throughput of '%s' has %s = %s; there is: %s",
+                      query->accelerator, workload_key_names[key], query->workload->values[key],
+                      values_there(query, (enum workload_key)key));
 }
 
 // Better evidence has the stronger grade, then the later date: <0 when a is better, 0 for a tie.
@@ -116,79 +114,70 @@ static int compare_evidence(const struct table *table, size_t a, size_t b) {
   return date_compare(day_b, day_a);
 }
 
-static void report_tie(const struct search *search, size_t best) {
-  enum { LISTED = 12 };
-  struct arena *arena = search->diagnostics->arena;
-  const struct table *table = search->table;
+static const char *why_tie(const struct query *query, size_t best) {
+  struct arena *arena = query->arena;
+  const struct table *table = query->table;
   const char *list = "";
   int count = 0;
   for (size_t row = 0; row < table->rows; row++) {
-    if (!is_of(table, row, search->accelerator) ||
-        !row_matches(table, row, search->workload, WORKLOAD_KEYS) ||
+    if (!is_of(table, row, query->accelerator) ||
+        !row_matches(table, row, query->workload, WORKLOAD_KEYS) ||
         compare_evidence(table, row, best) != 0)
       continue;
-    if (++count <= LISTED)
+    if (++count <= MAX_LISTED)
       list =
           arena_printf(arena, "%s\n    evidence = %-8s %9s token/s  %s, %s, %s", list,
                        table_cell(table, row, "id"), table_cell(table, row, "tokens_per_s_per_gpu"),
                        table_cell(table, row, "scenario"), table_cell(table, row, "submitter"),
                        table_cell(table, row, "as_of"));
   }
-  diagnostics_error(search->diagnostics, search->place,
-                    "%d published throughputs of '%s' fit equally well; choose one with evidence = "
-                    "ID:%s%s",
-                    count, search->accelerator, list, count > LISTED ? ", ..." : "");
+  return arena_printf(arena,
+                      "%d published throughputs of '%s' fit equally well; choose one with evidence "
+                      "= ID:%s%s",
+                      count, query->accelerator, list, count > MAX_LISTED ? ", ..." : "");
 }
 
-static long choose_row(const struct search *search) {
-  const struct table *table = search->table;
+static const char *choose_row(const struct query *query, size_t *chosen) {
+  const struct table *table = query->table;
   long best = -1;
   bool tie = false;
   for (size_t row = 0; row < table->rows; row++) {
-    if (!is_of(table, row, search->accelerator) ||
-        !row_matches(table, row, search->workload, WORKLOAD_KEYS))
+    if (!is_of(table, row, query->accelerator) ||
+        !row_matches(table, row, query->workload, WORKLOAD_KEYS))
       continue;
     int order = best < 0 ? -1 : compare_evidence(table, row, (size_t)best);
     tie = order == 0 || (tie && order > 0);
     if (order < 0)
       best = (long)row;
   }
-  if (best < 0)
-    report_nothing(search);
-  else if (tie)
-    report_tie(search, (size_t)best);
-  return tie ? -1 : best;
+  if (best < 0 || tie)
+    return tie ? why_tie(query, (size_t)best) : why_nothing(query);
+  *chosen = (size_t)best;
+  return NULL;
 }
 
 // The row named outright; it must be of the accelerator and not contradict the workload.
-static long named_row(const struct search *search, const char *id) {
-  const struct table *table = search->table;
+static const char *named_row(const struct query *query, const char *id, size_t *chosen) {
+  const struct table *table = query->table;
   long row = catalog_find(table, id);
-  if (row < 0) {
-    diagnostics_error(search->diagnostics, search->place, "no row '%s' in the table of throughputs",
-                      id);
-    return -1;
-  }
-  if (!is_of(table, (size_t)row, search->accelerator)) {
-    diagnostics_error(search->diagnostics, search->place, "evidence '%s' is of '%s', not of '%s'",
-                      id, table_cell(table, (size_t)row, "accelerator"), search->accelerator);
-    return -1;
-  }
+  if (row < 0)
+    return arena_printf(query->arena, "no row '%s' in the table of throughputs", id);
+  if (!is_of(table, (size_t)row, query->accelerator))
+    return arena_printf(query->arena, "evidence '%s' is for '%s', not for '%s'", id,
+                        table_cell(table, (size_t)row, "accelerator"), query->accelerator);
   for (int key = 0; key < WORKLOAD_KEYS; key++) {
-    const char *wanted = search->workload->values[key];
+    const char *wanted = query->workload->values[key];
     const char *has = row_value(table, (size_t)row, (enum workload_key)key);
-    if (!*wanted || !strcmp(wanted, has) || key == WORKLOAD_INTERACTIVITY)
-      continue;
-    diagnostics_error(search->diagnostics, search->place,
-                      "evidence '%s' has %s = %s, but the workload wants %s", id,
-                      workload_key_names[key], *has ? has : "(not stated)", wanted);
-    return -1;
+    if (*wanted && strcmp(wanted, has) != 0 && key != WORKLOAD_INTERACTIVITY)
+      return arena_printf(query->arena, "evidence '%s' has %s = %s, but the workload wants %s", id,
+                          workload_key_names[key], *has ? has : "(not stated)", wanted);
   }
-  return row;
+  *chosen = (size_t)row;
+  return NULL;
 }
 
-static void fill_evidence(const struct search *search, size_t row, struct evidence *evidence) {
-  const struct table *table = search->table;
+static void fill_evidence(const struct query *query, size_t row, struct evidence *evidence) {
+  const struct table *table = query->table;
   double per_second = 0;
   table_number(table, row, "tokens_per_s_per_gpu", &per_second);
   *evidence = (struct evidence){
@@ -206,24 +195,19 @@ static void fill_evidence(const struct search *search, size_t row, struct eviden
     evidence->workload.values[key] = row_value(table, row, (enum workload_key)key);
 }
 
-int evidence_choose(struct catalog *catalog, const char *accelerator,
-                    const struct workload *workload, const char *wanted_id, struct place place,
-                    struct evidence *evidence, struct diagnostics *diagnostics) {
-  const struct table *table = catalog_table(catalog, CATALOG_THROUGHPUT);
-  if (!table)
-    return -1;
-  struct search search = {table, accelerator, workload, place, diagnostics};
-  if (!*wanted_id && !*workload->values[WORKLOAD_MODEL]) {
-    diagnostics_error(diagnostics, place,
-                      "'%s' has no throughput, and there is no [workload] model to look one up",
-                      accelerator);
-    return -1;
-  }
-  long row = *wanted_id ? named_row(&search, wanted_id) : choose_row(&search);
-  if (row < 0)
-    return -1;
-  fill_evidence(&search, (size_t)row, evidence);
-  return 0;
+const char *evidence_choose(const struct table *throughputs, const char *accelerator,
+                            const struct workload *workload, const char *wanted_id,
+                            struct evidence *evidence, struct arena *arena) {
+  const struct query query = {throughputs, accelerator, workload, arena};
+  size_t row;
+  if (!*wanted_id && !*workload->values[WORKLOAD_MODEL])
+    return arena_printf(arena,
+                        "'%s' has no throughput, and there is no [workload] model to look one up",
+                        accelerator);
+  const char *why = *wanted_id ? named_row(&query, wanted_id, &row) : choose_row(&query, &row);
+  if (!why)
+    fill_evidence(&query, row, evidence);
+  return why;
 }
 
 // ---- throughput over the batch
@@ -257,109 +241,97 @@ static double batch_of(const struct table *table, size_t row) {
 }
 
 static bool has_batch(const struct table *table, size_t row) {
-  return batch_of(table, row) >= 1 && batch_of(table, row) <= CURVE_USERS;
+  return batch_of(table, row) >= 1 && batch_of(table, row) <= MAX_CURVE_USERS;
 }
 
-static bool is_point(const struct search *search, size_t row) {
-  return is_of(search->table, row, search->accelerator) &&
-         row_matches(search->table, row, search->workload, WORKLOAD_KEYS) &&
-         has_batch(search->table, row);
+static bool is_point(const struct query *query, size_t row) {
+  return is_of(query->table, row, query->accelerator) &&
+         row_matches(query->table, row, query->workload, WORKLOAD_KEYS) &&
+         has_batch(query->table, row);
 }
 
 // Whether a row is the first of a curve, one with a second batch further down.
-static bool starts_curve(const struct search *search, size_t row) {
+static bool starts_curve(const struct query *query, size_t row) {
   bool more = false;
-  if (!is_point(search, row))
+  if (!is_point(query, row))
     return false;
-  for (size_t other = 0; other < search->table->rows; other++) {
-    if (!is_point(search, other) || !is_same_curve(search->table, row, other))
+  for (size_t other = 0; other < query->table->rows; other++) {
+    if (!is_point(query, other) || !is_same_curve(query->table, row, other))
       continue;
     if (other < row)
       return false;
-    more |= batch_of(search->table, other) != batch_of(search->table, row);
+    more |= batch_of(query->table, other) != batch_of(query->table, row);
   }
   return more;
 }
 
-static void report_curves(const struct search *search, size_t count) {
-  enum { LISTED = 12 };
-  const struct table *table = search->table;
-  struct arena *arena = search->diagnostics->arena;
+static const char *why_no_curve(const struct query *query, size_t count) {
+  const struct table *table = query->table;
+  struct arena *arena = query->arena;
   const char *list = "";
   size_t listed = 0;
-  if (!count) {
-    diagnostics_error(search->diagnostics, search->place,
-                      "no source has throughputs of '%s' at several batches for this workload: "
-                      "interactivity cannot choose one",
-                      search->accelerator);
-    return;
-  }
-  for (size_t row = 0; row < table->rows && listed < LISTED; row++)
-    if (starts_curve(search, row) && ++listed)
+  if (!count)
+    return arena_printf(arena,
+                        "no source has throughputs of '%s' at several batches for this workload: "
+                        "interactivity cannot choose one",
+                        query->accelerator);
+  for (size_t row = 0; row < table->rows && listed < MAX_LISTED; row++)
+    if (starts_curve(query, row) && ++listed)
       list = arena_printf(
           arena, "%s\n    evidence = %-8s context %s, output %s, %s accelerators, %s, %s, %s", list,
           table_cell(table, row, "id"), table_cell(table, row, "isl"),
           table_cell(table, row, "osl"), table_cell(table, row, "num_gpus"),
           table_cell(table, row, "model_as_published"), table_cell(table, row, "source_title"),
           table_cell(table, row, "as_of"));
-  diagnostics_error(search->diagnostics, search->place,
-                    "%zu published curves of '%s' fit; choose one with evidence = ID:%s%s", count,
-                    search->accelerator, list, count > LISTED ? ", ..." : "");
+  return arena_printf(arena, "%zu published curves of '%s' fit; choose one with evidence = ID:%s%s",
+                      count, query->accelerator, list, count > MAX_LISTED ? ", ..." : "");
 }
 
-static long choose_curve(const struct search *search) {
+static const char *choose_curve(const struct query *query, size_t *chosen) {
   size_t count = 0;
-  long first = -1;
-  for (size_t row = 0; row < search->table->rows; row++)
-    if (starts_curve(search, row) && !count++)
-      first = (long)row;
-  if (count == 1)
-    return first;
-  report_curves(search, count);
-  return -1;
+  for (size_t row = 0; row < query->table->rows; row++)
+    if (starts_curve(query, row) && !count++)
+      *chosen = row;
+  return count == 1 ? NULL : why_no_curve(query, count);
 }
 
-static int read_curve(const struct search *search, size_t of, struct curve *curve) {
+static const char *read_curve(const struct query *query, size_t of, struct curve *curve) {
   const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
-  const struct table *table = search->table;
+  const struct table *table = query->table;
   double per_second = 0;
   *curve = (struct curve){.accelerators = 1, .grade = catalog_grade(table, of)};
   table_number(table, of, "num_gpus", &curve->accelerators);
   for (size_t row = 0; row < table->rows; row++) {
-    if (!is_of(table, row, search->accelerator) || !is_same_curve(table, of, row) ||
+    if (!is_of(table, row, query->accelerator) || !is_same_curve(table, of, row) ||
         !has_batch(table, row) || !table_number(table, row, "tokens_per_s_per_gpu", &per_second))
       continue;
     if (curve_add(curve, batch_of(table, row), per_second * hour_s, NAN,
                   table_cell(table, row, "id")))
       continue;
-    diagnostics_error(
-        search->diagnostics, search->place,
-        "'%s' is a second throughput of batch %g on the same curve, and nothing tells "
-        "them apart",
-        table_cell(table, row, "id"), batch_of(table, row));
-    return -1;
+    return arena_printf(query->arena,
+                        "'%s' is a second throughput at batch %g on the same curve, and nothing "
+                        "tells them apart",
+                        table_cell(table, row, "id"), batch_of(table, row));
   }
   if (curve->count >= 2)
-    return 0;
-  diagnostics_error(search->diagnostics, search->place,
-                    "evidence '%s' is of one batch alone: interactivity needs a curve",
-                    table_cell(table, of, "id"));
-  return -1;
+    return NULL;
+  return arena_printf(query->arena,
+                      "evidence '%s' covers one batch alone: interactivity needs a curve",
+                      table_cell(table, of, "id"));
 }
 
-int evidence_curve(struct catalog *catalog, const char *accelerator,
-                   const struct workload *workload, const char *wanted_id, struct place place,
-                   struct curve *curve, struct evidence *evidence,
-                   struct diagnostics *diagnostics) {
-  const struct table *table = catalog_table(catalog, CATALOG_THROUGHPUT);
-  if (!table)
-    return -1;
-  struct search search = {table, accelerator, workload, place, diagnostics};
-  const long row = *wanted_id ? named_row(&search, wanted_id) : choose_curve(&search);
-  if (row < 0 || read_curve(&search, (size_t)row, curve))
-    return -1;
-  fill_evidence(&search, (size_t)catalog_find(table, curve->ids[curve->count - 1]), evidence);
-  return 0;
+const char *evidence_curve(const struct table *throughputs, const char *accelerator,
+                           const struct workload *workload, const char *wanted_id,
+                           struct curve *curve, struct evidence *evidence, struct arena *arena) {
+  const struct query query = {throughputs, accelerator, workload, arena};
+  size_t row;
+  const char *why = *wanted_id ? named_row(&query, wanted_id, &row) : choose_curve(&query, &row);
+  if (!why)
+    why = read_curve(&query, row, curve);
+  if (!why)
+    fill_evidence(&query, (size_t)catalog_find(throughputs, curve->ids[curve->count - 1]),
+                  evidence);
+  return why;
 }
 
 const char *workload_difference(const struct workload *a, const struct workload *b,

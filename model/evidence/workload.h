@@ -43,19 +43,19 @@ struct evidence {
 
 // Chooses the row of data/throughput.csv for an accelerator and a workload: all set keys equal, a
 // blank in the table matching only an unset key; best grade, then newest. `wanted_id` ("" if none)
-// names a row outright. Errors at `place`: nothing fits, a tie (the candidates listed), an unknown
-// id, another accelerator's row.
-int evidence_choose(struct catalog *catalog, const char *accelerator,
-                    const struct workload *workload, const char *wanted_id, struct place place,
-                    struct evidence *evidence, struct diagnostics *diagnostics);
+// names a row outright. Returns NULL, or why there is none, in the words of a message: nothing fits,
+// a tie (the candidates listed), an unknown id, another accelerator's row. Words lie in the arena.
+const char *evidence_choose(const struct table *throughputs, const char *accelerator,
+                            const struct workload *workload, const char *wanted_id,
+                            struct evidence *evidence, struct arena *arena);
 
 // The published throughputs of an accelerator over the batch, for a workload whose batch is open:
 // of one source, one test set-up and one number of accelerators. Of several such curves `wanted_id`
-// names a row of one. *evidence is of the row with the largest batch. Errors at `place`: no rows of
-// several batches, several curves (one row of each listed), an unknown id.
-int evidence_curve(struct catalog *catalog, const char *accelerator,
-                   const struct workload *workload, const char *wanted_id, struct place place,
-                   struct curve *curve, struct evidence *evidence, struct diagnostics *diagnostics);
+// names a row of one. *evidence is of the row with the largest batch. Returns NULL, or why there is
+// none: no rows of several batches, several curves (one row of each listed), an unknown id.
+const char *evidence_curve(const struct table *throughputs, const char *accelerator,
+                           const struct workload *workload, const char *wanted_id,
+                           struct curve *curve, struct evidence *evidence, struct arena *arena);
 
 // The first difference between two workloads that makes their throughputs incomparable, as
 // "precision: fp8 and bf16", or NULL. Where both give every user the same rate, their batches

@@ -1,6 +1,7 @@
 #include "model/optimise/allocation.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const struct allocation_pair *pair_of(const struct allocation_problem *problem, size_t w,
                                              size_t o) {

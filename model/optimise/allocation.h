@@ -29,6 +29,7 @@
 #include "base/arena.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum allocation_share { SHARE_TOKENS, SHARE_ACCELERATORS, SHARE_COST, SHARE_KINDS };
 

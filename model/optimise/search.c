@@ -3,6 +3,7 @@
 #include "model/chance/sobol.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {

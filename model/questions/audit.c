@@ -1,7 +1,15 @@
 #include "model/questions/audit.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "base/vector.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/free.h"
+#include "model/scenario/scenario.h"
 #include "model/whatif/response.h"
+#include "model/whatif/variation.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>

@@ -8,8 +8,13 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_AUDIT_H
 #define PERTOKEN_MODEL_QUESTIONS_AUDIT_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/cost/units.h"
 #include "model/optimise/search.h"
 #include "model/questions/claim.h"
+#include "model/scenario/scenario.h"
+#include "model/whatif/variation.h"
 
 #define AUDIT_TOLERANCE SEARCH_TOLERANCE // of a claim's scale: 1e-7 is 0.00001 points
 

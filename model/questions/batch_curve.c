@@ -1,5 +1,13 @@
 #include "model/questions/batch_curve.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/measurement.h"
+
 #include <stdlib.h>
 #include <string.h>
 

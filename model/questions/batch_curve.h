@@ -7,7 +7,10 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
 #define PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
 
+#include "base/arena.h"
 #include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 struct batch_point {
   double batch;

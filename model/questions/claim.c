@@ -1,6 +1,14 @@
 #include "model/questions/claim.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/questions/claim_concurrency.h"
+#include "model/scenario/free.h"
+#include "model/scenario/scenario.h"
 
 #include <ctype.h>
 #include <math.h>

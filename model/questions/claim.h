@@ -15,7 +15,14 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_CLAIM_H
 #define PERTOKEN_MODEL_QUESTIONS_CLAIM_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
+
+#include <stddef.h>
 
 enum { MAX_CLAIM_TERMS = 8, MAX_CLAIM_CONDITIONS = 16, MAX_CLAIM_NEEDS = 8, MAX_CLAIMS = 24 };
 

@@ -1,8 +1,14 @@
 #include "model/questions/comparison.h"
 
+#include "base/arena.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_math.h>
 #include <gsl/gsl_roots.h>
 #include <math.h>
+#include <stddef.h>
 
 struct flows {
   const double *values;

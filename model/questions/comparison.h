@@ -7,6 +7,7 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_COMPARISON_H
 #define PERTOKEN_MODEL_QUESTIONS_COMPARISON_H
 
+#include "base/arena.h"
 #include "model/scenario/scenario.h"
 
 struct comparison {

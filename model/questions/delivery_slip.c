@@ -1,5 +1,15 @@
 #include "model/questions/delivery_slip.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/distribution_text.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -9,6 +9,9 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_DELIVERY_SLIP_H
 #define PERTOKEN_MODEL_QUESTIONS_DELIVERY_SLIP_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/chance/distribution.h"
 #include "model/scenario/scenario.h"
 

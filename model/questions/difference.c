@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/diagnostics.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+
 static bool is_input(const struct option *option, int declaration) {
   return option->graph->state[declaration] == GRAPH_INPUT;
 }
@@ -224,7 +228,6 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
                      size_t count, struct arena *arena, double *cost) {
   const struct model *model = difference->a->model;
   const struct option *option = difference->pairs[pair].a;
-  struct diagnostics unheard = {.arena = arena};
   enum given *given = arena_array(arena, (size_t)model->count, sizeof *given);
   for (int d = 0; d < model->count; d++) {
     if (model->declarations[d].kind != DECLARATION_INPUT)
@@ -233,7 +236,7 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
     if (is_given(side.scenario, side.option, d))
       given[d] = difference_is_stated(side.scenario, side.option, d) ? GIVEN_VALUE : GIVEN_NEUTRAL;
   }
-  const struct graph *graph = graph_build(model, option->id, option->place, given, arena, &unheard);
+  const struct graph *graph = graph_try(model, option->id, given, arena);
   if (!graph)
     return false;
 

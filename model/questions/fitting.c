@@ -4,6 +4,7 @@
 #include "base/ini.h"
 #include "model/cost/graph.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/measurement.h"
 #include "model/evidence/recorded.h"
 #include "model/evidence/workload.h"
 #include "model/questions/question.h"

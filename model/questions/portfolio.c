@@ -1,7 +1,16 @@
 #include "model/questions/portfolio.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"
 #include "model/questions/question.h"
+#include "model/scenario/currency.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -21,10 +21,16 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_PORTFOLIO_H
 #define PERTOKEN_MODEL_QUESTIONS_PORTFOLIO_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
 #include "model/optimise/allocation.h"
 #include "model/scenario/scenario.h"
 
-// Keys of a demand that are said to the scenario's reader in place of [workload]'s.
+#include <stddef.h>
+
+// Keys of a demand that stand in place of [workload]'s.
 enum demand_key {
   DEMAND_MODEL,
   DEMAND_PRECISION,
@@ -34,7 +40,7 @@ enum demand_key {
   DEMAND_KEYS
 };
 
-// Keys of a demand for one option, said in place of the option's.
+// Keys of a demand for one option, in place of the option's.
 enum demand_option_key {
   DEMAND_THROUGHPUT,
   DEMAND_EVIDENCE,

@@ -1,5 +1,10 @@
 #include "model/questions/question.h"
 
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "model/cost/units.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,11 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_QUESTION_H
 #define PERTOKEN_MODEL_QUESTIONS_QUESTION_H
 
+#include "base/diagnostics.h"
+#include "base/ini.h"
 #include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 // The section of a kind and, unless NULL, of a name; NULL for none.
 const struct ini_section *question_section(const struct scenario *scenario, const char *kind,

@@ -1,5 +1,20 @@
 #include "model/questions/rent.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
+#include "model/questions/question.h"
+#include "model/scenario/currency.h"
+#include "model/scenario/scenario.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -18,7 +18,12 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_RENT_H
 #define PERTOKEN_MODEL_QUESTIONS_RENT_H
 
-#include "model/questions/question.h"
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 enum rent_hours { RENT_AROUND_THE_CLOCK, RENT_HOURS_USED };
 

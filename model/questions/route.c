@@ -1,8 +1,23 @@
 #include "model/questions/route.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/fit.h"
+#include "model/evidence/memory.h"
+#include "model/evidence/workload.h"
+#include "model/optimise/allocation.h"
+#include "model/scenario/amendment.h"
+#include "model/scenario/grading.h"
+#include "model/scenario/resolution.h"
+#include "model/scenario/scenario.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,192 +32,123 @@ struct routing {
   struct diagnostics *diagnostics;
 };
 
-// ---- the scenario, read again for a workload
+// ---- the options, for a workload
 
-struct rereading {
-  const struct routing *routing;
-  size_t demand;
-  bool loose;
-  const char **settings;
-  size_t count;
-};
-
-static void __attribute__((format(printf, 2, 3)))
-say(struct rereading *rereading, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  rereading->settings[rereading->count++] =
-      arena_vprintf(rereading->routing->arena, format, arguments);
-  va_end(arguments);
-}
-
-static void say_demand(struct rereading *rereading) {
-  const struct demand *demand = &rereading->routing->portfolio->demands[rereading->demand];
+static const struct amendment *amendment_of(const struct routing *routing, size_t w, size_t o,
+                                            bool loose) {
+  const struct demand *demand = &routing->portfolio->demands[w];
+  struct amendment *amendment = amendment_new(routing->scenario, routing->arena);
   for (int k = 0; k < DEMAND_KEYS; k++)
-    if (demand->keys[k] && !(rereading->loose && k == DEMAND_INTERACTIVITY))
-      say(rereading, "workload.%s=%s", demand_key_names[k], demand->keys[k]->value);
-}
-
-static void say_option(struct rereading *rereading, size_t o) {
-  const struct routing *routing = rereading->routing;
-  const struct demand *demand = &routing->portfolio->demands[rereading->demand];
+    if (demand->keys[k] && !(loose && k == DEMAND_INTERACTIVITY))
+      amendment_take_workload(amendment, demand_key_names[k], demand->keys[k],
+                              routing->diagnostics);
   for (int k = 0; k < DEMAND_OPTION_KEYS; k++)
     if (demand->option_keys[o][k])
-      say(rereading, "%s.%s=%s", routing->scenario->options[o].id, demand_option_key_names[k],
-          demand->option_keys[o][k]->value);
+      amendment_take_option(amendment, demand_option_key_names[k], demand->option_keys[o][k],
+                            routing->diagnostics);
+  return amendment;
 }
 
-// An option that is not looked at in this reading: any throughput does.
-static void say_stand_in(struct rereading *rereading, size_t o) {
-  say(rereading, "%s.throughput=1 token/s", rereading->routing->scenario->options[o].id);
-}
-
-// skipped[option]: read with a throughput that stands in.
-static const struct scenario *reread(const struct routing *routing, size_t demand, bool loose,
-                                     const bool *skipped, struct diagnostics *diagnostics) {
-  const struct scenario *scenario = routing->scenario;
-  const size_t room =
-      scenario->setting_count + DEMAND_KEYS + scenario->option_count * (DEMAND_OPTION_KEYS + 1) + 1;
-  struct rereading rereading = {routing, demand, loose,
-                                arena_array(routing->arena, room, sizeof *rereading.settings), 0};
-  for (size_t i = 0; i < scenario->setting_count; i++)
-    say(&rereading, "%s", scenario->settings[i]);
-  say_demand(&rereading);
-  for (size_t o = 0; o < scenario->option_count; o++)
-    if (skipped[o])
-      say_stand_in(&rereading, o);
-    else
-      say_option(&rereading, o);
-  struct scenario_request request = *scenario->request;
-  request.settings = rereading.settings;
-  request.setting_count = rereading.count;
-  return scenario_read(&request, routing->arena, diagnostics);
-}
-
-// The key of the demand that an error of a reading is about, or NULL where it is about evidence.
-static const struct ini_key *blamed_key(const struct routing *routing, const struct demand *demand,
-                                        const struct diagnostic *error) {
-  const struct source *source = error->place.source;
-  if (!source || strcmp(source->name, "--set") != 0)
-    return NULL;
-  for (int k = 0; k < DEMAND_KEYS; k++) {
-    const char *start = arena_printf(routing->arena, "workload.%s=", demand_key_names[k]);
-    if (demand->keys[k] && !strncmp(source->text, start, strlen(start)))
-      return demand->keys[k];
+// The options of a demand as far as they have a throughput for it, and why others have none.
+static int resolve_pairs(const struct routing *routing, size_t w, bool loose,
+                         struct route_pair *pairs) {
+  struct diagnostics *diagnostics = routing->diagnostics;
+  for (size_t o = 0; o < routing->scenario->option_count; o++) {
+    const size_t errors = diagnostics->errors;
+    const struct amendment *amendment = amendment_of(routing, w, o, loose);
+    struct lack lack;
+    if (diagnostics->errors != errors)
+      return -1;
+    pairs[o].option =
+        option_resolve(routing->scenario, o, amendment, &lack, routing->arena, diagnostics);
+    if (lack.kind == LACK_NAMED && !loose)
+      diagnostics_error(diagnostics, lack.place, "%s", lack.why);
+    if (diagnostics->errors != errors)
+      return -1;
+    if (!lack.kind)
+      continue;
+    pairs[o].barriers |= lack.kind == LACK_RATE ? ROUTE_TOO_SLOW : ROUTE_NO_THROUGHPUT;
+    pairs[o].why = lack.why;
   }
-  for (size_t o = 0; o < routing->scenario->option_count; o++)
-    for (int k = 0; k < DEMAND_OPTION_KEYS; k++) {
-      const char *start = arena_printf(routing->arena, "%s.%s=", routing->scenario->options[o].id,
-                                       demand_option_key_names[k]);
-      if (demand->option_keys[o][k] && !strncmp(source->text, start, strlen(start)))
-        return demand->option_keys[o][k];
-    }
-  return NULL;
-}
-
-static bool is_about(const struct demand *demand, const struct ini_key *key,
-                     enum demand_key which) {
-  return key && key == demand->keys[which];
-}
-
-// Passes on what a reading reported, at the demand's own keys where they are to blame.
-static void forward(const struct routing *routing, const struct demand *demand,
-                    const struct diagnostics *from) {
-  for (size_t i = 0; i < from->count; i++) {
-    const struct diagnostic *error = &from->list[i];
-    const struct ini_key *key = blamed_key(routing, demand, error);
-    if (error->severity == SEVERITY_ERROR)
-      diagnostics_error(routing->diagnostics, key ? key->value_place : error->place,
-                        "demand '%s': %s", demand->name, error->message);
-  }
-}
-
-// Whether an option has a throughput for the workload; else why not. -1: what is typed is wrong.
-static int probe(const struct routing *routing, size_t demand, bool loose, size_t o,
-                 struct route_pair *pair) {
-  const struct scenario *scenario = routing->scenario;
-  const struct demand *asked = &routing->portfolio->demands[demand];
-  struct diagnostics findings = {.arena = routing->arena};
-  bool *skipped = arena_array(routing->arena, scenario->option_count, sizeof *skipped);
-  for (size_t other = 0; other < scenario->option_count; other++)
-    skipped[other] = other != o;
-  if (reread(routing, demand, loose, skipped, &findings))
-    return 0;
-  const struct ini_key *key = blamed_key(routing, asked, &findings.list[0]);
-  if (findings.machine_failed || (key && !is_about(asked, key, DEMAND_INTERACTIVITY))) {
-    if (!loose)
-      forward(routing, asked, &findings);
-    return -1;
-  }
-  pair->barriers |= key ? ROUTE_TOO_SLOW : ROUTE_NO_THROUGHPUT;
-  pair->why = findings.list[0].message;
   return 0;
 }
 
-// The reading of a workload in which every option that can has its throughput.
-static const struct scenario *read_workload(const struct routing *routing, size_t demand,
-                                            bool loose, struct route_pair *pairs) {
-  const size_t options = routing->scenario->option_count;
-  struct diagnostics findings = {.arena = routing->arena};
-  bool *skipped = arena_array(routing->arena, options, sizeof *skipped);
-  const struct scenario *reading = reread(routing, demand, loose, skipped, &findings);
-  if (reading)
-    return reading;
-  for (size_t o = 0; o < options; o++) {
-    if (probe(routing, demand, loose, o, &pairs[o]))
-      return NULL;
-    skipped[o] = pairs[o].barriers != 0;
+static const struct option *first_there(const struct scenario *scenario,
+                                        const struct route_pair *pairs) {
+  if (pairs[scenario->baseline].option)
+    return pairs[scenario->baseline].option;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (pairs[o].option)
+      return pairs[o].option;
+  return NULL;
+}
+
+// A workload's nodes are counted in one kind of token: its throughputs must be alike. The first
+// option that is not like `first`, with the difference; or -1.
+static int find_unlike(const struct routing *routing, const struct route_pair *pairs,
+                       const struct option *first, const char **difference) {
+  const struct scenario *scenario = routing->scenario;
+  for (size_t o = 0; o < scenario->option_count && !scenario->may_mix; o++) {
+    const struct option *option = pairs[o].option;
+    *difference =
+        option ? workload_difference(&first->workload, &option->workload, routing->arena) : NULL;
+    if (*difference)
+      return (int)o;
   }
-  findings = (struct diagnostics){.arena = routing->arena};
-  reading = reread(routing, demand, loose, skipped, &findings);
-  if (!reading && !loose)
-    forward(routing, &routing->portfolio->demands[demand], &findings);
-  return reading;
+  return -1;
+}
+
+static int refuse_unlike(const struct routing *routing, const struct route_pair *pairs) {
+  const struct option *first = first_there(routing->scenario, pairs);
+  const char *difference;
+  const int unlike = find_unlike(routing, pairs, first, &difference);
+  if (unlike >= 0)
+    option_refuse_unlike(first, pairs[unlike].option, difference, routing->diagnostics);
+  return unlike < 0 ? 0 : -1;
 }
 
 // ---- what an option costs and serves
 
-struct line {
+struct cost_line {
   double fixed, slope;
 };
 
-static struct line line_through(const struct evaluation *evaluation, int item) {
+static struct cost_line line_through(const struct evaluation *evaluation, int item) {
   const double *values = evaluation_at(evaluation, item, 0);
   const double slope = (values[1] - values[0]) / (MANY_NODES - FEW_NODES);
   const double fixed = values[0] - slope * FEW_NODES;
   // What is left of the subtraction of large numbers is nothing.
-  return (struct line){fabs(fixed) < 1e-9 * fabs(values[0]) ? 0 : fixed, slope};
+  return (struct cost_line){fabs(fixed) < 1e-9 * fabs(values[0]) ? 0 : fixed, slope};
 }
 
 // An option evaluated at so many nodes, two columns side by side.
-static struct evaluation *evaluate_nodes(const struct scenario *reading,
+static struct evaluation *evaluate_nodes(const struct scenario *scenario,
                                          const struct option *option, const double nodes[2],
                                          struct arena *arena) {
-  const struct model *model = reading->model;
+  const struct model *model = scenario->model;
   const int accelerators = model_find(model, "accelerators");
   const double per_node =
-      option_value(reading, option, model_find(model, "accelerators_per_node"), 0);
+      option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
   struct evaluation *evaluation = evaluation_like(option->evaluation, 2, arena);
   for (int d = 0; d < model->count; d++)
     for (size_t i = 0; i < 2 && option->graph->state[d] == GRAPH_INPUT; i++)
       evaluation_at(evaluation, d, 0)[i] =
-          d == accelerators ? nodes[i] * per_node : option_value(reading, option, d, 0);
+          d == accelerators ? nodes[i] * per_node : option_value(scenario, option, d, 0);
   evaluate(evaluation);
   return evaluation;
 }
 
-static void price_pair(const struct scenario *reading, size_t o, struct route_pair *pair) {
+static void price_pair(const struct scenario *scenario, struct route_pair *pair) {
   static const double nodes[] = {FEW_NODES, MANY_NODES};
-  const struct model *model = reading->model;
-  const struct option *option = &reading->options[o];
+  const struct model *model = scenario->model;
+  const struct option *option = pair->option;
   struct arena scratch = {NULL};
-  const struct evaluation *evaluation = evaluate_nodes(reading, option, nodes, &scratch);
-  const struct line tco = line_through(evaluation, model_find(model, "tco"));
-  const struct line capex = line_through(evaluation, model_find(model, "capex"));
-  pair->option = option;
-  pair->throughput = option_value(reading, option, model_find(model, "throughput"), 0);
-  pair->capacity = option_value(reading, option, model_find(model, "tokens_per_gpu"), 0) *
-                   option_value(reading, option, model_find(model, "accelerators_per_node"), 0);
+  const struct evaluation *evaluation = evaluate_nodes(scenario, option, nodes, &scratch);
+  const struct cost_line tco = line_through(evaluation, model_find(model, "tco"));
+  const struct cost_line capex = line_through(evaluation, model_find(model, "capex"));
+  pair->throughput = option_value(scenario, option, model_find(model, "throughput"), 0);
+  pair->capacity = option_value(scenario, option, model_find(model, "tokens_per_gpu"), 0) *
+                   option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
   pair->node_cost = tco.slope;
   pair->fixed_cost = tco.fixed;
   pair->node_capex = capex.slope;
@@ -274,18 +220,18 @@ static bool is_of_other_workload(const struct routing *routing, const struct dem
   return false;
 }
 
-static void add_pair(const struct routing *routing, size_t w, size_t o,
-                     const struct scenario *reading, struct route_pair *pair) {
+static void add_pair(const struct routing *routing, size_t w, size_t o, struct route_pair *pair) {
   const struct demand *demand = &routing->portfolio->demands[w];
   if (!pair->barriers && is_of_other_workload(routing, demand, o)) {
     pair->barriers |= ROUTE_NO_THROUGHPUT;
+    pair->option = NULL;
     pair->why =
         arena_printf(routing->arena,
                      "its throughput is typed for the scenario's own workload: give throughput.%s",
                      routing->scenario->options[o].id);
   }
   if (!(pair->barriers & (ROUTE_NO_THROUGHPUT | ROUTE_TOO_SLOW))) {
-    price_pair(reading, o, pair);
+    price_pair(routing->scenario, pair);
     check_memory(routing, demand, pair);
   }
   if (demand->ready[o] > 0)
@@ -294,25 +240,43 @@ static void add_pair(const struct routing *routing, size_t w, size_t o,
   pair->why = "the software is not ready";
 }
 
-static int read_pairs(struct routing *routing) {
+// Of a demand with an interactivity a second time without it. Where even that leaves the throughput
+// open (which batch?), it stays what it is with it.
+static int find_loose_pairs(const struct routing *routing, size_t w) {
+  const size_t options = routing->scenario->option_count;
+  struct route_pair *pairs = &routing->pairs[w * options], *loose = &routing->loose[w * options];
+  const bool limited = routing->portfolio->demands[w].keys[DEMAND_INTERACTIVITY] != NULL;
+  const char *difference;
+  if (limited && resolve_pairs(routing, w, true, loose))
+    return -1;
+  const bool unlike =
+      find_unlike(routing, loose, first_there(routing->scenario, loose), &difference) >= 0;
+  for (size_t o = 0; o < options; o++) {
+    if (loose[o].option)
+      add_pair(routing, w, o, &loose[o]);
+    if (!loose[o].option || unlike)
+      loose[o] = pairs[o];
+  }
+  return 0;
+}
+
+static int find_pairs(const struct routing *routing) {
   const size_t options = routing->scenario->option_count;
   int result = 0;
   for (size_t w = 0; w < routing->portfolio->demand_count; w++) {
-    const bool limited = routing->portfolio->demands[w].keys[DEMAND_INTERACTIVITY] != NULL;
-    const int readings = limited ? 2 : 1; // the second without it
-    for (int loose = 0; loose < readings; loose++) {
-      struct route_pair *pairs = (loose ? routing->loose : routing->pairs) + w * options;
-      const struct scenario *reading = read_workload(routing, w, loose, pairs);
-      if (!reading && !loose)
-        result = -1;
-      for (size_t o = 0; o < options && reading; o++)
-        add_pair(routing, w, o, reading, &pairs[o]);
+    struct route_pair *pairs = &routing->pairs[w * options];
+    routing->diagnostics->about =
+        arena_printf(routing->arena, "demand '%s'", routing->portfolio->demands[w].name);
+    if (resolve_pairs(routing, w, false, pairs) || refuse_unlike(routing, pairs)) {
+      result = -1;
+      continue;
     }
-    // Without a target the throughput may be open (which batch?): then it stays what it is with it.
     for (size_t o = 0; o < options; o++)
-      if (!routing->loose[w * options + o].option)
-        routing->loose[w * options + o] = routing->pairs[w * options + o];
+      add_pair(routing, w, o, &pairs[o]);
+    if (find_loose_pairs(routing, w))
+      result = -1;
   }
+  routing->diagnostics->about = NULL;
   return result;
 }
 
@@ -624,7 +588,7 @@ const struct route_answer *route_ask(const struct scenario *scenario, struct are
   routing.loose = arena_array(arena, pairs, sizeof *routing.loose);
   *routing.answer = (struct route_answer){
       .portfolio = routing.portfolio, .pairs = routing.pairs, .horizon = horizon};
-  if (read_pairs(&routing))
+  if (find_pairs(&routing))
     return NULL;
   routing.answer->problem = problem_of(&routing, &leave_nothing);
   routing.answer->split = allocation_solve(&routing.answer->problem, LIMIT_S, arena);

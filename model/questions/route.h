@@ -1,7 +1,7 @@
 // route: which workload goes to which option, at the least total cost of a portfolio.
 //
 // The programme that is solved stands in model/optimise/allocation.h. Its numbers come from the
-// cost model: the scenario is read again for every workload with that workload's keys in place of
+// cost model: every option is resolved for every workload with that workload's keys in place of
 // [workload]'s, so that evidence, grades and guards apply to it, and then of every option
 //   capacity   tokens_per_gpu * accelerators_per_node * readiness
 //   node       the slope of tco over nodes, the least of all workloads; extra: what a workload's
@@ -15,7 +15,13 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_ROUTE_H
 #define PERTOKEN_MODEL_QUESTIONS_ROUTE_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/optimise/allocation.h"
 #include "model/questions/portfolio.h"
+#include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 // Why an option cannot serve a workload, as bits. The second and third are properties of evidence:
 // their `why` says what is missing.
@@ -29,7 +35,7 @@ enum route_barrier {
 struct route_pair {
   unsigned barriers;
   const char *why;             // the first barrier in words, or NULL
-  const struct option *option; // as read for the workload; NULL without a throughput
+  const struct option *option; // as resolved for the workload; NULL without a throughput
   double throughput;           // token/h per accelerator, before readiness
   double capacity;             // token/h of a node, readiness left out; 0 without a throughput
   double node_cost, node_capex, fixed_cost, fixed_capex; // USD, of this workload alone

@@ -1,6 +1,14 @@
 #include "model/questions/sensitivity.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
 #include "base/vector.h"
+#include "model/chance/distribution.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/range.h"
+#include "model/scenario/scenario.h"
 
 #include <assert.h>
 #include <math.h>

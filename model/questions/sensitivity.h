@@ -3,7 +3,12 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_SENSITIVITY_H
 #define PERTOKEN_MODEL_QUESTIONS_SENSITIVITY_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
+
+#include <stddef.h>
 
 // One end of a swing: the input's value, and the result of every option there, in base units.
 struct swing_end {

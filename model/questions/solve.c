@@ -1,6 +1,14 @@
 #include "model/questions/solve.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_math.h>
 #include <gsl/gsl_roots.h>
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,12 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_SOLVE_H
 #define PERTOKEN_MODEL_QUESTIONS_SOLVE_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"
+
+#include <stddef.h>
 
 enum { MAX_SOLVE_ROOTS = 8 };
 

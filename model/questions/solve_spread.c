@@ -1,10 +1,20 @@
 #include "model/questions/solve_spread.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/vector.h"
+#include "model/simulate/sampler.h"
+#include "model/simulate/simulation.h"
+#include "model/whatif/response.h"
+
 #include <gsl/gsl_statistics_double.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_BISECTIONS = 64, ROUND_BLOCKS = 256 };
 

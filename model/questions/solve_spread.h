@@ -8,8 +8,15 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_SOLVE_SPREAD_H
 #define PERTOKEN_MODEL_QUESTIONS_SOLVE_SPREAD_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/chance/draw.h"
 #include "model/questions/solve.h"
 #include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 #define MAX_SOLVE_DRAWS UINT64_C(10000000) // all of them are kept
 

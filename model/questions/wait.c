@@ -1,12 +1,24 @@
 #include "model/questions/wait.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "base/vector.h"
+#include "model/chance/distribution.h"
+#include "model/chance/draw.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/questions/delivery_slip.h"
 #include "model/questions/question.h"
+#include "model/scenario/distribution_text.h"
+#include "model/scenario/range.h"
 #include "model/simulate/sampler.h"
-#include "model/whatif/variation.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

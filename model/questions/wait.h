@@ -26,7 +26,13 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_WAIT_H
 #define PERTOKEN_MODEL_QUESTIONS_WAIT_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
 #include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 struct wait_choice {
   double mean, low, high; // USD: expected, and the 5th and 95th percentile

@@ -1,4 +1,5 @@
 #include "model/scenario/assignment.h"
+
 #include "model/scenario/currency.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
@@ -67,6 +68,13 @@ static void unknown_head_key(struct reading *reading, const struct ini_key *key)
                     did_you_mean(nearest, reading->arena));
 }
 
+// As a selection of an option, or (-1) the workload. False when `name` is none.
+static bool select_key(struct reading *reading, int option, const char *name,
+                       const struct ini_key *key) {
+  return selection_take(&reading->selections[option + 1], option >= 0, name, key,
+                        reading->scenario->catalog, reading->arena, reading->diagnostics);
+}
+
 static void assign_common(struct reading *reading, const struct ini_section *section,
                           const struct ini_key *key) {
   static const struct layer layer = {ORIGIN_COMMON, -1, 0};
@@ -79,10 +87,10 @@ static void assign_common(struct reading *reading, const struct ini_section *sec
   if (section_is_repeated(reading, section->kind, key->name))
     diagnostics_error(reading->diagnostics, key->place,
                       "'%s' is given twice: it stands in another common section", key->name);
-  if (workload && selection_assign(reading, -1, key->name, key))
+  if (workload && select_key(reading, -1, key->name, key))
     return;
-  else if ((workload && !may_stand_in_workload(reading, key->name)) ||
-           !inputs_assign(reading->inputs, layer, key->name, key, reading->diagnostics))
+  if ((workload && !may_stand_in_workload(reading, key->name)) ||
+      !inputs_assign(reading->inputs, layer, key->name, key, reading->diagnostics))
     reading_unknown_key(reading, key->name, key,
                         arena_printf(reading->arena, "[%s]", section->kind), workload);
 }
@@ -93,8 +101,8 @@ static void refuse_selection(struct reading *reading, const char *name, const st
                              ? ""
                              : arena_printf(reading->arena, " or workload.%s", name);
   if (is_set)
-    diagnostics_error(reading->diagnostics, key->place, "'%s' is no input: set OPTION.%s%s", name,
-                      name, workload);
+    diagnostics_error(reading->diagnostics, key->place, "'%s' is not an input: set OPTION.%s%s",
+                      name, name, workload);
   else
     diagnostics_error(reading->diagnostics, key->place,
                       "a case changes inputs: '%s' belongs in the option or [workload]", name);
@@ -140,7 +148,7 @@ static void assign_section(struct reading *reading, const struct ini_section *se
     else if (which >= 0)
       assign_prefixed(reading, (struct layer){ORIGIN_CASE, -1, (size_t)which}, ORIGIN_CASE_OPTION,
                       key, where);
-    else if (option >= 0 && !selection_assign(reading, option, key->name, key) &&
+    else if (option >= 0 && !select_key(reading, option, key->name, key) &&
              !inputs_assign(reading->inputs, (struct layer){ORIGIN_OPTION, option, 0}, key->name,
                             key, reading->diagnostics))
       reading_unknown_key(reading, key->name, key, where, true);
@@ -167,9 +175,9 @@ static void assign_setting(struct reading *reading, const char *setting) {
   if (point) {
     const char *prefix = arena_copy_n(arena, key.name, (size_t)(point - key.name));
     int option = scenario_option(reading->scenario, prefix);
-    if (option >= 0 && selection_assign(reading, option, point + 1, &key))
+    if (option >= 0 && select_key(reading, option, point + 1, &key))
       return;
-    if (!strcmp(prefix, "workload") && selection_assign(reading, -1, point + 1, &key))
+    if (!strcmp(prefix, "workload") && select_key(reading, -1, point + 1, &key))
       return;
     if (section_is_common(prefix))
       key.name = point + 1;

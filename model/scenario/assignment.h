@@ -11,8 +11,8 @@
 // sections, a selection in a case, and what the values' readers report.
 void assign_all(struct reading *reading);
 
-// An error for a name that is no input: what it is instead, or the nearest that is; `where` it
-// stands; `selections`: could it have been one?
+// The error of a name that is not an input: what it is instead, or the nearest input. `where` it
+// stands, in words; `selections`: could it have been one?
 void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
                          const char *where, bool selections);
 

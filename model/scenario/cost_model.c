@@ -1,5 +1,9 @@
 #include "model/scenario/cost_model.h"
+
 #include "base/source_file.h"
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
+#include "model/cost/units.h"
 #include "model/scenario/currency.h"
 #include "model/scenario/sections.h"
 
@@ -8,7 +12,7 @@
 
 enum { MAX_PERIODS_PER_YEAR = 12 };
 
-// [scenario] period replaces what the model says of a period's length. It is no input: the columns
+// [scenario] period replaces what the model says of a period's length. It is not an input: the columns
 // of every sheet depend on it, in all cases alike.
 static void read_period(struct reading *reading, struct model *model) {
   const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;

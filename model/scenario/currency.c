@@ -10,6 +10,7 @@ const char *currency_read(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "currency");
   if (!key)
     return "USD";
+  reading->scenario->currency_place = key->place;
   const int found = currency_find(key->value);
   if (found >= 0)
     return currency_codes[found];
@@ -27,115 +28,108 @@ bool currency_is_rate(const char *key) {
 }
 
 // What-ifs may change a rate without a source of their own; the scenario's own rate has one.
-static void check_source(struct reading *reading, const struct figure *rate) {
+static void check_source(const struct figure *rate, struct diagnostics *diagnostics) {
   const bool what_if = rate->origin == ORIGIN_SET || rate->origin == ORIGIN_SET_OPTION;
   if (!what_if && (!*rate->source || !*rate->date))
-    diagnostics_error(reading->diagnostics, rate->place,
+    diagnostics_error(diagnostics, rate->place,
                       "an exchange rate needs its source and date: give exchange_rate.source and "
                       "exchange_rate.date");
 }
 
-static const struct figure *rate_of(const struct reading *reading, size_t option) {
-  const int rate = model_find(reading->scenario->model, "exchange_rate");
-  return &reading->scenario->options[option].figures[rate];
+static const struct figure *rate_of(const struct scenario *scenario, size_t option) {
+  return scenario->options[option].figures[model_find(scenario->model, "exchange_rate")];
 }
 
-static bool is_first_there(const struct reading *reading, size_t option) {
-  const struct place place = rate_of(reading, option)->place;
+static bool is_first_there(const struct scenario *scenario, size_t option) {
+  const struct place place = rate_of(scenario, option)->place;
   for (size_t o = 0; o < option; o++)
-    if (rate_of(reading, o)->place.source == place.source &&
-        rate_of(reading, o)->place.line == place.line)
+    if (rate_of(scenario, o)->place.source == place.source &&
+        rate_of(scenario, o)->place.line == place.line)
       return false;
   return true;
 }
 
-void currency_check(struct reading *reading) {
-  const struct ini_key *key = reading_head_key(reading, "currency");
-  const struct model *model = reading->scenario->model;
+void currency_check(const struct scenario *scenario, struct diagnostics *diagnostics) {
+  const struct model *model = scenario->model;
   bool missing = false;
-  if (!key || model_find(model, "exchange_rate") < 0)
+  if (!scenario->currency_place.source || model_find(model, "exchange_rate") < 0)
     return;
-  for (size_t o = 0; o < reading->scenario->option_count; o++) {
-    const bool none = rate_of(reading, o)->origin == PRETENDED;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const bool none = rate_of(scenario, o)->origin == PRETENDED;
     missing |= none;
-    if (!none && is_first_there(reading, o))
-      check_source(reading, rate_of(reading, o));
+    if (!none && is_first_there(scenario, o))
+      check_source(rate_of(scenario, o), diagnostics);
   }
   if (missing)
-    diagnostics_error(reading->diagnostics, key->place,
+    diagnostics_error(diagnostics, scenario->currency_place,
                       "a report in %s needs an exchange rate: give 'exchange_rate = ... USD/%s', "
                       "exchange_rate.source and exchange_rate.date",
                       model->currency, model->currency);
 }
 
-static struct figure *figure_at(const struct reading *reading, size_t option, size_t which,
-                                int declaration) {
-  const struct scenario *scenario = reading->scenario;
-  return &scenario->options[option]
-              .figures[which * (size_t)scenario->model->count + (size_t)declaration];
-}
-
 // The first case that states the amount in USD, or -1.
-static long case_in_usd(const struct reading *reading, size_t option, int declaration) {
-  for (size_t c = 0; c < reading->scenario->case_count; c++)
-    if (figure_at(reading, option, c, declaration)->in_usd)
+static long case_in_usd(const struct resolving *resolving, int declaration) {
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    if (resolving_figures(resolving, c)[declaration]->in_usd)
       return (long)c;
   return -1;
 }
 
 // One formula serves all cases: a zero is a zero in any currency, other amounts are in one.
-static bool is_in_one_currency(struct reading *reading, size_t option, int declaration, long usd) {
-  const struct scenario *scenario = reading->scenario;
+static bool is_in_one_currency(const struct resolving *resolving, int declaration, long usd) {
+  const struct scenario *scenario = resolving->scenario;
   for (size_t c = 0; c < scenario->case_count; c++) {
-    const struct figure *figure = figure_at(reading, option, c, declaration);
+    const struct figure *figure = resolving_figures(resolving, c)[declaration];
     if (figure->in_usd || figure->value == 0)
       continue;
     const size_t which = c ? c : (size_t)usd;
-    diagnostics_error(reading->diagnostics, figure_at(reading, option, which, declaration)->place,
-                      "case '%s' has '%s' of option '%s' in another currency than case '%s': give "
-                      "it in one of USD and %s in both",
-                      scenario->cases[which], scenario->model->declarations[declaration].name,
-                      scenario->options[option].id, scenario->cases[c ? (size_t)usd : 0],
-                      scenario->model->currency);
+    diagnostics_error(
+        resolving->diagnostics, resolving_figures(resolving, which)[declaration]->place,
+        "case '%s' has '%s' of option '%s' in another currency than case '%s': give "
+        "it in one of USD and %s in both",
+        scenario->cases[which], scenario->model->declarations[declaration].name,
+        resolving->option->id, scenario->cases[c ? (size_t)usd : 0], scenario->model->currency);
     return false;
   }
   return true;
 }
 
-// currency_check says that it is missing: nothing else is to say so too.
-static void pretend_rate(struct reading *reading, size_t option) {
-  const int rate = model_find(reading->scenario->model, "exchange_rate");
-  for (size_t c = 0; c < reading->scenario->case_count && rate >= 0; c++)
-    if (figure_at(reading, option, c, rate)->origin == ORIGIN_NONE)
-      *figure_at(reading, option, c, rate) =
-          (struct figure){.origin = PRETENDED, .value = 1, .source = "", .date = ""};
-}
-
-// Every rate has a source: it makes no claim of an assumption.
-static void grade_rate(struct reading *reading, size_t option) {
-  const int rate = model_find(reading->scenario->model, "exchange_rate");
-  for (size_t c = 0; c < reading->scenario->case_count && rate >= 0; c++) {
-    struct figure *figure = figure_at(reading, option, c, rate);
-    if (figure->grade == GRADE_CLAIM)
-      figure->grade = GRADE_ASSUMED;
+// Every rate has a source: it makes no claim of an assumption. Of one that is missing currency_check
+// speaks, and nothing else is to say so too.
+static void settle_rate(const struct resolving *resolving) {
+  const int rate = model_find(resolving->scenario->model, "exchange_rate");
+  for (size_t c = 0; c < resolving->scenario->case_count && rate >= 0; c++) {
+    const struct figure **figure = &resolving_figures(resolving, c)[rate];
+    struct figure settled = **figure;
+    if (settled.origin == ORIGIN_NONE)
+      settled = (struct figure){.origin = PRETENDED, .value = 1, .source = "", .date = ""};
+    else if (settled.grade == GRADE_CLAIM)
+      settled.grade = GRADE_ASSUMED;
+    else
+      continue;
+    *figure = resolving_keep(resolving, settled);
   }
 }
 
-void currency_settle(struct reading *reading, size_t option) {
-  const struct model *model = reading->scenario->model;
-  pretend_rate(reading, option);
-  grade_rate(reading, option);
+static void move_to_usd(const struct resolving *resolving, int declaration, int in_usd) {
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure **figures = resolving_figures(resolving, c);
+    struct figure moved = *figures[declaration];
+    moved.in_usd = true;
+    figures[in_usd] =
+        figures[declaration]->in_usd ? figures[declaration] : resolving_keep(resolving, moved);
+    figures[declaration] = &figure_none;
+  }
+}
+
+void currency_settle(const struct resolving *resolving) {
+  const struct model *model = resolving->scenario->model;
+  settle_rate(resolving);
   for (int d = 0; d < model->count; d++) {
     const int in_usd = model->declarations[d].in_usd;
-    const long usd = in_usd < 0 ? -1 : case_in_usd(reading, option, d);
-    if (usd < 0 || !is_in_one_currency(reading, option, d, usd))
-      continue;
-    for (size_t c = 0; c < reading->scenario->case_count; c++) {
-      struct figure *figure = figure_at(reading, option, c, d);
-      *figure_at(reading, option, c, in_usd) = *figure;
-      figure_at(reading, option, c, in_usd)->in_usd = true;
-      *figure = (struct figure){.origin = ORIGIN_NONE, .source = "", .date = ""};
-    }
+    const long usd = in_usd < 0 ? -1 : case_in_usd(resolving, d);
+    if (usd >= 0 && is_in_one_currency(resolving, d, usd))
+      move_to_usd(resolving, d, in_usd);
   }
 }
 

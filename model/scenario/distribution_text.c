@@ -1,4 +1,6 @@
-#include "model/scenario/scenario.h"
+#include "model/scenario/distribution_text.h"
+
+#include "model/cost/units.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,15 +1,25 @@
 #include "model/scenario/grading.h"
+
+#include "model/cost/units.h"
+#include "model/evidence/measurement.h"
+#include "model/scenario/currency.h"
 #include "model/scenario/plausibility.h"
-#include "model/scenario/reading.h"
 
 #include <math.h>
 #include <string.h>
 
-static const struct figure *figure_of(const struct reading *reading, const struct option *option,
+// What a step grades or warns of.
+struct subject {
+  struct scenario *scenario;
+  struct option *option;
+  struct arena *arena;
+};
+
+static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
                                       const char *name) {
   static const struct figure none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
-  int d = option_stated(option, model_find(reading->scenario->model, name));
-  return d < 0 ? &none : option_figure(reading->scenario, option, reading->scenario->selected, d);
+  int d = option_stated(option, model_find(scenario->model, name));
+  return d < 0 ? &none : option_figure(scenario, option, scenario->selected, d);
 }
 
 static bool is_there(const struct figure *figure) {
@@ -55,14 +65,16 @@ static void find_influences(const struct scenario *scenario, const struct option
   arena_free(&scratch);
 }
 
-static void grade_option(struct reading *reading, struct option *option) {
+static void grade_option(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
   enum grade shown[SHOWN_GRADES];
   bool seen[SHOWN_GRADES] = {false};
   double influences[GRADED_INPUTS];
-  find_influences(reading->scenario, option, influences);
+  find_influences(scenario, option, influences);
   option->headline_grade = GRADE_MEASURED;
   for (size_t g = 0; g < GRADED_INPUTS; g++) {
-    const struct figure *figure = figure_of(reading, option, graded_inputs[g].input);
+    const struct figure *figure = figure_of(scenario, option, graded_inputs[g].input);
     if (figure->origin <= ORIGIN_RENT)
       continue;
     enum shown_grade which = graded_inputs[g].shown;
@@ -79,183 +91,199 @@ static void grade_option(struct reading *reading, struct option *option) {
   option->price_grade = shown[SHOWN_PRICE];
 }
 
-static double amount(const struct reading *reading, const struct option *option, const char *name) {
-  int d = model_find(reading->scenario->model, name);
+static double amount(const struct scenario *scenario, const struct option *option,
+                     const char *name) {
+  int d = model_find(scenario->model, name);
   bool there = d >= 0 && option_has(option, d);
-  return there ? option_value(reading->scenario, option, d, 0) : 0;
+  return there ? option_value(scenario, option, d, 0) : 0;
 }
 
-static void list_not_included(struct reading *reading, struct option *option) {
-  const struct model *model = reading->scenario->model;
+static void list_not_included(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct model *model = scenario->model;
   option->not_included = "";
   for (int d = 0; d < model->count && !option->rented; d++) {
     const struct declaration *input = &model->declarations[d];
-    const struct figure *figure =
-        option_figure(reading->scenario, option, reading->scenario->selected, d);
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
     bool zero = option->graph->state[d] == GRAPH_INPUT && figure->origin != ORIGIN_CATALOGUE &&
-                option_value(reading->scenario, option, d, 0) == 0;
+                option_value(scenario, option, d, 0) == 0;
     if (input->notice && zero)
-      option->not_included = arena_printf(reading->arena, "%s%s%s", option->not_included,
+      option->not_included = arena_printf(subject->arena, "%s%s%s", option->not_included,
                                           *option->not_included ? ", " : "", input->notice);
   }
   if (*option->not_included)
-    texts_add(&option->warnings, reading->arena, "not included, because at zero: %s",
+    texts_add(&option->warnings, subject->arena, "not included, because at zero: %s",
               option->not_included);
 }
 
-static void warn_of_power(struct reading *reading, struct option *option) {
-  const struct figure *load = figure_of(reading, option, "load_power");
+static void warn_of_power(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct figure *load = figure_of(scenario, option, "load_power");
   const bool measured = option->record && load->place.source == option->record->place.source;
   if (load->origin == ORIGIN_CATALOGUE && !measured && !option->rented)
-    texts_add(&option->warnings, reading->arena,
-              "power under load is the TDP, %s, for want of a measurement; decoding draws less",
-              quantity_text(load->value,
-                            &reading->scenario->model
-                                 ->declarations[model_find(reading->scenario->model, "load_power")]
-                                 .unit,
-                            reading->arena));
+    texts_add(&option->warnings, subject->arena,
+              "power under load is the TDP, %s, as none was measured; decoding draws less",
+              quantity_text(
+                  load->value,
+                  &scenario->model->declarations[model_find(scenario->model, "load_power")].unit,
+                  subject->arena));
   if (load->origin == ORIGIN_RENT)
-    texts_add(&option->warnings, reading->arena,
-              "watts are not known, and so neither is the energy per token");
-  if (amount(reading, option, "idle_power") > amount(reading, option, "load_power"))
-    texts_add(&option->warnings, reading->arena, "idle power is above the power under load");
+    texts_add(&option->warnings, subject->arena,
+              "its power is unknown, and so is its energy per token");
+  if (amount(scenario, option, "idle_power") > amount(scenario, option, "load_power"))
+    texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
 }
 
-static void warn_of_overlaps(struct reading *reading, struct option *option) {
-  int covers = (amount(reading, option, "spares") > 0) + (amount(reading, option, "support") > 0) +
-               (amount(reading, option, "repair_cost") > 0);
-  if (amount(reading, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
-    texts_add(&option->warnings, reading->arena,
-              "failures may be paid twice: at most one of spares, support and repair_cost should "
-              "cover them");
-  if (amount(reading, option, "demand_charge") > 0)
-    texts_add(&option->warnings, reading->arena,
-              "average electricity prices often contain the demand charge: make sure that this one "
-              "does not");
-  if (amount(reading, option, "build_price") > 0)
-    texts_add(&option->warnings, reading->arena,
-              "an own facility outlives the horizon: facility_residual credits %.0f %% of it",
-              100 * amount(reading, option, "facility_residual"));
+static void warn_of_overlaps(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  int covers = (amount(scenario, option, "spares") > 0) +
+               (amount(scenario, option, "support") > 0) +
+               (amount(scenario, option, "repair_cost") > 0);
+  if (amount(scenario, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
+    texts_add(
+        &option->warnings, subject->arena,
+        "failures may be paid for twice: at most one of spares, support and repair_cost should "
+        "cover them");
+  if (amount(scenario, option, "demand_charge") > 0)
+    texts_add(
+        &option->warnings, subject->arena,
+        "average electricity prices often include the demand charge: make sure this one does not");
+  if (amount(scenario, option, "build_price") > 0)
+    texts_add(
+        &option->warnings, subject->arena,
+        "a facility of your own outlives the horizon: facility_residual credits %.0f %% of it",
+        100 * amount(scenario, option, "facility_residual"));
 }
 
-static void warn_of_age(struct reading *reading, struct option *option) {
+static void warn_of_age(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
   struct date today, of;
-  if (!date_parse(reading->scenario->date, &today))
+  if (!date_parse(scenario->date, &today))
     return;
   for (size_t g = 0; g < GRADED_INPUTS; g++) {
-    const struct figure *figure = figure_of(reading, option, graded_inputs[g].input);
+    const struct figure *figure = figure_of(scenario, option, graded_inputs[g].input);
     if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure) &&
         date_parse(figure->date, &of) && date_is_stale(of, today))
-      texts_add(&option->warnings, reading->arena,
-                "the price is stale: %s is of %s, over 12 months before %s", graded_inputs[g].input,
-                figure->date, reading->scenario->date);
+      texts_add(&option->warnings, subject->arena,
+                "the price is stale: %s dates from %s, over 12 months before %s",
+                graded_inputs[g].input, figure->date, scenario->date);
   }
-  const struct figure *rate = figure_of(reading, option, "exchange_rate");
+  const struct figure *rate = figure_of(scenario, option, "exchange_rate");
   if (is_there(rate) && date_parse(rate->date, &of) && date_is_stale(of, today))
-    texts_add(&option->warnings, reading->arena,
-              "the exchange rate is stale: it is of %s, over 12 months before %s", rate->date,
-              reading->scenario->date);
+    texts_add(&option->warnings, subject->arena,
+              "the exchange rate is stale: it dates from %s, over 12 months before %s", rate->date,
+              scenario->date);
 }
 
-// What the prober saw amiss goes with the figure.
-static void warn_of_record(struct reading *reading, struct option *option) {
+// What went wrong while measuring goes with the figure.
+static void warn_of_record(const struct subject *subject) {
+  struct option *option = subject->option;
   if (!option->record)
     return;
-  const char *list = measurement_flags_text(&option->record->flags, reading->arena);
+  const char *list = measurement_flags_text(&option->record->flags, subject->arena);
   if (*list)
-    texts_add(&option->warnings, reading->arena, "the measurement was not steady: %s", list);
+    texts_add(&option->warnings, subject->arena, "the measurement was not steady: %s", list);
   const struct measurement_step_form *form = &option->record->step_form;
   if (*form->fallback)
-    texts_add(&option->warnings, reading->arena,
-              "the measurement took longer than need be: %s, as %s", form->form, form->fallback);
+    texts_add(&option->warnings, subject->arena,
+              "the measurement took longer than necessary: %s, because %s", form->form,
+              form->fallback);
 }
 
-static void warn_of_throughput(struct reading *reading, struct option *option) {
+static void warn_of_throughput(const struct subject *subject) {
+  struct option *option = subject->option;
   if (option->throughput_doubt && *option->throughput_doubt)
-    texts_add(&option->warnings, reading->arena, "the published throughput is doubtful: %s",
+    texts_add(&option->warnings, subject->arena, "the published throughput is doubtful: %s",
               option->throughput_doubt);
   if (option->decode_only)
-    texts_add(
-        &option->warnings, reading->arena,
-        "upper bound, decode only: prefill is not in the throughput, so that serving costs more");
+    texts_add(&option->warnings, subject->arena,
+              "upper bound, decode only: the throughput leaves out prefill, so serving costs more");
   if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
     texts_add(
-        &option->warnings, reading->arena,
+        &option->warnings, subject->arena,
         "the throughput counts input and output tokens together, and so does the cost per token");
 }
 
 // Idle power measured in one option and taken as the load power in another tilts a comparison.
-static void warn_of_idle_power(struct reading *reading) {
-  struct scenario *scenario = reading->scenario;
+static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
   bool given = false, missing = false;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    bool has = is_there(figure_of(reading, &scenario->options[o], "idle_power"));
+    bool has = is_there(figure_of(scenario, &scenario->options[o], "idle_power"));
     given |= has;
     missing |= !has;
   }
   if (given && missing)
-    texts_add(&reading->scenario->warnings, reading->arena,
-              "idle power is given for some options only; the others idle at their "
+    texts_add(&scenario->warnings, arena,
+              "idle power is given for only some options; the others idle at their "
               "power under load");
 }
 
-static void warn_of_no_records(struct reading *reading) {
-  const char *directory = reading->request->measurements_directory;
-  if (directory && !reading->records->count)
-    texts_add(&reading->scenario->warnings, reading->arena, "there is no record in '%s'",
-              directory);
+static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
+  const char *directory = scenario->measurements_directory;
+  if (directory && !scenario->records->count)
+    texts_add(&scenario->warnings, arena, "there are no records in '%s'", directory);
 }
 
-static void warn_of_horizons(struct reading *reading) {
-  const struct scenario *scenario = reading->scenario;
+static void warn_of_horizons(struct scenario *scenario, struct arena *arena) {
   for (size_t o = 1; o < scenario->option_count; o++)
-    if (amount(reading, &scenario->options[o], "horizon") !=
-        amount(reading, &scenario->options[0], "horizon")) {
-      texts_add(&reading->scenario->warnings, reading->arena,
-                "the options have different horizons");
+    if (amount(scenario, &scenario->options[o], "horizon") !=
+        amount(scenario, &scenario->options[0], "horizon")) {
+      texts_add(&scenario->warnings, arena, "the options have different horizons");
       return;
     }
 }
 
-static void refuse_unlike(struct reading *reading) {
-  struct scenario *scenario = reading->scenario;
+static void refuse_unlike(struct scenario *scenario, struct arena *arena,
+                          struct diagnostics *diagnostics) {
   const struct option *baseline = &scenario->options[scenario->baseline];
+  scenario->mixed = false;
+  scenario->mixed_reason = "";
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
-    const char *difference =
-        workload_difference(&baseline->workload, &option->workload, reading->arena);
+    const char *difference = workload_difference(&baseline->workload, &option->workload, arena);
     if (!difference)
       continue;
-    if (reading->request->mixed) {
+    if (scenario->may_mix) {
       scenario->mixed = true;
       scenario->mixed_reason =
-          arena_printf(reading->arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
+          arena_printf(arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
                        *scenario->mixed_reason ? "; " : "", baseline->id, option->id, difference);
       continue;
     }
-    diagnostics_error(reading->diagnostics, option->place,
-                      "the throughputs of '%s' and '%s' are not comparable, %s (--mixed compares "
-                      "them all the same, stamped as mixed)",
-                      baseline->id, option->id, difference);
+    option_refuse_unlike(baseline, option, difference, diagnostics);
   }
 }
 
-void assess(struct reading *reading) {
-  struct scenario *scenario = reading->scenario;
-  scenario->mixed_reason = "";
-  refuse_unlike(reading);
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    struct option *option = &scenario->options[o];
-    grade_option(reading, option);
-    list_not_included(reading, option);
-    warn_of_power(reading, option);
-    warn_of_overlaps(reading, option);
-    warn_of_age(reading, option);
-    warn_of_throughput(reading, option);
-    warn_of_record(reading, option);
-    plausibility_warn(scenario, o, reading->arena);
-  }
-  warn_of_idle_power(reading);
-  warn_of_horizons(reading);
-  warn_of_no_records(reading);
+void option_refuse_unlike(const struct option *baseline, const struct option *option,
+                          const char *difference, struct diagnostics *diagnostics) {
+  diagnostics_error(diagnostics, option->place,
+                    "the throughputs of '%s' and '%s' are not comparable, %s (--mixed compares "
+                    "them anyway, stamped as mixed)",
+                    baseline->id, option->id, difference);
+}
+
+void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
+  static void (*const steps[])(const struct subject *) = {
+      grade_option, list_not_included,  warn_of_power,  warn_of_overlaps,
+      warn_of_age,  warn_of_throughput, warn_of_record,
+  };
+  const struct subject subject = {scenario, &scenario->options[number], arena};
+  subject.option->warnings = (struct texts){0};
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+    steps[i](&subject);
+  plausibility_warn(scenario, number, arena);
+}
+
+void scenario_assess(struct scenario *scenario, struct arena *arena,
+                     struct diagnostics *diagnostics) {
+  refuse_unlike(scenario, arena, diagnostics);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    option_assess(scenario, o, arena);
+  warn_of_idle_power(scenario, arena);
+  warn_of_horizons(scenario, arena);
+  warn_of_no_records(scenario, arena);
 }

@@ -7,6 +7,13 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_GRADING_H
 #define PERTOKEN_MODEL_SCENARIO_GRADING_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+
+#include <stddef.h>
+
 #define GRADE_SWING   0.1
 #define GRADE_MATTERS 0.01
 
@@ -21,10 +28,17 @@ struct graded_input {
 
 extern const struct graded_input graded_inputs[GRADED_INPUTS];
 
-struct reading;
+// Fills the grades and warnings of an evaluated option for the selected case, in place of what it
+// had; `number` is its own in scenario->options.
+void option_assess(struct scenario *scenario, size_t number, struct arena *arena);
 
-// Fills the grades and warnings of the options and the warnings of the scenario. Errors: unlike
+// The same for every option, and adds the warnings of the scenario as a whole. Errors: unlike
 // throughputs without --mixed.
-void assess(struct reading *reading);
+void scenario_assess(struct scenario *scenario, struct arena *arena,
+                     struct diagnostics *diagnostics);
+
+// The error of two options whose workloads differ, in the words of workload_difference.
+void option_refuse_unlike(const struct option *baseline, const struct option *option,
+                          const char *difference, struct diagnostics *diagnostics);
 
 #endif

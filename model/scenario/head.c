@@ -39,7 +39,7 @@ static void read_baseline(struct reading *reading) {
   if (found >= 0)
     return;
   const char *nearest = scenario_nearest_option(reading->scenario, key->value, reading->arena);
-  diagnostics_error(reading->diagnostics, key->value_place, "the baseline '%s' is no option%s",
+  diagnostics_error(reading->diagnostics, key->value_place, "the baseline '%s' is not an option%s",
                     key->value, did_you_mean(nearest, reading->arena));
 }
 
@@ -52,8 +52,8 @@ static void select_case(struct reading *reading) {
     return;
   const char *nearest = nearest_name(wanted, scenario->cases, scenario->case_count), *list = "";
   for (size_t c = 0; c < scenario->case_count && !nearest; c++)
-    list =
-        arena_printf(reading->arena, "%s%s%s", list, c ? ", " : ": there is ", scenario->cases[c]);
+    list = arena_printf(reading->arena, "%s%s%s", list, c ? ", " : "; the cases are ",
+                        scenario->cases[c]);
   diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
                     "no [case %s]%s%s", wanted, did_you_mean(nearest, reading->arena), list);
 }

@@ -5,8 +5,8 @@
 #include "model/scenario/reading.h"
 
 // After sections_read. Without a title the path stands in, without a date SOURCE_DATE_EPOCH or
-// today, without a baseline the first option. Errors: a long title, a date that is no day, a
-// baseline that is no option, a wanted case that is none.
+// today, without a baseline the first option. Errors: a title that is too long, a malformed
+// date, an unknown baseline or case.
 void head_read(struct reading *reading);
 
 #endif

@@ -1,5 +1,7 @@
 #include "model/scenario/inputs.h"
+
 #include "base/short_text.h"
+#include "model/cost/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +17,7 @@ struct inputs {
   const struct model *model;
   struct arena *arena;
   size_t option_count, case_count;
-  struct said *said; // [rows][model->count]; see row_of
+  struct said **rows; // each [model->count], or NULL where nothing is said; see row_of
 };
 
 // Rows: common, --set common, then a common row per case; then the same for each option.
@@ -29,15 +31,26 @@ static size_t row_of(const struct inputs *inputs, struct layer layer) {
 }
 
 static struct said *said_at(const struct inputs *inputs, struct layer layer, int declaration) {
-  return &inputs->said[row_of(inputs, layer) * (size_t)inputs->model->count + (size_t)declaration];
+  struct said **row = &inputs->rows[row_of(inputs, layer)];
+  if (!*row)
+    *row = arena_array(inputs->arena, (size_t)inputs->model->count, sizeof **row);
+  return &(*row)[declaration];
+}
+
+static bool says(const struct inputs *inputs, struct layer layer, int declaration) {
+  const struct said *row = inputs->rows[row_of(inputs, layer)];
+  return row && row[declaration].figure.origin != ORIGIN_NONE;
+}
+
+static size_t row_count(const struct inputs *inputs) {
+  return (inputs->option_count + 1) * (inputs->case_count + 2);
 }
 
 struct inputs *inputs_new(const struct model *model, size_t option_count, size_t case_count,
                           struct arena *arena) {
   struct inputs *inputs = arena_alloc(arena, sizeof *inputs);
   *inputs = (struct inputs){model, arena, option_count, case_count, NULL};
-  size_t rows = (option_count + 1) * (case_count + 2);
-  inputs->said = arena_array(arena, rows * (size_t)model->count, sizeof *inputs->said);
+  inputs->rows = arena_array(arena, row_count(inputs), sizeof *inputs->rows);
   return inputs;
 }
 
@@ -177,17 +190,25 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
   return assign_attribute(said_at(inputs, layer, d), point + 1, key, inputs->arena, diagnostics);
 }
 
-void inputs_check_attributes(const struct inputs *inputs, struct diagnostics *diagnostics) {
-  size_t count = (size_t)inputs->model->count;
-  size_t rows = (inputs->option_count + 1) * (inputs->case_count + 2);
-  for (size_t i = 0; i < rows * count; i++) {
-    const struct said *said = &inputs->said[i];
-    const char *name = inputs->model->declarations[i % count].name;
-    if (said->attribute && said->figure.origin == ORIGIN_NONE)
-      diagnostics_error(diagnostics, said->attribute_place,
-                        "'%s.%s' belongs to a '%s' that is not given here", name, said->attribute,
-                        name);
-  }
+static void complete(struct figure *figure) {
+  if (figure->grade != GRADE_QUOTED)
+    figure->grade = figure->source ? GRADE_CLAIM : GRADE_ASSUMED;
+  figure->source = figure->source ? figure->source : "";
+  figure->date = figure->date ? figure->date : "";
+}
+
+void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics) {
+  for (size_t row = 0; row < row_count(inputs); row++)
+    for (int d = 0; d < inputs->model->count && inputs->rows[row]; d++) {
+      struct said *said = &inputs->rows[row][d];
+      const char *name = inputs->model->declarations[d].name;
+      if (said->figure.origin != ORIGIN_NONE)
+        complete(&said->figure);
+      else if (said->attribute)
+        diagnostics_error(diagnostics, said->attribute_place,
+                          "'%s.%s' belongs to a '%s' that is not given here", name, said->attribute,
+                          name);
+    }
 }
 
 static bool option_says(const struct inputs *inputs, size_t option, size_t which_case, int d) {
@@ -195,7 +216,7 @@ static bool option_says(const struct inputs *inputs, size_t option, size_t which
   const struct layer own[] = {
       {ORIGIN_OPTION, o, 0}, {ORIGIN_CASE_OPTION, o, which_case}, {ORIGIN_SET_OPTION, o, 0}};
   for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-    if (said_at(inputs, own[i], d)->figure.origin != ORIGIN_NONE)
+    if (says(inputs, own[i], d))
       return true;
   return false;
 }
@@ -215,18 +236,18 @@ static const char *own_words(const struct inputs *inputs, const struct scenario 
 
 static void check_setting_reach(const struct inputs *inputs, struct scenario *scenario, int d,
                                 struct diagnostics *diagnostics) {
-  const struct figure *figure = &said_at(inputs, (struct layer){ORIGIN_SET, -1, 0}, d)->figure;
+  const struct layer set = {ORIGIN_SET, -1, 0};
   const char *name = inputs->model->declarations[d].name;
   size_t count = 0;
-  if (figure->origin == ORIGIN_NONE)
+  if (!says(inputs, set, d))
     return;
   const char *own = own_words(inputs, scenario, scenario->selected, d, &count);
   if (count && count == scenario->option_count)
-    diagnostics_error(diagnostics, figure->place, "every option has a '%s' of its own: %s", name,
-                      own);
+    diagnostics_error(diagnostics, said_at(inputs, set, d)->figure.place,
+                      "every option has a '%s' of its own: %s", name, own);
   else if (count)
     texts_add(&scenario->warnings, inputs->arena,
-              "--set %s does not reach an option that has its own: %s", name, own);
+              "--set %s does not reach options that have their own: %s", name, own);
 }
 
 void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
@@ -235,8 +256,7 @@ void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
     check_setting_reach(inputs, scenario, d, diagnostics);
     for (size_t c = 1; c < inputs->case_count; c++) {
       size_t count = 0;
-      const struct layer layer = {ORIGIN_CASE, -1, c};
-      if (said_at(inputs, layer, d)->figure.origin == ORIGIN_NONE)
+      if (!says(inputs, (struct layer){ORIGIN_CASE, -1, c}, d))
         continue;
       const char *own = own_words(inputs, scenario, c, d, &count);
       if (count && count == scenario->option_count)
@@ -247,18 +267,15 @@ void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
   }
 }
 
-static void complete(struct figure *figure) {
-  bool quoted = figure->grade == GRADE_QUOTED;
-  if (!quoted)
-    figure->grade = figure->source ? GRADE_CLAIM : GRADE_ASSUMED;
-  if (!figure->source)
-    figure->source = "";
-  if (!figure->date)
-    figure->date = "";
+void inputs_apply(const struct inputs *inputs, struct layer layer, const struct figure **figures) {
+  const struct said *row = inputs->rows[row_of(inputs, layer)];
+  for (int d = 0; d < inputs->model->count && row; d++)
+    if (row[d].figure.origin != ORIGIN_NONE)
+      figures[d] = &row[d].figure;
 }
 
 void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
-                    struct figure *figures) {
+                    const struct figure **figures) {
   const struct layer layers[] = {
       {ORIGIN_COMMON, -1, 0},
       {ORIGIN_CASE, -1, which_case},
@@ -267,14 +284,8 @@ void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,
       {ORIGIN_CASE_OPTION, option, which_case},
       {ORIGIN_SET_OPTION, option, 0},
   };
-  for (int d = 0; d < inputs->model->count; d++) {
-    figures[d] = (struct figure){.origin = ORIGIN_NONE, .source = "", .date = ""};
-    for (size_t l = 0; l < sizeof layers / sizeof layers[0]; l++) {
-      const struct said *said = said_at(inputs, layers[l], d);
-      if (said->figure.origin == ORIGIN_NONE)
-        continue;
-      figures[d] = said->figure;
-      complete(&figures[d]);
-    }
-  }
+  for (int d = 0; d < inputs->model->count; d++)
+    figures[d] = &figure_none;
+  for (size_t l = 0; l < sizeof layers / sizeof layers[0]; l++)
+    inputs_apply(inputs, layers[l], figures);
 }

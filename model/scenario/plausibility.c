@@ -1,5 +1,13 @@
 #include "model/scenario/plausibility.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/texts.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
+#include "model/scenario/currency.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/published_bounds.h"
 
 // Throughput is as low as one likes at a small batch, and so is the overhead of cooling.

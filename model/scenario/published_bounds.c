@@ -1,5 +1,13 @@
 #include "model/scenario/published_bounds.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/currency.h"
+
 #include <math.h>
 #include <string.h>
 

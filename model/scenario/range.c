@@ -1,5 +1,8 @@
 #include "model/scenario/range.h"
+
+#include "model/cost/units.h"
 #include "model/scenario/assignment.h"
+#include "model/scenario/distribution_text.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
 
@@ -26,8 +29,8 @@ static bool read_range(struct reading *reading, const struct ini_key *key, struc
   if (point && range->option < 0)
     scenario_unknown_option(reading->scenario, id, key->place, reading->diagnostics);
   else if (selection_key_find(name) >= 0)
-    diagnostics_error(reading->diagnostics, key->place, "a range is of an input: '%s' is none",
-                      name);
+    diagnostics_error(reading->diagnostics, key->place,
+                      "only inputs have ranges: '%s' is not an input", name);
   else if (d < 0 || model->declarations[d].kind != DECLARATION_INPUT)
     reading_unknown_key(reading, name, key, "[range]", false);
   else
@@ -84,7 +87,7 @@ static bool read_correlation(struct reading *reading, const struct ini_key *key,
   *correlation = (struct correlation){.place = key->place};
   bool good = read_rank(reading, key, &correlation->rank) && a >= 0 && b >= 0;
   if (a >= 0 && a == b)
-    diagnostics_error(reading->diagnostics, second, "an input has no correlation with itself");
+    diagnostics_error(reading->diagnostics, second, "an input cannot be correlated with itself");
   correlation->a = (size_t)(a < b ? a : b);
   correlation->b = (size_t)(a < b ? b : a);
   return good && a != b;
@@ -173,9 +176,10 @@ static void check_own(struct reading *reading, const struct range *range) {
     diagnostics_error(reading->diagnostics, range->place, "option '%s' has no '%s'", option->id,
                       name);
   else if (figure->origin == ORIGIN_RENT)
-    diagnostics_error(reading->diagnostics, range->place,
-                      "'%s' is part of the rent of option '%s': a rented option does not pay it",
-                      name, option->id);
+    diagnostics_error(
+        reading->diagnostics, range->place,
+        "'%s' is part of the rent of option '%s': a rented option does not pay for it", name,
+        option->id);
 }
 
 static void check_common(struct reading *reading, const struct range *range) {
@@ -198,7 +202,7 @@ static void check_common(struct reading *reading, const struct range *range) {
   }
   if (!taken)
     diagnostics_error(reading->diagnostics, range->place,
-                      "no option takes a common '%s': say of which option, %s", name, list);
+                      "no option takes a common '%s': say which option's, %s", name, list);
 }
 
 static void complete_measured(struct reading *reading, struct range *range) {

@@ -85,9 +85,8 @@ static bool meets_demand(const struct scenario *scenario, const struct option *o
   const double share = option_value(scenario, option, coverage, 0);
   if (share >= RANKING_MET)
     return true;
-  const double percent = round(1000 * share) / 10;
-  *why = percent < 100 ? arena_printf(arena, "it serves %.1f %% of the demand", percent)
-                       : "it serves nearly 100 % of the demand";
+  *why = arena_printf(arena, "it serves %.1f %% of the demand",
+                      round(1000 * fmin(share, RANKING_NEARLY_MET)) / 10);
   return false;
 }
 

@@ -78,6 +78,9 @@ enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct op
 // rounded does not fall out.
 #define RANKING_MET (1 - 1e-9)
 
+// The most that is said to be served of a demand that is not met.
+#define RANKING_NEARLY_MET 0.999
+
 // Whether the cost is as low as the lowest: the rule of ties.
 bool ranking_is_lowest(double cost, double lowest);
 

@@ -1,12 +1,19 @@
 #include "model/scenario/resolution.h"
-#include "model/scenario/currency.h"
-#include "model/scenario/free_range.h"
-#include "model/scenario/selection.h"
 
-static struct figure *figures_of(const struct reading *reading, size_t option, size_t which) {
-  const struct scenario *scenario = reading->scenario;
-  return scenario->options[option].figures + which * (size_t)scenario->model->count;
-}
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/currency.h"
+#include "model/scenario/free.h"
+#include "model/scenario/grading.h"
+#include "model/scenario/hardware.h"
+#include "model/scenario/inputs.h"
+#include "model/scenario/resolving.h"
+#include "model/scenario/throughput.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MIN_YEARS = 7 };
 
 static bool said(const struct figure *figure) {
   return figure->origin != ORIGIN_NONE;
@@ -16,151 +23,185 @@ static bool at_option_level(const struct figure *figure) {
   return figure->origin >= ORIGIN_OPTION;
 }
 
-static void report_both(struct reading *reading, size_t option, int a, int b,
-                        const struct figure *figures) {
-  const struct declaration *declarations = reading->scenario->model->declarations;
-  diagnostics_error(reading->diagnostics, figures[a].place,
-                    "option '%s' has both '%s' and '%s': give one of them",
-                    reading->scenario->options[option].id, declarations[a].name,
-                    declarations[b].name);
+static bool is_given(const struct figure *figure) {
+  return said(figure) && figure->origin != ORIGIN_RENT;
+}
+
+// ---- inputs that bear on one another
+
+static void report_both(const struct resolving *resolving, int a, int b,
+                        const struct figure **figures) {
+  const struct declaration *declarations = resolving->scenario->model->declarations;
+  diagnostics_error(resolving->diagnostics, figures[a]->place,
+                    "option '%s' has both '%s' and '%s': give one of them", resolving->option->id,
+                    declarations[a].name, declarations[b].name);
 }
 
 // Pairs that exclude each other: an error, or the option level's word against the common one's.
-static void settle_pairs(struct reading *reading, size_t option, struct figure *figures) {
-  const struct model *model = reading->scenario->model;
+static void settle_pairs(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
     int conflicts = model->declarations[d].conflicts, instead = model->declarations[d].instead_of;
-    if (conflicts >= 0 && said(&figures[d]) && said(&figures[conflicts]) && figures[d].value != 0 &&
-        figures[conflicts].value != 0)
-      report_both(reading, option, d, conflicts, figures);
-    if (instead < 0 || !said(&figures[d]) || !said(&figures[instead]))
+    if (conflicts >= 0 && said(figures[d]) && said(figures[conflicts]) && figures[d]->value != 0 &&
+        figures[conflicts]->value != 0)
+      report_both(resolving, d, conflicts, figures);
+    if (instead < 0 || !said(figures[d]) || !said(figures[instead]))
       continue;
-    if (at_option_level(&figures[d]) == at_option_level(&figures[instead]))
-      report_both(reading, option, d, instead, figures);
+    if (at_option_level(figures[d]) == at_option_level(figures[instead]))
+      report_both(resolving, d, instead, figures);
     else
-      figures[at_option_level(&figures[d]) ? instead : d].origin = ORIGIN_NONE;
+      figures[at_option_level(figures[d]) ? instead : d] = &figure_none;
   }
 }
 
 // A row of prices counts as the option's own list price when it is weighed against a rent, before
 // its value has been looked up.
-static void settle_purchase(struct reading *reading, size_t option, struct figure *figures) {
-  int list_price = model_find(reading->scenario->model, "list_price");
-  const struct ini_key *price = &reading->chosen[option][SELECT_PRICE];
-  bool pending = list_price >= 0 && price->name && !said(&figures[list_price]);
+static void settle_purchase(const struct resolving *resolving, const struct figure **figures) {
+  const int list_price = model_find(resolving->scenario->model, "list_price");
+  const struct ini_key *price = selection_of(&resolving->selections, SELECT_PRICE);
+  const bool pending = list_price >= 0 && price && !said(figures[list_price]);
   if (pending)
-    figures[list_price] =
-        (struct figure){.origin = ORIGIN_OPTION, .place = price->place, .source = "", .date = ""};
-  settle_pairs(reading, option, figures);
+    figures[list_price] = resolving_keep(
+        resolving,
+        (struct figure){.origin = ORIGIN_OPTION, .place = price->place, .source = "", .date = ""});
+  settle_pairs(resolving, figures);
   if (pending)
-    figures[list_price].origin = ORIGIN_NONE;
+    figures[list_price] = &figure_none;
 }
 
 // What a rented option does not pay for itself counts as zero there.
-static void settle_rent(struct reading *reading, size_t option, struct figure *figures) {
-  const struct model *model = reading->scenario->model;
-  int rental_rate = model_find(model, "rental_rate");
-  if (rental_rate < 0 || !said(&figures[rental_rate]))
+static void settle_rent(const struct resolving *resolving, const struct figure **figures) {
+  static const struct figure paid = {
+      .origin = ORIGIN_RENT, .grade = GRADE_ASSUMED, .source = "included in the rent", .date = ""};
+  const struct model *model = resolving->scenario->model;
+  const int rental_rate = model_find(model, "rental_rate");
+  if (rental_rate < 0 || !said(figures[rental_rate]))
     return;
-  reading->scenario->options[option].rented = true;
+  resolving->option->rented = true;
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
     if (!input->in_rent)
       continue;
-    if (at_option_level(&figures[d]))
-      diagnostics_error(reading->diagnostics, figures[d].place,
-                        "'%s' is part of the rent of option '%s': a rented option does not pay it",
-                        input->name, reading->scenario->options[option].id);
+    if (at_option_level(figures[d]))
+      diagnostics_error(
+          resolving->diagnostics, figures[d]->place,
+          "'%s' is part of the rent of option '%s': a rented option does not pay for it",
+          input->name, resolving->option->id);
     // What an option need not have, a rented one does not have.
-    bool counts = input->has_default || input->required;
-    figures[d] = (struct figure){.origin = counts ? ORIGIN_RENT : ORIGIN_NONE,
-                                 .grade = GRADE_ASSUMED,
-                                 .source = "included in the rent",
-                                 .date = ""};
+    figures[d] = input->has_default || input->required ? &paid : &figure_none;
   }
-}
-
-static bool is_given(const struct figure *figure) {
-  return said(figure) && figure->origin != ORIGIN_RENT;
 }
 
 // What is said of a view of finance to an option that does not have that view: an error at the
 // option's own level, and no matter at the common one as long as some option has it.
-static void settle_companions(struct reading *reading, size_t option, struct figure *figures) {
-  const struct model *model = reading->scenario->model;
+static void settle_companions(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  struct companions *companions = resolving->companions;
   for (int d = 0; d < model->count; d++) {
-    int with = model->declarations[d].only_with;
-    if (with < 0 || !is_given(&figures[d]))
+    const int with = model->declarations[d].only_with;
+    if (with < 0 || !is_given(figures[d]))
       continue;
-    if (is_given(&figures[with])) {
-      reading->companions[d] = true;
+    if (is_given(figures[with])) {
+      if (companions)
+        companions->some_has[d] = true;
       continue;
     }
-    if (at_option_level(&figures[d]))
-      diagnostics_error(reading->diagnostics, figures[d].place,
+    if (at_option_level(figures[d]))
+      diagnostics_error(resolving->diagnostics, figures[d]->place,
                         "'%s' means nothing to option '%s' without '%s'",
-                        model->declarations[d].name, reading->scenario->options[option].id,
+                        model->declarations[d].name, resolving->option->id,
                         model->declarations[with].name);
-    else if (!reading->idle[d].source)
-      reading->idle[d] = figures[d].place;
-    figures[d].origin = ORIGIN_NONE;
+    else if (companions && !companions->idle[d].source)
+      companions->idle[d] = figures[d]->place;
+    figures[d] = &figure_none;
   }
 }
 
-static void report_idle(struct reading *reading) {
-  const struct model *model = reading->scenario->model;
+static void report_idle(const struct scenario *scenario, const struct companions *companions,
+                        struct diagnostics *diagnostics) {
+  const struct model *model = scenario->model;
   for (int d = 0; d < model->count; d++)
-    if (reading->idle[d].source && !reading->companions[d])
-      diagnostics_error(reading->diagnostics, reading->idle[d],
-                        "'%s' means nothing without '%s', which no option has",
-                        model->declarations[d].name,
-                        model->declarations[model->declarations[d].only_with].name);
+    if (companions->idle[d].source && !companions->some_has[d])
+      diagnostics_error(
+          diagnostics, companions->idle[d], "'%s' means nothing without '%s', which no option has",
+          model->declarations[d].name, model->declarations[model->declarations[d].only_with].name);
 }
 
-static void apply_defaults(struct reading *reading, size_t option, struct figure *figures) {
-  const struct model *model = reading->scenario->model;
-  bool rented = reading->scenario->options[option].rented;
+// ---- what nobody stated
+
+static void apply_defaults(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
-    bool neutral = rented && input->has_rent_default;
-    bool applies = input->only_with < 0 || is_given(&figures[input->only_with]);
-    if (said(&figures[d]) || !applies || (!input->has_default && !neutral))
+    const bool neutral = resolving->option->rented && input->has_rent_default;
+    const bool applies = input->only_with < 0 || is_given(figures[input->only_with]);
+    if (said(figures[d]) || !applies || (!input->has_default && !neutral))
       continue;
-    figures[d] = (struct figure){.origin = neutral ? ORIGIN_RENT : ORIGIN_DEFAULT,
-                                 .value = neutral ? input->rent_default : input->default_value,
-                                 .grade = GRADE_ASSUMED,
-                                 .source = neutral ? "included in the rent" : "default",
-                                 .date = ""};
+    figures[d] = resolving_keep(
+        resolving, (struct figure){.origin = neutral ? ORIGIN_RENT : ORIGIN_DEFAULT,
+                                   .value = neutral ? input->rent_default : input->default_value,
+                                   .grade = GRADE_ASSUMED,
+                                   .source = neutral ? "included in the rent" : "default",
+                                   .date = ""});
   }
 }
 
 // An input that another one, once above zero, makes no sense without.
-static void check_companions(struct reading *reading, size_t option, const struct figure *figures) {
-  const struct model *model = reading->scenario->model;
+static void check_companions(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
   for (int d = 0; d < model->count; d++) {
-    int with = model->declarations[d].needed_with;
-    if (with >= 0 && figures[with].value > 0 && figures[d].origin == ORIGIN_DEFAULT)
-      diagnostics_error(reading->diagnostics, figures[with].place,
-                        "option '%s' has '%s' and so needs '%s' (%s)",
-                        reading->scenario->options[option].id, model->declarations[with].name,
-                        model->declarations[d].name, model->declarations[d].unit.text);
+    const int with = model->declarations[d].needed_with;
+    if (with >= 0 && figures[with]->value > 0 && figures[d]->origin == ORIGIN_DEFAULT)
+      diagnostics_error(resolving->diagnostics, figures[with]->place,
+                        "option '%s' has '%s' and so needs '%s' (%s)", resolving->option->id,
+                        model->declarations[with].name, model->declarations[d].name,
+                        model->declarations[d].unit.text);
   }
 }
 
 // A case may change what an input is, not which inputs there are.
-static void check_case(struct reading *reading, size_t option, size_t which) {
-  const struct scenario *scenario = reading->scenario;
-  const struct figure *base = figures_of(reading, option, 0);
-  const struct figure *figures = figures_of(reading, option, which);
+static void check_case(const struct resolving *resolving, size_t which) {
+  const struct scenario *scenario = resolving->scenario;
+  const struct figure **base = resolving_figures(resolving, 0);
+  const struct figure **figures = resolving_figures(resolving, which);
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *input = &scenario->model->declarations[d];
-    if (!said(&figures[d]) || said(&base[d]))
+    if (!said(figures[d]) || said(base[d]))
       continue;
-    diagnostics_error(reading->diagnostics, figures[d].place,
+    diagnostics_error(resolving->diagnostics, figures[d]->place,
                       "case '%s' gives '%s', which option '%s' otherwise %s: give it there too",
-                      scenario->cases[which], input->name, scenario->options[option].id,
+                      scenario->cases[which], input->name, resolving->option->id,
                       input->alternative_count ? "computes" : "does not have");
   }
+}
+
+// ---- the steps
+
+// What the layers say, settled between inputs that bear on one another. After an error in one case
+// the later ones would only repeat it.
+static void settle_case(const struct resolving *resolving, size_t which, size_t errors) {
+  const struct diagnostics *diagnostics = resolving->diagnostics;
+  const size_t before = diagnostics->errors;
+  const struct figure **figures = resolving_figures(resolving, which);
+  inputs_resolve(resolving->scenario->inputs, (int)resolving->number, which, figures);
+  if (resolving->amendment)
+    amendment_apply(resolving->amendment, figures);
+  if (which && errors != before)
+    return;
+  frees_fill(resolving, figures);
+  settle_purchase(resolving, figures);
+  if (diagnostics->errors == before)
+    settle_rent(resolving, figures);
+  if (diagnostics->errors == before)
+    settle_companions(resolving, figures);
+}
+
+static void complete_case(const struct resolving *resolving, size_t which, size_t errors) {
+  apply_defaults(resolving, resolving_figures(resolving, which));
+  if (resolving->diagnostics->errors == errors)
+    check_companions(resolving, resolving_figures(resolving, which));
+  if (which && resolving->diagnostics->errors == errors)
+    check_case(resolving, which);
 }
 
 static enum given given_by(const struct figure *figure) {
@@ -169,60 +210,112 @@ static enum given given_by(const struct figure *figure) {
   return figure->origin > ORIGIN_RENT || figure->in_usd ? GIVEN_VALUE : GIVEN_NOT;
 }
 
-// What the layers say, settled between inputs that bear on one another. After an error in one case
-// the later ones would only repeat it.
-static void settle_case(struct reading *reading, size_t option, size_t which, size_t errors) {
-  size_t before = reading->diagnostics->errors;
-  struct figure *figures = figures_of(reading, option, which);
-  inputs_resolve(reading->inputs, (int)option, which, figures);
-  if (which && errors != before)
-    return;
-  frees_fill(reading, option, figures);
-  settle_purchase(reading, option, figures);
-  if (reading->diagnostics->errors == before)
-    settle_rent(reading, option, figures);
-  if (reading->diagnostics->errors == before)
-    settle_companions(reading, option, figures);
-}
-
-static void complete_case(struct reading *reading, size_t option, size_t which, size_t errors) {
-  apply_defaults(reading, option, figures_of(reading, option, which));
-  if (reading->diagnostics->errors == errors)
-    check_companions(reading, option, figures_of(reading, option, which));
-  if (which && reading->diagnostics->errors == errors)
-    check_case(reading, option, which);
-}
-
-static void build_graph(struct reading *reading, struct option *option) {
-  const struct model *model = reading->scenario->model;
-  enum given *given = arena_array(reading->arena, (size_t)model->count, sizeof *given);
+static void build_graph(const struct resolving *resolving) {
+  const struct model *model = resolving->scenario->model;
+  struct option *option = resolving->option;
+  enum given *given = arena_array(resolving->arena, (size_t)model->count, sizeof *given);
   for (int d = 0; d < model->count; d++)
-    given[d] = given_by(&option->figures[d]);
-  option->graph =
-      graph_build(model, option->id, option->place, given, reading->arena, reading->diagnostics);
+    given[d] = given_by(option->figures[d]);
+  option->graph = graph_build(model, option->id, option->place, given, resolving->arena,
+                              resolving->diagnostics);
 }
 
-static void resolve_option(struct reading *reading, size_t o) {
-  struct scenario *scenario = reading->scenario;
-  struct option *option = &scenario->options[o];
-  size_t errors = reading->diagnostics->errors, count = (size_t)scenario->model->count;
-  option->figures =
-      arena_array(reading->arena, count * scenario->case_count, sizeof *option->figures);
-  for (size_t c = 0; c < scenario->case_count; c++)
-    settle_case(reading, o, c, errors);
-  selection_apply(reading, o);
-  for (size_t c = 0; c < scenario->case_count; c++)
-    complete_case(reading, o, c, errors);
-  currency_settle(reading, o);
-  build_graph(reading, option);
+static void settle(struct resolving *resolving) {
+  const size_t errors = resolving->diagnostics->errors;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    settle_case(resolving, c, errors);
+  if (hardware_apply(resolving) == 0)
+    throughput_apply(resolving);
+  if (resolving->lack && resolving->lack->kind)
+    return;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    complete_case(resolving, c, errors);
+  currency_settle(resolving);
+  build_graph(resolving);
 }
 
-void resolve_options(struct reading *reading) {
-  size_t count = (size_t)reading->scenario->model->count;
-  reading->companions = arena_array(reading->arena, count, sizeof *reading->companions);
-  reading->idle = arena_array(reading->arena, count, sizeof *reading->idle);
-  for (size_t o = 0; o < reading->scenario->option_count; o++)
-    resolve_option(reading, o);
-  report_idle(reading);
-  currency_check(reading);
+static void evaluate_option(const struct scenario *scenario, struct option *option,
+                            struct arena *arena, struct diagnostics *diagnostics) {
+  option->evaluation =
+      evaluation_new(option->graph, scenario->periods, scenario->case_count, arena);
+  for (int d = 0; d < scenario->model->count; d++)
+    for (size_t c = 0; c < scenario->case_count && option->graph->state[d] == GRAPH_INPUT; c++)
+      evaluation_at(option->evaluation, d, 0)[c] = option_figure(scenario, option, c, d)->value;
+  evaluate(option->evaluation);
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const char *what = arena_printf(arena, c ? "option '%s' in case '%s'" : "option '%s'",
+                                    option->id, scenario->cases[c]);
+    if (evaluation_check(option->evaluation, c, what, diagnostics))
+      return;
+  }
+}
+
+static void find_periods(struct scenario *scenario) {
+  double longest = MIN_YEARS * conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  const int horizon = model_find(scenario->model, "horizon");
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (size_t c = 0; c < scenario->case_count; c++)
+      longest = fmax(longest, option_figure(scenario, &scenario->options[o], c, horizon)->value);
+  scenario->periods = scenario_columns(scenario, longest);
+}
+
+void scenario_resolve(struct scenario *scenario, struct arena *arena,
+                      struct diagnostics *diagnostics) {
+  const size_t count = (size_t)scenario->model->count;
+  struct companions companions = {arena_array(arena, count, sizeof(bool)),
+                                  arena_array(arena, count, sizeof(struct place))};
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    struct resolving resolving = resolving_new(scenario, o, NULL, arena, diagnostics);
+    resolving.companions = &companions;
+    settle(&resolving);
+  }
+  report_idle(scenario, &companions, diagnostics);
+  currency_check(scenario, diagnostics);
+}
+
+void scenario_evaluate(struct scenario *scenario, struct arena *arena,
+                       struct diagnostics *diagnostics) {
+  find_periods(scenario);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    evaluate_option(scenario, &scenario->options[o], arena, diagnostics);
+}
+
+// A scenario of the same options, each of which can be changed.
+static struct scenario *copy_of(const struct scenario *scenario, struct arena *arena) {
+  struct scenario *copy = arena_alloc(arena, sizeof *copy);
+  *copy = *scenario;
+  copy->options = arena_array(arena, scenario->option_count, sizeof *copy->options);
+  memcpy(copy->options, scenario->options, scenario->option_count * sizeof *copy->options);
+  return copy;
+}
+
+const struct option *option_resolve(const struct scenario *scenario, size_t number,
+                                    const struct amendment *amendment, struct lack *lack,
+                                    struct arena *arena, struct diagnostics *diagnostics) {
+  const size_t errors = diagnostics->errors;
+  struct resolving resolving =
+      resolving_new(copy_of(scenario, arena), number, amendment, arena, diagnostics);
+  *lack = (struct lack){.kind = LACK_NONE};
+  resolving.lack = lack;
+  settle(&resolving);
+  if (lack->kind || diagnostics->errors != errors)
+    return NULL;
+  evaluate_option(resolving.scenario, resolving.option, arena, diagnostics);
+  if (diagnostics->errors != errors)
+    return NULL;
+  option_assess(resolving.scenario, number, arena);
+  return resolving.option;
+}
+
+const struct scenario *scenario_in_case(const struct scenario *scenario, size_t which_case,
+                                        struct arena *arena, struct diagnostics *diagnostics) {
+  const size_t errors = diagnostics->errors;
+  struct scenario *copy = copy_of(scenario, arena);
+  copy->selected = which_case;
+  copy->warnings = (struct texts){0};
+  inputs_check_reach(copy->inputs, copy, diagnostics);
+  if (diagnostics->errors != errors)
+    return NULL;
+  scenario_assess(copy, arena, diagnostics);
+  return copy;
 }

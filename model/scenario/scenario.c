@@ -32,7 +32,7 @@ void scenario_unknown_option(const struct scenario *scenario, const char *id, st
 
 const struct figure *option_figure(const struct scenario *scenario, const struct option *option,
                                    size_t which_case, int declaration) {
-  return &option->figures[which_case * (size_t)scenario->model->count + (size_t)declaration];
+  return option->figures[which_case * (size_t)scenario->model->count + (size_t)declaration];
 }
 
 double option_value(const struct scenario *scenario, const struct option *option, int declaration,
@@ -57,24 +57,6 @@ double option_saving(const struct scenario *scenario, const struct option *optio
   int d = model_find(scenario->model, item);
   return 1 - option_value(scenario, option, d, 0) /
                  option_value(scenario, &scenario->options[scenario->baseline], d, 0);
-}
-
-// The fewest digits that read back to the same value, but for the last bit of the conversion.
-static char *shortest_number(double value, double factor, struct arena *arena) {
-  double shown = value / factor;
-  char *number = NULL;
-  for (int digits = 15; digits <= 17; digits++) {
-    number = arena_printf(arena, "%.*g", digits, shown);
-    if (fabs(strtod(number, NULL) * factor - value) <= 4e-16 * fabs(value))
-      break;
-  }
-  return number;
-}
-
-const char *quantity_text(double value, const struct unit *unit, struct arena *arena) {
-  char *number = shortest_number(value, unit_factor(unit), arena);
-  bool plain = !strcmp(unit->text, "-") || !*unit->text;
-  return plain ? number : arena_printf(arena, "%s %s", number, unit->text);
 }
 
 const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {

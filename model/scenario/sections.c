@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { ID_MAX_LENGTH = 24 };
+enum { MAX_ID_LENGTH = 24 };
 
 enum section_role {
   SECTION_COMMON,  // its keys hold for every option
@@ -110,14 +110,15 @@ static bool is_reserved(const char *id) {
 
 static bool legal_id(struct reading *reading, const struct ini_section *section) {
   const char *id = section->argument;
-  bool legal = isalpha((unsigned char)*id) && strlen(id) <= ID_MAX_LENGTH;
+  bool legal = isalpha((unsigned char)*id) && strlen(id) <= MAX_ID_LENGTH;
   for (size_t i = 0; id[i]; i++)
     legal &= isalnum((unsigned char)id[i]) || id[i] == '_';
   bool reserved = is_reserved(id);
   if (!legal || reserved)
     diagnostics_error(reading->diagnostics, section->place,
-                      reserved ? "'%s' has another meaning: choose another name"
-                               : "'%s' is no name: a letter, then up to 23 letters, digits and _",
+                      reserved
+                          ? "'%s' is a reserved word: choose another name"
+                          : "'%s' is not a name: a letter, then up to 23 letters, digits and _",
                       id);
   return legal && !reserved;
 }
@@ -129,18 +130,14 @@ static void add_option(struct reading *reading, const struct ini_section *sectio
       diagnostics_error(reading->diagnostics, section->place,
                         "options '%s' and '%s' differ only in case", scenario->options[o].id,
                         section->argument);
-  scenario->options[scenario->option_count++] = (struct option){.id = section->argument,
-                                                                .place = section->place,
-                                                                .accelerator = "",
-                                                                .accelerator_name = "",
-                                                                .not_included = ""};
+  scenario->options[scenario->option_count++] =
+      (struct option){.id = section->argument, .place = section->place};
 }
 
 static void collect_options(struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   size_t sections = reading->text->section_count;
   scenario->options = arena_array(reading->arena, sections + 1, sizeof *scenario->options);
-  reading->chosen = arena_array(reading->arena, sections + 1, sizeof *reading->chosen);
   const char **cases = arena_array(reading->arena, sections + 1, sizeof *cases);
   cases[scenario->case_count++] = "base";
   for (size_t i = 0; i < sections; i++) {

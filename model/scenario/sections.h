@@ -6,7 +6,7 @@
 #include "model/scenario/reading.h"
 
 // Lists options, cases and questions in the order of the file. Errors: a section of an unknown
-// kind, one name too many or too few; an id that is none, or reserved; options that differ only in
+// kind, one name too many or too few; a malformed or reserved id; options that differ only in
 // case; no option at all.
 void sections_read(struct reading *reading);
 

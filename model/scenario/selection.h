@@ -1,11 +1,14 @@
-// selection: which accelerator, price and evidence an option stands on, and what they give it.
+// selection: what an option and the workload select beside their inputs: which accelerator, which
+// row of which table, which workload.
 #ifndef PERTOKEN_MODEL_SCENARIO_SELECTION_H
 #define PERTOKEN_MODEL_SCENARIO_SELECTION_H
 
 #include "base/ini.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/workload.h"
 
-// What an option says beside its inputs: which accelerator, which row of which table.
+#include <stdbool.h>
+
 enum selection_key {
   SELECT_ACCELERATOR,
   SELECT_PRICE,
@@ -16,20 +19,29 @@ enum selection_key {
   SELECTION_KEYS = SELECT_WORKLOAD + WORKLOAD_KEYS
 };
 
+// What one section says of them; name NULL: nothing. An empty price, evidence, record or projection
+// takes back what the file inherits.
+struct selections {
+  struct ini_key keys[SELECTION_KEYS];
+};
+
 const char *selection_key_name(int key);
 
 // key: -1 if `name` is none.
 int selection_key_find(const char *name);
 
-struct reading;
+// Takes NAME = VALUE of an option or, where `of_option` is false, of the workload. False when `name`
+// is no selection there. Errors at the value: an unknown word, model or number of the workload.
+bool selection_take(struct selections *selections, bool of_option, const char *name,
+                    const struct ini_key *key, struct catalog *catalog, struct arena *arena,
+                    struct diagnostics *diagnostics);
 
-// Takes NAME = VALUE as a selection, for an option or (-1) the workload. False when `name` is none.
-// An empty price, evidence or record is none, so that a file can take back what it inherits.
-bool selection_assign(struct reading *reading, int option, const char *name,
-                      const struct ini_key *key);
+// What is selected, or NULL.
+const struct ini_key *selection_of(const struct selections *selections, int key);
 
-// Fills what the option's accelerator, price and evidence give, where its own layers are silent:
-// figures, accelerator, workload. figures: [case_count][model->count] as resolved from the layers.
-void selection_apply(struct reading *reading, size_t option);
+// The row of a table that a key names as its id, `what` in words; -1 after an error with the
+// nearest id.
+long selection_row(struct catalog *catalog, enum catalog_table which, const char *what,
+                   const struct ini_key *key, struct arena *arena, struct diagnostics *diagnostics);
 
 #endif

@@ -1,12 +1,11 @@
 #include "model/simulate/part.h"
 
+#include "base/source.h"
 #include "model/scenario/ranking.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
-
-const double simulate_levels[SIMULATE_LEVELS] = {0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95};
 
 void tally_start(struct tally *tally, const struct simulation_frame *frame, struct arena *arena) {
   *tally = (struct tally){.lowest = INFINITY, .highest = -INFINITY};
@@ -122,7 +121,7 @@ static bool is_complete(const struct simulation_part *part) {
 // The error of a mean of means; of a single random sample, from its deviation.
 static double standard_error(const struct simulation_frame *frame, const struct tally *tally,
                              double variance) {
-  double means[SIMULATE_REPLICATES];
+  double means[MAX_REPLICATES];
   size_t count = 0;
   for (unsigned r = 0; r < frame->replicates; r++)
     if (tally->replicate_done[r])

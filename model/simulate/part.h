@@ -1,10 +1,22 @@
-// part: the inside of what simulate() hands out.
+// part: what a run of a simulation, or one shard of it, found; to be merged, stored, or turned into
+// results. Sums are exact and counts are counts, so that parts add up to the same in any order.
 #ifndef PERTOKEN_MODEL_SIMULATE_PART_H
 #define PERTOKEN_MODEL_SIMULATE_PART_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/chance/draw.h"
 #include "model/chance/exact_sum.h"
 #include "model/chance/quantile_sketch.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_REPLICATES = 8, MAX_INFLUENCE_DRAWS = 32768, MAX_SIMULATE_SHARDS = 4096 };
+
+#define MAX_SIMULATE_DRAWS UINT64_C(4000000000) // Sobol's points have 32 bits
 
 // What all parts of a run have in common.
 struct simulation_frame {
@@ -62,5 +74,14 @@ void tally_merge(struct tally *into, const struct tally *from,
                  const struct simulation_frame *frame);
 void verdicts_start(struct verdicts *verdicts, size_t option_count, struct arena *arena);
 void verdicts_merge(struct verdicts *into, const struct verdicts *from, size_t option_count);
+
+// Adds a part of the same run to another. Returns 0, or -1 with an
+// error: another run's, or a shard that is there already.
+int simulation_merge(struct simulation_part *into, const struct simulation_part *from,
+                     struct diagnostics *diagnostics);
+
+// NULL, with an error, when not a single draw was made.
+const struct simulation *simulation_result(const struct simulation_part *part, struct arena *arena,
+                                           struct diagnostics *diagnostics);
 
 #endif

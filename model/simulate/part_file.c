@@ -1,11 +1,17 @@
-#include "model/simulate/part.h"
+#include "model/simulate/part_file.h"
 
 #include "base/json_in.h"
+#include "base/source.h"
+#include "model/chance/draw.h"
+#include "model/chance/exact_sum.h"
+#include "model/chance/quantile_sketch.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
-enum { SCHEMA = 2, MOST_NAMES = 1 << 16, MOST_BINS = 1 << 20 };
+enum { SCHEMA = 2, MAX_NAMES = 1 << 16, MAX_BINS = 1 << 20 };
 
 static json_t *names_json(const char *const *names, size_t count) {
   json_t *list = json_array();
@@ -164,7 +170,7 @@ static const char *const *read_names(struct part_reader *reader, const json_t *o
                                      const char *name, size_t *count) {
   const json_t *list = member(reader, object, name, JSON_ARRAY);
   *count = list ? json_array_size(list) : 0;
-  if (*count > MOST_NAMES) {
+  if (*count > MAX_NAMES) {
     reader->bad = name;
     *count = 0;
   }
@@ -232,9 +238,9 @@ static void read_shape(struct part_reader *reader, const json_t *object,
   *shape = (struct sketch_shape){
       .centre = read_number(reader, object, "centre"),
       .half_width = read_number(reader, object, "half_width"),
-      .equal_bins = (uint32_t)read_whole(reader, object, "equal_bins", 1, MOST_BINS)};
+      .equal_bins = (uint32_t)read_whole(reader, object, "equal_bins", 1, MAX_BINS)};
   const json_t *list = member(reader, object, "atoms", JSON_ARRAY);
-  const size_t count = json_array_size(list) > MOST_BINS ? 0 : json_array_size(list);
+  const size_t count = json_array_size(list) > MAX_BINS ? 0 : json_array_size(list);
   double *atoms = arena_array(reader->arena, count + 1, sizeof *atoms);
   for (size_t i = 0; i < count; i++) {
     atoms[i] = json_number_value(json_array_get(list, i));
@@ -258,7 +264,7 @@ static void read_outcome(struct part_reader *reader, const json_t *object,
   read_sums(reader, object, "replicate_sums", tally->replicate_sums, frame->replicates);
   read_sum(reader, object, "squares", &tally->squares);
   tally->influence_done =
-      (uint64_t)read_whole(reader, object, "influence_done", 0, SIMULATE_INFLUENCE_DRAWS);
+      (uint64_t)read_whole(reader, object, "influence_done", 0, MAX_INFLUENCE_DRAWS);
   read_sum(reader, object, "influence_sum", &tally->influence_sum);
   read_sum(reader, object, "influence_squares", &tally->influence_squares);
   read_sums(reader, object, "first", tally->first, frame->group_count);
@@ -316,14 +322,14 @@ static void read_frame(struct part_reader *reader, const json_t *object,
       .case_name = read_text(reader, object, "case"),
       .stamp = read_text(reader, object, "stamp"),
       .unit_factor = read_number(reader, object, "unit_factor"),
-      .draws = (uint64_t)read_whole(reader, object, "draws", 1, (int64_t)SIMULATE_MOST_DRAWS),
+      .draws = (uint64_t)read_whole(reader, object, "draws", 1, (int64_t)MAX_SIMULATE_DRAWS),
       .method = strcmp(method, "random") != 0 ? DRAW_SOBOL : DRAW_RANDOM,
       .by_ranks = read_bool(reader, object, "by_ranks"),
       .seed = (uint64_t)read_whole(reader, object, "seed", INT64_MIN, INT64_MAX),
-      .shards = (unsigned)read_whole(reader, object, "shard_count", 1, SIMULATE_MOST_SHARDS),
-      .replicates = (unsigned)read_whole(reader, object, "replicates", 1, SIMULATE_REPLICATES),
+      .shards = (unsigned)read_whole(reader, object, "shard_count", 1, MAX_SIMULATE_SHARDS),
+      .replicates = (unsigned)read_whole(reader, object, "replicates", 1, MAX_REPLICATES),
       .influence_draws =
-          (uint64_t)read_whole(reader, object, "influence_draws", 0, SIMULATE_INFLUENCE_DRAWS)};
+          (uint64_t)read_whole(reader, object, "influence_draws", 0, MAX_INFLUENCE_DRAWS)};
   frame->options = read_names(reader, object, "options", &frame->option_count);
   frame->groups = read_names(reader, object, "groups", &frame->group_count);
   frame->notes = read_names(reader, object, "notes", &frame->note_count);

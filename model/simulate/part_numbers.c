@@ -1,4 +1,8 @@
-#include "model/simulate/part.h"
+#include "model/simulate/part_numbers.h"
+
+#include "base/source.h"
+#include "model/chance/exact_sum.h"
+#include "model/chance/quantile_sketch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,21 @@
 #include "model/simulate/sampler.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/vector.h"
+#include "model/chance/distribution.h"
+#include "model/chance/sobol.h"
+#include "model/cost/graph.h"
+#include "model/scenario/range.h"
+#include "model/scenario/scenario.h"
+
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
+#include <gsl/gsl_matrix_double.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_solved(const struct scenario *scenario, const struct target *solved, size_t option,
                       int declaration) {

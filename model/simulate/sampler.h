@@ -6,9 +6,15 @@
 #ifndef PERTOKEN_MODEL_SIMULATE_SAMPLER_H
 #define PERTOKEN_MODEL_SIMULATE_SAMPLER_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "model/chance/draw.h"
+#include "model/scenario/scenario.h"
 #include "model/whatif/response.h"
 #include "model/whatif/variation.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 // The second of two unrelated samples serves the influence of inputs.
 enum sample_side { SAMPLE_FIRST, SAMPLE_SECOND, SAMPLE_SIDES };

@@ -1,6 +1,17 @@
+#include "model/simulate/simulate.h"
+
+#include "base/source.h"
+#include "base/vector.h"
+#include "model/chance/exact_sum.h"
+#include "model/chance/quantile_sketch.h"
 #include "model/chance/rank_regression.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/range.h"
 #include "model/scenario/ranking.h"
 #include "model/simulate/part.h"
+#include "model/simulate/sampler.h"
+#include "model/whatif/response.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +25,7 @@ enum { PILOT_BLOCKS = 16, ROUND_BLOCKS = 4096, BLOCKS_PER_THREAD = 8 };
 enum { RUN_OUTCOME, RUN_COST, RUN_COVERAGE, RUN_ITEMS };
 
 // One simulation under way, shared by all threads.
-struct run {
+struct simulation_run {
   const struct simulate_request *request;
   const struct sampler *sampler;
   bool *has_coverage; // [option_count]
@@ -41,12 +52,13 @@ struct worker {
   struct arena arena;
 };
 
-static bool is_stopped(const struct run *run) {
+static bool is_stopped(const struct simulation_run *run) {
   return run->request->stop && *run->request->stop;
 }
 
 // The blocks of a replicate follow one another; each begins its scrambling anew.
-static unsigned replicate_of(const struct run *run, uint64_t block, uint64_t *first_draw) {
+static unsigned replicate_of(const struct simulation_run *run, uint64_t block,
+                             uint64_t *first_draw) {
   unsigned replicates = run->frame.replicates;
   unsigned replicate = (unsigned)(((block + 1) * replicates - 1) / run->blocks);
   uint64_t start = run->blocks * replicate / replicates;
@@ -55,7 +67,7 @@ static unsigned replicate_of(const struct run *run, uint64_t block, uint64_t *fi
 }
 
 // Draws of a block that count: all but in the last one.
-static size_t draws_in(const struct run *run, uint64_t block) {
+static size_t draws_in(const struct simulation_run *run, uint64_t block) {
   uint64_t rest = run->frame.draws - block * VECTOR_BLOCK;
   return rest < VECTOR_BLOCK ? (size_t)rest : VECTOR_BLOCK;
 }
@@ -67,7 +79,8 @@ VECTOR_CLONES static void find_saving(const double *cost, const double *baseline
 }
 
 // Runs the response on the variables in the workspace. The costs of all options, then the savings.
-static void find_outcomes(const struct run *run, struct worker *worker, double *outcomes) {
+static void find_outcomes(const struct simulation_run *run, struct worker *worker,
+                          double *outcomes) {
   const struct simulation_frame *frame = &run->frame;
   const struct response *response = run->sampler->response;
   response_run(response, worker->workspace);
@@ -83,7 +96,7 @@ static void find_outcomes(const struct run *run, struct worker *worker, double *
   }
 }
 
-static void draw_block(const struct run *run, struct worker *worker, uint64_t block) {
+static void draw_block(const struct simulation_run *run, struct worker *worker, uint64_t block) {
   uint64_t first;
   unsigned replicate = replicate_of(run, block, &first);
   sampler_draw(run->sampler, SAMPLE_FIRST, replicate, first,
@@ -99,8 +112,8 @@ static bool all_finite(const double *values, size_t count) {
   return sum == 0;
 }
 
-static bool check_block(struct run *run, const double *outcomes, uint64_t block, size_t count,
-                        bool influence) {
+static bool check_block(struct simulation_run *run, const double *outcomes, uint64_t block,
+                        size_t count, bool influence) {
   for (size_t o = 0; o < run->frame.outcome_count; o++) {
     if (all_finite(outcomes + o * VECTOR_BLOCK, count))
       continue;
@@ -115,7 +128,7 @@ static bool check_block(struct run *run, const double *outcomes, uint64_t block,
   return true;
 }
 
-static void tally_outcome(const struct run *run, struct worker *worker, size_t o,
+static void tally_outcome(const struct simulation_run *run, struct worker *worker, size_t o,
                           unsigned replicate, size_t count) {
   const double *values = worker->outcomes + o * VECTOR_BLOCK;
   struct tally *tally = &worker->tallies[o];
@@ -137,7 +150,7 @@ static void tally_outcome(const struct run *run, struct worker *worker, size_t o
   sketch_add(&run->frame.shapes[o], values, count, worker->counts[o]);
 }
 
-static void find_costs(const struct run *run, struct worker *worker) {
+static void find_costs(const struct simulation_run *run, struct worker *worker) {
   const struct response *response = run->sampler->response;
   for (size_t o = 0; o < run->frame.option_count; o++) {
     worker->costs[o] = response_item(response, worker->workspace, o, RUN_COST);
@@ -146,7 +159,7 @@ static void find_costs(const struct run *run, struct worker *worker) {
   }
 }
 
-static void tally_verdicts(const struct run *run, struct worker *worker, size_t count) {
+static void tally_verdicts(const struct simulation_run *run, struct worker *worker, size_t count) {
   const size_t options = run->frame.option_count;
   struct verdicts *verdicts = &worker->verdicts;
   find_costs(run, worker);
@@ -164,14 +177,14 @@ static void tally_verdicts(const struct run *run, struct worker *worker, size_t 
   }
 }
 
-static uint64_t first_bad_block(const struct run *run) {
+static uint64_t first_bad_block(const struct simulation_run *run) {
   uint64_t block;
 #pragma omp atomic read
   block = run->bad_block;
   return block;
 }
 
-static void work_on_block(struct run *run, struct worker *worker, uint64_t block) {
+static void work_on_block(struct simulation_run *run, struct worker *worker, uint64_t block) {
   uint64_t first;
   if (is_stopped(run) || block > first_bad_block(run))
     return;
@@ -186,7 +199,7 @@ static void work_on_block(struct run *run, struct worker *worker, uint64_t block
 }
 
 // The second sample's values of one group among the first sample's of all others.
-static void swap_group(const struct run *run, struct worker *worker,
+static void swap_group(const struct simulation_run *run, struct worker *worker,
                        const struct sample_group *group, int side) {
   double *variables = response_variable(worker->workspace, 0);
   size_t size = (size_t)run->sampler->variable_count * VECTOR_BLOCK;
@@ -197,7 +210,8 @@ static void swap_group(const struct run *run, struct worker *worker,
   }
 }
 
-static void tally_influence(const struct run *run, struct worker *worker, size_t o, size_t g) {
+static void tally_influence(const struct simulation_run *run, struct worker *worker, size_t o,
+                            size_t g) {
   const double *a = worker->held + o * VECTOR_BLOCK;
   const double *b = worker->held + (run->frame.outcome_count + o) * VECTOR_BLOCK;
   const double *mixed = worker->outcomes + o * VECTOR_BLOCK;
@@ -211,7 +225,8 @@ static void tally_influence(const struct run *run, struct worker *worker, size_t
   exact_sum_add(&worker->tallies[o].total[g], total);
 }
 
-static void tally_sample(const struct run *run, struct worker *worker, const double *outcomes) {
+static void tally_sample(const struct simulation_run *run, struct worker *worker,
+                         const double *outcomes) {
   for (size_t o = 0; o < run->frame.outcome_count; o++) {
     double centre = run->frame.shapes[o].centre, sum = 0, squares = 0;
     for (int i = 0; i < VECTOR_BLOCK; i++) {
@@ -224,7 +239,7 @@ static void tally_sample(const struct run *run, struct worker *worker, const dou
   }
 }
 
-static bool hold_samples(struct run *run, struct worker *worker, uint64_t block) {
+static bool hold_samples(struct simulation_run *run, struct worker *worker, uint64_t block) {
   const struct sampler *sampler = run->sampler;
   double *variables = response_variable(worker->workspace, 0);
   size_t size = (size_t)sampler->variable_count * VECTOR_BLOCK;
@@ -242,7 +257,7 @@ static bool hold_samples(struct run *run, struct worker *worker, uint64_t block)
   return true;
 }
 
-static void work_on_influence(struct run *run, struct worker *worker, uint64_t block) {
+static void work_on_influence(struct simulation_run *run, struct worker *worker, uint64_t block) {
   const struct sampler *sampler = run->sampler;
   if (is_stopped(run) || block > first_bad_block(run) || !hold_samples(run, worker, block))
     return;
@@ -257,7 +272,7 @@ static void work_on_influence(struct run *run, struct worker *worker, uint64_t b
     worker->tallies[o].influence_done += VECTOR_BLOCK;
 }
 
-static void worker_start(const struct run *run, struct worker *worker) {
+static void worker_start(const struct simulation_run *run, struct worker *worker) {
   const struct simulation_frame *frame = &run->frame;
   size_t vectors = frame->outcome_count * VECTOR_BLOCK;
   size_t variables = (size_t)run->sampler->variable_count * VECTOR_BLOCK;
@@ -267,7 +282,7 @@ static void worker_start(const struct run *run, struct worker *worker) {
   worker->samples = arena_array(&worker->arena, 2 * variables, sizeof(double));
 }
 
-static void worker_start_tallies(const struct run *run, struct worker *worker) {
+static void worker_start_tallies(const struct simulation_run *run, struct worker *worker) {
   const struct simulation_frame *frame = &run->frame;
   const size_t options = frame->option_count;
   worker->tallies = arena_array(&worker->arena, frame->outcome_count, sizeof *worker->tallies);
@@ -301,11 +316,11 @@ static void merge_worker(struct simulation_part *part, const struct worker *work
 }
 
 // A shard has every block between two numbers.
-static uint64_t shard_start(const struct run *run, uint64_t blocks, unsigned shard) {
+static uint64_t shard_start(const struct simulation_run *run, uint64_t blocks, unsigned shard) {
   return blocks * shard / run->frame.shards;
 }
 
-static void work_on_all(struct run *run, struct worker *workers, int threads) {
+static void work_on_all(struct simulation_run *run, struct worker *workers, int threads) {
   unsigned shard = run->request->shard;
   uint64_t start = shard_start(run, run->blocks, shard);
   uint64_t end = shard_start(run, run->blocks, shard + 1);
@@ -327,7 +342,8 @@ static void work_on_all(struct run *run, struct worker *workers, int threads) {
     work_on_influence(run, &workers[omp_get_thread_num()], block);
 }
 
-static const char *describe_draw(const struct run *run, const double *variables, size_t which) {
+static const char *describe_draw(const struct simulation_run *run, const double *variables,
+                                 size_t which) {
   const struct scenario *scenario = run->request->scenario;
   const char *text = "";
   for (int v = 0; v < run->sampler->variable_count; v++) {
@@ -345,7 +361,7 @@ static const char *describe_draw(const struct run *run, const double *variables,
 }
 
 // Draws the bad block once more, and reports the first draw in it that has no finite value.
-static void report_bad_draw(struct run *run, struct worker *worker) {
+static void report_bad_draw(struct simulation_run *run, struct worker *worker) {
   const struct scenario *scenario = run->request->scenario;
   const struct simulation_frame *frame = &run->frame;
   const double *variables = response_variable(worker->workspace, 0);
@@ -375,7 +391,7 @@ static void report_bad_draw(struct run *run, struct worker *worker) {
 }
 
 // The sketches' bins, from the run's first draws.
-static int find_shapes(struct run *run, struct worker *worker) {
+static int find_shapes(struct simulation_run *run, struct worker *worker) {
   struct simulation_frame *frame = &run->frame;
   uint64_t blocks = run->blocks < PILOT_BLOCKS ? run->blocks : PILOT_BLOCKS;
   size_t room = (size_t)blocks * VECTOR_BLOCK, count = 0;
@@ -397,7 +413,7 @@ static int find_shapes(struct run *run, struct worker *worker) {
 }
 
 // All draws of a short run, for regression on their ranks.
-static void find_rank_shares(struct run *run, struct worker *worker) {
+static void find_rank_shares(struct simulation_run *run, struct worker *worker) {
   struct simulation_frame *frame = &run->frame;
   const struct sampler *sampler = run->sampler;
   size_t n = (size_t)frame->draws, variables = (size_t)sampler->variable_count;
@@ -443,17 +459,17 @@ static int find_item(const struct simulate_request *request, struct diagnostics 
 static int check_request(const struct simulate_request *request, struct diagnostics *diagnostics) {
   struct place place = {.source = request->scenario->source};
   unsigned shards = request->shards ? request->shards : 1;
-  if (request->draws < 1 || request->draws > SIMULATE_MOST_DRAWS)
+  if (request->draws < 1 || request->draws > MAX_SIMULATE_DRAWS)
     diagnostics_error(diagnostics, place, "expected 1 to %" PRIu64 " draws, not %" PRIu64,
-                      SIMULATE_MOST_DRAWS, request->draws);
-  else if (shards > SIMULATE_MOST_SHARDS || request->shard >= shards)
+                      MAX_SIMULATE_DRAWS, request->draws);
+  else if (shards > MAX_SIMULATE_SHARDS || request->shard >= shards)
     diagnostics_error(diagnostics, place, "there is no shard %u of %u", request->shard, shards);
   else
     return 0;
   return -1;
 }
 
-static void name_all(struct run *run) {
+static void name_all(struct simulation_run *run) {
   struct simulation_frame *frame = &run->frame;
   const struct scenario *scenario = run->request->scenario;
   const char **options = arena_array(run->arena, scenario->option_count, sizeof *options);
@@ -475,7 +491,7 @@ static void name_all(struct run *run) {
   frame->note_count = run->sampler->note_count;
 }
 
-static int sampler_start(struct run *run, int item) {
+static int sampler_start(struct simulation_run *run, int item) {
   const struct scenario *scenario = run->request->scenario;
   const size_t options = scenario->option_count;
   const int items[RUN_ITEMS] = {[RUN_OUTCOME] = item,
@@ -500,13 +516,13 @@ static int sampler_start(struct run *run, int item) {
   return run->sampler ? 0 : -1;
 }
 
-static int frame_start(struct run *run, int item) {
+static int frame_start(struct simulation_run *run, int item) {
   const struct simulate_request *request = run->request;
   const struct scenario *scenario = request->scenario;
   const struct declaration *declaration = &scenario->model->declarations[item];
   run->blocks = (request->draws + VECTOR_BLOCK - 1) / VECTOR_BLOCK;
   bool few = request->draws < SIMULATE_FEW_DRAWS;
-  unsigned replicates = request->method == DRAW_SOBOL ? SIMULATE_REPLICATES : 1;
+  unsigned replicates = request->method == DRAW_SOBOL ? MAX_REPLICATES : 1;
   run->frame = (struct simulation_frame){
       .item = declaration->name,
       .unit = declaration->unit.text,
@@ -524,8 +540,8 @@ static int frame_start(struct run *run, int item) {
       .outcome_count = 2 * scenario->option_count - 1,
       .by_ranks = few,
   };
-  uint64_t wanted = request->draws < SIMULATE_INFLUENCE_DRAWS ? run->blocks * VECTOR_BLOCK
-                                                              : SIMULATE_INFLUENCE_DRAWS;
+  uint64_t wanted =
+      request->draws < MAX_INFLUENCE_DRAWS ? run->blocks * VECTOR_BLOCK : MAX_INFLUENCE_DRAWS;
   run->influence_blocks = few ? 0 : wanted / VECTOR_BLOCK;
   run->frame.influence_draws = run->influence_blocks * VECTOR_BLOCK;
   if (sampler_start(run, item))
@@ -535,7 +551,8 @@ static int frame_start(struct run *run, int item) {
   return 0;
 }
 
-static struct simulation_part *run_all(struct run *run, struct worker *workers, int threads) {
+static struct simulation_part *run_all(struct simulation_run *run, struct worker *workers,
+                                       int threads) {
   for (int t = 0; t < threads; t++)
     worker_start(run, &workers[t]);
   if (find_shapes(run, &workers[0])) {
@@ -560,7 +577,7 @@ static struct simulation_part *run_all(struct run *run, struct worker *workers, 
 }
 
 // As many as there is work for: waiting for a thread takes longer than some blocks.
-static int threads_for(const struct run *run) {
+static int threads_for(const struct simulation_run *run) {
   int threads = run->request->threads > 0 ? run->request->threads : omp_get_max_threads();
   uint64_t most = run->blocks / BLOCKS_PER_THREAD + 1;
   return (uint64_t)threads < most ? threads : (int)most;
@@ -568,7 +585,7 @@ static int threads_for(const struct run *run) {
 
 struct simulation_part *simulate(const struct simulate_request *request, struct arena *arena,
                                  struct diagnostics *diagnostics) {
-  struct run run = {
+  struct simulation_run run = {
       .request = request, .arena = arena, .diagnostics = diagnostics, .bad_block = UINT64_MAX};
   int item = find_item(request, diagnostics);
   if (item < 0 || check_request(request, diagnostics) || frame_start(&run, item))

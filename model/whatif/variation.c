@@ -1,5 +1,13 @@
 #include "model/whatif/variation.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/currency.h"
+
 #include <math.h>
 #include <string.h>
 

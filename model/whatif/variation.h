@@ -3,7 +3,14 @@
 #ifndef PERTOKEN_MODEL_WHATIF_VARIATION_H
 #define PERTOKEN_MODEL_WHATIF_VARIATION_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
 #include "model/scenario/scenario.h"
+
+#include <stddef.h>
 
 // An input of one option, or what the options have in common: option -1 moves it in every option
 // that takes the common value or the default, and leaves those alone that say or found their own.

@@ -58,63 +58,63 @@ enum key {
 static const struct known_option {
   const char *name;
   int key;
-  const char *argument;
   unsigned commands;
+  const char *argument;
   const char *doc;
 } known_options[] = {
-    {"device", KEY_DEVICE, "NAME", COMMAND_RUN,
+    {"device", KEY_DEVICE, COMMAND_RUN, "NAME",
      "Measure this device: cpu, cuda, hip, cuda:1, or auto (cpu); cuda:0,2 or cuda:all measures "
      "several, one by one and then all at once"},
-    {"device", KEY_DEVICE, "NAME", COMMAND_LIST,
+    {"device", KEY_DEVICE, COMMAND_LIST, "NAME",
      "Show only this device: cpu, cuda:0, hip:1, or several: cuda:0,2, cuda:all (all there are)"},
-    {"model", KEY_MODEL, "ID", COMMAND_RUN,
+    {"model", KEY_MODEL, COMMAND_RUN, "ID",
      "A model in the catalogue; 'pertoken catalog models' lists them"},
-    {"precision", KEY_PRECISION, "LIST", COMMAND_RUN,
+    {"precision", KEY_PRECISION, COMMAND_RUN, "LIST",
      "Precision of the weights: bf16, int8, fp8 (bf16)"},
-    {"batch", KEY_BATCH, "LIST", COMMAND_RUN, "Rows decoded together: 1,4,16 (1)"},
-    {"context", KEY_CONTEXT, "LIST", COMMAND_RUN, "Positions attended to: 512,4096 (512)"},
-    {"kv", KEY_KV, "TYPE", COMMAND_RUN, "Type of the KV cache: bf16 or fp8 (bf16)"},
-    {"activations", KEY_ACTIVATIONS, "TYPE", COMMAND_RUN,
+    {"batch", KEY_BATCH, COMMAND_RUN, "LIST", "Rows decoded together: 1,4,16 (1)"},
+    {"context", KEY_CONTEXT, COMMAND_RUN, "LIST", "Positions attended to: 512,4096 (512)"},
+    {"kv", KEY_KV, COMMAND_RUN, "TYPE", "Type of the KV cache: bf16 or fp8 (bf16)"},
+    {"activations", KEY_ACTIVATIONS, COMMAND_RUN, "TYPE",
      "Type of what enters a product: bf16, or weights: as the weights (the best that the device "
      "has)"},
-    {"head", KEY_HEAD, "TYPE", COMMAND_RUN,
+    {"head", KEY_HEAD, COMMAND_RUN, "TYPE",
      "Type of embedding and head: bf16, or weights: as the weights (weights for int8, else bf16)"},
-    {"layers", KEY_LAYERS, "LIST", COMMAND_RUN,
+    {"layers", KEY_LAYERS, COMMAND_RUN, "LIST",
      "Measure only the first layers; two or three depths (4,8,12) are extrapolated to the whole "
      "model"},
-    {"time", KEY_TIME, "SECONDS", COMMAND_RUN | COMMAND_CHECK,
+    {"time", KEY_TIME, COMMAND_RUN | COMMAND_CHECK, "SECONDS",
      "Sample each result for at most so long (10)"},
-    {"soak", KEY_SOAK, "SECONDS", COMMAND_RUN,
+    {"soak", KEY_SOAK, COMMAND_RUN, "SECONDS",
      "Hold the load this long (300), with the last half, at most a minute, under the energy "
      "meter (without --soak: 5.5 under the meter)"},
-    {"wall-power", KEY_WALL_POWER, "WATTS", COMMAND_RUN,
+    {"wall-power", KEY_WALL_POWER, COMMAND_RUN, "WATTS",
      "What the whole machine draws under this load, read off a PDU: '512 W' (ipmitool is asked "
      "if it is there)"},
-    {"wall-note", KEY_WALL_NOTE, "TEXT", COMMAND_RUN, "Where --wall-power was read"},
-    {"redfish", KEY_REDFISH, "URL", COMMAND_RUN,
+    {"wall-note", KEY_WALL_NOTE, COMMAND_RUN, "TEXT", "Where --wall-power was read"},
+    {"redfish", KEY_REDFISH, COMMAND_RUN, "URL",
      "Ask the board's management controller for the whole machine's watts: "
      "https://HOST/redfish/v1/Chassis/1/Power"},
-    {"tensor-parallel", KEY_TENSOR_PARALLEL, "N", COMMAND_RUN,
+    {"tensor-parallel", KEY_TENSOR_PARALLEL, COMMAND_RUN, "N",
      "Measure one model that the N devices of --device hold together, through NCCL or RCCL"},
-    {"shard", KEY_SHARD, "1/N", COMMAND_RUN,
+    {"shard", KEY_SHARD, COMMAND_RUN, "1/N",
      "Measure one rank's share of a model that N devices would hold together (tensor parallel)"},
-    {"all-reduce", KEY_ALL_REDUCE, "TIME", COMMAND_RUN,
+    {"all-reduce", KEY_ALL_REDUCE, COMMAND_RUN, "TIME",
      "How long one all-reduce among the ranks takes: '12 us'; without it a share has no token/s"},
-    {"all-reduce-note", KEY_ALL_REDUCE_NOTE, "TEXT", COMMAND_RUN,
+    {"all-reduce-note", KEY_ALL_REDUCE_NOTE, COMMAND_RUN, "TEXT",
      "Where the --all-reduce time comes from"},
-    {"threads", KEY_THREADS, "N", COMMAND_RUN, "Threads on a CPU (0: the backend chooses)"},
-    {"seed", KEY_SEED, "N", COMMAND_RUN, "Seed of weights and cache (1)"},
-    {"data", KEY_DATA, "DIR", COMMAND_RUN, "Use the catalogue in this directory"},
-    {"output", 'o', "DIR", COMMAND_RUN,
+    {"threads", KEY_THREADS, COMMAND_RUN, "N", "Threads on a CPU (0: the backend chooses)"},
+    {"seed", KEY_SEED, COMMAND_RUN, "N", "Seed of weights and cache (1)"},
+    {"data", KEY_DATA, COMMAND_RUN, "DIR", "Use the catalogue in this directory"},
+    {"output", 'o', COMMAND_RUN, "DIR",
      "Write the record to this directory; the same command resumes it (the current one)"},
-    {"verify-only", KEY_VERIFY_ONLY, NULL, COMMAND_RUN,
+    {"verify-only", KEY_VERIFY_ONLY, COMMAND_RUN, NULL,
      "Only compare the kernels with the oracle, at one layer and at two: exit status 1 if one "
      "is out of tolerance; no record is written"},
-    {"tolerance", KEY_TOLERANCE, "SHARE", COMMAND_CHECK, "How far token/s may be off (4 %)"},
-    {"format", KEY_FORMAT, "FORMAT", COMMAND_LIST, "Print as table or json"},
-    {"calibrate", KEY_CALIBRATE, NULL, COMMAND_LIST,
+    {"tolerance", KEY_TOLERANCE, COMMAND_CHECK, "SHARE", "How far token/s may be off (4 %)"},
+    {"format", KEY_FORMAT, COMMAND_LIST, "FORMAT", "Print as table or json"},
+    {"calibrate", KEY_CALIBRATE, COMMAND_LIST, NULL,
      "Measure how fast each device reads and multiplies"},
-    {"quiet", 'q', NULL, COMMAND_LIST | COMMAND_RUN | COMMAND_CHECK,
+    {"quiet", 'q', COMMAND_LIST | COMMAND_RUN | COMMAND_CHECK, NULL,
      "No warnings and no progress on standard error"},
 };
 

@@ -5,6 +5,7 @@
 #include "base/source.h"
 #include "kernels/decode.h"
 #include "model/evidence/measurement.h"
+#include "model/evidence/measurement_read.h"
 #include "probe/commands/result_table.h"
 #include "probe/devices/device.h"
 #include "probe/devices/precision.h"

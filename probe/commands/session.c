@@ -4,6 +4,8 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "kernels/decode.h"
+#include "model/evidence/measurement_read.h"
+#include "model/evidence/measurement_write.h"
 #include "probe/commands/folder.h"
 #include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"

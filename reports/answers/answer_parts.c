@@ -1,4 +1,8 @@
 #include "reports/answers/answer_parts.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/texts.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "reports/print/number.h"
 
@@ -84,6 +88,8 @@ void answer_table_add(struct answer_table *table, const struct answer_cell *cell
 
 struct answer_cell *answer_table_row_of(struct answer_table *table, struct answer_row row) {
   struct answer_cell *cells = answer_table_row(table);
+  if (!table->rows)
+    table->rows = arena_array(table->arena, table->room, sizeof *table->rows);
   table->rows[table->row_count - 1] = row;
   cells[0] = cell_words(row.label);
   for (size_t c = 1; c < table->column_count && table->unit_column; c++)
@@ -260,10 +266,7 @@ const struct unit *unit_of_item(const struct scenario *scenario, const char *nam
 }
 
 const struct unit *unit_known(const char *text, struct arena *arena) {
-  struct diagnostics none = {.arena = arena};
-  struct unit *unit = arena_alloc(arena, sizeof *unit);
-  unit_parse(text, (struct place){0}, unit, arena, &none);
-  return unit;
+  return unit_constant(text, arena);
 }
 
 const char *quantity_words(double value, const struct unit *unit, int digits, struct arena *arena) {

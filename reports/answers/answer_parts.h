@@ -3,13 +3,14 @@
 #define PERTOKEN_REPORTS_ANSWERS_ANSWER_PARTS_H
 
 #include "base/arena.h"
-#include "model/cost/graph.h"
+#include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/answer.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 
 static inline struct answer_cell cell_words(const char *text) {
   return (struct answer_cell){.text = text};

@@ -2,9 +2,17 @@
 
 #include "reports/answers/audit.h"
 
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/evidence/recompute.h"
+#include "model/optimise/search.h"
 #include "model/questions/audit.h"
+#include "model/questions/claim.h"
+#include "model/scenario/free.h"
 #include "model/scenario/published_bounds.h"
+#include "model/whatif/variation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 

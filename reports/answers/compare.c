@@ -1,5 +1,8 @@
 #include "reports/answers/compare.h"
 
+#include "base/texts.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/ranking.h"
@@ -8,9 +11,11 @@
 #include "reports/answers/compare_notes.h"
 #include "reports/answers/finance.h"
 #include "reports/print/interval.h"
+#include "reports/print/style.h"
 #include "reports/print/verdict.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { ON_TERMINAL = FACE_TERMINAL, TO_MACHINES = FACE_CSV | FACE_JSON };
@@ -189,56 +194,49 @@ static void add_savings(const struct comparing *comparing, struct answer_table *
 
 // ---- words of each option
 
-static const char *accelerator_of(const struct option *option) {
-  return option->accelerator;
-}
-
-static const char *headline_of(const struct option *option) {
-  return grade_name(option->headline_grade);
-}
-
-static const char *throughput_of(const struct option *option) {
-  return grade_name(option->throughput_grade);
-}
-
-static const char *power_of(const struct option *option) {
-  return grade_name(option->power_grade);
-}
-
-static const char *price_of(const struct option *option) {
-  return grade_name(option->price_grade);
-}
-
+// A row of words: the grade at a place in struct option, or, at none, the accelerator.
 struct words {
   struct answer_row row;
-  const char *(*text)(const struct option *);
+  size_t grade;
 };
 
-static const struct words first_words[] = {
-    {{.label = "Accelerator", .brief = "accelerator"}, accelerator_of}};
+enum {
+  HEADLINE = offsetof(struct option, headline_grade),
+  THROUGHPUT = offsetof(struct option, throughput_grade),
+  POWER = offsetof(struct option, power_grade),
+  PRICE = offsetof(struct option, price_grade)
+};
+
+static const struct words first_words[] = {{{.label = "Accelerator", .brief = "accelerator"}, 0}};
 
 static const struct words last_words[] = {
     {{.label = "Weakest evidence that matters", .brief = "evidence", .weight = MOST_WEIGHT},
-     headline_of},
-    {{.brief = "throughput", .faces = FACE_TURNED}, throughput_of},
-    {{.brief = "power", .faces = FACE_TURNED}, power_of},
-    {{.brief = "price", .faces = FACE_TURNED}, price_of},
+     HEADLINE},
+    {{.brief = "throughput", .faces = FACE_TURNED}, THROUGHPUT},
+    {{.brief = "power", .faces = FACE_TURNED}, POWER},
+    {{.brief = "price", .faces = FACE_TURNED}, PRICE},
 };
 
 static const struct words machine_words[] = {
-    {{.label = "Accelerator", .json = "options[id=%c].accelerator"}, accelerator_of},
-    {{.label = "Weakest evidence that matters", .json = "options[id=%c].grade"}, headline_of},
-    {{.label = "throughput", .json = "options[id=%c].grades.throughput"}, throughput_of},
-    {{.label = "power", .json = "options[id=%c].grades.power"}, power_of},
-    {{.label = "price", .json = "options[id=%c].grades.price"}, price_of},
+    {{.json = "options[id=%c].accelerator"}, 0},
+    {{.json = "options[id=%c].grade"}, HEADLINE},
+    {{.json = "options[id=%c].grades.throughput"}, THROUGHPUT},
+    {{.json = "options[id=%c].grades.power"}, POWER},
+    {{.json = "options[id=%c].grades.price"}, PRICE},
 };
+
+static const char *words_of(const struct option *option, size_t grade_place) {
+  enum grade grade;
+  memcpy(&grade, (const char *)option + grade_place, sizeof grade);
+  return grade_place ? grade_name(grade) : option->accelerator;
+}
 
 static void add_words(const struct comparing *comparing, struct answer_table *table,
                       const struct words *words, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct answer_cell *cells = answer_table_row_of(table, words[i].row);
     for (size_t o = 0; o < comparing->scenario->option_count; o++)
-      cells[1 + o] = cell_words(words[i].text(option_at(comparing, o)));
+      cells[1 + o] = cell_words(words_of(option_at(comparing, o), words[i].grade));
   }
 }
 
@@ -390,8 +388,8 @@ static struct answer_table verdict_table(const struct comparing *comparing) {
       &table, (struct answer_row){
                   .key = "cheapest", .label = "The cheapest, or one of them", .faces = FACE_CSV});
   struct answer_cell *barred = answer_table_row_of(
-      &table, (struct answer_row){
-                  .key = "not_ranked", .label = "Why it is not ranked", .json = "not_ranked.%c"});
+      &table,
+      (struct answer_row){.key = "not_ranked", .faces = FACE_JSON, .json = "not_ranked.%c"});
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct standing *standing = &comparing->ranking->options[o];
     ranked[1 + o] = cell_flag(standing->ranked);
@@ -428,6 +426,19 @@ static struct answer_table document_table(const struct comparing *comparing) {
   return table;
 }
 
+// The verdict; of a single option what it costs.
+static const char *sentence_of(const struct comparing *comparing) {
+  const struct scenario *scenario = comparing->scenario;
+  const int cost = model_find(scenario->model, "cost_per_mtok");
+  if (scenario->option_count > 1)
+    return arena_printf(comparing->arena, "%s.",
+                        verdict_text(scenario, comparing->ranking, comparing->arena));
+  return arena_printf(
+      comparing->arena, "%s costs %s of output tokens.", option_at(comparing, 0)->id,
+      quantity_words(option_value(scenario, option_at(comparing, 0), cost, 0),
+                     &scenario->model->declarations[cost].unit, 4, comparing->arena));
+}
+
 struct answer compare_answer(const struct scenario *scenario, struct arena *arena) {
   static const struct csv_field fields[] = {
       {"option", CSV_COLUMN}, {"accelerator", CSV_ABOUT}, {"case", CSV_CASE},
@@ -447,7 +458,7 @@ struct answer compare_answer(const struct scenario *scenario, struct arena *aren
   tables[0].faces = FACE_JSON;
   struct answer answer = {.kind = "compare",
                           .name = "options",
-                          .sentence = verdict_text(scenario, comparing.ranking, arena),
+                          .sentence = sentence_of(&comparing),
                           .warnings = scenario->warnings,
                           .schema = 1,
                           .csv = fields,

@@ -1,5 +1,8 @@
 #include "reports/answers/compare_notes.h"
 
+#include "base/texts.h"
+#include "model/chance/draw.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "reports/answers/answer_parts.h"
@@ -15,27 +18,34 @@ struct notes {
   struct arena *arena;
 };
 
-// Options that lack the same costs share a line.
-static void add_not_included(const struct notes *notes) {
-  const struct scenario *scenario = notes->scenario;
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    const char *missing = scenario->options[i].not_included, *ids = "";
-    bool first = true;
-    size_t count = 0;
-    for (size_t k = 0; k < scenario->option_count; k++) {
-      if (strcmp(scenario->options[k].not_included, missing) != 0)
-        continue;
-      if (k < i)
-        first = false;
-      ids = joined(ids, scenario->options[k].id, notes->arena);
-      count++;
+static bool says(const struct texts *texts, const char *text) {
+  for (size_t k = 0; k < texts->count; k++)
+    if (!strcmp(texts->list[k], text))
+      return true;
+  return false;
+}
+
+// A note for each text, at the first option that has it: "a, b: text". Where all have it they are
+// named only with `always`.
+static void add_shared(const struct notes *notes, const char *label, const struct texts *of,
+                       bool always) {
+  const size_t options = notes->scenario->option_count;
+  for (size_t i = 0; i < options; i++)
+    for (size_t k = 0; k < of[i].count; k++) {
+      const char *text = of[i].list[k], *ids = "";
+      size_t count = 0, first = options;
+      for (size_t o = options; o-- > 0;)
+        first = says(&of[o], text) ? o : first;
+      for (size_t o = first; o < options; o++)
+        if (says(&of[o], text)) {
+          ids = joined(ids, notes->scenario->options[o].id, notes->arena);
+          count++;
+        }
+      if (first == i)
+        answer_note(notes->answer, notes->arena, label, "%s%s%s",
+                    always || count < options ? ids : "", always || count < options ? ": " : "",
+                    text);
     }
-    if (!*missing || !first)
-      continue;
-    const char *whose =
-        count < scenario->option_count ? arena_printf(notes->arena, " (%s)", ids) : "";
-    answer_note(notes->answer, notes->arena, "Not included: ", "%s%s", missing, whose);
-  }
 }
 
 static void add_decode_only(const struct notes *notes) {
@@ -70,28 +80,30 @@ static void add_evidence(const struct notes *notes) {
   }
 }
 
-// The same rate for all options is said once.
-static void add_exchange_rate(const struct notes *notes) {
+static const char *rate_text(const struct scenario *scenario, const struct option *option, int rate,
+                             struct arena *arena) {
+  const struct figure *figure = option_figure(scenario, option, scenario->selected, rate);
+  return arena_printf(
+      arena, "%s%s%s%s%s",
+      quantity_text(figure->value, &scenario->model->declarations[rate].unit, arena),
+      *figure->source ? ", " : "", figure->source, *figure->date ? ", " : "", figure->date);
+}
+
+// What is said of each option, and once of all who share it.
+static void add_of_options(const struct notes *notes) {
   const struct scenario *scenario = notes->scenario;
-  struct arena *arena = notes->arena;
   const int rate = model_find(scenario->model, "exchange_rate");
-  const char *all = "", *first = NULL;
-  bool same = true;
-  for (size_t i = 0; i < scenario->option_count && rate >= 0; i++) {
-    const struct option *option = &scenario->options[i];
-    if (!option_has(option, rate))
-      return;
-    const struct figure *figure = option_figure(scenario, option, scenario->selected, rate);
-    const char *text = arena_printf(
-        arena, "%s%s%s%s%s",
-        quantity_text(figure->value, &scenario->model->declarations[rate].unit, arena),
-        *figure->source ? ", " : "", figure->source, *figure->date ? ", " : "", figure->date);
-    first = first ? first : text;
-    same &= !strcmp(text, first);
-    all = arena_printf(arena, "%s%s%s %s", all, i ? "; " : "", option->id, text);
+  struct texts *missing = arena_array(notes->arena, scenario->option_count, sizeof *missing);
+  struct texts *rates = arena_array(notes->arena, scenario->option_count, sizeof *rates);
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    if (*option->not_included)
+      texts_add(&missing[o], notes->arena, "%s", option->not_included);
+    if (rate >= 0 && option_has(option, rate))
+      texts_add(&rates[o], notes->arena, "%s", rate_text(scenario, option, rate, notes->arena));
   }
-  if (first)
-    answer_note(notes->answer, notes->arena, "Exchange rate: ", "%s", same ? first : all);
+  add_shared(notes, "Not included: ", missing, false);
+  add_shared(notes, "Exchange rate: ", rates, false);
 }
 
 static const char *const grade_meanings[GRADES] = {
@@ -119,32 +131,13 @@ static void add_legend(const struct notes *notes) {
   answer_note(notes->answer, notes->arena, "Evidence: ", "%s", text);
 }
 
-static bool has_warning(const struct option *option, const char *text) {
-  for (size_t k = 0; k < option->warnings.count; k++)
-    if (!strcmp(option->warnings.list[k], text))
-      return true;
-  return false;
-}
-
-// One paragraph for all options that a warning is about, at the first of them.
-static void add_warning(const struct notes *notes, size_t first, const char *text) {
-  const struct scenario *scenario = notes->scenario;
-  const char *ids = "";
-  for (size_t i = 0; i < scenario->option_count; i++) {
-    if (!has_warning(&scenario->options[i], text))
-      continue;
-    if (i < first)
-      return;
-    ids = joined(ids, scenario->options[i].id, notes->arena);
-  }
-  answer_note(notes->answer, notes->arena, "Warning: ", "%s: %s", ids, text);
-}
-
 // The scenario's own are the answer's.
 static void add_warnings(const struct notes *notes) {
-  for (size_t i = 0; i < notes->scenario->option_count; i++)
-    for (size_t k = 0; k < notes->scenario->options[i].warnings.count; k++)
-      add_warning(notes, i, notes->scenario->options[i].warnings.list[k]);
+  const struct scenario *scenario = notes->scenario;
+  struct texts *warnings = arena_array(notes->arena, scenario->option_count, sizeof *warnings);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    warnings[o] = scenario->options[o].warnings;
+  add_shared(notes, "Warning: ", warnings, true);
 }
 
 static void add_interval(const struct notes *notes, const struct simulation *simulation) {
@@ -174,9 +167,8 @@ void compare_notes(struct answer *answer, const struct scenario *scenario,
   add_verdict(&notes, ranking);
   add_interval(&notes, simulation);
   add_decode_only(&notes);
-  add_not_included(&notes);
+  add_of_options(&notes);
   add_evidence(&notes);
-  add_exchange_rate(&notes);
   add_legend(&notes);
   add_warnings(&notes);
 }

@@ -1,9 +1,12 @@
 #include "reports/answers/diff.h"
 
+#include "base/texts.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "model/questions/difference.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
+#include "reports/print/style.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,15 +55,6 @@ static const struct aspect aspects[] = {{"", value_text, difference_in_value},
 
 enum { ASPECTS = sizeof aspects / sizeof aspects[0] };
 
-static void add_words(struct answer_table *table, const char *name, const char *option,
-                      const char *a, const char *b) {
-  struct answer_cell *cells = answer_table_row(table);
-  cells[0] = cell_words(name);
-  cells[1] = cell_words(option);
-  cells[2] = cell_words(a);
-  cells[3] = cell_words(b);
-}
-
 // A row for each option in which it differs; one where all differ alike.
 static void add_aspect(const struct diff *diff, struct answer_table *table,
                        const struct aspect *aspect, int input) {
@@ -73,8 +67,9 @@ static void add_aspect(const struct diff *diff, struct answer_table *table,
     alike = alike && aspect->differs(difference, p, input);
     if (!aspect->differs(difference, p, input))
       continue;
-    add_words(table, name, both->a->id, aspect->text(difference->a, both->a, input, diff->arena),
-              aspect->text(difference->b, both->b, input, diff->arena));
+    ANSWER_ROW(table, cell_words(name), cell_words(both->a->id),
+               cell_words(aspect->text(difference->a, both->a, input, diff->arena)),
+               cell_words(aspect->text(difference->b, both->b, input, diff->arena)));
     const struct answer_cell *first = &table->cells[before * table->column_count];
     const struct answer_cell *last = &table->cells[(table->row_count - 1) * table->column_count];
     alike = alike && !strcmp(first[2].text, last[2].text) && !strcmp(first[3].text, last[3].text);
@@ -85,41 +80,30 @@ static void add_aspect(const struct diff *diff, struct answer_table *table,
   table->cells[before * table->column_count + 1] = cell_words("all options");
 }
 
-static struct answer_table inputs_table(const struct diff *diff) {
-  static const struct answer_column columns[] = {{"input", "Inputs that differ", NULL},
-                                                 {"option", "", NULL},
-                                                 {"a", "A", NULL},
-                                                 {"b", "B", NULL}};
-  static struct column_look looks[] = {
+static void add_inputs(const struct diff *diff, struct answer *answer) {
+  static const struct column_look looks[] = {
       {.align = ALIGN_LEFT}, {.align = ALIGN_LEFT}, {.align = ALIGN_RIGHT}, {.align = ALIGN_RIGHT}};
   const struct difference *difference = diff->difference;
-  const size_t inputs = ASPECTS * (size_t)difference->a->model->count + 1;
-  struct answer_table table = answer_table_new("differences", NULL, columns, 4,
-                                               inputs * (difference->pair_count + 1), diff->arena);
-  table.looks = looks;
-  table.faces = FACE_TERMINAL;
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "differences", NULL, {"input", "Inputs that differ", NULL},
+                   {"option", "", NULL}, {"a", "A", NULL}, {"b", "B", NULL});
+  table->looks = looks;
+  table->faces = FACE_TERMINAL;
   for (size_t p = 0; p < difference->pair_count; p++) {
     const struct pair *both = &difference->pairs[p];
     if (strcmp(both->a->accelerator, both->b->accelerator) != 0)
-      add_words(&table, "accelerator", both->a->id, both->a->accelerator, both->b->accelerator);
+      ANSWER_ROW(table, cell_words("accelerator"), cell_words(both->a->id),
+                 cell_words(both->a->accelerator), cell_words(both->b->accelerator));
   }
   for (size_t c = 0; c < difference->change_count; c++)
     for (size_t i = 0; i < difference->changes[c].input_count; i++)
       for (size_t k = 0; k < ASPECTS; k++)
-        add_aspect(diff, &table, &aspects[k], difference->changes[c].inputs[i]);
-  return table;
+        add_aspect(diff, table, &aspects[k], difference->changes[c].inputs[i]);
 }
 
 // ---- the same for machines
 
-enum {
-  INPUT_NAME,
-  INPUT_OPTION,
-  INPUT_UNIT,
-  INPUT_A,
-  INPUT_B = INPUT_A + 3,
-  INPUT_COLUMNS = INPUT_B + 3
-};
+enum { INPUT_A = 3, INPUT_B = 6 };
 
 static void fill_side(struct answer_cell *cells, const struct scenario *scenario,
                       const struct option *option, int input) {
@@ -135,36 +119,37 @@ static void fill_side(struct answer_cell *cells, const struct scenario *scenario
         cell_words(grade_name(option_figure(scenario, option, scenario->selected, input)->grade));
 }
 
-static struct answer_table machine_table(const struct diff *diff) {
-  static const struct answer_column columns[INPUT_COLUMNS] = {
-      {"name", "", NULL},    {"option", "", NULL},     {"unit", "", NULL},
-      {"a.value", "", NULL}, {"a.computed", "", NULL}, {"a.grade", "", NULL},
-      {"b.value", "", NULL}, {"b.computed", "", NULL}, {"b.grade", "", NULL}};
-  static struct column_look looks[INPUT_COLUMNS] = {
-      [INPUT_OPTION].faces = FACE_JSON, [INPUT_UNIT].faces = FACE_JSON};
+static void add_machine_row(const struct diff *diff, struct answer_table *table, size_t pair,
+                            int input) {
+  const struct pair *both = &diff->difference->pairs[pair];
+  const struct declaration *item = declared(diff, input);
+  struct answer_cell *cells = answer_table_row_of(
+      table, (struct answer_row){.key = arena_printf(diff->arena, "%s.%s", both->a->id, item->name),
+                                 .label = item->label,
+                                 .unit = &item->unit});
+  cells[0] = cell_words(item->name);
+  cells[1] = cell_words(both->a->id);
+  cells[2] = cell_words(item->unit.text);
+  fill_side(cells + INPUT_A, diff->difference->a, both->a, input);
+  fill_side(cells + INPUT_B, diff->difference->b, both->b, input);
+}
+
+static void add_machine_inputs(const struct diff *diff, struct answer *answer) {
+  static const struct column_look looks[INPUT_B + 3] = {
+      [1].faces = FACE_JSON, [2].faces = FACE_JSON};
   const struct difference *difference = diff->difference;
-  struct answer_table table = answer_table_of_rows(
-      "inputs", NULL, columns, INPUT_COLUMNS,
-      (size_t)difference->a->model->count * (difference->pair_count + 1), diff->arena);
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "inputs", NULL, {"name", "", NULL}, {"option", "", NULL}, {"unit", "", NULL},
+      {"a.value", "", NULL}, {"a.computed", "", NULL}, {"a.grade", "", NULL}, {"b.value", "", NULL},
+      {"b.computed", "", NULL}, {"b.grade", "", NULL});
+  table->looks = looks;
+  table->json = "inputs[#].%c";
+  table->faces = FACE_CSV | FACE_JSON;
   for (size_t c = 0; c < difference->change_count; c++)
     for (size_t p = 0; p < difference->pair_count; p++)
       for (size_t i = 0;
-           difference->changes[c].differs[p] && i < difference->changes[c].input_count; i++) {
-        const int d = difference->changes[c].inputs[i];
-        const struct pair *both = &difference->pairs[p];
-        const char *key = arena_printf(diff->arena, "%s.%s", both->a->id, declared(diff, d)->name);
-        struct answer_cell *cells = answer_table_row_of(
-            &table, (struct answer_row){.key = key, .unit = &declared(diff, d)->unit});
-        cells[INPUT_OPTION] = cell_words(both->a->id);
-        cells[INPUT_NAME] = cell_words(declared(diff, d)->name);
-        cells[INPUT_UNIT] = cell_words(declared(diff, d)->unit.text);
-        fill_side(cells + INPUT_A, difference->a, both->a, d);
-        fill_side(cells + INPUT_B, difference->b, both->b, d);
-      }
-  table.looks = looks;
-  table.json = "inputs[#].%c";
-  table.faces = FACE_CSV | FACE_JSON;
-  return table;
+           difference->changes[c].differs[p] && i < difference->changes[c].input_count; i++)
+        add_machine_row(diff, table, p, difference->changes[c].inputs[i]);
 }
 
 // ---- results of an option
@@ -173,33 +158,27 @@ static struct answer_cell change_cell(double a, double b) {
   return (struct answer_cell){.kind = CELL_CHANGE, .value = a == b ? 0 : b / a - 1};
 }
 
-static struct answer_table results_table(const struct diff *diff, size_t pair) {
+static void add_results(const struct diff *diff, struct answer *answer, size_t pair) {
   const struct difference *difference = diff->difference;
   const struct pair *both = &difference->pairs[pair];
-  const struct model *model = difference->a->model;
-  const struct answer_column columns[] = {
-      {"item", both->a->id, NULL}, {"a", "A", NULL}, {"b", "B", NULL}, {"change", "change", NULL}};
-  struct answer_table table =
-      answer_table_of_rows(both->a->id, NULL, columns, 4, (size_t)model->count, diff->arena);
-  table.unit_column = 1;
-  for (int d = 0; d < model->count; d++) {
+  struct answer_table *table =
+      ANSWER_TABLE(answer, both->a->id, NULL, {"item", both->a->id, NULL}, {"a", "A", NULL},
+                   {"b", "B", NULL}, {"change", "change", NULL});
+  table->unit_column = 1;
+  table->json = arena_printf(diff->arena, "options[id=%s].results.%%r.%%c", both->a->id);
+  table->json_units = "units.%r";
+  for (int d = 0; d < difference->a->model->count; d++) {
     const struct declaration *item = declared(diff, d);
     if (item->role != ROLE_HEADLINE || !option_has(both->a, d) || !option_has(both->b, d))
       continue;
-    struct answer_cell *cells = answer_table_row_of(
-        &table, (struct answer_row){.key = item->name,
-                                    .label = item->label,
-                                    .unit = &item->unit,
-                                    .emphasis = strcmp(item->name, "cost_per_mtok") != 0
-                                                    ? EMPHASIS_NONE
-                                                    : EMPHASIS_STRONG});
+    struct answer_row row = {.key = item->name, .label = item->label, .unit = &item->unit};
+    if (!strcmp(item->name, "cost_per_mtok"))
+      row.emphasis = EMPHASIS_STRONG;
+    struct answer_cell *cells = answer_table_row_of(table, row);
     cells[1] = cell_value(option_value(difference->a, both->a, d, 0));
     cells[2] = cell_value(option_value(difference->b, both->b, d, 0));
     cells[3] = change_cell(cells[1].value, cells[2].value);
   }
-  table.json = arena_printf(diff->arena, "options[id=%s].results.%%r.%%c", both->a->id);
-  table.json_units = "units.%r";
-  return table;
 }
 
 static void add_effect(const struct diff *diff, struct answer_table *table, size_t pair,
@@ -219,37 +198,29 @@ static const char *change_name(const struct diff *diff, const struct change *cha
   return change->input < 0 ? "bought_or_rented" : declared(diff, change->input)->name;
 }
 
-static struct answer_table effects_table(const struct diff *diff, size_t pair) {
+static void add_effects(const struct diff *diff, struct answer *answer, size_t pair) {
   const struct difference *difference = diff->difference;
   const char *id = difference->pairs[pair].a->id;
-  const int cost = model_find(difference->a->model, "cost_per_mtok");
-  const struct unit *unit = &declared(diff, cost)->unit;
-  const struct answer_column columns[] = {
-      {"input", arena_printf(diff->arena, "%s, with one input of B", declared(diff, cost)->label),
-       NULL},
-      {"cost_per_mtok", "B", NULL},
-      {"change", "change", NULL}};
-  struct answer_table table =
-      answer_table_of_rows(arena_printf(diff->arena, "%s.alone", id), NULL, columns, 3,
-                           difference->change_count + 1, diff->arena);
-  table.unit_column = 1;
-  for (size_t c = 0; c < difference->change_count; c++) {
-    const char *name = change_name(diff, &difference->changes[c]);
-    if (difference->changes[c].matters[pair])
-      add_effect(diff, &table, pair, (struct answer_row){.key = name, .label = name, .unit = unit},
-                 &difference->changes[c], 1);
-  }
-  add_effect(
-      diff, &table, pair,
-      (struct answer_row){.key = "together",
-                          .label = "all of them together",
-                          .unit = unit,
-                          .json = arena_printf(diff->arena, "options[id=%s].together.%%c", id)},
-      difference->changes, difference->change_count);
-  table.json = arena_printf(diff->arena, "options[id=%s].alone.%%r.%%c", id);
+  const struct declaration *cost =
+      declared(diff, model_find(difference->a->model, "cost_per_mtok"));
+  struct answer_table *table = ANSWER_TABLE(
+      answer, arena_printf(diff->arena, "%s.alone", id), NULL,
+      {"input", arena_printf(diff->arena, "%s, with one input of B", cost->label), NULL},
+      {"cost_per_mtok", "B", NULL}, {"change", "change", NULL});
+  struct answer_row row = {.unit = &cost->unit};
+  table->unit_column = 1;
+  table->json = arena_printf(diff->arena, "options[id=%s].alone.%%r.%%c", id);
   if (!difference_has_parts(difference, pair))
-    table.faces = FACE_CSV | FACE_JSON;
-  return table;
+    table->faces = FACE_CSV | FACE_JSON;
+  for (size_t c = 0; c < difference->change_count; c++) {
+    row.key = row.label = change_name(diff, &difference->changes[c]);
+    if (difference->changes[c].matters[pair])
+      add_effect(diff, table, pair, row, &difference->changes[c], 1);
+  }
+  row.key = "together";
+  row.label = "all of them together";
+  row.json = arena_printf(diff->arena, "options[id=%s].together.%%c", id);
+  add_effect(diff, table, pair, row, difference->changes, difference->change_count);
 }
 
 // ---- the whole
@@ -308,12 +279,17 @@ static const char *sentence_of(const struct diff *diff) {
 }
 
 struct answer diff_answer(const struct scenario *a, const struct scenario *b, struct arena *arena) {
+  static const struct csv_field fields[] = {{"table", CSV_TABLE}, {"row", CSV_ROW},
+                                            {"label", CSV_LABEL}, {"column", CSV_COLUMN},
+                                            {"unit", CSV_UNIT},   {"value", CSV_VALUE}};
   const struct difference *difference = difference_of(a, b, arena);
   const struct diff diff = {difference, arena};
-  struct answer answer = {
-      .kind = "diff", .name = "scenarios", .schema = 2, .sentence = sentence_of(&diff)};
+  struct answer answer = answer_new("diff", "scenarios", NULL, NULL, arena);
   struct answer_table facts = answer_table_of_facts(13 + difference->pair_count, arena);
-  struct answer_table *tables = arena_array(arena, 4 + 2 * difference->pair_count, sizeof *tables);
+  answer.sentence = sentence_of(&diff);
+  answer.schema = 2;
+  answer.csv = fields;
+  answer.csv_count = sizeof fields / sizeof fields[0];
   add_scenario(&answer, &facts, "a", "A  ", a, arena);
   add_scenario(&answer, &facts, "b", "B  ", b, arena);
   add_names(&answer, &facts, "only_a", "Only in A: ", difference->only_a, difference->only_a_count,
@@ -322,10 +298,9 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
             arena);
   add_names(&answer, &facts, "items", "Line items that differ: ", difference->items,
             difference->item_count, arena);
-  size_t count = 0;
-  tables[count++] = (struct answer_table){.json = "options[id=%c].%r", .faces = FACE_JSON};
-  tables[count++] = inputs_table(&diff);
-  tables[count++] = machine_table(&diff);
+  ANSWER_TABLE(&answer, "options", NULL, {"id", "", NULL})->json = "options[id=%c].%r";
+  add_inputs(&diff, &answer);
+  add_machine_inputs(&diff, &answer);
   for (size_t p = 0; p < difference->pair_count; p++) {
     const struct pair *both = &difference->pairs[p];
     if (!difference_in_pair(difference, p))
@@ -335,11 +310,9 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
     texts_add(&accelerators, arena, "%s", both->b->accelerator);
     answer_fact(&facts, arena_printf(arena, "options[id=%s].accelerators", both->a->id),
                 cell_list(accelerators));
-    tables[count++] = results_table(&diff, p);
-    tables[count++] = effects_table(&diff, p);
+    add_results(&diff, &answer, p);
+    add_effects(&diff, &answer, p);
   }
-  tables[count++] = facts;
-  answer.tables = tables;
-  answer.table_count = count;
+  *answer_add_table(&answer, "facts", NULL, NULL, 0) = facts;
   return answer;
 }

@@ -9,6 +9,8 @@
 // Of the selected cases, in the arena: the inputs that differ; then, for each option, the headline
 // items of both, and the cost per token of A with each differing input of B alone, and with all of
 // them together. A change is b / a - 1.
+// Csv: table,row,label,column,unit,value; the tables are inputs (OPTION.INPUT), and for each option
+// OPTION (its results) and OPTION.alone.
 // Json: { schema 2, a, b, units, only_a, only_b, items, inputs: [..], options: [ { id,
 // accelerators, results: { ITEM: { a, b, change } }, alone: { INPUT: { cost_per_mtok, change } },
 // together } ] }. Two scenarios that are alike give empty lists.

@@ -1,8 +1,10 @@
 #include "reports/answers/explain.h"
 
+#include "base/texts.h"
+#include "model/cost/formula.h"
+#include "model/cost/graph.h"
 #include "model/evidence/grade.h"
 #include "reports/answers/answer_parts.h"
-#include "reports/print/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,30 +34,19 @@ enum {
   STEP_COLUMNS
 };
 
-static const struct answer_column columns[STEP_COLUMNS] = {
-    [STEP_TITLE] = {"title", "", NULL},     [STEP_SHOWN] = {"shown", "", NULL},
-    [STEP_FORMULA] = {"formula", "", NULL}, [STEP_REMARK] = {"remark", "", NULL},
-    [STEP_DEPTH] = {"depth", "", NULL},     [STEP_NAME] = {"name", "", NULL},
-    [STEP_LABEL] = {"label", "", NULL},     [STEP_KIND] = {"kind", "", NULL},
-    [STEP_PERIOD] = {"period", "", NULL},   [STEP_VALUE] = {"value", "", NULL},
-    [STEP_VALUES] = {"values", "", NULL},   [STEP_UNIT] = {"unit", "", NULL},
-    [STEP_TEXT] = {"text", "", NULL},       [STEP_GRADE] = {"grade", "", NULL},
-    [STEP_SOURCE] = {"source", "", NULL},   [STEP_DATE] = {"date", "", NULL},
-    [STEP_PLACE] = {"place", "", NULL},     [STEP_REPEATED] = {"repeated", "", NULL},
-    [STEP_FROM] = {"from", "", NULL},
-};
+enum { MACHINES = FACE_CSV | FACE_JSON };
 
-static struct column_look looks[STEP_COLUMNS] = {
-    [STEP_TITLE].faces = FACE_TERMINAL,           [STEP_SHOWN].faces = FACE_TERMINAL,
-    [STEP_REMARK].faces = FACE_TERMINAL,          [STEP_DEPTH].faces = FACE_CSV,
-    [STEP_NAME].faces = FACE_CSV | FACE_JSON,     [STEP_LABEL].faces = FACE_CSV | FACE_JSON,
-    [STEP_KIND].faces = FACE_CSV | FACE_JSON,     [STEP_PERIOD].faces = FACE_CSV | FACE_JSON,
-    [STEP_VALUE].faces = FACE_CSV | FACE_JSON,    [STEP_VALUES].faces = FACE_CSV | FACE_JSON,
-    [STEP_UNIT].faces = FACE_CSV | FACE_JSON,     [STEP_TEXT].faces = FACE_CSV | FACE_JSON,
-    [STEP_GRADE].faces = FACE_CSV | FACE_JSON,    [STEP_SOURCE].faces = FACE_CSV | FACE_JSON,
-    [STEP_DATE].faces = FACE_CSV | FACE_JSON,     [STEP_PLACE].faces = FACE_CSV | FACE_JSON,
-    [STEP_REPEATED].faces = FACE_CSV | FACE_JSON, [STEP_FROM].faces = FACE_JSON,
-};
+static const struct {
+  const char *key;
+  unsigned faces;
+} said[STEP_COLUMNS] = {
+    {"title", FACE_TERMINAL}, {"shown", FACE_TERMINAL}, {"depth", FACE_CSV},
+    {"name", MACHINES},       {"label", MACHINES},      {"kind", MACHINES},
+    {"period", MACHINES},     {"value", MACHINES},      {"values", MACHINES},
+    {"unit", MACHINES},       {"text", MACHINES},       {"grade", MACHINES},
+    {"source", MACHINES},     {"date", MACHINES},       {"place", MACHINES},
+    {"repeated", MACHINES},   {"formula", 0},           {"remark", FACE_TERMINAL},
+    {"from", FACE_JSON}};
 
 struct step {
   int declaration;
@@ -271,24 +262,6 @@ static int find_period(const struct derivation *derivation, int declaration, con
   return -1;
 }
 
-// The numbers of a series, one below the other.
-static struct answer_table periods_table(const struct derivation *derivation, int declaration) {
-  const struct declaration *item = &derivation->scenario->model->declarations[declaration];
-  const struct answer_column columns[] = {{"period", "Period", NULL},
-                                          {"value", item->label, &item->unit}};
-  const struct answer_cell series =
-      option_cell(derivation->scenario, derivation->option, declaration, derivation->arena);
-  struct answer_table table =
-      answer_table_new("periods", NULL, columns, 2, series.value_count, derivation->arena);
-  for (size_t t = 0; t < series.value_count; t++) {
-    struct answer_cell *cells = answer_table_row(&table);
-    cells[0] = cell_words(arena_printf(derivation->arena, "%zu", t));
-    cells[1] = cell_value(series.values[t]);
-  }
-  table.faces = FACE_TERMINAL;
-  return table;
-}
-
 static struct answer_table facts_table(const struct derivation *derivation, struct step step) {
   const struct scenario *scenario = derivation->scenario;
   const struct unit *plain = unit_known("-", derivation->arena);
@@ -312,7 +285,7 @@ static const char *sentence_of(const struct derivation *derivation, struct step 
   const char *id = derivation->option->id;
   const bool series = item->kind == DECLARATION_SERIES;
   if (series && step.period == ALL_PERIODS)
-    return arena_printf(arena, "%s of %s, period by period.", item->label, id);
+    return arena_printf(arena, "%s of %s, by its periods.", item->label, id);
   const double value = option_value(derivation->scenario, derivation->option, step.declaration,
                                     series ? step.period : 0);
   return arena_printf(arena, "%s of %s%s: %s.", item->label, id,
@@ -323,8 +296,6 @@ static const char *sentence_of(const struct derivation *derivation, struct step 
 static void write_answer(struct derivation *derivation, struct step step, struct answer *answer) {
   const struct scenario *scenario = derivation->scenario;
   struct arena *arena = derivation->arena;
-  const bool whole_series =
-      declaration_of(derivation, step)->kind == DECLARATION_SERIES && step.period == ALL_PERIODS;
   *answer = (struct answer){.kind = "explain",
                             .name = declaration_of(derivation, step)->name,
                             .schema = 1,
@@ -335,17 +306,20 @@ static void write_answer(struct derivation *derivation, struct step step, struct
     answer_head(answer, arena, "", "MIXED: %s", scenario->mixed_reason);
   if (derivation->option->decode_only)
     answer_head(answer, arena, "", "Upper bound, decode only");
+  struct answer_column columns[STEP_COLUMNS];
+  struct column_look *looks = arena_array(arena, STEP_COLUMNS, sizeof *looks);
+  for (size_t c = 0; c < STEP_COLUMNS; c++) {
+    columns[c] = (struct answer_column){said[c].key, "", NULL};
+    looks[c].faces = said[c].faces;
+  }
   derivation->table = answer_table_of_rows("derivation", NULL, columns, STEP_COLUMNS, 64, arena);
   derivation->table.looks = looks;
   derivation->table.branches = "from";
   derivation->table.is_wide = true;
   derivation->table.json = "derivation";
   add_step(derivation, step, 0);
-  const struct answer_table tables[] = {facts_table(derivation, step),
-                                        whole_series ? periods_table(derivation, step.declaration)
-                                                     : (struct answer_table){.faces = FACE_SHEET},
-                                        derivation->table};
-  answer_set_tables(answer, tables, 3, arena);
+  const struct answer_table tables[] = {facts_table(derivation, step), derivation->table};
+  answer_set_tables(answer, tables, 2, arena);
 }
 
 int explain_answer(const struct scenario *scenario, const char *wanted, struct answer *answer,

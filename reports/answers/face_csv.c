@@ -1,10 +1,15 @@
 // Answers as CSV.
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
 #include "reports/answers/faces.h"
 #include "reports/print/csv_out.h"
 
 #include <csv.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct csv_field usual_fields[] = {

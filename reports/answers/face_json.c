@@ -1,9 +1,14 @@
 // Answers as JSON.
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
 #include "reports/answers/faces.h"
 #include "reports/print/json_out.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // What the keys in a place stand for.

@@ -1,4 +1,8 @@
 // Answers for people, on a terminal.
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
 #include "reports/answers/faces.h"
 #include "reports/print/grid.h"
 #include "reports/print/heading.h"
@@ -7,6 +11,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SHOWN_DIGITS = 5, TREE_DIGITS = 10, EXACT_DIGITS = 15 };
@@ -114,12 +119,15 @@ static const char *bar_text(const struct view *view, const struct answer_cell *c
   return text;
 }
 
-// "▁▂▅█▆▃▁": heights in eighths; nothing without UTF-8.
+// "▁▂▅█▆▃▁": heights in eighths, of two at a time where room is short; nothing without UTF-8.
 static const char *histogram_text(const struct view *view, const struct answer_cell *cell) {
   static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const size_t step = view->narrow ? 2 : 1;
   const char *text = "";
-  for (size_t i = 0; i < cell->value_count && view->style->utf8; i++)
-    text = arena_printf(view->arena, "%s%s", text, eighths[(int)ceil(8 * cell->values[i])]);
+  for (size_t i = 0; i + step <= cell->value_count && view->style->utf8; i += step) {
+    const double height = fmax(cell->values[i], cell->values[i + step - 1]);
+    text = arena_printf(view->arena, "%s%s", text, eighths[(int)ceil(8 * height)]);
+  }
   return text;
 }
 

@@ -1,5 +1,6 @@
 #include "reports/answers/finance.h"
 #include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/questions/comparison.h"
 #include "model/scenario/ranking.h"
 #include "reports/answers/answer_parts.h"

@@ -1,10 +1,20 @@
 #include "reports/answers/fit.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/memory.h"
+#include "model/evidence/workload.h"
 #include "model/questions/fitting.h"
+#include "model/scenario/scenario.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 #include "reports/print/where.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct place nowhere = {0};

@@ -2,8 +2,14 @@
 #ifndef PERTOKEN_REPORTS_ANSWERS_FIT_H
 #define PERTOKEN_REPORTS_ANSWERS_FIT_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/fit.h"
+#include "model/scenario/scenario.h"
 #include "reports/answers/answer.h"
+
+#include <stddef.h>
 
 struct fit_question {
   struct catalog *catalog;

@@ -1,9 +1,15 @@
 #include "reports/answers/rent.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
 #include "model/questions/rent.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
+#include <math.h>
 #include <string.h>
 
 // Columns that formulas refer to.

@@ -2,11 +2,19 @@
 // cell is live on the sheet Decisions: with other inputs the split is another.
 #include "reports/answers/route.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/optimise/allocation.h"
 #include "model/questions/question.h"
 #include "model/questions/route.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SHOWN_DIGITS = 4 };

@@ -1,8 +1,13 @@
 #include "reports/answers/sensitivity.h"
 
+#include "base/texts.h"
 #include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+#include "model/whatif/variation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
+#include "reports/print/style.h"
 
 #include <math.h>
 #include <string.h>
@@ -223,7 +228,7 @@ struct answer sensitivity_answer(const struct sensitivity *sensitivity, struct a
   answer_fact(&result.facts, "share", cell_value(sensitivity->share));
   answer_fact(&result.facts, "still", cell_list(still));
   struct answer answer = {.kind = "sensitivity", .name = "inputs", .schema = 1};
-  answer.sentence = arena_printf(arena, "%s: %s at present; each input alone by ±%s %%%s",
+  answer.sentence = arena_printf(arena, "%s: %s at present; each input alone by ±%s %%%s.",
                                  result.name, result_text(&result, bounds.base),
                                  number_significant(100 * sensitivity->share, 3, arena),
                                  ranged ? " or from P5 to P95 of its range" : "");
@@ -360,7 +365,7 @@ struct answer cost_grid_answer(const struct cost_grid *grid, struct arena *arena
   struct answer answer = {.kind = "sensitivity",
                           .name = "grid",
                           .sentence =
-                              arena_printf(arena, "%s: %s to %s", result.name,
+                              arena_printf(arena, "%s: %s to %s.", result.name,
                                            result_text(&result, least), result_text(&result, most)),
                           .schema = 2};
   const struct answer_table tables[] = {result.facts, squares_table(grid, &result, results),

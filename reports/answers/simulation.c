@@ -1,9 +1,14 @@
 #include "reports/answers/simulation.h"
 
+#include "base/texts.h"
+#include "model/chance/draw.h"
+#include "model/cost/units.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
+#include "reports/print/style.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 struct telling {
@@ -36,11 +41,12 @@ static const char *option_of(const struct telling *telling, const struct outcome
 
 // The outcomes of a kind, and how many.
 static size_t outcomes_of(const struct telling *telling, enum outcome_kind kind,
-                          const struct outcome **list) {
+                          const struct outcome ***list) {
   size_t count = 0;
+  *list = arena_array(telling->arena, telling->simulation->outcome_count, sizeof **list);
   for (size_t i = 0; i < telling->simulation->outcome_count; i++)
     if (telling->simulation->outcomes[i].kind == kind)
-      list[count++] = &telling->simulation->outcomes[i];
+      (*list)[count++] = &telling->simulation->outcomes[i];
   return count;
 }
 
@@ -66,8 +72,8 @@ static struct answer_table statistics_table(const struct telling *telling, enum 
                                             const char *heading) {
   enum { ROWS = SIMULATE_LEVELS + 4 };
   const struct simulation *simulation = telling->simulation;
-  const struct outcome *outcomes[simulation->option_count];
-  const size_t count = outcomes_of(telling, kind, outcomes);
+  const struct outcome **outcomes;
+  const size_t count = outcomes_of(telling, kind, &outcomes);
   struct answer_column *columns = arena_array(telling->arena, 1 + count, sizeof *columns);
   columns[0] = (struct answer_column){.key = "statistic", .title = heading};
   for (size_t i = 0; i < count; i++)
@@ -169,16 +175,16 @@ static struct answer_table influences_table(const struct telling *telling,
   return table;
 }
 
-// "h200 is the cheapest in 3.3 % of the draws, mi325x in 96.7 %"
+// "h200 is the cheapest in 3.3 % of the draws, mi325x in 96.7 %."
 static const char *sentence(const struct telling *telling) {
   const struct simulation *simulation = telling->simulation;
   struct arena *arena = telling->arena;
   const double *values = simulation->outcomes[0].percentiles;
   const char *text = "";
   if (*simulation->why_none)
-    return arena_printf(arena, "not ranked: %s", simulation->why_none);
+    return arena_printf(arena, "Not ranked: %s.", simulation->why_none);
   if (simulation->option_count == 1)
-    return arena_printf(arena, "%s costs %s %s in the median, 90 %% between %s and %s",
+    return arena_printf(arena, "%s costs %s %s in the median, 90 %% between %s and %s.",
                         simulation->options[0],
                         number_significant(values[SIMULATE_LEVELS / 2], 4, arena), simulation->unit,
                         number_significant(values[0], 4, arena),
@@ -188,7 +194,7 @@ static const char *sentence(const struct telling *telling) {
       text = arena_printf(
           arena, *text ? "%s, %s in %s %%" : "%s%s is the cheapest in %s %% of the draws", text,
           simulation->options[o], number_fixed(100 * simulation->cheapest[o], 1, arena));
-  return text;
+  return *text ? arena_printf(arena, "%s.", text) : "";
 }
 
 static void add_notes(const struct telling *telling, struct answer *answer, const char *title) {
@@ -379,8 +385,8 @@ struct answer simulation_answer(const struct simulation *simulation, const char 
   const char *of_savings = simulation->options[simulation->baseline];
   // In detail, the savings or, of a single option, its cost.
   const enum outcome_kind kind = simulation->option_count > 1 ? OUTCOME_SAVING : OUTCOME_COST;
-  const struct outcome *outcomes[simulation->option_count];
-  const size_t count = outcomes_of(&telling, kind, outcomes);
+  const struct outcome **outcomes;
+  const size_t count = outcomes_of(&telling, kind, &outcomes);
   const bool influences = simulation->influence_draws || simulation->by_ranks;
   struct answer_table *tables = arena_array(arena, 7 + count, sizeof *tables);
   size_t tabled = 0;

@@ -3,7 +3,7 @@
 #define PERTOKEN_REPORTS_ANSWERS_SIMULATION_H
 
 #include "base/arena.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/answers/answer.h"
 
 // For people: percentiles, mean and standard error of every option's cost and of every saving, how

@@ -1,6 +1,12 @@
 #include "reports/answers/solve.h"
 
+#include "base/texts.h"
+#include "model/chance/draw.h"
 #include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/questions/solve.h"
+#include "model/simulate/simulate.h"
+#include "model/whatif/variation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
@@ -78,13 +84,13 @@ static const char *sentence(const struct solving *solving) {
     values = arena_printf(solving->arena, "%s%s%s", values, i == 0 ? "" : " and at ",
                           input_text(solving, solved->roots[i]));
   if (solved->count)
-    return arena_printf(solving->arena, "%s costs %s at %s = %s%s", solving->option, wanted,
+    return arena_printf(solving->arena, "%s costs %s at %s = %s%s.", solving->option, wanted,
                         solved->name, values, solved->more ? ", and at further values" : "");
   if (is_flat(solved))
     return arena_printf(solving->arena,
-                        "No value of %s makes %s cost %s: it does not matter to that", solved->name,
-                        solving->option, wanted);
-  return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s", solved->name,
+                        "No value of %s makes %s cost %s: it does not matter to that.",
+                        solved->name, solving->option, wanted);
+  return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s.", solved->name,
                       low_text(solving), input_text(solving, solved->high), solving->option,
                       wanted);
 }

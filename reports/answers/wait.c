@@ -2,11 +2,18 @@
 // sheet Decisions.
 #include "reports/answers/wait.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/questions/question.h"
 #include "model/questions/wait.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
+#include <math.h>
 #include <string.h>
 
 struct writing {

@@ -1,8 +1,15 @@
 #include "reports/answers/audit.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/source.h"
 #include "base/source_file.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/recompute.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/run.h"
+
+#include <stddef.h>
 
 static int audit_table(struct run *run) {
   const struct source *source = source_read(run->options.table, run->arena, run->diagnostics);

@@ -1,7 +1,15 @@
 #include "model/evidence/catalog.h"
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/source.h"
+#include "reports/answers/answer.h"
 #include "reports/answers/catalog.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/run.h"
+
+#include <stddef.h>
 
 static int unknown_table(struct run *run, const char *name) {
   const char *nearest = nearest_name(name, catalog_table_names, CATALOG_TABLES), *all = "";

@@ -7,14 +7,14 @@
 
 #include "reports/commands/run.h"
 
-// scenario.c
+// scenario.c: a scenario, or two, as they stand
 int command_report(struct run *run);
 int command_compare(struct run *run);
 int command_finance(struct run *run);
 int command_diff(struct run *run);
 int command_explain(struct run *run);
 
-// questions.c
+// what_if.c: other values of inputs
 int command_sensitivity(struct run *run);
 int command_solve(struct run *run);
 
@@ -31,7 +31,7 @@ int command_catalog(struct run *run);
 // fit.c
 int command_fit(struct run *run);
 
-// question.c: the questions of reports/answers/questions.h, of which the command's name is one.
+// questions.c: the questions of reports/answers/questions.h, of which the command's name is one.
 int command_question(struct run *run);
 
 // audit.c

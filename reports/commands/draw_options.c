@@ -2,8 +2,16 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/chance/draw.h"
+#include "reports/print/format.h"
 
 enum { USUAL_SEED = 1 };
 
@@ -14,10 +22,10 @@ static int read_shard(const struct run *run, const char *text, struct simulate_r
   const char *first = arena_copy_n(run->arena, text, slash ? (size_t)(slash - text) : 0);
   if (!slash || run_read_count(run, "--shard", first, &number) ||
       run_read_count(run, "--shard", slash + 1, &shards) || number < 1 || number > shards ||
-      shards > SIMULATE_MOST_SHARDS) {
+      shards > MAX_SIMULATE_SHARDS) {
     diagnostics_error(run->diagnostics, (struct place){0},
                       "--shard: expected I/N with I from 1 to N and N at most %d, not '%s'",
-                      SIMULATE_MOST_SHARDS, text);
+                      MAX_SIMULATE_SHARDS, text);
     return -1;
   }
   if (run->options.format == FORMAT_CSV) {

@@ -5,6 +5,8 @@
 #include "model/simulate/simulate.h"
 #include "reports/commands/run.h"
 
+#include <stdint.h>
+
 // Fills in all but the scenario; what is not given has its default. Ctrl-C, and a progress line on
 // a terminal, are set up too: a simulation that is interrupted ends early. `draws`: the default.
 // Returns 0, or -1 after errors.

@@ -1,8 +1,20 @@
-#include "reports/answers/fit.h"
+#include "model/evidence/fit.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/source.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/memory.h"
+#include "model/scenario/scenario.h"
+#include "reports/answers/answer.h"
+#include "reports/answers/fit.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/options.h"
+#include "reports/commands/run.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 
 // Tokens of a request when nothing says how many: 2,048 in and as many out, as several published
 // benchmarks take.

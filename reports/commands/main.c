@@ -1,11 +1,17 @@
 // The pertoken command: a table of commands.
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/installation.h"
 #include "base/version.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/options.h"
+#include "reports/commands/run.h"
+#include "reports/print/format.h"
 #include "reports/print/style.h"
 
 #include <locale.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,21 +1,23 @@
 #include "reports/page/page.h"
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/scenario/resolution.h"
+#include "model/scenario/scenario.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/run.h"
+#include "reports/print/output.h"
 
 #include <string.h>
 
-// A scenario's grades and warnings are those of one case: it is read once for each.
-static const struct scenario *const *read_cases(struct run *run, size_t *start) {
-  const struct scenario *first = run_read_scenario(run, 0);
-  if (!first)
-    return NULL;
-  *start = first->selected;
+// A scenario's grades and warnings are those of one case.
+static const struct scenario *const *all_cases(struct run *run, const struct scenario *scenario) {
   const struct scenario **cases =
-      arena_array(run->arena, first->case_count, sizeof(struct scenario *));
-  struct run other = *run;
-  other.options.verbose = false;
-  for (size_t c = 0; c < first->case_count; c++) {
-    other.options.case_name = first->cases[c];
-    cases[c] = c == first->selected ? first : run_read_scenario(&other, 0);
+      arena_array(run->arena, scenario->case_count, sizeof(struct scenario *));
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    cases[c] = c == scenario->selected
+                   ? scenario
+                   : scenario_in_case(scenario, c, run->arena, run->diagnostics);
     if (!cases[c])
       return NULL;
   }
@@ -47,10 +49,12 @@ int command_page(struct run *run) {
   }
   struct output output;
   struct page page = {.arguments = reading_arguments(run)};
-  page.cases = read_cases(run, &page.start);
+  const struct scenario *scenario = run_read_scenario(run, 0);
+  page.start = scenario ? scenario->selected : 0;
+  page.cases = scenario ? all_cases(run, scenario) : NULL;
   if (!page.cases || run_open_output(run, &output))
     return -1;
-  run_print_warnings(run, page.cases[page.start]);
+  run_print_warnings(run, scenario);
   if (page_print(&page, output.stream, run->arena, run->diagnostics)) {
     output_discard(&output);
     return -1;

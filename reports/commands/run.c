@@ -1,8 +1,14 @@
 #include "reports/commands/run.h"
 #include "base/installation.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/read.h"
 #include "reports/print/style.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

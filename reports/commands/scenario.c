@@ -1,3 +1,10 @@
+#include "model/scenario/scenario.h"
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/simulate/sampler.h"
+#include "model/simulate/simulate.h"
+#include "reports/answers/answer.h"
 #include "reports/answers/compare.h"
 #include "reports/answers/diff.h"
 #include "reports/answers/explain.h"
@@ -5,6 +12,8 @@
 #include "reports/answers/questions.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"
+#include "reports/commands/run.h"
+#include "reports/print/format.h"
 #include "reports/workbook/workbook.h"
 
 #include <string.h>

@@ -1,7 +1,16 @@
+#include "model/simulate/simulate.h"
+#include "base/arena.h"
+#include "model/scenario/scenario.h"
+#include "model/simulate/part.h"
+#include "model/simulate/part_file.h"
 #include "reports/answers/simulation.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"
+#include "reports/commands/run.h"
+#include "reports/print/output.h"
 #include "reports/ranks/ranks.h"
+
+#include <stddef.h>
 
 static int print_part(struct run *run, const struct simulation_part *part) {
   struct output output;

@@ -177,6 +177,7 @@ static void add_standing(json_t *object, const struct scenario *scenario,
 static json_t *ranking_rules(void) {
   json_t *object = json_object();
   put_number(object, "met", RANKING_MET);
+  put_number(object, "nearly_met", RANKING_NEARLY_MET);
   put_text(object, "one", ranking_why_none(1, 0));
   put_text(object, "unlike", ranking_why_none(2, 1));
   put_text(object, "unmet", ranking_why_none(2, 0));

@@ -20,8 +20,9 @@
 //                low and high (limits, null: none), swing (the ends of its range, if it has one)
 //   start        the case to open with, an index
 //   grading      grades (strongest first), inputs (input, shown), swing, matters
-//   ranking      met (the coverage from which the demand is served), and why nobody is the cheapest:
-//                one (option only), unlike, unmet
+//   ranking      met (the coverage from which the demand is served), nearly_met (the most that is
+//                shown of one that is not), and why nobody is the cheapest: one (option only),
+//                unlike, unmet
 //
 // Values are in base units; texts are the scenario's own.
 #ifndef PERTOKEN_REPORTS_PAGE_DATA_H

@@ -3,8 +3,8 @@
 'use strict';
 
 function unmet_text(share) {
-  const percents = half_away(1000 * share) / 10;
-  return `it serves ${percents < 100 ? percents.toFixed(1) : 'nearly 100'} % of the demand`;
+  const percents = half_away(1000 * Math.min(share, data.ranking.nearly_met)) / 10;
+  return `it serves ${percents.toFixed(1)} % of the demand`;
 }
 
 function why_not_ranked(o, { coverage, cost_per_mtok }) {

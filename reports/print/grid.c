@@ -1,5 +1,10 @@
 #include "reports/print/grid.h"
 
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+
 enum { gap = 2 };
 
 struct grid *grid_new(int columns, struct arena *arena) {

@@ -2,7 +2,10 @@
 #ifndef PERTOKEN_REPORTS_PRINT_GRID_H
 #define PERTOKEN_REPORTS_PRINT_GRID_H
 
+#include "base/arena.h"
 #include "reports/print/style.h"
+
+#include <stddef.h>
 
 struct cell {
   const char *text; // NULL counts as ""

@@ -1,6 +1,11 @@
 #include "reports/print/heading.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "base/arena.h"
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 
 // "3 yr", or of each option where they differ.
 static const char *horizon_text(const struct scenario *scenario, struct arena *arena) {

@@ -3,7 +3,12 @@
 #ifndef PERTOKEN_REPORTS_PRINT_INTERVAL_H
 #define PERTOKEN_REPORTS_PRINT_INTERVAL_H
 
+#include "base/arena.h"
+#include "model/scenario/scenario.h"
 #include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
+
+#include <stddef.h>
 
 enum { INTERVAL_DRAWS = 65536, INTERVAL_SEED = 1 };
 

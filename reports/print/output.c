@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
+#include "base/source.h"
+
 static int fail(const char *what, const char *path, struct diagnostics *diagnostics) {
   const int reason = errno ? errno : EIO;
   diagnostics->machine_failed = true;

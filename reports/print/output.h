@@ -2,6 +2,7 @@
 #ifndef PERTOKEN_REPORTS_PRINT_OUTPUT_H
 #define PERTOKEN_REPORTS_PRINT_OUTPUT_H
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 
 #include <stdio.h>

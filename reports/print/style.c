@@ -1,5 +1,6 @@
 #include "reports/print/style.h"
 
+#include <asm-generic/ioctls.h>
 #include <langinfo.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <unistr.h>
+#include <unitypes.h>
 #include <uniwidth.h>
 
 enum { usual_width = 80, narrowest = 60, widest = 132 };

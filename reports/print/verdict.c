@@ -2,6 +2,8 @@
 
 #include "reports/print/number.h"
 
+#include <stddef.h>
+
 // "h200", "h200 and mi325x", "h200, mi300x and mi325x"
 static const char *cheapest_ids(const struct scenario *scenario, const struct ranking *ranking,
                                 struct arena *arena) {
@@ -28,7 +30,7 @@ const char *verdict_text(const struct scenario *scenario, const struct ranking *
   if (ranking->option_count == 1)
     return "";
   if (ranking->cheapest < 0)
-    return arena_printf(arena, "not ranked: %s", ranking->why_none);
+    return arena_printf(arena, "Not ranked: %s", ranking->why_none);
   const char *ids = cheapest_ids(scenario, ranking, arena);
   if (ranking->against < 0)
     return arena_printf(arena, "%s cost the same per output token", ids);

@@ -6,8 +6,10 @@
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 
+#include <stddef.h>
+
 // "mi325x costs least per output token, 14.3 % less than h200", "h200 and mi325x cost the same per
-// output token" or "not ranked: the throughputs are of unlike kinds"; "" for a single option. Without
+// output token" or "Not ranked: the throughputs are of unlike kinds"; "" for a single option. Without
 // full stop, in the arena.
 const char *verdict_text(const struct scenario *scenario, const struct ranking *ranking,
                          struct arena *arena);

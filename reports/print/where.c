@@ -1,6 +1,8 @@
 #include "reports/print/where.h"
 
+#include "base/arena.h"
 #include "base/csv.h"
+#include "base/source.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,7 @@
 #include "reports/ranks/ranks.h"
 
 #include "base/installation.h"
+#include "model/simulate/part_numbers.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -120,33 +120,31 @@ lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
 enum { USUAL_WIDTH = 480, USUAL_HEIGHT = 288 };
 
 // A chart hangs on the rows below it: they get the height that its own was reckoned with.
-static void place(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row,
-                  const lxw_chart_options *options) {
+static void place(struct book *book, lxw_chart *chart, int row, const lxw_chart_options *options) {
   enum { ROW_POINTS = 15, ROW_PIXELS = 20 };
   const int height = options->y_offset + (int)(options->y_scale * USUAL_HEIGHT);
   for (int i = 0; i <= height / ROW_PIXELS; i++)
-    worksheet_set_row(sheet, (lxw_row_t)(row + i), ROW_POINTS + 0.05, NULL);
-  if (worksheet_insert_chart_opt(sheet, (lxw_row_t)row, 0, chart, (lxw_chart_options *)options) !=
-      LXW_NO_ERROR)
+    worksheet_set_row(book->sheet, (lxw_row_t)(row + i), ROW_POINTS + 0.05, NULL);
+  if (worksheet_insert_chart_opt(book->sheet, (lxw_row_t)row, 0, chart,
+                                 (lxw_chart_options *)options) != LXW_NO_ERROR)
     book->failed = true;
 }
 
-void chart_place(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row, int slot,
-                 const char *about) {
+void chart_place(struct book *book, lxw_chart *chart, int row, int slot, const char *about) {
   const lxw_chart_options options = {.x_offset =
                                          LEFT_MARGIN + slot * (CHART_WIDTH + 2 * LEFT_MARGIN),
                                      .y_offset = LEFT_MARGIN,
                                      .x_scale = (double)CHART_WIDTH / USUAL_WIDTH,
                                      .y_scale = (double)CHART_HEIGHT / USUAL_HEIGHT,
                                      .description = (char *)about};
-  place(book, sheet, chart, row, &options);
+  place(book, chart, row, &options);
 }
 
-void chart_place_sized(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row,
-                       int width, int height, const char *about) {
+void chart_place_sized(struct book *book, lxw_chart *chart, int row, int width, int height,
+                       const char *about) {
   const lxw_chart_options options = {.x_offset = LEFT_MARGIN,
                                      .x_scale = (double)width / USUAL_WIDTH,
                                      .y_scale = (double)height / USUAL_HEIGHT,
                                      .description = (char *)about};
-  place(book, sheet, chart, row, &options);
+  place(book, chart, row, &options);
 }

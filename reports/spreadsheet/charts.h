@@ -49,10 +49,9 @@ lxw_chart_series *chart_add_line(lxw_chart *chart, const struct chart_range *x,
                                  const struct chart_range *y, const char *name, size_t option);
 
 // On the left half of a sheet (slot 0) or beside that; `about` is read to who cannot see it.
-void chart_place(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row, int slot,
-                 const char *about);
+void chart_place(struct book *book, lxw_chart *chart, int row, int slot, const char *about);
 
-void chart_place_sized(struct book *book, lxw_worksheet *sheet, lxw_chart *chart, int row,
-                       int width, int height, const char *about);
+void chart_place_sized(struct book *book, lxw_chart *chart, int row, int width, int height,
+                       const char *about);
 
 #endif

@@ -60,7 +60,7 @@ enum text_format {
   TEXT_RIGHT,
   TEXT_RIGHT_WRAPPED,
   TEXT_LINKED_WRAPPED, // a live text of another sheet
-  TEXT_LINK, // a hyperlink within the workbook
+  TEXT_LINK,           // a hyperlink within the workbook
   TEXT_GOOD,
   TEXT_BAD,
   TEXT_CHANGED, // the highlight of an override

@@ -24,13 +24,22 @@ static const struct conversion per_year = {{[CONVERT_HOURS_PER_YEAR] = -1}};
 static const struct conversion year = {{[CONVERT_HOURS_PER_YEAR] = 1}};
 
 const char *cell_address(int row, int column, enum address fixed, struct arena *arena) {
-  char letters[8];
-  size_t at = sizeof letters - 1;
-  letters[at] = 0;
+  char text[24];
+  size_t at = sizeof text;
+  for (int rest = row + 1; rest > 0; rest /= 10)
+    text[--at] = (char)('0' + rest % 10);
+  if (fixed & ADDRESS_ROW)
+    text[--at] = '$';
   for (int rest = column + 1; rest > 0; rest = (rest - 1) / 26)
-    letters[--at] = (char)('A' + (rest - 1) % 26);
-  return arena_printf(arena, "%s%s%s%d", fixed & ADDRESS_COLUMN ? "$" : "", letters + at,
-                      fixed & ADDRESS_ROW ? "$" : "", row + 1);
+    text[--at] = (char)('A' + (rest - 1) % 26);
+  if (fixed & ADDRESS_COLUMN)
+    text[--at] = '$';
+  return arena_copy_n(arena, text + at, sizeof text - at);
+}
+
+const char *sheet_address(const char *sheet, int row, int column, enum address fixed,
+                          struct arena *arena) {
+  return arena_printf(arena, "'%s'!%s", sheet, cell_address(row, column, fixed, arena));
 }
 
 static const char *name_text(const struct rendering *r, struct name *name) {

@@ -39,4 +39,8 @@ const char *spreadsheet_formula(const struct declaration *item, const struct nod
 enum address { ADDRESS_RELATIVE, ADDRESS_ROW = 1, ADDRESS_COLUMN = 2, ADDRESS_ABSOLUTE = 3 };
 const char *cell_address(int row, int column, enum address fixed, struct arena *arena);
 
+// "'h200'!F12"
+const char *sheet_address(const char *sheet, int row, int column, enum address fixed,
+                          struct arena *arena);
+
 #endif

@@ -1,9 +1,11 @@
 // The calculation sheet of an option: every line item as a live formula.
-#include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formula.h"
+#include "reports/workbook/sheets.h"
 
 #include <string.h>
 
-enum { TITLE_ROW, NOTE_ROW, STAMP_ROW, TIME_ROW };
+enum { NOTE_ROW = 1, STAMP_ROW };
 
 struct writer {
   struct book *book;
@@ -14,14 +16,12 @@ struct writer {
   bool *group_shown;         // [group_count]
 };
 
-static void write_timeline(struct writer *writer) {
-  struct book *book = writer->book;
-  lxw_worksheet *sheet = writer->sheet->sheet;
-  static const char *const headings[] = {"Line item", "Key", "Unit"};
-  put_header(book, sheet, TIME_ROW, headings, 3);
-  put_text(book, sheet, TIME_ROW, COLUMN_VALUE, "Value", TEXT_HEADER_RIGHT);
+static void write_timeline(struct book *book) {
+  static const char *const headings[] = {"Line item", "Key", "Unit"}, *const value[] = {"Value"};
+  put_header(book, TIME_ROW, headings, 3);
+  put_headings(book, TIME_ROW, COLUMN_VALUE, value, 1);
   for (int t = 0; t < book->scenario->periods; t++)
-    put_number(book, sheet, TIME_ROW, COLUMN_PERIOD + t, t,
+    put_number(book, TIME_ROW, COLUMN_PERIOD + t, t,
                formats_text(&book->formats, TEXT_HEADER_RIGHT));
 }
 
@@ -33,7 +33,7 @@ static void write_heading(struct writer *writer, const struct declaration *item)
   writer->group_shown[item->group] = true;
   writer->group = group;
   int last = COLUMN_PERIOD + writer->book->scenario->periods - 1;
-  put_heading(writer->book, writer->sheet->sheet, writer->row++, last,
+  put_heading(writer->book, writer->row++, last,
               again ? arena_printf(writer->book->arena, "%s (continued)", group->label)
                     : group->label);
 }
@@ -52,8 +52,7 @@ static const char *unique_label(const struct writer *writer, int declaration) {
 static lxw_format *format_of(const struct writer *writer, const struct declaration *item,
                              const char *formula) {
   const struct name *name = names_find(&writer->book->names, formula + 1);
-  const char *here = writer->sheet->sheet->name;
-  bool link = name && (!name->sheet || strcmp(name->sheet, here) != 0);
+  bool link = name && (!name->sheet || strcmp(name->sheet, writer->book->sheet->name) != 0);
   bool total = item->role == ROLE_HEADLINE;
   enum cell_role role = link    ? (total ? CELL_TOTAL_LINK : CELL_LINK)
                         : total ? CELL_TOTAL
@@ -68,34 +67,23 @@ static void write_item(struct writer *writer, int declaration) {
   write_heading(writer, item);
   int row = writer->row++;
   bool series = item->kind == DECLARATION_SERIES;
-  put_text(book, sheet->sheet, row, COLUMN_LABEL, unique_label(writer, declaration), TEXT_PLAIN);
-  put_text(book, sheet->sheet, row, COLUMN_KEY, item->name, TEXT_NOTE);
-  put_text(book, sheet->sheet, row, COLUMN_UNIT, item->unit.text, TEXT_PLAIN);
-  sheet->rows[declaration] = row;
+  put_labels(book, row, unique_label(writer, declaration), item->name, item->unit.text);
+  sheet->rows[declaration] = book_place(book, row);
   int first = series ? COLUMN_PERIOD : COLUMN_VALUE;
   int count = series ? book->scenario->periods : 1;
   for (int i = 0; i < count; i++) {
     const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
                                               first + i, &writer->references);
-    put_formula(book, sheet->sheet, row, first + i, formula,
-                shown_value(book, sheet, declaration, i), format_of(writer, item, formula));
+    put_formula_in(book, row, first + i, shown_value(book, sheet, declaration, i),
+                   format_of(writer, item, formula), "%s", formula);
   }
   if (!series)
-    name_place(option_name(sheet, declaration), sheet->sheet->name, row, COLUMN_VALUE);
-}
-
-static void set_widths(lxw_worksheet *sheet, int periods) {
-  worksheet_set_column(sheet, COLUMN_LABEL, COLUMN_LABEL, 46, NULL);
-  worksheet_set_column(sheet, COLUMN_KEY, COLUMN_KEY, 25, NULL);
-  worksheet_set_column(sheet, COLUMN_UNIT, COLUMN_UNIT, 13, NULL);
-  worksheet_set_column(sheet, COLUMN_VALUE, COLUMN_VALUE, 17, NULL);
-  worksheet_set_column(sheet, COLUMN_PERIOD, (lxw_col_t)(COLUMN_PERIOD + periods - 1), 14, NULL);
+    book_place_name(book, option_name(sheet, declaration), row, COLUMN_VALUE);
 }
 
 void write_calculation(struct book *book, struct option_sheet *sheet) {
   const struct option *option = sheet->option;
   int periods = book->scenario->periods;
-  sheet->time_row = TIME_ROW;
   struct writer writer = {.book = book, .sheet = sheet, .row = TIME_ROW + 1};
   writer.references = (struct references){.model = &sheet->graph.model,
                                           .names = sheet->graph.names,
@@ -108,16 +96,15 @@ void write_calculation(struct book *book, struct option_sheet *sheet) {
                                           .final = true};
   writer.group_shown =
       arena_array(book->arena, (size_t)sheet->graph.model.group_count + 1, sizeof(bool));
-  begin_sheet(book, sheet->sheet,
-              arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name),
+  begin_sheet(book, arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name),
               TIME_ROW + 1, COLUMN_LABEL + 1);
-  put_text(book, sheet->sheet, NOTE_ROW, 0,
+  put_text(book, NOTE_ROW, 0,
            "Period 0 is the purchase, 1, 2, ... are periods of operation. Amounts are per period.",
            TEXT_NOTE);
-  put_stamps(book, sheet->sheet, STAMP_ROW);
-  write_timeline(&writer);
+  put_stamps(book, STAMP_ROW);
+  write_timeline(book);
   for (int i = 0; i < sheet->graph.graph.order_count; i++)
     write_item(&writer, sheet->graph.graph.order[i]);
-  set_widths(sheet->sheet, periods);
-  end_sheet(sheet->sheet, writer.row - 1, COLUMN_PERIOD + periods - 1);
+  set_widths(book, (const int[]){46, 25, 13, 17, 14}, 5, COLUMN_PERIOD + periods - 1);
+  end_sheet(book, writer.row - 1, COLUMN_PERIOD + periods - 1);
 }

@@ -1,122 +1,99 @@
 // Checks: every difference that must be zero, its tolerance and its flag, and the master check.
-#include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TITLE_ROW, NOTE_ROW, MASTER_ROW, HEADER_ROW = 4 };
+enum { NOTE_ROW = 1, MASTER_ROW, HEADER_ROW = 4 };
 enum { COLUMN_CHECK, COLUMN_OPTION, COLUMN_DIFFERENCE, COLUMN_TOLERANCE, COLUMN_FLAG };
 
 static const struct unit flag_unit = {.text = "flag", .counts = true};
 
-struct writer {
-  struct book *book;
-  lxw_worksheet *sheet;
-  int row; // the next
-  double tolerance;
-};
-
-static void write_flag(struct writer *writer, int row, double difference) {
-  struct book *book = writer->book;
+static void write_flag(struct book *book, int row, double difference) {
   struct name *tolerance = constants_tolerance(&book->constants);
   tolerance->used = true;
-  put_formula(book, writer->sheet, row, COLUMN_TOLERANCE,
-              arena_printf(book->arena, "=%s", tolerance->text), writer->tolerance,
-              formats_difference(&book->formats, CELL_LINK));
-  const char *formula =
-      arena_printf(book->arena, "=IF(ABS(%s)<=%s,1,0)",
-                   cell_address(row, COLUMN_DIFFERENCE, ADDRESS_RELATIVE, book->arena),
-                   cell_address(row, COLUMN_TOLERANCE, ADDRESS_RELATIVE, book->arena));
-  bool pass = fabs(difference) <= writer->tolerance;
-  book->checks_pass &= pass;
-  put_formula(book, writer->sheet, row, COLUMN_FLAG, formula, pass,
-              formats_cell(&book->formats, CELL_FORMULA, &flag_unit));
+  put_formula_in(book, row, COLUMN_TOLERANCE, constants_tolerance_value(&book->constants),
+                 formats_difference(&book->formats, CELL_LINK), "=%s", tolerance->text);
+  bool pass = fabs(difference) <= constants_tolerance_value(&book->constants);
+  book->sheets->checks_pass &= pass;
+  put_formula(book, row, COLUMN_FLAG, pass, CELL_FORMULA, &flag_unit, "=IF(ABS(%s)<=%s,1,0)",
+              cell_here(book, row, COLUMN_DIFFERENCE), cell_here(book, row, COLUMN_TOLERANCE));
 }
 
-static int write_labels(struct writer *writer, const char *label,
-                        const struct option_sheet *sheet) {
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_CHECK, label, TEXT_PLAIN);
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_OPTION, sheet->option->id, TEXT_PLAIN);
-  return writer->row++;
+static int write_labels(struct book *book, const char *label, const struct option_sheet *sheet) {
+  put_text(book, book->row, COLUMN_CHECK, label, TEXT_PLAIN);
+  put_text(book, book->row, COLUMN_OPTION, sheet->option->id, TEXT_PLAIN);
+  return book->row++;
 }
 
-static void write_item(struct writer *writer, const struct option_sheet *sheet, int declaration) {
+static void write_item(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct declaration *item = &sheet->graph.model.declarations[declaration];
   struct name *name = option_name(sheet, declaration);
-  int row = write_labels(writer, item->label, sheet);
-  double difference = shown_value(writer->book, sheet, declaration, 0);
+  int row = write_labels(book, item->label, sheet);
+  double difference = shown_value(book, sheet, declaration, 0);
   name->used = true;
-  put_formula(writer->book, writer->sheet, row, COLUMN_DIFFERENCE,
-              arena_printf(writer->book->arena, "=%s", name->text), difference,
-              formats_difference(&writer->book->formats, CELL_LINK));
-  write_flag(writer, row, difference);
+  put_formula_in(book, row, COLUMN_DIFFERENCE, difference,
+                 formats_difference(&book->formats, CELL_LINK), "=%s", name->text);
+  write_flag(book, row, difference);
 }
 
 // Do cells of Outputs add up to the TCO there?
-static void write_sum(struct writer *writer, const struct option_sheet *sheet, const char *label,
+static void write_sum(struct book *book, const struct option_sheet *sheet, const char *label,
                       const char *first, const char *last, double sum) {
-  struct book *book = writer->book;
-  struct arena *arena = book->arena;
   int tco = model_find(book->scenario->model, "tco");
-  int column = COLUMN_VALUE + (int)(sheet - book->options);
-  const char *total =
-      sheet_address(book, book->outputs->name, book->rows.tco, column, ADDRESS_ABSOLUTE);
+  int column = COLUMN_VALUE + (int)(sheet - book->sheets->options);
+  const char *total = cell_on(book, SHEET_OUTPUTS, book->sheets->rows.tco, column);
   double whole = shown_value(book, sheet, tco, 0);
   double difference = (sum - whole) / fmax(fabs(whole), 1);
-  int row = write_labels(writer, label, sheet);
-  put_formula(book, writer->sheet, row, COLUMN_DIFFERENCE,
-              arena_printf(arena, "=(SUM(%s:%s)-%s)/MAX(ABS(%s),1)", first, last, total, total),
-              difference, formats_difference(&book->formats, CELL_FORMULA));
-  write_flag(writer, row, difference);
+  int row = write_labels(book, label, sheet);
+  put_formula_in(book, row, COLUMN_DIFFERENCE, difference,
+                 formats_difference(&book->formats, CELL_FORMULA),
+                 "=(SUM(%s:%s)-%s)/MAX(ABS(%s),1)", first, last, total, total);
+  write_flag(book, row, difference);
 }
 
-static void write_category_sum(struct writer *writer, const struct option_sheet *sheet) {
-  struct book *book = writer->book;
+static void write_category_sum(struct book *book, const struct option_sheet *sheet) {
   const struct model *model = book->scenario->model;
-  const struct output_rows *rows = &book->rows;
+  const struct output_rows *rows = &book->sheets->rows;
   if (rows->last_category < rows->first_category)
     return;
-  int column = COLUMN_VALUE + (int)(sheet - book->options);
+  int column = COLUMN_VALUE + (int)(sheet - book->sheets->options);
   double sum = 0;
   for (int d = 0; d < model->count; d++)
     if (model->declarations[d].role == ROLE_CATEGORY && option_has(sheet->option, d))
       sum += shown_value(book, sheet, d, 0);
-  write_sum(
-      writer, sheet, "Categories on Outputs add up to the TCO",
-      sheet_address(book, book->outputs->name, rows->first_category, column, ADDRESS_ABSOLUTE),
-      cell_address(rows->last_category, column, ADDRESS_ABSOLUTE, book->arena), sum);
+  write_sum(book, sheet, "Categories on Outputs add up to the TCO",
+            cell_on(book, SHEET_OUTPUTS, rows->first_category, column),
+            cell_fixed(book, rows->last_category, column), sum);
 }
 
-static void write_cash_sum(struct writer *writer, const struct option_sheet *sheet) {
-  struct book *book = writer->book;
+static void write_cash_sum(struct book *book, const struct option_sheet *sheet) {
   int cash = model_find(book->scenario->model, "cash"), periods = book->scenario->periods;
   if (sheet->cash_row < 0)
     return;
   double sum = 0;
   for (int t = 0; t < periods; t++)
     sum += shown_value(book, sheet, cash, t);
-  write_sum(
-      writer, sheet, "Cash by period on Outputs adds up to the TCO",
-      sheet_address(book, book->outputs->name, sheet->cash_row, COLUMN_PERIOD, ADDRESS_ABSOLUTE),
-      cell_address(sheet->cash_row, COLUMN_PERIOD + periods - 1, ADDRESS_ABSOLUTE, book->arena),
-      sum);
+  write_sum(book, sheet, "Cash by period on Outputs adds up to the TCO",
+            cell_on(book, SHEET_OUTPUTS, sheet->cash_row, COLUMN_PERIOD),
+            cell_fixed(book, sheet->cash_row, COLUMN_PERIOD + periods - 1), sum);
 }
 
-static void write_option(struct writer *writer, const struct option_sheet *sheet) {
+static void write_option(struct book *book, const struct option_sheet *sheet) {
   const struct model *model = &sheet->graph.model;
   for (int i = 0; i < sheet->graph.graph.order_count; i++) {
     int d = sheet->graph.graph.order[i];
     if (model->declarations[d].role == ROLE_CHECK)
-      write_item(writer, sheet, d);
+      write_item(book, sheet, d);
   }
-  if (writer->book->rows.tco < 0 || !option_has(sheet->option, model_find(model, "tco")))
+  if (book->sheets->rows.tco < 0 || !option_has(sheet->option, model_find(model, "tco")))
     return;
-  write_category_sum(writer, sheet);
-  write_cash_sum(writer, sheet);
+  write_category_sum(book, sheet);
+  write_cash_sum(book, sheet);
 }
 
-static void highlight_flags(struct writer *writer, int first, int last) {
-  struct book *book = writer->book;
+static void highlight_flags(struct book *book, int first, int last) {
   static const struct {
     double flag;
     enum text_format format;
@@ -126,41 +103,34 @@ static void highlight_flags(struct writer *writer, int first, int last) {
                                    .criteria = LXW_CONDITIONAL_CRITERIA_EQUAL_TO,
                                    .value = looks[i].flag,
                                    .format = formats_text(&book->formats, looks[i].format)};
-    worksheet_conditional_format_range(writer->sheet, (lxw_row_t)first, COLUMN_FLAG,
-                                       (lxw_row_t)last, COLUMN_FLAG, &rule);
+    put_rule(book, first, COLUMN_FLAG, last, COLUMN_FLAG, &rule);
   }
 }
 
-static void write_master(struct writer *writer, int first, int last) {
-  struct book *book = writer->book;
-  put_text(book, writer->sheet, MASTER_ROW, COLUMN_CHECK, "All checks", TEXT_STRONG);
-  const char *formula = arena_printf(
-      book->arena, "=MIN(%s:%s)", cell_address(first, COLUMN_FLAG, ADDRESS_ABSOLUTE, book->arena),
-      cell_address(last, COLUMN_FLAG, ADDRESS_ABSOLUTE, book->arena));
-  put_formula(book, writer->sheet, MASTER_ROW, COLUMN_FLAG, formula, book->checks_pass,
-              formats_cell(&book->formats, CELL_TOTAL, &flag_unit));
-  name_place(book->checks_ok, writer->sheet->name, MASTER_ROW, COLUMN_FLAG);
+static void write_master(struct book *book, int first, int last) {
+  put_text(book, MASTER_ROW, COLUMN_CHECK, "All checks", TEXT_STRONG);
+  book->sheets->checks_pass = book->sheets->checks_pass;
+  put_formula(book, MASTER_ROW, COLUMN_FLAG, book->sheets->checks_pass, CELL_TOTAL, &flag_unit,
+              "=MIN(%s:%s)", cell_fixed(book, first, COLUMN_FLAG),
+              cell_fixed(book, last, COLUMN_FLAG));
+  book_place_name(book, book->sheets->checks_ok, MASTER_ROW, COLUMN_FLAG);
 }
 
 void write_checks(struct book *book) {
-  struct writer writer = {.book = book, .sheet = book->checks, .row = HEADER_ROW + 1};
+  book->row = HEADER_ROW + 1;
+  book->sheets->checks_pass = true;
   static const char *const headings[] = {"Check", "Option"};
   static const char *const numbers[] = {"Difference", "Tolerance", "Flag"};
-  writer.tolerance = constants_tolerance_value(&book->constants);
-  begin_sheet(book, book->checks, "Checks", HEADER_ROW + 1, COLUMN_OPTION + 1);
-  put_text(book, book->checks, NOTE_ROW, 0,
-           "Relative differences that must be zero. 1 passes, 0 fails.", TEXT_NOTE);
-  put_header(book, book->checks, HEADER_ROW, headings, 2);
-  for (int i = 0; i < 3; i++)
-    put_text(book, book->checks, HEADER_ROW, COLUMN_DIFFERENCE + i, numbers[i], TEXT_HEADER_RIGHT);
-  book->checks_pass = true;
+  begin_sheet(book, "Checks", HEADER_ROW + 1, COLUMN_OPTION + 1);
+  put_text(book, NOTE_ROW, 0, "Relative differences that must be zero. 1 passes, 0 fails.",
+           TEXT_NOTE);
+  put_header(book, HEADER_ROW, headings, 2);
+  put_headings(book, HEADER_ROW, COLUMN_DIFFERENCE, numbers, 3);
   for (size_t o = 0; o < book->scenario->option_count; o++)
-    write_option(&writer, &book->options[o]);
-  write_master(&writer, HEADER_ROW + 1, writer.row - 1);
-  highlight_flags(&writer, MASTER_ROW, MASTER_ROW);
-  highlight_flags(&writer, HEADER_ROW + 1, writer.row - 1);
-  worksheet_set_column(book->checks, COLUMN_CHECK, COLUMN_CHECK, 52, NULL);
-  worksheet_set_column(book->checks, COLUMN_OPTION, COLUMN_OPTION, 26, NULL);
-  worksheet_set_column(book->checks, COLUMN_DIFFERENCE, COLUMN_FLAG, 14, NULL);
-  end_sheet(book->checks, writer.row - 1, COLUMN_FLAG);
+    write_option(book, &book->sheets->options[o]);
+  write_master(book, HEADER_ROW + 1, book->row - 1);
+  highlight_flags(book, MASTER_ROW, MASTER_ROW);
+  highlight_flags(book, HEADER_ROW + 1, book->row - 1);
+  set_widths(book, (const int[]){52, 26, 14}, 3, COLUMN_FLAG);
+  end_sheet(book, book->row - 1, COLUMN_FLAG);
 }

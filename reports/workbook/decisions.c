@@ -2,22 +2,22 @@
 // of a search stand in grey: they hold for the inputs of the run.
 #include "reports/answers/answer_parts.h"
 #include "reports/answers/questions.h"
-#include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/workbook/sheets.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
-enum { FIRST_WIDTH = 46, OTHER_WIDTH = 20, LEAST_COLUMNS = 6, LINE_HEIGHT = 15 };
+enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
+enum { FIRST_WIDTH = 46, OTHER_WIDTH = 20, MIN_COLUMNS = 6 };
 enum { USUAL_SIZE = 11, STRONG_SIZE = 12 };
 
 static const struct unit plain = {.text = "-", .counts = true};
 
 struct writer {
   struct book *book;
-  lxw_worksheet *sheet;
   int row;        // the next
   int top;        // of the present table's first row of cells
   size_t columns; // of the widest table
@@ -37,11 +37,12 @@ static const char *named(const struct writer *writer, const char *what) {
   struct book *book = writer->book;
   const char *dot = strchr(what, '.');
   for (size_t o = 0; dot && o < book->scenario->option_count; o++) {
-    const char *id = book->options[o].option->id;
+    const char *id = book->sheets->options[o].option->id;
     if (strlen(id) != (size_t)(dot - what) || strncmp(id, what, strlen(id)) != 0)
       continue;
     const int declaration = model_find(book->scenario->model, dot + 1);
-    struct name *name = declaration < 0 ? NULL : option_name(&book->options[o], declaration);
+    struct name *name =
+        declaration < 0 ? NULL : option_name(&book->sheets->options[o], declaration);
     if (name) {
       name->used = true;
       return name->text;
@@ -57,7 +58,7 @@ static const char *neighbour(const struct writer *writer, const char *what) {
   const long column = *end == ',' ? strtol(end + 1, &end, 10) : -1;
   if (row < 0 || column < 0 || *end)
     return NULL;
-  return cell_address(writer->top + (int)row, (int)column, ADDRESS_RELATIVE, writer->book->arena);
+  return cell_here(writer->book, writer->top + (int)row, (int)column);
 }
 
 // "=5 %": a number that gets a cell of its own on Inputs; in the unit of its column, or that in
@@ -130,8 +131,8 @@ static void write_live(const struct writer *writer, const struct answer_table *t
   const bool link = strspn(formula + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
                                         "0123456789") == strlen(formula + 1) &&
                     strncmp(formula + 1, "pt_", 3) == 0;
-  put_formula(book, writer->sheet, row, (int)column, formula, cell_number(cell->value, unit),
-              formats_cell(&book->formats, link ? CELL_LINK : CELL_FORMULA, unit));
+  put_formula(book, row, (int)column, cell_number(cell->value, unit),
+              link ? CELL_LINK : CELL_FORMULA, unit, "%s", formula);
 }
 
 static bool holds_texts(const struct answer_table *table, size_t column) {
@@ -157,24 +158,22 @@ static void set_height(const struct writer *writer, const struct answer_table *t
     const size_t needed = text ? 1 + (strlen(text) - (*text != 0)) / width : 1;
     lines = needed > lines ? needed : lines;
   }
-  if (lines > 1)
-    worksheet_set_row(writer->sheet, (lxw_row_t)writer->row, (double)(lines * LINE_HEIGHT), NULL);
+  set_lines(writer->book, writer->row, lines);
 }
 
 static void write_cell(const struct writer *writer, const struct answer_table *table, int row,
                        size_t column, const struct answer_cell *cell) {
   struct book *book = writer->book;
   if (cell->text)
-    put_text(book, writer->sheet, row, (int)column, cell->text, text_format_of(table, column));
+    put_text(book, row, (int)column, cell->text, text_format_of(table, column));
   else if (isfinite(cell->value) && cell->formula && is_live(table, cell))
     write_live(writer, table, row, column, cell);
   else if (isfinite(cell->value)) {
     const struct unit *unit = unit_of(table, column, cell);
     const double number = cell_number(cell->value, unit);
-    put_number(book, writer->sheet, row, (int)column, number,
-               formats_result(&book->formats, number, unit));
+    put_number(book, row, (int)column, number, formats_result(&book->formats, number, unit));
   } else
-    put_text(book, writer->sheet, row, (int)column,
+    put_text(book, row, (int)column,
              isnan(cell->value) ? "-" : (cell->value > 0 ? "no limit" : "none"), TEXT_RIGHT);
 }
 
@@ -185,7 +184,7 @@ static void write_header(const struct writer *writer, const struct answer_table 
     const bool unit = column->unit && strcmp(column->unit->text, "-") != 0;
     const char *title =
         unit ? arena_printf(arena, "%s, %s", column->title, column->unit->text) : column->title;
-    put_text(writer->book, writer->sheet, writer->row, (int)c, title,
+    put_text(writer->book, writer->row, (int)c, title,
              c == 0                  ? TEXT_HEADER
              : holds_texts(table, c) ? TEXT_HEADER_INDENTED
                                      : TEXT_HEADER_RIGHT);
@@ -196,15 +195,14 @@ static void write_header(const struct writer *writer, const struct answer_table 
 static void write_sentence(struct writer *writer, const char *text, int size,
                            enum text_format format) {
   const int last = (int)writer->columns - 1;
-  merge_line(writer->book, writer->sheet, writer->row, last, FIRST_WIDTH + last * OTHER_WIDTH,
-             strlen(text), size, format);
-  put_text(writer->book, writer->sheet, writer->row++, 0, text, format);
+  merge_line(writer->book, writer->row, last, FIRST_WIDTH + last * OTHER_WIDTH, strlen(text), size,
+             format);
+  put_text(writer->book, writer->row++, 0, text, format);
 }
 
 static void write_table(struct writer *writer, const struct answer_table *table) {
   if (table->title)
-    put_heading(writer->book, writer->sheet, writer->row++, (int)table->column_count - 1,
-                table->title);
+    put_heading(writer->book, writer->row++, (int)table->column_count - 1, table->title);
   write_header(writer, table);
   writer->top = ++writer->row;
   for (size_t r = 0; r < table->row_count; r++, writer->row++) {
@@ -218,8 +216,8 @@ static void write_table(struct writer *writer, const struct answer_table *table)
 }
 
 static void write_decision(struct writer *writer, const struct answer *decision) {
-  put_text(writer->book, writer->sheet, writer->row++, 0,
-           decision->title ? decision->title : decision->name, TEXT_SUBTITLE);
+  put_text(writer->book, writer->row++, 0, decision->title ? decision->title : decision->name,
+           TEXT_SUBTITLE);
   write_sentence(writer, decision->sentence, STRONG_SIZE,
                  decision->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
   for (size_t i = 0; i < decision->warnings.count; i++)
@@ -230,7 +228,7 @@ static void write_decision(struct writer *writer, const struct answer *decision)
 }
 
 static size_t widest(const struct answers *decisions) {
-  size_t columns = LEAST_COLUMNS;
+  size_t columns = MIN_COLUMNS;
   for (size_t i = 0; i < decisions->count; i++)
     for (size_t t = 0; t < decisions->list[i].table_count; t++)
       if (decisions->list[i].tables[t].column_count > columns)
@@ -239,17 +237,15 @@ static size_t widest(const struct answers *decisions) {
 }
 
 void write_decisions(struct book *book) {
-  struct writer writer = {
-      .book = book, .sheet = book->decisions_sheet, .columns = widest(&book->answers)};
-  begin_sheet(book, writer.sheet, "Decisions", FIRST_STAMP_ROW, 0);
-  put_text(book, writer.sheet, NOTE_ROW, 0,
-           "Black and green figures are live. Grey ones were computed for the inputs of the base "
-           "run and stay as they are: run pertoken again after a change.",
+  struct writer writer = {.book = book, .columns = widest(&book->sheets->answers)};
+  begin_sheet(book, "Decisions", FIRST_STAMP_ROW, 0);
+  put_text(book, NOTE_ROW, 0,
+           "Black and green figures are live. Grey ones were computed when the workbook was "
+           "written and do not change: run pertoken again after changing an input.",
            TEXT_NOTE);
-  writer.row = put_stamps(book, writer.sheet, FIRST_STAMP_ROW) + 1;
-  for (size_t i = 0; i < book->answers.count; i++)
-    write_decision(&writer, &book->answers.list[i]);
-  worksheet_set_column(writer.sheet, 0, 0, FIRST_WIDTH, NULL);
-  worksheet_set_column(writer.sheet, 1, (lxw_col_t)writer.columns, OTHER_WIDTH, NULL);
-  end_sheet(writer.sheet, writer.row - 2, (int)writer.columns - 1);
+  writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;
+  for (size_t i = 0; i < book->sheets->answers.count; i++)
+    write_decision(&writer, &book->sheets->answers.list[i]);
+  set_widths(book, (const int[]){FIRST_WIDTH, OTHER_WIDTH}, 2, (int)writer.columns);
+  end_sheet(book, writer.row - 2, (int)writer.columns - 1);
 }

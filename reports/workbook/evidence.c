@@ -1,17 +1,14 @@
 // Evidence: what each option's figures rest on, what is left out, and what to be wary of.
+#include "model/scenario/currency.h"
+#include "reports/spreadsheet/cells.h"
 #include "reports/workbook/evidence_watts.h"
+#include "reports/workbook/provenance.h"
 
 #include <string.h>
 
-enum { TITLE_ROW, NOTE_ROW, STAMP_ROW, HEADER_ROW };
+enum { NOTE_ROW = 1, STAMP_ROW, HEADER_ROW };
 enum { COLUMN_FIGURE, COLUMN_GRADE = 4, COLUMN_SOURCE, COLUMN_DATE, COLUMN_FROM };
 enum { SOURCE_WIDTH = 64 };
-
-struct writer {
-  struct book *book;
-  lxw_worksheet *sheet;
-  int row; // the next
-};
 
 // The inputs that a cost per token stands or falls with.
 static const char *const figures[] = {
@@ -20,59 +17,57 @@ static const char *const figures[] = {
     "electricity_price", "utilization",       "exchange_rate",
 };
 
-static void put_row_text(struct writer *writer, const char *label, const char *text) {
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_FIGURE, label, TEXT_PLAIN);
-  put_text(writer->book, writer->sheet, writer->row++, COLUMN_KEY, *text ? text : "-", TEXT_PLAIN);
+static void put_row_text(struct book *book, const char *label, const char *text) {
+  put_text(book, book->row, COLUMN_FIGURE, label, TEXT_PLAIN);
+  put_text(book, book->row++, COLUMN_KEY, *text ? text : "-", TEXT_PLAIN);
 }
 
-static void put_title(struct writer *writer, const struct option *option) {
-  put_heading(writer->book, writer->sheet, writer->row++, COLUMN_FROM,
-              arena_printf(writer->book->arena, "%s: %s", option->id, option->accelerator_name));
+static void put_title(struct book *book, const struct option *option) {
+  put_heading(book, book->row++, COLUMN_FROM,
+              arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name));
 }
 
-static void write_figure(struct writer *writer, const struct option_sheet *sheet, int declaration) {
-  struct book *book = writer->book;
+static void write_figure(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct scenario *scenario = book->scenario;
   const struct declaration *item = &scenario->model->declarations[declaration];
   const struct figure *figure =
       option_figure(scenario, sheet->option, scenario->selected, declaration);
   bool computed = sheet->option->graph->state[declaration] >= 0;
-  int row = writer->row++;
-  put_text(book, writer->sheet, row, COLUMN_FIGURE, item->label, TEXT_PLAIN);
-  put_text(book, writer->sheet, row, COLUMN_KEY, item->name, TEXT_NOTE);
-  put_text(book, writer->sheet, row, COLUMN_UNIT, item->unit.text, TEXT_PLAIN);
-  put_link(book, writer->sheet, row, COLUMN_VALUE, option_name(sheet, declaration),
+  int row = book->row++;
+  put_text(book, row, COLUMN_FIGURE, item->label, TEXT_PLAIN);
+  put_text(book, row, COLUMN_KEY, item->name, TEXT_NOTE);
+  put_text(book, row, COLUMN_UNIT, item->unit.text, TEXT_PLAIN);
+  put_link(book, row, COLUMN_VALUE, option_name(sheet, declaration),
            shown_value(book, sheet, declaration, 0), &item->unit);
-  put_text(book, writer->sheet, row, COLUMN_GRADE, computed ? "computed" : figure_grade(figure),
-           TEXT_INDENTED);
-  put_wrapped(book, writer->sheet, row, COLUMN_SOURCE,
+  put_text(book, row, COLUMN_GRADE, computed ? "computed" : figure_grade(figure), TEXT_INDENTED);
+  put_wrapped(book, row, COLUMN_SOURCE,
               computed ? formula_text(graph_formula(sheet->option->graph, declaration), book->arena)
                        : figure_source(figure),
               SOURCE_WIDTH, TEXT_WRAPPED);
-  put_text(book, writer->sheet, row, COLUMN_DATE, computed ? "-" : figure_date(figure, book->arena),
+  put_text(book, row, COLUMN_DATE, computed ? "-" : figure_date(figure, book->arena), TEXT_PLAIN);
+  put_text(book, row, COLUMN_FROM,
+           computed ? "cost model" : figure_place(scenario, figure, declaration, book->arena),
            TEXT_PLAIN);
-  put_text(book, writer->sheet, row, COLUMN_FROM,
-           computed ? "cost model" : figure_place(book, figure, declaration), TEXT_PLAIN);
 }
 
 static bool is_in_rent(const struct option_sheet *sheet, const struct figure *figure) {
   return sheet->option->rented && figure->origin == ORIGIN_RENT;
 }
 
-static void write_figures(struct writer *writer, const struct option_sheet *sheet) {
-  const struct scenario *scenario = writer->book->scenario;
-  put_title(writer, sheet->option);
+static void write_figures(struct book *book, const struct option_sheet *sheet) {
+  const struct scenario *scenario = book->scenario;
+  put_title(book, sheet->option);
   for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
     int d = model_find(scenario->model, figures[i]);
     if (d < 0 || !option_has(sheet->option, d))
       continue;
     const int stated = option_stated(sheet->option, d);
     if (stated != d)
-      write_figure(writer, sheet, stated);
+      write_figure(book, sheet, stated);
     if (!is_in_rent(sheet, option_figure(scenario, sheet->option, scenario->selected, d)))
-      write_figure(writer, sheet, d);
+      write_figure(book, sheet, d);
   }
-  writer->row++;
+  book->row++;
 }
 
 // What most evidence does not state has no row of its own when it is unknown.
@@ -81,7 +76,7 @@ static bool is_rare(int key) {
          key == WORKLOAD_INTERACTIVITY;
 }
 
-static void write_workload(struct writer *writer, const struct workload *workload) {
+static void write_workload(struct book *book, const struct workload *workload) {
   static const char *const labels[WORKLOAD_KEYS] = {
       [WORKLOAD_MODEL] = "Throughput on the model",
       [WORKLOAD_PRECISION] = "Precision",
@@ -97,65 +92,57 @@ static void write_workload(struct writer *writer, const struct workload *workloa
   };
   for (int k = 0; k < WORKLOAD_KEYS; k++)
     if (labels[k] && (*workload->values[k] || !is_rare(k)))
-      put_row_text(writer, labels[k], workload->values[k]);
+      put_row_text(book, labels[k], workload->values[k]);
 }
 
-static void write_grades(struct writer *writer, const struct option *option) {
-  struct arena *arena = writer->book->arena;
-  put_row_text(writer, "Weakest grade that matters", grade_name(option->headline_grade));
-  put_row_text(writer, "Grades of throughput, power, price",
+static void write_grades(struct book *book, const struct option *option) {
+  struct arena *arena = book->arena;
+  put_row_text(book, "Weakest grade that matters", grade_name(option->headline_grade));
+  put_row_text(book, "Grades of throughput, power, price",
                arena_printf(arena, "%s, %s, %s", grade_name(option->throughput_grade),
                             grade_name(option->power_grade), grade_name(option->price_grade)));
 }
 
-static void write_option(struct writer *writer, const struct option_sheet *sheet) {
+static void write_option(struct book *book, const struct option_sheet *sheet) {
   const struct option *option = sheet->option;
-  struct arena *arena = writer->book->arena;
-  put_title(writer, option);
-  put_row_text(writer, "Accelerator in the catalogue", option->accelerator);
-  write_workload(writer, &option->workload);
-  write_grades(writer, option);
-  put_row_text(writer, "Watts over time", watts_words(option, arena));
-  put_row_text(writer, "Not included", *option->not_included ? option->not_included : "nothing");
+  struct arena *arena = book->arena;
+  put_title(book, option);
+  put_row_text(book, "Accelerator in the catalogue", option->accelerator);
+  write_workload(book, &option->workload);
+  write_grades(book, option);
+  put_row_text(book, "Watts over time", watts_words(option, arena));
+  put_row_text(book, "Not included", *option->not_included ? option->not_included : "nothing");
   for (size_t i = 0; i < option->warnings.count; i++)
-    put_row_text(writer, "Warning", option->warnings.list[i]);
-  writer->row++;
-}
-
-static void set_widths(lxw_worksheet *sheet) {
-  static const int widths[] = {44, 22, 14, 16, 12, SOURCE_WIDTH, 12, 36};
-  for (int i = 0; i <= COLUMN_FROM; i++)
-    worksheet_set_column(sheet, (lxw_col_t)i, (lxw_col_t)i, widths[i], NULL);
+    put_row_text(book, "Warning", option->warnings.list[i]);
+  book->row++;
 }
 
 void write_evidence(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  struct writer writer = {.book = book, .sheet = book->evidence, .row = HEADER_ROW + 1};
+  book->row = HEADER_ROW + 1;
   static const char *const headings[] = {"Figure", "Key",    "Unit", "Value",
                                          "Grade",  "Source", "Date", "From"};
-  begin_sheet(book, book->evidence, "Evidence", HEADER_ROW + 1, 1);
-  put_text(book, book->evidence, NOTE_ROW, 0,
+  begin_sheet(book, "Evidence", HEADER_ROW + 1, 1);
+  put_text(book, NOTE_ROW, 0,
            "Values are live; grades, sources and dates are those of the case of the change log.",
            TEXT_NOTE);
-  put_stamps(book, book->evidence, STAMP_ROW);
-  put_header(book, book->evidence, HEADER_ROW, headings, COLUMN_FROM + 1);
-  put_text(book, book->evidence, HEADER_ROW, COLUMN_VALUE, headings[COLUMN_VALUE],
-           TEXT_HEADER_RIGHT);
-  put_text(book, book->evidence, HEADER_ROW, COLUMN_GRADE, headings[COLUMN_GRADE],
-           TEXT_HEADER_INDENTED);
+  put_stamps(book, STAMP_ROW);
+  put_header(book, HEADER_ROW, headings, COLUMN_FROM + 1);
+  put_text(book, HEADER_ROW, COLUMN_VALUE, headings[COLUMN_VALUE], TEXT_HEADER_RIGHT);
+  put_text(book, HEADER_ROW, COLUMN_GRADE, headings[COLUMN_GRADE], TEXT_HEADER_INDENTED);
   for (size_t o = 0; o < scenario->option_count; o++)
-    write_figures(&writer, &book->options[o]);
-  struct watts_table *tables = book->watts =
+    write_figures(book, &book->sheets->options[o]);
+  struct watts_table *tables = book->sheets->watts =
       arena_array(book->arena, scenario->option_count, sizeof *tables);
   for (size_t o = 0; o < scenario->option_count; o++)
-    writer.row = watts_write(book, &book->options[o], writer.row, &tables[o]);
+    book->row = watts_write(book, &book->sheets->options[o], book->row, &tables[o]);
   // Texts come last: there may be more or fewer of them, and nothing live moves for that.
   for (size_t i = 0; i < scenario->warnings.count; i++)
-    put_row_text(&writer, "Warning", scenario->warnings.list[i]);
+    put_row_text(book, "Warning", scenario->warnings.list[i]);
   for (size_t o = 0; o < scenario->option_count; o++)
-    write_option(&writer, &book->options[o]);
+    write_option(book, &book->sheets->options[o]);
   for (size_t o = 0; o < scenario->option_count; o++)
-    writer.row = watts_write_readings(book, &tables[o], writer.row);
-  set_widths(book->evidence);
-  protect_sheet(book->evidence);
+    book->row = watts_write_readings(book, &tables[o], book->row);
+  set_widths(book, (const int[]){44, 22, 14, 16, 12, SOURCE_WIDTH, 12, 36}, 8, COLUMN_FROM);
+  end_sheet(book, -1, COLUMN_FROM);
 }

@@ -1,4 +1,5 @@
 #include "reports/workbook/evidence_watts.h"
+#include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
 
 #include <math.h>
@@ -11,12 +12,6 @@ enum { CHART_PIXELS = 960, CHART_HIGH = 400, WATTS_ROWS = 22 }; // rows: with on
 
 static const struct unit watts = {.text = "W", .dimension = {{[BASE_W] = 1}}};
 static const struct unit seconds = {.text = "s", .dimension = {{[BASE_H] = 1}}};
-
-struct writer {
-  struct book *book;
-  lxw_worksheet *sheet;
-  int row; // the next
-};
 
 static bool has_readings(const struct option *option) {
   return option->record && option->record->readings.load.count > 0 &&
@@ -45,18 +40,17 @@ const char *watts_words(const struct option *option, struct arena *arena) {
 }
 
 // Above numbers, but for the first column.
-static void put_numbers_header(struct writer *writer, const char *const *texts, int count) {
-  put_header(writer->book, writer->sheet, writer->row, texts, count);
-  for (int i = 1; i < count; i++)
-    put_text(writer->book, writer->sheet, writer->row, i, texts[i], TEXT_HEADER_RIGHT);
-  writer->row++;
+static void put_numbers_header(struct book *book, const char *const *texts, int count) {
+  put_header(book, book->row, texts, 1);
+  put_headings(book, book->row, 1, texts + 1, count - 1);
+  book->row++;
 }
 
 // ---- how it was measured
 
-static void put_line(struct writer *writer, const char *label, const char *text) {
-  put_text(writer->book, writer->sheet, writer->row, COLUMN_WINDOW, label, TEXT_PLAIN);
-  put_text(writer->book, writer->sheet, writer->row++, COLUMN_SECONDS, text, TEXT_PLAIN);
+static void put_line(struct book *book, const char *label, const char *text) {
+  put_text(book, book->row, COLUMN_WINDOW, label, TEXT_PLAIN);
+  put_text(book, book->row++, COLUMN_SECONDS, text, TEXT_PLAIN);
 }
 
 static const char *scope_text(const struct measurement *record, struct arena *arena) {
@@ -95,26 +89,25 @@ static const char *kind_text(const struct measurement_readings *readings, struct
               : text;
 }
 
-static void write_words(struct writer *writer, const struct option *option) {
-  struct arena *arena = writer->book->arena;
+static void write_words(struct book *book, const struct option *option) {
+  struct arena *arena = book->arena;
   const struct measurement *record = option->record;
-  put_heading(writer->book, writer->sheet, writer->row++, LAST_COLUMN,
+  put_heading(book, book->row++, LAST_COLUMN,
               arena_printf(arena, "%s: measured watts over time", option->id));
-  put_line(writer, "Meter", record->energy_meter);
-  put_line(writer, "Scope", scope_text(record, arena));
-  put_line(writer, "Device", record->record->device.name);
-  put_line(writer, "Measured on",
+  put_line(book, "Meter", record->energy_meter);
+  put_line(book, "Scope", scope_text(record, arena));
+  put_line(book, "Device", record->record->device.name);
+  put_line(book, "Measured on",
            arena_copy_n(arena, record->finished, strcspn(record->finished, "T")));
-  put_line(writer, "Load", work_text(record, arena));
-  put_line(writer, "Readings", kind_text(&record->readings, arena));
+  put_line(book, "Load", work_text(record, arena));
+  put_line(book, "Readings", kind_text(&record->readings, arena));
 }
 
 // ---- the lines of the mean and of the TDP
 
-static void put_result(const struct writer *writer, int row, int column, double value,
+static void put_result(struct book *book, int row, int column, double value,
                        const struct unit *unit) {
-  put_number(writer->book, writer->sheet, row, column, value,
-             formats_result(&writer->book->formats, value, unit));
+  put_number(book, row, column, value, formats_result(&book->formats, value, unit));
 }
 
 struct tdp {
@@ -134,22 +127,21 @@ static bool find_tdp(const struct book *book, const struct option *option, struc
 }
 
 // One end of the lines.
-static void write_end(struct writer *writer, const struct measurement *record, double at_s,
+static void write_end(struct book *book, const struct measurement *record, double at_s,
                       const struct tdp *tdp, struct name *name) {
-  put_result(writer, writer->row, COLUMN_SECONDS, at_s, &seconds);
-  put_result(writer, writer->row, COLUMN_WATTS, record->load_power_w, &watts);
+  put_result(book, book->row, COLUMN_SECONDS, at_s, &seconds);
+  put_result(book, book->row, COLUMN_WATTS, record->load_power_w, &watts);
   if (name)
-    put_link(writer->book, writer->sheet, writer->row, COLUMN_TDP, name, tdp->power_w, &watts);
-  writer->row++;
+    put_link(book, book->row, COLUMN_TDP, name, tdp->power_w, &watts);
+  book->row++;
 }
 
 static double end_of(const struct measurement_window *window) {
   return window->count ? window->end_s[window->count - 1] : 0;
 }
 
-static void write_lines(struct writer *writer, struct watts_table *table) {
+static void write_lines(struct book *book, struct watts_table *table) {
   static const char *const headings[] = {"Flat lines", "Seconds", "Mean, W", "TDP, W"};
-  struct book *book = writer->book;
   const struct option *option = table->option->option;
   const struct measurement *record = option->record;
   struct tdp tdp;
@@ -160,41 +152,40 @@ static void write_lines(struct writer *writer, struct watts_table *table) {
         constants_literal(&book->constants, "tdp",
                           arena_printf(book->arena, "TDP (datasheet) of %s", option->accelerator),
                           tdp.source, tdp.power_w, &watts);
-  put_numbers_header(writer, headings, table->has_tdp ? 4 : 3);
-  table->lines = writer->row;
+  put_numbers_header(book, headings, table->has_tdp ? 4 : 3);
+  table->lines = book_place(book, book->row);
   table->end_s = fmax(end_of(&record->readings.idle), end_of(&record->readings.load));
-  write_end(writer, record, 0, &tdp, name);
-  write_end(writer, record, table->end_s, &tdp, name);
+  write_end(book, record, 0, &tdp, name);
+  write_end(book, record, table->end_s, &tdp, name);
   if (!table->has_tdp)
-    put_line(writer, "TDP", "no datasheet of this device in the catalogue");
+    put_line(book, "TDP", "no datasheet of this device in the catalogue");
 }
 
 int watts_write(struct book *book, const struct option_sheet *sheet, int row,
                 struct watts_table *table) {
-  struct writer writer = {.book = book, .sheet = book->evidence, .row = row};
+  book->row = row;
   *table = (struct watts_table){.option = sheet};
   if (!has_readings(sheet->option))
     return row;
-  write_words(&writer, sheet->option);
-  write_lines(&writer, table);
-  table->chart = writer.row;
-  return writer.row + WATTS_ROWS;
+  write_words(book, sheet->option);
+  write_lines(book, table);
+  table->chart = book->row;
+  return book->row + WATTS_ROWS;
 }
 
 // ---- the readings
 
 // Returns the first row of them.
-static int write_window(struct writer *writer, const char *name,
+static int write_window(struct book *book, const char *name,
                         const struct measurement_window *window) {
-  const int first = writer->row;
-  for (size_t i = 0; i < window->count; i++, writer->row++) {
-    put_text(writer->book, writer->sheet, writer->row, COLUMN_WINDOW, name, TEXT_PLAIN);
-    put_result(writer, writer->row, COLUMN_SECONDS, window->end_s[i], &seconds);
+  const int first = book->row;
+  for (size_t i = 0; i < window->count; i++, book->row++) {
+    put_text(book, book->row, COLUMN_WINDOW, name, TEXT_PLAIN);
+    put_result(book, book->row, COLUMN_SECONDS, window->end_s[i], &seconds);
     if (isnan(window->power_w[i]))
-      put_text(writer->book, writer->sheet, writer->row, COLUMN_GAP,
-               "a gap: the meter was not read", TEXT_NOTE);
+      put_text(book, book->row, COLUMN_GAP, "a gap: the meter was not read", TEXT_NOTE);
     else
-      put_result(writer, writer->row, COLUMN_WATTS, window->power_w[i], &watts);
+      put_result(book, book->row, COLUMN_WATTS, window->power_w[i], &watts);
   }
   return first;
 }
@@ -206,9 +197,8 @@ struct look {
   uint8_t dash;
 };
 
-static void add_line(const struct writer *writer, lxw_chart *chart, int first, int last, int column,
-                     const struct look *look) {
-  const char *sheet = writer->sheet->name;
+static void add_line(lxw_chart *chart, int first, int last, int column, const struct look *look) {
+  const char *sheet = SHEET_EVIDENCE;
   const struct chart_range x = {sheet, first, COLUMN_SECONDS, last, COLUMN_SECONDS};
   const struct chart_range y = {sheet, first, column, last, column};
   lxw_chart_series *series = chart_add_line(chart, &x, &y, look->name, 0);
@@ -225,8 +215,7 @@ static void set_axes(lxw_chart *chart) {
   chart_show_blanks_as(chart, LXW_CHART_BLANKS_AS_GAP);
 }
 
-static void insert_chart(const struct writer *writer, const struct watts_table *table, int idle) {
-  struct book *book = writer->book;
+static void insert_chart(struct book *book, const struct watts_table *table, int idle) {
   const struct measurement_readings *readings = &table->option->option->record->readings;
   const struct look idle_look = {"idle", low_colour(), 2, LXW_CHART_LINE_DASH_SOLID};
   const struct look load_look = {"under load", high_colour(), 2, LXW_CHART_LINE_DASH_SOLID};
@@ -237,49 +226,49 @@ static void insert_chart(const struct writer *writer, const struct watts_table *
       book, LXW_CHART_SCATTER_STRAIGHT,
       arena_printf(book->arena, "Measured watts over time, %s", table->option->option->id));
   if (readings->idle.count)
-    add_line(writer, chart, idle, idle + (int)readings->idle.count - 1, COLUMN_WATTS, &idle_look);
-  add_line(writer, chart, table->load, table->load + (int)readings->load.count - 1, COLUMN_WATTS,
+    add_line(chart, idle, idle + (int)readings->idle.count - 1, COLUMN_WATTS, &idle_look);
+  add_line(chart, table->load, table->load + (int)readings->load.count - 1, COLUMN_WATTS,
            &load_look);
-  add_line(writer, chart, table->lines, table->lines + 1, COLUMN_WATTS, &mean_look);
+  add_line(chart, table->lines, table->lines + 1, COLUMN_WATTS, &mean_look);
   if (table->has_tdp)
-    add_line(writer, chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp_look);
+    add_line(chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp_look);
   set_axes(chart);
-  chart_place_sized(book, writer->sheet, chart, table->chart, CHART_PIXELS, CHART_HIGH,
+  chart_place_sized(book, chart, table->chart, CHART_PIXELS, CHART_HIGH,
                     "Lines: the meter's readings while idle and under load, their mean under load "
                     "and the datasheet's TDP");
 }
 
 int watts_write_readings(struct book *book, struct watts_table *table, int row) {
   static const char *const headings[] = {"Window", "Seconds", "W", ""};
-  struct writer writer = {.book = book, .sheet = book->evidence, .row = row};
+  book->row = row;
   const struct option *option = table->option->option;
   if (!has_readings(option))
     return row;
-  put_heading(book, writer.sheet, writer.row++, LAST_COLUMN,
+  put_heading(book, book->row++, LAST_COLUMN,
               arena_printf(book->arena, "%s: readings of the meter", option->id));
-  put_numbers_header(&writer, headings, 4);
-  const int idle = write_window(&writer, "idle", &option->record->readings.idle);
-  table->load = write_window(&writer, "under load", &option->record->readings.load);
-  insert_chart(&writer, table, idle);
-  return writer.row + 1;
+  put_numbers_header(book, headings, 4);
+  const int idle = write_window(book, "idle", &option->record->readings.idle);
+  table->load = write_window(book, "under load", &option->record->readings.load);
+  if (book->writing)
+    insert_chart(book, table, idle);
+  return book->row + 1;
 }
 
 lxw_chart *watts_overview(struct book *book) {
   lxw_chart *chart =
       chart_begin(book, LXW_CHART_SCATTER_STRAIGHT, "Measured watts over time, beside the TDP");
-  const struct writer writer = {.book = book, .sheet = book->evidence};
   for (size_t o = 0; o < book->scenario->option_count; o++) {
-    const struct watts_table *table = &book->watts[o];
+    const struct watts_table *table = &book->sheets->watts[o];
     if (!has_readings(table->option->option))
       continue;
     const struct option *option = table->option->option;
     const struct look load = {option->id, option_colour(o), 2, LXW_CHART_LINE_DASH_SOLID};
     const struct look tdp = {arena_printf(book->arena, "%s: TDP (datasheet)", option->id),
                              option_colour(o), 2, LXW_CHART_LINE_DASH_DASH};
-    add_line(&writer, chart, table->load,
-             table->load + (int)option->record->readings.load.count - 1, COLUMN_WATTS, &load);
+    add_line(chart, table->load, table->load + (int)option->record->readings.load.count - 1,
+             COLUMN_WATTS, &load);
     if (table->has_tdp)
-      add_line(&writer, chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp);
+      add_line(chart, table->lines, table->lines + 1, COLUMN_TDP, &tdp);
   }
   set_axes(chart);
   return chart;

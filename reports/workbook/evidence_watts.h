@@ -5,7 +5,7 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
 #define PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
 
-#include "reports/spreadsheet/book.h"
+#include "reports/workbook/sheets.h"
 
 // Rows of one option on Evidence.
 struct watts_table {

@@ -1,19 +1,15 @@
 // Change log: what this workbook was made of, so that it can be made again.
 #include "base/version.h"
-#include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/workbook/sheets.h"
 
 #include <inttypes.h>
 
-enum { TITLE_ROW, HEADER_ROW = 2 };
+enum { HEADER_ROW = 2 };
 
-struct writer {
-  struct book *book;
-  int row; // the next
-};
-
-static void put_entry(struct writer *writer, const char *label, const char *text) {
-  put_text(writer->book, writer->book->log, writer->row, 0, label, TEXT_PLAIN);
-  put_text(writer->book, writer->book->log, writer->row++, 1, text, TEXT_PLAIN);
+static void put_entry(struct book *book, const char *label, const char *text) {
+  put_text(book, book->row, 0, label, TEXT_PLAIN);
+  put_text(book, book->row++, 1, text, TEXT_PLAIN);
 }
 
 // As they would be typed again.
@@ -24,17 +20,17 @@ static const char *settings_text(const struct scenario *scenario, struct arena *
   return *text ? text : "none";
 }
 
-static void write_options(struct writer *writer) {
-  const struct scenario *scenario = writer->book->scenario;
+static void write_options(struct book *book) {
+  const struct scenario *scenario = book->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)
-    put_entry(writer, "Option",
-              arena_printf(writer->book->arena, "%s: %s%s", scenario->options[o].id,
+    put_entry(book, "Option",
+              arena_printf(book->arena, "%s: %s%s", scenario->options[o].id,
                            scenario->options[o].accelerator_name,
                            o == scenario->baseline ? " (baseline)" : ""));
 }
 
 static const char *seed_text(const struct book *book) {
-  const struct simulation *simulation = book->simulation;
+  const struct simulation *simulation = book->sheets->simulation;
   if (!simulation)
     return "none: no simulation in this workbook";
   if (!simulation->done)
@@ -45,21 +41,20 @@ static const char *seed_text(const struct book *book) {
 
 void write_log(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  struct writer writer = {.book = book, .row = HEADER_ROW + 1};
+  book->row = HEADER_ROW + 1;
   static const char *const headings[] = {"What", "Value"};
-  begin_sheet(book, book->log, "Change log", HEADER_ROW + 1, 1);
-  put_header(book, book->log, HEADER_ROW, headings, 2);
-  put_entry(&writer, "Written by", "pertoken " PERTOKEN_VERSION);
-  put_entry(&writer, "Scenario", scenario->path);
-  put_entry(&writer, "Title", scenario->title);
-  put_entry(&writer, "Digest (SHA-256) of scenario, cost model and settings", scenario->digest);
-  put_entry(&writer, "Day that ages of figures are counted from", scenario->date);
-  put_entry(&writer, "Cost model", scenario->model->source->name);
-  put_entry(&writer, "Seed", seed_text(book));
-  put_entry(&writer, "Case shown when written", scenario->cases[scenario->selected]);
-  put_entry(&writer, "Settings", settings_text(scenario, book->arena));
-  write_options(&writer);
-  worksheet_set_column(book->log, 0, 0, 54, NULL);
-  worksheet_set_column(book->log, 1, 1, 80, NULL);
-  end_sheet(book->log, writer.row - 1, 1);
+  begin_sheet(book, "Change log", HEADER_ROW + 1, 1);
+  put_header(book, HEADER_ROW, headings, 2);
+  put_entry(book, "Written by", "pertoken " PERTOKEN_VERSION);
+  put_entry(book, "Scenario", scenario->path);
+  put_entry(book, "Title", scenario->title);
+  put_entry(book, "Digest (SHA-256) of scenario, cost model and settings", scenario->digest);
+  put_entry(book, "Date that ages of figures are counted from", scenario->date);
+  put_entry(book, "Cost model", scenario->model->source->name);
+  put_entry(book, "Seed", seed_text(book));
+  put_entry(book, "Case shown when written", scenario->cases[scenario->selected]);
+  put_entry(book, "Settings", settings_text(scenario, book->arena));
+  write_options(book);
+  set_widths(book, (const int[]){54, 80}, 2, 1);
+  end_sheet(book, book->row - 1, 1);
 }

@@ -1,6 +1,7 @@
 // The charts of Outputs, two side by side, in rows that are kept free for them.
+#include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
-#include "reports/workbook/curves.h"
+#include "reports/workbook/cost_curves.h"
 #include "reports/workbook/evidence_watts.h"
 #include "reports/workbook/outputs.h"
 
@@ -8,24 +9,25 @@
 
 enum { LEGEND_END = -1 }; // of a list of series, as the library wants it
 
-static struct chart_range across(const struct outputs *outputs, int row, int first, int last) {
-  return (struct chart_range){outputs->sheet->name, row, first, row, last};
+static struct chart_range across(int row, int first, int last) {
+  return (struct chart_range){SHEET_OUTPUTS, row, first, row, last};
 }
 
-static const struct unit *cost_unit(const struct outputs *outputs) {
-  return &outputs->model->declarations[model_find(outputs->model, "cost_per_mtok")].unit;
+static const struct unit *cost_unit(struct book *book) {
+  return &book->scenario->model->declarations[model_find(book->scenario->model, "cost_per_mtok")]
+              .unit;
 }
 
-static const char *currency(const struct outputs *outputs) {
-  return arena_copy_n(outputs->book->arena, cost_unit(outputs)->text,
-                      strcspn(cost_unit(outputs)->text, "/"));
+static const char *currency(struct book *book) {
+  return arena_copy_n(book->arena, cost_unit(book)->text, strcspn(cost_unit(book)->text, "/"));
 }
 
 // ---- cost per token by category
 
-static bool has_categories(const struct outputs *outputs) {
-  for (int d = 0; d < outputs->model->count; d++)
-    if (outputs->model->declarations[d].role == ROLE_CATEGORY)
+static bool has_categories(const struct book *book) {
+  const struct model *model = book->scenario->model;
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].role == ROLE_CATEGORY)
       return true;
   return false;
 }
@@ -33,18 +35,17 @@ static bool has_categories(const struct outputs *outputs) {
 static const char about_categories[] =
     "Stacked columns: each option's cost per million output tokens, by category";
 
-static lxw_chart *categories_chart(const struct outputs *outputs) {
-  lxw_chart *chart =
-      chart_begin(outputs->book, LXW_CHART_COLUMN_STACKED, "Cost per token, by category");
+static lxw_chart *categories_chart(struct book *book) {
+  lxw_chart *chart = chart_begin(book, LXW_CHART_COLUMN_STACKED, "Cost per token, by category");
   const int first = outputs_option_column(0);
-  const int last = outputs_option_column(outputs->scenario->option_count - 1);
-  const struct chart_range ids = across(outputs, outputs->share_ids, first, last);
+  const int last = outputs_option_column(book->scenario->option_count - 1);
+  const struct chart_range ids = across(book->sheets->outputs->share_ids, first, last);
   int16_t *unnamed =
-      arena_array(outputs->book->arena, (size_t)outputs->share_count + 1, sizeof *unnamed);
+      arena_array(book->arena, (size_t)book->sheets->outputs->share_count + 1, sizeof *unnamed);
   int count = 0;
-  for (int i = 0; i < outputs->share_count; i++) {
-    const struct share *share = &outputs->shares[i];
-    const struct chart_range values = across(outputs, share->row, first, last);
+  for (int i = 0; i < book->sheets->outputs->share_count; i++) {
+    const struct share *share = &book->sheets->outputs->shares[i];
+    const struct chart_range values = across(share->row, first, last);
     chart_add_bars(chart, &ids, &values, share->label, share->colour);
     if (!share->named)
       unnamed[count++] = (int16_t)i;
@@ -52,8 +53,7 @@ static lxw_chart *categories_chart(const struct outputs *outputs) {
   unnamed[count] = LEGEND_END;
   if (count)
     chart_legend_delete_series(chart, unnamed);
-  const struct chart_axes axes = {NULL, NULL, cost_axis(cost_unit(outputs), outputs->book->arena),
-                                  "General"};
+  const struct chart_axes axes = {NULL, NULL, cost_axis(cost_unit(book), book->arena), "General"};
   chart_set_axes(chart, &axes);
   chart_set_series_gap(chart, 60);
   // Credits go below the axis: the names stay below them.
@@ -62,35 +62,34 @@ static lxw_chart *categories_chart(const struct outputs *outputs) {
   return chart;
 }
 
-static void insert_categories(const struct outputs *outputs, int row, int slot) {
-  chart_place(outputs->book, outputs->sheet, categories_chart(outputs), row, slot,
-              about_categories);
+static void insert_categories(struct book *book, int row, int slot) {
+  chart_place(book, categories_chart(book), row, slot, about_categories);
 }
 
 int insert_cover_chart(struct book *book, int row, int width) {
   enum { HEIGHT = 260, ROWS = 14 };
-  const struct outputs *outputs = book->outputs_table;
-  if (!has_categories(outputs))
+  if (!has_categories(book))
     return row;
-  chart_place_sized(book, book->cover, categories_chart(outputs), row, width, HEIGHT,
-                    about_categories);
+  if (book->writing)
+    chart_place_sized(book, categories_chart(book), row, width, HEIGHT, about_categories);
   return row + ROWS;
 }
 
 // ---- cumulative cost, and where it crosses
 
-static bool has_cash(const struct outputs *outputs) {
-  return model_find(outputs->model, "cumulative_cash") >= 0 &&
-         model_find(outputs->model, "end") >= 0 && model_find(outputs->model, "horizon") >= 0;
+static bool has_cash(const struct book *book) {
+  const struct model *model = book->scenario->model;
+  return model_find(model, "cumulative_cash") >= 0 && model_find(model, "end") >= 0 &&
+         model_find(model, "horizon") >= 0;
 }
 
 // From the foot on the axis up to the crossing; where there is none, nothing at the origin.
-static void add_crossing(const struct outputs *outputs, lxw_chart *chart, size_t option) {
-  const int row = outputs->points[option];
-  const struct chart_range x = {outputs->sheet->name, row, COLUMN_VALUE, row + 1, COLUMN_VALUE};
-  const struct chart_range y = {outputs->sheet->name, row, COLUMN_PERIOD, row + 1, COLUMN_PERIOD};
+static void add_crossing(struct book *book, lxw_chart *chart, size_t option) {
+  const int row = book->sheets->outputs->points[option];
+  const struct chart_range x = {SHEET_OUTPUTS, row, COLUMN_VALUE, row + 1, COLUMN_VALUE};
+  const struct chart_range y = {SHEET_OUTPUTS, row, COLUMN_PERIOD, row + 1, COLUMN_PERIOD};
   lxw_chart_series *series = chart_add_line(chart, &x, &y, NULL, option);
-  chart_series_set_name_range(series, outputs->sheet->name, (lxw_row_t)row + 2, COLUMN_VALUE);
+  chart_series_set_name_range(series, SHEET_OUTPUTS, (lxw_row_t)row + 2, COLUMN_VALUE);
   lxw_chart_line line = {
       .color = option_colour(option), .width = 1.25F, .dash_type = LXW_CHART_LINE_DASH_ROUND_DOT};
   chart_series_set_line(series, &line);
@@ -98,15 +97,15 @@ static void add_crossing(const struct outputs *outputs, lxw_chart *chart, size_t
 }
 
 // The legend names the crossing of two options; of more, each has the colour of its option.
-static void add_crossings(const struct outputs *outputs, lxw_chart *chart, int lines) {
-  enum { MOST_OPTIONS = 255 };
-  const size_t options = outputs->scenario->option_count;
-  int16_t unnamed[MOST_OPTIONS + 1];
+static void add_crossings(struct book *book, lxw_chart *chart, int lines) {
+  enum { MAX_OPTIONS = 255 };
+  const size_t options = book->scenario->option_count;
+  int16_t unnamed[MAX_OPTIONS + 1];
   int count = 0;
   for (size_t o = 0; o < options; o++) {
-    if (outputs->crossing[o] < 0 || count == MOST_OPTIONS)
+    if (book->sheets->outputs->crossing[o] < 0 || count == MAX_OPTIONS)
       continue;
-    add_crossing(outputs, chart, o);
+    add_crossing(book, chart, o);
     unnamed[count] = (int16_t)(lines + count);
     count++;
   }
@@ -115,116 +114,108 @@ static void add_crossings(const struct outputs *outputs, lxw_chart *chart, int l
     chart_legend_delete_series(chart, unnamed);
 }
 
-static void insert_cumulative(const struct outputs *outputs, int row, int slot) {
-  const struct scenario *scenario = outputs->scenario;
+static void insert_cumulative(struct book *book, int row, int slot) {
+  const struct scenario *scenario = book->scenario;
   int lines = 0;
   const int last = COLUMN_PERIOD + outputs_periods(scenario);
   lxw_chart *chart =
-      chart_begin(outputs->book, LXW_CHART_SCATTER_STRAIGHT_WITH_MARKERS, "Cumulative cash cost");
+      chart_begin(book, LXW_CHART_SCATTER_STRAIGHT_WITH_MARKERS, "Cumulative cash cost");
   for (size_t o = 0; o < scenario->option_count; o++) {
-    if (outputs->cumulative[o] < 0 || outputs->years[o] < 0)
+    if (book->sheets->outputs->cumulative[o] < 0 || book->sheets->outputs->years[o] < 0)
       continue;
-    const struct chart_range x = across(outputs, outputs->years[o], COLUMN_PERIOD, last);
-    const struct chart_range y = across(outputs, outputs->cumulative[o], COLUMN_PERIOD, last);
+    const struct chart_range x = across(book->sheets->outputs->years[o], COLUMN_PERIOD, last);
+    const struct chart_range y = across(book->sheets->outputs->cumulative[o], COLUMN_PERIOD, last);
     chart_add_line(chart, &x, &y, scenario->options[o].id, o);
     lines++;
   }
-  add_crossings(outputs, chart, lines);
-  const struct chart_axes axes = {
-      "years since the purchase", "General",
-      arena_printf(outputs->book->arena, "million %s", currency(outputs)), "#,##0.0,,"};
+  add_crossings(book, chart, lines);
+  const struct chart_axes axes = {"years since the purchase", "General",
+                                  arena_printf(book->arena, "million %s", currency(book)),
+                                  "#,##0.0,,"};
   chart_set_axes(chart, &axes);
   chart_axis_set_min(chart->x_axis, 0);
-  chart_place(outputs->book, outputs->sheet, chart, row, slot,
+  chart_place(book, chart, row, slot,
               "Lines: each option's cumulative cash cost since the purchase");
 }
 
 // ---- cash by period
 
-static bool has_yearly_periods(const struct outputs *outputs) {
-  const int d = model_find(outputs->model, "period_length");
-  return d < 0 || shown_value(outputs->book, &outputs->book->options[0], d, 0) == 1;
+static bool has_yearly_periods(struct book *book) {
+  const int d = model_find(book->scenario->model, "period_length");
+  return d < 0 || shown_value(book, &book->sheets->options[0], d, 0) == 1;
 }
 
-static void insert_cash(const struct outputs *outputs, int row, int slot) {
-  const struct scenario *scenario = outputs->scenario;
+static void insert_cash(struct book *book, int row, int slot) {
+  const struct scenario *scenario = book->scenario;
   const int last = COLUMN_PERIOD + outputs_periods(scenario);
-  const bool yearly = has_yearly_periods(outputs);
-  lxw_chart *chart = chart_begin(outputs->book, LXW_CHART_COLUMN,
-                                 yearly ? "Cash cost by year" : "Cash cost by period");
-  const struct chart_range periods = across(outputs, outputs->period, COLUMN_PERIOD, last);
+  const bool yearly = has_yearly_periods(book);
+  lxw_chart *chart =
+      chart_begin(book, LXW_CHART_COLUMN, yearly ? "Cash cost by year" : "Cash cost by period");
+  const struct chart_range periods = across(book->sheets->outputs->period, COLUMN_PERIOD, last);
   for (size_t o = 0; o < scenario->option_count; o++) {
-    if (outputs->cash[o] < 0)
+    if (book->sheets->outputs->cash[o] < 0)
       continue;
-    const struct chart_range values = across(outputs, outputs->cash[o], COLUMN_PERIOD, last);
+    const struct chart_range values = across(book->sheets->outputs->cash[o], COLUMN_PERIOD, last);
     chart_add_bars(chart, &periods, &values, scenario->options[o].id, option_colour(o));
   }
-  const struct chart_axes axes = {
-      yearly ? "year (0: the purchase)" : "period (0: the purchase)", NULL,
-      arena_printf(outputs->book->arena, "million %s", currency(outputs)), "#,##0.0,,"};
+  const struct chart_axes axes = {yearly ? "year (0: the purchase)" : "period (0: the purchase)",
+                                  NULL, arena_printf(book->arena, "million %s", currency(book)),
+                                  "#,##0.0,,"};
   chart_set_axes(chart, &axes);
   chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
-  chart_place(outputs->book, outputs->sheet, chart, row, slot,
-              "Columns: each option's cash cost in each period");
+  chart_place(book, chart, row, slot, "Columns: each option's cash cost in each period");
 }
 
 // ---- cost per token against utilization and batch
 
-static void add_curves(const struct outputs *outputs, lxw_chart *chart, size_t first, size_t end) {
-  const struct book *book = outputs->book;
+static void add_curves(struct book *book, lxw_chart *chart, size_t first, size_t end) {
   for (size_t i = first; i < end; i++) {
-    const struct cost_curve *curve = &book->curves->list[i];
+    const struct cost_curve *curve = &book->sheets->curves->list[i];
     const int last = COLUMN_VALUE + (int)curve->count - 1;
-    const char *sheet = book->sensitivity->name;
+    const char *sheet = SHEET_SENSITIVITY;
     const struct chart_range x = {sheet, curve->x_row, COLUMN_VALUE, curve->x_row, last};
     const struct chart_range y = {sheet, curve->y_row, COLUMN_VALUE, curve->y_row, last};
     chart_add_line(chart, &x, &y, book->scenario->options[curve->option].id, curve->option);
   }
 }
 
-static bool has_utilizations(const struct outputs *outputs) {
-  return outputs->book->curves->utilizations > 0;
+static bool has_utilizations(const struct book *book) {
+  return book->sheets->curves->utilizations > 0;
 }
 
-static void insert_utilizations(const struct outputs *outputs, int row, int slot) {
-  struct book *book = outputs->book;
+static void insert_utilizations(struct book *book, int row, int slot) {
   lxw_chart *chart = chart_begin(book, LXW_CHART_SCATTER_SMOOTH_WITH_MARKERS,
                                  "Cost per token against utilization");
-  add_curves(outputs, chart, 0, book->curves->utilizations);
-  const struct chart_axes axes = {"utilization", "0%", cost_axis(cost_unit(outputs), book->arena),
+  add_curves(book, chart, 0, book->sheets->curves->utilizations);
+  const struct chart_axes axes = {"utilization", "0%", cost_axis(cost_unit(book), book->arena),
                                   "General"};
   chart_set_axes(chart, &axes);
   chart_axis_set_min(chart->x_axis, 0);
   chart_axis_set_max(chart->x_axis, 1);
-  chart_place(book, outputs->sheet, chart, row, slot,
+  chart_place(book, chart, row, slot,
               "Lines: each option's cost per million output tokens at other utilizations");
 }
 
-static bool has_batches(const struct outputs *outputs) {
-  return outputs->book->curves->count > outputs->book->curves->utilizations;
+static bool has_batches(const struct book *book) {
+  return book->sheets->curves->count > book->sheets->curves->utilizations;
 }
 
-static void insert_batches(const struct outputs *outputs, int row, int slot) {
-  struct book *book = outputs->book;
+static void insert_batches(struct book *book, int row, int slot) {
   lxw_chart *chart =
       chart_begin(book, LXW_CHART_SCATTER_STRAIGHT_WITH_MARKERS, "Cost per token against batch");
-  add_curves(outputs, chart, book->curves->utilizations, book->curves->count);
+  add_curves(book, chart, book->sheets->curves->utilizations, book->sheets->curves->count);
   const struct chart_axes axes = {"requests in a batch", "General",
-                                  cost_axis(cost_unit(outputs), book->arena), "General"};
+                                  cost_axis(cost_unit(book), book->arena), "General"};
   chart_set_axes(chart, &axes);
   chart_axis_set_min(chart->x_axis, 0);
-  chart_place(book, outputs->sheet, chart, row, slot,
+  chart_place(book, chart, row, slot,
               "Lines: cost per million output tokens at the batches that the evidence has");
 }
 
 // ---- watts, where there are records with readings
 
-static bool has_watts(const struct outputs *outputs) {
-  return watts_shown(outputs->book);
-}
-
-static void insert_watts(const struct outputs *outputs, int row, int slot) {
-  chart_place(outputs->book, outputs->sheet, watts_overview(outputs->book), row, slot,
+static void insert_watts(struct book *book, int row, int slot) {
+  chart_place(book, watts_overview(book), row, slot,
               "Lines: each meter's readings under load, and the datasheet's TDP; see Evidence");
 }
 
@@ -232,44 +223,44 @@ static void insert_watts(const struct outputs *outputs, int row, int slot) {
 
 // A chart and whether there is something to show; they fill the places in this order.
 static const struct panel {
-  bool (*is_there)(const struct outputs *);
-  void (*insert)(const struct outputs *, int row, int slot);
+  bool (*is_there)(const struct book *);
+  void (*insert)(struct book *, int row, int slot);
 } panels[] = {
     {has_categories, insert_categories},
     {has_cash, insert_cumulative},
     {has_cash, insert_cash},
     {has_utilizations, insert_utilizations},
     {has_batches, insert_batches},
-    {has_watts, insert_watts},
+    {watts_shown, insert_watts},
 };
 
-int outputs_chart_rows(const struct outputs *outputs) {
+int outputs_chart_rows(const struct book *book) {
   int count = 0;
   for (size_t i = 0; i < sizeof panels / sizeof panels[0]; i++)
-    count += panels[i].is_there(outputs);
+    count += panels[i].is_there(book);
   return (count + 1) / 2 * CHART_ROWS;
 }
 
 // Pages that hold a number of rows begin with the second row of charts, where the first rows leave
 // no room for it, with the tables, and with the periods where those do not fit below the others.
-void break_pages(const struct outputs *outputs, int tables, int years) {
+void break_pages(struct book *book, int tables, int years) {
   enum { PAGE_ROWS = 53 };
   lxw_row_t rows[4] = {0};
   size_t count = 0;
   if (tables > PAGE_ROWS)
-    rows[count++] = (lxw_row_t)(outputs->charts + CHART_ROWS);
+    rows[count++] = (lxw_row_t)(book->sheets->outputs->charts + CHART_ROWS);
   rows[count++] = (lxw_row_t)tables;
-  if (outputs->row - tables > PAGE_ROWS)
+  if (book->row - tables > PAGE_ROWS)
     rows[count] = (lxw_row_t)years;
-  worksheet_set_h_pagebreaks(outputs->sheet, rows);
+  worksheet_set_h_pagebreaks(book->sheet, rows);
 }
 
-void insert_charts(const struct outputs *outputs) {
+void insert_charts(struct book *book) {
   int count = 0;
   for (size_t i = 0; i < sizeof panels / sizeof panels[0]; i++) {
-    if (!panels[i].is_there(outputs))
+    if (!panels[i].is_there(book))
       continue;
-    panels[i].insert(outputs, outputs->charts + count / 2 * CHART_ROWS, count % 2);
+    panels[i].insert(book, book->sheets->outputs->charts + count / 2 * CHART_ROWS, count % 2);
     count++;
   }
 }

@@ -1,6 +1,7 @@
 // The answer of Outputs in words, live.
 #include "model/scenario/ranking.h"
 #include "reports/print/interval.h"
+#include "reports/spreadsheet/cells.h"
 #include "reports/workbook/outputs.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ static const struct unit digits = {.text = "digits", .counts = true};
 static const struct unit percent = {.text = "%", .percents = 1};
 
 struct words {
-  struct outputs *outputs;
+  struct book *book;
   const struct ranking *ranking;
   struct verdict verdict; // of several options
   const char *currency;
@@ -22,25 +23,21 @@ struct words {
 };
 
 static const char *cost_text(const struct words *words, double cost) {
-  return outputs_number(cost, COST_DECIMALS, words->outputs->book->arena);
+  return outputs_number(cost, COST_DECIMALS, words->book->arena);
 }
 
 static double cost_of(const struct words *words, size_t option) {
-  return outputs_value(words->outputs, option, "cost_per_mtok", 0);
+  return outputs_value(words->book, option, "cost_per_mtok", 0);
 }
 
+// Whether the cheapest may be set against it: the baseline, where that is ranked and none of them,
+// else every other that is ranked.
 static bool is_other(const struct words *words, size_t option) {
-  const struct standing *standing = &words->ranking->options[option];
-  return words->ranking->cheapest >= 0 && standing->ranked && !standing->cheapest;
-}
-
-// The first of the cheapest others; -1 where there is none.
-static int next_best(const struct words *words) {
-  int best = -1;
-  for (size_t o = 0; o < words->ranking->option_count; o++)
-    if (is_other(words, o) && (best < 0 || cost_of(words, o) < cost_of(words, (size_t)best)))
-      best = (int)o;
-  return best;
+  const struct ranking *ranking = words->ranking;
+  const size_t baseline = words->book->scenario->baseline;
+  const struct standing *standing = &ranking->options[option];
+  return ranking->against >= 0 && standing->ranked && !standing->cheapest &&
+         (option == baseline || (size_t)ranking->against != baseline);
 }
 
 static double lowest_cost(const struct words *words) {
@@ -54,15 +51,15 @@ static double lowest_cost(const struct words *words) {
 // A part of the sentence, in the next row.
 static void put_part(struct words *words, enum answer_part part, const char *label, const char *key,
                      const char *formula, const char *value) {
-  struct outputs *outputs = words->outputs;
-  outputs->book->rows.words[part].row = outputs->row;
-  outputs->book->rows.words[part].text = value;
-  outputs_text(outputs, label, key, formula, value);
+  struct book *book = words->book;
+  book->sheets->rows.words[part].row = book->row;
+  book->sheets->rows.words[part].text = value;
+  outputs_text(book, label, key, formula, value);
 }
 
 // A formula that is empty while nobody is the cheapest.
 static const char *unless_none(const struct words *words, const char *formula) {
-  struct arena *arena = words->outputs->book->arena;
+  struct arena *arena = words->book->arena;
   return words->verdict.count
              ? arena_printf(arena, "=IF(%s=0,\"\",%s)", words->verdict.count, formula)
              : arena_printf(arena, "=%s", formula);
@@ -76,11 +73,11 @@ static bool is_none(const struct words *words) {
 
 // "h100 costs 0.1498 USD per million output tokens"
 static void write_single_cost(struct words *words) {
-  struct arena *arena = words->outputs->book->arena;
-  const char *id = words->outputs->scenario->options[0].id;
+  struct arena *arena = words->book->arena;
+  const char *id = words->book->scenario->options[0].id;
   put_part(words, PART_COST, "The answer, which and how much", "answer_cost",
            arena_printf(arena, "=\"%s costs \"&FIXED(%s,%s,1)&\" %s per million output tokens\"",
-                        id, outputs_fixed(words->outputs, words->outputs->book->rows.cost),
+                        id, outputs_fixed(words->book, words->book->sheets->rows.cost),
                         words->decimals->text, words->currency),
            arena_printf(arena, "%s costs %s %s per million output tokens", id,
                         cost_text(words, cost_of(words, 0)), words->currency));
@@ -88,19 +85,19 @@ static void write_single_cost(struct words *words) {
 
 // "mi325x costs least: 0.1498 USD per million output tokens"
 static void write_cost_part(struct words *words) {
-  struct outputs *outputs = words->outputs;
-  struct arena *arena = outputs->book->arena;
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
   const struct verdict *verdict = &words->verdict;
   const size_t cheapest = words->ranking->cheapest_count;
   const char *verb = cheapest == 1 ? " costs least: " : " cost least: ";
   const char *amount = arena_printf(arena, "%s %s per million output tokens",
                                     cost_text(words, lowest_cost(words)), words->currency);
-  const char *who = outputs_fixed(outputs, outputs->book->rows.cheapest);
+  const char *who = outputs_fixed(book, book->sheets->rows.cheapest);
   const char *verb_cell = outputs_text(
-      outputs, "The answer, one or several", "answer_verb",
+      book, "The answer, its verb", "answer_verb",
       arena_printf(arena, "=IF(%s=1,\" costs least: \",\" cost least: \")", verdict->count), verb);
   const char *amount_cell =
-      outputs_text(outputs, "The answer, how much", "answer_amount",
+      outputs_text(book, "The answer, how much", "answer_amount",
                    arena_printf(arena, "=FIXED(MIN(%s),%s,1)&\" %s per million output tokens\"",
                                 verdict->costs, words->decimals->text, words->currency),
                    amount);
@@ -113,192 +110,160 @@ static void write_cost_part(struct words *words) {
 
 // ---- how sure
 
-enum { INTERVAL_ROWS = 3 };
-
-static struct interval cheapest_interval(const struct words *words) {
-  const int cheapest = words->ranking->cheapest;
-  return interval_of(words->outputs->book->simulation, OUTCOME_COST,
-                     cheapest < 0 ? 0 : (size_t)cheapest);
-}
-
-// " (P5 to P95: 0.1305 to 0.2161)" while the simulation is of the inputs as they are. Its cells are
-// filled in later.
-static void reserve_interval(struct words *words) {
-  struct outputs *outputs = words->outputs;
-  struct book *book = outputs->book;
-  const struct interval interval = cheapest_interval(words);
-  if (isnan(interval.low))
-    return;
-  outputs->interval = outputs->row;
-  outputs->row += INTERVAL_ROWS;
-  book->rows.words[PART_INTERVAL].row = outputs->row - 1;
-  book->rows.words[PART_INTERVAL].text =
-      is_none(words)
-          ? ""
-          : arena_printf(book->arena, " (P5 to P95: %s to %s)", cost_text(words, interval.low),
-                         cost_text(words, interval.high));
-}
-
 // An end of the interval of the cheapest option, of several that of the first.
 static const char *write_end(struct words *words, const char *label, const char *key,
                              const char *before, const char *after, int row, double value) {
-  struct book *book = words->outputs->book;
-  const size_t last = words->outputs->scenario->option_count - 1;
-  const char *end = arena_printf(book->arena, "%s!%s", book->simulation_sheet->name,
-                                 outputs_fixed(words->outputs, row));
+  struct book *book = words->book;
+  const size_t last = words->book->scenario->option_count - 1;
+  const char *end =
+      arena_printf(book->arena, SHEET_SIMULATION "!%s", outputs_fixed(words->book, row));
   if (last)
     end = arena_printf(book->arena, "INDEX(%s:%s,1,%s)", end,
-                       cell_address(row, COLUMN_VALUE + (int)last, ADDRESS_ABSOLUTE, book->arena),
-                       words->verdict.first);
+                       cell_fixed(book, row, COLUMN_VALUE + (int)last), words->verdict.first);
   const char *closing = *after ? arena_printf(book->arena, "&\"%s\"", after) : "";
   const char *formula = arena_printf(book->arena, "\"%s\"&FIXED(%s,%s,1)%s", before, end,
                                      words->decimals->text, closing);
   return outputs_text(
-      words->outputs, label, key, unless_none(words, formula),
+      words->book, label, key, unless_none(words, formula),
       is_none(words) ? ""
                      : arena_printf(book->arena, "%s%s%s", before, cost_text(words, value), after));
 }
 
-void write_interval(struct outputs *outputs) {
-  struct book *book = outputs->book;
-  struct words *words = outputs->words;
-  if (outputs->interval < 0)
+// " (P5 to P95: 0.1305 to 0.2161)" while the simulation is of the inputs as they are.
+static void write_interval_part(struct words *words) {
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
+  const int cheapest = words->ranking->cheapest;
+  const struct simulation_rows *rows = &book->sheets->simulation_rows;
+  const struct interval interval =
+      interval_of(book->sheets->simulation, OUTCOME_COST, cheapest < 0 ? 0 : (size_t)cheapest);
+  if (isnan(interval.low))
     return;
-  const struct interval interval = cheapest_interval(words);
-  const char *none =
-      words->verdict.count ? arena_printf(book->arena, "%s=0,", words->verdict.count) : "";
-  const int next = outputs->row;
-  outputs->row = outputs->interval;
+  const char *none = words->verdict.count ? arena_printf(arena, "%s=0,", words->verdict.count) : "";
   const char *low = write_end(words, "The answer, from", "answer_low", " (P5 to P95: ", "",
-                              book->simulation_rows.cost_p5, interval.low);
-  const char *high = write_end(words, "The answer, to", "answer_high", " to ", ")",
-                               book->simulation_rows.cost_p95, interval.high);
-  put_part(words, PART_INTERVAL, "The answer, how sure", "answer_interval",
-           arena_printf(book->arena,
-                        "=IF(OR(%s%s=\"current\"),%s&%s,\" (P5 to P95: simulate anew)\")", none,
-                        simulation_state(book), low, high),
-           book->rows.words[PART_INTERVAL].text);
-  outputs->row = next;
+                              rows->cost_p5, interval.low);
+  const char *high =
+      write_end(words, "The answer, to", "answer_high", " to ", ")", rows->cost_p95, interval.high);
+  put_part(
+      words, PART_INTERVAL, "The answer, how sure", "answer_interval",
+      arena_printf(arena, "=IF(OR(%s%s=\"current\"),%s&%s,\" (P5 to P95: run simulate again)\")",
+                   none, simulation_state(book), low, high),
+      is_none(words) ? ""
+                     : arena_printf(arena, " (P5 to P95: %s to %s)", cost_text(words, interval.low),
+                                    cost_text(words, interval.high)));
 }
 
 // ---- by how much
 
 static void write_others(struct words *words) {
-  struct outputs *outputs = words->outputs;
-  struct book *book = outputs->book;
-  const struct unit *unit = outputs_unit(outputs, "cost_per_mtok");
+  struct book *book = words->book;
+  const struct unit *unit = outputs_unit(book, "cost_per_mtok");
   lxw_format *format = formats_cell(&book->formats, CELL_FORMULA, unit);
-  const int row = outputs_labels(outputs, "Cost per token of the others that are ranked",
+  const size_t baseline = book->scenario->baseline;
+  const int row = outputs_labels(book, "Cost per token of what the cheapest is compared with",
                                  "other_cost", unit->text);
+  const char *no_baseline =
+      arena_printf(book->arena, ",OR(%s=0,%s=1)",
+                   cell_fixed(book, book->sheets->rows.ranked, outputs_option_column(baseline)),
+                   cell_fixed(book, words->verdict.flags_row, outputs_option_column(baseline)));
   for (size_t o = 0; o < words->ranking->option_count; o++) {
-    const char *formula =
-        arena_printf(book->arena, "=IF(AND(%s>0,%s=1,%s=0),%s,\"-\")", words->verdict.count,
-                     outputs_cell(outputs, book->rows.ranked, o),
-                     outputs_cell(outputs, words->verdict.flags_row, o),
-                     outputs_cell(outputs, book->rows.cost, o));
+    const char *formula = arena_printf(
+        book->arena, "=IF(AND(%s>0,%s=1,%s=0%s),%s,\"-\")", words->verdict.count,
+        outputs_cell(book, book->sheets->rows.ranked, o),
+        outputs_cell(book, words->verdict.flags_row, o), o == baseline ? "" : no_baseline,
+        outputs_cell(book, book->sheets->rows.cost, o));
     if (is_other(words, o))
-      put_formula(book, outputs->sheet, row, outputs_option_column(o), formula, cost_of(words, o),
-                  format);
+      put_formula_in(book, row, outputs_option_column(o), cost_of(words, o), format, "%s", formula);
     else
-      put_formula_text(book, outputs->sheet, row, outputs_option_column(o), formula, "-", format);
+      put_formula_text(book, row, outputs_option_column(o), "-", format, "%s", formula);
   }
   words->others_row = row;
-  words->others = outputs_all_options(outputs, row);
+  words->others = outputs_all_options(book, row);
 }
 
 // ", 14.3 % less than h200"; nothing where there is no other.
 static void write_margin_part(struct words *words) {
-  struct outputs *outputs = words->outputs;
-  struct arena *arena = outputs->book->arena;
-  const int next = next_best(words);
-  const char *name = next < 0 ? "-" : outputs->scenario->options[next].id;
-  const double less = next < 0 ? 0 : 1 - lowest_cost(words) / cost_of(words, (size_t)next);
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
+  const int next = words->ranking->against;
+  const char *name = next < 0 ? "-" : book->scenario->options[next].id;
   const char *next_cell = outputs_text(
-      outputs, "The answer, next best option", "answer_next",
+      book, "The answer, compared with", "answer_next",
       arena_printf(arena, "=IF(COUNT(%s)=0,\"-\",INDEX(%s,1,MATCH(MIN(%s),%s,0)))", words->others,
-                   outputs_all_options(outputs, outputs->book->rows.options), words->others,
+                   outputs_all_options(book, book->sheets->rows.options), words->others,
                    words->others),
       name);
-  const int row =
-      outputs_labels(outputs, "The answer, saved against it", "answer_less", percent.text);
-  put_formula(outputs->book, outputs->sheet, row, COLUMN_VALUE,
-              arena_printf(arena, "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others,
-                           words->verdict.costs, words->others),
-              less, formats_cell(&outputs->book->formats, CELL_FORMULA, &percent));
+  const int row = outputs_labels(book, "The answer, saving over it", "answer_less", percent.text);
+  put_formula(book, row, COLUMN_VALUE, words->ranking->saving, CELL_FORMULA, &percent,
+              "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others, words->verdict.costs,
+              words->others);
   put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
            arena_printf(arena, "=IF(%s=\"-\",\"\",\", \"&FIXED(%s*100,1,1)&\" %% less than \"&%s)",
-                        next_cell, outputs_fixed(outputs, row), next_cell),
+                        next_cell, outputs_fixed(book, row), next_cell),
            next < 0 ? ""
                     : arena_printf(arena, ", %s %% less than %s",
-                                   outputs_number(less * 100, 1, arena), name));
+                                   outputs_number(words->ranking->saving * 100, 1, arena), name));
 }
 
 // ---- how well founded
 
 // All grades, of which a formula finds the weaker of two by their places: their cells, absolute.
-static const char *write_grade_order(struct outputs *outputs) {
-  struct book *book = outputs->book;
-  const int row = outputs_labels(outputs, "Grades, the strongest first", "answer_grades", "-");
+static const char *write_grade_order(struct book *book) {
+  const int row = outputs_labels(book, "Grades, the strongest first", "answer_grades", "-");
   for (int grade = 0; grade < GRADES; grade++)
-    put_text(book, outputs->sheet, row, COLUMN_VALUE + grade, grade_name((enum grade)grade),
-             TEXT_RIGHT);
-  return arena_printf(book->arena, "%s:%s", outputs_fixed(outputs, row),
-                      cell_address(row, COLUMN_VALUE + GRADES - 1, ADDRESS_ABSOLUTE, book->arena));
+    put_text(book, row, COLUMN_VALUE + grade, grade_name((enum grade)grade), TEXT_RIGHT);
+  return arena_printf(book->arena, "%s:%s", outputs_fixed(book, row),
+                      cell_fixed(book, row, COLUMN_VALUE + GRADES - 1));
 }
 
 // Is the option one of those that the sentence compares?
 static bool is_named(const struct words *words, size_t option) {
   return words->ranking->options[option].cheapest ||
          (is_other(words, option) &&
-          ranking_is_lowest(cost_of(words, option), cost_of(words, (size_t)next_best(words))));
+          ranking_is_lowest(cost_of(words, option),
+                            cost_of(words, (size_t)words->ranking->against)));
 }
 
 // What options are compared by is as good as the weakest of them: the row of the weakest so far.
 // Returns the cell of the last.
 static const char *write_weakest(struct words *words, enum grade *weakest) {
-  struct outputs *outputs = words->outputs;
-  struct book *book = outputs->book;
+  struct book *book = words->book;
   struct arena *arena = book->arena;
   lxw_format *format = formats_text(&book->formats, TEXT_RIGHT);
-  const char *order = write_grade_order(outputs);
-  const int named =
-      outputs_labels(outputs, "The answer, grades that it rests on", "answer_grade_of", "-");
+  const char *order = write_grade_order(book);
+  const int named = outputs_labels(book, "The answer, grades it rests on", "answer_grade_of", "-");
   const int row =
-      outputs_labels(outputs, "The answer, the weakest so far", "answer_grade_weakest", "-");
+      outputs_labels(book, "The answer, the weakest so far", "answer_grade_weakest", "-");
   *weakest = (enum grade)0;
   for (size_t o = 0; o < words->ranking->option_count; o++) {
     const int column = outputs_option_column(o);
     const enum grade own =
-        is_named(words, o) ? outputs->scenario->options[o].headline_grade : (enum grade)0;
-    const char *own_cell = outputs_cell(outputs, named, o);
+        is_named(words, o) ? book->scenario->options[o].headline_grade : (enum grade)0;
+    const char *own_cell = outputs_cell(book, named, o);
     *weakest = own > *weakest ? own : *weakest;
-    put_formula_text(book, outputs->sheet, named, column,
-                     arena_printf(arena, "=IF(OR(%s=1,%s=MIN(%s)),%s,%s)",
-                                  outputs_cell(outputs, words->verdict.flags_row, o),
-                                  outputs_cell(outputs, words->others_row, o), words->others,
-                                  outputs_cell(outputs, outputs->grade, o),
-                                  outputs_fixed(outputs, named - 1)),
-                     grade_name(own), format);
-    put_formula_text(book, outputs->sheet, row, column,
+    put_formula_text(book, named, column, grade_name(own), format, "=IF(OR(%s=1,%s=MIN(%s)),%s,%s)",
+                     outputs_cell(book, words->verdict.flags_row, o),
+                     outputs_cell(book, words->others_row, o), words->others,
+                     outputs_cell(book, book->sheets->outputs->grade, o),
+                     outputs_fixed(book, named - 1));
+    put_formula_text(book, row, column, grade_name(*weakest), format, "%s",
                      o ? arena_printf(arena, "=INDEX(%s,1,MAX(MATCH(%s,%s,0),MATCH(%s,%s,0)))",
-                                      order, outputs_cell(outputs, row, o - 1), order, own_cell,
-                                      order)
-                       : arena_printf(arena, "=%s", own_cell),
-                     grade_name(*weakest), format);
+                                      order, outputs_cell(book, row, o - 1), order, own_cell, order)
+                       : arena_printf(arena, "=%s", own_cell));
   }
   const size_t last = words->ranking->option_count - 1;
-  return cell_address(row, outputs_option_column(last), ADDRESS_ABSOLUTE, arena);
+  return cell_fixed(book, row, outputs_option_column(last));
 }
 
 // "; weakest evidence that matters: claim."
 static void write_grade_part(struct words *words) {
   static const char before[] = "; weakest evidence that matters: ";
-  struct outputs *outputs = words->outputs;
-  struct arena *arena = outputs->book->arena;
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
   const bool several = words->verdict.count != NULL;
-  enum grade grade = outputs->scenario->options[0].headline_grade;
+  enum grade grade = book->scenario->options[0].headline_grade;
   const char *cell =
-      several ? write_weakest(words, &grade) : outputs_fixed(outputs, outputs->grade);
+      several ? write_weakest(words, &grade) : outputs_fixed(book, book->sheets->outputs->grade);
   const char *formula = arena_printf(arena, "\"%s\"&%s", before, cell);
   put_part(words, PART_GRADE, "The answer, how well founded", "answer_grade",
            arena_printf(arena, "%s&\".\"", unless_none(words, formula)),
@@ -307,32 +272,30 @@ static void write_grade_part(struct words *words) {
 
 // ---- the whole
 
-void write_words(struct outputs *outputs) {
-  struct book *book = outputs->book;
-  const bool several = ranking_may_rank(book->ranking);
-  if (!several && outputs->scenario->option_count > 1)
+void write_words(struct book *book) {
+  const bool several = ranking_may_rank(book->sheets->ranking);
+  if (!several && book->scenario->option_count > 1)
     return;
   static const char *const headings[] = {"The answer in words", "Key", "Unit", ""};
-  const struct unit *unit = outputs_unit(outputs, "cost_per_mtok");
-  struct words *words = outputs->words = arena_alloc(book->arena, sizeof *words);
-  *words = (struct words){
-      .outputs = outputs,
-      .ranking = book->ranking,
-      .currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/")),
-      .decimals = constants_literal(&book->constants, "answer", "Decimals of the answer's cost",
-                                    "decimals", COST_DECIMALS, &digits)};
-  words->decimals->used = true;
-  put_header(book, outputs->sheet, outputs->row++, headings, 4);
+  const struct unit *unit = outputs_unit(book, "cost_per_mtok");
+  struct words words = {.book = book,
+                        .ranking = book->sheets->ranking,
+                        .currency = arena_copy_n(book->arena, unit->text, strcspn(unit->text, "/")),
+                        .decimals = constants_literal(&book->constants, "answer",
+                                                      "Decimals of the answer's cost", "decimals",
+                                                      COST_DECIMALS, &digits)};
+  words.decimals->used = true;
+  put_header(book, book->row++, headings, 4);
   if (several) {
-    write_verdict(outputs, &words->verdict);
-    write_others(words);
-    write_cost_part(words);
+    write_verdict(book, &words.verdict);
+    write_others(&words);
+    write_cost_part(&words);
   } else
-    write_single_cost(words);
-  if (book->simulation)
-    reserve_interval(words);
+    write_single_cost(&words);
+  if (book->sheets->simulation)
+    write_interval_part(&words);
   if (several)
-    write_margin_part(words);
-  write_grade_part(words);
-  outputs->row++;
+    write_margin_part(&words);
+  write_grade_part(&words);
+  book->row++;
 }

@@ -1,16 +1,17 @@
 // Sensitivity: the tornado, live: every swing's ends, what they do, and how they rank.
 #include "model/questions/sensitivity.h"
 #include "model/scenario/ranking.h"
-#include "reports/answers/compare.h"
+#include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
-#include "reports/spreadsheet/cost_columns.h"
-#include "reports/workbook/curves.h"
+#include "reports/spreadsheet/formula.h"
+#include "reports/workbook/cost_columns.h"
+#include "reports/workbook/cost_curves.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { TITLE_ROW, NOTE_ROW, FIRST_STAMP_ROW };
+enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
 enum {
   COLUMN_BASE = 3,
   COLUMN_LOW,
@@ -21,10 +22,10 @@ enum {
   COLUMN_RANK
 };
 enum { COLUMN_ORDER = 3, COLUMN_PLACE, COLUMN_DOWN, COLUMN_UP };
-enum { MOST_SWINGS = 12, REPLICA_COLUMN = 4, TORNADO_ROWS = 24 };
+enum { MAX_SWINGS = 12, REPLICA_COLUMN = 4, TORNADO_ROWS = 24 };
 
-#define SWING_SHARE  0.20
-#define LEAST_EFFECT 1e-9 // of a swing that is shown
+#define SWING_SHARE 0.20
+#define MIN_EFFECT  1e-9 // of a swing that is shown
 
 static const struct unit percent = {.text = "%", .percents = 1};
 static const struct unit plain = {.text = "-", .counts = true};
@@ -32,15 +33,14 @@ static const struct unit order = {.text = "rank", .counts = true};
 
 struct writer {
   struct book *book;
-  lxw_worksheet *sheet;
   const struct sensitivity *sensitivity;
-  const struct swing *swings[MOST_SWINGS]; // shown
+  const struct swing *swings[MAX_SWINGS]; // shown
   size_t count;
   struct name *share;
-  int first, sorted;                 // rows of the first swing, and of the first of the sorted ones
-  int base_row, zero_row;            // of the result at present, of a price of zero
-  const struct replica **replicas;   // by option; NULL where nothing moves it
-  size_t (*columns)[MOST_SWINGS][2]; // by option: of its replica, SIZE_MAX where it stands still
+  int first, sorted;                // rows of the first swing, and of the first of the sorted ones
+  int base_row, zero_row;           // of the result at present, of a price of zero
+  const struct replica **replicas;  // by option; NULL where nothing moves it
+  size_t (*columns)[MAX_SWINGS][2]; // by option: of its replica, SIZE_MAX where it stands still
 };
 
 static const struct scenario *scenario_of(const struct writer *writer) {
@@ -57,18 +57,10 @@ static const struct unit *result_unit(const struct writer *writer) {
   return &scenario_of(writer)->model->declarations[writer->sensitivity->item].unit;
 }
 
-static const char *here(const struct writer *writer, int row, int column) {
-  return cell_address(row, column, ADDRESS_RELATIVE, writer->book->arena);
-}
-
-static const char *fixed(const struct writer *writer, int row, int column) {
-  return cell_address(row, column, ADDRESS_ABSOLUTE, writer->book->arena);
-}
-
 // "$I$6:$I$17": that column of all swings.
 static const char *all_swings(const struct writer *writer, int column) {
-  return arena_printf(writer->book->arena, "%s:%s", fixed(writer, writer->first, column),
-                      fixed(writer, writer->first + (int)writer->count - 1, column));
+  return arena_printf(writer->book->arena, "%s:%s", cell_fixed(writer->book, writer->first, column),
+                      cell_fixed(writer->book, writer->first + (int)writer->count - 1, column));
 }
 
 // The option whose name and unit stand for a swing: the first that it moves.
@@ -77,7 +69,7 @@ static const struct option_sheet *moved_option(const struct writer *writer,
   const struct scenario *scenario = scenario_of(writer);
   for (size_t o = 0; o < scenario->option_count; o++)
     if (target_moves(scenario, swing->target, o))
-      return &writer->book->options[o];
+      return &writer->book->sheets->options[o];
   return NULL;
 }
 
@@ -88,10 +80,9 @@ static const char *limit_text(const struct writer *writer, const struct swing *s
   const struct declaration *input = target_input(scenario_of(writer), swing->target);
   struct arena *arena = writer->book->arena;
   if (!low && !strcmp(input->name, "horizon")) {
-    const struct option_sheet *option = &writer->book->options[0];
-    const char *periods =
-        sheet_address(writer->book, option->option->id, option->time_row,
-                      COLUMN_PERIOD + scenario_of(writer)->periods - 1, ADDRESS_ABSOLUTE);
+    const struct option_sheet *option = &writer->book->sheets->options[0];
+    const char *periods = cell_on(writer->book, option->option->id, TIME_ROW,
+                                  COLUMN_PERIOD + scenario_of(writer)->periods - 1);
     int length = model_find(scenario_of(writer)->model, "period_length");
     if (length < 0)
       return periods;
@@ -128,7 +119,8 @@ static const char *end_formula(const struct writer *writer, const struct swing *
   if (swing->ranged)
     return percentile_formula(writer, swing, low);
   const bool integer = target_input(scenario_of(writer), swing->target)->integer;
-  const char *base = here(writer, row, COLUMN_BASE), *limit = limit_text(writer, swing, low);
+  const char *base = cell_here(writer->book, row, COLUMN_BASE),
+             *limit = limit_text(writer, swing, low);
   const char *sign = low ? "-" : "+";
   const char *end = arena_printf(arena, "%s%s%s*ABS(%s)", base, sign, writer->share->text, base);
   if (integer)
@@ -144,23 +136,20 @@ static void write_ends(const struct writer *writer, size_t i) {
   const struct declaration *input = target_input(scenario_of(writer), swing->target);
   const int row = writer->first + (int)i;
   const bool own = swing->target.option >= 0;
-  put_text(book, writer->sheet, row, COLUMN_LABEL,
-           own ? arena_printf(book->arena, "%s, %s", input->label,
-                              scenario_of(writer)->options[swing->target.option].id)
-               : input->label,
-           TEXT_PLAIN);
-  put_text(book, writer->sheet, row, COLUMN_KEY, swing->name, TEXT_NOTE);
-  put_text(book, writer->sheet, row, COLUMN_UNIT, input->unit.text, TEXT_PLAIN);
-  put_link(book, writer->sheet, row, COLUMN_BASE,
+  put_labels(book, row,
+             own ? arena_printf(book->arena, "%s, %s", input->label,
+                                scenario_of(writer)->options[swing->target.option].id)
+                 : input->label,
+             swing->name, input->unit.text);
+  put_link(book, row, COLUMN_BASE,
            option_name(moved_option(writer, swing), swing->target.declaration),
            swing->base / unit_cell_factor(&input->unit), &input->unit);
   writer->share->used = writer->share->used || !swing->ranged;
   const double ends[] = {swing->low.value, swing->high.value};
   for (int k = 0; k < 2; k++)
-    put_formula(
-        book, writer->sheet, row, COLUMN_LOW + k, end_formula(writer, swing, row, k == 0),
-        ends[k] / unit_cell_factor(&input->unit),
-        formats_cell(&book->formats, swing->ranged ? CELL_LINK : CELL_FORMULA, &input->unit));
+    put_formula(book, row, COLUMN_LOW + k, ends[k] / unit_cell_factor(&input->unit),
+                swing->ranged ? CELL_LINK : CELL_FORMULA, &input->unit, "%s",
+                end_formula(writer, swing, row, k == 0));
 }
 
 // ---- what they do
@@ -170,7 +159,8 @@ static const char *cost_text(const struct writer *writer, size_t option, size_t 
   const size_t column = writer->columns[option][swing][end];
   if (column != SIZE_MAX)
     return replica_cell(writer->replicas[option], column);
-  struct name *name = option_name(&writer->book->options[option], writer->sensitivity->item);
+  struct name *name =
+      option_name(&writer->book->sheets->options[option], writer->sensitivity->item);
   name->used = true;
   return name->text;
 }
@@ -212,15 +202,14 @@ static void write_effect(const struct writer *writer, size_t i) {
         shows_saving(writer)
             ? saving_formula(writer, cost, cost_text(writer, book->scenario->baseline, i, k))
             : arena_printf(arena, "=%s", cost);
-    put_formula(book, writer->sheet, row, COLUMN_AT_LOW + k, formula, result_at(writer, ends[k]),
-                format);
+    put_formula_in(book, row, COLUMN_AT_LOW + k, result_at(writer, ends[k]), format, "%s", formula);
   }
-  const char *low = here(writer, row, COLUMN_AT_LOW), *high = here(writer, row, COLUMN_AT_HIGH);
+  const char *low = cell_here(writer->book, row, COLUMN_AT_LOW),
+             *high = cell_here(writer->book, row, COLUMN_AT_HIGH);
   struct name *digits = constants_rounding(&book->constants);
   digits->used = true;
-  put_formula(book, writer->sheet, row, COLUMN_WIDTH,
-              arena_printf(arena, "=ROUND(ABS(%s-%s),%s)", high, low, digits->text),
-              width_of(writer, i), format);
+  put_formula_in(book, row, COLUMN_WIDTH, width_of(writer, i), format, "=ROUND(ABS(%s-%s),%s)",
+                 high, low, digits->text);
 }
 
 // ---- the order
@@ -239,15 +228,15 @@ static void write_rank(const struct writer *writer, size_t i) {
   struct book *book = writer->book;
   struct arena *arena = book->arena;
   const int row = writer->first + (int)i;
-  const char *width = here(writer, row, COLUMN_WIDTH);
+  const char *width = cell_here(writer->book, row, COLUMN_WIDTH);
   const char *formula =
       arena_printf(arena, "=1+SUMPRODUCT((%s>%s)*1)", all_swings(writer, COLUMN_WIDTH), width);
   if (i > 0)
     formula = arena_printf(arena, "%s+SUMPRODUCT((%s:%s=%s)*1)", formula,
                            cell_address(writer->first, COLUMN_WIDTH, ADDRESS_ROW, arena),
-                           here(writer, row - 1, COLUMN_WIDTH), width);
-  put_formula(book, writer->sheet, row, COLUMN_RANK, formula, (double)rank_of(writer, i),
-              formats_cell(&book->formats, CELL_FORMULA, &order));
+                           cell_here(writer->book, row - 1, COLUMN_WIDTH), width);
+  put_formula(book, row, COLUMN_RANK, (double)rank_of(writer, i), CELL_FORMULA, &order, "%s",
+              formula);
 }
 
 static size_t ranked(const struct writer *writer, size_t rank) {
@@ -274,26 +263,21 @@ static void write_sorted(const struct writer *writer, size_t k) {
   const struct swing *swing = writer->swings[i];
   assert(swing); // there are as many ranks as swings
   lxw_format *counting = formats_cell(&book->formats, CELL_FORMULA, &order);
-  put_formula(book, writer->sheet, row, COLUMN_ORDER,
-              k ? arena_printf(arena, "=%s+1", here(writer, row - 1, COLUMN_ORDER)) : "=1",
-              (double)k + 1, counting);
-  put_formula(book, writer->sheet, row, COLUMN_PLACE,
-              arena_printf(arena, "=MATCH(%s,%s,0)", here(writer, row, COLUMN_ORDER),
-                           all_swings(writer, COLUMN_RANK)),
-              (double)i + 1, counting);
+  put_formula_in(book, row, COLUMN_ORDER, (double)k + 1, counting, "%s",
+                 k ? arena_printf(arena, "=%s+1", cell_here(writer->book, row - 1, COLUMN_ORDER))
+                   : "=1");
+  put_formula_in(book, row, COLUMN_PLACE, (double)i + 1, counting, "=MATCH(%s,%s,0)",
+                 cell_here(writer->book, row, COLUMN_ORDER), all_swings(writer, COLUMN_RANK));
   const char *place = cell_address(row, COLUMN_PLACE, ADDRESS_COLUMN, arena);
-  put_formula_text(book, writer->sheet, row, COLUMN_LABEL,
-                   arena_printf(arena, "=INDEX(%s,%s,1)", all_swings(writer, COLUMN_KEY), place),
-                   swing->name, formats_text(&book->formats, TEXT_PLAIN));
+  put_formula_text(book, row, COLUMN_LABEL, swing->name, formats_text(&book->formats, TEXT_PLAIN),
+                   "=INDEX(%s,%s,1)", all_swings(writer, COLUMN_KEY), place);
   const double results[] = {result_at(writer, &swing->low), result_at(writer, &swing->high)};
   for (int e = 0; e < 2; e++)
-    put_formula(book, writer->sheet, row, COLUMN_DOWN + e,
-                arena_printf(arena, "=ROUND(INDEX(%s,%s,1)-%s,%s)",
-                             all_swings(writer, COLUMN_AT_LOW + e), place,
-                             fixed(writer, writer->base_row, COLUMN_BASE),
-                             constants_rounding(&book->constants)->text),
-                rounded(results[e] - base_result(writer)),
-                formats_cell(&book->formats, CELL_FORMULA, result_unit(writer)));
+    put_formula(book, row, COLUMN_DOWN + e, rounded(results[e] - base_result(writer)), CELL_FORMULA,
+                result_unit(writer), "=ROUND(INDEX(%s,%s,1)-%s,%s)",
+                all_swings(writer, COLUMN_AT_LOW + e), place,
+                cell_fixed(writer->book, writer->base_row, COLUMN_BASE),
+                constants_rounding(&book->constants)->text);
 }
 
 // ---- the whole
@@ -303,7 +287,7 @@ static void insert_chart(const struct writer *writer, const char *title) {
   struct book *book = writer->book;
   lxw_chart *chart = chart_begin(book, LXW_CHART_BAR, title);
   const int first = writer->sorted, last = first + (int)writer->count - 1;
-  const char *name = writer->sheet->name;
+  const char *name = SHEET_SENSITIVITY;
   static const char *const ends[] = {"at the low end", "at the high end"};
   const lxw_color_t colours[] = {low_colour(), high_colour()};
   const struct chart_range inputs = {name, first, COLUMN_LABEL, last, COLUMN_LABEL};
@@ -323,7 +307,7 @@ static void insert_chart(const struct writer *writer, const char *title) {
   chart_set_grid(chart->x_axis);
   chart_axis_set_reverse(chart->y_axis);
   chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
-  chart_place_sized(book, writer->sheet, chart, last + 2, WIDTH, HEIGHT,
+  chart_place_sized(book, chart, last + 2, WIDTH, HEIGHT,
                     "Bars: what each input does to the result at both its ends, widest first");
 }
 
@@ -343,8 +327,9 @@ static size_t swing_columns(const struct writer *writer, size_t option,
         continue;
       writer->columns[option][i][e] = count;
       columns[count++] = (struct replica_column){
-          swing->target.declaration, fixed(writer, writer->first + (int)i, COLUMN_LOW + e),
-          values[e], arena_printf(writer->book->arena, "%s %s", name, e ? "high" : "low")};
+          swing->target.declaration,
+          cell_fixed(writer->book, writer->first + (int)i, COLUMN_LOW + e), values[e],
+          arena_printf(writer->book->arena, "%s %s", name, e ? "high" : "low")};
     }
   }
   return count;
@@ -361,17 +346,17 @@ static int lay_out_replicas(struct writer *writer, int row) {
     const int price = negotiated_price(book, &scenario->options[o]);
     const size_t count = swings + (price >= 0);
     if (price >= 0)
-      columns[swings] = (struct replica_column){price, fixed(writer, writer->zero_row, COLUMN_BASE),
-                                                0, "price zero"};
+      columns[swings] = (struct replica_column){
+          price, cell_fixed(writer->book, writer->zero_row, COLUMN_BASE), 0, "price zero"};
     if (!count)
       continue;
     const struct replica *replica = writer->replicas[o] =
-        replica_new(book, &book->options[o], writer->sheet, writer->sensitivity->item, row,
-                    REPLICA_COLUMN, columns, count);
+        replica_new(book, &book->sheets->options[o], writer->sensitivity->item, row, REPLICA_COLUMN,
+                    columns, count);
     if (price >= 0) {
-      book->options[o].free_cost_cell =
-          arena_printf(book->arena, "%s!%s", writer->sheet->name, replica_cell(replica, swings));
-      book->options[o].free_cost = replica_value(replica, swings);
+      book->sheets->options[o].free_cost_cell = arena_printf(
+          book->arena, "%s!%s", writer->book->sheet->name, replica_cell(replica, swings));
+      book->sheets->options[o].free_cost = replica_value(replica, swings);
     }
     row = replica_end(replica) + 1;
   }
@@ -391,57 +376,39 @@ static void write_base(const struct writer *writer) {
   struct book *book = writer->book;
   const struct scenario *scenario = book->scenario;
   const int item = writer->sensitivity->item;
-  struct name *cost = option_name(&book->options[writer->sensitivity->option], item);
-  struct name *baseline = option_name(&book->options[scenario->baseline], item);
-  put_text(book, writer->sheet, writer->base_row, COLUMN_LABEL,
+  struct name *cost = option_name(&book->sheets->options[writer->sensitivity->option], item);
+  struct name *baseline = option_name(&book->sheets->options[scenario->baseline], item);
+  put_text(book, writer->base_row, COLUMN_LABEL,
            arena_printf(book->arena, "%s, at present", question(writer)), TEXT_STRONG);
-  put_text(book, writer->sheet, writer->base_row, COLUMN_UNIT, result_unit(writer)->text,
-           TEXT_PLAIN);
+  put_text(book, writer->base_row, COLUMN_UNIT, result_unit(writer)->text, TEXT_PLAIN);
   cost->used = true;
   if (!shows_saving(writer)) {
-    put_link(book, writer->sheet, writer->base_row, COLUMN_BASE, cost, base_result(writer),
-             result_unit(writer));
+    put_link(book, writer->base_row, COLUMN_BASE, cost, base_result(writer), result_unit(writer));
     return;
   }
   baseline->used = true;
-  put_formula(book, writer->sheet, writer->base_row, COLUMN_BASE,
-              saving_formula(writer, cost->text, baseline->text), base_result(writer),
-              formats_cell(&book->formats, CELL_TOTAL, &percent));
+  put_formula(book, writer->base_row, COLUMN_BASE, base_result(writer), CELL_TOTAL, &percent, "%s",
+              saving_formula(writer, cost->text, baseline->text));
 }
 
 static void write_zero(const struct writer *writer) {
   struct book *book = writer->book;
-  put_text(book, writer->sheet, writer->zero_row, COLUMN_LABEL, "A price of zero, for Negotiation",
-           TEXT_PLAIN);
-  put_text(book, writer->sheet, writer->zero_row, COLUMN_UNIT, plain.text, TEXT_PLAIN);
-  put_formula(book, writer->sheet, writer->zero_row, COLUMN_BASE, "=0", 0,
-              formats_cell(&book->formats, CELL_FORMULA, &plain));
+  put_text(book, writer->zero_row, COLUMN_LABEL, "A price of zero, for Negotiation", TEXT_PLAIN);
+  put_text(book, writer->zero_row, COLUMN_UNIT, plain.text, TEXT_PLAIN);
+  put_formula(book, writer->zero_row, COLUMN_BASE, 0, CELL_FORMULA, &plain, "=0");
 }
 
 static void write_headings(const struct writer *writer) {
   static const char *const swings[] = {"Input", "Key", "Unit"};
   static const char *const numbers[] = {"At present",     "Low end", "High end", "Result at low",
                                         "Result at high", "Width",   "Rank"};
+  static const char *const in_order[] = {"In order: change of the result", "", ""};
   static const char *const sorted[] = {"Rank", "Place", "Low end", "High end"};
   struct book *book = writer->book;
-  put_header(book, writer->sheet, writer->first - 1, swings, 3);
-  for (int i = 0; i < 7; i++)
-    put_text(book, writer->sheet, writer->first - 1, COLUMN_BASE + i, numbers[i],
-             TEXT_HEADER_RIGHT);
-  put_text(book, writer->sheet, writer->sorted - 1, 0, "In order: change of the result",
-           TEXT_HEADER);
-  for (int i = 1; i < 3; i++)
-    put_text(book, writer->sheet, writer->sorted - 1, i, "", TEXT_HEADER);
-  for (int i = 0; i < 4; i++)
-    put_text(book, writer->sheet, writer->sorted - 1, COLUMN_ORDER + i, sorted[i],
-             TEXT_HEADER_RIGHT);
-}
-
-static void set_widths(const struct writer *writer, size_t columns) {
-  worksheet_set_column(writer->sheet, COLUMN_LABEL, COLUMN_LABEL, 46, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_KEY, COLUMN_KEY, 29, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_UNIT, COLUMN_UNIT, 13, NULL);
-  worksheet_set_column(writer->sheet, COLUMN_BASE, (lxw_col_t)(REPLICA_COLUMN + columns), 16, NULL);
+  put_header(book, writer->first - 1, swings, 3);
+  put_headings(book, writer->first - 1, COLUMN_BASE, numbers, 7);
+  put_header(book, writer->sorted - 1, in_order, 3);
+  put_headings(book, writer->sorted - 1, COLUMN_ORDER, sorted, 4);
 }
 
 const struct sensitivity *sensitivity_shown(const struct book *book) {
@@ -450,8 +417,8 @@ const struct sensitivity *sensitivity_shown(const struct book *book) {
       sensitivity_ask(scenario, NULL, SWING_SHARE, book->arena, book->diagnostics);
   if (!sensitivity)
     return NULL;
-  return book->ranking->options[sensitivity->option].compared && sensitivity->count &&
-                 sensitivity->swings[0].effect > LEAST_EFFECT
+  return book->sheets->ranking->options[sensitivity->option].compared && sensitivity->count &&
+                 sensitivity->swings[0].effect > MIN_EFFECT
              ? sensitivity
              : NULL;
 }
@@ -460,9 +427,9 @@ const struct sensitivity *sensitivity_shown(const struct book *book) {
 // workbook.
 static void choose_swings(struct writer *writer) {
   const struct sensitivity *sensitivity = writer->sensitivity;
-  for (size_t i = 0; i < sensitivity->count && writer->count < MOST_SWINGS; i++) {
+  for (size_t i = 0; i < sensitivity->count && writer->count < MAX_SWINGS; i++) {
     const struct swing *swing = &sensitivity->swings[i];
-    if (swing->effect > LEAST_EFFECT && target_is_steady(scenario_of(writer), swing->target))
+    if (swing->effect > MIN_EFFECT && target_is_steady(scenario_of(writer), swing->target))
       writer->swings[writer->count++] = swing;
   }
 }
@@ -481,7 +448,8 @@ static int write_tornado(struct writer *writer, int calculations) {
   }
   for (size_t k = 0; k < writer->count; k++)
     write_sorted(writer, k);
-  insert_chart(writer, question(writer));
+  if (writer->book->writing)
+    insert_chart(writer, question(writer));
   for (size_t o = 0; o < scenario_of(writer)->option_count; o++)
     if (writer->replicas[o])
       replica_write(writer->replicas[o]);
@@ -507,20 +475,20 @@ void write_sensitivity(struct book *book) {
                                "on Inputs. Live: change an input and the tornado moves.";
   static const char alone[] =
       "All else as it is on Inputs. Live: change an input and the costs move.";
-  struct writer writer = {.book = book, .sheet = book->sensitivity, .sensitivity = book->tornado};
-  begin_sheet(book, writer.sheet, "Sensitivity", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
-  put_text(book, writer.sheet, NOTE_ROW, 0, book->tornado ? swings : alone, TEXT_NOTE);
-  int row = put_stamps(book, writer.sheet, FIRST_STAMP_ROW) + 1;
-  if (book->tornado) {
+  struct writer writer = {.book = book, .sensitivity = book->sheets->tornado};
+  begin_sheet(book, "Sensitivity", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
+  put_text(book, NOTE_ROW, 0, book->sheets->tornado ? swings : alone, TEXT_NOTE);
+  int row = put_stamps(book, FIRST_STAMP_ROW) + 1;
+  if (book->sheets->tornado) {
     lay_out(&writer, row);
     row = writer.sorted + (int)writer.count + TORNADO_ROWS;
   }
   int calculations = row + curves_rows(book) + 1;
   const int last = calculations - 2;
-  if (book->tornado)
+  if (book->sheets->tornado)
     calculations = write_tornado(&writer, calculations);
   curves_write(book, row, calculations);
-  set_widths(&writer, 2 * writer.count + 1);
+  set_widths(book, (const int[]){46, 29, 13, 16}, 4, REPLICA_COLUMN + 2 * (int)writer.count + 1);
   // The columns of cases are not printed.
-  end_sheet(writer.sheet, last, (int)fmax(COLUMN_RANK, curves_last_column(book)));
+  end_sheet(book, last, (int)fmax(COLUMN_RANK, curves_last_column(book)));
 }

@@ -1,24 +1,68 @@
 #include "reports/workbook/workbook.h"
-#include "reports/print/output.h"
-#include "reports/spreadsheet/book.h"
-#include "reports/workbook/curves.h"
 
-#include <errno.h>
+#include "reports/print/output.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/workbook/cost_curves.h"
+#include "reports/workbook/sheets.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
-static const char *const sheet_names[] = {"Cover",       "Inputs",     "Finance",     "Outputs",
-                                          "Sensitivity", "Simulation", "Negotiation", "Decisions",
-                                          "Evidence",    "Checks",     "Change log"};
+static bool has_sensitivity(const struct book *book) {
+  return book->sheets->tornado || book->sheets->curves->count;
+}
+
+static bool has_simulation(const struct book *book) {
+  return book->sheets->simulation != NULL;
+}
+
+static bool has_decisions(const struct book *book) {
+  return book->sheets->answers.count > 0;
+}
+
+// The sheets in their order. `is_there` is asked before any is written; NULL: always. The one
+// without a name is an option's, one each.
+static const struct kind {
+  const char *name, *about;
+  bool (*is_there)(const struct book *);
+  void (*write)(struct book *);
+} kinds[] = {
+    {"Cover", "", NULL, write_cover},
+    {SHEET_INPUTS, "every figure, in every case, with its source", NULL, write_inputs},
+    {NULL, "its calculation, line by line", NULL, NULL},
+    {"Finance", "book, tax, loan and lease beside the cash view", NULL, write_finance},
+    {SHEET_OUTPUTS, "the options side by side, and charts", NULL, write_outputs},
+    {SHEET_SENSITIVITY, "which inputs move the result, and how far", has_sensitivity,
+     write_sensitivity},
+    {SHEET_SIMULATION, "how sure the result is", has_simulation, write_simulation},
+    {"Negotiation", "walk-away prices", negotiation_shown, write_negotiation},
+    {"Decisions", "the answers to the scenario's questions", has_decisions, write_decisions},
+    {SHEET_EVIDENCE, "what the figures rest on", NULL, write_evidence},
+    {"Checks", "differences that must be zero", NULL, write_checks},
+    {"Change log", "what this workbook was made from", NULL, write_log},
+};
+
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 // Excel keeps this name for itself.
 static const char reserved_sheet[] = "History";
 
+const char *sheet_about(const struct book *book, const char *name) {
+  for (size_t i = 0; i < KINDS; i++) {
+    const char *own = kinds[i].name;
+    if (own ? !strcmp(own, name) : scenario_option(book->scenario, name) >= 0)
+      return kinds[i].about;
+  }
+  return "";
+}
+
+// ---- what a workbook can hold
+
 static bool is_taken(const char *id) {
-  for (size_t i = 0; i < sizeof sheet_names / sizeof sheet_names[0]; i++)
-    if (!strcasecmp(id, sheet_names[i]))
+  for (size_t i = 0; i < KINDS; i++)
+    if (kinds[i].name && !strcasecmp(id, kinds[i].name))
       return true;
   return !strcasecmp(id, reserved_sheet);
 }
@@ -50,35 +94,44 @@ static void check_cases(const struct book *book) {
                           scenario->cases[other], scenario->cases[c]);
 }
 
-// Everything that can be wrong with a scenario's names and formulas, before a file is begun.
+static void plan_option(struct book *book, struct option_sheet *sheet) {
+  if (sheet_graph_build(&sheet->graph, book->scenario, sheet->option, &book->names,
+                        &book->constants, book->arena, book->diagnostics))
+    return;
+  const size_t count = (size_t)sheet->graph.model.count;
+  sheet->rows = arena_array(book->arena, count, sizeof *sheet->rows);
+  for (size_t d = 0; d < count; d++)
+    sheet->rows[d] = -1;
+}
+
+// Everything that can be wrong with a scenario's names and formulas, before a file is begun, and
+// what decides which sheets there are.
 static int plan(struct book *book) {
   const struct scenario *scenario = book->scenario;
+  struct sheets *sheets = book->sheets;
   struct arena *arena = book->arena;
-  size_t errors = book->diagnostics->errors;
+  const size_t errors = book->diagnostics->errors;
   check_ids(book);
   check_cases(book);
   book->names = (struct names){.arena = arena};
   constants_begin(&book->constants, &book->names, arena);
-  book->case_name = names_add(&book->names, "pt_case", "the case shown");
-  book->case_index = names_add(&book->names, "pt_case_index", "the column of the case shown");
-  book->checks_ok = names_add(&book->names, "pt_checks_ok", "the master check");
-  book->options = arena_array(arena, scenario->option_count, sizeof *book->options);
+  sheets->case_name = names_add(&book->names, "pt_case", "the case shown");
+  sheets->case_index = names_add(&book->names, "pt_case_index", "the column of the case shown");
+  sheets->checks_ok = names_add(&book->names, "pt_checks_ok", "the master check");
+  sheets->options = arena_array(arena, scenario->option_count, sizeof *sheets->options);
   for (size_t o = 0; o < scenario->option_count; o++) {
-    struct option_sheet *sheet = &book->options[o];
-    sheet->option = &scenario->options[o];
-    if (sheet_graph_build(&sheet->graph, scenario, sheet->option, &book->names, &book->constants,
-                          arena, book->diagnostics))
-      continue;
-    size_t count = (size_t)sheet->graph.model.count;
-    sheet->rows = arena_array(arena, count, sizeof *sheet->rows);
-    for (size_t d = 0; d < count; d++)
-      sheet->rows[d] = -1;
+    sheets->options[o].option = &scenario->options[o];
+    plan_option(book, &sheets->options[o]);
   }
   if (book->diagnostics->errors != errors)
     return -1;
-  book->ranking = ranking_of(scenario, arena);
-  return questions_answer(scenario, &book->answers, arena, book->diagnostics);
+  sheets->ranking = ranking_of(scenario, arena);
+  sheets->tornado = sensitivity_shown(book);
+  sheets->curves = curves_plan(book);
+  return questions_answer(scenario, &sheets->answers, arena, book->diagnostics);
 }
+
+// ---- the file
 
 static time_t created(const struct scenario *scenario) {
   const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -92,8 +145,8 @@ static time_t created(const struct scenario *scenario) {
 }
 
 static void set_properties(struct book *book) {
-  enum { TITLE_LENGTH = 120 };
-  const char *title = safe_text(book->scenario->title, TITLE_LENGTH, book->arena);
+  enum { MAX_TITLE = 120 };
+  const char *title = safe_text(book->scenario->title, MAX_TITLE, book->arena);
   lxw_doc_properties properties = {.title = (char *)title,
                                    .subject = "Total cost of ownership per token",
                                    .author = "pertoken",
@@ -101,114 +154,47 @@ static void set_properties(struct book *book) {
   workbook_set_properties(book->workbook, &properties);
 }
 
-static lxw_worksheet *add_sheet(struct book *book, const char *name) {
-  lxw_worksheet *sheet = workbook_add_worksheet(book->workbook, name);
-  if (!sheet)
-    book->failed = true;
-  return sheet;
-}
-
-static int add_sheets(struct book *book) {
-  book->cover = add_sheet(book, "Cover");
-  book->inputs = add_sheet(book, "Inputs");
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    book->options[o].sheet = add_sheet(book, book->scenario->options[o].id);
-  book->finance = add_sheet(book, "Finance");
-  book->outputs = add_sheet(book, "Outputs");
-  book->tornado = sensitivity_shown(book);
-  curves_plan(book); // before the outputs, which draw them
-  if (book->tornado || book->curves->count)
-    book->sensitivity = add_sheet(book, "Sensitivity");
-  if (book->simulation)
-    book->simulation_sheet = add_sheet(book, "Simulation");
-  if (negotiation_shown(book))
-    book->negotiation = add_sheet(book, "Negotiation");
-  if (book->answers.count)
-    book->decisions_sheet = add_sheet(book, "Decisions");
-  book->evidence = add_sheet(book, "Evidence");
-  book->checks = add_sheet(book, "Checks");
-  book->log = add_sheet(book, "Change log");
-  return book->failed ? -1 : 0;
-}
-
-static void define_names(struct book *book) {
-  for (size_t i = 0; i < book->names.count; i++) {
-    const struct name *name = book->names.sorted[i];
-    if (!name->used)
+// Turns to every sheet that there is, and writes it unless it is only to be added.
+static void walk(struct book *book, bool write) {
+  for (size_t i = 0; i < KINDS && !book->failed; i++) {
+    if (kinds[i].is_there && !kinds[i].is_there(book))
       continue;
-    if (!name->sheet) {
-      book->failed = true;
-      continue;
+    const size_t count = kinds[i].name ? 1 : book->scenario->option_count;
+    for (size_t o = 0; o < count && !book->failed; o++) {
+      struct option_sheet *option = kinds[i].name ? NULL : &book->sheets->options[o];
+      book_turn_to(book, option ? option->option->id : kinds[i].name);
+      if (write && option)
+        write_calculation(book, option);
+      else if (write)
+        kinds[i].write(book);
     }
-    const char *where = sheet_address(book, name->sheet, name->row, name->column, ADDRESS_ABSOLUTE);
-    if (workbook_define_name(book->workbook, name->text, arena_printf(book->arena, "=%s", where)) !=
-        LXW_NO_ERROR)
-      book->failed = true;
   }
 }
 
-static int write_sheets(struct book *book) {
-  if (add_sheets(book))
-    return -1;
-  for (size_t o = 0; o < book->scenario->option_count; o++)
-    write_calculation(book, &book->options[o]);
-  write_finance(book);
-  write_outputs(book);
-  if (book->sensitivity)
-    write_sensitivity(book);
-  if (book->simulation)
-    write_simulation(book);
-  if (book->negotiation)
-    write_negotiation(book);
-  if (book->decisions_sheet)
-    write_decisions(book);
-  write_checks(book);
-  write_evidence(book);
-  write_outputs_state(book);
-  write_cover(book);
-  write_log(book);
-  write_inputs(book);
-  if (book->simulation)
-    write_simulation_state(book);
-  define_names(book);
-  set_properties(book);
-  return book->failed ? -1 : 0;
-}
-
-// Errors of the library surface only when it closes the file. A workbook that is not wanted any
-// more has to be closed too: that is what frees it.
 static int write_file(struct book *book, const struct output *output) {
-  book->formats.workbook = book->workbook = workbook_new(output->temporary);
-  if (!book->workbook)
+  if (book_open(book, output->temporary))
     return -1;
-  int failed = write_sheets(book);
-  errno = 0;
-  lxw_error error = workbook_close(book->workbook);
-  int reason = errno;
-  if (failed) {
-    diagnostics_error(book->diagnostics, (struct place){0},
-                      "a workbook cannot hold all of this scenario");
-    return -1;
+  walk(book, false);
+  for (int pass = 0; pass < 2 && !book->failed; pass++) {
+    walk(book, true);
+    book_end_pass(book);
   }
-  if (error == LXW_NO_ERROR)
-    return 0;
-  book->diagnostics->machine_failed = true;
-  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", output->path,
-                    reason ? strerror(reason) : lxw_strerror(error));
-  return -1;
+  set_properties(book);
+  return book_close(book, output->path);
 }
 
 int workbook_write(const struct scenario *scenario, const struct simulation *simulation,
                    const char *path, struct arena *arena, struct diagnostics *diagnostics) {
+  struct sheets sheets = {.simulation = simulation};
   struct book book = {
-      .scenario = scenario, .simulation = simulation, .arena = arena, .diagnostics = diagnostics};
+      .scenario = scenario, .sheets = &sheets, .arena = arena, .diagnostics = diagnostics};
   struct output output;
   if (plan(&book) || output_open(&output, path, arena, diagnostics))
     return -1;
   if (!output.temporary) {
     output_discard(&output);
     diagnostics_error(diagnostics, (struct place){0},
-                      "a workbook is written to a file, and '%s' is none", path);
+                      "a workbook can only be written to a file, and '%s' is not one", path);
     return -1;
   }
   if (write_file(&book, &output)) {

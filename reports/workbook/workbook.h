@@ -8,7 +8,7 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_WORKBOOK_H
 #define PERTOKEN_REPORTS_WORKBOOK_WORKBOOK_H
 
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 
 // `simulation` of the scenario, for the sheet of that name; NULL for none. Writes beside `path` and
 // renames, so that an old file stays untouched after any failure. Errors: ids or names that no

@@ -9,7 +9,11 @@
 // and seconds per draw or per run; "variable NAME" in order; "input OPTION NAME VALUE" in base
 // units.
 #include "model/cost/arithmetic.h"
+#include "model/scenario/read.h"
+#include "model/simulate/part.h"
+#include "model/simulate/sampler.h"
 #include "model/simulate/simulate.h"
+#include "model/whatif/response.h"
 
 #include <stdio.h>
 #include <stdlib.h>

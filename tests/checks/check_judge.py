@@ -115,7 +115,7 @@ MADE = {
         'demand = 126144 Mtok/yr', (serves(1000), serves(1000)), '', (), 'a*, b* 0'),
     'nearly all of the demand': (
         'demand = 126150 Mtok/yr', (serves(1000), serves(1250), serves(1600)), '', (),
-        'a (it serves nearly 100 % of the demand), b 20, c* 37.5'),
+        'a (it serves 99.9 % of the demand), b 20, c* 37.5'),
     'a case with more demand': (
         DEMAND, (serves(1000), serves(1250), serves(1600)), '[case more]\ndemand = 150000 Mtok/yr',
         ('--case', 'more'), 'a (it serves 84.1 % of the demand), b 20, c* 37.5'),
@@ -161,7 +161,7 @@ def slices(line, ends):
 
 
 def of_terminal(scenario, arguments, ids):
-    """The table as wide as it wants, by the ends of its columns, and the notes below it."""
+    """The sentence, the table as wide as it wants, by the ends of its columns, and the notes."""
     done = run('compare', scenario, '-q', *arguments, environment={'COLUMNS': '400'})
     expect(done.returncode == 0, done.stderr)
     lines = done.stdout.splitlines()
@@ -172,14 +172,14 @@ def of_terminal(scenario, arguments, ids):
     savings = next((cells for label, cells in row.items() if label.startswith('Saving against')
                     and 'levelised' not in label), ['-'] * len(ids))
     notes = re.sub(r'\n +', ' ', done.stdout[done.stdout.index('\n\n', done.stdout.index(head)):])
-    sentence = re.search(r'^\* (.*)', notes, re.M)
+    sentence = done.stdout[:done.stdout.index(head)].rstrip().rsplit('\n', 1)[-1].rstrip('.')
     told = dict(re.findall(r'^Not ranked: (\w+): (.*)', notes, re.M))
-    none = re.search(r'^Not ranked: (?!\w+: )(.*)', notes, re.M)
+    none = re.match(r'Not ranked: (.*)', sentence)
     return {'cheapest': [option for option, cell in zip(ids, costs) if '* ' in cell],
             'not_ranked': told, 'why_none': none.group(1) if none else '',
             'saving': {option: float(cell.split()[-1].replace(',', '')) / 100
                        for option, cell in zip(ids, savings) if cell.split()[-1] not in ('-', '%')},
-            'sentence': sentence.group(1) if sentence else ''}
+            'sentence': sentence}
 
 
 def of_workbook(path, ids, read=None):

@@ -25,7 +25,7 @@ MISTAKES = [
     ("compare ''", 'cannot be opened'),
     ('compare .', 'expected a file, found a directory'),
     ('compare /dev/null', 'expected a regular file'),
-    (f'compare {BASE} --case nope', 'no [case nope]: there is base, dear_power'),
+    (f'compare {BASE} --case nope', 'no [case nope]; the cases are base, dear_power'),
     (f'compare {BASE} --case dear_powr', "did you mean 'dear_power'"),
     (f'compare {BASE} --data missing', 'missing'),
     (f'compare {BASE} --measurements missing', "cannot read the directory 'missing'"),
@@ -43,7 +43,7 @@ MISTAKES = [
     (f"compare {BASE} --set 'electricity_price=0.08 EUR/kWh'", 'amounts are in USD here, not EUR'),
     (f'compare {BASE} --set accelerators=1e300', 'has no finite value'),
     (f'compare {BASE} --set h200.evidence=tp9999', "no row 'tp9999'"),
-    (f'compare {BASE} --set h200.evidence=tp0090', "is of 'mi325x-256', not of 'h200-sxm-141'"),
+    (f'compare {BASE} --set h200.evidence=tp0090', "is for 'mi325x-256', not for 'h200-sxm-141'"),
     (f'explain {BASE} mi325x.net_prize', "did you mean 'net_price'"),
     (f'sensitivity {BASE} --swing 15', "--swing:1:1: error: '15' has no unit"),
     (f"sensitivity {BASE} --swing '200 %'", 'within 100 %'),
@@ -190,7 +190,7 @@ def check_no_rows():
 
 def check_no_records():
     said = run('compare', BASE, '--measurements', 'examples').stderr
-    expect("warning: there is no record in 'examples'" in said, said)
+    expect("warning: there are no records in 'examples'" in said, said)
     expect('no record' not in run('compare', BASE, '--measurements', 'data/measured').stderr, 'where there is one')
 
 

@@ -85,6 +85,8 @@ def check_numbers(folder):
     path = scenario(folder, '[range]\na.rental_rate = uniform(1.5, 2.5) USD/gpu/h\n'
                             'a.throughput = triangular(700, 1000, 1100) token/s\n'
                             'utilization = uniform(40, 60) %\n')
+    seed = simulated(path, '--draws', 64, '--seed', 2**60 + 1)['seed']
+    check('a seed keeps all its digits', seed == 2**60 + 1, seed)
     result = simulated(path, '--draws', 65536)
     draws = random.Random(20261121)
     costs, savings = [], []

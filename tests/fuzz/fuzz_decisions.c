@@ -1,6 +1,7 @@
 // Any text as a scenario file that asks something: [claim], [fit], [demand], [wait], [rent].
 #include "fuzz.h"
 
+#include "model/scenario/read.h"
 #include "reports/answers/questions.h"
 
 #include <assert.h>

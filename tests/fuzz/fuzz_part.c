@@ -1,6 +1,9 @@
 // Any text as a part of a simulation, as `pertoken merge` reads them.
 #include "fuzz.h"
 
+#include "model/simulate/part.h"
+#include "model/simulate/part_file.h"
+#include "model/simulate/part_numbers.h"
 #include "model/simulate/simulate.h"
 
 #include <assert.h>

@@ -4,6 +4,8 @@
 
 #include "model/evidence/measurement.h"
 #include "model/evidence/measurement_fields.h"
+#include "model/evidence/measurement_read.h"
+#include "model/evidence/measurement_write.h"
 
 #include <assert.h>
 #include <jansson.h>

@@ -1,5 +1,7 @@
 // The protocol under a meter, on a device whose watts are known: idle, load, soak, what stands
 // beside them, and records that are measured again.
+#include "model/evidence/measurement_read.h"
+#include "model/evidence/measurement_write.h"
 #include "tests/support/stand_in.h"
 
 #include "probe/commands/recheck.h"

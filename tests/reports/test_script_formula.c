@@ -1,5 +1,7 @@
 // Formulas as the script of the what-if page: engine's units, nothing converted, and parentheses
 // wherever the tree has another shape than the script's own reading.
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
 
 #include "reports/page/script_formula.h"

@@ -1,5 +1,7 @@
 // Formulas as a spreadsheet gets them: units converted by named constants, everything in
 // parentheses that spreadsheets disagree about, and nothing too long for a cell.
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
 
 #include "reports/spreadsheet/formula.h"

@@ -41,7 +41,11 @@ void fixture_write(struct fixture *fixture, const char *folder, const char *file
 }
 
 void expect_error(struct fixture *fixture, const char *input, const char *fragment) {
-  const char *errors = fixture_errors(fixture);
+  expect_why(input, fixture_errors(fixture), fragment);
+}
+
+void expect_why(const char *input, const char *why, const char *fragment) {
+  const char *errors = why ? why : "";
   bool met = *fragment ? strstr(errors, fragment) != NULL : !*errors;
   if (!met)
     fail_msg("%s\n  expected: %s\n  got: %s", input, *fragment ? fragment : "no error",

@@ -30,6 +30,9 @@ const char *fixture_errors(struct fixture *fixture);
 // input.
 void expect_error(struct fixture *fixture, const char *input, const char *fragment);
 
+// The same of words that say why something was refused, NULL where it was not.
+void expect_why(const char *input, const char *why, const char *fragment);
+
 // Fails unless `fragment` stands in the text.
 void expect_fragment(const char *text, const char *fragment);
 

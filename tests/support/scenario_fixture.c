@@ -1,5 +1,7 @@
 #include "tests/support/scenario_fixture.h"
 
+#include "model/scenario/read.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

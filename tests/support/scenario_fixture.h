@@ -5,6 +5,7 @@
 #include "tests/support/fixture.h"
 
 #include "model/scenario/scenario.h"
+#include "model/simulate/part.h"
 #include "model/simulate/simulate.h"
 
 struct scenario_fixture {

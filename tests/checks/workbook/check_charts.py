@@ -350,7 +350,7 @@ def check_answer(folder):
     Path(folder, 'own.ini').write_text(f'[scenario]\ninherits = {scenario}\n')
     cheapest = f'{round(cost(folder, "h200", "mi325x.list_price=60000 USD"), 4):.15g}'
     expect(now.startswith(f'h200 costs least: {cheapest} USD per million output tokens (P5 to P95: '
-                          'simulate anew), '), now)
+                          'run simulate again), '), now)
 
 
 def check_answer_grade(folder):
@@ -359,7 +359,7 @@ def check_answer_grade(folder):
     check_grade(book, Path(folder, 'own.ini'))
     typed = {'claimed.list_price': (30000.0, 'quoted', 'assumed', 'assumed'),
              'assumed.list_price': (30000.0, 'quoted', 'claimed', 'claim'),
-             'quoted.list_price': (30000.0, 'claimed', 'assumed', 'assumed')}
+             'quoted.list_price': (30000.0, 'claimed', 'quoted', 'claim')}
     for key, (price, best, next_best, grade) in typed.items():
         now = typed_over(book, path, key, price, folder)
         expect(re.fullmatch(rf'{best} costs least: .* less than {next_best}; weakest evidence that '

@@ -1,4 +1,6 @@
 // Distributions: their text, their quantiles against independent ones, their moments.
+#include "model/cost/model_read.h"
+#include "model/scenario/distribution_text.h"
 #include "tests/support/fixture.h"
 
 #include "model/chance/distribution.h"

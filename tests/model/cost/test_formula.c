@@ -1,4 +1,6 @@
 // Formulas: text to tree, tree to text, and what they are worth.
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
 
 #include "model/cost/evaluate.h"

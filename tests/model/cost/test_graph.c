@@ -1,4 +1,6 @@
 // Models: what is refused, and with which words.
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
 #include "tests/support/fixture.h"
 
 #include "model/cost/graph.h"
@@ -23,7 +25,7 @@ static const struct {
     {"USD", "x", "the formulas go round in a circle: x -> x"},
     {"yr", "age", "'age' has a value per period: say sum(age) or first(age)"},
     {"USD", "sum(price)", "'price' is one number, not a series"},
-    {"-", "t", "t has a meaning only per period"},
+    {"-", "t", "t is defined only per period"},
     {"USD", "if(price, price, price)", "a condition must be a plain number, not price (USD)"},
     {"USD", "if(power > 1 W, price, power)", "units do not match: price (USD) and power (W)"},
     {"USD", "min(price, 3)", "units do not match: price (USD) and 3 (a plain number)"},
@@ -81,7 +83,7 @@ static const struct {
      "'price' is already a name of the cost model"},
     {"[item W]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n",
      "'W' means something else in formulas"},
-    {"[item 9x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n", "'9x' is no name"},
+    {"[item 9x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n", "'9x' is not a name"},
     {"[item x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\nneeds = prize\n",
      "'prize' must be declared before it is needed"},
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\nrequired = maybe\n", "expected yes or no"},

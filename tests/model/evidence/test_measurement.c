@@ -1,4 +1,6 @@
 // Records: written, read back, and everything that must be refused.
+#include "model/evidence/measurement_read.h"
+#include "model/evidence/measurement_write.h"
 #include "tests/support/fixture.h"
 
 #include "model/evidence/measurement.h"
@@ -385,7 +387,7 @@ static const struct {
     {"flags.noisy", "1", "results[0].flags.noisy: expected true or false, found a number"},
     {"flags.cache_resident", "true", "are never graded measured"},
     {"whole_model", "false", "are never graded measured"},
-    {"layers_measured", "21", "some layers without slices are no whole model"},
+    {"layers_measured", "21", "some layers without slices are not a whole model"},
     {"grade", "\"benchmark\"", "results[0].grade: expected \"measured\" or \"projected\""},
     {"verification.max_error", "0.5", "the kernels did not pass their verification"},
     {"telemetry", NULL, "results[0].telemetry: this field is missing"},
@@ -395,7 +397,7 @@ static const struct {
     {"telemetry.throttles", "[{}]", "telemetry.throttles[0].reason: this field is missing"},
     {"beside.wall_power_w", "-1", "results[0].beside.wall_power_w: expected a number of at least"},
     {"/environment.device_state", NULL, "environment.device_state: this field is missing"},
-    {"/environment.device_state.extra", "1", "device_state.extra: a field that no record has"},
+    {"/environment.device_state.extra", "1", "device_state.extra: records have no such field"},
     {"readings", NULL, "results[0].readings: this field is missing"},
     {"readings.load.sensed", "1", "readings.load.sensed: expected true or false"},
     {"readings.load.power_w", "7", "readings.load.power_w: expected a list, found a number"},
@@ -403,11 +405,11 @@ static const struct {
     {"readings.load.power_w", "[-1]", "power_w[0]: expected a number of at least 0"},
     {"readings.idle.end_s", "[null]", "readings.idle.end_s[0]: expected a number, found null"},
     {"tensor_parallel", NULL, "results[0].tensor_parallel: this field is missing"},
-    {"tensor_parallel.devices", "3", "members are not so many as tensor_parallel.devices"},
+    {"tensor_parallel.devices", "3", "members and tensor_parallel.devices differ in number"},
     {"tensor_parallel.members", "[{}]", "tensor_parallel.members[0].index: this field is missing"},
     {"types", "[]", "results[0].types: expected an object, found a list"},
-    {"extra", "1", "results[0].extra: a field that no record has"},
-    {"/extra", "1", "extra: a field that no record has"},
+    {"extra", "1", "results[0].extra: records have no such field"},
+    {"/extra", "1", "extra: records have no such field"},
     {"/device", NULL, "device: this field is missing"},
     {"/device.units", "0", "device.units: expected a number of at least 1"},
     {"/results", "{}", "results: expected a list, found an object"},
@@ -492,7 +494,7 @@ static void test_old_schema(void **state) {
   json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   assert_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  expect_error(&work.fixture, "old", "results[0].telemetry: a field that no record has");
+  expect_error(&work.fixture, "old", "results[0].telemetry: records have no such field");
   json_object_del(result, "telemetry");
   json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
   json_dump_file(record, work.path, 0);

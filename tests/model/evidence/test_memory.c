@@ -201,17 +201,15 @@ static void test_batch_at_rate(void **state) {
     struct curve_choice choice = {0};
     fixture_start(&fixture);
     const struct curve curve = curve_of(batches, rates, 4, cases[i].accelerators);
-    const int failed = curve_choose(&curve, cases[i].target * hour_s, (struct place){0}, &choice,
-                                    &fixture.diagnostics);
-    expect_error(&fixture, "rate", cases[i].error);
-    assert_int_equal(failed != 0, *cases[i].error != 0);
-    if (!failed)
+    const char *why = curve_choose(&curve, cases[i].target * hour_s, &choice, &fixture.arena);
+    expect_why("rate", why, cases[i].error);
+    if (!why)
       assert_true(choice.interactivity >= cases[i].target * hour_s * (1 - 1e-9));
     if (cases[i].batch) {
       assert_int_equal(choice.batch, cases[i].batch);
       assert_int_equal(choice.is_measured, cases[i].measured);
       expect_near(choice.load_power, 100 + choice.batch, 1e-12, "watts");
-    } else if (!failed) {
+    } else if (!why) {
       // Between 16 and 64, and one user more would be too many.
       assert_true(choice.batch > 16 && choice.batch < 64 && !choice.is_measured);
       const double next =
@@ -231,8 +229,7 @@ static void test_straight_line(void **state) {
   fixture_start(&fixture);
   const struct curve curve = curve_of(batches, rates, 2, 1);
   // (60 + 6 b) / b >= 9 up to b = 20.
-  assert_int_equal(
-      curve_choose(&curve, 9 * hour_s, (struct place){0}, &choice, &fixture.diagnostics), 0);
+  assert_null(curve_choose(&curve, 9 * hour_s, &choice, &fixture.arena));
   assert_int_equal(choice.batch, 20);
   expect_near(choice.throughput, 180 * hour_s, 1e-12, "throughput");
   fixture_end(&fixture);
@@ -245,7 +242,7 @@ static void test_curve_keeps_one_point_a_batch(void **state) {
   assert_false(curve_add(&curve, 4, 2, NAN, "b"));
   assert_false(curve_add(&curve, 0, 2, NAN, "b"));
   assert_false(curve_add(&curve, 1e9, 2, NAN, "b"));
-  for (int i = 0; i < CURVE_POINTS - 1; i++)
+  for (int i = 0; i < MAX_CURVE_POINTS - 1; i++)
     assert_true(curve_add(&curve, 100 + i, 1, NAN, ""));
   assert_false(curve_add(&curve, 1000, 1, NAN, ""));
 }

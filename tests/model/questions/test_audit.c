@@ -6,6 +6,7 @@
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/audit.h"
+#include "model/scenario/free.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -411,7 +412,7 @@ static void test_bad_input(void **state) {
       {CLAIM "[free]\nb.throughput = 2000 .. inf token/s\n", "with a number at either end"},
       {CLAIM "[free]\nb.throughput = 3000 .. 2000 token/s\n", "is not below its high end"},
       {CLAIM "[free]\nb.throughput = 2000 .. 3000 W\n", "token/s"},
-      {CLAIM "[free]\nb.discount = 0 .. 140 %\n", "leaves what 'discount' may be"},
+      {CLAIM "[free]\nb.discount = 0 .. 140 %\n", "goes beyond the limits of 'discount'"},
       {CLAIM "[free]\nc.discount = 0 .. 40 %\n", "there is no option 'c'"},
       {CLAIM "[free]\nb.discont = 0 .. 40 %\n", "unknown key 'discont' in [free]"},
       {CLAIM "[free]\naccelerators = 8 .. 80 gpu\n", "is a whole number: it cannot be free"},

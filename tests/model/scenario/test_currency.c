@@ -1,5 +1,7 @@
 // Reports in other currencies than USD: which amounts are converted, that nothing but money
 // changes, what stands in for an input in USD, and what is refused. Run in the repository's root.
+#include "model/scenario/currency.h"
+#include "model/scenario/range.h"
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/audit.h"

@@ -1,5 +1,7 @@
 // [range] and [correlate]: what is read, what is refused and where, and that nothing else changes.
 // Run in the repository's root.
+#include "model/scenario/range.h"
+#include "model/scenario/read.h"
 #include "tests/support/scenario_fixture.h"
 
 #include <math.h>
@@ -33,7 +35,7 @@ static const struct {
     {"[range]\ncapex = uniform(1, 2) USD\n", "19:1: 'capex' is computed, not given"},
     {"[range]\nc.pue = uniform(1, 2)\n", "19:1: there is no option 'c'"},
     {"[range]\nb.accelerator = uniform(1, 2)\n",
-     "19:1: a range is of an input: 'accelerator' is none"},
+     "19:1: only inputs have ranges: 'accelerator' is not an input"},
     {"[range]\npue = uniform(2, 1)\n", "19:18: the highest value (1) must be above the lowest (2)"},
     {"[range]\npue = unifrom(1, 2)\n",
      "19:7: unknown distribution 'unifrom'; did you mean 'uniform'"},
@@ -42,7 +44,7 @@ static const struct {
     {"[range]\npue = 1.3\n", "19:7: expected a distribution such as triangular"},
     {"[range]\npue = uniform(1, 2)\npue = uniform(1, 3)\n", "20:1: key 'pue' was already given"},
     {"[range]\nlist_price = uniform(1, 2) USD\n",
-     "19:1: no option takes a common 'list_price': say of which option, a.list_price or b.list_pr"},
+     "19:1: no option takes a common 'list_price': say which option's, a.list_price or b.list_pr"},
     {"[range]\nidle_power = uniform(100, 200) W\n",
      "19:1: a range on 'idle_power', which option 'a' otherwise computes: give it a value"},
     {"[range]\na.idle_power = uniform(100, 200) W\n",
@@ -58,7 +60,7 @@ static const struct {
      "19:1: option 'a' may have 'engineers' and so needs 'engineer_cost'"},
     {"[range x]\n", "18:1: [range] takes no name"},
     {"[ranges]\n", "18:1: unknown section [ranges]; did you mean [range]?"},
-    {"[option range]\naccelerator = h200-sxm-141\n", "'range' has another meaning"},
+    {"[option range]\naccelerator = h200-sxm-141\n", "'range' is a reserved word"},
     {"[option c]\naccelerator = h200-sxm-141\nthroughput = 1 token/s\nrental_rate = 2 USD/h\n"
      "[range]\nc.list_price = uniform(1, 2) USD\n",
      "23:1: 'list_price' is part of the rent of option 'c'"},
@@ -81,7 +83,7 @@ static const struct {
     {"[correlate]\npue, utilization = -1.01\n", "expected a rank correlation within -1 and 1"},
     {"[correlate]\npue, utilization = 30 %\n", "expected a rank correlation within -1 and 1"},
     {"[correlate]\npue, utilization = much\n", "expected a rank correlation within -1 and 1"},
-    {"[correlate]\npue, pue = 1\n", "23:6: an input has no correlation with itself"},
+    {"[correlate]\npue, pue = 1\n", "23:6: an input cannot be correlated with itself"},
     {"[correlate]\npue, utilization = 0.3\nutilization, pue = 0.4\n",
      "24:1: 'pue' and 'utilization' are correlated twice: 0.4 here and 0.3 in line 23"},
     {"[correlate]\npue, utilization = 0.5\nutilization, a.discount = 0.5\npue, a.discount = -0.9\n",

@@ -95,7 +95,7 @@ static const struct made {
      "a*, b* 0"},
     {"nearly all of the demand", "",
      "demand = 126150 Mtok/yr\n" OPTION("a", SERVES("1000")) OPTION("b", SERVES("1250")),
-     "a (it serves nearly 100 % of the demand), b 20; " NONE_SERVES},
+     "a (it serves 99.9 % of the demand), b 20; " NONE_SERVES},
     {"a case with more demand", "more",
      DEMAND OPTION("a", SERVES("1000")) OPTION("b", SERVES("1250"))
          OPTION("c", SERVES("1600")) "[case more]\ndemand = 150000 Mtok/yr\n",

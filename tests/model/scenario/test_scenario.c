@@ -1,5 +1,6 @@
 // Scenarios: precedence, rent, evidence, cases, grades, and what is refused. Run in the
 // repository's root.
+#include "model/scenario/read.h"
 #include "tests/support/fixture.h"
 
 #include "model/scenario/scenario.h"
@@ -160,12 +161,12 @@ static const struct {
     {"[case c]\nb.evidence = tp0090\n", "18:1: a case changes inputs: 'evidence'"},
     {"[case c]\nidle_power = 100 W\n", "'idle_power', which option 'a' otherwise computes"},
     {"[case c]\nb.rental_rate = 2 USD/h\n", "has both 'list_price' and 'rental_rate'"},
-    {"[case base]\npue = 2\n", "'base' has another meaning"},
+    {"[case base]\npue = 2\n", "'base' is a reserved word"},
     {"[case]\npue = 2\n", "[case] needs a name"},
     {"[scenario x]\n", "[scenario] takes no name"},
     {"[optoin c]\n", "17:1: unknown section [optoin]; did you mean [option]?"},
     {"[option A]\naccelerator = h200-sxm-141\n", "options 'a' and 'A' differ only in case"},
-    {"[option c d]\n", "'c d' is no name"},
+    {"[option c d]\n", "'c d' is not a name"},
     {"[option c]\n", "17:1: option 'c' needs 'accelerator'"},
     {"[option c]\naccelerator = h200\n", "18:15: unknown accelerator 'h200'"},
     {"[option c]\naccelerator = h200-sxm-142\n", "did you mean 'h200-sxm-141'?"},
@@ -177,16 +178,16 @@ static const struct {
      "node_price = 5 USD\n",
      "21:14: 'node_price' is part of the rent of option 'c'"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr001\nthroughput = 1 token/s\n",
-     "price 'pr001' is of 'mi325x-256', not of 'h200-sxm-141'"},
+     "price 'pr001' is for 'mi325x-256', not for 'h200-sxm-141'"},
     {"[option c]\naccelerator = b200-sxm-180\nprice = pr027\nthroughput = 1 token/s\nnode_price = "
      "9 USD\n",
-     "21:14: price 'pr027' of option 'c' is of a whole server: it contains 'node_price'"},
+     "21:14: price 'pr027' of option 'c' is for a whole server, which includes 'node_price'"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr136\nthroughput = 1 token/s\n",
-     "price 'pr136' is no purchase price"},
+     "price 'pr136' is not a purchase price"},
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp9999\n",
      "20:12: no row 'tp9999' in the table of throughputs"},
     {"[option c]\naccelerator = h200-sxm-141\nlist_price = 1 USD\nevidence = tp0090\n",
-     "evidence 'tp0090' is of 'mi325x-256', not of 'h200-sxm-141'"},
+     "evidence 'tp0090' is for 'mi325x-256', not for 'h200-sxm-141'"},
     {"engineers = 2\n", "17:13: option 'b' has 'engineers' and so needs 'engineer_cost'"},
     {"[option c]\naccelerator = h200-sxm-141\nprice = pr007\nthroughput = 1 token/s\n"
      "rental_rate = 2 USD/h\n",

@@ -1,6 +1,9 @@
 // Simulation: closed forms, correlation, coverage, convergence. Run in the repository's root.
+#include "model/scenario/distribution_text.h"
+#include "model/scenario/range.h"
 #include "tests/support/scenario_fixture.h"
 
+#include "model/simulate/sampler.h"
 #include "model/simulate/simulate.h"
 
 #include <math.h>
@@ -118,7 +121,7 @@ static void test_influence_of_a_product(void **state) {
   expect_within(influences[1].first, vb / all, 0.005, "first of b");
   expect_within(influences[1].total, (vb + va * vb) / all, 0.005, "total of b");
   assert_true(influences[2].first == 0 && influences[2].total == 0);
-  assert_int_equal(simulation->influence_draws, SIMULATE_INFLUENCE_DRAWS);
+  assert_int_equal(simulation->influence_draws, MAX_INFLUENCE_DRAWS);
   scenario_fixture_end(&fixture);
 }
 

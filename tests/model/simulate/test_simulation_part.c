@@ -2,6 +2,9 @@
 // parts. Run in the repository's root.
 #include "tests/support/scenario_fixture.h"
 
+#include "model/simulate/part.h"
+#include "model/simulate/part_file.h"
+#include "model/simulate/part_numbers.h"
 #include "model/simulate/simulate.h"
 
 #include <stdio.h>

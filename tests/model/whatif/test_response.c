@@ -2,6 +2,8 @@
 // random variables.
 #include "tests/support/scenario_fixture.h"
 
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
 #include "model/whatif/response.h"
 
 #include <math.h>

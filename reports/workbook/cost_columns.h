@@ -3,10 +3,10 @@
 // A column holds what changes when one input has another value: the line items that a wanted one
 // needs and that depend on the input, the periods of a series below one another. Everything else is
 // read where it stands, so that the columns stay live.
-#ifndef PERTOKEN_REPORTS_SPREADSHEET_COST_COLUMNS_H
-#define PERTOKEN_REPORTS_SPREADSHEET_COST_COLUMNS_H
+#ifndef PERTOKEN_REPORTS_WORKBOOK_COST_COLUMNS_H
+#define PERTOKEN_REPORTS_WORKBOOK_COST_COLUMNS_H
 
-#include "reports/spreadsheet/book.h"
+#include "reports/workbook/sheets.h"
 
 struct replica_column {
   int input;         // a declaration of the scenario's model
@@ -19,9 +19,9 @@ struct replica;
 
 // Lays the block out from `row` on, in the columns from `first_column` on; the period of a series'
 // row stands in the column before. Nothing is written yet.
-struct replica *replica_new(struct book *book, const struct option_sheet *option,
-                            lxw_worksheet *sheet, int wanted, int row, int first_column,
-                            const struct replica_column *columns, size_t count);
+struct replica *replica_new(struct book *book, const struct option_sheet *option, int wanted,
+                            int row, int first_column, const struct replica_column *columns,
+                            size_t count);
 
 // The first row behind the block.
 int replica_end(const struct replica *replica);

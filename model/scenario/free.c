@@ -1,4 +1,6 @@
-#include "model/scenario/free_range.h"
+#include "model/scenario/free.h"
+
+#include "model/cost/units.h"
 #include "model/scenario/assignment.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
@@ -78,7 +80,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
   const struct declaration *input = &model->declarations[d];
   if (input->choice_count || input->integer) {
     diagnostics_error(reading->diagnostics, key->place,
-                      "'%s' is %s: it cannot be free, write one scenario for each value", name,
+                      "'%s' is %s: it cannot be free: write one scenario for each value", name,
                       input->choice_count ? "a choice" : "a whole number");
     return false;
   }
@@ -87,7 +89,7 @@ static bool read_free(struct reading *reading, const struct ini_key *key,
     return false;
   if (within(input, quantity->low) && within(input, quantity->high))
     return true;
-  diagnostics_error(reading->diagnostics, key->value_place, "'%s' leaves what '%s' may be",
+  diagnostics_error(reading->diagnostics, key->value_place, "'%s' goes beyond the limits of '%s'",
                     key->value, name);
   return false;
 }
@@ -103,33 +105,35 @@ void frees_read(struct reading *reading) {
 }
 
 // Evidence or a price that the option names stands for the quantity as well as a value of its own.
-static bool is_chosen(const struct reading *reading, size_t option, const char *input) {
-  const struct ini_key *chosen = reading->chosen[option];
+static bool is_chosen(const struct resolving *resolving, const char *input) {
+  const struct selections *selections = &resolving->selections;
   if (!strcmp(input, "throughput") || !strcmp(input, "decode_throughput"))
-    return chosen[SELECT_EVIDENCE].name || chosen[SELECT_RECORD].name ||
-           chosen[SELECT_PROJECTION].name;
-  return !strcmp(input, "list_price") && chosen[SELECT_PRICE].name;
+    return selection_of(selections, SELECT_EVIDENCE) || selection_of(selections, SELECT_RECORD) ||
+           selection_of(selections, SELECT_PROJECTION);
+  return !strcmp(input, "list_price") && selection_of(selections, SELECT_PRICE);
 }
 
-void frees_fill(struct reading *reading, size_t option, struct figure *figures) {
-  const struct scenario *scenario = reading->scenario;
+void frees_fill(const struct resolving *resolving, const struct figure **figures) {
+  const struct scenario *scenario = resolving->scenario;
   for (size_t i = 0; i < scenario->free_count; i++) {
     const struct free_quantity *quantity = &scenario->frees[i];
     const struct declaration *input = &scenario->model->declarations[quantity->declaration];
     const int of = input->usd_of;
-    struct figure *figure = &figures[of < 0 ? quantity->declaration : of];
+    const struct figure **figure = &figures[of < 0 ? quantity->declaration : of];
     const bool common = quantity->option < 0;
-    if ((!common && (size_t)quantity->option != option) || figure->origin != ORIGIN_NONE ||
-        is_chosen(reading, option, of < 0 ? input->name : scenario->model->declarations[of].name))
+    if ((!common && (size_t)quantity->option != resolving->number) ||
+        (*figure)->origin != ORIGIN_NONE ||
+        is_chosen(resolving, of < 0 ? input->name : scenario->model->declarations[of].name))
       continue;
     const double middle = (quantity->low + quantity->high) / 2;
-    *figure = (struct figure){.origin = common ? ORIGIN_COMMON : ORIGIN_OPTION,
-                              .value = middle,
-                              .text = quantity_text(middle, &input->unit, reading->arena),
-                              .place = quantity->place,
-                              .grade = GRADE_ASSUMED,
-                              .source = "middle of its range in [free]",
-                              .date = "",
-                              .in_usd = of >= 0};
+    *figure = resolving_keep(
+        resolving, (struct figure){.origin = common ? ORIGIN_COMMON : ORIGIN_OPTION,
+                                   .value = middle,
+                                   .text = quantity_text(middle, &input->unit, resolving->arena),
+                                   .place = quantity->place,
+                                   .grade = GRADE_ASSUMED,
+                                   .source = "middle of its range in [free]",
+                                   .date = "",
+                                   .in_usd = of >= 0});
   }
 }

@@ -1,4 +1,7 @@
-#include "reports/spreadsheet/cost_columns.h"
+#include "reports/workbook/cost_columns.h"
+
+#include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formula.h"
 
 #include <string.h>
 
@@ -8,7 +11,6 @@ enum part { PART_ELSEWHERE, PART_LINKED, PART_COMPUTED };
 struct replica {
   struct book *book;
   const struct option_sheet *option;
-  lxw_worksheet *sheet;
   int wanted, row, end, first_column;
   const struct replica_column *columns;
   size_t count;
@@ -122,19 +124,17 @@ static void compute(struct replica *replica) {
   for (int d = 0; d < scenario->model->count; d++)
     for (size_t c = 0; c < replica->count && graph->state[d] == GRAPH_INPUT; c++)
       evaluation_at(replica->evaluation, d, 0)[c] =
-          d == replica->columns[c].input
-              ? replica->columns[c].value
-              : option_figure(scenario, replica->option->option, scenario->selected, d)->value;
+          d == replica->columns[c].input ? replica->columns[c].value
+                                         : amount_in(replica->option, d, 0, scenario->selected);
   evaluate(replica->evaluation);
 }
 
-struct replica *replica_new(struct book *book, const struct option_sheet *option,
-                            lxw_worksheet *sheet, int wanted, int row, int first_column,
-                            const struct replica_column *columns, size_t count) {
+struct replica *replica_new(struct book *book, const struct option_sheet *option, int wanted,
+                            int row, int first_column, const struct replica_column *columns,
+                            size_t count) {
   struct replica *replica = arena_alloc(book->arena, sizeof *replica);
   *replica = (struct replica){.book = book,
                               .option = option,
-                              .sheet = sheet,
                               .wanted = wanted,
                               .row = row,
                               .first_column = first_column,
@@ -155,8 +155,8 @@ int replica_end(const struct replica *replica) {
 }
 
 const char *replica_cell(const struct replica *replica, size_t column) {
-  return cell_address(replica->rows[replica->wanted], replica->first_column + (int)column,
-                      ADDRESS_ABSOLUTE, replica->book->arena);
+  return cell_fixed(replica->book, replica->rows[replica->wanted],
+                    replica->first_column + (int)column);
 }
 
 static double shown(const struct replica *replica, size_t column, int declaration, int period) {
@@ -178,9 +178,8 @@ struct place_in {
 
 static const char *own_address(const struct place_in *place, int declaration, int period) {
   const struct replica *replica = place->replica;
-  return cell_address(replica->rows[declaration] + period,
-                      replica->first_column + (int)place->column, ADDRESS_RELATIVE,
-                      replica->book->arena);
+  return cell_here(replica->book, replica->rows[declaration] + period,
+                   replica->first_column + (int)place->column);
 }
 
 static const char *scalar_there(const struct references *references, int declaration) {
@@ -239,32 +238,24 @@ static void write_cell(const struct replica *replica, size_t column, int declara
   const bool linked = parts_of(replica, column)[declaration] == PART_LINKED;
   const char *formula =
       linked ? arena_printf(book->arena, "=%s",
-                            sheet_address(book, replica->option->option->id,
-                                          replica->option->rows[declaration],
-                                          COLUMN_PERIOD + period, ADDRESS_RELATIVE))
+                            series_cell(book, replica->option, declaration, COLUMN_PERIOD + period))
              : spreadsheet_formula(item, graph_formula(&replica->option->graph.graph, declaration),
                                    COLUMN_PERIOD + period, &references);
   const enum cell_role role = is_alone(formula) ? role_of(replica, formula) : CELL_FORMULA;
-  put_formula(book, replica->sheet, replica->rows[declaration] + period,
-              replica->first_column + (int)column, formula,
-              shown(replica, column, declaration, period),
-              formats_cell(&book->formats, role, &item->unit));
+  put_formula(book, replica->rows[declaration] + period, replica->first_column + (int)column,
+              shown(replica, column, declaration, period), role, &item->unit, "%s", formula);
 }
 
 static void write_row(const struct replica *replica, int declaration, int t) {
   struct book *book = replica->book;
   const struct declaration *item = &model_of(replica)->declarations[declaration];
   const int row = replica->rows[declaration] + t;
-  put_text(book, replica->sheet, row, COLUMN_LABEL, item->label, TEXT_PLAIN);
-  put_text(book, replica->sheet, row, COLUMN_KEY, item->name, TEXT_NOTE);
-  put_text(book, replica->sheet, row, COLUMN_UNIT, item->unit.text, TEXT_PLAIN);
+  put_labels(book, row, item->label, item->name, item->unit.text);
   if (item->kind == DECLARATION_SERIES) {
     static const struct unit period = {.text = "period", .counts = true};
-    const char *time = sheet_address(book, replica->option->option->id, replica->option->time_row,
-                                     COLUMN_PERIOD + t, ADDRESS_RELATIVE);
-    put_formula(book, replica->sheet, row, replica->first_column - 1,
-                arena_printf(book->arena, "=%s", time), t,
-                formats_cell(&book->formats, CELL_LINK, &period));
+    const char *time = sheet_address(replica->option->option->id, TIME_ROW, COLUMN_PERIOD + t,
+                                     ADDRESS_RELATIVE, book->arena);
+    put_formula(book, row, replica->first_column - 1, t, CELL_LINK, &period, "=%s", time);
   }
   for (size_t c = 0; c < replica->count; c++)
     if (parts_of(replica, c)[declaration] != PART_ELSEWHERE)
@@ -274,16 +265,14 @@ static void write_row(const struct replica *replica, int declaration, int t) {
 void replica_write(const struct replica *replica) {
   const struct graph *graph = &replica->option->graph.graph;
   struct book *book = replica->book;
-  const char *id = replica->option->option->id;
-  put_text(book, replica->sheet, replica->row, COLUMN_LABEL,
-           arena_printf(book->arena, "%s: what changes with the input", id), TEXT_HEADER);
-  put_text(book, replica->sheet, replica->row, COLUMN_KEY, "Key", TEXT_HEADER);
-  put_text(book, replica->sheet, replica->row, COLUMN_UNIT, "Unit", TEXT_HEADER);
-  put_text(book, replica->sheet, replica->row, replica->first_column - 1, "Period",
-           TEXT_HEADER_RIGHT);
+  const char *const headings[] = {
+      arena_printf(book->arena, "%s: what changes with the input", replica->option->option->id),
+      "Key", "Unit"};
+  static const char *const period[] = {"Period"};
+  put_header(book, replica->row, headings, 3);
+  put_headings(book, replica->row, replica->first_column - 1, period, 1);
   for (size_t c = 0; c < replica->count; c++)
-    put_text(book, replica->sheet, replica->row, replica->first_column + (int)c,
-             replica->columns[c].title, TEXT_HEADER_RIGHT);
+    put_headings(book, replica->row, replica->first_column + (int)c, &replica->columns[c].title, 1);
   for (int i = 0; i < graph->order_count; i++) {
     const int d = graph->order[i];
     for (int t = 0; replica->rows[d] >= 0 && t < periods_of(replica, d); t++)

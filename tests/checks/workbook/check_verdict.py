@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import compare  # noqa: E402
 import gnumeric  # noqa: E402
 import harness  # noqa: E402

@@ -1,9 +1,9 @@
-// curves: what a token costs at other utilizations and at other batches, live: the calculation once
+// cost_curves: what a token costs at other utilizations and at other batches, live: the calculation once
 // more per point, on the sheet Sensitivity. Outputs draws them.
-#ifndef PERTOKEN_REPORTS_WORKBOOK_CURVES_H
-#define PERTOKEN_REPORTS_WORKBOOK_CURVES_H
+#ifndef PERTOKEN_REPORTS_WORKBOOK_COST_CURVES_H
+#define PERTOKEN_REPORTS_WORKBOOK_COST_CURVES_H
 
-#include "reports/spreadsheet/book.h"
+#include "reports/workbook/sheets.h"
 
 struct cost_curve {
   size_t option;
@@ -18,9 +18,9 @@ struct cost_curves {
   size_t count, utilizations;
 };
 
-// Before any sheet is added. Utilizations of the options that may be ranked; batches where the
+// Utilizations of the options that may be ranked; batches where the
 // evidence of an option has several.
-void curves_plan(struct book *book);
+struct cost_curves *curves_plan(const struct book *book);
 
 // How many rows their tables take; 0 where there are none.
 int curves_rows(const struct book *book);

@@ -1,7 +1,12 @@
+#include "model/simulate/simulation.h"
+
+#include "model/cost/graph.h"
+#include "model/cost/units.h"
 #include "model/scenario/ranking.h"
-#include "model/simulate/simulate.h"
 
 #include <math.h>
+
+const double simulate_levels[SIMULATE_LEVELS] = {0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95};
 
 static struct outcome certain_outcome(enum outcome_kind kind, size_t option, double value) {
   struct outcome outcome = {.kind = kind,

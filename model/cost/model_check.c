@@ -1,0 +1,281 @@
+#include "model/cost/model_check.h"
+
+#include "model/cost/formula.h"
+#include "model/cost/units.h"
+
+#include <string.h>
+
+struct checker {
+  struct model *model;
+  struct diagnostics *diagnostics;
+  const struct declaration *item; // being checked
+};
+
+static void unknown_name(const struct checker *checker, const struct node *node) {
+  const char *nearest = model_nearest(checker->model, node->name, false, checker->model->arena);
+  if (nearest)
+    diagnostics_error(checker->diagnostics, node->place, "unknown name '%s'; did you mean '%s'?",
+                      node->name, nearest);
+  else
+    diagnostics_error(checker->diagnostics, node->place, "unknown name '%s'", node->name);
+}
+
+// own(group) becomes the sum of the user's items of that group, or zero.
+static void expand_own(struct checker *checker, struct node *node) {
+  struct model *model = checker->model;
+  const char *group = node->arguments[0]->name;
+  enum own_kind own = !strcmp(group, "capex")  ? OWN_CAPEX
+                      : !strcmp(group, "opex") ? OWN_OPEX
+                                               : OWN_NONE;
+  if (own == OWN_NONE)
+    diagnostics_error(checker->diagnostics, node->place, "own() takes capex or opex");
+  struct place place = node->place;
+  struct node *sum = NULL;
+  for (int d = 0; d < model->count; d++) {
+    if (model->declarations[d].own != own || own == OWN_NONE)
+      continue;
+    struct node *name = arena_alloc(model->arena, sizeof *name);
+    *name = (struct node){.kind = NODE_NAME,
+                          .place = place,
+                          .name = model->declarations[d].name,
+                          .declaration = UNRESOLVED};
+    struct node *both = name;
+    if (sum) {
+      both = arena_alloc(model->arena, sizeof *both);
+      *both = (struct node){
+          .kind = NODE_ADD, .place = place, .argument_count = 2, .arguments = {sum, name}};
+    }
+    sum = both;
+  }
+  *node =
+      sum ? *sum : (struct node){.kind = NODE_NUMBER, .place = place, .unit = checker->item->unit};
+}
+
+static int resolve_name(struct checker *checker, struct node *node, bool whole_series) {
+  const struct model *model = checker->model;
+  bool in_series = checker->item->kind == DECLARATION_SERIES;
+  if (!strcmp(node->name, "t")) {
+    node->declaration = T_NAME;
+    if (in_series)
+      return 0;
+    diagnostics_error(checker->diagnostics, node->place, "t is defined only per period");
+    return -1;
+  }
+  node->declaration = model_find(model, node->name);
+  if (node->declaration < 0) {
+    unknown_name(checker, node);
+    return -1;
+  }
+  const struct declaration *target = &model->declarations[node->declaration];
+  bool series = target->kind == DECLARATION_SERIES;
+  if (whole_series && !series) {
+    diagnostics_error(checker->diagnostics, node->place, "'%s' is one number, not a series",
+                      node->name);
+    return -1;
+  }
+  if (series && !whole_series && !in_series) {
+    diagnostics_error(checker->diagnostics, node->place,
+                      "'%s' has a value per period: say sum(%s) or first(%s)", node->name,
+                      node->name, node->name);
+    return -1;
+  }
+  node->dimension = target->unit.dimension;
+  return 0;
+}
+
+static const char *describe(const struct checker *checker, const struct node *node) {
+  struct arena *arena = checker->model->arena;
+  const char *text = formula_text(node, arena);
+  const char *unit = dimension_text(node->dimension, arena);
+  if (node->kind == NODE_NAME && node->declaration >= 0)
+    unit = checker->model->declarations[node->declaration].unit.text;
+  if (!strcmp(unit, "-") || !*unit)
+    unit = "a plain number";
+  return arena_printf(arena, "%s (%s)", text, unit);
+}
+
+static int same_dimension(const struct checker *checker, const struct node *node, int a, int b) {
+  const struct node *left = node->arguments[a], *right = node->arguments[b];
+  if (dimension_equal(left->dimension, right->dimension))
+    return 0;
+  diagnostics_error(checker->diagnostics, node->place, "units do not match: %s and %s",
+                    describe(checker, left), describe(checker, right));
+  return -1;
+}
+
+static int want_dimension(const struct checker *checker, const struct node *node,
+                          struct dimension wanted, const char *what) {
+  if (dimension_equal(node->dimension, wanted))
+    return 0;
+  diagnostics_error(checker->diagnostics, node->place, "%s must be %s, not %s", what,
+                    dimension_text(wanted, checker->model->arena), describe(checker, node));
+  return -1;
+}
+
+static int check_power(const struct checker *checker, struct node *node) {
+  static const struct dimension one;
+  const struct node *base = node->arguments[0], *exponent = node->arguments[1];
+  if (want_dimension(checker, exponent, one, "an exponent"))
+    return -1;
+  if (dimension_is_one(base->dimension))
+    return 0;
+  if (exponent->kind != NODE_NUMBER || (exponent->value != 2 && exponent->value != 3)) {
+    diagnostics_error(checker->diagnostics, node->place,
+                      "%s can only be raised to the power 2 or 3", describe(checker, base));
+    return -1;
+  }
+  for (int k = 0; k < (int)exponent->value; k++)
+    node->dimension = dimension_multiply(node->dimension, base->dimension, 1);
+  return 0;
+}
+
+static int check_call(const struct checker *checker, struct node *node) {
+  static const struct dimension one, time = {{[BASE_H] = 1}}, per_time = {{[BASE_H] = -1}};
+  struct node **arguments = node->arguments;
+  int bad = 0;
+  switch (node->function) {
+  case FUNCTION_IF:
+    bad = want_dimension(checker, arguments[0], one, "a condition") |
+          same_dimension(checker, node, 1, 2);
+    node->dimension = arguments[1]->dimension;
+    return bad;
+  case FUNCTION_MIN:
+  case FUNCTION_MAX:
+    for (int i = 1; i < node->argument_count; i++)
+      bad |= same_dimension(checker, node, 0, i);
+    break;
+  case FUNCTION_ROUND:
+    bad = want_dimension(checker, arguments[0], one, "what is rounded") |
+          want_dimension(checker, arguments[1], one, "the number of digits");
+    break;
+  case FUNCTION_CEIL: bad = want_dimension(checker, arguments[0], one, "what is rounded up"); break;
+  case FUNCTION_GROWTH:
+    bad = want_dimension(checker, arguments[0], per_time, "a growth rate") |
+          want_dimension(checker, arguments[1], time, "the time of growth");
+    return bad;
+  default: break;
+  }
+  node->dimension = arguments[0]->dimension;
+  return bad;
+}
+
+static int check_operator(const struct checker *checker, struct node *node) {
+  struct dimension left = node->arguments[0]->dimension;
+  switch (node->kind) {
+  case NODE_NEGATE: node->dimension = left; return 0;
+  case NODE_ADD:
+  case NODE_SUBTRACT: node->dimension = left; return same_dimension(checker, node, 0, 1);
+  case NODE_MULTIPLY:
+  case NODE_DIVIDE:
+    node->dimension = dimension_multiply(left, node->arguments[1]->dimension,
+                                         node->kind == NODE_MULTIPLY ? 1 : -1);
+    return 0;
+  case NODE_POWER: return check_power(checker, node);
+  default: return same_dimension(checker, node, 0, 1);
+  }
+}
+
+static int check_node(struct checker *checker, struct node *node) {
+  if (node->kind == NODE_CALL && node->function == FUNCTION_OWN)
+    expand_own(checker, node);
+  if (node->kind == NODE_NUMBER) {
+    node->dimension = node->unit.dimension;
+    return 0;
+  }
+  if (node->kind == NODE_NAME)
+    return resolve_name(checker, node, false);
+  bool whole = node->kind == NODE_CALL &&
+               (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST ||
+                node->function == FUNCTION_PREV);
+  int bad = 0;
+  for (int i = 0; i < node->argument_count; i++)
+    bad |= whole ? resolve_name(checker, node->arguments[i], true)
+                 : check_node(checker, node->arguments[i]);
+  if (bad)
+    return -1;
+  return node->kind == NODE_CALL ? check_call(checker, node) : check_operator(checker, node);
+}
+
+static void check_formula(struct checker *checker, struct alternative *alternative) {
+  if (check_node(checker, alternative->formula))
+    return;
+  const struct declaration *item = checker->item;
+  if (dimension_equal(alternative->formula->dimension, item->unit.dimension))
+    return;
+  diagnostics_error(checker->diagnostics, alternative->place,
+                    "the formula of '%s' is in %s, but its unit is %s", item->name,
+                    dimension_text(alternative->formula->dimension, checker->model->arena),
+                    item->unit.text);
+}
+
+// Depth-first search for a way back to where it started.
+struct cycle_search {
+  const struct model *model;
+  struct diagnostics *diagnostics;
+  char *colour; // 0 unseen, 1 on the path, 2 done
+  int *path, length;
+};
+
+static int report_cycle(const struct cycle_search *search, int again) {
+  struct arena *arena = search->model->arena;
+  const struct declaration *declarations = search->model->declarations;
+  int start = 0;
+  while (search->path[start] != again)
+    start++;
+  const char *text = "";
+  for (int i = start; i < search->length; i++)
+    text = arena_printf(arena, "%s%s -> ", text, declarations[search->path[i]].name);
+  const struct declaration *last = &declarations[search->path[search->length - 1]];
+  diagnostics_error(search->diagnostics, last->alternatives[0].place,
+                    "the formulas go round in a circle: %s%s", text, declarations[again].name);
+  return -1;
+}
+
+static int search_from(struct cycle_search *search, int declaration);
+
+static int search_node(struct cycle_search *search, const struct node *node, int self) {
+  bool own_past = node->kind == NODE_CALL && node->function == FUNCTION_PREV &&
+                  node->arguments[0]->declaration == self;
+  if (own_past)
+    return 0;
+  if (node->kind == NODE_NAME && node->declaration >= 0)
+    return search_from(search, node->declaration);
+  for (int i = 0; i < node->argument_count; i++)
+    if (search_node(search, node->arguments[i], self))
+      return -1;
+  return 0;
+}
+
+static int search_from(struct cycle_search *search, int declaration) {
+  if (search->colour[declaration] == 1)
+    return report_cycle(search, declaration);
+  if (search->colour[declaration] == 2)
+    return 0;
+  search->colour[declaration] = 1;
+  search->path[search->length++] = declaration;
+  const struct declaration *item = &search->model->declarations[declaration];
+  int bad = 0;
+  for (int a = 0; a < item->alternative_count && !bad; a++)
+    bad = search_node(search, item->alternatives[a].formula, declaration);
+  search->length--;
+  search->colour[declaration] = 2;
+  return bad;
+}
+
+int model_check(struct model *model, struct diagnostics *diagnostics) {
+  struct checker checker = {.model = model, .diagnostics = diagnostics};
+  size_t errors = diagnostics->errors;
+  for (int d = 0; d < model->count; d++) {
+    checker.item = &model->declarations[d];
+    for (int a = 0; a < checker.item->alternative_count; a++)
+      check_formula(&checker, &model->declarations[d].alternatives[a]);
+  }
+  if (diagnostics->errors != errors)
+    return -1;
+  struct cycle_search search = {.model = model, .diagnostics = diagnostics};
+  search.colour = arena_alloc(model->arena, (size_t)model->count);
+  search.path = arena_array(model->arena, (size_t)model->count, sizeof *search.path);
+  for (int d = 0; d < model->count && diagnostics->errors == errors; d++)
+    search_from(&search, d);
+  return diagnostics->errors == errors ? 0 : -1;
+}

@@ -1,0 +1,38 @@
+// figure: the value of one input, with its provenance.
+#ifndef PERTOKEN_MODEL_SCENARIO_FIGURE_H
+#define PERTOKEN_MODEL_SCENARIO_FIGURE_H
+
+#include "base/source.h"
+#include "model/evidence/grade.h"
+
+#include <stdbool.h>
+
+// Where a figure comes from, weakest first.
+enum origin {
+  ORIGIN_NONE,      // not given: absent, or computed
+  ORIGIN_DEFAULT,   // the model's default
+  ORIGIN_RENT,      // does not apply to a rented option
+  ORIGIN_CATALOGUE, // found in data/
+  ORIGIN_COMMON,
+  ORIGIN_CASE,   // an unprefixed key of a case
+  ORIGIN_SET,    // --set KEY
+  ORIGIN_OPTION, // option level, from here on
+  ORIGIN_CASE_OPTION,
+  ORIGIN_SET_OPTION // --set OPTION.KEY, or an amendment
+};
+
+struct figure {
+  enum origin origin;
+  double value;       // base units
+  const char *text;   // as typed: "0.08 USD/kWh"; NULL for defaults
+  struct place place; // where it was typed or stands in data/; line 0 for defaults
+  enum grade grade;
+  const char *source; // a title or reference; "" if none
+  const char *date;   // as written; "" if none
+  bool in_usd;        // of an amount in USD where the report is in another currency
+};
+
+// What an input has that nobody gave a value.
+extern const struct figure figure_none;
+
+#endif

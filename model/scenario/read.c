@@ -1,0 +1,98 @@
+#include "model/scenario/read.h"
+
+#include "model/evidence/measurement_read.h"
+#include "model/scenario/assignment.h"
+#include "model/scenario/cost_model.h"
+#include "model/scenario/free.h"
+#include "model/scenario/grading.h"
+#include "model/scenario/head.h"
+#include "model/scenario/inputs.h"
+#include "model/scenario/range.h"
+#include "model/scenario/reading.h"
+#include "model/scenario/resolution.h"
+#include "model/scenario/sections.h"
+#include "model/scenario/text.h"
+
+static void digest(const struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const char *all =
+      arena_printf(reading->arena, "%s%s", scenario->model->source->text, reading->text->all_text);
+  for (size_t i = 0; i < scenario->setting_count; i++)
+    all = arena_printf(reading->arena, "%s--set %s\n", all, scenario->settings[i]);
+  scenario->digest = source_sha256(source_from_text("digest", all, reading->arena), reading->arena);
+}
+
+// What the sections say, before anything is looked up.
+static void read_sections(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  sections_read(reading);
+  head_read(reading);
+  reading->selections =
+      arena_array(reading->arena, scenario->option_count + 1, sizeof *reading->selections);
+  reading->inputs =
+      inputs_new(scenario->model, scenario->option_count, scenario->case_count, reading->arena);
+  scenario->selections = reading->selections;
+  scenario->inputs = reading->inputs;
+  assign_all(reading);
+  inputs_finish(reading->inputs, reading->diagnostics);
+  inputs_check_reach(reading->inputs, scenario, reading->diagnostics);
+  ranges_read(reading);
+  frees_read(reading);
+}
+
+static bool failed(const struct reading *reading) {
+  return reading->diagnostics->errors != reading->errors_before;
+}
+
+// Everything beside the scenario file itself that it is resolved with.
+static int open_data(const struct reading *reading, struct records *records) {
+  const struct scenario_request *request = reading->request;
+  struct catalog *catalog = reading->scenario->catalog;
+  const char *directory = request->measurements_directory;
+  if (catalog_open(catalog, request->data_directory, reading->arena, reading->diagnostics))
+    return -1;
+  if (directory && measurement_read_directory(directory, &records->list, &records->count,
+                                              reading->arena, reading->diagnostics))
+    return -1;
+  if (records->count)
+    records->accelerators = catalog_table(catalog, CATALOG_ACCELERATORS);
+  return 0;
+}
+
+struct scenario *scenario_read(const struct scenario_request *request, struct arena *arena,
+                               struct diagnostics *diagnostics) {
+  struct scenario *scenario = arena_alloc(arena, sizeof *scenario);
+  struct records *records = arena_alloc(arena, sizeof *records);
+  struct reading reading = {.request = request,
+                            .scenario = scenario,
+                            .errors_before = diagnostics->errors,
+                            .arena = arena,
+                            .diagnostics = diagnostics};
+  reading.text = scenario_text_read(request->path, arena, diagnostics);
+  if (!reading.text)
+    return NULL;
+  *scenario = (struct scenario){.source = reading.text->source,
+                                .path = request->path,
+                                .catalog = arena_alloc(arena, sizeof *scenario->catalog),
+                                .records = records,
+                                .measurements_directory = request->measurements_directory,
+                                .settings = request->settings,
+                                .setting_count = request->setting_count,
+                                .may_mix = request->mixed};
+  if (open_data(&reading, records) || scenario_model_read(&reading))
+    return NULL;
+  const bool model_is_good = !failed(&reading);
+  read_sections(&reading);
+  if (!model_is_good || !scenario->option_count)
+    return NULL;
+  scenario_resolve(scenario, arena, diagnostics);
+  if (failed(&reading))
+    return NULL;
+  scenario_evaluate(scenario, arena, diagnostics);
+  ranges_check(&reading);
+  if (failed(&reading))
+    return NULL;
+  digest(&reading);
+  scenario_assess(scenario, arena, diagnostics);
+  return failed(&reading) ? NULL : scenario;
+}

@@ -1,0 +1,89 @@
+#include "model/scenario/resolving.h"
+
+static void select_all(struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  const struct amendment *amendment = resolving->amendment;
+  const struct {
+    const struct selections *said;
+    bool amended;
+  } layers[] = {{scenario->selections, false}, // the workload's
+                {amendment ? &amendment->workload : NULL, true},
+                {&scenario->selections[1 + resolving->number], false},
+                {amendment ? &amendment->option : NULL, true}};
+  for (size_t l = 0; l < sizeof layers / sizeof layers[0]; l++)
+    for (int key = 0; key < SELECTION_KEYS && layers[l].said; key++)
+      if (layers[l].said->keys[key].name) {
+        resolving->selections.keys[key] = layers[l].said->keys[key];
+        resolving->amended[key] = layers[l].amended;
+      }
+}
+
+struct resolving resolving_new(struct scenario *scenario, size_t number,
+                               const struct amendment *amendment, struct arena *arena,
+                               struct diagnostics *diagnostics) {
+  struct resolving resolving = {.scenario = scenario,
+                                .number = number,
+                                .option = &scenario->options[number],
+                                .amendment = amendment,
+                                .arena = arena,
+                                .diagnostics = diagnostics};
+  *resolving.option = (struct option){.id = resolving.option->id,
+                                      .place = resolving.option->place,
+                                      .accelerator = "",
+                                      .accelerator_name = "",
+                                      .not_included = ""};
+  resolving.option->figures =
+      arena_array(arena, (size_t)scenario->model->count * scenario->case_count,
+                  sizeof *resolving.option->figures);
+  select_all(&resolving);
+  return resolving;
+}
+
+const struct figure **resolving_figures(const struct resolving *resolving, size_t which_case) {
+  return resolving->option->figures + which_case * (size_t)resolving->scenario->model->count;
+}
+
+const struct figure *resolving_keep(const struct resolving *resolving, struct figure figure) {
+  struct figure *kept = arena_alloc(resolving->arena, sizeof *kept);
+  *kept = figure;
+  return kept;
+}
+
+void resolving_fill_over(struct resolving *resolving, int declaration, enum origin over,
+                         struct figure figure) {
+  const struct figure *kept = resolving_keep(resolving, figure);
+  for (size_t c = 0; c < resolving->scenario->case_count && declaration >= 0; c++) {
+    const struct figure **at = &resolving_figures(resolving, c)[declaration];
+    if ((*at)->origin == ORIGIN_NONE || (*at)->origin == over)
+      *at = kept;
+  }
+}
+
+void resolving_fill(struct resolving *resolving, int declaration, struct figure figure) {
+  resolving_fill_over(resolving, declaration, ORIGIN_NONE, figure);
+}
+
+void resolving_pretend(struct resolving *resolving, const char *input) {
+  resolving_fill(resolving, model_find(resolving->scenario->model, input),
+                 (struct figure){.origin = ORIGIN_CATALOGUE, .value = 1, .source = "", .date = ""});
+}
+
+bool resolving_has(const struct resolving *resolving, int declaration) {
+  return declaration >= 0 && resolving->option->figures[declaration]->origin != ORIGIN_NONE;
+}
+
+bool resolving_cell(const struct table *table, size_t row, const char *column,
+                    struct figure *figure) {
+  double value;
+  if (!table_number(table, row, column, &value))
+    return false;
+  *figure = (struct figure){
+      .origin = ORIGIN_CATALOGUE,
+      .value = value,
+      .place = table_place(table, row, column),
+      .grade = catalog_grade(table, row),
+      .source = table_cell(table, row, "source_title"),
+      .date = table_cell(table, row, "as_of"),
+  };
+  return true;
+}

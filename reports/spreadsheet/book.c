@@ -1,0 +1,94 @@
+#include "reports/spreadsheet/book.h"
+
+#include "reports/spreadsheet/formula.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int book_open(struct book *book, const char *path) {
+  book->formats.workbook = book->workbook = workbook_new(path);
+  return book->workbook ? 0 : -1;
+}
+
+// An option's id may read like a cell (h200): its sheet's name needs quotes wherever it is written,
+// which the library gives only to names with blanks and the like.
+static void quote_name(struct book *book) {
+  char *quoted = strdup(arena_printf(book->arena, "'%s'", book->sheet->name));
+  if (!quoted)
+    return;
+  free(book->sheet->quoted_name);
+  book->sheet->quoted_name = quoted;
+}
+
+void book_turn_to(struct book *book, const char *sheet) {
+  book->sheet = workbook_get_worksheet_by_name(book->workbook, sheet);
+  if (book->sheet)
+    return;
+  book->sheet = workbook_add_worksheet(book->workbook, sheet);
+  if (book->sheet)
+    quote_name(book);
+  else
+    book->failed = true;
+}
+
+int book_place(struct book *book, int row) {
+  if (book->writing) {
+    const bool agrees = book->next < book->place_count && book->places[book->next] == row;
+    assert(agrees);
+    book->failed |= !agrees;
+    book->next++;
+    return row;
+  }
+  if (book->place_count == book->place_capacity) {
+    const size_t capacity = 2 * book->place_capacity + 256;
+    book->places = arena_grow(book->arena, book->places, book->place_count, capacity, sizeof(int));
+    book->place_capacity = capacity;
+  }
+  return book->places[book->place_count++] = row;
+}
+
+void book_place_name(struct book *book, struct name *name, int row, int column) {
+  name_place(name, book->sheet->name, book_place(book, row), book_place(book, column));
+}
+
+static void define_names(struct book *book) {
+  for (size_t i = 0; i < book->names.count; i++) {
+    const struct name *name = book->names.sorted[i];
+    if (!name->used)
+      continue;
+    const char *where = name->sheet ? sheet_address(name->sheet, name->row, name->column,
+                                                    ADDRESS_ABSOLUTE, book->arena)
+                                    : "";
+    if (workbook_define_name(book->workbook, name->text, arena_printf(book->arena, "=%s", where)) !=
+        LXW_NO_ERROR)
+      book->failed = true;
+  }
+}
+
+void book_end_pass(struct book *book) {
+  if (book->writing) {
+    book->failed |= book->next != book->place_count;
+    define_names(book);
+  }
+  book->writing = true;
+}
+
+// Errors of the library surface only when it closes the file, which also frees it.
+int book_close(struct book *book, const char *path) {
+  errno = 0;
+  const lxw_error error = workbook_close(book->workbook);
+  const int reason = errno;
+  if (book->failed) {
+    diagnostics_error(book->diagnostics, (struct place){0},
+                      "a workbook cannot hold all of this scenario");
+    return -1;
+  }
+  if (error == LXW_NO_ERROR)
+    return 0;
+  book->diagnostics->machine_failed = true;
+  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", path,
+                    reason ? strerror(reason) : lxw_strerror(error));
+  return -1;
+}
