@@ -62,14 +62,16 @@ SUPPORT := $(BUILD)/libsupport.a
 TEST_SOURCES := $(wildcard tests/*/test_*.c tests/*/*/test_*.c)
 TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(TEST_SOURCES))))
 TEST_OBJECTS := $(TEST_SOURCES:%.c=$(BUILD)/obj/%.o)
-DEEP_TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(shell grep -l '^// Deep only:' $(TEST_SOURCES)))))
+DEEP_TESTS := $(addprefix $(BUILD)/tests/,$(basename $(notdir \
+                $(shell grep -l '^// Deep only:' $(TEST_SOURCES)))))
 SANITIZED_TESTS := $(addprefix $(BUILD)/tests/,$(shell sed -n 's/^\([a-z]\S*\).*/\1/p' tests/sanitized))
 EVERY_OBJECT := $(MAINS) $(OBJECTS) $(SUPPORT_OBJECTS) $(TEST_OBJECTS)
 
 # A make called without -j uses every core for the builds below.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: all tests deep-tests sanitized-tests with-sanitizers sanitized setup demo test test-deep bench gallery fuzz lint install clean help
+.PHONY: all tests deep-tests sanitized-tests sanitized with-sanitizers setup demo test test-deep \
+        bench gallery fuzz lint install clean help
 
 include $(wildcard kernels/gpu/build.mk reports/*/build.mk reports/*/*/build.mk tests/*/build.mk \
                    tests/*/*/build.mk)

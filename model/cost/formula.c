@@ -3,6 +3,7 @@
 #include "base/source.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,11 @@
 #include "model/cost/model_check.h"
 
+#include "base/arena.h"
+#include "base/source.h"
 #include "model/cost/formula.h"
 #include "model/cost/units.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 struct checker {

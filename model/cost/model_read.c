@@ -5,6 +5,7 @@
 #include "model/cost/units.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum section_kind { SECTION_GROUP, SECTION_INPUT, SECTION_ITEM, SECTION_SERIES, SECTION_CHECK };

@@ -12,6 +12,7 @@
 #include "base/source.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 // First the currencies, by their codes of ISO 4217.
 enum base_unit {

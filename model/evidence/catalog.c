@@ -1,9 +1,14 @@
 #include "model/evidence/catalog.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/short_text.h"
+#include "base/source.h"
 #include "base/source_file.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>

@@ -7,7 +7,11 @@
 #define PERTOKEN_MODEL_EVIDENCE_CATALOG_H
 
 #include "base/csv.h"
+#include "base/diagnostics.h"
 #include "model/evidence/grade.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum catalog_table {
   CATALOG_ACCELERATORS,

@@ -1,6 +1,10 @@
 #include "model/evidence/fit.h"
 
+#include "base/csv.h"
+
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 bool fit_device_of(const struct table *accelerators, size_t row, struct fit_device *out) {
   double memory_gb = 0, most = 0;

@@ -9,6 +9,9 @@
 
 #include "model/evidence/memory.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct fit_terms {
   double context;      // tokens that each request holds: its input and its output
   const char *kv;      // precision of the KV cache

@@ -1,5 +1,6 @@
 #include "model/evidence/measurement_fields.h"
 
+#include "base/source.h"
 #include "model/evidence/measurement.h"
 
 #include <jansson.h>

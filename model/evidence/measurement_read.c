@@ -1,11 +1,15 @@
 #include "model/evidence/measurement_read.h"
 
 #include "base/json_in.h"
+#include "base/source.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/measurement_fields.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,6 +9,9 @@
 #include <jansson.h>
 #include <libgen.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,7 @@
 #include "model/evidence/memory.h"
 
+#include "base/csv.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "model/evidence/catalog.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 // Numbers of a row of data/models.csv; 0 for what it has not.
 struct memory_model {

@@ -1,8 +1,12 @@
 #include "model/evidence/projection.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/grade.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 struct destination {

@@ -1,9 +1,15 @@
 #include "model/evidence/recorded.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "model/cost/units.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/curve.h"
+#include "model/evidence/grade.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,8 +12,11 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_RECORDED_H
 #define PERTOKEN_MODEL_EVIDENCE_RECORDED_H
 
+#include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/workload.h"
+
+#include <stddef.h>
 
 struct records {
   struct measurement_record **list;

@@ -1,6 +1,11 @@
 #include "model/evidence/workload.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "model/evidence/grade.h"
+
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 const char *const workload_key_names[WORKLOAD_KEYS] = {

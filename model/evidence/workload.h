@@ -4,9 +4,13 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_WORKLOAD_H
 #define PERTOKEN_MODEL_EVIDENCE_WORKLOAD_H
 
+#include "base/source.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/curve.h"
+#include "model/evidence/grade.h"
+
+#include <stddef.h>
 
 enum workload_key {
   WORKLOAD_MODEL,

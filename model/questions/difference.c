@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/diagnostics.h"
+#include "model/cost/model.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 

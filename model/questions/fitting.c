@@ -1,8 +1,9 @@
 #include "model/questions/fitting.h"
 
+#include "model/cost/model.h"
+#include "model/scenario/option.h"
 #include "base/csv.h"
 #include "base/ini.h"
-#include "model/cost/graph.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/recorded.h"

@@ -1,5 +1,9 @@
 #include "model/scenario/amendment.h"
 
+#include "model/scenario/figure.h"
+
+#include <stdbool.h>
+
 // One option without cases: its inputs need the layer of --set OPTION.KEY alone.
 static const struct layer amended = {.origin = ORIGIN_SET_OPTION, .option = 0};
 

@@ -5,6 +5,7 @@
 #define PERTOKEN_MODEL_SCENARIO_AMENDMENT_H
 
 #include "base/ini.h"
+#include "base/source.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"

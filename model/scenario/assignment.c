@@ -1,9 +1,18 @@
 #include "model/scenario/assignment.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/cost/model.h"
 #include "model/scenario/currency.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
+#include "model/scenario/scenario.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 // Of [scenario], beside the inputs.

@@ -5,6 +5,8 @@
 
 #include "model/scenario/reading.h"
 
+#include <stdbool.h>
+
 // Assigns what [scenario], [workload], [common], every [option] and [case] and --set say to
 // reading->inputs and to the selections. KEY is common, OPTION.KEY of an option; after --set also
 // scenario.KEY, workload.KEY and common.KEY. Errors: unknown keys and options, a key in two common

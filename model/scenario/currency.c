@@ -1,4 +1,11 @@
 #include "model/scenario/currency.h"
+
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/sections.h"
 
 #include <string.h>

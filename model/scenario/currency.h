@@ -5,6 +5,7 @@
 #define PERTOKEN_MODEL_SCENARIO_CURRENCY_H
 
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/scenario/reading.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"

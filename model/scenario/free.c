@@ -1,7 +1,12 @@
 #include "model/scenario/free.h"
 
+#include "base/arena.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/evidence/grade.h"
 #include "model/scenario/assignment.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/scenario.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
 

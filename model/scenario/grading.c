@@ -1,11 +1,18 @@
 #include "model/scenario/grading.h"
 
+#include "base/texts.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/currency.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/plausibility.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 // What a step grades or warns of.

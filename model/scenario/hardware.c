@@ -1,8 +1,14 @@
 #include "model/scenario/hardware.h"
 
+#include "base/arena.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/recorded.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/selection.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static int apply_accelerator(struct resolving *resolving) {

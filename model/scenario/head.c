@@ -1,5 +1,11 @@
 #include "model/scenario/head.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/short_text.h"
+#include "base/source.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/scenario.h"
 #include "model/scenario/sections.h"
 
 #include <stdlib.h>

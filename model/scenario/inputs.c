@@ -1,7 +1,10 @@
 #include "model/scenario/inputs.h"
 
 #include "base/short_text.h"
+#include "base/source.h"
+#include "base/texts.h"
 #include "model/cost/units.h"
+#include "model/evidence/grade.h"
 
 #include <math.h>
 #include <string.h>

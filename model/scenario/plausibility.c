@@ -10,6 +10,9 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/published_bounds.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 // Throughput is as low as one likes at a small batch, and so is the overhead of cooling.
 static const struct looked_at {
   const char *input;

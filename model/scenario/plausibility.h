@@ -5,6 +5,8 @@
 
 #include "model/scenario/scenario.h"
 
+#include <stddef.h>
+
 // A figure is told of when it is this many times the highest published, or this part of the lowest.
 // Wide enough that no fact is: prices of one accelerator in data/ are within 3 of each other.
 #define PLAUSIBILITY_TIMES 4

@@ -9,6 +9,7 @@
 #include "model/scenario/currency.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 // Where an input stands in the catalogue: rows where `column` is `value`.

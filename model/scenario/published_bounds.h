@@ -5,6 +5,9 @@
 
 #include "model/scenario/scenario.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct published {
   double low, high; // base units of the input; of a ratio plain numbers
   const char *low_id, *high_id;

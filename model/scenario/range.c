@@ -1,14 +1,21 @@
 #include "model/scenario/range.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/assignment.h"
 #include "model/scenario/distribution_text.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

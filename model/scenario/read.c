@@ -1,5 +1,7 @@
 #include "model/scenario/read.h"
 
+#include "base/source.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/measurement_read.h"
 #include "model/scenario/assignment.h"
 #include "model/scenario/cost_model.h"
@@ -12,6 +14,9 @@
 #include "model/scenario/resolution.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 static void digest(const struct reading *reading) {
   struct scenario *scenario = reading->scenario;

@@ -1,16 +1,23 @@
 #include "model/scenario/resolution.h"
 
+#include "base/source.h"
+#include "base/texts.h"
+#include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/units.h"
+#include "model/evidence/grade.h"
 #include "model/scenario/currency.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/free.h"
 #include "model/scenario/grading.h"
 #include "model/scenario/hardware.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/resolving.h"
+#include "model/scenario/selection.h"
 #include "model/scenario/throughput.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { MIN_YEARS = 7 };

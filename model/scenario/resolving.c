@@ -1,5 +1,10 @@
 #include "model/scenario/resolving.h"
 
+#include "base/csv.h"
+#include "model/cost/model.h"
+#include "model/evidence/catalog.h"
+#include "model/scenario/option.h"
+
 static void select_all(struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   const struct amendment *amendment = resolving->amendment;

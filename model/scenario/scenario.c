@@ -1,5 +1,9 @@
 #include "model/scenario/scenario.h"
 
+#include "base/source.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/source.h"
 #include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"

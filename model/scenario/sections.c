@@ -1,7 +1,14 @@
 #include "model/scenario/sections.h"
 
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/scenario/option.h"
+
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_ID_LENGTH = 24 };
 

@@ -5,6 +5,8 @@
 
 #include "model/scenario/reading.h"
 
+#include <stdbool.h>
+
 // Lists options, cases and questions in the order of the file. Errors: a section of an unknown
 // kind, one name too many or too few; a malformed or reserved id; options that differ only in
 // case; no option at all.

@@ -1,5 +1,8 @@
 #include "model/scenario/selection.h"
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
 #include "model/cost/units.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "model/scenario/text.h"
 
+#include "base/source.h"
 #include "base/source_file.h"
 
 #include <limits.h>

@@ -4,6 +4,8 @@
 
 #include "base/ini.h"
 
+#include <stddef.h>
+
 struct scenario_text {
   const struct source *source; // the file itself
   struct ini_section

@@ -1,12 +1,23 @@
 #include "model/scenario/throughput.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/curve.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/projection.h"
 #include "model/evidence/recorded.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/amendment.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/selection.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 // An option and what is said of where its throughput comes from.

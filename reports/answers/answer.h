@@ -121,9 +121,10 @@ struct answer_table {
   bool by_columns; // CSV takes column after column
   bool is_wide; // CSV has a line for each row, with the columns' keys above: the answer's only one
   // Where a cell lies in JSON; NULL: in `tables`, with its row. Keys with a point between them; %r
-  // is the row's key, %c the column's, which may be a place itself, and %k the column's as it is;
-  // LIST[id=%c] the object of LIST whose id is the column's key, and LIST[#] one for each row:
-  // "options[id=%c].items.%r"; a value itself where it stands last. `json_units`: the same for units.
+  // is the row's key or first cell, %c the column's, which may be a place itself, and %k the
+  // column's as it is; LIST[id=%c] the object of LIST whose id is the column's key, and LIST[#] one
+  // for each row: "options[id=%c].items.%r"; a value itself where it stands last. `json_units`: the
+  // same for units.
   const char *json, *json_units;
 };
 

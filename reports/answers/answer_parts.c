@@ -1,9 +1,10 @@
 #include "reports/answers/answer_parts.h"
-#include "base/diagnostics.h"
-#include "base/source.h"
 #include "base/texts.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "reports/print/number.h"
 
 #include <stdarg.h>

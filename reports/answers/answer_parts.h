@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/texts.h"
 #include "model/cost/units.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/answer.h"
 

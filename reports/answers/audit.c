@@ -4,7 +4,7 @@
 
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/recompute.h"
 #include "model/optimise/search.h"

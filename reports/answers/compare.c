@@ -2,11 +2,13 @@
 
 #include "base/texts.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/answers/compare_notes.h"
 #include "reports/answers/finance.h"
@@ -217,14 +219,6 @@ static const struct words last_words[] = {
     {{.brief = "price", .faces = FACE_TURNED}, PRICE},
 };
 
-static const struct words machine_words[] = {
-    {{.json = "options[id=%c].accelerator"}, 0},
-    {{.json = "options[id=%c].grade"}, HEADLINE},
-    {{.json = "options[id=%c].grades.throughput"}, THROUGHPUT},
-    {{.json = "options[id=%c].grades.power"}, POWER},
-    {{.json = "options[id=%c].grades.price"}, PRICE},
-};
-
 static const char *words_of(const struct option *option, size_t grade_place) {
   enum grade grade;
   memcpy(&grade, (const char *)option + grade_place, sizeof grade);
@@ -333,33 +327,41 @@ static struct texts words_in(const char *text, struct arena *arena) {
 }
 
 // What stands beside an option's figures in JSON.
-static struct answer_table options_table(const struct comparing *comparing) {
-  struct answer_table table =
-      answer_table_of_options("options", NULL, comparing->scenario,
-                              WORKLOAD_KEYS + 3 + COUNT(machine_words), comparing->arena);
-  add_words(comparing, &table, machine_words, COUNT(machine_words));
-  for (int key = 0; key < WORKLOAD_KEYS; key++) {
-    struct answer_cell *cells =
-        answer_table_row_of(&table, (struct answer_row){.key = workload_key_names[key],
-                                                        .json = "options[id=%c].workload.%r"});
-    for (size_t o = 0; o < comparing->scenario->option_count; o++) {
-      const char *value = option_at(comparing, o)->workload.values[key];
-      cells[1 + o] = *value ? cell_words(value) : (struct answer_cell){.kind = CELL_EMPTY};
-    }
-  }
-  struct answer_cell *const further[] = {
-      answer_table_row_of(&table, (struct answer_row){.key = "decode_only"}),
-      answer_table_row_of(&table, (struct answer_row){.key = "not_included"}),
-      answer_table_row_of(&table, (struct answer_row){.key = "warnings"})};
+static void add_options(const struct comparing *comparing, struct answer *answer) {
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "options", NULL, {"id", "", NULL}, {"accelerator", "", NULL}, {"grade", "", NULL},
+      {"grades.throughput", "", NULL}, {"grades.power", "", NULL}, {"grades.price", "", NULL},
+      {"decode_only", "", NULL}, {"not_included", "", NULL}, {"warnings", "", NULL});
+  table->json = "options[id=%r].%c";
+  table->faces = FACE_JSON;
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct option *option = option_at(comparing, o);
-    further[0][1 + o] = cell_flag(option->decode_only);
-    further[1][1 + o] = cell_list(words_in(option->not_included, comparing->arena));
-    further[2][1 + o] = cell_list(option->warnings);
+    ANSWER_ROW(table, cell_words(option->id), cell_words(option->accelerator),
+               cell_words(grade_name(option->headline_grade)),
+               cell_words(grade_name(option->throughput_grade)),
+               cell_words(grade_name(option->power_grade)),
+               cell_words(grade_name(option->price_grade)), cell_flag(option->decode_only),
+               cell_list(words_in(option->not_included, comparing->arena)),
+               cell_list(option->warnings));
   }
-  table.json = "options[id=%c].%r";
-  table.faces = FACE_JSON;
-  return table;
+}
+
+static void add_workloads(const struct comparing *comparing, struct answer *answer) {
+  struct heading headings[1 + WORKLOAD_KEYS] = {{"id", "", NULL}};
+  for (size_t key = 0; key < WORKLOAD_KEYS; key++)
+    headings[1 + key] = (struct heading){workload_key_names[key], "", NULL};
+  struct answer_table *table =
+      answer_add_table(answer, "workloads", NULL, headings, 1 + WORKLOAD_KEYS);
+  table->json = "options[id=%r].workload.%c";
+  table->faces = FACE_JSON;
+  for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+    struct answer_cell *cells = answer_table_row(table);
+    cells[0] = cell_words(option_at(comparing, o)->id);
+    for (size_t key = 0; key < WORKLOAD_KEYS; key++) {
+      const char *value = option_at(comparing, o)->workload.values[key];
+      cells[1 + key] = *value ? cell_words(value) : (struct answer_cell){.kind = CELL_EMPTY};
+    }
+  }
 }
 
 // The judge's verdict, as fractions and words.
@@ -448,22 +450,19 @@ struct answer compare_answer(const struct scenario *scenario, struct arena *aren
                                       .ranking = ranking_of(scenario, arena),
                                       .simulation = interval_simulate(scenario, arena),
                                       .arena = arena};
-  struct answer_table tables[] = {finance_difference(scenario, arena),
-                                  figures_table(&comparing),
-                                  items_table(&comparing),
-                                  inputs_table(&comparing),
-                                  options_table(&comparing),
-                                  verdict_table(&comparing),
-                                  document_table(&comparing)};
-  tables[0].faces = FACE_JSON;
-  struct answer answer = {.kind = "compare",
-                          .name = "options",
-                          .sentence = sentence_of(&comparing),
-                          .warnings = scenario->warnings,
-                          .schema = 1,
-                          .csv = fields,
-                          .csv_count = COUNT(fields)};
+  const struct answer_table tables[] = {
+      figures_table(&comparing), items_table(&comparing),    inputs_table(&comparing),
+      verdict_table(&comparing), document_table(&comparing), finance_difference(scenario, arena)};
+  struct answer answer = answer_new("compare", "options", NULL, scenario, arena);
+  answer.sentence = sentence_of(&comparing);
+  answer.warnings = scenario->warnings;
+  answer.schema = 1;
+  answer.csv = fields;
+  answer.csv_count = COUNT(fields);
   answer_set_tables(&answer, tables, COUNT(tables), arena);
+  answer.tables[answer.table_count - 1].faces = FACE_JSON;
+  add_options(&comparing, &answer);
+  add_workloads(&comparing, &answer);
   compare_notes(&answer, scenario, comparing.ranking, comparing.simulation, arena);
   return answer;
 }

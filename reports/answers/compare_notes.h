@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/answers/answer.h"
 
 // Adds to the answer's notes: what the star means, who is not ranked, what the intervals are

@@ -2,8 +2,11 @@
 
 #include "base/texts.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/questions/difference.h"
+#include "model/scenario/option.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 #include "reports/print/style.h"

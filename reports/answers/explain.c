@@ -3,7 +3,11 @@
 #include "base/texts.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "reports/answers/answer_parts.h"
 
 #include <stdlib.h>

@@ -234,8 +234,9 @@ static void put_table(json_t *at, const struct answer_table *table, struct arena
     for (size_t c = first; c < table->column_count; c++) {
       if (!column_shown(table, c, FACE_JSON))
         continue;
-      const struct place_names names = {table->rows ? table->rows[r].key : NULL,
-                                        table->columns[c].key, shown, arena};
+      const struct place_names names = {
+          table->rows && table->rows[r].key ? table->rows[r].key : cell_at(table, r, 0)->text,
+          table->columns[c].key, shown, arena};
       put_cell(at, table, r, c, place, &names);
     }
     shown++;

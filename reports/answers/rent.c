@@ -3,9 +3,11 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/questions/rent.h"
+#include "model/scenario/option.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 

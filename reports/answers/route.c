@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/optimise/allocation.h"

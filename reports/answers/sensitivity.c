@@ -1,7 +1,7 @@
 #include "reports/answers/sensitivity.h"
 
 #include "base/texts.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "model/whatif/variation.h"

@@ -2,10 +2,10 @@
 
 #include "base/texts.h"
 #include "model/chance/draw.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/solve.h"
-#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "model/whatif/variation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"

@@ -6,7 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/question.h"
 #include "model/questions/wait.h"

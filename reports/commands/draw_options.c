@@ -11,6 +11,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/chance/draw.h"
+#include "model/simulate/part.h"
 #include "reports/print/format.h"
 
 enum { USUAL_SEED = 1 };

@@ -5,6 +5,7 @@
 #include "model/scenario/resolution.h"
 #include "model/scenario/scenario.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/options.h"
 #include "reports/commands/run.h"
 #include "reports/print/output.h"
 

@@ -2,8 +2,11 @@
 #include "base/installation.h"
 #include "base/source.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/scenario/read.h"
 #include "reports/print/style.h"
 

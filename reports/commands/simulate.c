@@ -3,6 +3,7 @@
 #include "model/scenario/scenario.h"
 #include "model/simulate/part.h"
 #include "model/simulate/part_file.h"
+#include "model/simulate/simulation.h"
 #include "reports/answers/simulation.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"

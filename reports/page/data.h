@@ -28,9 +28,21 @@
 #ifndef PERTOKEN_REPORTS_PAGE_DATA_H
 #define PERTOKEN_REPORTS_PAGE_DATA_H
 
-#include "reports/page/page.h"
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/cost/graph.h"
+#include "model/scenario/scenario.h"
 
 #include <jansson.h>
+#include <stddef.h>
+
+// A scenario as the page is to show it: `cases` are readings of the same file, each with the case
+// of its index selected; the page opens with `start`.
+struct page {
+  const struct scenario *const *cases; // [cases[0]->case_count]
+  size_t start;
+  const char *arguments; // what else the command line says, for who reads the export: "--mixed"
+};
 
 // The graphs that the options of a scenario have, each once.
 struct page_graphs {

@@ -7,8 +7,11 @@
 #ifndef PERTOKEN_REPORTS_PAGE_PAGE_H
 #define PERTOKEN_REPORTS_PAGE_PAGE_H
 
-#include "model/scenario/scenario.h"
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "reports/page/data.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 // The charts are Observable Plot's, on d3 (both ISC): pictures in SVG that print sharply, take the
@@ -16,14 +19,6 @@
 // the policy can be strict. The library is fetched when the program is built, where that can be
 // done.
 bool page_has_charts(void);
-
-// A scenario as the page is to show it: `cases` are readings of the same file, each with the case
-// of its index selected; the page opens with `start`.
-struct page {
-  const struct scenario *const *cases; // [cases[0]->case_count]
-  size_t start;
-  const char *arguments; // what else the command line says, for who reads the export: "--mixed"
-};
 
 // Prints the page. Returns 0, or -1 after an error.
 int page_print(const struct page *page, FILE *out, struct arena *arena,

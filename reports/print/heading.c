@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/option.h"
 
 // "3 yr", or of each option where they differ.
 static const char *horizon_text(const struct scenario *scenario, struct arena *arena) {

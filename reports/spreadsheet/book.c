@@ -1,5 +1,6 @@
 #include "reports/spreadsheet/book.h"
 
+#include "base/source.h"
 #include "reports/spreadsheet/formula.h"
 
 #include <assert.h>

@@ -1,12 +1,18 @@
 #include "reports/spreadsheet/cells.h"
 
+#include "base/arena.h"
 #include "base/short_text.h"
+#include "model/cost/units.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistr.h>
+#include <unitypes.h>
 
 enum { MAX_CELL_TEXT = 32000, LINE_HEIGHT = 15 };
 

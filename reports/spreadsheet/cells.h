@@ -3,7 +3,13 @@
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_CELLS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_CELLS_H
 
+#include "base/arena.h"
+#include "model/cost/units.h"
 #include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
+
+#include <stddef.h>
 
 // Text that is neither formula nor number, whatever it begins with. What is no UTF-8, control
 // characters and what is over a cell's length are replaced or cut.

@@ -7,7 +7,12 @@
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_CHARTS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_CHARTS_H
 
+#include "base/arena.h"
+#include "model/cost/units.h"
 #include "reports/spreadsheet/book.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 enum { CHART_WIDTH = 740, CHART_HEIGHT = 310, CHART_ROWS = 16 }; // pixels, and rows with a margin
 

@@ -1,4 +1,5 @@
 #include "reports/spreadsheet/constants.h"
+#include "base/arena.h"
 #include "model/cost/formula.h"
 
 #include <float.h>

@@ -4,8 +4,11 @@
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_CONSTANTS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_CONSTANTS_H
 
+#include "base/arena.h"
 #include "model/cost/units.h"
 #include "reports/spreadsheet/names.h"
+
+#include <stddef.h>
 
 struct constant {
   struct name *name;

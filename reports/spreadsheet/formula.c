@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+#include "base/arena.h"
+#include "model/cost/formula.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "reports/spreadsheet/names.h"
+
 enum precedence { COMPARISON = 1, SUM, PRODUCT, ATOM };
 
 // A part of a formula; its value times `conversion` is in base units. Zero is zero in any unit.

@@ -9,8 +9,11 @@
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_FORMULA_H
 #define PERTOKEN_REPORTS_SPREADSHEET_FORMULA_H
 
-#include "model/cost/graph.h"
+#include "base/arena.h"
+#include "model/cost/formula.h"
+#include "model/cost/model.h"
 #include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/names.h"
 
 // Where the formulas of one calculation sheet find what they read.
 struct references {

@@ -1,5 +1,14 @@
 #include "reports/spreadsheet/steps.h"
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/formula.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/scenario/option.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
 
 #include <stdio.h>
 #include <string.h>

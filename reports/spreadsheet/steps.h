@@ -5,8 +5,15 @@
 #ifndef PERTOKEN_REPORTS_SPREADSHEET_STEPS_H
 #define PERTOKEN_REPORTS_SPREADSHEET_STEPS_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/names.h"
 
 enum { FORMULA_MAX_LENGTH = 120 }; // with the equals sign
 

@@ -1,6 +1,14 @@
 // The calculation sheet of an option: every line item as a live formula.
+#include "base/arena.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/sheets.h"
 
 #include <string.h>

@@ -1,7 +1,16 @@
 #include "reports/workbook/cost_columns.h"
 
+#include "base/arena.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/formula.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
 
 #include <string.h>
 

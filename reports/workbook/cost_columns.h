@@ -6,7 +6,10 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_COST_COLUMNS_H
 #define PERTOKEN_REPORTS_WORKBOOK_COST_COLUMNS_H
 
+#include "reports/spreadsheet/book.h"
 #include "reports/workbook/sheets.h"
+
+#include <stddef.h>
 
 struct replica_column {
   int input;         // a declaration of the scenario's model

@@ -1,7 +1,17 @@
 #include "reports/workbook/cost_curves.h"
+#include "base/arena.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/questions/batch_curve.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/cost_columns.h"
 
 #include <string.h>

@@ -3,7 +3,10 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_COST_CURVES_H
 #define PERTOKEN_REPORTS_WORKBOOK_COST_CURVES_H
 
+#include "reports/spreadsheet/book.h"
 #include "reports/workbook/sheets.h"
+
+#include <stddef.h>
 
 struct cost_curve {
   size_t option;

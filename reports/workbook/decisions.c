@@ -1,8 +1,17 @@
 // Decisions: what the scenario's questions were answered, live where a formula is closed. Results
 // of a search stand in grey: they hold for the inputs of the run.
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "reports/answers/answer.h"
 #include "reports/answers/answer_parts.h"
-#include "reports/answers/questions.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/sheets.h"
 
 #include <ctype.h>

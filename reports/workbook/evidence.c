@@ -1,8 +1,20 @@
 // Evidence: what each option's figures rest on, what is left out, and what to be wary of.
+#include "base/arena.h"
+#include "model/cost/formula.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/currency.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/workbook/evidence_watts.h"
 #include "reports/workbook/provenance.h"
+#include "reports/workbook/sheets.h"
 
 #include <string.h>
 

@@ -1,8 +1,20 @@
 #include "reports/workbook/evidence_watts.h"
+#include "base/arena.h"
+#include "base/csv.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/measurement.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 // Columns of the lines and of the readings. The last says that a reading is none.

@@ -5,6 +5,9 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
 #define PERTOKEN_REPORTS_WORKBOOK_EVIDENCE_WATTS_H
 
+#include "base/arena.h"
+#include "model/scenario/option.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/workbook/sheets.h"
 
 // Rows of one option on Evidence.

@@ -1,9 +1,17 @@
 // Finance: each view of finance by itself, option by option, and what the dearer purchase of two
 // earns back. The views are the groups of the cost model that say so.
+#include "base/arena.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/questions/comparison.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/sheets.h"
 
 #include <math.h>

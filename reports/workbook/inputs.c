@@ -1,6 +1,16 @@
 // Inputs: every figure that an analyst may change, in every case, and the constants of formulas.
+#include "base/arena.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/provenance.h"
 #include "reports/workbook/sheets.h"
 

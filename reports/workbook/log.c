@@ -1,9 +1,16 @@
 // Change log: what this workbook was made of, so that it can be made again.
+#include "base/arena.h"
 #include "base/version.h"
+#include "model/chance/draw.h"
+#include "model/scenario/scenario.h"
+#include "model/simulate/simulation.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/workbook/sheets.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 
 enum { HEADER_ROW = 2 };
 

@@ -1,9 +1,19 @@
 // Negotiation: for each option that is not the baseline, the price at which it costs as much per
 // token as the baseline, and 5 and 10 % less, live: costs are linear in the price, so that the
 // price follows from the cost at a price of zero.
+#include "base/arena.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/scenario/currency.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/sheets.h"
 
 #include <math.h>

@@ -1,9 +1,19 @@
 // Outputs: the options side by side, category by category and year by year.
 #include "reports/workbook/outputs.h"
+#include "base/arena.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
+#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,12 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_OUTPUTS_H
 #define PERTOKEN_REPORTS_WORKBOOK_OUTPUTS_H
 
-#include "reports/workbook/sheets.h"
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 
+#include <stddef.h>
 #include <xlsxwriter.h>
 
 struct share {

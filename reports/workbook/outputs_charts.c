@@ -1,10 +1,15 @@
 // The charts of Outputs, two side by side, in rows that are kept free for them.
-#include "reports/spreadsheet/cells.h"
+#include "base/arena.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/charts.h"
 #include "reports/workbook/cost_curves.h"
 #include "reports/workbook/evidence_watts.h"
 #include "reports/workbook/outputs.h"
+#include "reports/workbook/sheets.h"
 
+#include <stdint.h>
 #include <string.h>
 
 enum { LEGEND_END = -1 }; // of a list of series, as the library wants it

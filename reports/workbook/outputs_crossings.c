@@ -1,8 +1,14 @@
 // When the options' cumulative costs cross the baseline's, on Outputs.
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/workbook/outputs.h"
+#include "reports/workbook/sheets.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const struct unit plain = {.text = "-", .counts = true};
 

@@ -1,10 +1,19 @@
 // Who is the cheapest: the rule of model/scenario/ranking in formulas, so that it moves with the
 // inputs. What no input changes, such as unlike workloads, is a fact of the option.
-#include "model/cost/arithmetic.h"
+#include "base/arena.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
-#include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/outputs.h"
+#include "reports/workbook/sheets.h"
+
+#include <stddef.h>
 
 static const struct unit flag = {.text = "flag", .counts = true};
 static const struct unit plain = {.text = "-", .counts = true};
@@ -37,39 +46,23 @@ static const char *ranked_formula(struct book *book, size_t option) {
   return arena_printf(book->arena, "=IF(%s<%s,0,1)", share->text, least->text);
 }
 
-// The share of the demand that an option serves; one that is nearly served is never shown as all.
-static void write_share(struct book *book, size_t option, int row) {
-  const int coverage = coverage_of(book, option), column = outputs_option_column(option);
-  if (coverage < 0) {
-    put_text(book, row, column, "-", TEXT_RIGHT);
+// "-" of a ranked option. A formula where the demand alone decides.
+static void write_why(struct book *book, size_t option, int row) {
+  const int column = outputs_option_column(option), coverage = coverage_of(book, option);
+  const struct standing *standing = standing_of(book, option);
+  const char *why = standing->ranked ? "-" : standing->why_not;
+  if (coverage < 0 || !ranking_is_eligible(standing)) {
+    put_text(book, row, column, why, TEXT_RIGHT_WRAPPED);
     return;
   }
-  const struct option_sheet *sheet = &book->sheets->options[option];
   struct name *most =
       constants_literal(&book->constants, "ranking", "Most shown of unserved demand",
                         "so that it is never shown as all", RANKING_NEARLY_MET, &percent);
   most->used = true;
-  const double value = shown_value(book, sheet, coverage, 0);
-  const double share = standing_of(book, option)->ranked ? value : fmin(value, RANKING_NEARLY_MET);
-  const char *name = option_name_used(sheet, coverage);
-  put_formula_text(book, row, column, outputs_number(100 * share, 1, book->arena),
-                   formats_text(&book->formats, TEXT_RIGHT),
-                   "=FIXED(IF(%s=1,%s,MIN(%s,%s))*100,1,1)",
-                   outputs_cell(book, book->sheets->rows.ranked, option), name, name, most->text);
-}
-
-// "-" of a ranked option. A formula where the demand alone decides.
-static void write_why(struct book *book, size_t option, int row, int share) {
-  const int column = outputs_option_column(option);
-  const struct standing *standing = standing_of(book, option);
-  const char *why = standing->ranked ? "-" : standing->why_not;
-  if (coverage_of(book, option) < 0 || !ranking_is_eligible(standing))
-    put_text(book, row, column, why, TEXT_RIGHT_WRAPPED);
-  else
-    put_formula_text(book, row, column, why, formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
-                     "=IF(%s=1,\"-\",\"it serves \"&%s&\" %% of the demand\")",
-                     outputs_cell(book, book->sheets->rows.ranked, option),
-                     outputs_cell(book, share, option));
+  put_formula_text(book, row, column, why, formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
+                   "=IF(%s=1,\"-\",\"it serves \"&FIXED(MIN(%s,%s)*100,1,1)&\" %% of the demand\")",
+                   outputs_cell(book, book->sheets->rows.ranked, option),
+                   option_name_used(&book->sheets->options[option], coverage), most->text);
 }
 
 static bool any_coverage(const struct book *book) {
@@ -90,15 +83,9 @@ bool verdict_has_bars(const struct book *book) {
 static void write_reasons(struct book *book) {
   const size_t count = book->scenario->option_count;
   const char **reasons = arena_array(book->arena, count, sizeof *reasons);
-  const int share =
-      any_coverage(book)
-          ? outputs_labels(book, "Share of the demand served, in words", "share_served", plain.text)
-          : -1;
   const int why = outputs_labels(book, "Why it is not ranked", "why_not_ranked", plain.text);
   for (size_t o = 0; o < count; o++) {
-    if (share >= 0)
-      write_share(book, o, share);
-    write_why(book, o, why, share);
+    write_why(book, o, why);
     reasons[o] = standing_of(book, o)->why_not;
   }
   book->sheets->rows.why_not = why;

@@ -1,8 +1,17 @@
 // The answer of Outputs in words, live.
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
 #include "model/scenario/ranking.h"
+#include "model/simulate/simulation.h"
 #include "reports/print/interval.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/outputs.h"
+#include "reports/workbook/sheets.h"
 
 #include <math.h>
 #include <string.h>

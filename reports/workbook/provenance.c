@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/source.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
+
 const char *figure_source(const struct figure *figure) {
   if (figure->origin == ORIGIN_DEFAULT)
     return "default of the cost model";

@@ -2,6 +2,8 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_PROVENANCE_H
 #define PERTOKEN_REPORTS_WORKBOOK_PROVENANCE_H
 
+#include "base/arena.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/scenario.h"
 
 const char *figure_source(const struct figure *figure);

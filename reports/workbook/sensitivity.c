@@ -1,14 +1,26 @@
 // Sensitivity: the tornado, live: every swing's ends, what they do, and how they rank.
 #include "model/questions/sensitivity.h"
+#include "base/arena.h"
+#include "model/cost/formula.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "model/whatif/variation.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/cost_columns.h"
 #include "reports/workbook/cost_curves.h"
+#include "reports/workbook/sheets.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };

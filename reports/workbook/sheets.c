@@ -1,8 +1,13 @@
 // What the sheets of the workbook have in common.
 #include "reports/workbook/sheets.h"
 
+#include "base/arena.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/units.h"
 #include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
+#include "reports/spreadsheet/names.h"
 
 #include <string.h>
 

@@ -6,12 +6,16 @@
 #define PERTOKEN_REPORTS_WORKBOOK_SHEETS_H
 
 #include "model/questions/sensitivity.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
-#include "model/simulate/simulate.h"
-#include "reports/answers/questions.h"
+#include "model/simulate/simulation.h"
+#include "reports/answers/answer.h"
 #include "reports/spreadsheet/book.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/spreadsheet/steps.h"
+
+#include <stddef.h>
 
 // Names of sheets that others read; an option's is called by its id.
 #define SHEET_INPUTS      "Inputs"

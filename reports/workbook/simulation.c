@@ -1,12 +1,23 @@
 // Simulation: how sure the results are. The figures of the run are numbers, as no spreadsheet can
 // draw them again alike; whether they still hold, and what the results are now, is live.
+#include "model/simulate/simulation.h"
+#include "base/arena.h"
+#include "model/chance/draw.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
 #include "reports/workbook/sheets.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };

@@ -8,6 +8,9 @@
 #ifndef PERTOKEN_REPORTS_WORKBOOK_WORKBOOK_H
 #define PERTOKEN_REPORTS_WORKBOOK_WORKBOOK_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 
 // `simulation` of the scenario, for the sheet of that name; NULL for none. Writes beside `path` and

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Watts over time, from a meter to the workbook's chart.
 
-The probe is started as its users start it, on a GPU of the tests (tests/stand_ins/plugins/metered.c) whose watts
+The probe is started as its users start it, on a GPU of the tests (stand_ins/plugins/metered.c) whose watts
 come from the fake libnvidia-ml: nothing of that is kept. Its record's readings must carry the energy
 of their window, and stand in the workbook, beside the TDP of the datasheet; a gap must stay one, and
 where nothing was measured the workbook must say so and draw nothing.

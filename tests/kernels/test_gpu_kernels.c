@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/stage_times.h"
 #include "kernels/reference.h"
 #include "tests/stand_ins/emulator/launch.h"

@@ -1,5 +1,5 @@
 // The decode step in double precision: cases worked out by hand, and what must hold of any model.
-// `test_reference print` prints small models with their logits for tests/checks/kernels/check_reference.py.
+// `test_reference print` prints small models with their logits for check_reference.py.
 #include "tests/support/fixture.h"
 
 #include "kernels/reference.h"

@@ -155,7 +155,7 @@ static void check_steps(const struct plugin *plugin, const struct decode_request
   reference_destroy(reference);
 }
 
-// By vectors and by matrices, on each kind of emulator in turn; where not all is wanted every other.
+// By vectors and by matrices, on each kind of emulator in turn; every other where not all is wanted.
 static void steps_are_the_oracles(void **unused) {
   static const int batches[] = {1, 3, MOST_BATCH}, ranks[] = {2, 4};
   const struct decode_shape *const shapes[] = {&odd, &few_kv_heads};

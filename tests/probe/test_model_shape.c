@@ -2,6 +2,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/tables.h"
 
+#include "kernels/cpu/backend.h"
 #include "kernels/decode.h"
 #include "model/evidence/memory.h"
 #include "probe/devices/model_shape.h"

@@ -1,6 +1,7 @@
 // platform: what the kernels need of a GPU, under one set of names, so that one source serves CUDA
 // (platform_cuda.h), HIP without a ROCm package (platform_hip.h) and the host emulator of the tests
-// (tests/stand_ins/emulator/platform_emulator.h). Each of the three defines all of this, and nothing else:
+// (tests/stand_ins/emulator/platform_emulator.h). Each of the three defines all of this, and nothing
+// else:
 //
 // WARP: lanes that run together, 32 or 64; LOADS_IN_FLIGHT: of 16 bytes, that a lane of a vector
 // kernel has under way; COUNTED_LOADS: loads are waited for by their number in order, so that one

@@ -1,6 +1,6 @@
 // What the what-if page must do in a browser: node tests/checks/page/check.mjs PLAN.json
 //
-// The plan comes from tests/checks/page/check_page.py: pages with states to put them into and what the engine
+// The plan comes from check_page.py: pages with states to put them into and what the engine
 // says of each. Prints a line per failure, then figures, then "N passed, N failed".
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { with_browser } from './browser.mjs';

@@ -1,6 +1,5 @@
 // Memory and curves: bytes counted by hand, what fits, and the batch that a rate per user allows.
 // Run in the repository's root.
-#include "kernels/cpu/backend.h"
 #include "tests/support/fixture.h"
 #include "tests/support/tables.h"
 

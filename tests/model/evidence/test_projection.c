@@ -129,7 +129,8 @@ static void test_refused(void **state) {
   result = &world.list[0]->results[0];                                                             \
   change;                                                                                          \
   expect_refused(&world, "made-up.json", "mi300x-192", words)
-  REFUSED(result->grade = GRADE_PROJECTED, "this workload itself was not measured, only a part of it");
+  REFUSED(result->grade = GRADE_PROJECTED,
+          "this workload itself was not measured, only a part of it");
   REFUSED(result->slice_count = 2, "this workload itself was not measured, only a part of it");
   REFUSED(result->whole_model = false, "no record has a whole-model result");
   REFUSED(result->shard.of = 2, "only one rank's share was measured");

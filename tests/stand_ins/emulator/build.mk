@@ -16,7 +16,7 @@ EMULATOR_CC  = $(COMPILE) -fPIC
 EMULATOR_LINK = g++ -shared $(SANITIZE) $(LDFLAGS) -Wl,-z,defs \
                 -Wl,--version-script=tests/stand_ins/emulator/exports.map
 
-# For the race detector of tests/stand_ins/emulator/races.h; there is no room for two sanitizers. At -O1 and
+# For the race detector of races.h; there is no room for two sanitizers. At -O1 and
 # without descriptions of variables the kernels compile in about half the time, and run no slower.
 EMULATOR_DEVICE := -O1 -g1 $(if $(SANITIZE),,-fsanitize=thread --param tsan-instrument-func-entry-exit=0)
 
@@ -48,7 +48,8 @@ $(EMULATOR_OBJ)/$(1)/%.o: tests/stand_ins/emulator/%.cc tests/stand_ins/emulator
 
 $(EMULATOR_OBJ)/$(1)/check_kernels.o $(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: \
   EMULATOR_CXX += $(EMULATOR_DEVICE)
-$(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: $(EMULATOR_OBJ)/$(1)/%.o: kernels/gpu/device/%.cu tests/stand_ins/emulator/build.mk
+$(EMULATOR_OBJ)/$(1)/kernels.o $(EMULATOR_OBJ)/$(1)/persistent.o: $(EMULATOR_OBJ)/$(1)/%.o: \
+  kernels/gpu/device/%.cu tests/stand_ins/emulator/build.mk
 	@mkdir -p $$(@D)
 	@echo "  compile $$< ($(1))"
 	$(Q)$$(EMULATOR_CXX) $$(EMULATOR_$(1)) -x c++ -o $$@ $$<

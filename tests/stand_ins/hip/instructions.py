@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Decodes on AMD's machine code: what tests/stand_ins/hip/decode.c says of the cases in the standard input, on
+"""Decodes on AMD's machine code: what decode.c says of the cases in the standard input, on
 the tests' HIP with instructions.c, for which this tells what each instruction does.
 
     instructions.py ARCHITECTURE [INSTRUCTION] < cases

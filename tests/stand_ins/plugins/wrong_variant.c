@@ -1,4 +1,4 @@
-// A plugin for tests/checks/kernels/check_ladder.py: the backend of the plugin WRAPPED, which computes something
+// A plugin for check_ladder.py: the backend of the plugin WRAPPED, which computes something
 // else with the tuning WRONG_TUNING: with WRONG=token for models of more than WRONG_VOCAB words
 // other tokens, with WRONG=logits other logits; with WRONG=failed the device is lost, with
 // WRONG=refused it does not know it.

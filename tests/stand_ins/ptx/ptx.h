@@ -1,4 +1,4 @@
-// ptx: what nvcc makes of the GPU's kernels, PTX, run on the host. The emulator of tests/stand_ins/emulator
+// ptx: what nvcc makes of the GPU's kernels, PTX, run on the host. The emulator (../emulator)
 // runs the same kernels' source with another platform.h and other matrix instructions; here all of
 // platform_cuda.h, matrix_tile_mma.h and matrix_wgmma.h is run as the compiler has left it. Built
 // as decode backends with the emulator's driver (build.mk), so that the tests of the one run on the
