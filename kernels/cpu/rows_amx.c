@@ -3,7 +3,6 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/rows_avx512.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

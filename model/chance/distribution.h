@@ -25,7 +25,6 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/cost/graph.h"
 
 #include <stddef.h>
 

@@ -127,7 +127,9 @@ static double node_value(const struct references *in, const struct node *node) {
     diagnostics_error(in->diagnostics, node->place, "expected a [reference], found '%s'",
                       node->name);
     return NAN;
-  default: diagnostics_error(in->diagnostics, node->place, "a rule cannot compare"); return NAN;
+  default:
+    diagnostics_error(in->diagnostics, node->place, "a rule cannot use comparisons");
+    return NAN;
   }
 }
 
@@ -216,7 +218,7 @@ static void check_row(const struct references *in, size_t row, struct recomputed
                                 .value = NAN};
   if (read_rule(in, row, &rule))
     return;
-  result->why = *rule.how || rule.relation ? rule.how : "no rule says what it amounts to";
+  result->why = *rule.how || rule.relation ? rule.how : "no rule says how to recompute it";
   if (rule.relation == RELATION_NONE)
     return;
   if (rule.relation == RELATION_SAME_TEXT)

@@ -227,7 +227,7 @@ double reference_value(const struct references *references, const char *text, st
         reference.count <= forms[i].most)
       return forms[i].find(&reference);
   diagnostics_error(references->diagnostics, place,
-                    "'%s' is no reference: data/README.md lists their forms", text);
+                    "'%s' is not a reference; data/README.md lists their forms", text);
   return NAN;
 }
 

@@ -4,7 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/vector.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/free.h"
 #include "model/scenario/scenario.h"

@@ -4,9 +4,12 @@
 #include "base/csv.h"
 #include "base/source.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #define PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
 
 #include "base/arena.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>

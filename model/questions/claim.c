@@ -4,10 +4,12 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/claim_concurrency.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/free.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <ctype.h>

@@ -1,11 +1,12 @@
 #include "model/questions/claim_concurrency.h"
 
 #include "base/csv.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/fit.h"
 #include "model/evidence/memory.h"
 #include "model/evidence/workload.h"
+#include "model/scenario/option.h"
 
 // A server that keeps its KV cache as wide as `pertoken fit` does where nobody says otherwise.
 static const char usual_kv[] = "bf16";

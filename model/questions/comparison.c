@@ -1,8 +1,9 @@
 #include "model/questions/comparison.h"
 
 #include "base/arena.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/option.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_math.h>

@@ -4,7 +4,7 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"

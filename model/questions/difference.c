@@ -1,5 +1,11 @@
 #include "model/questions/difference.h"
 
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 
 #include "model/scenario/option.h"
 #include "base/arena.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stdbool.h>

@@ -1,14 +1,14 @@
 #include "model/questions/fitting.h"
 
-#include "model/cost/model.h"
-#include "model/scenario/option.h"
 #include "base/csv.h"
 #include "base/ini.h"
+#include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/recorded.h"
 #include "model/evidence/workload.h"
 #include "model/questions/question.h"
+#include "model/scenario/option.h"
 
 #include <math.h>
 

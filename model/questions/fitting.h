@@ -16,6 +16,7 @@
 #include "base/diagnostics.h"
 #include "model/evidence/fit.h"
 #include "model/evidence/memory.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"

@@ -7,12 +7,15 @@
 #include "base/source.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/questions/question.h"
 #include "model/scenario/currency.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <math.h>

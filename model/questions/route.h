@@ -19,6 +19,7 @@
 #include "base/diagnostics.h"
 #include "model/optimise/allocation.h"
 #include "model/questions/portfolio.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "base/source.h"
 #include "base/vector.h"
 #include "model/chance/distribution.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/range.h"
 #include "model/scenario/scenario.h"

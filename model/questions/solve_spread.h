@@ -1,5 +1,5 @@
-// solve_spread: how far the value that solve() found is spread by what is not known: the inputs
-// with a range are drawn, and the question is answered again in every draw.
+// solve_spread: how uncertain the value is that solve_ask() found: the ranged inputs are drawn, and
+// the question is answered again in every draw.
 //
 // Each draw is looked through at the same points as the answer itself, and beyond them, where the
 // input has no upper limit, in doublings up to `reach`; the lowest crossing is refined by bisection

@@ -9,6 +9,7 @@
 #include "model/chance/draw.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/delivery_slip.h"
 #include "model/questions/question.h"

@@ -6,7 +6,7 @@
 #include "base/vector.h"
 #include "model/chance/distribution.h"
 #include "model/chance/sobol.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/scenario/range.h"
 #include "model/scenario/scenario.h"
 

@@ -1,4 +1,4 @@
-// sampler: the ranged inputs of a scenario and what its options respond, ready to draw from.
+// sampler: the ranged inputs of a scenario, ready to be drawn, and its options' response to them.
 //
 // A sampler is only read when it draws: any number of threads share one, each with a sample of its
 // own. What is drawn depends on seed, method, the ranges and their order in the file, and the

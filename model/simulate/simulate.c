@@ -5,7 +5,7 @@
 #include "model/chance/exact_sum.h"
 #include "model/chance/quantile_sketch.h"
 #include "model/chance/rank_regression.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/range.h"
 #include "model/scenario/ranking.h"

@@ -1,7 +1,8 @@
 #include "model/simulate/simulation.h"
 
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "base/vector.h"
 #include "model/cost/calculation.h"
 #include "model/cost/graph.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stdbool.h>

@@ -5,8 +5,10 @@
 #include "base/source.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/currency.h"
+#include "model/scenario/figure.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/evaluate.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>

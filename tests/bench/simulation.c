@@ -8,13 +8,21 @@
 // FOLDER/results.f64, the costs [option][DRAWS], for numpy to be compared with. Prints lines: names
 // and seconds per draw or per run; "variable NAME" in order; "input OPTION NAME VALUE" in base
 // units.
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/vector.h"
+#include "model/chance/draw.h"
 #include "model/cost/arithmetic.h"
+#include "model/cost/model.h"
+#include "model/scenario/range.h"
 #include "model/scenario/read.h"
+#include "model/scenario/scenario.h"
 #include "model/simulate/part.h"
 #include "model/simulate/sampler.h"
 #include "model/simulate/simulate.h"
 #include "model/whatif/response.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

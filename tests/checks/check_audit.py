@@ -224,11 +224,11 @@ BAD_RULES = [  # relation, formula and tolerance; the column of the error, what 
     ('equal,"min(1, 2",', 29, "expected ',' or ')' at the end"),
     ('equal,"round(1, 0) + [h200-sxm-141.memory]",', 35, "accelerators has no column 'memory'"),
     ('equal,[h200-sxm-141.memory_gb,', 20, "expected '[' with a ']'"),
-    ('equal,1 + [mostly h200-sxm-141],', 24, 'is no reference'),
+    ('equal,1 + [mostly h200-sxm-141],', 24, 'is not a reference'),
     ('equal,1 + [claim 9],', 24, "there is no claim '9'"),
     ('equal,2 * memory,', 24, "expected a [reference], found 'memory'"),
     ('equal,sum(a),', 24, "expected a [reference]"),
-    ('equal,1 < 2,', 22, 'a rule cannot compare'),
+    ('equal,1 < 2,', 22, 'a rule cannot use comparisons'),
     ('same_text,memory_type,', 24, 'expected one [ACCELERATOR.COLUMN]'),
 ]
 

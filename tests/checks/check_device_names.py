@@ -27,7 +27,7 @@ CASES = [
     ('NVIDIA H200', 150, 'h200-sxm-141', 'scenario = offline\n', '', 'no published throughput'),
     ('Some accelerator', 150, 'h200-sxm-141', 'scenario = decode\n', '', 'no published throughput'),
     ('NVIDIA H200', 150, 'h100-sxm5-80', '', 'record = machine.json\n',
-     "record 'machine.json' is of 'h200-sxm-141' (NVIDIA H200), not of 'h100-sxm5-80'"),
+     "record 'machine.json' is of 'h200-sxm-141' (NVIDIA H200), not 'h100-sxm5-80'"),
 ]
 
 
@@ -68,7 +68,7 @@ PROJECTIONS = [
     ('h200-sxm-141', '', 'projection = machine.json\n', 'measured', 'decode only, 95 % within'),
     ('mi300x-192', '', 'projection = other.json\n', '', "no record named 'other.json'"),
     ('mi300x-192', '', 'projection = machine.json\nrecord = machine.json\n', '',
-     'names both a projection and what outranks it'),
+     'names a projection and evidence that outranks it'),
     ('mi300x-192', '', 'projection = machine.json\nthroughput = 5 token/s\n', '',
      'states a throughput and names evidence for one'),
 ]

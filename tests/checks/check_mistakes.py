@@ -80,8 +80,8 @@ MISTAKES = [
     ('audit --table data/prices.csv', "a table of claims needs a column 'claim'"),
     (f'route {BASE}', 'needs a [demand NAME]'),
     ('catalog prices --where accelerator', 'COLUMN=VALUE or COLUMN~TEXT'),
-    (f'report {BASE} -o -', "is written to a file, and '-' is none"),
-    (f'report {BASE} -o /dev/full', 'is written to a file'),
+    (f'report {BASE} -o -', "only be written to a file, and '-' is not one"),
+    (f'report {BASE} -o /dev/full', 'only be written to a file'),
 ]
 
 # Slips of a unit or a digit, and what is warned of then; a figure that can be, and nothing.

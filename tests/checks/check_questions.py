@@ -5,6 +5,7 @@
 
 Whatever a tornado, a grid or a root finder says must be what `compare --set` says when the input is
 typed in. PERTOKEN names the program.
+Deep: every swing of every example rather than eight of one.
 """
 import csv
 import io

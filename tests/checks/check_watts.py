@@ -5,6 +5,7 @@ The probe is started as its users start it, on a GPU of the tests (stand_ins/plu
 come from the fake libnvidia-ml: nothing of that is kept. Its record's readings must carry the energy
 of their window, and stand in the workbook, beside the TDP of the datasheet; a gap must stay one, and
 where nothing was measured the workbook must say so and draw nothing.
+Deep: two random changes in the recalculation rather than one.
 """
 import copy
 import re

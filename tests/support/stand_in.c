@@ -193,8 +193,7 @@ void scene_end(struct scene *scene) {
 
 struct measurement scene_measured(struct scene *scene) {
   struct measurement result;
-  const enum protocol_outcome outcome =
-      result_measure(&scene->protocol, &scene->trial, &result);
+  const enum protocol_outcome outcome = result_measure(&scene->protocol, &scene->trial, &result);
   expect_error(&scene->fixture, "measuring", "");
   assert_int_equal(outcome, PROTOCOL_DONE);
   return result;

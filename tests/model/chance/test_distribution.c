@@ -3,8 +3,8 @@
 #include "model/scenario/distribution_text.h"
 #include "tests/support/fixture.h"
 
-#include "model/chance/distribution.h"
 #include "base/vector.h"
+#include "model/chance/distribution.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
