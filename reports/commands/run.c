@@ -1,3 +1,4 @@
+#include "reports/answers/faces.h"
 #include "reports/commands/run.h"
 #include "base/installation.h"
 #include "base/source.h"
