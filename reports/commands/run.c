@@ -1,4 +1,3 @@
-#include "reports/answers/faces.h"
 #include "reports/commands/run.h"
 #include "base/installation.h"
 #include "base/source.h"
@@ -9,6 +8,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/read.h"
+#include "reports/answers/faces.h"
 #include "reports/print/style.h"
 
 #include <errno.h>
