@@ -209,9 +209,13 @@ C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
 
 LINT_SYSTEM = $(if $(HAS_CUDA),-isystem $(CUDA_ROOT)/include) $(MPI_CFLAGS:-I%=-isystem %)
 
-lint: ## check format, and look for bugs without running
+# The program's own; a body is no file of its own, and CUDA's and MPI's headers are there or not.
+INCLUDERS := $(filter-out tests/% %_body.h %/driver_cuda.c reports/ranks/mpi/%,$(C_FILES))
+
+lint: ## check format and includes, and look for bugs without running
 	@$(SETUP) build test lint
 	clang-format --dry-run -Werror $(C_FILES)
+	tests/support/includes.py $(INCLUDERS)
 	cppcheck --quiet -j2 --std=c11 --language=c --inline-suppr --error-exitcode=1 \
 	  --enable=warning,performance,portability --suppress=missingInclude \
 	  --suppress=missingIncludeSystem --suppress=identicalInnerCondition \

@@ -2,6 +2,8 @@
 #ifndef PERTOKEN_BASE_CLOCK_H
 #define PERTOKEN_BASE_CLOCK_H
 
+#include <time.h>
+
 struct clock {
   double (*now)(void *context);                 // seconds, from any start, never backwards
   void (*sleep)(void *context, double seconds); // may wake early after a signal

@@ -11,6 +11,8 @@
 #include "kernels/decode.h"
 #include "kernels/weights.h"
 
+#include <stddef.h>
+
 struct reference;
 
 // Fills the cache from the seed; the first tokens are (seed + row) mod vocab. Of several ranks it

@@ -1,5 +1,10 @@
 #include "kernels/share.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/decode.h"
+
 struct decode_shape share_of(struct decode_shape shape, int ranks) {
   if (ranks < 2)
     return shape;

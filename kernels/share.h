@@ -11,7 +11,10 @@
 #ifndef PERTOKEN_KERNELS_SHARE_H
 #define PERTOKEN_KERNELS_SHARE_H
 
+#include "kernels/decode.h"
 #include "kernels/weights.h"
+
+#include <stdint.h>
 
 // A rank's share as a shape by itself; the whole for fewer than two ranks.
 struct decode_shape share_of(struct decode_shape shape, int ranks);

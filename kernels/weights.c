@@ -1,6 +1,7 @@
 #include "kernels/weights.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 // round(32.05 * normal quantile of (i + 0.5) / 256), and 1 where that would be 0: sigma 32.006.

@@ -21,6 +21,8 @@
 
 #include "kernels/decode.h"
 
+#include <stdint.h>
+
 enum tensor {
   TENSOR_EMBEDDING,
   TENSOR_ATTENTION_NORM,

@@ -1,4 +1,3 @@
 #define ELEMENTWISE_TARGET
 #define ELEMENTWISE_TABLE elementwise_portable
-#include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/elementwise_body.h"

@@ -4,6 +4,7 @@
 #include "model/cost/arithmetic.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/operation.h"
 #include "model/cost/value.h"
 

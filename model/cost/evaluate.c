@@ -5,6 +5,7 @@
 #include "model/cost/calculation.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,6 +6,7 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_CATALOG_H
 #define PERTOKEN_MODEL_EVIDENCE_CATALOG_H
 
+#include "base/arena.h"
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "model/evidence/grade.h"

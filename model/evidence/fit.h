@@ -7,6 +7,7 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_FIT_H
 #define PERTOKEN_MODEL_EVIDENCE_FIT_H
 
+#include "base/csv.h"
 #include "model/evidence/memory.h"
 
 #include <stdbool.h>

@@ -10,7 +10,6 @@
 #define PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_H
 
 #include "base/arena.h"
-#include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
 

@@ -1,5 +1,6 @@
 #include "model/evidence/memory.h"
 
+#include "base/arena.h"
 #include "base/csv.h"
 
 #include <math.h>

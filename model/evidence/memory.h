@@ -5,7 +5,8 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_MEMORY_H
 #define PERTOKEN_MODEL_EVIDENCE_MEMORY_H
 
-#include "model/evidence/catalog.h"
+#include "base/arena.h"
+#include "base/csv.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,6 +4,8 @@
 #include "base/csv.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/workload.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -23,7 +23,11 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_PROJECTION_H
 #define PERTOKEN_MODEL_EVIDENCE_PROJECTION_H
 
+#include "base/arena.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/measurement.h"
 #include "model/evidence/recorded.h"
+#include "model/evidence/workload.h"
 
 // 10 points of the read bandwidth: from where on comparisons across vendors say that the difference
 // includes the tool's own tuning.

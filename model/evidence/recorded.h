@@ -12,6 +12,9 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_RECORDED_H
 #define PERTOKEN_MODEL_EVIDENCE_RECORDED_H
 
+#include "base/arena.h"
+#include "base/csv.h"
+#include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/workload.h"

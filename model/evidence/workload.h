@@ -4,9 +4,9 @@
 #ifndef PERTOKEN_MODEL_EVIDENCE_WORKLOAD_H
 #define PERTOKEN_MODEL_EVIDENCE_WORKLOAD_H
 
+#include "base/arena.h"
+#include "base/csv.h"
 #include "base/source.h"
-#include "model/cost/units.h"
-#include "model/evidence/catalog.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
 

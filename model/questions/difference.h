@@ -6,7 +6,6 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
 #define PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
 
-#include "model/scenario/option.h"
 #include "base/arena.h"
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"

@@ -11,7 +11,6 @@
 #ifndef PERTOKEN_MODEL_QUESTIONS_FITTING_H
 #define PERTOKEN_MODEL_QUESTIONS_FITTING_H
 
-#include "model/scenario/option.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/evidence/fit.h"

@@ -1,5 +1,7 @@
 #include "model/scenario/amendment.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "model/scenario/figure.h"
 
 #include <stdbool.h>

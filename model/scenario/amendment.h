@@ -4,8 +4,11 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_AMENDMENT_H
 #define PERTOKEN_MODEL_SCENARIO_AMENDMENT_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"

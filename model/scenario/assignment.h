@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_ASSIGNMENT_H
 #define PERTOKEN_MODEL_SCENARIO_ASSIGNMENT_H
 
+#include "base/ini.h"
 #include "model/scenario/reading.h"
 
 #include <stdbool.h>

@@ -1,8 +1,10 @@
 #include "model/scenario/cost_model.h"
 
 #include "base/diagnostics.h"
+#include "base/ini.h"
 #include "base/source.h"
 #include "base/source_file.h"
+#include "model/cost/formula.h"
 #include "model/cost/model.h"
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"

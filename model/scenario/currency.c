@@ -1,5 +1,6 @@
 #include "model/scenario/currency.h"
 
+#include "base/ini.h"
 #include "base/source.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"

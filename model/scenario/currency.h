@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "model/scenario/option.h"
 #include "model/scenario/reading.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/scenario.h"

@@ -1,6 +1,7 @@
 #include "model/scenario/free.h"
 
 #include "base/arena.h"
+#include "base/ini.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"

@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/units.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/reading.h"
 #include "model/scenario/resolving.h"
 

@@ -1,6 +1,7 @@
 #include "model/scenario/grading.h"
 
 #include "base/texts.h"
+#include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"

@@ -1,11 +1,17 @@
 #include "model/scenario/hardware.h"
 
 #include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/recorded.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 
 #include <stdbool.h>

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/ini.h"
 #include "base/short_text.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"

@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"

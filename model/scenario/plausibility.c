@@ -8,6 +8,7 @@
 #include "model/evidence/catalog.h"
 #include "model/scenario/currency.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/scenario/published_bounds.h"
 
 #include <stdbool.h>

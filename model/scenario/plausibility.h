@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_PLAUSIBILITY_H
 #define PERTOKEN_MODEL_SCENARIO_PLAUSIBILITY_H
 
+#include "base/arena.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>

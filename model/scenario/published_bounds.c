@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"

@@ -9,11 +9,13 @@
 #include "model/scenario/assignment.h"
 #include "model/scenario/distribution_text.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
+#include <gsl/gsl_matrix_double.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "base/source.h"
 #include "model/chance/distribution.h"
+#include "model/scenario/option.h"
 #include "model/scenario/reading.h"
 #include "model/scenario/scenario.h"
 

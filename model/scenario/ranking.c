@@ -1,8 +1,9 @@
 #include "model/scenario/ranking.h"
 
 #include "model/cost/arithmetic.h"
-#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/evidence/workload.h"
+#include "model/scenario/option.h"
 
 #include <math.h>
 

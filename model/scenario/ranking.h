@@ -16,6 +16,7 @@
 #define PERTOKEN_MODEL_SCENARIO_RANKING_H
 
 #include "base/arena.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 #include "base/source.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement_read.h"
+#include "model/evidence/recorded.h"
 #include "model/scenario/assignment.h"
 #include "model/scenario/cost_model.h"
 #include "model/scenario/free.h"

@@ -1,9 +1,11 @@
 #include "model/scenario/resolution.h"
 
+#include "base/ini.h"
 #include "base/source.h"
 #include "base/texts.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/currency.h"

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "model/scenario/amendment.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
 #include <stddef.h>

@@ -14,9 +14,12 @@
 #define PERTOKEN_MODEL_SCENARIO_RESOLVING_H
 
 #include "base/arena.h"
+#include "base/csv.h"
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 

@@ -3,6 +3,7 @@
 #include "base/source.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
+#include "model/scenario/figure.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,11 @@
 #include "model/scenario/sections.h"
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
 #include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_SECTIONS_H
 #define PERTOKEN_MODEL_SCENARIO_SECTIONS_H
 
+#include "base/ini.h"
 #include "model/scenario/reading.h"
 
 #include <stdbool.h>

@@ -3,6 +3,8 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_SELECTION_H
 #define PERTOKEN_MODEL_SCENARIO_SELECTION_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/ini.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/workload.h"

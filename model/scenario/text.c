@@ -1,5 +1,7 @@
 #include "model/scenario/text.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/source.h"
 #include "base/source_file.h"
 

@@ -2,7 +2,10 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_TEXT_H
 #define PERTOKEN_MODEL_SCENARIO_TEXT_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/source.h"
 
 #include <stddef.h>
 

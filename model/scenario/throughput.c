@@ -1,7 +1,9 @@
 #include "model/scenario/throughput.h"
 
 #include "base/arena.h"
+#include "base/csv.h"
 #include "base/diagnostics.h"
+#include "base/ini.h"
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
@@ -14,6 +16,8 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 
 #include <math.h>

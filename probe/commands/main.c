@@ -19,6 +19,7 @@
 #include "probe/measure/protocol.h"
 #include "probe/meters/meter.h"
 
+#include <asm-generic/ioctls.h>
 #include <locale.h>
 #include <math.h>
 #include <signal.h>

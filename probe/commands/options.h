@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "model/evidence/measurement.h"
-#include "probe/measure/calibration.h"
 #include "probe/meters/wall.h"
 
 #include <stdbool.h>

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 void print_safely(const char *text, FILE *out) {
   for (; *text; text++)

@@ -8,6 +8,7 @@
 #include "probe/measure/verify.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct verdicts {
   size_t compared, wrong;

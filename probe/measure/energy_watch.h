@@ -8,7 +8,6 @@
 #define PERTOKEN_PROBE_MEASURE_ENERGY_WATCH_H
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "probe/measure/energy.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/telemetry.h"
@@ -17,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 struct energy_watch {
   // Set by the caller.

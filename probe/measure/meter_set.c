@@ -1,11 +1,11 @@
 #include "probe/measure/meter_set.h"
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "model/evidence/measurement.h"
 
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 static bool is_host(const struct device *device) {
   return !strcmp(device->backend->name, "cpu");

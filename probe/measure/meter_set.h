@@ -3,12 +3,12 @@
 #define PERTOKEN_PROBE_MEASURE_METER_SET_H
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "probe/devices/device.h"
 #include "probe/meters/meter.h"
 #include "probe/meters/telemetry.h"
 
 #include <stddef.h>
+#include <time.h>
 
 struct meter_set {
   struct meter device, host;   // for a CPU the first is the machine's, and the second none

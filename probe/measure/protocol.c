@@ -1,5 +1,6 @@
 #include "probe/measure/protocol.h"
 
+#include "base/clock.h"
 #include "base/source.h"
 
 #include <math.h>

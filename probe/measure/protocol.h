@@ -5,7 +5,6 @@
 #define PERTOKEN_PROBE_MEASURE_PROTOCOL_H
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/diagnostics.h"
 #include "kernels/decode.h"
 #include "model/evidence/measurement.h"
@@ -20,6 +19,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #define PROTOCOL_SAMPLE_S 0.020 // a sample is as many steps as take this long
 #define PROTOCOL_SETTLED                                                                           \

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 static const double warm_chunk_s = 0.05;
 static const double warm_limit_s = 3;

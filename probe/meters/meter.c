@@ -1,9 +1,11 @@
 #include "probe/meters/meter.h"
 
+#include "base/clock.h"
 #include "probe/meters/address.h"
 #include "probe/meters/kinds.h"
 
 #include <math.h>
+#include <time.h>
 
 const struct meter_roots machine_meters = {
     .powercap = "/sys/class/powercap",

@@ -6,9 +6,9 @@
 #define PERTOKEN_PROBE_METERS_METER_H
 
 #include "base/arena.h"
-#include "base/clock.h"
 
 #include <stddef.h>
+#include <time.h>
 
 enum meter_status {
   METER_OK,

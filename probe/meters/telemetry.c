@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 // Best first.
 static const struct telemetry_kind *const telemetry_kinds[] = {

@@ -4,11 +4,11 @@
 #define PERTOKEN_PROBE_METERS_TELEMETRY_H
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "model/evidence/measurement.h"
 #include "probe/meters/meter.h"
 
 #include <stddef.h>
+#include <time.h>
 
 enum { MAX_TELEMETRY_REASONS = 8 };
 

@@ -9,13 +9,11 @@
 #include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
-#include "reports/print/format.h"
 #include "reports/print/style.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 // Where something is shown; 0 counts as everywhere.
 enum face {
@@ -191,19 +189,23 @@ typedef int answer_function(const struct scenario *scenario, const char *only,
 // The answer of that name, or NULL.
 const struct answer *answer_find(const struct answers *answers, const char *name);
 
-// Prints what a command answers.
-// Table: the scenario's heading, then of each answer its sentence, tables, notes and warnings.
-// Csv: a line for each cell, or period of a cell, behind the first of a row; or a line for each row.
-// Json: { schema, scenario { title, case, sha256 } } and a document's { answer, no, warnings,
-// reasons, notes } with its tables where they say; or answers: [ { kind, name, title, ... } ],
-// where a table that does not say lies in tables: { KEY: { units: { COLUMN: unit }, rows: [ {
-// COLUMN: value } ] } }; the unit of a cell of its own is in COLUMN_unit.
-// scenario: NULL when there is none.
-void answers_print(const struct scenario *scenario, const struct answers *answers,
-                   enum output_format format, FILE *out, struct arena *arena);
+// Whether the table, or a row or column of it, is shown on a face, or on any of several.
+bool table_shown(const struct answer_table *table, enum face face);
+bool row_shown(const struct answer_table *table, size_t row, unsigned faces);
+bool column_shown(const struct answer_table *table, size_t column, enum face face);
 
-// Prints an answer with its reasons and all digits: what `explain SCENARIO KIND.NAME` says.
-void answer_explain(const struct scenario *scenario, const struct answer *answer,
-                    enum output_format format, FILE *out, struct arena *arena);
+const struct answer_cell *cell_at(const struct answer_table *table, size_t row, size_t column);
+
+// The cell's own unit, or its row's, or its column's; NULL where there is none.
+const struct unit *unit_at(const struct answer_table *table, size_t row, size_t column);
+
+// Whether the cell is a number that is there: neither nothing nor words; it may be infinite.
+bool cell_has_number(const struct answer_cell *cell);
+
+// "USD/Mtok"; "" for none.
+const char *unit_name(const struct unit *unit);
+
+// A base-unit value as the files for machines have it: in the unit, as typed.
+double machine_number(double value, const struct unit *unit);
 
 #endif

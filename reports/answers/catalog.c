@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 10 };
+enum { MAX_COLUMNS = 10 };
 
 static const char GRADE[] = "grade"; // the column behind a table's last
 
@@ -17,7 +17,7 @@ static const char GRADE[] = "grade"; // the column behind a table's last
 static const char *const uncut[] = {"id", "accelerator", "model", "field", "as_of"};
 
 // What a terminal shows; the rest is for csv and json.
-static const char *const shown[CATALOG_TABLES][MOST_COLUMNS] = {
+static const char *const shown[CATALOG_TABLES][MAX_COLUMNS] = {
     [CATALOG_ACCELERATORS] = {"id", "memory_gb", "memory_bw_tbs", "tdp_w", "dense_fp8_tflops",
                               "status", GRADE, "as_of", "source_title"},
     [CATALOG_ALTERNATES] = {"id", "accelerator", "field", "value", GRADE, "as_of", "source_title"},
@@ -141,7 +141,7 @@ int catalog_answer(const struct table *table, const char *const *wheres, size_t 
     return -1;
   const char *const *telling = shown[table->catalog];
   size_t telling_count = 0;
-  while (telling_count < MOST_COLUMNS && telling[telling_count])
+  while (telling_count < MAX_COLUMNS && telling[telling_count])
     telling_count++;
   struct answer_table tables[] = {rows_of(&listing, telling, telling_count),
                                   rows_of(&listing, names, count)};

@@ -53,7 +53,7 @@ enum {
   FACTS = sizeof facts / sizeof facts[0],
   RESULTS = sizeof results / sizeof results[0],
   INTERVAL_WEIGHT = 7,
-  MOST_WEIGHT = 9
+  MAX_WEIGHT = 9
 };
 
 static const struct option *option_at(const struct comparing *comparing, size_t o) {
@@ -185,7 +185,7 @@ static void add_savings(const struct comparing *comparing, struct answer_table *
                            .unit = percent,
                            .emphasis = EMPHASIS_STRONG,
                            .brief = "saving",
-                           .weight = MOST_WEIGHT};
+                           .weight = MAX_WEIGHT};
   add_saving(comparing, table, row, false);
   add_interval(comparing, table, OUTCOME_SAVING, percent, ON_TERMINAL);
   row.label = arena_printf(comparing->arena, "%s, levelised", row.label);
@@ -212,7 +212,7 @@ enum {
 static const struct words first_words[] = {{{.label = "Accelerator", .brief = "accelerator"}, 0}};
 
 static const struct words last_words[] = {
-    {{.label = "Weakest evidence that matters", .brief = "evidence", .weight = MOST_WEIGHT},
+    {{.label = "Weakest evidence that matters", .brief = "evidence", .weight = MAX_WEIGHT},
      HEADLINE},
     {{.brief = "throughput", .faces = FACE_TURNED}, THROUGHPUT},
     {{.brief = "power", .faces = FACE_TURNED}, POWER},

@@ -302,8 +302,8 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
                 six_digits(writing, 1e-6 * rent->tokens),
                 six_digits(writing, rent->tco / rent->hours), currency);
   if (isnan(rent->use))
-    answer_reason(answer,
-                  "Its cost is not affine in the utilization: the break-even was searched for.");
+    answer_reason(answer, "Its cost is no straight line over the utilization, so the break-even "
+                          "was found by a search.");
   else
     answer_reason(answer,
                   "Of this, %s %s grows with the utilization; the break-even is utilization x "

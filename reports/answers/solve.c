@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 5, MOST_FIGURES = 48 };
+enum { SHOWN_DIGITS = 5, MAX_FIGURES = 48 };
 
 // What is said of a value that was looked for.
 struct solving {
@@ -155,9 +155,9 @@ static void add_spread(const struct solving *solving, struct answer *answer) {
 
 // What is said of an answer, by its place in JSON and its column in CSV; NULL: not there.
 struct figures {
-  struct answer_column columns[MOST_FIGURES];
-  struct answer_cell cells[MOST_FIGURES];
-  struct column_look *looks; // [MOST_FIGURES]
+  struct answer_column columns[MAX_FIGURES];
+  struct answer_cell cells[MAX_FIGURES];
+  struct column_look *looks; // [MAX_FIGURES]
   size_t count;
 };
 
@@ -195,7 +195,7 @@ static struct answer_table values_table(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const struct unit *unit = solving->unit;
   struct figures figures = {.looks =
-                                arena_array(solving->arena, MOST_FIGURES, sizeof *figures.looks)};
+                                arena_array(solving->arena, MAX_FIGURES, sizeof *figures.looks)};
   add(&figures, "option", NULL, cell_words(solving->option));
   if (solved->matches)
     add(&figures, "match", NULL, cell_words(solved->scenario->options[solved->match].id));

@@ -7,6 +7,7 @@
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
 #include "reports/commands/run.h"
+#include "reports/page/data.h"
 #include "reports/print/output.h"
 
 #include <string.h>

@@ -1,13 +1,8 @@
 #include "reports/answers/questions.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "model/questions/sensitivity.h"
-#include "model/questions/solve.h"
 #include "model/scenario/scenario.h"
-#include "model/simulate/sampler.h"
 #include "reports/answers/answer.h"
-#include "reports/answers/sensitivity.h"
-#include "reports/answers/solve.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/run.h"
 

@@ -8,6 +8,7 @@
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 #include "model/scenario/read.h"
+#include "reports/answers/faces.h"
 #include "reports/print/style.h"
 
 #include <errno.h>

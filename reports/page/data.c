@@ -1,9 +1,16 @@
 #include "reports/page/data.h"
 
+#include "base/source.h"
 #include "base/version.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/questions/sensitivity.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/grading.h"
 #include "model/scenario/ranking.h"
+#include "model/whatif/variation.h"
 #include "reports/print/json_out.h"
 
 #include <math.h>

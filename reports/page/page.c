@@ -1,10 +1,12 @@
 #include "reports/page/page.h"
 
+#include "model/scenario/scenario.h"
 #include "reports/page/assets.h"
 #include "reports/page/data.h"
 #include "reports/page/script_formula.h"
 
 #include <gcrypt.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "base/arena.h"
+#include "model/cost/formula.h"
+#include "model/cost/model.h"
+
 // How tightly a piece of script holds together.
 enum precedence { SUM = 1, PRODUCT, ATOM };
 

@@ -10,6 +10,7 @@
 #ifndef PERTOKEN_REPORTS_PAGE_SCRIPT_FORMULA_H
 #define PERTOKEN_REPORTS_PAGE_SCRIPT_FORMULA_H
 
+#include "base/arena.h"
 #include "model/cost/graph.h"
 
 // The statement that computes one item of a graph:

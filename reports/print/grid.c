@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-enum { gap = 2 };
+enum { GAP = 2 };
 
 struct grid *grid_new(int columns, struct arena *arena) {
   struct grid *grid = arena_alloc(arena, sizeof *grid);
@@ -52,7 +52,7 @@ static int column_width(const struct grid *grid, int column) {
 int grid_width(const struct grid *grid, int label) {
   int width = label;
   for (int c = 1; c < grid->columns; c++)
-    width += gap + column_width(grid, c);
+    width += GAP + column_width(grid, c);
   return width;
 }
 
@@ -66,9 +66,9 @@ static void cut_column(struct grid *grid, int column, int width) {
 void grid_squeeze(struct grid *grid, const bool *may_cut, int width) {
   enum { NARROWEST = 12 };
   int *widths = arena_array(grid->arena, (size_t)grid->columns, sizeof *widths);
-  int all = -gap;
+  int all = -GAP;
   for (int c = 0; c < grid->columns; c++)
-    all += gap + (widths[c] = column_width(grid, c));
+    all += GAP + (widths[c] = column_width(grid, c));
   for (; all > width; all--) {
     int widest = -1;
     for (int c = 0; c < grid->columns; c++)
@@ -102,7 +102,7 @@ static int widest_word(const struct grid *grid) {
 static void print_cell(const struct style *style, const struct cell *cell, int width, bool left) {
   const char *text = style_text(style, text_of(cell));
   const int blanks = width - style_width(text);
-  fprintf(style->out, "%*s%*s%s", gap, "", left ? 0 : blanks, "",
+  fprintf(style->out, "%*s%*s%s", GAP, "", left ? 0 : blanks, "",
           style_mark(style, cell->emphasis, text));
   if (left && blanks > 0)
     fprintf(style->out, "%*s", blanks, "");
@@ -143,7 +143,7 @@ static void print_row(const struct grid *grid, const struct style *style, const 
 static int part_width(const int *widths, struct part part) {
   int width = widths[0];
   for (int c = part.first; c < part.end; c++)
-    width += gap + widths[c];
+    width += GAP + widths[c];
   return width;
 }
 
@@ -172,7 +172,7 @@ void grid_print(const struct grid *grid, const struct style *style) {
     do
       part.end++;
     while (part.end < grid->columns &&
-           part_width(widths, part) + gap + widths[part.end] <= style->width);
+           part_width(widths, part) + GAP + widths[part.end] <= style->width);
     print_part(grid, style, widths, part);
     if (part.end < grid->columns)
       putc('\n', style->out);

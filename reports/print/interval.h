@@ -5,7 +5,6 @@
 
 #include "base/arena.h"
 #include "model/scenario/scenario.h"
-#include "model/simulate/simulate.h"
 #include "model/simulate/simulation.h"
 
 #include <stddef.h>

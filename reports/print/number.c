@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_decimals = 9, exact_digits = 15 };
+enum { MAX_DECIMALS = 9, EXACT_DIGITS = 15 };
 
 // In percent: below it, a change is rounding in the last digits of a double.
 static const double no_change = 1e-4;
@@ -53,7 +53,7 @@ const char *number_change(double a, double b, struct arena *arena) {
 double number_in_unit(double value, const struct unit *unit) {
   const double factor = unit_factor(unit), quotient = value / factor + 0.0;
   char text[64];
-  snprintf(text, sizeof text, "%.*g", exact_digits, quotient);
+  snprintf(text, sizeof text, "%.*g", EXACT_DIGITS, quotient);
   const double shorter = strtod(text, NULL);
   return shorter * factor == value ? shorter + 0.0 : quotient;
 }
@@ -64,7 +64,7 @@ static int magnitude(double value) {
 }
 
 static int clamp_decimals(int decimals) {
-  return decimals < 0 ? 0 : decimals > most_decimals ? most_decimals : decimals;
+  return decimals < 0 ? 0 : decimals > MAX_DECIMALS ? MAX_DECIMALS : decimals;
 }
 
 static int wanted_decimals(const struct unit *unit, double smallest, double largest) {

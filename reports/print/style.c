@@ -11,7 +11,7 @@
 #include <unitypes.h>
 #include <uniwidth.h>
 
-enum { usual_width = 80, narrowest = 60, widest = 132 };
+enum { USUAL_WIDTH = 80, MIN_WIDTH = 60, MAX_WIDTH = 132 };
 
 static bool is_set(const char *variable) {
   const char *value = getenv(variable);
@@ -26,8 +26,8 @@ static int width_of(int fd, bool terminal) {
   if (width < 1 && terminal && !ioctl(fd, TIOCGWINSZ, &size))
     width = size.ws_col;
   if (width < 1)
-    return usual_width;
-  return width < narrowest ? narrowest : width > widest ? widest : (int)width;
+    return USUAL_WIDTH;
+  return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : (int)width;
 }
 
 struct style style_of(FILE *out, struct arena *arena) {

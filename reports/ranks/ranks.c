@@ -1,6 +1,10 @@
 #include "reports/ranks/ranks.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/source.h"
+#include "model/simulate/part.h"
 #include "model/simulate/part_numbers.h"
 
 #include <dlfcn.h>

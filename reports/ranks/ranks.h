@@ -6,6 +6,9 @@
 #ifndef PERTOKEN_REPORTS_RANKS_RANKS_H
 #define PERTOKEN_REPORTS_RANKS_RANKS_H
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/simulate/part.h"
 #include "model/simulate/simulate.h"
 #include "reports/ranks/plugin.h"
 

@@ -224,24 +224,24 @@ static void write_table(struct writer *writer, const struct answer_table *table)
   writer->row++;
 }
 
-static void write_decision(struct writer *writer, const struct answer *decision) {
-  put_text(writer->book, writer->row++, 0, decision->title ? decision->title : decision->name,
+static void write_answer(struct writer *writer, const struct answer *answer) {
+  put_text(writer->book, writer->row++, 0, answer->title ? answer->title : answer->name,
            TEXT_SUBTITLE);
-  write_sentence(writer, decision->sentence, STRONG_SIZE,
-                 decision->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
-  for (size_t i = 0; i < decision->warnings.count; i++)
-    write_sentence(writer, decision->warnings.list[i], USUAL_SIZE, TEXT_NOTE_WRAPPED);
+  write_sentence(writer, answer->sentence, STRONG_SIZE,
+                 answer->no ? TEXT_STAMP_WRAPPED : TEXT_STRONG_WRAPPED);
+  for (size_t i = 0; i < answer->warnings.count; i++)
+    write_sentence(writer, answer->warnings.list[i], USUAL_SIZE, TEXT_NOTE_WRAPPED);
   writer->row++;
-  for (size_t t = 0; t < decision->table_count; t++)
-    write_table(writer, &decision->tables[t]);
+  for (size_t t = 0; t < answer->table_count; t++)
+    write_table(writer, &answer->tables[t]);
 }
 
-static size_t widest(const struct answers *decisions) {
+static size_t widest(const struct answers *answers) {
   size_t columns = MIN_COLUMNS;
-  for (size_t i = 0; i < decisions->count; i++)
-    for (size_t t = 0; t < decisions->list[i].table_count; t++)
-      if (decisions->list[i].tables[t].column_count > columns)
-        columns = decisions->list[i].tables[t].column_count;
+  for (size_t i = 0; i < answers->count; i++)
+    for (size_t t = 0; t < answers->list[i].table_count; t++)
+      if (answers->list[i].tables[t].column_count > columns)
+        columns = answers->list[i].tables[t].column_count;
   return columns;
 }
 
@@ -254,7 +254,7 @@ void write_decisions(struct book *book) {
            TEXT_NOTE);
   writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;
   for (size_t i = 0; i < book->sheets->answers.count; i++)
-    write_decision(&writer, &book->sheets->answers.list[i]);
+    write_answer(&writer, &book->sheets->answers.list[i]);
   set_widths(book, (const int[]){FIRST_WIDTH, OTHER_WIDTH}, 2, (int)writer.columns);
   end_sheet(book, writer.row - 2, (int)writer.columns - 1);
 }

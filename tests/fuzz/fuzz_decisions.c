@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "model/scenario/read.h"
+#include "reports/answers/faces.h"
 #include "reports/answers/questions.h"
 
 #include <assert.h>

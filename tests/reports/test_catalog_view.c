@@ -1,4 +1,5 @@
 // `pertoken catalog`: which rows it shows, and how.
+#include "reports/answers/faces.h"
 #include "reports/answers/catalog.h"
 #include "tests/support/tables.h"
 

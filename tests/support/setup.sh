@@ -17,7 +17,7 @@ declare -A packages=(
   [bench]="python3-numpy python3-xlsxwriter python3-openpyxl libopenmpi-dev openmpi-bin"
   [gallery]="chromium fonts-dejavu-core"
   [fuzz]="clang libomp-dev"
-  [lint]="clang-format clang-tidy cppcheck"
+  [lint]="clang-format clang-tidy clang-tidy-19 cppcheck"
 )
 
 # What tells that a package is there where dpkg cannot: its header, or its program.

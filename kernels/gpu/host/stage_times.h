@@ -10,6 +10,7 @@
 #define PERTOKEN_KERNELS_GPU_HOST_STAGE_TIMES_H
 
 #include "kernels/decode.h"
+#include "kernels/gpu/host/driver.h"
 #include "kernels/gpu/host/plan.h"
 #include "kernels/gpu/host/state.h"
 

@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""Does the program stand as docs/architecture.md says?
+
+Its table of rooms gives the arrows: a file includes what is in its own room, or in a room that this
+one stands on, at first or second hand. Beside that: no circle of files (a header and its source are
+one), no room with more than MAX_MODULES of them, and every function that the page's walks name is
+defined in the file that they name.
+"""
+import collections
+import graphlib
+import re
+
+from support.program import Count, ROOT
+
+PAGE = ROOT / 'docs' / 'architecture.md'
+PROGRAM = ('base', 'model', 'kernels', 'probe', 'reports')
+MAX_MODULES = 25
+INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.M)
+HOP = re.compile(r'`([\w/]+\.\w+):(\w+)`')
+
+
+def rooms_of(text):
+    """Each room of the table with the rooms that it names: | `room/` | what | `room/`, ... |"""
+    rooms = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        if line.startswith('| `') and cells[0].endswith('/`') and len(cells) == 3:
+            rooms[cells[0].strip('`/')] = [name.rstrip('/') for name in re.findall(r'`([^`]+)`', cells[2])]
+    return rooms
+
+
+def beneath(rooms):
+    """Each room with all that it stands on, directly or not."""
+    found = {}
+    for room in graphlib.TopologicalSorter(rooms).static_order():
+        found[room] = set(rooms[room]).union(*(found[below] for below in rooms[room]))
+    return found
+
+
+def sources():
+    for folder in PROGRAM:
+        for path in sorted((ROOT / folder).rglob('*')):
+            if path.suffix in ('.c', '.h', '.cu'):
+                yield path.relative_to(ROOT)
+
+
+def modules_of(room):
+    """Names of a folder's own sources; the parts of the page and of the build are not counted twice."""
+    return {path.stem for path in (ROOT / room).iterdir() if path.is_file()}
+
+
+def check_arrows(count, rooms, files):
+    below = beneath(rooms)
+    for path, included in files.items():
+        room = str(path.parent)
+        count.check(path, room in rooms, f'{room}/ is not in the table')
+        for name in included:
+            other = name.rpartition('/')[0]
+            if other.startswith('tests'):  # the kernels' platform for the tests' emulator
+                continue
+            count.check(path, other == room or other in below.get(room, ()),
+                        f'includes {name}, and {room}/ does not stand on {other}/')
+
+
+def check_circles(count, files):
+    graph = collections.defaultdict(set)
+    for path, included in files.items():
+        module = str(path.with_suffix(''))
+        graph[module] |= {name.rpartition('.')[0] for name in included} - {module}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+        count.check('circles', True)
+    except graphlib.CycleError as error:
+        count.check('circles', False, ' -> '.join(error.args[1]))
+
+
+def check_walks(count, text):
+    hops = HOP.findall(text)
+    count.check('walks', len(hops) >= 10, f'{len(hops)} hops')
+    for name, function in hops:
+        path = ROOT / name
+        found = path.exists() and re.search(rf'^(?!\s).*\b{function}\(', path.read_text(), re.M)
+        count.check(f'{name}:{function}', found, 'is not defined there')
+
+
+def main():
+    count = Count()
+    text = PAGE.read_text()
+    rooms = rooms_of(text)
+    files = {path: INCLUDE.findall((ROOT / path).read_text()) for path in sources()}
+    check_arrows(count, rooms, files)
+    check_circles(count, files)
+    for room in sorted({str(path.parent) for path in files}):
+        size = len(modules_of(room))
+        count.check(room, size <= MAX_MODULES, f'{size} modules')
+    for room in rooms:
+        count.check(room, (ROOT / room).is_dir(), 'the table has it, the program has not')
+    check_walks(count, text)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()
