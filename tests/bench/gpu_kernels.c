@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/installation.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/stage_times.h"

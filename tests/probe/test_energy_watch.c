@@ -1,4 +1,5 @@
 // The watch on a thread of its own, in real time: six seconds.
+#include "base/clock.h"
 #include "tests/support/fixture.h"
 
 #include "probe/measure/energy_watch.h"

@@ -1,4 +1,5 @@
 // Meters and energy windows, driven by a fake powercap tree and a fake clock.
+#include "base/clock.h"
 #include "probe/meters/kinds.h"
 #include "tests/support/fixture.h"
 

@@ -1,5 +1,6 @@
 // AMD's meters and telemetry: AMD SMI, ROCm SMI and sysfs, on fake libraries, a fake tree and a
 // fake clock.
+#include "base/clock.h"
 #include "tests/stand_ins/fake/fake_amd.h"
 #include "tests/stand_ins/fake/load.h"
 

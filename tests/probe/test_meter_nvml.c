@@ -1,4 +1,5 @@
 // The NVML meter and telemetry, on a fake libnvidia-ml and a fake clock.
+#include "base/clock.h"
 #include "tests/stand_ins/fake/fake_nvml.h"
 #include "tests/stand_ins/fake/load.h"
 

@@ -1,4 +1,5 @@
 // Telemetry of CPUs on a fake sysfs, and what is read from the wall through a fake ipmitool.
+#include "base/clock.h"
 #include "tests/support/fixture.h"
 
 #include "probe/meters/telemetry.h"

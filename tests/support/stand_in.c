@@ -1,4 +1,5 @@
 #include "tests/support/stand_in.h"
+#include "base/clock.h"
 
 #include "probe/measure/calibration.h"
 #include "probe/measure/result.h"
