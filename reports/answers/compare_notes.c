@@ -153,10 +153,18 @@ static void add_interval(const struct notes *notes, const struct simulation *sim
                 draw_method_names[simulation->method], simulation->seed);
 }
 
+static bool all_ranked(const struct ranking *ranking) {
+  for (size_t i = 0; i < ranking->option_count; i++)
+    if (!ranking->options[i].ranked)
+      return false;
+  return true;
+}
+
 // What the star means, and who is left out.
 static void add_verdict(const struct notes *notes, const struct ranking *ranking) {
   if (ranking->cheapest >= 0)
-    answer_note(notes->answer, notes->arena, "* ", "lowest cost per million output tokens%s",
+    answer_note(notes->answer, notes->arena, "* ", "lowest cost per million output tokens%s%s",
+                all_ranked(ranking) ? "" : " of the options that are ranked",
                 ranking->cheapest_count > 1 ? ": a tie" : "");
   for (size_t i = 0; i < ranking->option_count; i++)
     if (!ranking->options[i].ranked)

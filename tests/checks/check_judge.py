@@ -175,6 +175,8 @@ def of_terminal(scenario, arguments, ids):
     sentence = done.stdout[:done.stdout.index(head)].rstrip().rsplit('\n', 1)[-1].rstrip('.')
     told = dict(re.findall(r'^Not ranked: (\w+): (.*)', notes, re.M))
     none = re.match(r'Not ranked: (.*)', sentence)
+    star = re.search(r'^\* (.*)', notes, re.M)
+    expect(not star or bool(told) == ('of the options that are ranked' in star.group(1)), notes)
     return {'cheapest': [option for option, cell in zip(ids, costs) if '* ' in cell],
             'not_ranked': told, 'why_none': none.group(1) if none else '',
             'saving': {option: float(cell.split()[-1].replace(',', '')) / 100
