@@ -1,6 +1,6 @@
 // `pertoken catalog`: which rows it shows, and how.
-#include "reports/answers/faces.h"
 #include "reports/answers/catalog.h"
+#include "reports/answers/faces.h"
 #include "tests/support/tables.h"
 
 #include <jansson.h>
