@@ -173,7 +173,8 @@ static size_t prices_of(const struct reference *reference, const char *basis, co
         is(table, r, "price_basis", basis) && (!provider || is(table, r, "provider", provider)) &&
         table_number(table, r, "usd_per_gpu_equivalent", &prices[count]))
       count++;
-  qsort(prices, count, sizeof *prices, ascending);
+  if (count > 1)
+    qsort(prices, count, sizeof *prices, ascending);
   return count;
 }
 

@@ -117,7 +117,6 @@ static void highlight_flags(struct book *book, int first, int last) {
 
 static void write_master(struct book *book, int first, int last) {
   put_text(book, MASTER_ROW, COLUMN_CHECK, "All checks", TEXT_STRONG);
-  book->sheets->checks_pass = book->sheets->checks_pass;
   put_formula(book, MASTER_ROW, COLUMN_FLAG, book->sheets->checks_pass, CELL_TOTAL, &flag_unit,
               "=MIN(%s:%s)", cell_fixed(book, first, COLUMN_FLAG),
               cell_fixed(book, last, COLUMN_FLAG));
