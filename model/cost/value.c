@@ -81,7 +81,7 @@ static int operation(struct value_table *values, enum operation operation, int a
   const int operands[] = {a, b, c};
   double constants[VALUE_OPERANDS] = {0}, result;
   bool constant = true;
-  for (int i = 0; i < operation_operands(operation); i++) {
+  for (int i = 0; i < operation_operands(operation) && i < VALUE_OPERANDS; i++) {
     constant &= is_constant(values, operands[i]);
     constants[i] = values->list[operands[i]].k;
   }

@@ -222,7 +222,7 @@ static int axis_of(const struct measurement *result, enum workload_key key) {
 static int wanted_number(const struct query *query, enum workload_key key) {
   if (*wanted(query, key))
     return atoi(wanted(query, key));
-  int first = axis_of(query->fitting[0], key);
+  const int first = query->count ? axis_of(query->fitting[0], key) : 0;
   for (size_t i = 1; i < query->count; i++)
     if (axis_of(query->fitting[i], key) != first)
       return 0;

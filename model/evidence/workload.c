@@ -206,7 +206,7 @@ const char *evidence_choose(const struct table *throughputs, const char *acceler
                             const struct workload *workload, const char *wanted_id,
                             struct evidence *evidence, struct arena *arena) {
   const struct query query = {throughputs, accelerator, workload, arena};
-  size_t row;
+  size_t row = 0;
   if (!*wanted_id && !*workload->values[WORKLOAD_MODEL])
     return arena_printf(arena,
                         "'%s' has no throughput, and there is no [workload] model to look one up",
@@ -331,7 +331,7 @@ const char *evidence_curve(const struct table *throughputs, const char *accelera
                            const struct workload *workload, const char *wanted_id,
                            struct curve *curve, struct evidence *evidence, struct arena *arena) {
   const struct query query = {throughputs, accelerator, workload, arena};
-  size_t row;
+  size_t row = 0;
   const char *why = *wanted_id ? named_row(&query, wanted_id, &row) : choose_curve(&query, &row);
   if (!why)
     why = read_curve(&query, row, curve);

@@ -233,7 +233,7 @@ static void add_pair(const struct routing *routing, size_t w, size_t o, struct r
                      "its throughput is typed for the scenario's own workload: give throughput.%s",
                      routing->scenario->options[o].id);
   }
-  if (!(pair->barriers & (ROUTE_NO_THROUGHPUT | ROUTE_TOO_SLOW))) {
+  if (pair->option && !(pair->barriers & (ROUTE_NO_THROUGHPUT | ROUTE_TOO_SLOW))) {
     price_pair(routing->scenario, pair);
     check_memory(routing, demand, pair);
   }

@@ -53,7 +53,7 @@ struct inputs *inputs_new(const struct model *model, size_t option_count, size_t
                           struct arena *arena) {
   struct inputs *inputs = arena_alloc(arena, sizeof *inputs);
   *inputs = (struct inputs){model, arena, option_count, case_count, NULL};
-  inputs->rows = arena_array(arena, row_count(inputs), sizeof *inputs->rows);
+  inputs->rows = arena_array(arena, row_count(inputs), sizeof(struct said *));
   return inputs;
 }
 

@@ -37,9 +37,8 @@ struct resolving resolving_new(struct scenario *scenario, size_t number,
                                       .accelerator = "",
                                       .accelerator_name = "",
                                       .not_included = ""};
-  resolving.option->figures =
-      arena_array(arena, (size_t)scenario->model->count * scenario->case_count,
-                  sizeof *resolving.option->figures);
+  resolving.option->figures = arena_array(
+      arena, (size_t)scenario->model->count * scenario->case_count, sizeof(const struct figure *));
   select_all(&resolving);
   return resolving;
 }

@@ -43,7 +43,8 @@ static const char *option_of(const struct telling *telling, const struct outcome
 static size_t outcomes_of(const struct telling *telling, enum outcome_kind kind,
                           const struct outcome ***list) {
   size_t count = 0;
-  *list = arena_array(telling->arena, telling->simulation->outcome_count, sizeof **list);
+  *list = arena_array(telling->arena, telling->simulation->outcome_count,
+                      sizeof(const struct outcome *));
   for (size_t i = 0; i < telling->simulation->outcome_count; i++)
     if (telling->simulation->outcomes[i].kind == kind)
       (*list)[count++] = &telling->simulation->outcomes[i];

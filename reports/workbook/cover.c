@@ -143,7 +143,7 @@ static void write_item(struct book *book, const char *item, int outputs_row) {
   if (d < 0 || outputs_row < 0)
     return;
   const struct declaration *declaration = &book->scenario->model->declarations[d];
-  double values[book->scenario->option_count];
+  double *values = arena_array(book->arena, book->scenario->option_count, sizeof *values);
   for (size_t o = 0; o < book->scenario->option_count; o++)
     values[o] = shown_value(book, &book->sheets->options[o], d, 0);
   write_result(book, declaration->label, outputs_row, values, &declaration->unit);
@@ -151,7 +151,7 @@ static void write_item(struct book *book, const char *item, int outputs_row) {
 
 static void write_saving(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  double values[scenario->option_count];
+  double *values = arena_array(book->arena, scenario->option_count, sizeof *values);
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct standing *standing = &book->sheets->ranking->options[o];
     values[o] = isfinite(standing->saving) ? standing->saving : 0;
