@@ -10,6 +10,7 @@
 #include "model/scenario/read.h"
 #include "model/scenario/resolution.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static void expect_same(const struct scenario *a, const struct option *got,
     if (!option_has(got, d))
       continue;
     const double value = option_value(a, got, d, 0), wanted = option_value(b, expected, d, 0);
-    if (memcmp(&value, &wanted, sizeof value) != 0)
+    if (value != wanted && !(isnan(value) && isnan(wanted)))
       fail_msg("%s: %.17g, expected %.17g", name, value, wanted);
   }
   expect_texts(&got->warnings, &expected->warnings, got->id);
