@@ -1,9 +1,9 @@
 #include "kernels/share.h"
 
+#include "kernels/decode.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "kernels/decode.h"
 
 struct decode_shape share_of(struct decode_shape shape, int ranks) {
   if (ranks < 2)

@@ -9,12 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/cost/evaluate.h"
-#include "model/cost/graph.h"
-#include "model/cost/model.h"
-#include "model/scenario/figure.h"
-#include "model/scenario/option.h"
-
 static bool is_input(const struct option *option, int declaration) {
   return option->graph->state[declaration] == GRAPH_INPUT;
 }

@@ -1,18 +1,18 @@
 #include "reports/commands/draw_options.h"
 
-#include <inttypes.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/chance/draw.h"
 #include "model/simulate/part.h"
 #include "reports/print/format.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { USUAL_SEED = 1 };
 

@@ -1,10 +1,10 @@
 #include "reports/page/script_formula.h"
 
-#include <string.h>
-
 #include "base/arena.h"
 #include "model/cost/formula.h"
 #include "model/cost/model.h"
+
+#include <string.h>
 
 // How tightly a piece of script holds together.
 enum precedence { SUM = 1, PRODUCT, ATOM };

@@ -1,9 +1,9 @@
 #include "reports/print/grid.h"
 
+#include "base/arena.h"
+
 #include <stddef.h>
 #include <stdio.h>
-
-#include "base/arena.h"
 
 enum { GAP = 2 };
 

@@ -1,12 +1,12 @@
 #include "reports/print/heading.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
+
+#include <stdio.h>
+#include <string.h>
 
 // "3 yr", or of each option where they differ.
 static const char *horizon_text(const struct scenario *scenario, struct arena *arena) {

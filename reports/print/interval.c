@@ -1,15 +1,14 @@
 #include "reports/print/interval.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/chance/draw.h"
+#include "model/scenario/scenario.h"
 #include "model/simulate/part.h"
 #include "model/simulate/simulate.h"
 
 #include <math.h>
 #include <stddef.h>
-
-#include "base/arena.h"
-#include "base/diagnostics.h"
-#include "model/chance/draw.h"
-#include "model/scenario/scenario.h"
 
 const struct simulation *interval_simulate(const struct scenario *scenario, struct arena *arena) {
   if (!scenario->range_count)

@@ -1,14 +1,14 @@
 #include "reports/print/output.h"
 
+#include "base/arena.h"
+#include "base/source.h"
+
 #include <errno.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/arena.h"
-#include "base/source.h"
 
 static int fail(const char *what, const char *path, struct diagnostics *diagnostics) {
   const int reason = errno ? errno : EIO;

@@ -1,10 +1,10 @@
 #include "reports/spreadsheet/charts.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #include "base/arena.h"
 #include "model/cost/units.h"
+
+#include <stdint.h>
+#include <string.h>
 
 enum { GREY = 0x595959, PALE = 0xD9D9D9, TITLE_SIZE = 12, TEXT_SIZE = 9, LEFT_MARGIN = 6 };
 

@@ -1,12 +1,12 @@
 #include "reports/spreadsheet/formula.h"
 
-#include <string.h>
-
 #include "base/arena.h"
 #include "model/cost/formula.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "reports/spreadsheet/names.h"
+
+#include <string.h>
 
 enum precedence { COMPARISON = 1, SUM, PRODUCT, ATOM };
 

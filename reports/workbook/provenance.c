@@ -1,11 +1,11 @@
 #include "reports/workbook/provenance.h"
 
-#include <string.h>
-
 #include "base/arena.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
+
+#include <string.h>
 
 const char *figure_source(const struct figure *figure) {
   if (figure->origin == ORIGIN_DEFAULT)

@@ -79,11 +79,15 @@ def mend(path, missing, unused):
         if places:
             lines[places[0]:places[0]] = new
             continue
+        own_at = next((number for number, line in enumerate(lines) if own in line), None)
+        system_at = next((number for number, line in enumerate(lines) if line.startswith('#include <')), None)
+        if opening == '"' and own_at is None and system_at is not None:
+            lines[system_at:system_at] = [*new, '']
+            continue
         last = max((number for number, line in enumerate(lines) if line.startswith(('#include', '#define P'))),
                    default=-1)
-        before_system = [number for number, line in enumerate(lines) if line.startswith('#include <')]
-        at = before_system[0] if opening == '"' and before_system and own not in '\n'.join(lines) else last + 1
-        lines[at:at] = ['', *new] if at == last + 1 else [*new, '']
+        at = own_at if opening == '"' and own_at is not None else last
+        lines[at + 1:at + 1] = ['', *new]
     path.write_text('\n'.join(lines))
 
 
