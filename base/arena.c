@@ -1,5 +1,7 @@
 #include "base/arena.h"
 
+#include "base/memory.h"
+
 #include <assert.h>
 #include <stdalign.h>
 #include <stdint.h>
@@ -20,18 +22,14 @@ static const size_t block_size = 0;
 static const size_t block_size = 64 * 1024;
 #endif
 
-static void out_of_memory(void) {
-  fputs("pertoken: out of memory\n", stderr);
-  exit(3);
-}
-
 static struct arena_block *new_block(size_t size) {
   if (size > SIZE_MAX - sizeof(struct arena_block))
-    out_of_memory();
+    memory_exhausted();
   struct arena_block *block = calloc(1, sizeof *block + size);
-  if (!block)
-    out_of_memory();
-  block->size = size;
+  if (block)
+    block->size = size;
+  else
+    memory_exhausted();
   return block;
 }
 
@@ -64,7 +62,7 @@ void *arena_alloc(struct arena *arena, size_t size) {
 
 void *arena_array(struct arena *arena, size_t count, size_t size) {
   if (size && count > SIZE_MAX / size)
-    out_of_memory();
+    memory_exhausted();
   return arena_alloc(arena, count * size);
 }
 
@@ -89,7 +87,7 @@ char *arena_copy(struct arena *arena, const char *text) {
 
 char *arena_copy_n(struct arena *arena, const char *text, size_t length) {
   if (length == SIZE_MAX)
-    out_of_memory();
+    memory_exhausted();
   char *copy = arena_alloc(arena, length + 1);
   if (length)
     memcpy(copy, text, length);
@@ -110,7 +108,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list arguments) 
   va_copy(again, arguments);
   int length = vsnprintf(first, sizeof first, format, arguments);
   if (length < 0)
-    out_of_memory();
+    memory_exhausted();
   char *text = arena_alloc(arena, (size_t)length + 1);
   if ((size_t)length < sizeof first)
     memcpy(text, first, (size_t)length);

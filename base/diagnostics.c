@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistr.h>
 #include <uniwidth.h>
@@ -59,6 +60,25 @@ static bool already_warned(const struct diagnostics *diagnostics, const char *me
   return false;
 }
 
+// Of errors that are held back: whoever they are held for must know.
+static struct diagnostics *noting(struct diagnostics *diagnostics) {
+  return diagnostics->held_for ? diagnostics->held_for : diagnostics;
+}
+
+void diagnostics_note_file(struct diagnostics *diagnostics, const struct stat *file) {
+  struct diagnostics *of = noting(diagnostics);
+  struct file_read *read = arena_alloc(of->arena, sizeof *read);
+  *read = (struct file_read){file->st_dev, file->st_ino, of->files};
+  of->files = read;
+}
+
+bool diagnostics_have_read(const struct diagnostics *diagnostics, const struct stat *file) {
+  for (const struct file_read *read = diagnostics->files; read; read = read->next)
+    if (read->device == file->st_dev && read->inode == file->st_ino)
+      return true;
+  return false;
+}
+
 void diagnostics_warning(struct diagnostics *diagnostics, struct place place, const char *format,
                          ...) {
   va_list arguments;
@@ -83,7 +103,7 @@ static struct character next_character(const char *text, const char *end) {
   struct character character = {.used =
                                     u8_mbtouc(&code, (const uint8_t *)text, (size_t)(end - text))};
   character.width = code == '\t' ? max_tab_columns : uc_width(code, "UTF-8");
-  if (character.width < 0) {
+  if (character.width < 0 || code == 0xFFFE || code == 0xFFFF) {
     code = 0xFFFD;
     character.width = 1;
   }
@@ -165,10 +185,33 @@ static struct window choose_window(const char *line, size_t length, int column) 
   return window;
 }
 
-static void print_line(struct place place, FILE *stream, bool colour) {
+// Where the last line was found that was shown, so that the lines of a file are passed over once.
+struct cursor {
+  const struct source *source; // NULL: none
+  const char *start;
+  int line;
+};
+
+// source_line, from the cursor on if that is on the way.
+static bool find_line(struct cursor *cursor, struct place place, const char **start,
+                      size_t *length) {
+  struct source rest = *place.source;
+  int line = place.line;
+  if (cursor->source == place.source && cursor->line <= line) {
+    rest.size -= (size_t)(cursor->start - rest.text);
+    rest.text = cursor->start;
+    line -= cursor->line - 1;
+  }
+  if (!source_line(&rest, line, start, length))
+    return false;
+  *cursor = (struct cursor){place.source, *start, place.line};
+  return true;
+}
+
+static void print_line(struct place place, struct cursor *cursor, FILE *stream, bool colour) {
   const char *line;
   size_t length;
-  if (!source_line(place.source, place.line, &line, &length))
+  if (!find_line(cursor, place, &line, &length))
     return;
 
   const struct window window = choose_window(line, length, place.column);
@@ -195,17 +238,30 @@ static void print_place(struct place place, FILE *stream) {
   fputs(": ", stream);
 }
 
+static void print_diagnostic(const struct diagnostic *diagnostic, struct cursor *cursor,
+                             FILE *stream, bool colour) {
+  print_place(diagnostic->place, stream);
+  fprintf(stream, "%s%s:%s ", colour ? severities[diagnostic->severity].colour : "",
+          severities[diagnostic->severity].word, colour ? plain_colour : "");
+  print_message(stream, diagnostic->message);
+  putc('\n', stream);
+  if (diagnostic->place.source)
+    print_line(diagnostic->place, cursor, stream, colour);
+}
+
+// Standard error writes each character by itself: so the text is put together first.
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour) {
-  for (size_t i = 0; i < diagnostics->count; i++) {
-    const struct diagnostic *diagnostic = &diagnostics->list[i];
-    print_place(diagnostic->place, stream);
-    fprintf(stream, "%s%s:%s ", colour ? severities[diagnostic->severity].colour : "",
-            severities[diagnostic->severity].word, colour ? plain_colour : "");
-    print_message(stream, diagnostic->message);
-    putc('\n', stream);
-    if (diagnostic->place.source)
-      print_line(diagnostic->place, stream, colour);
-  }
+  struct cursor cursor = {0};
+  char *text = NULL;
+  size_t size = 0;
+  FILE *memory = diagnostics->count ? open_memstream(&text, &size) : NULL;
+  if (!memory)
+    return;
+  for (size_t i = 0; i < diagnostics->count; i++)
+    print_diagnostic(&diagnostics->list[i], &cursor, memory, colour);
+  fclose(memory);
+  fwrite(text, 1, size, stream);
+  free(text);
 }
 
 static int least(int a, int b) {
@@ -244,7 +300,7 @@ const char *nearest_name(const char *name, const char *const *candidates, size_t
   const char *nearest = NULL;
   int nearest_distance = 0;
   const size_t name_length = strlen(name);
-  if (name_length > max_name)
+  if (name_length > max_name || count > MAX_CANDIDATES)
     return NULL;
 
   for (size_t i = 0; i < count; i++) {
@@ -252,10 +308,12 @@ const char *nearest_name(const char *name, const char *const *candidates, size_t
     if (length > max_name)
       continue;
     const int longer = (int)(length > name_length ? length : name_length);
-    const int distance = edit_distance(name, name_length, candidates[i], length);
-    if (distance > (longer < 3 ? 1 : longer / 3))
+    const int allowed = longer < 3 ? 1 : longer / 3;
+    const int most = nearest && nearest_distance <= allowed ? nearest_distance - 1 : allowed;
+    if (longer - least((int)length, (int)name_length) > most)
       continue;
-    if (nearest && distance >= nearest_distance)
+    const int distance = edit_distance(name, name_length, candidates[i], length);
+    if (distance > most)
       continue;
     nearest = candidates[i];
     nearest_distance = distance;

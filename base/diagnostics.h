@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING };
 
@@ -20,13 +22,22 @@ struct diagnostic {
   const char *message;
 };
 
+// A file that was read, by what tells files apart.
+struct file_read {
+  dev_t device;
+  ino_t inode;
+  const struct file_read *next;
+};
+
 struct diagnostics {
   struct arena *arena;
   struct diagnostic *list; // [count], in the order of reporting
   size_t count;
   size_t errors;
-  const char *about;   // said before every message, as "demand 'chat'"; NULL: nothing
-  bool machine_failed; // a disk or device failed: exit status 3 rather than 2
+  const char *about; // said before every message, as "demand 'chat'"; NULL: nothing
+  const struct file_read *files;
+  struct diagnostics *held_for; // errors that are held back until they matter: whose; else NULL
+  bool machine_failed;          // a disk or device failed: exit status 3 rather than 2
 };
 
 // A zeroed struct with `arena` set is ready for use; messages are kept in that arena.
@@ -39,14 +50,21 @@ void diagnostics_error(struct diagnostics *diagnostics, struct place place, cons
 void diagnostics_warning(struct diagnostics *diagnostics, struct place place, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 
+// Notes that the file was read, and tells whether it was: nothing may be written in its place.
+void diagnostics_note_file(struct diagnostics *diagnostics, const struct stat *file);
+bool diagnostics_have_read(const struct diagnostics *diagnostics, const struct stat *file);
+
 // Prints "file:line:column: error: message", the line and a caret, in the order of reporting.
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
 
 // Adds what another value collected, in its order: errors that were held back until they matter.
 void diagnostics_forward(struct diagnostics *diagnostics, const struct diagnostics *from);
 
+enum { MAX_CANDIDATES = 1000 };
+
 // The candidate nearest to `name` by edit distance, or NULL when none is near enough to be meant
-// (distance over a third of the longer length, at least 1). Case does not count.
+// (distance over a third of the longer length, at least 1), or there are more than MAX_CANDIDATES.
+// Case does not count.
 const char *nearest_name(const char *name, const char *const *candidates, size_t count);
 
 // "; did you mean 'NAME'?" to end a message with; "" if name is NULL.

@@ -8,30 +8,36 @@
 #include <string.h>
 #include <unistd.h>
 
-// The folder of the running program, or "." if the system does not say.
+// The folder of the running program; NULL where the system does not say. What is loaded or started
+// is never looked for in the current folder, which may be anybody's.
 static const char *own_folder(struct arena *arena) {
   char self[4096];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   const char *slash = length > 0 ? memrchr(self, '/', (size_t)length) : NULL;
-  return slash ? arena_copy_n(arena, self, (size_t)(slash - self)) : ".";
+  return slash ? arena_copy_n(arena, self, (size_t)(slash - self)) : NULL;
+}
+
+static const char *absolute_path(const char *path, struct arena *arena) {
+  char *resolved = realpath(path, NULL);
+  const char *text = resolved ? arena_copy(arena, resolved) : NULL;
+  free(resolved);
+  return text;
 }
 
 static const char *short_path(const char *directory, struct arena *arena) {
-  char *resolved = realpath(directory, NULL), *here = realpath(".", NULL);
-  size_t length = here ? strlen(here) : 0;
-  bool below = resolved && length && !strncmp(resolved, here, length) && resolved[length] == '/';
-  const char *text = !resolved ? directory : below ? resolved + length + 1 : resolved;
-  text = arena_copy(arena, text);
-  free(resolved);
-  free(here);
-  return text;
+  const char *resolved = absolute_path(directory, arena), *here = absolute_path(".", arena);
+  const size_t length = here ? strlen(here) : 0;
+  if (!resolved)
+    return directory;
+  const bool below = length && !strncmp(resolved, here, length) && resolved[length] == '/';
+  return below ? resolved + length + 1 : resolved;
 }
 
 // The first of `beside` that, seen from the program's folder, has `file` in it; NULL: none.
 static const char *find_beside(const char *const *beside, size_t count, const char *file,
                                struct arena *arena) {
   const char *folder = own_folder(arena);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; folder && i < count; i++) {
     const char *directory = arena_printf(arena, "%s/%s", folder, beside[i]);
     if (access(arena_printf(arena, "%s/%s", directory, file), R_OK) == 0)
       return directory;
@@ -55,10 +61,12 @@ const char *installation_data(const char *given, struct arena *arena,
 
 const char *installation_plugins(struct arena *arena) {
   static const char *const beside[] = {"../lib/pertoken", "lib/pertoken"};
-  const char *given = getenv("PERTOKEN_PLUGINS");
-  return given ? given : find_beside(beside, sizeof beside / sizeof beside[0], ".", arena);
+  const char *given = secure_getenv("PERTOKEN_PLUGINS");
+  return given ? absolute_path(given, arena)
+               : find_beside(beside, sizeof beside / sizeof beside[0], ".", arena);
 }
 
 const char *installation_program(const char *name, struct arena *arena) {
-  return arena_printf(arena, "%s/%s", own_folder(arena), name);
+  const char *folder = own_folder(arena);
+  return folder ? arena_printf(arena, "%s/%s", folder, name) : NULL;
 }

@@ -11,11 +11,12 @@
 const char *installation_data(const char *given, struct arena *arena,
                               struct diagnostics *diagnostics);
 
-// The folder of the plugins: $PERTOKEN_PLUGINS, else ../lib/pertoken or lib/pertoken as seen from
-// the program; NULL when there is neither.
+// The folder of the plugins as an absolute path: $PERTOKEN_PLUGINS, else ../lib/pertoken or
+// lib/pertoken as seen from the program; NULL when there is none.
 const char *installation_plugins(struct arena *arena);
 
-// The path of another program in the program's own folder.
+// The absolute path of another program in the program's own folder; NULL where the system does not
+// say which that is.
 const char *installation_program(const char *name, struct arena *arena);
 
 #endif

@@ -4,6 +4,29 @@
 #include "base/source_file.h"
 
 #include <stddef.h>
+#include <string.h>
+
+// jansson stands behind the word that it names; long ones it does not name.
+static size_t named_length(const char *text, const json_error_t *error, size_t behind) {
+  static const char opening[] = " near '";
+  const char *name = strstr(error->text, opening);
+  const size_t length = name ? strlen(name + strlen(opening)) : 0;
+  if (length < 2 || length - 1 > behind)
+    return 0;
+  return strncmp(text + behind - (length - 1), name + strlen(opening), length - 1) ? 0 : length - 1;
+}
+
+struct place json_in_place(const struct source *source, const json_error_t *error, size_t behind) {
+  const size_t end = behind < source->size ? behind : source->size;
+  const size_t length = named_length(source->text, error, end);
+  const size_t at = length ? end - length : end ? end - 1 : 0;
+  struct place place = {source, 1, 1};
+  for (size_t i = 0; i < at; i++) {
+    place.line += source->text[i] == '\n';
+    place.column = source->text[i] == '\n' ? 1 : place.column + 1;
+  }
+  return place;
+}
 
 json_t *json_in_read(const char *path, const char *complaint, const struct source **source,
                      struct arena *arena, struct diagnostics *diagnostics) {
@@ -13,9 +36,7 @@ json_t *json_in_read(const char *path, const char *complaint, const struct sourc
     return NULL;
   json_t *json = json_loadb((*source)->text, (*source)->size, JSON_REJECT_DUPLICATES, &error);
   if (!json)
-    diagnostics_error(diagnostics,
-                      (struct place){*source, error.line > 0 ? error.line : 0,
-                                     error.column > 0 ? error.column : 1},
-                      "%s: %s", complaint, error.text);
+    diagnostics_error(diagnostics, json_in_place(*source, &error, (size_t)error.position), "%s: %s",
+                      complaint, error.text);
   return json;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <unistr.h>
+#include <unitypes.h>
 
 size_t text_characters(const char *text) {
   return u8_mbsnlen((const uint8_t *)text, strlen(text));
@@ -12,6 +13,23 @@ size_t text_characters(const char *text) {
 
 bool text_is_short(const char *text) {
   return strlen(text) <= MAX_SHORT_TEXT || text_characters(text) <= MAX_SHORT_TEXT;
+}
+
+static bool is_readable(ucs4_t code) {
+  return code >= 0x20 && (code < 0x7F || code > 0x9F) && code != 0xFFFE && code != 0xFFFF;
+}
+
+const char *text_readable(const char *text, struct arena *arena) {
+  enum { LONGEST = 3 }; // bytes of U+FFFD, for one of the text's
+  const size_t size = strlen(text);
+  uint8_t *out = arena_alloc(arena, LONGEST * size + 1), *next = out;
+  for (size_t used = 0; used < size;) {
+    ucs4_t code;
+    used += (size_t)u8_mbtouc(&code, (const uint8_t *)text + used, size - used);
+    next += u8_uctomb(next, is_readable(code) ? code : 0xFFFD, out + LONGEST * size - next);
+  }
+  *next = 0;
+  return (const char *)out;
 }
 
 int short_text_check(const char *what, const char *text, struct place place,

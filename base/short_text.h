@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_BASE_SHORT_TEXT_H
 #define PERTOKEN_BASE_SHORT_TEXT_H
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
 
@@ -16,6 +17,9 @@ size_t text_characters(const char *text);
 
 // Whether a text of valid UTF-8 has at most MAX_SHORT_TEXT characters.
 bool text_is_short(const char *text);
+
+// The text with U+FFFD for what nobody can read: control characters, and codes that are no characters.
+const char *text_readable(const char *text, struct arena *arena);
 
 // An error at `place` if a title, label or source is too long. `what` names it: "a title". Returns
 // 0 or -1.

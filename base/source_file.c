@@ -87,7 +87,21 @@ static int read_text(const char *path, struct source *source, struct arena *aren
     result = 0;
   }
   close(fd);
+  if (!result)
+    diagnostics_note_file(diagnostics, &status);
   return result;
+}
+
+// U+FFFE and U+FFFF are no characters, and XML may not hold them: a workbook could not be read.
+static const char *find_noncharacter(const char *text) {
+  static const char *const codes[] = {"\xEF\xBF\xBE", "\xEF\xBF\xBF"};
+  const char *first = NULL;
+  for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+    const char *found = strstr(text, codes[i]);
+    if (found && (!first || found < first))
+      first = found;
+  }
+  return first;
 }
 
 static int check_text(const struct source *source, struct diagnostics *diagnostics) {
@@ -102,6 +116,13 @@ static int check_text(const struct source *source, struct diagnostics *diagnosti
   if (invalid) {
     diagnostics_error(diagnostics, place_at(source, (const char *)invalid),
                       "expected UTF-8 text, found the byte 0x%02X", *invalid);
+    return -1;
+  }
+  const char *noncharacter = find_noncharacter(source->text);
+  if (noncharacter) {
+    diagnostics_error(diagnostics, place_at(source, noncharacter),
+                      "expected text, found U+FFF%c, which is no character",
+                      noncharacter[2] == '\xBE' ? 'E' : 'F');
     return -1;
   }
   return 0;

@@ -1,11 +1,27 @@
 #include "base/texts.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 void texts_add(struct texts *texts, struct arena *arena, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  texts->list = arena_grow(arena, texts->list, texts->count, texts->count + 1, sizeof *texts->list);
+  texts->list = arena_room(arena, texts->list, texts->count, sizeof *texts->list);
   texts->list[texts->count++] = arena_vprintf(arena, format, arguments);
   va_end(arguments);
+}
+
+const char *texts_joined(const struct texts *texts, struct arena *arena) {
+  return texts_joined_by(texts, ", ", arena);
+}
+
+const char *texts_joined_by(const struct texts *texts, const char *between, struct arena *arena) {
+  size_t size = 1;
+  for (size_t i = 0; i < texts->count; i++)
+    size += strlen(texts->list[i]) + strlen(between);
+  char *all = arena_alloc(arena, size), *end = all;
+  *end = '\0';
+  for (size_t i = 0; i < texts->count; i++)
+    end = stpcpy(stpcpy(end, i ? between : ""), texts->list[i]);
+  return all;
 }

@@ -16,4 +16,8 @@ struct texts {
 void texts_add(struct texts *texts, struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// "a, b, c": all of them, with commas or with `between` between.
+const char *texts_joined(const struct texts *texts, struct arena *arena);
+const char *texts_joined_by(const struct texts *texts, const char *between, struct arena *arena);
+
 #endif

@@ -51,7 +51,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECODE_ABI 3
+#define DECODE_ABI 4
 
 enum element {
   ELEMENT_F32,
@@ -105,8 +105,9 @@ struct decode_device {
   char pci[32];      // "0000:17:00.0", or ""
   char runtime[128]; // driver, runtime and instruction set in use
   uint64_t memory_bytes, memory_free_bytes;
-  uint64_t cache_bytes; // last-level cache
-  int units;            // cores or multiprocessors
+  uint64_t cache_bytes;          // last-level cache, of the cores in use
+  uint64_t reported_cache_bytes; // what the system says of it, where that may be another; else 0
+  int units;                     // cores or multiprocessors
 };
 
 // What one step moves and computes, counted from the shapes; of several ranks, each of them.

@@ -1,5 +1,6 @@
 #include "kernels/cpu/backend.h"
 
+#include "kernels/cpu/cache.h"
 #include "kernels/cpu/calibrate.h"
 #include "kernels/cpu/dispatch.h"
 #include "kernels/cpu/fill.h"
@@ -50,23 +51,18 @@ static void model_name(char *out, size_t size) {
   fclose(file);
 }
 
-static uint64_t cache_bytes(void) {
-  long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  if (bytes <= 0)
-    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? (uint64_t)bytes : 0;
-}
-
 static enum decode_status describe(int device, struct decode_device *out) {
   if (device != 0)
     return refuse(DECODE_NO_DEVICE, "there is one CPU, device 0");
   struct memory_state memory = memory_now();
+  const uint64_t cache = cache_in_use(), reported = cache_reported();
   char model[96];
   model_name(model, sizeof model);
   *out = (struct decode_device){
       .memory_bytes = memory.total,
       .memory_free_bytes = memory.available,
-      .cache_bytes = cache_bytes(),
+      .cache_bytes = cache ? cache : reported,
+      .reported_cache_bytes = reported,
       .units = threads_default(),
   };
   snprintf(out->name, sizeof out->name, "%s, %d cores", model, out->units);

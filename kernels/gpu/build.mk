@@ -79,7 +79,7 @@ GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] 
 GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check identity \
                                              wgmma_check driver_runtime collectives weights share)
 GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden -DGPU_BUILD='"$(GPU_HASH)"'
-GPU_LINK = $(CC) $(CFLAGS) -shared $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
+GPU_LINK = $(CC) $(CFLAGS) -shared $(HARDEN_LINK) $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
 
 # ---- the kernels
 

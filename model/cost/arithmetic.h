@@ -43,6 +43,15 @@ static inline double arithmetic_ceil(double x) {
   return arithmetic_ceil_scaled(x, arithmetic_scale(CEIL_DECIMALS));
 }
 
+// ROUNDDOWN(ROUND(x, 9), 0): towards zero.
+static inline double arithmetic_floor_scaled(double x, double scale) {
+  return trunc(arithmetic_round_scaled(x, scale));
+}
+
+static inline double arithmetic_floor(double x) {
+  return arithmetic_floor_scaled(x, arithmetic_scale(CEIL_DECIMALS));
+}
+
 // Like a spreadsheet's, a comparison takes numbers for equal that differ in their last bits only.
 static inline double arithmetic_compare(double a, double b) {
   return fabs(a - b) <= fabs(a) * 0x1p-48 ? 0 : a - b;

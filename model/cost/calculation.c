@@ -42,14 +42,20 @@ static int translate(struct translation *translation, const struct node *node, i
 static int translate_series_call(struct translation *translation, const struct node *node,
                                  int period) {
   const int series = node->arguments[0]->declaration;
-  int sum = value_constant(translation->values, 0);
+  const int nothing = value_constant(translation->values, 0);
   if (node->function == FUNCTION_PREV)
-    return period > 0 ? translate_item(translation, series, period - 1) : sum;
-  const int last = node->function == FUNCTION_FIRST ? 1 : translation->periods;
-  for (int t = 0; t < last; t++)
-    sum = value_of(translation->values, OPERATION_ADD, sum, translate_item(translation, series, t),
-                   -1);
-  return sum;
+    return period > 0 ? translate_item(translation, series, period - 1) : nothing;
+  if (node->function == FUNCTION_NEXT)
+    return period + 1 < translation->periods ? translate_item(translation, series, period + 1)
+                                             : nothing;
+  if (node->function == FUNCTION_FIRST)
+    return translate_item(translation, series, 0);
+  const bool is_sum = node->function == FUNCTION_SUM;
+  int all = is_sum ? nothing : translate_item(translation, series, 0);
+  for (int t = is_sum ? 0 : 1; t < translation->periods; t++)
+    all = value_of(translation->values, is_sum ? OPERATION_ADD : OPERATION_MAX, all,
+                   translate_item(translation, series, t), -1);
+  return all;
 }
 
 // (1 + rate * 1 yr) ^ (time / 1 yr)
@@ -63,8 +69,7 @@ static int growth(struct value_table *values, int rate, int time) {
 
 static int translate_call(struct translation *translation, const struct node *node, int period) {
   struct value_table *values = translation->values;
-  if (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST ||
-      node->function == FUNCTION_PREV)
+  if (node_takes_series(node))
     return translate_series_call(translation, node, period);
   int arguments[MAX_ARGUMENTS] = {0};
   for (int i = 0; i < node->argument_count; i++)
@@ -80,6 +85,7 @@ static int translate_call(struct translation *translation, const struct node *no
     return result;
   case FUNCTION_ROUND: return value_round(values, arguments[0], arguments[1]);
   case FUNCTION_CEIL: return value_ceil(values, arguments[0]);
+  case FUNCTION_FLOOR: return value_floor(values, arguments[0]);
   default: return growth(values, arguments[0], arguments[1]);
   }
 }
@@ -115,8 +121,7 @@ static int translate(struct translation *translation, const struct node *node, i
 
 static int translate_item(struct translation *translation, int declaration, int period) {
   const struct graph *graph = translation->graph->graph;
-  const bool series = graph->model->declarations[declaration].kind == DECLARATION_SERIES;
-  period = series ? period : 0;
+  period = graph_is_series(graph, declaration) ? period : 0;
   int *known = &translation->known[declaration * translation->periods + period];
   if (*known >= 0)
     return *known;
@@ -151,6 +156,7 @@ struct schedule {
   int *vector; // [value] where it stands, or -1
   int *free;   // [free_count] vectors that may be used again
   int free_count;
+  bool *late, *kept; // [value] depends on a late variable; is kept for reruns
 };
 
 static int operand_count(const struct value *value) {
@@ -202,9 +208,35 @@ static void place(struct schedule *schedule, int value) {
   schedule->steps[schedule->calculation->step_count++] = step;
 }
 
+// Operands come before what is made of them.
+static void find_late(const struct schedule *schedule, int first_late) {
+  for (int v = 0; v < schedule->values->count; v++) {
+    const struct value *value = &schedule->values->list[v];
+    schedule->late[v] = value->operation == OPERATION_VARIABLE && value->operands[0] >= first_late;
+    for (int i = 0; i < operand_count(value); i++)
+      schedule->late[v] |= schedule->late[value->operands[i]];
+  }
+}
+
+// What late values are made of and is not late itself comes first, and is used once more than by
+// the steps, so that no rerun finds it written over.
+static void place_early(struct schedule *schedule, int value) {
+  const struct value *v = &schedule->values->list[value];
+  if (schedule->kept[value])
+    return;
+  schedule->kept[value] = true;
+  if (schedule->late[value])
+    for (int i = 0; i < operand_count(v); i++)
+      place_early(schedule, v->operands[i]);
+  else {
+    schedule->uses[value]++;
+    place(schedule, value);
+  }
+}
+
 // Items are used once more than by the steps, so that nothing is written over them.
 static void place_items(struct calculation *calculation, const struct value_table *values,
-                        const int *items, struct arena *arena) {
+                        const int *items, int first_late, struct arena *arena) {
   struct arena *scratch = values->arena;
   const size_t count = (size_t)values->count;
   struct schedule schedule = {.values = values,
@@ -212,13 +244,19 @@ static void place_items(struct calculation *calculation, const struct value_tabl
                               .steps = arena_array(scratch, count, sizeof *schedule.steps),
                               .uses = arena_array(scratch, count, sizeof(int)),
                               .vector = arena_array(scratch, count, sizeof(int)),
-                              .free = arena_array(scratch, count, sizeof(int))};
+                              .free = arena_array(scratch, count, sizeof(int)),
+                              .late = arena_array(scratch, count, sizeof(bool)),
+                              .kept = arena_array(scratch, count, sizeof(bool))};
   schedule.constants = schedule.steps + count;
   for (size_t v = 0; v < count; v++)
     schedule.vector[v] =
         values->list[v].operation == OPERATION_VARIABLE ? values->list[v].operands[0] : -1;
   for (size_t i = 0; i < calculation->item_count; i++)
     count_uses(&schedule, items[i]);
+  find_late(&schedule, first_late);
+  for (size_t i = 0; i < calculation->item_count; i++)
+    place_early(&schedule, items[i]);
+  calculation->late_from = calculation->step_count;
   int *vectors = arena_array(arena, calculation->item_count, sizeof *vectors);
   for (size_t i = 0; i < calculation->item_count; i++) {
     place(&schedule, items[i]);
@@ -246,7 +284,7 @@ const struct calculation *calculation_new(const struct calculation_request *requ
   struct calculation *calculation = arena_alloc(arena, sizeof *calculation);
   *calculation =
       (struct calculation){.vectors = request->variable_count, .item_count = request->item_count};
-  place_items(calculation, values, items, arena);
+  place_items(calculation, values, items, request->variable_count - request->late_variables, arena);
   arena_free(&scratch);
   return calculation;
 }
@@ -270,4 +308,9 @@ void calculation_prepare(const struct calculation *calculation, double *workspac
 
 void calculation_run(const struct calculation *calculation, double *workspace, size_t width) {
   run(calculation->steps, calculation->step_count, workspace, width);
+}
+
+void calculation_rerun(const struct calculation *calculation, double *workspace, size_t width) {
+  run(calculation->steps + calculation->late_from, calculation->step_count - calculation->late_from,
+      workspace, width);
 }

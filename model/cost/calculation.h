@@ -37,6 +37,7 @@ struct calculation_request {
   size_t graph_count;
   int periods; // of a series: 1 and the longest horizon of any case
   int variable_count;
+  int late_variables; // how many of them, the last ones, change between a run and its reruns
   const struct calculation_item *items;
   size_t item_count;
   // Powers up to the 64th as products: many times faster, other last bits.
@@ -49,7 +50,7 @@ struct calculation {
   int vectors;      // of a workspace: [vectors][width]
   const int *items; // [item_count of the request] where each stands, a vector's number
   size_t item_count;
-  size_t step_count;
+  size_t step_count, late_from; // steps from there on depend on late variables
   const struct calculation_step *steps;
   size_t constant_count;
   const struct calculation_step *constants;
@@ -65,6 +66,9 @@ void calculation_prepare(const struct calculation *calculation, double *workspac
 // Computes the items from the variables, and leaves those as they are. Arithmetic errors give
 // infinities or NaN.
 void calculation_run(const struct calculation *calculation, double *workspace, size_t width);
+
+// The same after a run in which only late variables had other values: the rest stands.
+void calculation_rerun(const struct calculation *calculation, double *workspace, size_t width);
 
 // The value of a part of a formula in a period, where every input is a constant.
 double calculation_value(const struct calculation_graph *graph, int periods,

@@ -13,7 +13,7 @@
 #include <string.h>
 
 static int columns_of(const struct graph *graph, int periods, int declaration) {
-  return graph->model->declarations[declaration].kind == DECLARATION_SERIES ? periods : 1;
+  return graph_is_series(graph, declaration) ? periods : 1;
 }
 
 // Every input varies, and everything is wanted: the inputs, then the items in their order.
@@ -71,8 +71,7 @@ struct evaluation *evaluation_new(const struct graph *graph, int periods, size_t
 }
 
 double *evaluation_at(const struct evaluation *evaluation, int declaration, int period) {
-  const bool series =
-      evaluation->graph->model->declarations[declaration].kind == DECLARATION_SERIES;
+  const bool series = graph_is_series(evaluation->graph, declaration);
   const int vector = evaluation->vectors[declaration * evaluation->periods + (series ? period : 0)];
   return vector < 0 ? NULL : evaluation->workspace + (size_t)vector * evaluation->width;
 }

@@ -1,5 +1,6 @@
 #include "model/cost/formula.h"
 
+#include "base/digits.h"
 #include "base/source.h"
 
 #include <ctype.h>
@@ -13,10 +14,13 @@ const struct function_info function_table[FUNCTIONS] = {
     [FUNCTION_MAX] = {"max", 1, MAX_ARGUMENTS},
     [FUNCTION_ROUND] = {"round", 2, 2},
     [FUNCTION_CEIL] = {"ceil", 1, 1},
+    [FUNCTION_FLOOR] = {"floor", 1, 1},
     [FUNCTION_GROWTH] = {"growth", 2, 2},
-    [FUNCTION_SUM] = {"sum", 1, 1},
-    [FUNCTION_FIRST] = {"first", 1, 1},
-    [FUNCTION_PREV] = {"prev", 1, 1},
+    [FUNCTION_SUM] = {"sum", 1, 1, .takes_series = true},
+    [FUNCTION_HIGHEST] = {"highest", 1, 1, .takes_series = true},
+    [FUNCTION_FIRST] = {"first", 1, 1, .takes_series = true},
+    [FUNCTION_PREV] = {"prev", 1, 1, .takes_series = true, .per_period = true},
+    [FUNCTION_NEXT] = {"next", 1, 1, .takes_series = true, .per_period = true},
     [FUNCTION_OWN] = {"own", 1, 1},
 };
 
@@ -79,15 +83,18 @@ static struct node *parse_level(struct parser *parser, int precedence);
 
 static struct node *parse_number(struct parser *parser) {
   struct node *node = new_node(parser, NODE_NUMBER);
-  parser->at += number_prefix(parser->text + parser->at, &node->value);
+  const char *start = parser->text + parser->at;
+  parser->at += number_prefix(start, &node->value);
   size_t before = parser->at;
   skip_spaces(parser);
   size_t length = unit_prefix(parser->text + parser->at, &node->unit, parser->arena);
   if (length && node->unit.text[0] != '1') {
     node->value *= unit_factor(&node->unit);
     parser->at += length;
+    node->name = arena_copy_n(parser->arena, start, (size_t)(parser->text + parser->at - start));
     return node;
   }
+  node->name = arena_copy_n(parser->arena, start, (size_t)(parser->text + before - start));
   node->unit = (struct unit){.text = "", .counts = true};
   parser->at = before;
   return node;
@@ -149,8 +156,7 @@ static struct node *parse_call(struct parser *parser, struct node *call) {
                       call->argument_count);
     return NULL;
   }
-  bool wants_name = function == FUNCTION_SUM || function == FUNCTION_FIRST ||
-                    function == FUNCTION_PREV || function == FUNCTION_OWN;
+  bool wants_name = info->takes_series || function == FUNCTION_OWN;
   if (wants_name && call->arguments[0]->kind != NODE_NAME) {
     diagnostics_error(parser->diagnostics, call->arguments[0]->place, "%s() takes a name",
                       info->name);
@@ -282,17 +288,31 @@ struct node *formula_parse(const char *text, struct place place, struct arena *a
   return node;
 }
 
+bool node_takes_series(const struct node *node) {
+  return node->kind == NODE_CALL && function_table[node->function].takes_series;
+}
+
+bool node_calls(const struct node *node, enum function function) {
+  return node->kind == NODE_CALL && node->function == function;
+}
+
+struct node *formula_times(struct node *formula, const char *name, struct arena *arena) {
+  struct node *factor = arena_alloc(arena, sizeof *factor);
+  struct node *product = arena_alloc(arena, sizeof *product);
+  *factor = (struct node){
+      .kind = NODE_NAME, .place = formula->place, .name = name, .declaration = UNRESOLVED};
+  *product = (struct node){.kind = NODE_MULTIPLY,
+                           .place = formula->place,
+                           .argument_count = 2,
+                           .arguments = {formula, factor}};
+  return product;
+}
+
 static const char *number_text(const struct node *node, struct arena *arena) {
   double typed = node->value / (node->unit.text[0] ? unit_factor(&node->unit) : 1);
-  const char *space = node->unit.text[0] ? " " : "";
-  for (int digits = 15; digits < 17; digits++) {
-    const char *text = arena_printf(arena, "%.*g", digits, typed);
-    double value;
-    number_prefix(text, &value);
-    if (value == typed)
-      return arena_printf(arena, "%s%s%s", text, space, node->unit.text);
-  }
-  return arena_printf(arena, "%.17g%s%s", typed, space, node->unit.text);
+  char digits[DIGITS_ROOM];
+  return arena_printf(arena, "%s%s%s", digits_shortest(typed, digits),
+                      node->unit.text[0] ? " " : "", node->unit.text);
 }
 
 static const char *call_text(const struct node *node, struct arena *arena) {

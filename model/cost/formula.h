@@ -13,12 +13,16 @@
 //
 //   if(condition, then, else)   min(a, ...)   max(a, ...)   round(x, digits)
 //   ceil(x)           ROUNDUP(ROUND(x, 9), 0): 880.0000000000001 counts as 880
+//   floor(x)          ROUNDDOWN(ROUND(x, 9), 0): 2.9999999999999 counts as 3
 //   growth(g, years)  (1 + g * 1 yr) ^ (years / 1 yr)
 //   sum(series)       over all periods
+//   highest(series)   of all periods
 //   first(series)     in period 0
 //   prev(series)      one period earlier, 0 in period 0
+//   next(series)      one period later, 0 in the last
 //   own(group)        the user's own line items of a group
 //   t                 the number of the period, 0 for the purchase
+//   year              a name, and no unit, wherever no number stands right before it
 #ifndef PERTOKEN_MODEL_COST_FORMULA_H
 #define PERTOKEN_MODEL_COST_FORMULA_H
 
@@ -26,6 +30,8 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "model/cost/units.h"
+
+#include <stdbool.h>
 
 enum node_kind {
   NODE_NUMBER,
@@ -52,10 +58,13 @@ enum function {
   FUNCTION_MAX,
   FUNCTION_ROUND,
   FUNCTION_CEIL,
+  FUNCTION_FLOOR,
   FUNCTION_GROWTH,
   FUNCTION_SUM,
+  FUNCTION_HIGHEST,
   FUNCTION_FIRST,
   FUNCTION_PREV,
+  FUNCTION_NEXT,
   FUNCTION_OWN,
   FUNCTIONS
 };
@@ -63,6 +72,8 @@ enum function {
 struct function_info {
   const char *name;
   int min_arguments, max_arguments;
+  bool takes_series; // by its name, to read it in other periods
+  bool per_period;   // is worth something else in each period, whatever it takes
 };
 
 extern const struct function_info function_table[FUNCTIONS];
@@ -74,7 +85,7 @@ struct operator_info {
 
 extern const struct operator_info operator_table[NODE_KINDS];
 
-// The number of decimals that ceil() rounds to before it rounds up.
+// The number of decimals that ceil() and floor() round to first.
 #define CEIL_DECIMALS 9
 
 enum { MAX_ARGUMENTS = 16 };
@@ -85,7 +96,7 @@ struct node {
   struct place place;
   double value;     // NODE_NUMBER, in base units
   struct unit unit; // NODE_NUMBER, as written
-  const char *name; // NODE_NAME; the group of own()
+  const char *name; // NODE_NAME; the group of own(); a NODE_NUMBER as written, with its unit
   int argument_count;
   struct node *arguments[MAX_ARGUMENTS];
   // Set by model_check:
@@ -95,10 +106,19 @@ struct node {
 
 enum { UNRESOLVED = -1, T_NAME = -2 };
 
+// Is it a call that takes a series by its name?
+bool node_takes_series(const struct node *node);
+
+// Is it a call of that function?
+bool node_calls(const struct node *node, enum function function);
+
 // A tree in the arena; `place` is where the text starts. NULL after an error, which stands at its
 // own column.
 struct node *formula_parse(const char *text, struct place place, struct arena *arena,
                            struct diagnostics *diagnostics);
+
+// The tree times what is called NAME there.
+struct node *formula_times(struct node *formula, const char *name, struct arena *arena);
 
 // The tree as text in the formula language itself, in the arena; parses back to the same tree.
 const char *formula_text(const struct node *node, struct arena *arena);

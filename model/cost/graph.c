@@ -1,23 +1,58 @@
 #include "model/cost/graph.h"
 
+#include "model/cost/usable.h"
+
 #include <string.h>
 
 const struct node *graph_formula(const struct graph *graph, int declaration) {
-  return graph->model->declarations[declaration].alternatives[graph->state[declaration]].formula;
+  return graph->formulas[declaration];
+}
+
+const char *graph_formula_text(const struct graph *graph, int declaration, struct arena *arena) {
+  const struct alternative *alternative =
+      &graph->model->declarations[declaration].alternatives[graph->state[declaration]];
+  const struct node *formula = graph_formula(graph, declaration);
+  return formula == alternative->formula ? alternative->text : formula_text(formula, arena);
+}
+
+bool graph_is_series(const struct graph *graph, int declaration) {
+  return declaration_is_series(&graph->model->declarations[declaration]) &&
+         graph->state[declaration] != GRAPH_INPUT;
+}
+
+bool graph_single(const struct graph *graph, const struct node *node) {
+  return (node_calls(node, FUNCTION_FIRST) || node_calls(node, FUNCTION_HIGHEST)) &&
+         !graph_is_series(graph, node->arguments[0]->declaration);
+}
+
+bool graph_equal(const struct graph *a, const struct graph *b) {
+  return a->model == b->model &&
+         !memcmp(a->state, b->state, (size_t)a->model->count * sizeof *a->state);
 }
 
 struct builder {
   struct graph *graph;
   const enum given *given;
-  bool *placed;
+  bool *placed;    // [model->count]
+  bool leaves_out; // an input, because another one is given
+  struct arena *arena;
   struct place place;
   struct diagnostics *diagnostics; // NULL: nobody is told
   int gaps;                        // what is missing
 };
 
+// Has the option a value for an input, in the report's currency or in USD?
+static bool is_given(const struct builder *builder, int input) {
+  const int in_usd = builder->graph->model->declarations[input].in_usd;
+  return builder->given[input] >= GIVEN_VALUE ||
+         (in_usd >= 0 && builder->given[in_usd] >= GIVEN_VALUE);
+}
+
 static bool needs_met(const struct builder *builder, const struct alternative *alternative) {
+  if (alternative->left_out)
+    return false;
   for (int i = 0; i < alternative->need_count; i++)
-    if (builder->given[alternative->needs[i]] != GIVEN_VALUE)
+    if (!is_given(builder, alternative->needs[i]))
       return false;
   return true;
 }
@@ -49,19 +84,78 @@ static void report_missing(struct builder *builder, const struct declaration *in
 static int choose_state(struct builder *builder, int d) {
   const struct declaration *declaration = &builder->graph->model->declarations[d];
   bool input = declaration->kind == DECLARATION_INPUT;
-  int only_with = declaration->only_with;
-  if (only_with >= 0 && builder->given[only_with] != GIVEN_VALUE)
+  int only_with = declaration->only_with, absent_with = declaration->absent_with;
+  if (absent_with >= 0 && is_given(builder, absent_with)) {
+    builder->leaves_out = true;
     return GRAPH_ABSENT;
-  if (input && builder->given[d] != GIVEN_NOT)
+  }
+  if (only_with >= 0 && !is_given(builder, only_with))
+    return GRAPH_ABSENT;
+  if (declaration->when_varies >= 0 && builder->given[d] < GIVEN_VALUE)
+    return GRAPH_ABSENT;
+  if (input && builder->given[d] != GIVEN_NOT && builder->given[d] != GIVEN_LIST)
     return GRAPH_INPUT;
   int usable = first_usable(builder, declaration);
   if (usable != GRAPH_ABSENT)
     return usable;
   if (input && declaration->has_default)
     return GRAPH_INPUT;
-  if (input && (declaration->required || only_with >= 0))
+  if (input && (declaration->required || (only_with >= 0 && !declaration->typed)))
     report_missing(builder, declaration);
   return GRAPH_ABSENT;
+}
+
+static bool names_something(const struct node *node) {
+  if (node->kind == NODE_NAME)
+    return true;
+  for (int i = 0; i < node->argument_count; i++)
+    if (names_something(node->arguments[i]))
+      return true;
+  return false;
+}
+
+static bool is_there(struct builder *builder, int declaration);
+
+// What is left of a formula without what is not there: NULL for nothing.
+static const struct node *what_is_left(struct builder *builder, const struct node *node) {
+  const struct node *left[MAX_ARGUMENTS];
+  int count = 0;
+  bool whole = true;
+  if (node->kind == NODE_NAME && node->declaration >= 0)
+    return is_there(builder, node->declaration) ? node : NULL;
+  for (int i = 0; i < node->argument_count; i++) {
+    const struct node *argument = what_is_left(builder, node->arguments[i]);
+    whole &= argument == node->arguments[i];
+    if (argument)
+      left[count++] = argument;
+  }
+  if (whole)
+    return node;
+  if (count < node->argument_count) // of a sum that which is more than a number
+    return node->kind == NODE_ADD && count == 1 && names_something(left[0]) ? left[0] : NULL;
+  struct node *copy = arena_alloc(builder->arena, sizeof *copy);
+  *copy = *node;
+  for (int i = 0; i < count; i++)
+    copy->arguments[i] = (struct node *)left[i];
+  return copy;
+}
+
+// Settles whether a declaration is there, and its formula. One that asks for itself, in an earlier
+// period, is.
+static bool is_there(struct builder *builder, int declaration) {
+  struct graph *graph = builder->graph;
+  if (graph->state[declaration] < 0 || graph->formulas[declaration])
+    return graph->state[declaration] != GRAPH_ABSENT;
+  const struct alternative *alternative =
+      &graph->model->declarations[declaration].alternatives[graph->state[declaration]];
+  graph->formulas[declaration] = alternative->formula;
+  if (!builder->leaves_out)
+    return true;
+  const struct node *left = what_is_left(builder, alternative->formula);
+  if (!left)
+    graph->state[declaration] = GRAPH_ABSENT;
+  graph->formulas[declaration] = left;
+  return left != NULL;
 }
 
 static int place_item(struct builder *builder, int declaration);
@@ -95,6 +189,28 @@ static int place_item(struct builder *builder, int declaration) {
   return 0;
 }
 
+// What is given, with the inputs that are there only where something follows the year: it does so by
+// the formulas that are in use without them.
+static const enum given *given_in_all(struct graph *graph, const enum given *given,
+                                      struct arena *arena) {
+  const struct model *model = graph->model;
+  const size_t count = (size_t)model->count;
+  enum given *all = arena_array(arena, count, sizeof *all);
+  memcpy(all, given, count * sizeof *all);
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].when_varies >= 0)
+      all[d] = GIVEN_NOT;
+  struct builder builder = {.graph = graph, .given = all};
+  for (int d = 0; d < model->count; d++)
+    graph->state[d] = choose_state(&builder, d);
+  for (int d = 0; d < model->count; d++) {
+    const int varying = model->declarations[d].when_varies;
+    if (varying >= 0 && model_follows_year(model, graph->state, varying))
+      all[d] = GIVEN_VALUE;
+  }
+  return all;
+}
+
 static struct graph *build(const struct model *model, const char *option, struct place place,
                            const enum given *given, struct arena *arena,
                            struct diagnostics *diagnostics) {
@@ -103,9 +219,17 @@ static struct graph *build(const struct model *model, const char *option, struct
   *graph = (struct graph){.model = model, .option = option};
   graph->state = arena_array(arena, count, sizeof *graph->state);
   graph->order = arena_array(arena, count, sizeof *graph->order);
-  struct builder builder = {graph, given, arena_alloc(arena, count), place, diagnostics, 0};
+  graph->formulas = arena_array(arena, count, sizeof *graph->formulas);
+  struct builder builder = {.graph = graph,
+                            .given = given_in_all(graph, given, arena),
+                            .placed = arena_alloc(arena, count),
+                            .place = place,
+                            .arena = arena,
+                            .diagnostics = diagnostics};
   for (int d = 0; d < model->count; d++)
     graph->state[d] = choose_state(&builder, d);
+  for (int d = 0; d < model->count && !builder.gaps; d++)
+    is_there(&builder, d);
   for (int d = 0; d < model->count && !builder.gaps; d++)
     place_item(&builder, d);
   return builder.gaps ? NULL : graph;

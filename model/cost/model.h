@@ -17,7 +17,14 @@ enum declaration_kind { DECLARATION_INPUT, DECLARATION_SCALAR, DECLARATION_SERIE
 enum role { ROLE_NONE, ROLE_HEADLINE, ROLE_CATEGORY, ROLE_CHECK };
 enum own_kind { OWN_NONE, OWN_CAPEX, OWN_OPEX };
 
-enum { MAX_NEEDS = 4, MAX_ALTERNATIVES = 2, MAX_CHOICES = 4, MAX_NAME_LENGTH = 40 };
+enum {
+  MAX_NEEDS = 6,
+  MAX_ALTERNATIVES = 8, // of which the program adds some itself
+  MAX_CHOICES = 4,
+  MAX_RATED = 3,
+  MAX_INSTEAD = 3,
+  MAX_NAME_LENGTH = 40
+};
 
 // One formula of a declaration, which holds where an option gives everything that it needs.
 struct alternative {
@@ -26,6 +33,7 @@ struct alternative {
   struct node *formula;
   int need_count;
   int needs[MAX_NEEDS]; // declarations
+  bool left_out;        // of this scenario's model: it needs what no option has
 };
 
 // One of the values that an input may have by name: "metered".
@@ -43,16 +51,27 @@ struct declaration {
   int group; // of model->groups
   enum role role;
   enum own_kind own; // a line item of the user's
+  bool varies;       // is a series where a usable formula speaks of periods, else one number
   int alternative_count;
   struct alternative alternatives[MAX_ALTERNATIVES]; // the first that an option can use counts
 
   // Of inputs alone, as model_read.h says them; values in base units.
   bool required, integer, per_option, in_rent;
+  bool typed, mentioned; // nothing gives it but the scenario's text, which speaks of it
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;
-  int conflicts, instead_of, needed_with, only_with; // a declaration, or -1
-  int in_usd, usd_of;                                // NAME_usd of NAME and the reverse; or -1
-  const char *notice;                                // NULL for none
+  int conflicts, needed_with, only_with, when_varies, absent_with; // a declaration, or -1
+  int rated_count, rated[MAX_RATED]; // of a rate: inputs that it changes from year to year
+  int instead_count, instead_of[MAX_INSTEAD], unless; // a declaration each, or -1
+  int in_usd, usd_of;                                 // NAME_usd of NAME and the reverse; or -1
+  const char *schedule;   // may be a list by year, of which this is computed; NULL: may not
+  int *years, year_count; // NAME_year_1, ... where it is a list in some option: schedule.h
+  int scale, year_of;     // NAME_scale; NAME of NAME_year_1; or -1
+  const char
+      *given_as; // the key of scenarios that stands for it, and for the next of the same; or NULL
+  const char *notice;  // NULL for none
+  const char *item;    // of a number in the user's line item: that item; else NULL
+  const char *literal; // what it is there: "0.4 %/yr"; else NULL
   int choice_count;
   struct choice choices[MAX_CHOICES];
 };
@@ -67,6 +86,8 @@ struct model {
   struct arena *arena;              // that everything in it lies in
   struct declaration *declarations; // in reading order
   int count, capacity;
+  struct model_name *names; // of the first `entered` of them, to find them by
+  int entered;
   struct group *groups;
   int group_count;
   const char *currency; // of the report: "USD"
@@ -78,7 +99,10 @@ int model_stated(const struct model *model, int declaration, const char *amount)
 // A unit of money in the report's currency: "EUR/Mtok" of "USD/Mtok". In the model's arena.
 const char *model_unit_text(const struct model *model, const char *usd_text);
 
-// Index of the declaration, or -1.
+// Enters the next declaration's name, so that it is found at once.
+void model_enter(struct model *model);
+
+// Index of the declaration, or -1; one that was not entered is looked for among all such.
 int model_find(const struct model *model, const char *name);
 
 // The same for a declaration that the program itself relies on: its absence is an error.
@@ -87,6 +111,16 @@ int model_require(const struct model *model, const char *name, struct diagnostic
 // The nearest declared name, or of `inputs_only` the nearest input's; NULL where none is near.
 const char *model_nearest(const struct model *model, const char *name, bool inputs_only,
                           struct arena *arena);
+
+// Does one of the two inputs stand in the place of the other?
+bool model_excludes(const struct model *model, int a, int b);
+
+// Has it a value per period? Of an input: in the options that give it by year.
+bool declaration_is_series(const struct declaration *declaration);
+
+// What a scenario calls an input: its name or, of several that one key stands for, that key, which is of
+// the first of them; "" of the others.
+const char *declaration_key(const struct model *model, int declaration);
 
 // The name of the choice with this value, or NULL.
 const char *declaration_choice(const struct declaration *declaration, double value);

@@ -4,8 +4,10 @@
 #include "base/source.h"
 #include "model/cost/formula.h"
 #include "model/cost/units.h"
+#include "model/cost/usable.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct checker {
@@ -54,9 +56,11 @@ static void expand_own(struct checker *checker, struct node *node) {
       sum ? *sum : (struct node){.kind = NODE_NUMBER, .place = place, .unit = checker->item->unit};
 }
 
-static int resolve_name(struct checker *checker, struct node *node, bool whole_series) {
+// `by` reads other periods of the name, or is NULL. An input that only some options give by year has
+// no row in others.
+static int resolve_name(struct checker *checker, struct node *node, const struct node *by) {
   const struct model *model = checker->model;
-  bool in_series = checker->item->kind == DECLARATION_SERIES;
+  bool in_series = declaration_is_series(checker->item);
   if (!strcmp(node->name, "t")) {
     node->declaration = T_NAME;
     if (in_series)
@@ -70,28 +74,47 @@ static int resolve_name(struct checker *checker, struct node *node, bool whole_s
     return -1;
   }
   const struct declaration *target = &model->declarations[node->declaration];
-  bool series = target->kind == DECLARATION_SERIES;
-  if (whole_series && !series) {
-    diagnostics_error(checker->diagnostics, node->place, "'%s' is one number, not a series",
-                      node->name);
+  bool series = declaration_is_series(target);
+  const bool takes_input =
+      by && (node_calls(by, FUNCTION_FIRST) || node_calls(by, FUNCTION_HIGHEST));
+  if (by && (!series || (target->kind == DECLARATION_INPUT && !takes_input))) {
+    diagnostics_error(checker->diagnostics, node->place, "'%s' is %s, not a series", node->name,
+                      series ? "an input" : "one number");
     return -1;
   }
-  if (series && !whole_series && !in_series) {
-    diagnostics_error(checker->diagnostics, node->place,
-                      "'%s' has a value per period: say sum(%s) or first(%s)", node->name,
-                      node->name, node->name);
+  if (series && !by && !in_series) {
+    diagnostics_error(
+        checker->diagnostics, node->place, "'%s' has a value per period: say %s(%s) or first(%s)",
+        node->name, target->kind == DECLARATION_INPUT ? "highest" : "sum", node->name, node->name);
     return -1;
   }
   node->dimension = target->unit.dimension;
   return 0;
 }
 
+// The formula with the numbers that it was written with, in place of the inputs made of them.
+static struct node *as_written(const struct checker *checker, const struct node *node) {
+  struct arena *arena = checker->model->arena;
+  struct node *copy = arena_alloc(arena, sizeof *copy);
+  *copy = *node;
+  const char *literal = node->kind == NODE_NAME && node->declaration >= 0
+                            ? checker->model->declarations[node->declaration].literal
+                            : NULL;
+  if (literal)
+    copy->name = literal;
+  for (int i = 0; i < node->argument_count; i++)
+    copy->arguments[i] = as_written(checker, node->arguments[i]);
+  return copy;
+}
+
 static const char *describe(const struct checker *checker, const struct node *node) {
   struct arena *arena = checker->model->arena;
-  const char *text = formula_text(node, arena);
+  const char *text = formula_text(as_written(checker, node), arena);
   const char *unit = dimension_text(node->dimension, arena);
-  if (node->kind == NODE_NAME && node->declaration >= 0)
-    unit = checker->model->declarations[node->declaration].unit.text;
+  if (node->kind == NODE_NAME && node->declaration >= 0) {
+    const struct declaration *named = &checker->model->declarations[node->declaration];
+    unit = named->unit.text;
+  }
   if (!strcmp(unit, "-") || !*unit)
     unit = "a plain number";
   return arena_printf(arena, "%s (%s)", text, unit);
@@ -115,6 +138,18 @@ static int want_dimension(const struct checker *checker, const struct node *node
   return -1;
 }
 
+// Powers in a unit's dimension are small numbers: of products of products there must be an end.
+static int check_dimension(const struct checker *checker, const struct node *node) {
+  for (int i = 0; i < BASE_UNITS; i++)
+    if (abs(node->dimension.power[i]) > MAX_UNIT_POWER) {
+      diagnostics_error(checker->diagnostics, node->place,
+                        "a unit's power must be at most %d: this is %s", MAX_UNIT_POWER,
+                        dimension_text(node->dimension, checker->model->arena));
+      return -1;
+    }
+  return 0;
+}
+
 static int check_power(const struct checker *checker, struct node *node) {
   static const struct dimension one;
   const struct node *base = node->arguments[0], *exponent = node->arguments[1];
@@ -129,7 +164,7 @@ static int check_power(const struct checker *checker, struct node *node) {
   }
   for (int k = 0; k < (int)exponent->value; k++)
     node->dimension = dimension_multiply(node->dimension, base->dimension, 1);
-  return 0;
+  return check_dimension(checker, node);
 }
 
 static int check_call(const struct checker *checker, struct node *node) {
@@ -152,6 +187,9 @@ static int check_call(const struct checker *checker, struct node *node) {
           want_dimension(checker, arguments[1], one, "the number of digits");
     break;
   case FUNCTION_CEIL: bad = want_dimension(checker, arguments[0], one, "what is rounded up"); break;
+  case FUNCTION_FLOOR:
+    bad = want_dimension(checker, arguments[0], one, "what is rounded down");
+    break;
   case FUNCTION_GROWTH:
     bad = want_dimension(checker, arguments[0], per_time, "a growth rate") |
           want_dimension(checker, arguments[1], time, "the time of growth");
@@ -172,10 +210,18 @@ static int check_operator(const struct checker *checker, struct node *node) {
   case NODE_DIVIDE:
     node->dimension = dimension_multiply(left, node->arguments[1]->dimension,
                                          node->kind == NODE_MULTIPLY ? 1 : -1);
-    return 0;
+    return check_dimension(checker, node);
   case NODE_POWER: return check_power(checker, node);
   default: return same_dimension(checker, node, 0, 1);
   }
+}
+
+// first() or highest() of what has one value only.
+static bool is_all_of_one(const struct checker *checker, const struct node *node) {
+  if (!node_calls(node, FUNCTION_FIRST) && !node_calls(node, FUNCTION_HIGHEST))
+    return false;
+  const int found = model_find(checker->model, node->arguments[0]->name);
+  return found >= 0 && !declaration_is_series(&checker->model->declarations[found]);
 }
 
 static int check_node(struct checker *checker, struct node *node) {
@@ -185,14 +231,19 @@ static int check_node(struct checker *checker, struct node *node) {
     node->dimension = node->unit.dimension;
     return 0;
   }
+  if (is_all_of_one(checker, node))
+    *node = *node->arguments[0];
   if (node->kind == NODE_NAME)
-    return resolve_name(checker, node, false);
-  bool whole = node->kind == NODE_CALL &&
-               (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST ||
-                node->function == FUNCTION_PREV);
+    return resolve_name(checker, node, NULL);
+  const bool whole = node_takes_series(node);
+  if (whole && function_table[node->function].per_period && !declaration_is_series(checker->item)) {
+    diagnostics_error(checker->diagnostics, node->place, "%s() is defined only per period",
+                      function_table[node->function].name);
+    return -1;
+  }
   int bad = 0;
   for (int i = 0; i < node->argument_count; i++)
-    bad |= whole ? resolve_name(checker, node->arguments[i], true)
+    bad |= whole ? resolve_name(checker, node->arguments[i], node)
                  : check_node(checker, node->arguments[i]);
   if (bad)
     return -1;
@@ -200,7 +251,7 @@ static int check_node(struct checker *checker, struct node *node) {
 }
 
 static void check_formula(struct checker *checker, struct alternative *alternative) {
-  if (check_node(checker, alternative->formula))
+  if (alternative->left_out || check_node(checker, alternative->formula))
     return;
   const struct declaration *item = checker->item;
   if (dimension_equal(alternative->formula->dimension, item->unit.dimension))
@@ -237,9 +288,7 @@ static int report_cycle(const struct cycle_search *search, int again) {
 static int search_from(struct cycle_search *search, int declaration);
 
 static int search_node(struct cycle_search *search, const struct node *node, int self) {
-  bool own_past = node->kind == NODE_CALL && node->function == FUNCTION_PREV &&
-                  node->arguments[0]->declaration == self;
-  if (own_past)
+  if (node_calls(node, FUNCTION_PREV) && node->arguments[0]->declaration == self)
     return 0;
   if (node->kind == NODE_NAME && node->declaration >= 0)
     return search_from(search, node->declaration);
@@ -259,7 +308,8 @@ static int search_from(struct cycle_search *search, int declaration) {
   const struct declaration *item = &search->model->declarations[declaration];
   int bad = 0;
   for (int a = 0; a < item->alternative_count && !bad; a++)
-    bad = search_node(search, item->alternatives[a].formula, declaration);
+    if (!item->alternatives[a].left_out)
+      bad = search_node(search, item->alternatives[a].formula, declaration);
   search->length--;
   search->colour[declaration] = 2;
   return bad;
@@ -268,8 +318,12 @@ static int search_from(struct cycle_search *search, int declaration) {
 int model_check(struct model *model, struct diagnostics *diagnostics) {
   struct checker checker = {.model = model, .diagnostics = diagnostics};
   size_t errors = diagnostics->errors;
+  model_settle_kinds(model);
   for (int d = 0; d < model->count; d++) {
     checker.item = &model->declarations[d];
+    if (checker.item->own == OWN_CAPEX && checker.item->kind == DECLARATION_SERIES)
+      diagnostics_error(diagnostics, checker.item->alternatives[0].place,
+                        "a capex item is paid once: it cannot depend on a period");
     for (int a = 0; a < checker.item->alternative_count; a++)
       check_formula(&checker, &model->declarations[d].alternatives[a]);
   }

@@ -5,9 +5,10 @@
 #include "base/diagnostics.h"
 #include "model/cost/model.h"
 
-// Resolves every name and checks every formula: unknown names, dimensions, series where a scalar is
-// wanted, cycles; own(GROUP) becomes the sum of the user's items. Returns 0 or -1. Call once, after
-// the last model_add_own.
+// Decides what varies, resolves every name and checks every formula that is not left out: unknown
+// names, dimensions, series where a scalar is wanted, cycles; own(GROUP) becomes the sum of the user's
+// items, and first() and highest() of one number become that. Returns 0 or -1. Call once, after
+// own_items_finish.
 int model_check(struct model *model, struct diagnostics *diagnostics);
 
 #endif

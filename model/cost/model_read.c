@@ -1,11 +1,13 @@
 #include "model/cost/model_read.h"
 
+#include "base/ini.h"
 #include "base/short_text.h"
 #include "model/cost/formula.h"
 #include "model/cost/units.h"
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum section_kind { SECTION_GROUP, SECTION_INPUT, SECTION_ITEM, SECTION_SERIES, SECTION_CHECK };
@@ -50,7 +52,7 @@ static void read_unit(struct model_reader *reader, const struct ini_key *key) {
              reader->diagnostics);
 }
 
-static int find_group(const struct model *model, const char *name) {
+int model_group(const struct model *model, const char *name) {
   for (int i = 0; i < model->group_count; i++)
     if (!strcmp(model->groups[i].name, name))
       return i;
@@ -58,54 +60,97 @@ static int find_group(const struct model *model, const char *name) {
 }
 
 static void read_group(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->group = find_group(reader->model, key->value);
+  reader->declaration->group = model_group(reader->model, key->value);
   if (reader->declaration->group < 0)
     diagnostics_error(reader->diagnostics, key->value_place, "unknown group '%s'", key->value);
 }
 
-static void read_formula_into(struct model_reader *reader, const struct ini_key *key, int which) {
+// formula, or_formula, or_formula_2, or_formula_3: 0, 1, 2, 3; and needs likewise.
+static int alternative_of(const struct ini_key *key) {
+  const char last = key->name[strlen(key->name) - 1];
+  return strncmp(key->name, "or_", 3) != 0 ? 0 : isdigit((unsigned char)last) ? last - '0' : 1;
+}
+
+static void read_formula(struct model_reader *reader, const struct ini_key *key) {
   struct declaration *declaration = reader->declaration;
+  const int which = alternative_of(key);
+  if (which > declaration->alternative_count) {
+    diagnostics_error(reader->diagnostics, key->place, "%s without the formula before it",
+                      key->name);
+    return;
+  }
   struct alternative *alternative = &declaration->alternatives[which];
   alternative->text = key->value;
   alternative->place = key->value_place;
   alternative->formula =
       formula_parse(key->value, key->value_place, reader->model->arena, reader->diagnostics);
-  if (declaration->alternative_count <= which)
-    declaration->alternative_count = which + 1;
+  declaration->alternative_count++;
 }
 
-static void read_formula(struct model_reader *reader, const struct ini_key *key) {
-  read_formula_into(reader, key, 0);
-}
-
-static void read_or_formula(struct model_reader *reader, const struct ini_key *key) {
-  if (!reader->declaration->alternatives[0].text)
-    diagnostics_error(reader->diagnostics, key->place, "or_formula without a formula before it");
-  read_formula_into(reader, key, 1);
-}
-
-static void read_needs_into(struct model_reader *reader, const struct ini_key *key, int which) {
-  struct alternative *alternative = &reader->declaration->alternatives[which];
+// The declarations that a key names, and their number.
+static int read_names(const struct model_reader *reader, const struct ini_key *key, int *names,
+                      int most) {
   char *rest = arena_copy(reader->model->arena, key->value), *word;
+  int count = 0;
   while ((word = strsep(&rest, " "))) {
     int found = *word ? model_find(reader->model, word) : -2;
     if (found == -1)
       diagnostics_error(reader->diagnostics, key->value_place,
-                        "'%s' must be declared before it is needed", word);
-    else if (found >= 0 && alternative->need_count == MAX_NEEDS)
-      diagnostics_error(reader->diagnostics, key->value_place, "at most %d names can be needed",
-                        MAX_NEEDS);
+                        "'%s' must be declared before it is named here", word);
+    else if (found >= 0 && count == most)
+      diagnostics_error(reader->diagnostics, key->value_place, "at most %d names can stand here",
+                        most);
     else if (found >= 0)
-      alternative->needs[alternative->need_count++] = found;
+      names[count++] = found;
   }
+  return count;
 }
 
 static void read_needs(struct model_reader *reader, const struct ini_key *key) {
-  read_needs_into(reader, key, 0);
+  struct alternative *alternative = &reader->declaration->alternatives[alternative_of(key)];
+  alternative->need_count = read_names(reader, key, alternative->needs, MAX_NEEDS);
 }
 
-static void read_or_needs(struct model_reader *reader, const struct ini_key *key) {
-  read_needs_into(reader, key, 1);
+static int declared(const struct model_reader *reader, const struct ini_key *key) {
+  int found = model_find(reader->model, key->value);
+  if (found < 0)
+    diagnostics_error(reader->diagnostics, key->value_place,
+                      "'%s' must be declared before it is named here", key->value);
+  return found;
+}
+
+// Before each formula the same times the factor, where an option has what that needs.
+void model_multiply(const struct model *model, struct declaration *item, int factor) {
+  const struct declaration *by = &model->declarations[factor];
+  const struct alternative *needed = &by->alternatives[0];
+  struct alternative both[MAX_ALTERNATIVES];
+  int count = 0;
+  for (int a = 0; a < item->alternative_count && count + 2 <= MAX_ALTERNATIVES; a++) {
+    const struct alternative *plain = &item->alternatives[a];
+    struct alternative *times = &both[count];
+    if (!plain->formula || plain->need_count + needed->need_count > MAX_NEEDS)
+      return;
+    *times = *plain;
+    times->formula = formula_times(plain->formula, by->name, model->arena);
+    times->text = formula_text(times->formula, model->arena);
+    memcpy(times->needs + times->need_count, needed->needs,
+           (size_t)needed->need_count * sizeof *needed->needs);
+    times->need_count += needed->need_count;
+    both[count + 1] = *plain;
+    count += 2;
+  }
+  memcpy(item->alternatives, both, (size_t)count * sizeof *both);
+  item->alternative_count = count;
+}
+
+static void read_times(struct model_reader *reader, const struct ini_key *key) {
+  const int factor = declared(reader, key);
+  const int most = MAX_ALTERNATIVES / 2;
+  if (reader->declaration->alternative_count > most)
+    diagnostics_error(reader->diagnostics, key->place, "at most %d formulas may have a factor",
+                      most);
+  else if (factor >= 0)
+    model_multiply(reader->model, reader->declaration, factor);
 }
 
 static void read_choices(struct model_reader *reader, const struct ini_key *key) {
@@ -169,20 +214,22 @@ static void read_scope(struct model_reader *reader, const struct ini_key *key) {
                       key->value);
 }
 
-static int declared(const struct model_reader *reader, const struct ini_key *key) {
-  int found = model_find(reader->model, key->value);
-  if (found < 0)
-    diagnostics_error(reader->diagnostics, key->value_place,
-                      "'%s' must be declared before it is named here", key->value);
-  return found;
-}
-
 static void read_conflicts(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->conflicts = declared(reader, key);
 }
 
 static void read_instead_of(struct model_reader *reader, const struct ini_key *key) {
-  reader->declaration->instead_of = declared(reader, key);
+  struct declaration *declaration = reader->declaration;
+  declaration->instead_count = read_names(reader, key, declaration->instead_of, MAX_INSTEAD);
+}
+
+static void read_unless(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->unless = declared(reader, key);
+}
+
+static void read_rate_of(struct model_reader *reader, const struct ini_key *key) {
+  struct declaration *declaration = reader->declaration;
+  declaration->rated_count = read_names(reader, key, declaration->rated, MAX_RATED);
 }
 
 static void read_needed_with(struct model_reader *reader, const struct ini_key *key) {
@@ -193,8 +240,32 @@ static void read_only_with(struct model_reader *reader, const struct ini_key *ke
   reader->declaration->only_with = declared(reader, key);
 }
 
+static void read_when_varies(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->when_varies = declared(reader, key);
+}
+
+static void read_typed(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->typed = is_yes(reader, key);
+}
+
+static void read_varies(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->varies = is_yes(reader, key);
+}
+
+static void read_absent_with(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->absent_with = declared(reader, key);
+}
+
+static void read_given_as(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->given_as = key->value;
+}
+
 static void read_notice(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->notice = key->value;
+}
+
+static void read_schedule(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->schedule = key->value;
 }
 
 static void read_role(struct model_reader *reader, const struct ini_key *key) {
@@ -220,8 +291,13 @@ static const struct attribute {
     {"group", IN(INPUT) | COMPUTED, read_group},
     {"formula", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
     {"needs", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
-    {"or_formula", IN(INPUT), read_or_formula},
-    {"or_needs", IN(INPUT), read_or_needs},
+    {"or_formula", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
+    {"or_needs", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
+    {"or_formula_2", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
+    {"or_needs_2", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
+    {"or_formula_3", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
+    {"or_needs_3", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
+    {"times", COMPUTED, read_times},
     {"choices", IN(INPUT), read_choices},
     {"default", IN(INPUT), read_default},
     {"min", IN(INPUT), read_min},
@@ -234,9 +310,17 @@ static const struct attribute {
     {"scope", IN(INPUT), read_scope},
     {"conflicts", IN(INPUT), read_conflicts},
     {"instead_of", IN(INPUT), read_instead_of},
+    {"unless", IN(INPUT), read_unless},
     {"needed_with", IN(INPUT), read_needed_with},
     {"only_with", IN(INPUT), read_only_with},
+    {"when_varies", IN(INPUT), read_when_varies},
+    {"typed", IN(INPUT), read_typed},
+    {"varies", IN(ITEM), read_varies},
+    {"absent_with", IN(INPUT), read_absent_with},
+    {"given_as", IN(INPUT), read_given_as},
     {"notice", IN(INPUT), read_notice},
+    {"schedule", IN(INPUT), read_schedule},
+    {"rate_of", IN(INPUT), read_rate_of},
     {"role", COMPUTED, read_role},
     {"view", IN(GROUP), NULL},
 };
@@ -274,7 +358,7 @@ static bool legal_name(const struct model *model, const char *name, struct place
     diagnostics_error(diagnostics, place,
                       "'%s' is not a name: a letter, then letters, digits and _, at most %d", name,
                       MAX_NAME_LENGTH);
-  else if (unit_is_symbol(name) || !strcmp(name, "t"))
+  else if ((unit_is_symbol(name) && strcmp(name, "year") != 0) || !strcmp(name, "t"))
     diagnostics_error(diagnostics, place, "'%s' means something else in formulas", name);
   else if (model_find(model, name) >= 0)
     diagnostics_error(diagnostics, place, "'%s' is already a name of the cost model", name);
@@ -295,13 +379,23 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .label = name,
                                       .place = place,
                                       .conflicts = -1,
-                                      .instead_of = -1,
                                       .needed_with = -1,
                                       .only_with = -1,
+                                      .when_varies = -1,
+                                      .unless = -1,
+                                      .absent_with = -1,
                                       .in_usd = -1,
                                       .usd_of = -1,
+                                      .scale = -1,
+                                      .year_of = -1,
                                       .unit = {.text = ""}};
+  model_enter(model);
   return declaration;
+}
+
+struct declaration *model_declare(struct model *model, const char *name, struct place place,
+                                  struct diagnostics *diagnostics) {
+  return legal_name(model, name, place, diagnostics) ? declare(model, name, place) : NULL;
 }
 
 static void read_group_section(struct model *model, const struct ini_section *section,
@@ -330,14 +424,14 @@ static void demand_keys(const struct ini_section *section, const char *const *na
                         section->argument, names[i]);
 }
 
-static bool is_foreign(const struct model *model) {
+bool model_is_foreign(const struct model *model) {
   return strcmp(model->currency, "USD") != 0;
 }
 
 // The section with the report's currency in place of USD.
 static const struct ini_section *in_currency(const struct model *model,
                                              const struct ini_section *section) {
-  if (!is_foreign(model))
+  if (!model_is_foreign(model))
     return section;
   struct ini_section *copy = arena_alloc(model->arena, sizeof *copy);
   struct ini_key *keys = arena_array(model->arena, section->key_count + 1, sizeof *keys);
@@ -364,7 +458,7 @@ static void declare_exchange_rate(struct model *model, struct place place,
                                   struct diagnostics *diagnostics) {
   if (model_find(model, "exchange_rate") >= 0)
     return;
-  const int group = find_group(model, "finance");
+  const int group = model_group(model, "finance");
   struct declaration *rate = declare(model, "exchange_rate", place);
   rate->kind = DECLARATION_INPUT;
   rate->label = arena_printf(model->arena, "Exchange rate: USD for one %s", model->currency);
@@ -383,8 +477,12 @@ static void copy_in_usd(const struct model *model, struct declaration *dollars,
   dollars->label = arena_printf(arena, "%s, in USD", input->label);
   dollars->group = input->group;
   dollars->per_option = input->per_option;
+  dollars->typed = input->typed;
   dollars->in_rent = input->in_rent;
-  dollars->instead_of = input->instead_of;
+  dollars->instead_count = input->instead_count;
+  memcpy(dollars->instead_of, input->instead_of, sizeof dollars->instead_of);
+  dollars->unless = input->unless;
+  dollars->absent_with = input->absent_with;
   dollars->notice = input->notice;
   dollars->has_min = input->has_min && zero;
   dollars->min_exclusive = input->min_exclusive && zero;
@@ -392,13 +490,12 @@ static void copy_in_usd(const struct model *model, struct declaration *dollars,
              &dollars->unit, arena, diagnostics);
 }
 
-// NAME_usd, and NAME by it.
-static void declare_in_usd(struct model *model, int of, struct diagnostics *diagnostics) {
+void model_declare_in_usd(struct model *model, int of, struct diagnostics *diagnostics) {
   const struct declaration input = model->declarations[of];
   struct arena *arena = model->arena;
   const char *name = arena_printf(arena, "%s_usd", input.name);
   const bool has_room = input.alternative_count < MAX_ALTERNATIVES;
-  if (dimension_money(input.unit.dimension) != 1 || !has_room ||
+  if (!model_is_foreign(model) || dimension_money(input.unit.dimension) != 1 || !has_room ||
       !legal_name(model, name, input.place, diagnostics))
     return;
   struct declaration *dollars = declare(model, name, input.place);
@@ -434,7 +531,7 @@ static void declare_result_in_usd(struct model *model, struct diagnostics *diagn
 static void read_declaration(struct model *model, const struct ini_section *section, int kind,
                              enum declaration_kind declared, struct diagnostics *diagnostics) {
   const struct ini_key *unit = ini_find(section, "unit");
-  const bool may_be_in_usd = kind == SECTION_INPUT && is_foreign(model) && unit &&
+  const bool may_be_in_usd = kind == SECTION_INPUT && model_is_foreign(model) && unit &&
                              text_has_currency(unit->value, model->currency);
   if (may_be_in_usd)
     declare_exchange_rate(model, section->place, diagnostics);
@@ -443,18 +540,17 @@ static void read_declaration(struct model *model, const struct ini_section *sect
                                 diagnostics};
   reader.declaration->kind = declared;
   if (kind == SECTION_CHECK) {
-    int group = find_group(model, "check");
+    int group = model_group(model, "check");
     reader.declaration->role = ROLE_CHECK;
     reader.declaration->group = group < 0 ? 0 : group;
   }
   read_attributes(&reader, 1u << kind);
   if (may_be_in_usd)
-    declare_in_usd(model, number, diagnostics);
+    model_declare_in_usd(model, number, diagnostics);
 }
 
-static void read_section(struct model *model, const struct ini_section *written,
-                         struct diagnostics *diagnostics) {
-  const struct ini_section *section = in_currency(model, written);
+static void read_one(struct model *model, const struct ini_section *section,
+                     struct diagnostics *diagnostics) {
   static const enum declaration_kind kinds[] = {DECLARATION_SCALAR, DECLARATION_INPUT,
                                                 DECLARATION_SCALAR, DECLARATION_SERIES,
                                                 DECLARATION_SCALAR};
@@ -476,6 +572,37 @@ static void read_section(struct model *model, const struct ini_section *written,
   read_declaration(model, section, kind, kinds[kind], diagnostics);
 }
 
+// One of [input NAME_1..N].
+static const struct ini_section *numbered(const struct model *model,
+                                          const struct ini_section *section, int number) {
+  struct ini_section *copy = arena_alloc(model->arena, sizeof *copy);
+  struct ini_key *keys = arena_array(model->arena, section->key_count, sizeof *keys);
+  const int length = (int)(strstr(section->argument, "1..") - section->argument);
+  *copy = *section;
+  copy->argument = arena_printf(model->arena, "%.*s%d", length, section->argument, number);
+  copy->keys = keys;
+  for (size_t k = 0; k < section->key_count; k++) {
+    keys[k] = section->keys[k];
+    const char *hash = strchr(keys[k].value, '#');
+    if (hash)
+      keys[k].value = arena_printf(model->arena, "%.*s%d%s", (int)(hash - keys[k].value),
+                                   keys[k].value, number, hash + 1);
+  }
+  return copy;
+}
+
+static void read_section(struct model *model, const struct ini_section *written,
+                         struct diagnostics *diagnostics) {
+  enum { MOST = 99 };
+  const struct ini_section *section = in_currency(model, written);
+  const char *count = strstr(section->argument, "1..");
+  const long last = count ? strtol(count + strlen("1.."), NULL, 10) : 0;
+  if (!count || last < 1 || last > MOST)
+    read_one(model, section, diagnostics);
+  for (int number = 1; number <= last && last <= MOST; number++)
+    read_one(model, numbered(model, section, number), diagnostics);
+}
+
 struct model *model_read(const struct source *source, struct arena *arena,
                          struct diagnostics *diagnostics) {
   return model_read_in(source, "USD", arena, diagnostics);
@@ -493,127 +620,7 @@ struct model *model_read_in(const struct source *source, const char *currency, s
   model->currency = currency;
   for (size_t i = 0; i < ini->section_count; i++)
     read_section(model, &ini->sections[i], diagnostics);
-  if (is_foreign(model))
+  if (model_is_foreign(model))
     declare_result_in_usd(model, diagnostics);
   return diagnostics->errors == errors ? model : NULL;
-}
-
-// Does the formula speak of periods, outside sum() and first()?
-static bool is_per_period(const struct model *model, const struct node *node) {
-  if (node->kind == NODE_NAME) {
-    int found = model_find(model, node->name);
-    return !strcmp(node->name, "t") ||
-           (found >= 0 && model->declarations[found].kind == DECLARATION_SERIES);
-  }
-  if (node->kind == NODE_CALL &&
-      (node->function == FUNCTION_SUM || node->function == FUNCTION_FIRST))
-    return false;
-  for (int i = 0; i < node->argument_count; i++)
-    if (is_per_period(model, node->arguments[i]))
-      return true;
-  return node->kind == NODE_CALL && node->function == FUNCTION_PREV;
-}
-
-// The series NAME_cost: the amount of an opex item in each operating period.
-static int declare_period_amount(struct model *model, const struct declaration *item,
-                                 struct diagnostics *diagnostics) {
-  struct declaration base = *item;
-  const char *name = arena_printf(model->arena, "%s_cost", base.name);
-  if (!legal_name(model, name, base.place, diagnostics))
-    return -1;
-  bool per_time = !dimension_is_money(base.unit.dimension);
-  const char *text = arena_printf(
-      model->arena, per_time ? "operating * %s * period" : "operating * %s", base.name);
-  struct declaration *amount = declare(model, name, base.place);
-  amount->kind = DECLARATION_SERIES;
-  amount->label = arena_printf(model->arena, "%s, amount per period", base.label);
-  amount->group = base.group;
-  amount->own = OWN_OPEX;
-  amount->alternative_count = 1;
-  amount->alternatives[0].text = text;
-  amount->alternatives[0].place = base.alternatives[0].place;
-  amount->alternatives[0].formula =
-      formula_parse(text, base.alternatives[0].place, model->arena, diagnostics);
-  return unit_parse(model->currency, base.place, &amount->unit, model->arena, diagnostics);
-}
-
-static int check_own_unit(const struct model *model, const struct declaration *item,
-                          enum own_kind own, const struct ini_key *unit,
-                          struct diagnostics *diagnostics) {
-  const struct dimension dimension = item->unit.dimension;
-  const char *currency = model->currency;
-  const bool right_currency = dimension_currency(dimension) == currency_find(currency);
-  if (right_currency && dimension_is_money(dimension))
-    return 0;
-  if (right_currency && own == OWN_OPEX && dimension_is_money_per(dimension, BASE_H))
-    return 0;
-  const bool is_in_usd = is_foreign(model) && text_has_currency(item->unit.text, "USD");
-  const char *divide = is_in_usd ? ": divide amounts in USD by exchange_rate" : "";
-  if (own == OWN_OPEX)
-    diagnostics_error(diagnostics, unit->value_place, "an opex item is in %s or %s/yr, not %s%s",
-                      currency, currency, item->unit.text, divide);
-  else
-    diagnostics_error(diagnostics, unit->value_place, "a capex item is in %s, not %s%s", currency,
-                      item->unit.text, divide);
-  return -1;
-}
-
-static enum own_kind own_group(const struct ini_key *group, struct diagnostics *diagnostics) {
-  if (!strcmp(group->value, "capex"))
-    return OWN_CAPEX;
-  if (!strcmp(group->value, "opex"))
-    return OWN_OPEX;
-  diagnostics_error(diagnostics, group->value_place, "expected group = capex or opex, not '%s'",
-                    group->value);
-  return OWN_NONE;
-}
-
-static int refuse_own_keys(const struct ini_section *section, const char *const *names,
-                           size_t count, struct diagnostics *diagnostics) {
-  size_t errors = diagnostics->errors;
-  for (size_t k = 0; k < section->key_count; k++) {
-    bool known = false;
-    for (size_t i = 0; i < count; i++)
-      known |= !strcmp(section->keys[k].name, names[i]);
-    if (known)
-      continue;
-    const char *nearest = nearest_name(section->keys[k].name, names, count);
-    diagnostics_error(diagnostics, section->keys[k].place, "unknown key '%s' in [item]%s",
-                      section->keys[k].name, did_you_mean(nearest, diagnostics->arena));
-  }
-  return diagnostics->errors == errors ? 0 : -1;
-}
-
-int model_add_own(struct model *model, const struct ini_section *section,
-                  struct diagnostics *diagnostics) {
-  static const char *const keys[] = {"label", "unit", "group", "formula"};
-  size_t errors = diagnostics->errors;
-  refuse_own_keys(section, keys, 4, diagnostics);
-  demand_keys(section, keys, 4, diagnostics);
-  if (!legal_name(model, section->argument, section->place, diagnostics) ||
-      diagnostics->errors != errors)
-    return -1;
-  enum own_kind own = own_group(ini_find(section, "group"), diagnostics);
-  struct declaration *item = declare(model, section->argument, section->place);
-  struct model_reader reader = {model, item, section, diagnostics};
-  item->kind = DECLARATION_SCALAR;
-  item->group = find_group(model, own == OWN_CAPEX ? "capex" : "opex");
-  read_label(&reader, ini_find(section, "label"));
-  read_unit(&reader, ini_find(section, "unit"));
-  read_formula(&reader, ini_find(section, "formula"));
-  if (diagnostics->errors != errors)
-    return -1;
-  if (is_per_period(model, item->alternatives[0].formula))
-    item->kind = DECLARATION_SERIES;
-  if (check_own_unit(model, item, own, ini_find(section, "unit"), diagnostics))
-    return -1;
-  if (own == OWN_CAPEX && item->kind == DECLARATION_SERIES) {
-    diagnostics_error(diagnostics, item->alternatives[0].place,
-                      "a capex item is paid once: it cannot depend on a period");
-    return -1;
-  }
-  if (own == OWN_OPEX)
-    return declare_period_amount(model, item, diagnostics);
-  item->own = OWN_CAPEX;
-  return 0;
 }

@@ -14,17 +14,31 @@
 //     in_rent = yes   does not apply to a rented option: counts as zero there
 //     rent_default    its default in a rented option
 //     conflicts       NAME that is never given together with it
-//     instead_of      NAME that is not given with it at the same level; else the option level wins
+//     instead_of      NAMES that are not given with it at the same level; else the option level wins
+//     unless          NAME: with that it may be given beside those
 //     needed_with     NAME: must be given when that is above zero
 //     only_with       NAME: there only where that is given; its default holds there, else it must be
 //                     given too
+//     when_varies     NAME: there only where that follows the year in the formulas of an option; its
+//                     default then counts as given
+//     typed = yes     nothing gives it but the scenario's text: usable.h
+//     absent_with     NAME: not there where that is given, nor is what is computed from it
+//     given_as        NAME of a key of scenarios that stands for the input, and for others of the same
 //     notice          TEXT that is said when it stays at zero
-//   [item NAME]     a scalar:   label, unit, group, formula; needs; role = headline | category
+//     rate_of         NAMES of the inputs that it changes from year to year, of which none is a list then
+//     schedule        NAME: may be a list by year, by which NAME is computed then: the input itself,
+//                     or a series in operating periods, the highest of which the input is then; a
+//                     second NAME is that series then
+//                   [input NAME_1..N] is N inputs, with their numbers for # in the label
+//   [item NAME]     a scalar:   label, unit, group, formula; needs, or_formula, or_needs,
+//                   or_formula_2, or_needs_2, or_formula_3, or_needs_3;
+//                     role = headline | category; varies = yes: per period, where a formula is
+//     times           NAME: in options that have it, each formula is multiplied by that item
 //   [series NAME]   per period: the same
-//   [check NAME]    label, unit, formula; needs: a difference that must be zero
+//   [check NAME]    label, unit, formula; needs, or_formula, ...: a difference that must be zero
 //
-// `needs = A B` makes a formula hold only in options that give A and B; or_formula and or_needs are
-// the second choice.
+// `needs = A B` makes a formula hold only in options that give A and B; of a formula, or_formula,
+// or_formula_2 and or_formula_3 the first that an option can use counts.
 //
 // USD in a model's text stands for the report's currency. Where that is another one, the model also
 // has the input exchange_rate, for every input NAME of money the input NAME_usd (by which NAME is
@@ -34,10 +48,10 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
-#include "base/ini.h"
 #include "base/source.h"
 #include "model/cost/model.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // The text of model/cost/tco.ini, embedded at build time.
@@ -53,9 +67,20 @@ struct model *model_read(const struct source *source, struct arena *arena,
 struct model *model_read_in(const struct source *source, const char *currency, struct arena *arena,
                             struct diagnostics *diagnostics);
 
-// Adds the user's line item of a scenario's [item NAME]: label, unit, group = capex | opex,
-// formula. An opex item also declares NAME_cost, its amount per period. Returns 0 or -1.
-int model_add_own(struct model *model, const struct ini_section *section,
-                  struct diagnostics *diagnostics);
+// Declares a name of the user's, at the end. NULL after an error: it is none, or it is taken.
+struct declaration *model_declare(struct model *model, const char *name, struct place place,
+                                  struct diagnostics *diagnostics);
+
+// Lets the formulas of an item be multiplied by another one in the options that have that.
+void model_multiply(const struct model *model, struct declaration *item, int factor);
+
+// NAME_usd of an input of money in a report in another currency, which computes NAME; else nothing.
+void model_declare_in_usd(struct model *model, int of, struct diagnostics *diagnostics);
+
+// The number of a group, or -1.
+int model_group(const struct model *model, const char *name);
+
+// Is the report in another currency than USD?
+bool model_is_foreign(const struct model *model);
 
 #endif

@@ -31,6 +31,7 @@ KERNEL(run_if, a[i] != 0 ? b[i] : c[i])
 KERNEL(run_round, arithmetic_round_scaled(a[i], k))
 KERNEL(run_round_to, arithmetic_round(a[i], b[i]))
 KERNEL(run_ceil, arithmetic_ceil_scaled(a[i], k))
+KERNEL(run_floor, arithmetic_floor_scaled(a[i], k))
 KERNEL(run_equal, arithmetic_compare(a[i], b[i]) == 0)
 KERNEL(run_unequal, arithmetic_compare(a[i], b[i]) != 0)
 KERNEL(run_less, arithmetic_compare(a[i], b[i]) < 0)
@@ -59,6 +60,7 @@ static const struct {
     [OPERATION_ROUND] = {1, run_round},
     [OPERATION_ROUND_TO] = {2, run_round_to},
     [OPERATION_CEIL] = {1, run_ceil},
+    [OPERATION_FLOOR] = {1, run_floor},
     [OPERATION_EQUAL] = {2, run_equal},
     [OPERATION_UNEQUAL] = {2, run_unequal},
     [OPERATION_LESS] = {2, run_less},

@@ -26,7 +26,8 @@ enum operation {
   OPERATION_ROUND,    // a to where k is 10 to the number of decimals: model/cost/arithmetic.h
   OPERATION_ROUND_TO, // a to b decimals
   OPERATION_CEIL,     // k as for OPERATION_ROUND
-  OPERATION_EQUAL,    // 1 or 0; from here on in the order of enum node_kind
+  OPERATION_FLOOR,
+  OPERATION_EQUAL, // 1 or 0; from here on in the order of enum node_kind
   OPERATION_UNEQUAL,
   OPERATION_LESS,
   OPERATION_LESS_EQUAL,

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct unit unit_percent = {.text = "%", .percents = 1};
+const struct unit unit_plain = {.text = "-", .counts = true};
+
 const struct conversion_info conversion_table[CONVERT_CONSTANTS] = {
     [CONVERT_HOURS_PER_YEAR] = {"hours_per_year", "Hours per year", 8760},
     [CONVERT_MONTHS_PER_YEAR] = {"months_per_year", "Months per year", 12},
@@ -18,6 +21,14 @@ const struct conversion_info conversion_table[CONVERT_CONSTANTS] = {
     [CONVERT_KIBI] = {"kibi", "Binary thousand (Ki)", 1024},
     [CONVERT_LITRES_PER_M3] = {"litres_per_m3", "Litres per cubic metre", 1000},
 };
+
+double rate_per_hour(double per_second) {
+  return per_second * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+}
+
+double rate_per_second(double per_hour) {
+  return per_hour / conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+}
 
 struct symbol {
   const char *name;
@@ -38,6 +49,8 @@ struct symbol {
   { [BASE_TOKEN] = 1 }
 #define WATER                                                                                      \
   { [BASE_L] = 1 }
+#define MASS                                                                                       \
+  { [BASE_G] = 1 }
 #define NONE                                                                                       \
   { 0 }
 #define BY(constant, exponent)                                                                     \
@@ -55,6 +68,7 @@ static const struct symbol symbols[] = {
     {"GWh", WORK, BY(BILLION, 1), 0},
     {"J", WORK, BY(SECONDS_PER_HOUR, -1), 0},
     {"s", TIME, BY(SECONDS_PER_HOUR, -1), 0},
+    {"ms", TIME, {{[CONVERT_SECONDS_PER_HOUR] = -1, [CONVERT_THOUSAND] = -1}}, 0},
     {"min", TIME, BY(MINUTES_PER_HOUR, -1), 0},
     {"h", TIME, {{0}}, 0},
     {"hour", TIME, {{0}}, 0},
@@ -80,6 +94,9 @@ static const struct symbol symbols[] = {
     {"Gtok", TOKEN, BY(BILLION, 1), 0},
     {"L", WATER, {{0}}, 0},
     {"m3", WATER, BY(LITRES_PER_M3, 1), 0},
+    {"g", MASS, {{0}}, 0},
+    {"kg", MASS, BY(THOUSAND, 1), 0},
+    {"t", MASS, BY(MILLION, 1), 0},
     {"%", NONE, {{0}}, 1},
     {"gpu", NONE, {{0}}, 0},
     {"node", NONE, {{0}}, 0},
@@ -103,7 +120,7 @@ const char *const currency_codes[CURRENCIES] = {
 };
 
 static const char *base_name(int base) {
-  static const char *const others[] = {"W", "h", "B", "token", "L"};
+  static const char *const others[] = {"W", "h", "B", "token", "L", "g"};
   return base < CURRENCIES ? currency_codes[base] : others[base - CURRENCIES];
 }
 
@@ -153,15 +170,27 @@ static size_t spaces(const char *text) {
   return strspn(text, " \t");
 }
 
+// The unit that a text begins with: "min", but not the function in "min(2, 3)".
+static size_t scan_symbol(const char *text, struct symbol *symbol) {
+  const size_t length = symbol_length(text);
+  const bool is_call = text[length + spaces(text + length)] == '(';
+  return length && !is_call && symbol_find(text, length, symbol) ? length : 0;
+}
+
+// In "5 USD * year" and "1 yr * t" of a formula, the number of the year and the period.
+static bool is_of_time(const char *text, size_t length) {
+  return is_named("year", text, length) || is_named("t", text, length);
+}
+
 // Seven factors are more than any unit here has, and keep the powers far from overflow.
 enum { MAX_FACTORS = 7 };
 
 static size_t scan_unit(const char *text, struct unit *unit) {
   struct symbol symbol;
-  size_t at = 0, length = symbol_length(text);
+  size_t at = 0, length = scan_symbol(text, &symbol);
   if (*text == '1' && text[1 + spaces(text + 1)] == '/')
     at = 1;
-  else if (length && symbol_find(text, length, &symbol)) {
+  else if (length) {
     unit_apply(unit, &symbol, 1);
     at = length;
   } else
@@ -172,8 +201,8 @@ static size_t scan_unit(const char *text, struct unit *unit) {
     if (operator!= '/' && operator!= '*')
       break;
     next += 1 + spaces(text + next + 1);
-    length = symbol_length(text + next);
-    if (!length || !symbol_find(text + next, length, &symbol))
+    length = scan_symbol(text + next, &symbol);
+    if (!length || (operator== '*' && is_of_time(text + next, length)))
       break;
     unit_apply(unit, &symbol, operator== '/' ? -1 : 1);
     at = next + length;
@@ -389,13 +418,33 @@ static const char *example_of(const struct unit *expected, struct arena *arena) 
                       expected->text);
 }
 
+// How a number with commas may be meant: "2,300" as 2300 or 2.300, "0,08" as 0.08 alone.
+static const char *without_commas(const char *text, struct arena *arena) {
+  char *joined = arena_copy(arena, text), *pointed = arena_copy(arena, text), *to = joined;
+  const char *first = strchr(text, ',');
+  const bool grouped = strspn(first + 1, "0123456789") == 3, once = !strchr(first + 1, ',');
+  pointed[first - text] = '.';
+  for (const char *from = text; *from; from++)
+    if (*from != ',')
+      *to++ = *from;
+  *to = '\0';
+  if (!grouped && !once)
+    return "";
+  return !once || (grouped && strchr(text, '.')) ? arena_printf(arena, ": write '%s'", joined)
+         : !grouped                              ? arena_printf(arena, ": write '%s'", pointed)
+                    : arena_printf(arena, ": write '%s' or '%s'", joined, pointed);
+}
+
 static int wrong_number(const char *text, struct place place, const struct unit *expected,
                         struct diagnostics *diagnostics) {
-  const char *hint = strspn(text, "0123456789") && strchr(text, ',')
-                         ? " (no thousands separators, a point for decimals)"
+  struct arena *arena = diagnostics->arena;
+  const bool has_commas = strspn(text, "0123456789") && strchr(text, ',');
+  const char *hint = has_commas
+                         ? arena_printf(arena, " (no thousands separators, a point for decimals%s)",
+                                        without_commas(text, arena))
                          : "";
-  diagnostics_error(diagnostics, place, "expected %s, not '%s'%s",
-                    example_of(expected, diagnostics->arena), text, hint);
+  diagnostics_error(diagnostics, place, "expected %s, not '%s'%s", example_of(expected, arena),
+                    text, hint);
   return -1;
 }
 
@@ -435,6 +484,39 @@ static void wrong_unit(const struct unit *unit, struct place place, const struct
                                                         currency_codes[typed]));
 }
 
+// "250k", "1.5M": a multiple that nothing but the end or a unit of its own follows.
+static size_t multiple_prefix(const char *text, double *value) {
+  const double multiple = *text == 'k' ? 1e3 : *text == 'M' ? 1e6 : 0;
+  if (multiple == 0 || isalnum((unsigned char)text[1]) || text[1] == '_')
+    return 0;
+  *value *= multiple;
+  return 1;
+}
+
+// What people type for a unit's name: "$/kWh", "percent".
+static const char *unit_as_typed(const char *text, struct arena *arena) {
+  static const struct { const char *typed, *name; } words[] = {{"$", "USD"}, {"percent", "%"}};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    const size_t length = strlen(words[i].typed);
+    if (!strncmp(text, words[i].typed, length) && !isalnum((unsigned char)text[length]))
+      return arena_printf(arena, "%s%s", words[i].name, text + length);
+  }
+  return text;
+}
+
+// A unit's place in another text than the typed one says nothing: such an error is at its start.
+static int typed_unit_parse(const char *typed, struct place place, struct unit *unit,
+                            struct arena *arena, struct diagnostics *diagnostics) {
+  const char *text = unit_as_typed(typed, arena);
+  struct diagnostics quiet = {.arena = arena};
+  if (text == typed)
+    return unit_parse(typed, place, unit, arena, diagnostics);
+  if (!unit_parse(text, place, unit, arena, &quiet))
+    return 0;
+  diagnostics_error(diagnostics, place, "unknown unit '%s'", typed);
+  return -1;
+}
+
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,
                    struct diagnostics *diagnostics) {
   struct arena *arena = diagnostics->arena;
@@ -446,6 +528,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   if (!length)
     return wrong_number(text, place, expected, diagnostics);
   *value *= sign;
+  length += multiple_prefix(start + length, value);
   const char *rest = start + length + spaces(start + length);
   if (*rest == ',' || *rest == '.' || *rest == '_' || isdigit((unsigned char)*rest))
     return wrong_number(text, place, expected, diagnostics);
@@ -459,7 +542,7 @@ int quantity_parse(const char *text, struct place place, const struct unit *expe
   struct unit unit;
   struct place unit_place = place;
   unit_place.column += (int)(rest - text);
-  if (unit_parse(rest, unit_place, &unit, arena, diagnostics))
+  if (typed_unit_parse(rest, unit_place, &unit, arena, diagnostics))
     return -1;
   bool shares_differ = dimension_is_one(unit.dimension) && unit.percents != expected->percents;
   if (!dimension_equal(unit.dimension, expected->dimension) || shares_differ ||

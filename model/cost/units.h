@@ -1,6 +1,6 @@
 // units: quantities as people type them, "0.08 USD/kWh", and the dimension algebra behind them.
 //
-// Base units, in which everything is computed: W, h, B, token, L and one for each currency, so that
+// Base units, in which everything is computed: W, h, B, token, L, g and one for each currency, so that
 // nothing but an exchange rate (1.10 USD/EUR) leads from one currency to another. A year is 8760 h,
 // a month a twelfth of it. gpu, node, FTE and request are counts of dimension 1. A percentage is a
 // fraction inside and `%` at the edges.
@@ -59,6 +59,7 @@ enum base_unit {
   BASE_B,
   BASE_TOKEN,
   BASE_L,
+  BASE_G,
   BASE_UNITS
 };
 
@@ -85,6 +86,11 @@ enum conversion_constant {
   CONVERT_CONSTANTS
 };
 
+// A rate in base units, whose time is the hour, of one per second; and back. Evidence counts by the
+// second; here is where that ends.
+double rate_per_hour(double per_second);
+double rate_per_second(double per_hour);
+
 struct conversion {
   signed char power[CONVERT_CONSTANTS];
 };
@@ -107,6 +113,9 @@ struct unit {
   bool counts;  // dimension 1 by a count (gpu) or plain ("-"): a bare number is complete
 };
 
+// "%" and "-".
+extern const struct unit unit_percent, unit_plain;
+
 // Parses "USD/kW/month", "%/yr", "1/h", "-", "gpu". Errors: unknown symbol (with the nearest known
 // one), stray text.
 int unit_parse(const char *text, struct place place, struct unit *unit, struct arena *arena,
@@ -116,7 +125,7 @@ int unit_parse(const char *text, struct place place, struct unit *unit, struct a
 const struct unit *unit_constant(const char *text, struct arena *arena);
 
 // The longest unit at the start of `text`, which must begin with a unit symbol; its length, or 0 if
-// there is none.
+// there is none. No unit is multiplied by `year` or `t`: in "5 USD * year" that is the number of the year.
 size_t unit_prefix(const char *text, struct unit *unit, struct arena *arena);
 
 // Does a unit have this name, so that a line item cannot?
@@ -162,8 +171,12 @@ bool text_has_currency(const char *text, const char *code);
 const char *text_in_currency(const char *text, const char *from, const char *to,
                              struct arena *arena);
 
+// The highest power of a base unit; far below where its sums would overflow.
+enum { MAX_UNIT_POWER = 12 };
+
 // Parses "0.08 USD/kWh" where a quantity like `expected` is wanted; *value comes in base units.
-// A bare number is complete only where `expected` is a count or a plain number. NaN, infinity,
+// "250k" and "1.5M" are thousands and millions, "$" is USD, "percent" is %. A bare number is complete
+// only where `expected` is a count or a plain number. NaN, infinity,
 // hexadecimal and thousands separators are refused, as is a unit of another dimension, or one per
 // node where one per gpu is wanted. Returns 0 or -1.
 int quantity_parse(const char *text, struct place place, const struct unit *expected, double *value,

@@ -172,3 +172,7 @@ int value_round(struct value_table *values, int a, int digits) {
 int value_ceil(struct value_table *values, int a) {
   return operation(values, OPERATION_CEIL, a, -1, -1, arithmetic_scale(CEIL_DECIMALS));
 }
+
+int value_floor(struct value_table *values, int a) {
+  return operation(values, OPERATION_FLOOR, a, -1, -1, arithmetic_scale(CEIL_DECIMALS));
+}

@@ -40,5 +40,6 @@ int value_of(struct value_table *values, enum operation operation, int a, int b,
 
 int value_round(struct value_table *values, int a, int digits);
 int value_ceil(struct value_table *values, int a);
+int value_floor(struct value_table *values, int a);
 
 #endif

@@ -25,10 +25,14 @@ enum catalog_table {
   CATALOG_BANDWIDTH,
   CATALOG_CLAIMS, // the only table whose rows may lack a date
   CATALOG_TYPICAL_VALUES,
+  CATALOG_API_PRICES,
+  CATALOG_CARBON,
+  CATALOG_DAY_PROFILES,
+  CATALOG_ALIASES, // what else people call an accelerator, a model or a precision
   CATALOG_TABLES
 };
 
-// "accelerators", "alternates", "models", ..., "typical"; the file is DIRECTORY/NAME.csv.
+// "accelerators", "alternates", "models", ..., "aliases"; the file is DIRECTORY/NAME.csv.
 extern const char *const catalog_table_names[CATALOG_TABLES];
 
 struct catalog {

@@ -1,7 +1,5 @@
 #include "model/evidence/curve.h"
 
-#include "model/cost/units.h"
-
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_interp.h>
 #include <math.h>
@@ -25,7 +23,7 @@ double curve_interpolate(const double *x, const double *y, size_t count, double 
   return value;
 }
 
-bool curve_add(struct curve *curve, double batch, double throughput, double load_power,
+bool curve_add(struct curve *curve, double batch, double tokens_per_s, double load_power,
                const char *id) {
   size_t at = 0;
   if (!(batch >= 1 && batch <= MAX_CURVE_USERS))
@@ -36,64 +34,124 @@ bool curve_add(struct curve *curve, double batch, double throughput, double load
     return false;
   for (size_t i = curve->count++; i > at; i--) {
     curve->batch[i] = curve->batch[i - 1];
-    curve->throughput[i] = curve->throughput[i - 1];
+    curve->tokens_per_s[i] = curve->tokens_per_s[i - 1];
     curve->load_power[i] = curve->load_power[i - 1];
     curve->ids[i] = curve->ids[i - 1];
   }
   curve->batch[at] = batch;
-  curve->throughput[at] = throughput;
+  curve->tokens_per_s[at] = tokens_per_s;
   curve->load_power[at] = load_power;
   curve->ids[at] = id;
   return true;
 }
 
-static double rate(const struct curve *curve, double throughput, double batch) {
-  return throughput * curve->accelerators / batch;
+static double rate(const struct curve *curve, double tokens_per_s, double batch) {
+  return tokens_per_s * curve->accelerators / batch;
 }
 
 double curve_interactivity(const struct curve *curve, size_t point) {
-  return rate(curve, curve->throughput[point], curve->batch[point]);
+  return rate(curve, curve->tokens_per_s[point], curve->batch[point]);
 }
 
-static double throughput_at(const struct curve *curve, double batch) {
+// Of a column at a batch, as measured or between.
+static double value_at(const struct curve *curve, const double *column, double batch) {
   for (size_t i = 0; i < curve->count; i++)
     if (curve->batch[i] == batch)
-      return curve->throughput[i];
-  return curve_interpolate(curve->batch, curve->throughput, curve->count, batch);
+      return column[i];
+  return curve_interpolate(curve->batch, column, curve->count, batch);
 }
 
-static const char *why_none(const struct curve *curve, double target, struct arena *arena) {
-  const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+// Of a column of times, of which some points may tell none: between those that do.
+static double time_at(const struct curve *curve, const double *column, double batch) {
+  double batches[MAX_CURVE_POINTS], told[MAX_CURVE_POINTS];
+  size_t count = 0;
+  for (size_t i = 0; i < curve->count; i++) {
+    if (isnan(column[i]))
+      continue;
+    if (curve->batch[i] == batch)
+      return column[i];
+    batches[count] = curve->batch[i];
+    told[count++] = column[i];
+  }
+  return curve_interpolate(batches, told, count, batch);
+}
+
+static size_t first_told(const struct curve *curve) {
+  size_t first = 0;
+  while (first + 1 < curve->count && isnan(curve->ttft_s[first] + curve->tpot_s[first]))
+    first++;
+  return first;
+}
+
+static const char *why_no_rate(const struct curve *curve, double target, struct arena *arena) {
   const size_t last = curve->count - 1;
   const bool above = target > curve_interactivity(curve, 0);
   return arena_printf(arena,
                       "%.4g token/s per user is %s what was measured: %.4g at batch %g down to "
                       "%.4g at batch %g",
-                      target / hour_s, above ? "above" : "below",
-                      curve_interactivity(curve, 0) / hour_s, curve->batch[0],
-                      curve_interactivity(curve, last) / hour_s, curve->batch[last]);
+                      target, above ? "above" : "below", curve_interactivity(curve, 0),
+                      curve->batch[0], curve_interactivity(curve, last), curve->batch[last]);
 }
 
-const char *curve_choose(const struct curve *curve, double target, struct curve_choice *out,
-                         struct arena *arena) {
-  const size_t last = curve->count - 1;
+static bool limits_times(const struct curve_limits *limits) {
+  return isfinite(limits->ttft_s) || isfinite(limits->tpot_s);
+}
+
+static const char *why_none(const struct curve *curve, const struct curve_limits *limits,
+                            struct arena *arena) {
+  if (!limits_times(limits))
+    return why_no_rate(curve, limits->interactivity, arena);
+  const size_t first = first_told(curve);
+  return arena_printf(arena,
+                      "nothing that was measured keeps it: at batch %g P%d is %.4g s to the first "
+                      "token, %.4g s from token to token, at %.4g token/s per user",
+                      curve->batch[first], curve->percentile, curve->ttft_s[first],
+                      curve->tpot_s[first], curve_interactivity(curve, first));
+}
+
+static struct curve_choice choice_at(const struct curve *curve, int batch) {
+  const bool told = curve->percentile > 0;
+  struct curve_choice choice = {.batch = batch,
+                                .tokens_per_s = value_at(curve, curve->tokens_per_s, batch),
+                                .load_power = value_at(curve, curve->load_power, batch),
+                                .ttft_s = told ? time_at(curve, curve->ttft_s, batch) : NAN,
+                                .tpot_s = told ? time_at(curve, curve->tpot_s, batch) : NAN};
+  choice.interactivity = rate(curve, choice.tokens_per_s, batch);
+  for (size_t i = 0; i < curve->count; i++)
+    choice.is_measured |= curve->batch[i] == batch;
+  return choice;
+}
+
+int curve_at(const struct curve *curve, int batch, struct curve_choice *out) {
+  *out = choice_at(curve, batch);
+  return isfinite(out->tokens_per_s) ? 0 : -1;
+}
+
+static bool is_within(double value, double limit) {
   const double roundoff = 1e-12;
-  if (curve_interactivity(curve, last) > target * (1 + roundoff))
-    return why_none(curve, target, arena);
+  return !isfinite(limit) || value <= limit * (1 + roundoff);
+}
+
+static bool keeps(const struct curve_choice *choice, const struct curve_limits *limits) {
+  return is_within(limits->interactivity, choice->interactivity) &&
+         is_within(choice->ttft_s, limits->ttft_s) && is_within(choice->tpot_s, limits->tpot_s);
+}
+
+const char *curve_choose(const struct curve *curve, const struct curve_limits *limits,
+                         struct curve_choice *out, struct arena *arena) {
+  const size_t last = curve->count - 1;
+  if (limits_times(limits) && !curve->percentile)
+    return "its rungs tell no P90 of the times to the first token and between tokens: each needs "
+           "64 "
+           "requests";
+  if (!limits_times(limits) && !is_within(curve_interactivity(curve, last), limits->interactivity))
+    return why_none(curve, limits, arena);
   for (int batch = (int)curve->batch[last]; batch >= ceil(curve->batch[0]); batch--) {
-    const double throughput = throughput_at(curve, batch);
-    if (!(rate(curve, throughput, batch) >= target * (1 - roundoff)))
+    const struct curve_choice choice = choice_at(curve, batch);
+    if (!keeps(&choice, limits))
       continue;
-    *out = (struct curve_choice){
-        .batch = batch, .throughput = throughput, .interactivity = rate(curve, throughput, batch)};
-    out->load_power =
-        curve_interpolate(curve->batch, curve->load_power, curve->count, (double)batch);
-    for (size_t i = 0; i <= last; i++)
-      if (curve->batch[i] == batch) {
-        out->is_measured = true;
-        out->load_power = curve->load_power[i];
-      }
+    *out = choice;
     return NULL;
   }
-  return why_none(curve, target, arena);
+  return why_none(curve, limits, arena);
 }

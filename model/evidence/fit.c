@@ -34,11 +34,11 @@ static double activations(const struct memory_model *model, int accelerators, do
   return accelerators * rows * memory_per_token(model, accelerators);
 }
 
-double fit_concurrency(const struct memory_model *model, const char *precision,
-                       const struct fit_device *device, int accelerators,
-                       const struct fit_terms *terms) {
-  const double room =
-      accelerators * device->memory * terms->memory_share - memory_weights(model, precision);
+// Of accelerators that hold so many bytes of weights.
+static double concurrency_beside(const struct memory_model *model, double weights,
+                                 const struct fit_device *device, int accelerators,
+                                 const struct fit_terms *terms) {
+  const double room = accelerators * device->memory * terms->memory_share - weights;
   if (room < 0 || !memory_divides(model, accelerators))
     return 0;
   if (!model->has_shape)
@@ -49,6 +49,12 @@ double fit_concurrency(const struct memory_model *model, const char *precision,
     return fmax(floor(requests), 0);
   // More requests than a chunk has tokens: every one adds a row to the step.
   return floor(room / (each + activations(model, accelerators, 1)));
+}
+
+double fit_concurrency(const struct memory_model *model, const char *precision,
+                       const struct fit_device *device, int accelerators,
+                       const struct fit_terms *terms) {
+  return concurrency_beside(model, memory_weights(model, precision), device, accelerators, terms);
 }
 
 static bool holds(double concurrency) {
@@ -79,16 +85,51 @@ static int fewest(const struct memory_model *model, const char *precision,
   return 0;
 }
 
+// Each of the nodes holds its part of the weights, and requests of its own.
+static double concurrency_over(const struct memory_model *model, const char *precision,
+                               const struct fit_device *device, int nodes,
+                               const struct fit_terms *terms) {
+  return nodes * concurrency_beside(model, memory_weights(model, precision) / nodes, device,
+                                    device->most, terms);
+}
+
+// Nodes of a replica: those wanted, or the fewest of several that hold it; 1 where one may do.
+static int span_of(const struct memory_model *model, const char *precision,
+                   const struct fit_device *device, const struct fit_terms *terms, bool fits_one) {
+  if (terms->accelerators || terms->nodes == 0 || (terms->nodes == SPAN_ANY && fits_one))
+    return 1;
+  if (terms->nodes > 0)
+    return terms->nodes;
+  for (int nodes = 2; nodes <= MAX_SPAN; nodes++)
+    if (holds(concurrency_over(model, precision, device, nodes, terms)))
+      return nodes;
+  return 1;
+}
+
+static void spread(const struct memory_model *model, const char *precision,
+                   const struct fit_device *device, const struct fit_terms *terms,
+                   struct fit *fit) {
+  fit->concurrency = fit->concurrency_most =
+      concurrency_over(model, precision, device, fit->nodes, terms);
+  fit->accelerators = fit->most = holds(fit->concurrency) ? fit->nodes * device->most : 0;
+  fit->per_request = per_request(model, device->most, terms);
+  fit->activations = fit->nodes * activations(model, device->most, terms->chunk);
+  fit->left = fit->nodes * device->most * device->memory - fit->weights;
+}
+
 struct fit fit_find(const struct memory_model *model, const char *precision,
                     const struct fit_device *device, const struct fit_terms *terms) {
   const int found = fewest(model, precision, device, terms);
   const int counted = found ? found : (terms->accelerators ? terms->accelerators : 1);
   struct fit fit = {.accelerators = found,
+                    .nodes = span_of(model, precision, device, terms, found > 0),
                     .weights = memory_weights(model, precision),
                     .per_request = per_request(model, counted, terms),
                     .activations = activations(model, counted, terms->chunk)};
   fit.left = counted * device->memory - fit.weights;
   fit.concurrency = found ? fit_concurrency(model, precision, device, found, terms) : 0;
   fit.concurrency_most = most_concurrency(model, precision, device, terms, &fit.most);
+  if (fit.nodes > 1)
+    spread(model, precision, device, terms, &fit);
   return fit;
 }

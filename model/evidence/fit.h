@@ -4,6 +4,9 @@
 // Memory alone is counted, as model/evidence/memory.h says: weights shared by tensor parallelism,
 // the KV cache of every request at its full context, the activations of one step. Whether an
 // accelerator computes in a precision is another question.
+//
+// A replica may span nodes, as expert or pipeline parallelism do: the weights divide over the nodes
+// (what each keeps a copy of is not counted), and every node has requests of its own.
 #ifndef PERTOKEN_MODEL_EVIDENCE_FIT_H
 #define PERTOKEN_MODEL_EVIDENCE_FIT_H
 
@@ -13,12 +16,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { SPAN_ANY = -1, MAX_SPAN = 64 };
+
 struct fit_terms {
   double context;      // tokens that each request holds: its input and its output
   const char *kv;      // precision of the KV cache
   double memory_share; // of the memory that may be filled; MEMORY_SHARE
   double chunk;        // tokens of one step while prompts are read; MEMORY_CHUNK
   int accelerators;    // that share the model; 0: the fewest that do
+  int nodes;           // that a replica spans; 0: one, SPAN_ANY: as many as it takes
 };
 
 // Some accelerators of a catalogue or a record. `most`: how many may share a model.
@@ -31,6 +37,7 @@ struct fit_device {
 // The fit of one model in one precision on one device. Bytes.
 struct fit {
   int accelerators;   // that share the model; 0: it does not fit on as many as may
+  int nodes;          // that they stand in: of one replica
   double weights;     // of the whole model
   double per_request; // KV cache at the context and logits, on all the accelerators together
   double activations; // of a step's chunk, on all together

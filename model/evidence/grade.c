@@ -10,11 +10,30 @@ static const char *const grade_names[GRADES] = {
     [GRADE_ASSUMED] = "assumed",
 };
 
+static const char *const grade_meanings[GRADES] = {
+    [GRADE_MEASURED] = "your own run, measured or imported",
+    [GRADE_QUOTED] = "a written quote",
+    [GRADE_BENCHMARK] = "an audited public benchmark",
+    [GRADE_PUBLISHED] = "a dated publication with method",
+    [GRADE_PROJECTED] = "computed from another figure by a stated rule",
+    [GRADE_CLAIM] = "a statement without method",
+    [GRADE_ASSUMED] = "the user's own",
+};
+
 enum { first_year = 1900, last_year = 2199 };
 
 const char *grade_name(enum grade grade) {
   assert((unsigned)grade < GRADES);
   return grade_names[grade];
+}
+
+const char *grade_meaning(enum grade grade) {
+  assert((unsigned)grade < GRADES);
+  return grade_meanings[grade];
+}
+
+enum grade grade_weaker(enum grade a, enum grade b) {
+  return a > b ? a : b;
 }
 
 static bool is_leap_year(int year) {
@@ -127,6 +146,20 @@ int date_compare(struct date a, struct date b) {
   if (a.month != b.month)
     return a.month - b.month;
   return a.day - b.day;
+}
+
+struct date date_later(struct date from, int months, int days) {
+  enum { YEAR = 12 };
+  months += from.month - 1;
+  struct date date = {from.year + months / YEAR, months % YEAR + 1, from.day};
+  const int most = days_of_month(date.year, date.month);
+  date.day = days + (date.day < most ? date.day : most);
+  for (int length; date.day > (length = days_of_month(date.year, date.month));) {
+    date.day -= length;
+    date.year += date.month / YEAR;
+    date.month = date.month % YEAR + 1;
+  }
+  return date;
 }
 
 bool date_is_stale(struct date of, struct date today) {

@@ -7,7 +7,7 @@
 
 // Strongest first, so the larger of two grades is the weaker.
 enum grade {
-  GRADE_MEASURED,  // a record of this tool's probe, complete environment, checks passed
+  GRADE_MEASURED,  // a complete record of a run of one's own: by this tool's probe, or imported
   GRADE_QUOTED,    // a price from a written quote
   GRADE_BENCHMARK, // an audited public benchmark (MLPerf)
   GRADE_PUBLISHED, // a dated publication with method
@@ -19,6 +19,11 @@ enum { GRADES = GRADE_ASSUMED + 1 };
 
 // "measured", "quoted", ...: as it stands on every face.
 const char *grade_name(enum grade grade);
+
+// "an audited public benchmark": what a figure of that grade is.
+const char *grade_meaning(enum grade grade);
+
+enum grade grade_weaker(enum grade a, enum grade b);
 
 // The last day that a date's text can mean: "2026" is 2026-12-31, "2026-04" is 2026-04-30.
 struct date {
@@ -33,6 +38,9 @@ bool date_parse(const char *text, struct date *out);
 
 // Below, at or above 0 as a is before, on or after b.
 int date_compare(struct date a, struct date b);
+
+// The day so many months and then days after another; of a month that is shorter, its last.
+struct date date_later(struct date from, int months, int days);
 
 // Older than 12 months: today is later than the same day of the year after (28 February for the
 // 29th).

@@ -91,15 +91,32 @@ bool measurement_has_gap(const struct measurement_window *window) {
   return false;
 }
 
-const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena) {
+bool measurement_is_unsteady(const struct measurement_flags *flags) {
+  return flags->noisy || flags->unconverged || flags->drift;
+}
+
+// "unsteady, +-12 %: 66 % (60-72) of the read bandwidth"
+static const char *unsteadiness(const struct measurement *result, struct arena *arena) {
+  const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
+  const char *text = arena_printf(arena, "unsteady, +-%.2g %%", 100 * half);
+  const double share = result->read_bandwidth_share;
+  if (isnan(share))
+    return text;
+  const char *interval = isnan(result->share_ci95_low)
+                             ? ""
+                             : arena_printf(arena, " (%.0f-%.0f)", 100 * result->share_ci95_low,
+                                            100 * result->share_ci95_high);
+  return arena_printf(arena, "%s: %.0f %%%s of the read bandwidth", text, 100 * share, interval);
+}
+
+const char *measurement_doubts(const struct measurement *result, struct arena *arena) {
+  const struct measurement_flags *flags = &result->flags;
   const struct {
     bool set;
     const char *words;
   } seen[] = {
+      {measurement_is_unsteady(flags), unsteadiness(result, arena)},
       {flags->cache_resident, "the model lived in the cache"},
-      {flags->noisy, "the samples drifted"},
-      {flags->unconverged, "the interval stayed wide"},
-      {flags->drift, "the memory's own speed changed meanwhile"},
       {flags->bandwidth_void, "the memory's own speed was not found"},
       {flags->sampling_inconsistent, "energy and sampled power disagree"},
       {flags->thermal_unsettled, "the power had not settled"},

@@ -1,9 +1,7 @@
 // measurement: records of the probe's runs, as JSON files, written and read.
 //
-// A record is one file: a device, its environment, and one result for each workload measured on it.
-// It is written whole and put in place at once, and carries a SHA-256 over its own content, so that
-// a damaged or edited record is told from one that the probe wrote. The digest is taken over the
-// canonical form of what the file holds besides it: keys sorted, no blanks, reals with 17 digits.
+// A record is one file (base/record.h): a device, its environment, and one result for each workload
+// measured on it.
 //
 // Decoding is not serving: `tokens_per_s` is what the device decodes when all it does is decode.
 #ifndef PERTOKEN_MODEL_EVIDENCE_MEASUREMENT_H
@@ -20,17 +18,19 @@
 // 2 adds what stands beside the device's own watts, telemetry and the device's state; 3 what the
 // device does while others beside it run the same; 4 the meter's readings over time; 5 several
 // devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is put
-// on the device. Older records are read, with these unknown.
-#define MEASUREMENT_SCHEMA 7
+// on the device; 8 what the system says of the cache, and the interval of the share of the read
+// bandwidth. Older records are read, with these unknown.
+#define MEASUREMENT_SCHEMA 8
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
   const char *backend; // "cpu"
   int index;           // of the device within the backend when it was measured; never its identity
-  const char *name, *uuid, *pci; // uuid and pci are "" where there is none
-  const char *runtime;           // driver, runtime and instruction set
-  uint64_t memory_bytes, cache_bytes;
-  int units; // cores or multiprocessors
+  const char *name, *uuid, *pci;      // uuid and pci are "" where there is none
+  const char *runtime;                // driver, runtime and instruction set
+  uint64_t memory_bytes, cache_bytes; // the last-level cache of the cores in use
+  uint64_t reported_cache_bytes;      // what the system says of it, a package's on AMD; 0: nothing
+  int units;                          // cores or multiprocessors
 };
 
 // How the device was set up, by its management library. "" and NAN where it does not tell. In the
@@ -90,11 +90,15 @@ struct measurement_step_form {
 };
 
 struct measurement_flags {
-  bool cache_resident;        // weights and cache under 8 times the last-level cache
-  bool noisy;                 // first and last third of the samples differ by over 0.5 %
-  bool unconverged;           // the interval was still wider than +-0.5 % when time was up
-  bool drift;                 // read bandwidth before and after differ by over 1 %
-  bool bandwidth_void;        // a ratio above 1.02: the read bandwidth was not the ceiling
+  bool cache_resident; // weights and cache under 8 times the last-level cache
+  bool noisy;          // first and last third of the samples differ by over 0.5 %
+  bool unconverged;    // the interval was still wider than +-0.5 % when time was up
+  // The read bandwidth before and after differ by over 1 %, or that of the reads beside the samples
+  // by over 5 % between 5 % and 95 % of them.
+  bool drift;
+  // A ratio above 1.02: the read bandwidth was not the ceiling. Where it drifts, the ratio stands all
+  // the same; else it is unknown.
+  bool bandwidth_void;
   bool sampling_inconsistent; // energy and integrated power differ by over 5 %
   bool thermal_unsettled;     // power still rose or fell at the end
 };
@@ -197,10 +201,6 @@ struct measurement_tensor_parallel {
   uint64_t all_reduce_bytes; // of each device
 };
 
-// What went wrong while measuring, in words for whoever uses the figures: "the samples drifted, the power
-// had not settled"; "" when all was well. It does not change the grade. In the arena.
-const char *measurement_flags_text(const struct measurement_flags *flags, struct arena *arena);
-
 struct measurement_record;
 
 // One workload on one device. Text is never NULL. Numbers that were not measured are NAN.
@@ -231,17 +231,19 @@ struct measurement {
   size_t sample_count;
 
   uint64_t bytes_per_step, operations_per_step, resident_bytes;
-  const char *cost_formula;          // how they were counted
-  double read_bandwidth;             // B/s, the best of the backend's read kernels
-  double read_bandwidth_after;       // the same after the samples
-  double read_bandwidth_share;       // bytes_per_step / step over the read bandwidth
-  double share_p5, share_p95;        // of the pairs of step and read
-  const char *energy_meter;          // "rapl powercap, 2 packages", or "none: WHY"
-  double idle_power_w, load_power_w; // of what the meter covers
-  double sampled_power_w;            // trapezoid of sampled power, beside load_power_w
-  double joules_per_token;           // load_power_w / tokens_per_s, of all ranks
-  double energy_j, energy_window_s;  // between two edges of the counter
-  double power_slope_w_per_s;        // over the energy window
+  const char *cost_formula;    // how they were counted
+  double read_bandwidth;       // B/s, the best of the backend's read kernels
+  double read_bandwidth_after; // the same after the samples
+  // bytes_per_step / step over the bandwidth of the reads before and after: the median of these pairs
+  double read_bandwidth_share;
+  double share_p5, share_p95;             // of the pairs
+  double share_ci95_low, share_ci95_high; // 95 % interval of their median; NAN for slices
+  const char *energy_meter;               // "rapl powercap, 2 packages", or "none: WHY"
+  double idle_power_w, load_power_w;      // of what the meter covers
+  double sampled_power_w;                 // trapezoid of sampled power, beside load_power_w
+  double joules_per_token;                // load_power_w / tokens_per_s, of all ranks
+  double energy_j, energy_window_s;       // between two edges of the counter
+  double power_slope_w_per_s;             // over the energy window
   struct measurement_readings readings;
   struct measurement_beside beside;
   struct measurement_telemetry telemetry;
@@ -266,6 +268,7 @@ struct measurement_record {
   const char *digest;             // 64 hexadecimal digits; set by reading and writing
   struct measurement *results;    // [count]
   size_t count;
+  const char *accelerator; // id, where it does not follow from the device's name; NULL: it does
 };
 
 // All unknown, for whoever fills in what there is.
@@ -275,6 +278,13 @@ extern const struct measurement_telemetry measurement_telemetry_unknown;
 extern const struct measurement_together measurement_together_unknown;
 extern const struct measurement_shard measurement_whole_model;
 extern const struct measurement_tensor_parallel measurement_one_device;
+
+// What went wrong while measuring, in a line for whoever uses the figures: "unsteady, +-12 %: 66 %
+// (60-72) of the read bandwidth"; "" when all was well. It does not change the grade. In the arena.
+const char *measurement_doubts(const struct measurement *result, struct arena *arena);
+
+// Whether the machine's own speed changed while it was measured.
+bool measurement_is_unsteady(const struct measurement_flags *flags);
 
 // Devices that hold the model of a result, which tokens_per_s are of; and those of them that the
 // meter's watts are of.

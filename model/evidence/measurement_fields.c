@@ -1,56 +1,27 @@
 #include "model/evidence/measurement_fields.h"
 
-#include "base/source.h"
+#include "base/record_fields.h"
 #include "model/evidence/measurement.h"
 
-#include <jansson.h>
-#include <limits.h>
-#include <stdlib.h>
+#include <stddef.h>
 
-#define ENDLESS 1e300
+static const char *const bases[] = {MEASUREMENT_BASIS, NULL};
 
-#define TEXT(s, member)                                                                            \
-  { #member, FIELD_TEXT, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
-#define REAL(s, member, low)                                                                       \
-  { #member, FIELD_REAL, 1, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
-#define MAYBE(s, member, low)                                                                      \
-  { #member, FIELD_MAYBE, 1, offsetof(struct s, member), low, ENDLESS, 0, 0, NULL }
-#define INT(s, member, low)                                                                        \
-  { #member, FIELD_INT, 1, offsetof(struct s, member), low, INT_MAX, 0, 0, NULL }
-#define COUNT(s, member)                                                                           \
-  { #member, FIELD_COUNT, 1, offsetof(struct s, member), 0, 9.3e18, 0, 0, NULL }
-#define BOOL(s, member)                                                                            \
-  { #member, FIELD_BOOL, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
-#define GRADE(s, member)                                                                           \
-  { #member, FIELD_GRADE, 1, offsetof(struct s, member), 0, 0, 0, 0, NULL }
-#define REALS(s, member, count)                                                                    \
-  {                                                                                                \
-#member, FIELD_REALS, 1, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count), 0, \
-        NULL                                                                                       \
-  }
-#define MAYBES(s, member, count)                                                                   \
-  {                                                                                                \
-#member, FIELD_MAYBES, 1, offsetof(struct s, member), 0, ENDLESS, offsetof(struct s, count),   \
-        0, NULL                                                                                    \
-  }
-#define OBJECT(s, member, fields)                                                                  \
-  { #member, FIELD_OBJECT, 1, offsetof(struct s, member), 0, 0, 0, 0, fields }
-#define OBJECT_SINCE(s, member, fields, since)                                                     \
-  { #member, FIELD_OBJECT, since, offsetof(struct s, member), 0, 0, 0, 0, fields }
-#define LIST(s, member, count, type, fields)                                                       \
-  {                                                                                                \
-#member, FIELD_LIST, 1, offsetof(struct s, member), 0, 0, offsetof(struct s, count),           \
-        sizeof(struct type), fields                                                                \
-  }
-#define END                                                                                        \
-  { NULL, FIELD_TEXT, 1, 0, 0, 0, 0, 0, NULL }
+// A result is measured or projected, in the order of enum grade.
+static const char *const grades[] = {"measured", "", "", "", "projected", NULL};
 
 static const struct field device_fields[] = {
-    TEXT(measurement_device, backend),       INT(measurement_device, index, 0),
-    TEXT(measurement_device, name),          TEXT(measurement_device, uuid),
-    TEXT(measurement_device, pci),           TEXT(measurement_device, runtime),
-    COUNT(measurement_device, memory_bytes), COUNT(measurement_device, cache_bytes),
-    INT(measurement_device, units, 1),       END};
+    TEXT(measurement_device, backend),
+    INT(measurement_device, index, 0),
+    TEXT(measurement_device, name),
+    TEXT(measurement_device, uuid),
+    TEXT(measurement_device, pci),
+    TEXT(measurement_device, runtime),
+    COUNT(measurement_device, memory_bytes),
+    COUNT(measurement_device, cache_bytes),
+    COUNT_SINCE(measurement_device, reported_cache_bytes, 8),
+    INT(measurement_device, units, 1),
+    END};
 
 static const struct field device_state_fields[] = {
     TEXT(measurement_device_state, driver),
@@ -188,7 +159,7 @@ static const struct field result_fields[] = {
     INT(measurement, context, 1),
     BOOL(measurement, whole_model),
     INT(measurement, layers_measured, 1),
-    GRADE(measurement, grade),
+    NAME(measurement, grade, grades),
     OBJECT_SINCE(measurement, step_form, step_form_fields, 7),
     OBJECT(measurement, flags, flags_fields),
     REAL(measurement, tokens_per_s, 0),
@@ -207,6 +178,8 @@ static const struct field result_fields[] = {
     MAYBE(measurement, read_bandwidth_share, 0),
     MAYBE(measurement, share_p5, 0),
     MAYBE(measurement, share_p95, 0),
+    MAYBE_SINCE(measurement, share_ci95_low, 0, 8),
+    MAYBE_SINCE(measurement, share_ci95_high, 0, 8),
     TEXT(measurement, energy_meter),
     MAYBE(measurement, idle_power_w, 0),
     MAYBE(measurement, load_power_w, 0),
@@ -230,7 +203,8 @@ static const struct field result_fields[] = {
     REALS(measurement, samples, sample_count),
     END};
 
-const struct field measurement_record_fields[] = {
+static const struct field record_fields[] = {
+    CONSTANT("basis", bases),
     OBJECT(measurement_record, device, device_fields),
     OBJECT(measurement_record, environment, environment_fields),
     TEXT(measurement_record, started),
@@ -238,12 +212,5 @@ const struct field measurement_record_fields[] = {
     LIST(measurement_record, results, count, measurement, result_fields),
     END};
 
-const char *measurement_digest(const json_t *object, struct arena *arena) {
-  json_t *bare = json_copy((json_t *)object);
-  json_object_del(bare, "digest");
-  char *text = json_dumps(bare, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-  const char *digest = text ? source_sha256(source_from_text("record", text, arena), arena) : NULL;
-  free(text);
-  json_decref(bare);
-  return digest;
-}
+const struct record_form measurement_form = {"measurement record", 1, MEASUREMENT_SCHEMA,
+                                             record_fields};

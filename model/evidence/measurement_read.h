@@ -4,9 +4,10 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/source.h"
 #include "model/evidence/measurement.h"
 
-#include <stddef.h>
+struct json_t; // of jansson
 
 // Refused, with an error each: what source_read refuses; no JSON, or not the whole of it; a newer
 // schema; a missing field, one of the wrong type, one that is not known; a number that is negative
@@ -14,9 +15,9 @@
 struct measurement_record *measurement_read(const char *path, struct arena *arena,
                                             struct diagnostics *diagnostics);
 
-// Every *.json of a directory, in the order of their names. A directory that cannot be read is an
-// error; an empty one is not. Returns 0 or -1.
-int measurement_read_directory(const char *directory, struct measurement_record ***records,
-                               size_t *count, struct arena *arena, struct diagnostics *diagnostics);
+// The same of a file's object. The caller keeps the object.
+struct measurement_record *measurement_of_json(const struct json_t *object,
+                                               const struct source *source, struct arena *arena,
+                                               struct diagnostics *diagnostics);
 
 #endif

@@ -6,9 +6,7 @@
 #include "base/diagnostics.h"
 #include "model/evidence/measurement.h"
 
-// Writes beside `path`, flushes to the disk and renames, so that `path` holds the old record or the
-// new one and never half of one. Sets path and digest. A failure is an error with machine_failed
-// set. Returns 0 or -1.
+// As record_write. Sets path and digest. Returns 0 or -1.
 int measurement_write(struct measurement_record *record, const char *path, struct arena *arena,
                       struct diagnostics *diagnostics);
 

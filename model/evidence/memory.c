@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 static double number(const struct table *models, size_t row, const char *column) {
   double value = 0;
@@ -113,7 +114,7 @@ double memory_bits(const char *precision) {
       {"int4", 4 + 16. / 128},
   };
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-    if (!strcmp(known[i].name, precision))
+    if (!strcasecmp(known[i].name, precision))
       return known[i].bits;
   return 0;
 }

@@ -72,4 +72,7 @@ bool memory_divides(const struct memory_model *model, int accelerators);
 // Tuning, chunked prefill) recommends to reach for throughput on large GPUs.
 #define MEMORY_CHUNK 8192
 
+// Of the KV cache, of a server that nobody says more of.
+#define MEMORY_KV "bf16"
+
 #endif

@@ -101,6 +101,7 @@ static double call_value(const struct references *in, const struct node *node,
     return result;
   case FUNCTION_ROUND: return arithmetic_round(values[0], values[1]);
   case FUNCTION_CEIL: return arithmetic_ceil(values[0]);
+  case FUNCTION_FLOOR: return arithmetic_floor(values[0]);
   default:
     diagnostics_error(in->diagnostics, node->place, "a rule cannot use %s()",
                       function_table[node->function].name);
@@ -184,6 +185,42 @@ static void compare_numbers(const struct references *in, size_t row, const struc
     result->verdict = holds(in, row, rule, result->value) ? RECOMPUTE_HOLDS : RECOMPUTE_FAILS;
 }
 
+static const char between_readings[] = " | ";
+
+// The first of several readings, cut off; what is behind it, or NULL.
+static const char *cut_reading(const struct references *in, const char **text) {
+  const char *end = strstr(*text, between_readings);
+  if (!end)
+    return NULL;
+  *text = arena_copy_n(in->arena, *text, (size_t)(end - *text));
+  return end + strlen(between_readings);
+}
+
+// Each reading as a rule of its own: "1.708 (memory left): holds; 1.391 (on a node): does not".
+static void compare_readings(const struct references *in, size_t row, struct rule rule,
+                             struct recomputed *result) {
+  const char *formulas = rule.formula, *hows = rule.how;
+  unsigned verdicts = 0;
+  result->text = result->why = "";
+  while (formulas) {
+    struct recomputed one = {.verdict = RECOMPUTE_CANNOT};
+    const char *comma = *result->text ? ", " : "", *semicolon = *result->why ? "; " : "";
+    rule.formula = formulas;
+    rule.how = hows ? hows : "";
+    formulas = cut_reading(in, &rule.formula);
+    hows = cut_reading(in, &rule.how);
+    compare_numbers(in, row, &rule, &one);
+    verdicts |= 1U << one.verdict;
+    result->text = arena_printf(in->arena, "%s%s%.4g", result->text, comma, one.value);
+    result->why = arena_printf(in->arena, "%s%s%.4g (%s): %s", result->why, semicolon, one.value,
+                               rule.how, one.verdict == RECOMPUTE_HOLDS ? "holds" : "does not");
+  }
+  result->verdict = verdicts & 1U << RECOMPUTE_CANNOT   ? RECOMPUTE_CANNOT
+                    : verdicts == 1U << RECOMPUTE_HOLDS ? RECOMPUTE_HOLDS
+                    : verdicts == 1U << RECOMPUTE_FAILS ? RECOMPUTE_FAILS
+                                                        : RECOMPUTE_DEPENDS;
+}
+
 static bool starts(const char *text, const char *word) {
   return !strncmp(text, word, strlen(word));
 }
@@ -225,6 +262,8 @@ static void check_row(const struct references *in, size_t row, struct recomputed
     compare_texts(in, &rule, result);
   else if (rule.relation == RELATION_NOT_BEFORE)
     compare_days(in, row, &rule, result);
+  else if (strstr(rule.formula, between_readings))
+    compare_readings(in, row, rule, result);
   else
     compare_numbers(in, row, &rule, result);
   if (result->verdict == RECOMPUTE_CANNOT)

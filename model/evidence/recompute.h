@@ -11,6 +11,9 @@
 //   not_before  no later than the claim's day, or that of its text: one launch
 //   same_text   the claim's text: one cell of accelerators
 //
+// A claim that can be read in several ways has a formula for each, and as many texts in `how`, with
+// " | " between: it depends on the reading where they do not agree.
+//
 // Nothing is ever the rule's own result: figures come from the catalogue or from the claims.
 #ifndef PERTOKEN_MODEL_EVIDENCE_RECOMPUTE_H
 #define PERTOKEN_MODEL_EVIDENCE_RECOMPUTE_H
@@ -22,14 +25,14 @@
 
 #include <stdbool.h>
 
-enum recompute_verdict { RECOMPUTE_HOLDS, RECOMPUTE_FAILS, RECOMPUTE_CANNOT };
+enum recompute_verdict { RECOMPUTE_HOLDS, RECOMPUTE_FAILS, RECOMPUTE_DEPENDS, RECOMPUTE_CANNOT };
 
 struct recomputed {
   const char *id, *claim, *claimed, *unit, *source; // cells of the table
   const char *table_verdict;
   enum recompute_verdict verdict;
   double value;     // in the claim's unit; NAN where there is none
-  const char *text; // of a date or a word; NULL: a number
+  const char *text; // of a date, a word, or several readings' numbers; NULL: a number
   const char *why;  // how it was recomputed, or why not
   bool disagrees;   // with the table's verdict
 };

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
-#include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
@@ -32,11 +31,17 @@ static const char *file_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+static bool is_of_backend(const struct measurement_record *record, const char *backend) {
+  return !strcmp(record->device.backend, backend);
+}
+
 // The id of the accelerator that the record's device is by its name, or NULL. A partition of an AMD
 // device has the whole one's name and only some of its memory.
 const char *records_accelerator(const struct records *records,
                                 const struct measurement_record *record) {
   const struct table *table = records->accelerators;
+  if (record->accelerator && !is_of_backend(record, "cpu"))
+    return record->accelerator;
   const long row = table ? catalog_device(table, record->device.name) : -1;
   double memory_gb = 0;
   if (row < 0 || !table_number(table, (size_t)row, "memory_gb", &memory_gb) ||
@@ -50,10 +55,6 @@ const struct measurement_record *records_named(const struct records *records, co
     if (!strcmp(file_name(records->list[i]->path), file))
       return records->list[i];
   return NULL;
-}
-
-static bool is_of_backend(const struct measurement_record *record, const char *backend) {
-  return !strcmp(record->device.backend, backend);
 }
 
 static bool is_of_accelerator(const struct records *records,
@@ -237,10 +238,9 @@ static const char *measured_values(const struct query *query, enum workload_key 
   return list;
 }
 
-// "; not steady: the samples drifted", or "".
-static const char *unsteadiness(const struct query *query, const struct measurement *result) {
-  const char *words = measurement_flags_text(&result->flags, query->arena);
-  return arena_printf(query->arena, "%s%s", *words ? "; not steady: " : "", words);
+// "; unsteady", or "": what that means is said of the option.
+static const char *unsteadiness(const struct measurement *result) {
+  return measurement_is_unsteady(&result->flags) ? "; unsteady" : "";
 }
 
 // "; with 8 devices at once 97.2 % of that", or "".
@@ -255,9 +255,10 @@ static const char *crowded(const struct query *query, const struct measurement *
 // "; one of 8 ranks, an all-reduce taking 12 us (NOTE)", "; on 8 devices together", or "".
 static const char *sharded(const struct query *query, const struct measurement *result) {
   const struct measurement_shard *shard = &result->shard;
-  if (result->tensor_parallel.devices > 1)
-    return arena_printf(query->arena, "; on %d devices together, through %s",
-                        result->tensor_parallel.devices, result->tensor_parallel.library);
+  const struct measurement_tensor_parallel *ranks = &result->tensor_parallel;
+  if (ranks->devices > 1)
+    return arena_printf(query->arena, "; on %d devices together%s%s", ranks->devices,
+                        *ranks->library ? ", through " : "", ranks->library);
   if (shard->of < 2)
     return "";
   return arena_printf(query->arena, "; one of %d ranks, an all-reduce taking %.4g us (%s)",
@@ -291,7 +292,7 @@ static const char *power_source(const struct query *query, const struct measurem
       devices > 1 ? arena_printf(query->arena, ", the mean of %d devices", devices) : "";
   return arena_printf(query->arena, "record %s: %s, %s%s%s%s", file_name(nearest->record->path),
                       nearest->record->device.name, nearest->energy_meter, shared,
-                      readings_text(window, query->arena), unsteadiness(query, nearest));
+                      readings_text(window, query->arena), unsteadiness(nearest));
 }
 
 // Of one device.
@@ -303,20 +304,26 @@ static double load_power_of(const struct measurement *result) {
   return result->load_power_w / measurement_metered_devices(result);
 }
 
+// ", 95 % within 53.1 and 55.9 token/s", or "" of a record that does not tell.
+static const char *interval(const struct query *query, const struct measurement *result) {
+  if (isnan(result->ci95_low))
+    return "";
+  return arena_printf(query->arena, ", 95 %% within %.4g and %.4g token/s", result->ci95_low,
+                      result->ci95_high);
+}
+
 static void fill(const struct query *query, const struct measurement *nearest,
                  struct recorded *out) {
-  const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   *out = (struct recorded){
       .nearest = nearest,
-      .throughput = rate_of(nearest) * hour_s,
+      .tokens_per_s = rate_of(nearest),
       .load_power_w = load_power_of(nearest),
       .idle_power_w = nearest->idle_power_w / measurement_metered_devices(nearest),
       .grade = nearest->grade,
-      .source = arena_printf(query->arena,
-                             "record %s: %s, decode only, 95 %% within %.4g and %.4g token/s%s%s%s",
+      .source = arena_printf(query->arena, "record %s: %s, decode only%s%s%s%s",
                              file_name(nearest->record->path), nearest->record->device.name,
-                             nearest->ci95_low, nearest->ci95_high, sharded(query, nearest),
-                             crowded(query, nearest), unsteadiness(query, nearest)),
+                             interval(query, nearest), sharded(query, nearest),
+                             crowded(query, nearest), unsteadiness(nearest)),
       .load_source = power_source(query, nearest, nearest->load_power_w, &nearest->readings.load),
       .idle_source = power_source(query, nearest, nearest->idle_power_w, &nearest->readings.idle),
       .date = arena_copy_n(query->arena, nearest->finished, strlen("2026-11-21")),
@@ -361,13 +368,13 @@ static bool try_curve(const struct query *query, enum workload_key along, enum w
   if (!curve.nearest || !isfinite(tokens_per_s))
     return false;
   fill(query, curve.nearest, out);
-  out->throughput = tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+  out->tokens_per_s = tokens_per_s;
   out->load_power_w = curve_interpolate(curve.x, curve.load_power, curve.count, at);
   out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
   out->source = arena_printf(query->arena, "record %s: %s, decode only, interpolated to %s %d%s%s",
                              file_name(curve.nearest->record->path),
                              curve.nearest->record->device.name, workload_key_names[along], at,
-                             sharded(query, curve.nearest), unsteadiness(query, curve.nearest));
+                             sharded(query, curve.nearest), unsteadiness(curve.nearest));
   out->load_source = arena_printf(query->arena, "%s; interpolated to %s %d", out->load_source,
                                   workload_key_names[along], at);
   return true;
@@ -413,14 +420,13 @@ const char *recorded_curve(const struct records *records, const char *file, cons
   const char *why = find_fitting(&query);
   if (why)
     return why;
-  const double hour_s = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   const int context = wanted_number(&query, WORKLOAD_CONTEXT);
   const struct measurement *largest = NULL;
   *curve = (struct curve){.accelerators = 1, .grade = GRADE_MEASURED};
   for (size_t i = 0; i < query.count; i++) {
     const struct measurement *result = query.fitting[i];
     if (result->context != context ||
-        !curve_add(curve, result->batch, rate_of(result) * hour_s, load_power_of(result), ""))
+        !curve_add(curve, result->batch, rate_of(result), load_power_of(result), ""))
       continue;
     curve->grade = result->grade > curve->grade ? result->grade : curve->grade;
     curve->accelerators = measurement_devices(result);

@@ -13,23 +13,17 @@
 #define PERTOKEN_MODEL_EVIDENCE_RECORDED_H
 
 #include "base/arena.h"
-#include "base/csv.h"
 #include "model/evidence/curve.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
+#include "model/evidence/records.h"
 #include "model/evidence/workload.h"
 
 #include <stddef.h>
 
-struct records {
-  struct measurement_record **list;
-  size_t count;
-  const struct table *accelerators; // of the catalogue, which knows devices by name; NULL: none
-};
-
 struct recorded {
   const struct measurement *nearest; // whose device, types and place are shown
-  double throughput;                 // token/h per device
+  double tokens_per_s;               // per device
   double load_power_w, idle_power_w; // NAN when not measured
   enum grade grade;
   const char *source;                    // record, device, interval, in words

@@ -2,7 +2,9 @@
 
 #include "base/statistics.h"
 #include "model/cost/units.h"
+#include "model/evidence/fit.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/memory.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -195,14 +197,34 @@ static double model_parameters(const struct reference *reference) {
                : (double)NAN;
 }
 
+static double concurrency(const struct reference *reference) {
+  const struct table *models = catalog_table(reference->in->catalog, CATALOG_MODELS);
+  const struct table *parts = catalog_table(reference->in->catalog, CATALOG_ACCELERATORS);
+  const long part = parts ? catalog_find(parts, reference->words[1]) : -1;
+  const long model = models ? catalog_find(models, reference->words[2]) : -1;
+  const char *precision = reference->words[3];
+  const struct fit_terms terms = {.context = strtod(reference->words[4], NULL),
+                                  .kv = MEMORY_KV,
+                                  .memory_share = MEMORY_SHARE,
+                                  .chunk = MEMORY_CHUNK};
+  struct fit_device device;
+  if (part < 0 || model < 0 || memory_bits(precision) <= 0 || terms.context <= 0 ||
+      !fit_device_of(parts, (size_t)part, &device))
+    return NAN;
+  const struct memory_model shape = memory_model_of(models, (size_t)model);
+  return fit_concurrency(&shape, precision, &device, atoi(reference->words[5]), &terms);
+}
+
 static const struct {
   const char *word;
   int least, most; // words, this one included
   double (*find)(const struct reference *reference);
 } forms[] = {
-    {"row", 2, 2, throughput_cell}, {"best", 6, 6, benchmark},         {"lowest", 6, 6, benchmark},
-    {"total", 6, 6, benchmark},     {"partners", 2, 2, partners},      {"rent", 3, 3, rent},
-    {"purchase", 2, 2, purchase},   {"model", 2, 2, model_parameters}, {"claim", 2, 3, claim},
+    {"row", 2, 2, throughput_cell}, {"best", 6, 6, benchmark},
+    {"lowest", 6, 6, benchmark},    {"total", 6, 6, benchmark},
+    {"partners", 2, 2, partners},   {"rent", 3, 3, rent},
+    {"purchase", 2, 2, purchase},   {"model", 2, 2, model_parameters},
+    {"claim", 2, 3, claim},         {"concurrency", 6, 6, concurrency},
 };
 
 // The words between the brackets.

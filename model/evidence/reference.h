@@ -11,6 +11,9 @@
 //   [rent ACCELERATOR PROVIDER]  the lowest price on demand, per accelerator and hour
 //   [purchase ACCELERATOR]       the median purchase price, claims left out
 //   [model ID]                   a model's parameters as published, in billions
+//   [concurrency ACCELERATOR MODEL PRECISION CONTEXT N]
+//                                the requests of that many tokens that N of them hold beside the
+//                                model (fit.h)
 //   [claim N]                    the first number that another claim of the table states
 //   [claim N as_of]              that claim's day, in years
 #ifndef PERTOKEN_MODEL_EVIDENCE_REFERENCE_H

@@ -8,14 +8,19 @@
 //              extra_wo       what it costs beyond that when it serves w around the clock
 //              fixed_o        cost of taking o at all (engineers, migration)
 //              stock_o        nodes that can be had
+//              lot_o          nodes that are sold together: a rack; parts of one: a card
+//              span_wo        nodes of a replica of w; of one node or less it shares the node
 //   variables  x_wo >= 0      the share of w's tokens that o serves; 0 or 1 if w may not be split
-//              n_o whole      nodes of o; they are shared: several workloads divide a node's time
+//              l_o whole      lots of o, n_o = lot_o l_o nodes; they are shared: several workloads
+//                             divide a node's time
+//              r_os whole     replicas over s nodes of o, shared by the workloads of that span
 //              u_o 0 or 1     whether o is taken
 //   minimise   sum_o (fixed_o u_o + node_o n_o) + sum_wo extra_wo busy_wo
 //              with busy_wo = x_wo demand_w / capacity_wo, in nodes
 //   subject to sum_o x_wo = 1                             every workload is served
-//              sum_w busy_wo <= n_o                       by nodes that are there
-//              x_wo <= u_o <= n_o <= stock_o u_o          of options that are taken
+//              sum_{w of span s} busy_wo <= s r_os        by whole replicas
+//              sum_{w of no span} busy_wo + sum_s s r_os <= n_o     on nodes that are there
+//              x_wo <= u_o <= l_o, n_o <= stock_o u_o     of options that are taken
 //              sum_{o of v} amount_o >= share_v sum_o amount_o      for each vendor v
 //              cost <= budget, capex <= capex_budget
 //   where amount_o is tokens (sum_w x_wo demand_w), accelerators (those of n_o nodes) or cost (the
@@ -42,6 +47,7 @@ struct allocation_option {
   double fixed_cost, fixed_capex; // USD, if it is taken
   double node_cost, node_capex;   // USD per node
   double accelerators;            // of a node
+  double lot;                     // nodes, above 0
   double stock;                   // nodes; INFINITY: no limit
   int vendor;
 };
@@ -49,6 +55,7 @@ struct allocation_option {
 struct allocation_pair {
   double capacity;                // token/h of one node; 0: barred
   double extra_cost, extra_capex; // USD for a node that serves the workload around the clock
+  int span;                       // nodes of a replica; at most 1: it shares the node
 };
 
 struct allocation_problem {
@@ -61,7 +68,7 @@ struct allocation_problem {
   int vendor_count;
   enum allocation_share share_of;
   double budget, capex_budget; // USD; INFINITY: none
-  bool divisible;              // parts of nodes can be had: what whole nodes cost is the difference
+  bool divisible;              // parts of lots and replicas can be had
 };
 
 enum allocation_status {
@@ -81,8 +88,14 @@ struct allocation {
 // Whether this build has GLPK.
 bool allocation_available(void);
 
-// Within limit_s seconds. The split's cost is summed from whole nodes and shares again.
+// Within limit_s seconds. The split's cost is summed from whole lots and shares again, and its rows
+// are checked by those sums; an optimum that everything on one option beats counts as unproven, and
+// gives way to it.
 struct allocation allocation_solve(const struct allocation_problem *problem, double limit_s,
+                                   struct arena *arena);
+
+// The same, held against what is best without each of the options too, with as much time for each.
+struct allocation allocation_prove(const struct allocation_problem *problem, double limit_s,
                                    struct arena *arena);
 
 // Nodes of an option that a workload keeps busy.

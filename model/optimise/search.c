@@ -1,6 +1,7 @@
 #include "model/optimise/search.h"
 
 #include "model/chance/sobol.h"
+#include "model/optimise/solver.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -206,14 +207,20 @@ static void set_row(glp_prob *programme, const struct row *row, int n, double ra
   glp_set_row_bnds(programme, number, GLP_UP, 0, room);
 }
 
-// The best step within the radius by the tangents; false when there is none.
-static bool find_step(const struct descent *descent, double radius, double *step) {
+// The best step within the radius by the tangents.
+struct tangents {
+  const struct descent *descent;
+  double radius, *step;
+  bool found;
+};
 
+static void solve_tangents(void *context) {
+  struct tangents *tangents = context;
+  const struct descent *descent = tangents->descent;
   struct row rows[MAX_ROWS];
   const int n = descent->search->dimensions, count = rows_of(descent, rows);
-
+  const double radius = tangents->radius, scale = scale_of(rows, count, n, radius);
   const double violation = top_of(rows, count, false), goal = top_of(rows, count, true);
-  const double scale = scale_of(rows, count, n, radius);
   glp_prob *programme = glp_create_prob();
   set_columns(programme, descent, radius, violation, scale);
   for (int r = 0; r < count; r++)
@@ -222,11 +229,16 @@ static bool find_step(const struct descent *descent, double radius, double *step
   glp_init_smcp(&settings);
   settings.msg_lev = GLP_MSG_OFF;
   settings.it_lim = 1000;
-  const bool found = !glp_simplex(programme, &settings) && glp_get_status(programme) == GLP_OPT;
-  for (int k = 0; k < n && found; k++)
-    step[k] = glp_get_col_prim(programme, k + 1) * radius;
+  tangents->found = !glp_simplex(programme, &settings) && glp_get_status(programme) == GLP_OPT;
+  for (int k = 0; k < n && tangents->found; k++)
+    tangents->step[k] = glp_get_col_prim(programme, k + 1) * radius;
   glp_delete_prob(programme);
-  return found;
+}
+
+// False when there is none.
+static bool find_step(const struct descent *descent, double radius, double *step) {
+  struct tangents tangents = {descent, radius, step, false};
+  return solver_run(solve_tangents, &tangents) && tangents.found;
 }
 
 #else

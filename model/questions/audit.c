@@ -375,6 +375,18 @@ static struct audit_span span_of(const struct experiment *experiment,
 
 // ---- the audit
 
+static int check_free(const struct audit_free *free, struct diagnostics *diagnostics) {
+  const struct free_quantity *quantity = free->quantity;
+  if (claim_can_count(quantity->low) && claim_can_count(quantity->high))
+    return 0;
+  diagnostics_error(diagnostics, quantity->place,
+                    "%.3g to %.3g %s cannot be searched: numbers of %.0e to %.0e can",
+                    quantity->low / unit_factor(free->unit),
+                    quantity->high / unit_factor(free->unit), free->unit->text, 1 / LARGEST_CLAIM,
+                    LARGEST_CLAIM);
+  return -1;
+}
+
 static int choose_frees(struct audit *audit, const struct scenario *scenario, struct arena *arena,
                         struct diagnostics *diagnostics) {
   audit->frees = arena_array(arena, scenario->free_count + 1, sizeof *audit->frees);
@@ -390,8 +402,11 @@ static int choose_frees(struct audit *audit, const struct scenario *scenario, st
                               .best = NAN,
                               .holds = {NAN, NAN}};
   }
+  int result = 0;
+  for (int i = 0; i < audit->free_count; i++)
+    result |= check_free(&audit->frees[i], diagnostics);
   if (audit->free_count <= MAX_FREES)
-    return 0;
+    return result;
   diagnostics_error(diagnostics, audit->frees[MAX_FREES].quantity->place,
                     "%d quantities are free: a search takes at most %d", audit->free_count,
                     MAX_FREES);

@@ -8,6 +8,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement.h"
+#include "model/evidence/served.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 
@@ -16,8 +17,9 @@
 
 // What must be equal in two rows for batch to be all that tells them apart.
 static const char *const same_columns[] = {
-    "accelerator", "model",    "precision",   "scenario", "token_basis",  "isl",
-    "osl",         "num_gpus", "parallelism", "software", "source_title", "submitter",
+    "accelerator",  "model",     "precision",   "scenario",    "token_basis",
+    "isl",          "osl",       "num_gpus",    "parallelism", "software",
+    "source_title", "submitter", "speculation", "activations",
 };
 
 static int by_batch(const void *a, const void *b) {
@@ -52,13 +54,14 @@ static bool same_types(const struct measurement_types *a, const struct measureme
 
 static bool differs_in_batch_alone(const struct measurement *a, const struct measurement *b) {
   return a->whole_model && b->whole_model && a->context == b->context &&
-         same_text(a->model.id, b->model.id) && same_types(&a->types, &b->types);
+         measurement_devices(a) == measurement_devices(b) && same_text(a->model.id, b->model.id) &&
+         same_types(&a->types, &b->types);
 }
 
+// Of one device, as the published rows are.
 static struct batch_point recorded_point(const struct measurement *result) {
-  return (struct batch_point){
-      result->batch, result->tokens_per_s * conversion_table[CONVERT_SECONDS_PER_HOUR].value,
-      result->record->path};
+  const double per_second = result->tokens_per_s / measurement_devices(result);
+  return (struct batch_point){result->batch, rate_per_hour(per_second), result->record->path};
 }
 
 static void add_recorded(const struct option *option, struct batch_curve *batches,
@@ -68,6 +71,18 @@ static void add_recorded(const struct option *option, struct batch_curve *batche
   for (size_t i = 0; i < record->count; i++)
     if (differs_in_batch_alone(option->record, &record->results[i]))
       add_point(batches, recorded_point(&record->results[i]));
+}
+
+// ---- from a serving record
+
+static void add_served(const struct option *option, struct batch_curve *batches,
+                       struct arena *arena) {
+  const struct served_rungs *rungs = option->served->rungs;
+  batches->points = arena_array(arena, rungs->count, sizeof *batches->points);
+  for (size_t i = 0; i < rungs->curve.count; i++)
+    add_point(batches, (struct batch_point){rungs->curve.batch[i],
+                                            rate_per_hour(rungs->curve.tokens_per_s[i]),
+                                            rungs->record->path});
 }
 
 // ---- from the table
@@ -83,7 +98,7 @@ static struct batch_point published_point(const struct table *table, size_t row)
   struct batch_point point = {.source = table_cell(table, row, "id")};
   double per_second = 0;
   if (table_number(table, row, "tokens_per_s_per_gpu", &per_second))
-    point.throughput = per_second * conversion_table[CONVERT_SECONDS_PER_HOUR].value;
+    point.throughput = rate_per_hour(per_second);
   table_number(table, row, "batch_or_concurrency", &point.batch);
   return point;
 }
@@ -134,6 +149,8 @@ bool batch_curve_of(const struct scenario *scenario, const struct option *option
     return false;
   if (option->record)
     add_recorded(option, batches, arena);
+  else if (option->served)
+    add_served(option, batches, arena);
   else
     add_published(scenario, figure, batches, arena);
   if (batches->count)

@@ -1,9 +1,9 @@
 // batch_curve: the throughputs of an option at other batches than its own, as its evidence has
 // them.
 //
-// A record: its other results of the same model, types and context, whole models alone. A row of
-// data/throughput.csv: the rows of the same source that differ from it in nothing but batch: not in
-// accelerators used, parallelism, software, scenario, precision or lengths.
+// A record: its other results of the same model, types, context and number of devices, whole models
+// alone. A serving record: the rungs of the closed loop that the throughput is from. A row of data/throughput.csv: the rows of the same source that differ from it in nothing but
+// batch: not in accelerators used, parallelism, software, scenario, precision or lengths.
 #ifndef PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
 #define PERTOKEN_MODEL_QUESTIONS_BATCH_CURVE_H
 

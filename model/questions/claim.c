@@ -63,7 +63,7 @@ static int find_item(const struct claim_reader *reader, const char *name, const 
                       did_you_mean(nearest, reader->arena));
     return -1;
   }
-  if (model->declarations[d].kind != DECLARATION_SERIES)
+  if (!declaration_is_series(&model->declarations[d]))
     return d;
   diagnostics_error(reader->diagnostics, place_of(reader, at),
                     "'%s' is an amount per period: claim something of a total", name);
@@ -94,16 +94,18 @@ static bool add_term(const struct claim_reader *reader, size_t option, int decla
   return true;
 }
 
-// OPTION.concurrency: false when `name` is something else.
+// OPTION.concurrency and the like: false when `name` is something else.
 static bool add_concurrency(const struct claim_reader *reader, size_t option, const char *name,
                             bool below, const char *at, bool *added) {
   struct claim_quantity *quantity = &reader->claim->quantity;
-  const bool of_node = !strcmp(name, "node_concurrency");
-  if ((!of_node && strcmp(name, "concurrency") != 0) || quantity->term_count == MAX_CLAIM_TERMS)
+  int room = 0;
+  while (room < ROOM_KINDS && strcmp(name, claim_room_names[room]) != 0)
+    room++;
+  if (room == ROOM_KINDS || quantity->term_count == MAX_CLAIM_TERMS)
     return false;
   struct claim_term *term = &quantity->terms[quantity->term_count];
   *term = (struct claim_term){.option = option, .declaration = -1, .below = below};
-  *added = !claim_concurrency(reader->scenario, option, of_node, place_of(reader, at),
+  *added = !claim_concurrency(reader->scenario, option, (enum claim_room)room, place_of(reader, at),
                               &term->constant, reader->diagnostics);
   quantity->term_count += *added;
   return true;
@@ -331,6 +333,21 @@ static bool bring_to_usd(const struct claim_reader *reader, const char *text) {
   return true;
 }
 
+bool claim_can_count(double value) {
+  return value == 0 || (fabs(value) <= LARGEST_CLAIM && fabs(value) >= 1 / LARGEST_CLAIM);
+}
+
+static bool check_numbers(const struct claim_reader *reader, const char *text) {
+  const struct claim *claim = reader->claim;
+  if (claim_can_count(claim->value) && (isinf(claim->low) || claim_can_count(claim->low)) &&
+      (isinf(claim->high) || claim_can_count(claim->high)))
+    return true;
+  diagnostics_error(reader->diagnostics, place_of(reader, text),
+                    "'%s' cannot be searched for: numbers of %.0e to %.0e can", text,
+                    1 / LARGEST_CLAIM, LARGEST_CLAIM);
+  return false;
+}
+
 static bool read_says(const struct claim_reader *reader) {
   struct claim *claim = reader->claim;
   size_t length = 0;
@@ -345,7 +362,8 @@ static bool read_says(const struct claim_reader *reader) {
   }
   const char *value = sign + length;
   if (!read_quantity(reader, text, sign) || !bring_to_usd(reader, value) ||
-      !read_value(reader, value + strspn(value, " ")))
+      !read_value(reader, value + strspn(value, " ")) ||
+      !check_numbers(reader, value + strspn(value, " ")))
     return false;
   claim->scale = claim->quantity.saving || claim->value == 0 ? 1 : fabs(claim->value);
   return true;

@@ -24,6 +24,10 @@
 
 #include <stddef.h>
 
+// Of a claim and of what is free, in base units: the search compares numbers, and what is larger, or
+// nearer to nothing, it takes for infinite, or for nothing.
+#define LARGEST_CLAIM 1e30
+
 enum { MAX_CLAIM_TERMS = 8, MAX_CLAIM_CONDITIONS = 16, MAX_CLAIM_NEEDS = 8, MAX_CLAIMS = 24 };
 
 enum claim_relation { CLAIM_EQUALS, CLAIM_WITHIN, CLAIM_AT_LEAST, CLAIM_AT_MOST, CLAIM_SHOWS };
@@ -81,6 +85,9 @@ bool claims_there(const struct scenario *scenario);
 // two that contradict each other.
 const struct claims *claims_read(const struct scenario *scenario, struct arena *arena,
                                  struct diagnostics *diagnostics);
+
+// Whether a number is within the search's reach: zero, or of 1 / LARGEST_CLAIM to LARGEST_CLAIM.
+bool claim_can_count(double value);
 
 // The free range of an option's input, in the selected case and not fixed by it or by --set; -1.
 int claim_free(const struct scenario *scenario, size_t option, int declaration);

@@ -8,8 +8,7 @@
 #include "model/evidence/workload.h"
 #include "model/scenario/option.h"
 
-// A server that keeps its KV cache as wide as `pertoken fit` does where nobody says otherwise.
-static const char usual_kv[] = "bf16";
+const char *const claim_room_names[ROOM_KINDS] = {"concurrency", "node_concurrency", "memory_left"};
 
 static int refuse(const struct option *option, struct place place, const char *what,
                   struct diagnostics *diagnostics) {
@@ -18,8 +17,8 @@ static int refuse(const struct option *option, struct place place, const char *w
   return -1;
 }
 
-int claim_concurrency(const struct scenario *scenario, size_t which, bool of_node,
-                      struct place place, double *requests, struct diagnostics *diagnostics) {
+int claim_concurrency(const struct scenario *scenario, size_t which, enum claim_room room,
+                      struct place place, double *value, struct diagnostics *diagnostics) {
   const struct option *option = &scenario->options[which];
   const char *const *workload = option->workload.values;
   const struct table *accelerators = catalog_table(scenario->catalog, CATALOG_ACCELERATORS);
@@ -28,7 +27,7 @@ int claim_concurrency(const struct scenario *scenario, size_t which, bool of_nod
   const long model_row = models ? catalog_find(models, workload[WORKLOAD_MODEL]) : -1;
   const int nodes = model_find(scenario->model, "accelerators_per_node");
   struct fit_device device;
-  struct fit_terms terms = {.kv = *workload[WORKLOAD_KV] ? workload[WORKLOAD_KV] : usual_kv,
+  struct fit_terms terms = {.kv = *workload[WORKLOAD_KV] ? workload[WORKLOAD_KV] : MEMORY_KV,
                             .memory_share = MEMORY_SHARE,
                             .chunk = MEMORY_CHUNK};
   if (row < 0 || !fit_device_of(accelerators, (size_t)row, &device))
@@ -37,11 +36,17 @@ int claim_concurrency(const struct scenario *scenario, size_t which, bool of_nod
     return refuse(option, place, "[workload] model", diagnostics);
   if (memory_bits(workload[WORKLOAD_PRECISION]) <= 0)
     return refuse(option, place, "[workload] precision", diagnostics);
+  const struct memory_model model = memory_model_of(models, (size_t)model_row);
+  if (room == ROOM_MEMORY_LEFT) {
+    *value = device.memory - memory_weights(&model, workload[WORKLOAD_PRECISION]);
+    return 0;
+  }
   if (!csv_number(workload[WORKLOAD_CONTEXT], &terms.context) || terms.context <= 0)
     return refuse(option, place, "[workload] context, the tokens that a request holds",
                   diagnostics);
-  const struct memory_model model = memory_model_of(models, (size_t)model_row);
-  const int share = of_node && nodes >= 0 ? (int)option_value(scenario, option, nodes, 0) : 1;
-  *requests = fit_concurrency(&model, workload[WORKLOAD_PRECISION], &device, share, &terms);
+  const int share = room == ROOM_NODE_CONCURRENCY && nodes >= 0
+                        ? (int)option_value(scenario, option, nodes, 0)
+                        : 1;
+  *value = fit_concurrency(&model, workload[WORKLOAD_PRECISION], &device, share, &terms);
   return 0;
 }

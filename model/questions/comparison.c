@@ -9,6 +9,7 @@
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_roots.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct flows {
@@ -57,14 +58,16 @@ double internal_rate(const double *flows, int count) {
 }
 
 double payback_time(const double *flows, const double *lengths, int count) {
-  double owed = count > 0 ? -flows[0] : 0, time = 0;
-  for (int t = 1; t < count && owed > 0; t++) {
-    if (flows[t] >= owed)
-      return time + lengths[t] * owed / flows[t];
-    owed -= flows[t];
+  double sum = count > 0 ? flows[0] : 0, time = 0, payback = NAN;
+  bool is_owed = sum < 0;
+  for (int t = 1; t < count; t++) {
+    if (is_owed && sum + flows[t] >= 0)
+      payback = time - lengths[t] * sum / flows[t];
+    sum += flows[t];
     time += lengths[t];
+    is_owed = sum < 0;
   }
-  return NAN;
+  return is_owed || !(count > 0 && flows[0] < 0) ? NAN : payback;
 }
 
 // The amounts of both options side by side.
@@ -121,6 +124,14 @@ static double rate_per_year(const struct scenario *scenario, double rate) {
   return pow(1 + rate, year_h / scenario->period_h) - 1;
 }
 
+static enum outlay judge(const struct comparison *comparison) {
+  if (!(comparison->extra_outlay > 0))
+    return OUTLAY_NONE;
+  if (comparison->direction * comparison->npv_saved > 0)
+    return OUTLAY_PAYS;
+  return comparison->direction * comparison->saved_total > 0 ? OUTLAY_UNDISCOUNTED : OUTLAY_LOST;
+}
+
 const struct comparison *comparison_ask(const struct scenario *scenario,
                                         const struct option *option, struct arena *arena) {
   const struct model *model = scenario->model;
@@ -149,6 +160,7 @@ const struct comparison *comparison_ask(const struct scenario *scenario,
   made->extra_outlay = -made->flow[0];
   made->saved_total = sum_of(made->saved, periods);
   made->npv_saved = sum_of(discounted, periods);
+  made->outlay = judge(made);
   made->irr_per_period = internal_rate(made->flow, periods);
   made->irr = rate_per_year(scenario, made->irr_per_period);
   made->payback = payback_time(made->flow, lengths, periods);

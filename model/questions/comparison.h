@@ -11,6 +11,15 @@
 #include "model/scenario/option.h"
 #include "model/scenario/scenario.h"
 
+// Whether the extra outlay of the dearer purchase pays.
+enum outlay {
+  OUTLAY_NONE,         // both cost the same to buy
+  OUTLAY_LOST,         // the sum of its flow is not above zero
+  OUTLAY_UNDISCOUNTED, // it is, but its net present value is not
+  OUTLAY_PAYS,         // its net present value is above zero
+  OUTLAYS
+};
+
 struct comparison {
   const struct scenario *scenario;
   const struct option *option;
@@ -22,6 +31,7 @@ struct comparison {
   const double *flow, *cumulative;                       // [scenario->periods]
   const double *discounted_flow, *discounted_cumulative; // by each option's own discount factor
   double extra_outlay;                                   // -flow[0]
+  enum outlay outlay;
   double saved_total, npv_saved; // what the option saves against the baseline, sum and NPV
   // NAN where the extra outlay is not earned back within the horizon.
   // Per period and per year; a last period cut short counts as a whole one.
@@ -38,8 +48,9 @@ const struct comparison *comparison_ask(const struct scenario *scenario,
 // or two changes of sign there is just one such rate (Descartes); with more, one of them.
 double internal_rate(const double *flows, int count);
 
-// The time at which the sum of the flows first reaches zero, by straight interpolation within the
-// period; flows[0] is at 0 and below zero, flows[t] arrives in the period lengths[t]. NAN if never.
+// The time from which on the sum of the flows is not below zero, by straight interpolation within the
+// period; flows[0] is at 0 and below zero, flows[t] arrives in the period lengths[t]. NAN if it ends
+// below.
 double payback_time(const double *flows, const double *lengths, int count);
 
 #endif

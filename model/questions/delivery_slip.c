@@ -4,11 +4,11 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "model/chance/distribution_text.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
-#include "model/scenario/distribution_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -70,9 +70,10 @@ static bool has_same_item(const struct model *model, const struct declaration *i
   if (found < 0)
     return false;
   const struct declaration *other = &model->declarations[found];
-  return item->alternative_count == other->alternative_count &&
-         !strcmp(item->alternatives[0].text, other->alternatives[0].text) &&
-         !strcmp(item->unit.text, other->unit.text) && item->own == other->own;
+  bool same = item->alternative_count == other->alternative_count;
+  for (int a = 0; a < item->alternative_count && same; a++)
+    same = !strcmp(item->alternatives[a].text, other->alternatives[a].text);
+  return same && !strcmp(item->unit.text, other->unit.text) && item->own == other->own;
 }
 
 static void add_items(struct difference *difference, const struct model *model,
@@ -101,7 +102,8 @@ static bool belongs_to_rent(const struct difference *difference, size_t pair, in
     return false;
   const struct declaration *declaration = &difference->a->model->declarations[input];
   return declaration->in_rent || declaration->has_rent_default ||
-         !strcmp(declaration->name, "rental_rate");
+         model_excludes(difference->a->model, input,
+                        model_find(difference->a->model, "list_price"));
 }
 
 // A change that is being put together.
@@ -115,6 +117,13 @@ static struct collection collection_of(size_t inputs, size_t pairs, struct arena
   return (struct collection){.inputs = arena_array(arena, inputs, sizeof(int)),
                              .differs = arena_array(arena, pairs, sizeof(bool)),
                              .matters = arena_array(arena, pairs, sizeof(bool))};
+}
+
+// Own line items stand last, and their inputs at other places where only one scenario has an item.
+static bool is_shared(const struct difference *difference, int input) {
+  const struct model *a = difference->a->model, *b = difference->b->model;
+  return a->declarations[input].kind == DECLARATION_INPUT && input < b->count &&
+         !strcmp(a->declarations[input].name, b->declarations[input].name);
 }
 
 // Takes an input into the collection where it differs and goes with the rent, or does not.
@@ -140,24 +149,37 @@ static void add_change(struct difference *difference, int input, struct collecti
         input, collection.inputs, collection.count, collection.differs, collection.matters};
 }
 
+// A list is one change: its years, and the factor on all of them, which its formula needs first.
+static void collect_list(struct collection *collection, const struct difference *difference,
+                         int input, bool *collected) {
+  const struct declaration *list = &difference->a->model->declarations[input];
+  for (int y = 0; y <= list->year_count && list->year_count; y++) {
+    const int part = y < list->year_count ? list->years[y] : list->alternatives[0].needs[0];
+    collect(collection, difference, part, false);
+    collected[part] = true;
+  }
+}
+
 static void find_changes(struct difference *difference, struct arena *arena) {
   const struct model *model = difference->a->model;
   const size_t count = (size_t)model->count, pairs = difference->pair_count;
+  bool *collected = arena_array(arena, count, sizeof *collected);
   difference->changes = arena_array(arena, count + 1, sizeof *difference->changes);
   struct collection rent = collection_of(count, pairs, arena);
   for (int d = 0; d < model->count; d++)
-    if (model->declarations[d].kind == DECLARATION_INPUT)
+    if (is_shared(difference, d))
       collect(&rent, difference, d, true);
   add_change(difference, -1, rent);
   for (int d = 0; d < model->count; d++) {
     const struct declaration *input = &model->declarations[d];
-    if (input->kind != DECLARATION_INPUT || input->usd_of >= 0)
+    if (!is_shared(difference, d) || input->usd_of >= 0 || collected[d])
       continue;
     // An amount that is in USD on one side only is one change.
-    struct collection alone = collection_of(2, pairs, arena);
+    struct collection alone = collection_of(3 + (size_t)input->year_count, pairs, arena);
     collect(&alone, difference, d, false);
     if (input->in_usd >= 0)
       collect(&alone, difference, input->in_usd, false);
+    collect_list(&alone, difference, d, collected);
     add_change(difference, alone.count ? alone.inputs[0] : d, alone);
   }
 }

@@ -1,13 +1,17 @@
 #include "model/questions/fitting.h"
 
+#include "model/evidence/served.h"
+
 #include "base/csv.h"
 #include "base/ini.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
+#include "model/evidence/evidence.h"
 #include "model/evidence/measurement.h"
 #include "model/evidence/recorded.h"
 #include "model/evidence/workload.h"
 #include "model/questions/question.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 
 #include <math.h>
@@ -66,7 +70,9 @@ static int find_context(const struct scenario *scenario, struct option_fit *fit,
   double *context = &fit->terms.context;
   if (*context > 0)
     return 0;
-  if (input >= 0 && output >= 0 && option_has(option, input) && option_has(option, output))
+  if (option->served)
+    *context = fmax(0, option->served->rungs->input_tokens + option->served->rungs->output_tokens);
+  else if (input >= 0 && output >= 0 && option_has(option, input) && option_has(option, output))
     *context = option_value(scenario, option, input, 0) + option_value(scenario, option, output, 0);
   else if (*value_of(option, WORKLOAD_CONTEXT))
     csv_number(value_of(option, WORKLOAD_CONTEXT), context);
@@ -91,23 +97,47 @@ static void read_kv(const struct ini_section *section, struct fit_terms *terms,
 
 static int read_terms(const struct ini_section *section, struct fit_terms *terms,
                       struct diagnostics *diagnostics) {
-  static const char *const keys[] = {"context", "kv", "accelerators", "memory_share",
-                                     "prefill_chunk"};
+  static const char *const keys[] = {
+      "context", "kv", "accelerators", "memory_share", "prefill_chunk", "nodes_per_replica"};
   const size_t errors = diagnostics->errors;
-  double accelerators = 0;
+  double accelerators = 0, nodes = SPAN_ANY;
   *terms = (struct fit_terms){.kv = "", .memory_share = MEMORY_SHARE, .chunk = MEMORY_CHUNK};
   if (section)
     question_check_keys(section, keys, sizeof keys / sizeof keys[0], diagnostics);
   question_count(section, "context", &terms->context, diagnostics);
   question_count(section, "accelerators", &accelerators, diagnostics);
+  question_count(section, "nodes_per_replica", &nodes, diagnostics);
   question_count(section, "prefill_chunk", &terms->chunk, diagnostics);
   question_quantity(section, "memory_share", "%", &terms->memory_share, diagnostics);
   read_kv(section, terms, diagnostics);
   terms->accelerators = (int)fmin(accelerators, 1e6);
+  terms->nodes = (int)fmin(nodes, 1e4);
   if (terms->memory_share > 1)
     diagnostics_error(diagnostics, ini_find(section, "memory_share")->value_place,
                       "memory_share is at most 100 %%");
   return diagnostics->errors == errors ? 0 : -1;
+}
+
+const char *fitting_rate_doubt(const struct scenario *scenario, const struct option *option,
+                               const struct fit *fit, struct arena *arena) {
+  const int efficiency = model_find(scenario->model, "scaling_efficiency");
+  const struct evidence *evidence = option->evidence;
+  const struct served *served = option->served;
+  double measured = served ? served->rungs->record->accelerators : 1;
+  if (evidence)
+    table_number(evidence->table, evidence->row, "num_gpus", &measured);
+  if (fit->nodes <= 1 || efficiency < 0 ||
+      ((evidence || served) && measured >= fit->accelerators) ||
+      option_figure(scenario, option, scenario->selected, efficiency)->origin > ORIGIN_DEFAULT)
+    return NULL;
+  return arena_printf(
+      arena,
+      "a replica spans %d nodes, %d accelerators, and its rate for each is %s: give "
+      "scaling_efficiency, or evidence at that span",
+      fit->nodes, fit->accelerators,
+      evidence ? arena_printf(arena, "of %g (%s)", measured, evidence->id)
+      : served ? arena_printf(arena, "of %g (%s)", measured, served->rungs->record->path)
+               : "taken as it is typed");
 }
 
 bool fitting_is_asked(const struct scenario *scenario) {
@@ -117,15 +147,18 @@ bool fitting_is_asked(const struct scenario *scenario) {
   return question_section(scenario, "fit", NULL) != NULL;
 }
 
-struct option_fit *fitting_of(const struct scenario *scenario, struct arena *arena,
+struct option_fit *fitting_of(const struct scenario *scenario, size_t *count, struct arena *arena,
                               struct diagnostics *diagnostics) {
   struct option_fit *fits = arena_array(arena, scenario->option_count, sizeof *fits);
   struct fit_terms common;
+  *count = 0;
   if (read_terms(question_section(scenario, "fit", NULL), &common, diagnostics))
     return NULL;
   for (size_t o = 0; o < scenario->option_count; o++) {
-    struct option_fit *fit = &fits[o];
+    struct option_fit *fit = &fits[*count];
     const struct option *option = &scenario->options[o];
+    if (option->provider)
+      continue;
     *fit = (struct option_fit){
         .option = option, .precision = value_of(option, WORKLOAD_PRECISION), .terms = common};
     if (!*common.kv)
@@ -134,6 +167,11 @@ struct option_fit *fitting_of(const struct scenario *scenario, struct arena *are
         find_context(scenario, fit, diagnostics))
       return NULL;
     fit->fit = fit_find(&fit->model, fit->precision, &fit->device, &fit->terms);
+    ++*count;
   }
-  return fits;
+  if (*count)
+    return fits;
+  diagnostics_error(diagnostics, (struct place){.source = scenario->source},
+                    "a token API has no memory that a model could fit in, and there are no others");
+  return NULL;
 }

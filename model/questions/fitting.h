@@ -6,6 +6,7 @@
 //                       input_tokens and output_tokens, or [workload] context
 //     kv                the precision of the cache; without it [workload] kv, or bf16
 //     accelerators      that share the model; without it the fewest that hold a request
+//     nodes_per_replica that share it; without it one, or the fewest that hold a request
 //     memory_share, prefill_chunk
 //                       as struct fit_terms has them
 #ifndef PERTOKEN_MODEL_QUESTIONS_FITTING_H
@@ -31,12 +32,17 @@ struct option_fit {
   struct fit fit;
 };
 
+// What is wrong with an option's rate where a replica spans nodes: that nobody says what is lost on
+// the way, by scaling_efficiency, and no evidence is of so many accelerators. NULL: nothing.
+const char *fitting_rate_doubt(const struct scenario *scenario, const struct option *option,
+                               const struct fit *fit, struct arena *arena);
+
 // Whether the scenario has a [fit] section or wants an interactivity.
 bool fitting_is_asked(const struct scenario *scenario);
 
-// Of each option, in the arena: [scenario->option_count]. NULL after errors: a model, precision,
-// memory or context that is not known.
-struct option_fit *fitting_of(const struct scenario *scenario, struct arena *arena,
+// Of each option with accelerators, in the arena: [*count]. NULL after errors: none of them; a model,
+// precision, memory or context that is not known.
+struct option_fit *fitting_of(const struct scenario *scenario, size_t *count, struct arena *arena,
                               struct diagnostics *diagnostics);
 
 #endif

@@ -173,6 +173,8 @@ static void read_plain_key(const struct portfolio_reader *reader, struct demand 
         read_amount(reader, key, "token/month", "a demand of no tokens asks for nothing");
   else if (!strcmp(key->name, "context"))
     demand->context = read_context(reader, section);
+  else if (!strcmp(key->name, "nodes_per_replica"))
+    question_count(section, key->name, &demand->nodes, reader->diagnostics);
   else if (!strcmp(key->name, "split"))
     demand->whole = !read_yes(reader, key);
   else if (!strcmp(key->name, "kv")) {
@@ -200,9 +202,11 @@ static void check_evidence(const struct portfolio_reader *reader, const struct d
 }
 
 static void read_demand(const struct portfolio_reader *reader, const struct ini_section *section) {
-  static const char *const known[] = {
-      "tokens", "context", "split",      "kv",       "model",  "precision",  "scenario",
-      "batch",  "ready",   "throughput", "evidence", "record", "load_power", "interactivity"};
+  static const char *const known[] = {"tokens",     "context",       "split",
+                                      "kv",         "model",         "precision",
+                                      "scenario",   "batch",         "ready",
+                                      "throughput", "evidence",      "record",
+                                      "load_power", "interactivity", "nodes_per_replica"};
   const size_t known_count = sizeof known / sizeof known[0];
   const size_t options = reader->scenario->option_count;
   struct demand *demand = &reader->portfolio->demands[reader->portfolio->demand_count++];
@@ -251,16 +255,17 @@ static const char *catalogue_vendor(const struct portfolio_reader *reader, size_
 static void read_stock(const struct portfolio_reader *reader, int option,
                        const struct ini_key *key) {
   const struct scenario *scenario = reader->scenario;
-  const int per_node = model_find(scenario->model, "accelerators_per_node");
-  const double node = option_value(scenario, &scenario->options[option], per_node, 0);
+  const int sold = model_find(scenario->model, "purchase_unit");
+  const double unit = option_value(scenario, &scenario->options[option], sold, 0);
   const double stock = read_amount(
       reader, key, "gpu",
       arena_printf(reader->arena, "a stock of zero serves nothing: leave out option '%s'",
                    scenario->options[option].id));
   reader->portfolio->stock[option] = stock;
-  if (stock > 0 && stock < node)
+  if (stock > 0 && stock < unit)
     diagnostics_error(reader->diagnostics, key->value_place,
-                      "a stock of %s is less than one node of %g accelerators", key->value, node);
+                      "a stock of %s is less than one purchase unit of %g accelerators", key->value,
+                      unit);
 }
 
 static void read_supply(struct portfolio_reader *reader, const struct ini_section *section) {

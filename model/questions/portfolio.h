@@ -6,6 +6,7 @@
 //     model, precision, scenario, batch, interactivity
 //                          as in [workload], and instead of it; interactivity is the latency limit
 //     context              tokens that a request holds, for the memory; kv: precision of its cache
+//     nodes_per_replica    nodes that one replica spans; without it the fewest that hold a request
 //     split = no           it may not be shared out over options
 //     throughput.OPTION, evidence.OPTION, record.OPTION, load_power.OPTION
 //                          as in [option OPTION], and instead of it
@@ -60,6 +61,7 @@ struct demand {
   const struct ini_key *(*option_keys)[DEMAND_OPTION_KEYS]; // [option_count]; NULL: not said
   double *ready;                                            // [option_count]; 0: not
   double context;                                           // 0: not said
+  double nodes;                                             // of a replica; 0: not said
   const char *kv;                                           // "" : not said
   bool whole;
 };

@@ -3,7 +3,12 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/source.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/cost/usable.h"
+#include "model/scenario/option.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,6 +70,14 @@ int question_quantity(const struct ini_section *section, const char *name, const
   return -1;
 }
 
+int question_check_size(const struct ini_key *key, double amount, struct diagnostics *diagnostics) {
+  static const double most = 1e30;
+  if (fabs(amount) <= most)
+    return 0;
+  diagnostics_error(diagnostics, key->value_place, "'%s' is more than can be added up", key->value);
+  return -1;
+}
+
 int question_count(const struct ini_section *section, const char *name, double *out,
                    struct diagnostics *diagnostics) {
   const struct ini_key *key = section ? ini_find(section, name) : NULL;
@@ -92,4 +105,33 @@ int question_option(const struct scenario *scenario, const struct ini_section *s
   if (option < 0)
     scenario_unknown_option(scenario, key->value, key->value_place, diagnostics);
   return option;
+}
+
+static const char day_item[] = "peak_over_mean";
+
+const char *question_changing(const struct scenario *scenario, const struct option *option) {
+  static const char *const items[] = {"in_service", "tokens_per_gpu", "rental_rate",
+                                      "on_demand_rate", "rent_level"};
+  for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+    const int d = model_find(scenario->model, items[i]);
+    if (d >= 0 && option_has(option, d) && graph_is_series(option->graph, d) &&
+        model_follows_year(scenario->model, option->graph->state, d))
+      return items[i];
+  }
+  const int day = model_find(scenario->model, day_item);
+  return day >= 0 && option_has(option, day) ? day_item : NULL;
+}
+
+int question_refuse_changing(const struct scenario *scenario, const struct option *option,
+                             struct place place, struct diagnostics *diagnostics) {
+  const char *changing = question_changing(scenario, option);
+  if (!changing)
+    return 0;
+  diagnostics_error(diagnostics, place,
+                    "option '%s' changes %s (see its '%s'), and this is asked of fleets that stay "
+                    "what they are",
+                    option->id,
+                    changing == day_item ? "with the hour of the day" : "from year to year",
+                    changing);
+  return -1;
 }

@@ -27,6 +27,18 @@ int question_quantity(const struct ini_section *section, const char *key, const 
 int question_count(const struct ini_section *section, const char *key, double *out,
                    struct diagnostics *diagnostics);
 
+// An amount with which sums stay finite; else an error at its key. Returns 0 or -1.
+int question_check_size(const struct ini_key *key, double amount, struct diagnostics *diagnostics);
+
+// What of an option's fleet changes, from year to year, "in_service", or by the hour of the day,
+// "peak_over_mean"; or NULL where it stays what it is from the outset.
+const char *question_changing(const struct scenario *scenario, const struct option *option);
+
+// Refuses, at `place`, an option whose fleet changes, in a question that is of fleets that do not.
+// Returns 0 or -1.
+int question_refuse_changing(const struct scenario *scenario, const struct option *option,
+                             struct place place, struct diagnostics *diagnostics);
+
 // The option that a key names, or -1 after an error; `missing` is an error too, at the section.
 int question_option(const struct scenario *scenario, const struct ini_section *section,
                     const char *key, struct diagnostics *diagnostics);

@@ -26,7 +26,7 @@ struct fleet {
   const struct scenario *scenario;
   const struct option *option;
   struct evaluation *evaluation;
-  double base_accelerators, base_tokens, base_utilization;
+  double base_accelerators, base_capacity, base_utilization;
 };
 
 static int item(const struct scenario *scenario, const char *name) {
@@ -72,7 +72,7 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
   for (int d = 0; d < model->count; d++) {
     const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
     const bool stated = figure->origin > ORIGIN_RENT || figure->in_usd;
-    given[d] = stated ? GIVEN_VALUE : GIVEN_NOT;
+    given[d] = figure->year_count ? GIVEN_LIST : stated ? GIVEN_VALUE : GIVEN_NOT;
     values[d] = option_has(option, d) ? option_value(scenario, option, d, 0) : 0;
     if (figure->origin != ORIGIN_RENT && !(twin && model->declarations[d].in_rent))
       continue;
@@ -80,6 +80,8 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
     values[d] = figure->origin == ORIGIN_RENT ? figure->value : 0;
   }
   given[accelerators] = GIVEN_VALUE;
+  if (rented)
+    values[item(scenario, "on_demand_rate")] = 0; // an offer has a rate of its own
   if (twin)
     given[rate] = GIVEN_VALUE;
   const struct graph *graph =
@@ -94,7 +96,7 @@ static int fleet_new(struct fleet *fleet, const struct scenario *scenario,
       evaluation_at(fleet->evaluation, d, 0)[0] = values[d];
   evaluate(fleet->evaluation);
   fleet->base_accelerators = value(fleet, "accelerators");
-  fleet->base_tokens = value(fleet, "tokens_total");
+  fleet->base_capacity = sum(fleet, "capacity");
   fleet->base_utilization = value(fleet, "utilization");
   return 0;
 }
@@ -120,11 +122,10 @@ static double ceil_to(double number, double multiple) {
 // How many are rented for the owned option's tokens.
 static double accelerators_for(const struct renting *renting, double tokens) {
   const struct fleet *rented = &renting->rented;
-  const double per_node = value(rented, "accelerators_per_node");
   if (renting->cost->offer.option < 0)
     return rented->base_accelerators;
-  return ceil_to(tokens / rented->base_tokens * rented->base_accelerators,
-                 per_node >= 1 ? per_node : 1);
+  return ceil_to(tokens / rented->base_capacity * rented->base_accelerators,
+                 value(rented, "purchase_unit"));
 }
 
 // Accelerator-hours that are paid for.
@@ -157,11 +158,39 @@ static void evaluate_rented(struct renting *renting, double tokens) {
   renting->rental_per_token = cost->rental / tokens;
 }
 
+// What the rent of a period costs: on demand it follows the tokens.
+static double rental_in(const struct renting *renting, int period) {
+  const struct rent_cost *cost = renting->cost;
+  return cost->offer.hours == RENT_HOURS_USED
+             ? renting->rental_per_token * period_value(renting->own, "tokens", period)
+             : cost->accelerators * cost->offer.rate *
+                   period_value(&renting->rented, "period", period);
+}
+
+// What is left to pay of a term when the horizon ends.
+static double rental_left(const struct renting *renting) {
+  const struct rent_cost *cost = renting->cost;
+  return cost->offer.term > 0 ? cost->rental - cost->accelerators * cost->offer.rate *
+                                                   value(&renting->rented, "horizon")
+                              : 0;
+}
+
+// The cost model's rent is even over the horizon: its discounted cash with the rent when it falls
+// due.
+static double discounted_cash(const struct renting *renting) {
+  double total = sum(&renting->rented, "discounted_cash");
+  for (int t = 0; t < renting->own->scenario->periods; t++) {
+    const double left = period_value(&renting->rented, "last", t) * rental_left(renting);
+    total += (rental_in(renting, t) + left - period_value(&renting->rented, "rental_cost", t)) *
+             period_value(&renting->rented, "discount_factor", t);
+  }
+  return total;
+}
+
 static void compare_costs(const struct renting *renting, const struct rent_answer *answer) {
   struct rent_cost *cost = renting->cost;
   cost->cost_per_mtok = cost->cost / answer->tokens;
-  cost->levelised =
-      sum(&renting->rented, "discounted_cash") / sum(renting->own, "discounted_tokens");
+  cost->levelised = discounted_cash(renting) / sum(renting->own, "discounted_tokens");
   const double share = value(&renting->rented, "prefill_share");
   const double inputs =
       answer->tokens * value(renting->own, "input_tokens") / value(renting->own, "output_tokens");
@@ -172,25 +201,29 @@ static void compare_costs(const struct renting *renting, const struct rent_answe
   cost->break_even_rate = (answer->tco - cost->beside) / cost->paid;
 }
 
-// Cash of a fleet that is paid within a period, and its length.
-static double period_cash(const struct fleet *fleet, int period) {
-  return period_value(fleet, "opex", period);
+// What owning costs more than renting within a period, in cash that is paid as time goes by.
+static double extra_cash(const struct renting *renting, int period) {
+  return period_value(renting->own, "opex", period) -
+         (period_value(&renting->rented, "opex", period) -
+          period_value(&renting->rented, "rental_cost", period) + rental_in(renting, period));
 }
 
-// Capex at the purchase, then each period's opex evenly: the first moment at which owning has cost
-// no more.
+// Capex at the purchase, then each period's cash evenly, the rest of a term at the end: the first
+// moment at which owning has cost no more.
 static void find_month(const struct renting *renting) {
   struct rent_cost *cost = renting->cost;
   double gap = value(renting->own, "capex") - value(&renting->rented, "capex"), elapsed = 0;
   cost->break_even_month = gap <= 0 ? 0 : NAN;
   for (int t = 1; t < renting->own->scenario->periods && !isfinite(cost->break_even_month); t++) {
     const double length = period_value(renting->own, "period", t);
-    const double change = period_cash(renting->own, t) - period_cash(&renting->rented, t);
+    const double change = extra_cash(renting, t);
     if (length > 0 && gap + change <= 0)
       cost->break_even_month = elapsed + length * gap / -change;
     gap += change;
     elapsed += length;
   }
+  if (isnan(cost->break_even_month) && gap - rental_left(renting) <= 0)
+    cost->break_even_month = elapsed;
 }
 
 // Owning at a utilization against renting for the same tokens.
@@ -409,7 +442,7 @@ static int read_rate(const struct asking *asking, const struct ini_key *key,
     return -1;
   take_rate(asking, in_usd, rate, offer);
   if (rate > 0)
-    return 0;
+    return question_check_size(key, rate, asking->diagnostics);
   diagnostics_error(asking->diagnostics, key->value_place, "%s must be above 0, not %s", key->name,
                     key->value);
   return -1;
@@ -444,7 +477,8 @@ static int offer_of_key(const struct asking *asking, const struct term *term,
 static void add_cloud(const struct asking *asking, size_t o) {
   const struct scenario *scenario = asking->scenario;
   const struct option *option = &scenario->options[o];
-  const int rate = item(scenario, "rental_rate");
+  const int rate = option_price(scenario, option);
+  const bool on_demand = rate == item(scenario, "on_demand_rate");
   const struct figure *figure =
       option_figure(scenario, option, scenario->selected, option_stated(option, rate));
   struct rent_offer offer = {.name = option->id,
@@ -455,8 +489,9 @@ static void add_cloud(const struct asking *asking, size_t o) {
                              .origin = figure->source,
                              .date = figure->date};
   take_rate(asking, false, option_value(scenario, option, rate, 0), &offer);
-  add_offer(asking, offer);
-  offer.name = arena_printf(asking->arena, "%s_used", option->id);
+  if (!on_demand)
+    add_offer(asking, offer);
+  offer.name = arena_printf(asking->arena, on_demand ? "%s" : "%s_used", option->id);
   offer.title = arena_printf(asking->arena, "%s, hours used", option->id);
   offer.hours = RENT_HOURS_USED;
   add_offer(asking, offer);
@@ -464,6 +499,10 @@ static void add_cloud(const struct asking *asking, size_t o) {
 
 static const char *difference(const struct scenario *scenario, int own, size_t cloud,
                               struct arena *arena) {
+  const size_t both[] = {(size_t)own, cloud};
+  for (size_t i = 0; i < 2; i++)
+    if (question_changing(scenario, &scenario->options[both[i]]))
+      return "a fleet that changes from year to year, or with the hour of the day";
   return workload_difference(&scenario->options[own].workload, &scenario->options[cloud].workload,
                              arena);
 }
@@ -481,27 +520,47 @@ static int check_horizon(const struct asking *asking, size_t cloud, struct place
   return -1;
 }
 
+// Rented, and not at several rates at once.
+static bool is_offer(const struct scenario *scenario, size_t o) {
+  static const char *const shares[] = {"reserved_share", "spot_share"};
+  const struct option *option = &scenario->options[o];
+  for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+    const int d = item(scenario, shares[i]);
+    if (d >= 0 && option_has(option, d))
+      return false;
+  }
+  return option->rented;
+}
+
+static const char *offer_kind(const struct option *option) {
+  return option->provider ? "a token API" : option->rented ? "rented at several rates" : "owned";
+}
+
 static int read_cloud(const struct asking *asking) {
   const struct scenario *scenario = asking->scenario;
   const struct ini_key *key = ini_find(asking->section, "cloud");
   if (!key)
     return 0;
   const int cloud = question_option(scenario, asking->section, "cloud", asking->diagnostics);
-  if (cloud < 0 || check_horizon(asking, (size_t)cloud, key->value_place))
+  if (cloud < 0 ||
+      question_refuse_changing(scenario, &scenario->options[cloud], key->value_place,
+                               asking->diagnostics) ||
+      check_horizon(asking, (size_t)cloud, key->value_place))
     return -1;
-  if (scenario->options[cloud].rented) {
+  if (is_offer(scenario, (size_t)cloud)) {
     add_cloud(asking, (size_t)cloud);
     return 0;
   }
   diagnostics_error(asking->diagnostics, key->value_place,
-                    "option '%s' is owned: cloud wants a rented one", key->value);
+                    "option '%s' is %s: cloud wants one that is rented at one rate", key->value,
+                    offer_kind(&scenario->options[cloud]));
   return -1;
 }
 
 static int sole_owned(const struct scenario *scenario) {
   int own = -1;
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (!scenario->options[o].rented)
+    if (option_is_owned(&scenario->options[o]))
       own = own < 0 ? (int)o : (int)scenario->option_count;
   return own < (int)scenario->option_count ? own : -1;
 }
@@ -512,15 +571,18 @@ static int read_own(const struct asking *asking) {
   const int sole = sole_owned(scenario);
   if (!key && sole >= 0) {
     asking->answer->own = sole;
-    return 0;
+    return question_refuse_changing(scenario, &scenario->options[sole], asking->section->place,
+                                    asking->diagnostics);
   }
   asking->answer->own = question_option(scenario, asking->section, "own", asking->diagnostics);
   if (!key || asking->answer->own < 0)
     return -1;
-  if (!scenario->options[asking->answer->own].rented)
-    return 0;
+  const struct option *own = &scenario->options[asking->answer->own];
+  if (option_is_owned(own))
+    return question_refuse_changing(scenario, own, key->value_place, asking->diagnostics);
   diagnostics_error(asking->diagnostics, key->value_place,
-                    "option '%s' is rented: own wants an owned one", key->value);
+                    "option '%s' is %s: own wants an owned one", key->value,
+                    own->provider ? "a token API" : "rented");
   return -1;
 }
 
@@ -550,8 +612,7 @@ static int read_section(const struct asking *asking) {
 static int read_options(const struct asking *asking) {
   const struct scenario *scenario = asking->scenario;
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (scenario->options[o].rented &&
-        !difference(scenario, asking->answer->own, o, asking->arena)) {
+    if (is_offer(scenario, o) && !difference(scenario, asking->answer->own, o, asking->arena)) {
       if (check_horizon(asking, o, scenario->options[o].place))
         return -1;
       add_cloud(asking, o);
@@ -562,18 +623,30 @@ static int read_options(const struct asking *asking) {
 static bool has_pair(const struct scenario *scenario, int own) {
   struct arena scratch = {NULL};
   bool found = false;
-  for (size_t o = 0; o < scenario->option_count && !scenario->options[own].rented; o++)
-    found |= scenario->options[o].rented && !difference(scenario, own, o, &scratch);
+  for (size_t o = 0; o < scenario->option_count && option_is_owned(&scenario->options[own]); o++)
+    found |= is_offer(scenario, o) && !difference(scenario, own, o, &scratch);
   arena_free(&scratch);
   return found;
 }
 
-static const char *const needed_items[] = {
-    "rental_rate",     "accelerators", "accelerators_per_node",
-    "utilization",     "availability", "tokens_per_gpu",
-    "tokens_total",    "tco",          "discounted_tokens",
-    "capex",           "opex",         "period",
-    "discounted_cash", "horizon"};
+static const char *const needed_items[] = {"rental_rate",
+                                           "accelerators",
+                                           "purchase_unit",
+                                           "utilization",
+                                           "availability",
+                                           "tokens_per_gpu",
+                                           "tokens_total",
+                                           "tco",
+                                           "discounted_tokens",
+                                           "capex",
+                                           "opex",
+                                           "period",
+                                           "discounted_cash",
+                                           "discount_factor",
+                                           "rental_cost",
+                                           "tokens",
+                                           "last",
+                                           "horizon"};
 
 enum { NEEDED_ITEMS = sizeof needed_items / sizeof needed_items[0] };
 

@@ -14,7 +14,9 @@
 // tokens, in proportion; where owning is affine in the load, own(u) = fixed + use * u / base, this
 // is closed: u = base * (fixed - beside) / (rental - use). Elsewhere a root is searched for.
 // Break-even month: the first at which the cash paid for owning (capex at once, operation evenly
-// within a period, nothing credited) is no more than that paid for renting.
+// within a period, nothing credited) is no more than that paid for renting. Rent is paid at its
+// rate, month by month, or on demand with the tokens; what a term reaches beyond the horizon is
+// paid when the horizon ends, there and in the levelised cost.
 #ifndef PERTOKEN_MODEL_QUESTIONS_RENT_H
 #define PERTOKEN_MODEL_QUESTIONS_RENT_H
 

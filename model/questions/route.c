@@ -12,6 +12,9 @@
 #include "model/evidence/memory.h"
 #include "model/evidence/workload.h"
 #include "model/optimise/allocation.h"
+#include "model/optimise/solver.h"
+#include "model/questions/fitting.h"
+#include "model/questions/question.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/grading.h"
@@ -24,7 +27,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW_NODES = 10000, MANY_NODES = 20000, LIMIT_S = 60, PRICE_LIMIT_S = 20 };
+enum {
+  FEW_NODES = 10000,
+  MANY_NODES = 20000,
+  MOST_LOTS = 10000000,
+  LIMIT_S = 60,
+  PRICE_LIMIT_S = 20
+};
 
 struct routing {
   const struct portfolio *portfolio;
@@ -124,39 +133,50 @@ static struct cost_line line_through(const struct evaluation *evaluation, int it
   return (struct cost_line){fabs(fixed) < 1e-9 * fabs(values[0]) ? 0 : fixed, slope};
 }
 
-// An option evaluated at so many nodes, two columns side by side.
+// An option evaluated at so many nodes, a column each.
 static struct evaluation *evaluate_nodes(const struct scenario *scenario,
-                                         const struct option *option, const double nodes[2],
-                                         struct arena *arena) {
+                                         const struct option *option, const double *nodes,
+                                         size_t count, struct arena *arena) {
   const struct model *model = scenario->model;
   const int accelerators = model_find(model, "accelerators");
   const double per_node =
       option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
-  struct evaluation *evaluation = evaluation_like(option->evaluation, 2, arena);
+  struct evaluation *evaluation = evaluation_like(option->evaluation, count, arena);
   for (int d = 0; d < model->count; d++)
-    for (size_t i = 0; i < 2 && option->graph->state[d] == GRAPH_INPUT; i++)
+    for (size_t i = 0; i < count && option->graph->state[d] == GRAPH_INPUT; i++)
       evaluation_at(evaluation, d, 0)[i] =
-          d == accelerators ? nodes[i] * per_node : option_value(scenario, option, d, 0);
+          d == accelerators ? round(nodes[i] * per_node) : option_value(scenario, option, d, 0);
   evaluate(evaluation);
   return evaluation;
 }
 
 static void price_pair(const struct scenario *scenario, struct route_pair *pair) {
-  static const double nodes[] = {FEW_NODES, MANY_NODES};
   const struct model *model = scenario->model;
   const struct option *option = pair->option;
+  const double per_node =
+      option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
+  const double nodes[] = {FEW_NODES, MANY_NODES, FEW_NODES + 1 / per_node};
   struct arena scratch = {NULL};
-  const struct evaluation *evaluation = evaluate_nodes(scenario, option, nodes, &scratch);
+  const struct evaluation *evaluation = evaluate_nodes(scenario, option, nodes, 3, &scratch);
   const struct cost_line tco = line_through(evaluation, model_find(model, "tco"));
   const struct cost_line capex = line_through(evaluation, model_find(model, "capex"));
   pair->throughput = option_value(scenario, option, model_find(model, "throughput"), 0);
-  pair->capacity = option_value(scenario, option, model_find(model, "tokens_per_gpu"), 0) *
-                   option_value(scenario, option, model_find(model, "accelerators_per_node"), 0);
+  pair->capacity =
+      option_value(scenario, option, model_find(model, "tokens_per_gpu"), 0) * per_node;
+  const double one_more =
+      evaluation_at(evaluation, model_find(model, "tco"), 0)[2] - tco.fixed - tco.slope * FEW_NODES;
+  pair->costs_by_node = fabs(one_more - tco.slope / per_node) > 1e-6 * fabs(tco.slope);
   pair->node_cost = tco.slope;
   pair->fixed_cost = tco.fixed;
   pair->node_capex = capex.slope;
   pair->fixed_capex = capex.fixed;
   arena_free(&scratch);
+}
+
+// Nodes of a replica that does not stand in one.
+static int span_of(const struct scenario *scenario, const struct option *option, double replica) {
+  const int per_node = model_find(scenario->model, "accelerators_per_node");
+  return (int)ceil(replica / option_value(scenario, option, per_node, 0));
 }
 
 // Weights and one request, or the batch of the throughput, in the memory of a node or domain.
@@ -170,6 +190,7 @@ static void check_memory(const struct routing *routing, const struct demand *dem
   const long row = models ? catalog_find(models, values[WORKLOAD_MODEL]) : -1;
   const long part = parts ? catalog_find(parts, option->accelerator) : -1;
   struct fit_device device;
+  pair->span = (int)demand->nodes;
   if (row < 0 || part < 0 || memory_bits(precision) == 0 ||
       !fit_device_of(parts, (size_t)part, &device))
     return;
@@ -177,14 +198,18 @@ static void check_memory(const struct routing *routing, const struct demand *dem
   const struct fit_terms terms = {.context = fmax(demand->context, 1),
                                   .kv = kv,
                                   .memory_share = MEMORY_SHARE,
-                                  .chunk = MEMORY_CHUNK};
+                                  .chunk = MEMORY_CHUNK,
+                                  .nodes = demand->nodes > 0 ? (int)demand->nodes : SPAN_ANY};
   const struct memory_model model = memory_model_of(models, (size_t)row);
   const struct fit fit = fit_find(&model, precision, &device, &terms);
   const double batch = strtod(values[WORKLOAD_BATCH], NULL);
+  pair->nodes = fit.nodes;
+  pair->span = span_of(routing->scenario, option, fit.accelerators);
+  pair->doubt = fitting_rate_doubt(routing->scenario, option, &fit, routing->arena);
   if (!fit.accelerators)
-    pair->why = arena_printf(routing->arena,
-                             "%s in %s with a request of %g tokens does not fit into %d of %.4g GB",
-                             model.id, precision, terms.context, device.most, device.memory / 1e9);
+    pair->why = arena_printf(
+        routing->arena, "%s in %s with a request of %g tokens does not fit into %d of %.4g GB",
+        model.id, precision, terms.context, fit.nodes * device.most, device.memory / 1e9);
   else if (demand->context > 0 && batch > fit.concurrency_most)
     pair->why = arena_printf(routing->arena,
                              "memory holds %.0f requests of %g tokens, the throughput is of %g",
@@ -196,9 +221,10 @@ static void check_memory(const struct routing *routing, const struct demand *dem
 
 // ---- the programme
 
-// The workload that a throughput typed for an option itself is of.
+// Whether a throughput that is typed for an option itself is of another workload than the demand's,
+// for which the option has been resolved.
 static bool is_of_other_workload(const struct routing *routing, const struct demand *demand,
-                                 size_t o) {
+                                 size_t o, const struct option *resolved) {
   const struct scenario *scenario = routing->scenario;
   const struct option *option = &scenario->options[o];
   static const enum workload_key keys[DEMAND_KEYS] = {
@@ -218,14 +244,15 @@ static bool is_of_other_workload(const struct routing *routing, const struct dem
   if (!typed || demand->option_keys[o][DEMAND_THROUGHPUT])
     return false;
   for (int k = 0; k < DEMAND_KEYS; k++)
-    if (demand->keys[k] && strcmp(demand->keys[k]->value, option->workload.values[keys[k]]) != 0)
+    if (demand->keys[k] &&
+        strcmp(resolved->workload.values[keys[k]], option->workload.values[keys[k]]) != 0)
       return true;
   return false;
 }
 
 static void add_pair(const struct routing *routing, size_t w, size_t o, struct route_pair *pair) {
   const struct demand *demand = &routing->portfolio->demands[w];
-  if (!pair->barriers && is_of_other_workload(routing, demand, o)) {
+  if (!pair->barriers && pair->option && is_of_other_workload(routing, demand, o, pair->option)) {
     pair->barriers |= ROUTE_NO_THROUGHPUT;
     pair->option = NULL;
     pair->why =
@@ -263,6 +290,52 @@ static int find_loose_pairs(const struct routing *routing, size_t w) {
   return 0;
 }
 
+static double greatest_divisor(double a, double b) {
+  while (b > 0) {
+    const double rest = fmod(a, b);
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// Nodes that are bought together: a purchase unit. Where a node costs something whatever stands in it
+// and a unit is no whole number of nodes, the fewest units that are.
+static double lot_of(const struct routing *routing, size_t o) {
+  const struct scenario *scenario = routing->scenario;
+  const struct option *option = &scenario->options[o];
+  const double unit =
+      option_value(scenario, option, model_find(scenario->model, "purchase_unit"), 0);
+  const double node =
+      option_value(scenario, option, model_find(scenario->model, "accelerators_per_node"), 0);
+  bool by_node = false;
+  for (size_t w = 0; w < routing->portfolio->demand_count; w++)
+    by_node |= routing->pairs[w * scenario->option_count + o].costs_by_node;
+  return (by_node ? unit / greatest_divisor(unit, node) * node : unit) / node;
+}
+
+// What the programme can count with: beyond, its tolerances are of the size of whole nodes.
+static int check_size(const struct routing *routing, size_t w, size_t o) {
+  const struct demand *demand = &routing->portfolio->demands[w];
+  const char *option = routing->scenario->options[o].id;
+  const struct route_pair *pair = &routing->pairs[w * routing->scenario->option_count + o];
+  const double ready = demand->ready[o] > 0 ? demand->ready[o] : 1;
+  const double nodes = pair->capacity > 0 ? demand->tokens / (pair->capacity * ready) : 0;
+  const double lots = nodes / lot_of(routing, o);
+  const double cost = fabs(pair->node_cost) + fabs(pair->fixed_cost);
+  if (!(lots <= MOST_LOTS))
+    diagnostics_error(routing->diagnostics, demand->place,
+                      "would take %.3g purchase units of '%s'; at most %d can be counted", lots,
+                      option, MOST_LOTS);
+  else if (!(cost * fmax(nodes, 1) <= MAX_SOLVER_NUMBER))
+    diagnostics_error(routing->diagnostics, routing->scenario->options[o].place,
+                      "option '%s' costs %.3g a node; at most %.0e can be counted in all", option,
+                      cost, MAX_SOLVER_NUMBER);
+  else
+    return 0;
+  return -1;
+}
+
 static int find_pairs(const struct routing *routing) {
   const size_t options = routing->scenario->option_count;
   int result = 0;
@@ -276,6 +349,9 @@ static int find_pairs(const struct routing *routing) {
     }
     for (size_t o = 0; o < options; o++)
       add_pair(routing, w, o, &pairs[o]);
+    for (size_t o = 0; o < options; o++)
+      if (check_size(routing, w, o))
+        result = -1;
     if (find_loose_pairs(routing, w))
       result = -1;
   }
@@ -302,7 +378,7 @@ static double horizon_of(const struct routing *routing) {
 struct leave {
   unsigned barriers; // of route_barrier
   bool readiness;    // partial readiness counts as whole
-  bool latency, whole_nodes, unsplit, budget, capex_budget;
+  bool latency, whole_units, unsplit, budget, capex_budget;
   int stock, share; // an option, a vendor; -1: none. ALL: every vendor's share
   int only;         // the only vendor, or -1
 };
@@ -344,10 +420,11 @@ static struct allocation_option option_of(const struct routing *routing, size_t 
                                     .node_cost = base_slope(routing, o, false),
                                     .node_capex = base_slope(routing, o, true),
                                     .accelerators = per_node,
+                                    .lot = lot_of(routing, o),
                                     .stock = barred ? 0
                                              : leave->stock == (int)o
                                                  ? INFINITY
-                                                 : floor(portfolio->stock[o] / per_node + 1e-9),
+                                                 : portfolio->stock[o] / per_node,
                                     .vendor = portfolio->vendor[o]};
 }
 
@@ -361,7 +438,8 @@ static struct allocation_pair pair_of(const struct routing *routing, size_t w, s
   const bool barred = (pair->barriers & ~leave->barriers) != 0 || option->stock <= 0;
   return (struct allocation_pair){.capacity = barred ? 0 : pair->capacity * ready,
                                   .extra_cost = fmax(0, pair->node_cost - option->node_cost),
-                                  .extra_capex = fmax(0, pair->node_capex - option->node_capex)};
+                                  .extra_capex = fmax(0, pair->node_capex - option->node_capex),
+                                  .span = pair->span};
 }
 
 static struct allocation_problem problem_of(const struct routing *routing,
@@ -394,7 +472,7 @@ static struct allocation_problem problem_of(const struct routing *routing,
                                      .budget = leave->budget ? INFINITY : portfolio->budget,
                                      .capex_budget =
                                          leave->capex_budget ? INFINITY : portfolio->capex_budget,
-                                     .divisible = leave->whole_nodes};
+                                     .divisible = leave->whole_units};
 }
 
 static struct allocation solve_without(const struct routing *routing, const struct leave *leave) {
@@ -463,7 +541,7 @@ static void price_constraints(struct routing *routing) {
   for (size_t i = 0; i < sizeof leave / sizeof leave[0]; i++)
     leave[i] = leave_nothing;
   leave[0].budget = leave[1].capex_budget = leave[3].latency = leave[5].unsplit =
-      leave[6].whole_nodes = true;
+      leave[6].whole_units = true;
   leave[2].readiness = true, leave[2].barriers = ROUTE_NOT_READY;
   leave[4].barriers = ROUTE_TOO_LARGE;
   const struct {
@@ -475,7 +553,7 @@ static void price_constraints(struct routing *routing) {
                 {"interactivity", any_demand(routing, true)},
                 {"memory", (barriers & ROUTE_TOO_LARGE) != 0},
                 {"workloads on one option", any_demand(routing, false)},
-                {"whole nodes", true}};
+                {"whole purchase units", true}};
   price_limits(routing, prices);
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (others[i].there)
@@ -503,10 +581,9 @@ static void find_sources(struct routing *routing) {
 static double exact_part(const struct routing *routing, size_t w, size_t o, double nodes,
                          bool capex) {
   const struct route_pair *pair = &routing->pairs[w * routing->scenario->option_count + o];
-  const double columns[] = {nodes, nodes};
   struct arena scratch = {NULL};
   const struct evaluation *evaluation =
-      evaluate_nodes(routing->scenario, pair->option, columns, &scratch);
+      evaluate_nodes(routing->scenario, pair->option, &nodes, 1, &scratch);
   const int item = model_find(routing->scenario->model, capex ? "capex" : "tco");
   const double value = evaluation_at(evaluation, item, 0)[0];
   arena_free(&scratch);
@@ -557,8 +634,8 @@ double route_unit_cost(const struct route_answer *answer, size_t demand, size_t 
 }
 
 static int requirements(const struct scenario *scenario, struct diagnostics *diagnostics) {
-  static const char *const items[] = {"tco", "capex", "tokens_per_gpu", "accelerators",
-                                      "accelerators_per_node"};
+  static const char *const items[] = {
+      "tco", "capex", "tokens_per_gpu", "accelerators", "accelerators_per_node", "purchase_unit"};
   int result = 0;
   if (!allocation_available()) {
     diagnostics_error(diagnostics, (struct place){0},
@@ -572,13 +649,38 @@ static int requirements(const struct scenario *scenario, struct diagnostics *dia
   return result;
 }
 
+// What is split are nodes, as many from the outset.
+static int refuse_options(const struct routing *routing) {
+  const struct scenario *scenario = routing->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    if (question_refuse_changing(scenario, option, option->place, routing->diagnostics))
+      return -1;
+    const int site = model_find(scenario->model, "site_excess");
+    if (site >= 0 && option_has(option, site)) {
+      diagnostics_error(routing->diagnostics, option->place,
+                        "option '%s' has 'site_power', to which a portfolio is not held",
+                        option->id);
+      return -1;
+    }
+    if (scenario->options[o].provider) {
+      diagnostics_error(
+          routing->diagnostics, scenario->options[o].place,
+          "option '%s' is a token API: workloads are split over nodes, and it has none",
+          scenario->options[o].id);
+      return -1;
+    }
+  }
+  return 0;
+}
+
 const struct route_answer *route_ask(const struct scenario *scenario, struct arena *arena,
                                      struct diagnostics *diagnostics) {
   struct routing routing = {.scenario = scenario,
                             .answer = arena_alloc(arena, sizeof *routing.answer),
                             .arena = arena,
                             .diagnostics = diagnostics};
-  if (requirements(scenario, diagnostics))
+  if (requirements(scenario, diagnostics) || refuse_options(&routing))
     return NULL;
   routing.portfolio = portfolio_read(scenario, arena, diagnostics);
   if (!routing.portfolio)
@@ -594,7 +696,7 @@ const struct route_answer *route_ask(const struct scenario *scenario, struct are
   if (find_pairs(&routing))
     return NULL;
   routing.answer->problem = problem_of(&routing, &leave_nothing);
-  routing.answer->split = allocation_solve(&routing.answer->problem, LIMIT_S, arena);
+  routing.answer->split = allocation_prove(&routing.answer->problem, LIMIT_S, arena);
   if (routing.answer->split.status == ALLOCATION_OPTIMAL)
     find_exact_cost(&routing);
   price_constraints(&routing);

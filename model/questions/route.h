@@ -9,8 +9,9 @@
 //   fixed      tco at no node, extrapolated: engineers, migration
 // likewise of capex. Slope and fixed cost are taken from a line through 10,000 and 20,000 nodes,
 // where nothing that is rounded up matters; `exact_cost` is the model's own at the nodes found.
-// Nodes are shared: workloads divide the time of an option's nodes, and the whole number is of all
-// together. A pair is barred where the software does not run, the throughput is unknown or misses
+// Nodes are shared: workloads divide the time of an option's nodes, and the whole number of purchase
+// units is of all together. A replica over several nodes is whole, and shared by workloads whose
+// replicas span as many. A pair is barred where the software does not run, the throughput is unknown or misses
 // the interactivity, or the memory of a node's accelerators does not hold a request.
 #ifndef PERTOKEN_MODEL_QUESTIONS_ROUTE_H
 #define PERTOKEN_MODEL_QUESTIONS_ROUTE_H
@@ -37,6 +38,10 @@ struct route_pair {
   unsigned barriers;
   const char *why;             // the first barrier in words, or NULL
   const struct option *option; // as resolved for the workload; NULL without a throughput
+  int nodes;                   // of one replica, as fit counts them; 0: not known
+  int span;                    // servers of one replica; 0: not known
+  bool costs_by_node;          // an accelerator more costs more than its part of a node
+  const char *doubt;           // what is wrong with the rate at that span, or NULL
   double throughput;           // token/h per accelerator, before readiness
   double capacity;             // token/h of a node, readiness left out; 0 without a throughput
   double node_cost, node_capex, fixed_cost, fixed_capex; // USD, of this workload alone

@@ -5,8 +5,11 @@
 #include "base/source.h"
 #include "base/vector.h"
 #include "model/chance/distribution.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/option.h"
 #include "model/scenario/range.h"
 #include "model/scenario/scenario.h"
 
@@ -82,15 +85,6 @@ static void set_ends(struct swing *swing, const struct scenario *scenario, doubl
   swing->high.value = clip(high, limits, &swing->clipped);
 }
 
-static void read_end(const struct sensitivity *sensitivity, const struct variation *variation,
-                     size_t column, struct swing_end *end, struct arena *arena) {
-  const struct scenario *scenario = sensitivity->scenario;
-  end->costs = arena_array(arena, scenario->option_count, sizeof *end->costs);
-  for (size_t o = 0; o < scenario->option_count; o++)
-    end->costs[o] = variation_item(variation, o, sensitivity->item, column);
-  end->saving = saving_of(end->costs, sensitivity->option, scenario->baseline);
-}
-
 static double effect_of(const struct sensitivity *sensitivity, const struct swing *swing) {
   const size_t option = sensitivity->option;
   if (option == sensitivity->scenario->baseline)
@@ -98,19 +92,53 @@ static double effect_of(const struct sensitivity *sensitivity, const struct swin
   return fabs(swing->high.saving - swing->low.saving);
 }
 
-// Both ends of every swing are columns of one block.
-static void evaluate_swings(struct sensitivity *sensitivity, struct arena *arena) {
-  struct variation *variation = variation_new(sensitivity->scenario, 2 * sensitivity->count, arena);
-  for (size_t i = 0; i < sensitivity->count; i++) {
-    const struct swing *swing = &sensitivity->swings[i];
-    variation_set(variation, swing->target, 2 * i, swing->low.value);
-    variation_set(variation, swing->target, 2 * i + 1, swing->high.value);
+static double cost_in(const struct sensitivity *sensitivity, const struct evaluation *block,
+                      size_t column) {
+  return evaluation_at(block, sensitivity->item, 0)[column];
+}
+
+// Both ends of the swings that move an option are columns of one block; behind them the option as it
+// is, which the others leave it.
+static void evaluate_option(struct sensitivity *sensitivity, size_t o) {
+  const struct scenario *scenario = sensitivity->scenario;
+  const struct option *option = &scenario->options[o];
+  struct arena scratch = {NULL};
+  bool *moves = arena_array(&scratch, sensitivity->count, sizeof *moves);
+  size_t moving = 0;
+  for (size_t i = 0; i < sensitivity->count; i++)
+    moving += moves[i] = target_moves(scenario, sensitivity->swings[i].target, o);
+  struct evaluation *block = evaluation_like(option->evaluation, 2 * moving + 1, &scratch);
+  for (int d = 0; d < scenario->model->count; d++)
+    for (size_t c = 0; c <= 2 * moving && option->graph->state[d] == GRAPH_INPUT; c++)
+      evaluation_at(block, d, 0)[c] = evaluation_at(option->evaluation, d, 0)[scenario->selected];
+  for (size_t i = 0, c = 0; i < sensitivity->count; i++)
+    if (moves[i]) {
+      const struct swing *swing = &sensitivity->swings[i];
+      evaluation_at(block, swing->target.declaration, 0)[c++] = swing->low.value;
+      evaluation_at(block, swing->target.declaration, 0)[c++] = swing->high.value;
+    }
+  evaluate(block);
+  for (size_t i = 0, c = 0; i < sensitivity->count; i++) {
+    struct swing *swing = &sensitivity->swings[i];
+    swing->low.costs[o] = cost_in(sensitivity, block, moves[i] ? c++ : 2 * moving);
+    swing->high.costs[o] = cost_in(sensitivity, block, moves[i] ? c++ : 2 * moving);
   }
-  variation_evaluate(variation);
+  arena_free(&scratch);
+}
+
+static void evaluate_swings(struct sensitivity *sensitivity, struct arena *arena) {
+  const struct scenario *scenario = sensitivity->scenario;
+  const size_t options = scenario->option_count;
+  for (size_t i = 0; i < sensitivity->count; i++) {
+    sensitivity->swings[i].low.costs = arena_array(arena, options, sizeof(double));
+    sensitivity->swings[i].high.costs = arena_array(arena, options, sizeof(double));
+  }
+  for (size_t o = 0; o < options; o++)
+    evaluate_option(sensitivity, o);
   for (size_t i = 0; i < sensitivity->count; i++) {
     struct swing *swing = &sensitivity->swings[i];
-    read_end(sensitivity, variation, 2 * i, &swing->low, arena);
-    read_end(sensitivity, variation, 2 * i + 1, &swing->high, arena);
+    swing->low.saving = saving_of(swing->low.costs, sensitivity->option, scenario->baseline);
+    swing->high.saving = saving_of(swing->high.costs, sensitivity->option, scenario->baseline);
     swing->effect = effect_of(sensitivity, swing);
   }
 }
@@ -139,7 +167,13 @@ const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const
   const struct target *all = targets_of(scenario, &targets, arena);
   const char **still = arena_array(arena, targets, sizeof *still);
   sensitivity->swings = arena_array(arena, targets, sizeof *sensitivity->swings);
+  const bool many = targets * scenario->option_count > MAX_SWING_COSTS;
   for (size_t i = 0; i < targets; i++) {
+    if (many && !target_moves(scenario, all[i], sensitivity->option) &&
+        !target_moves(scenario, all[i], scenario->baseline)) {
+      sensitivity->aside++;
+      continue;
+    }
     struct swing swing = {.target = all[i], .name = target_name(scenario, all[i], arena)};
     swing.base = target_value(scenario, all[i]);
     const struct range *range = range_of(scenario, all[i]);

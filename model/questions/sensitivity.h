@@ -34,12 +34,16 @@ struct sensitivity {
   double share;         // the swing of what has no range
   struct swing *swings; // the largest effect first; equal ones in the order of the model
   size_t count;
+  size_t aside;             // inputs of other options, left out where there are very many
   const char *const *still; // inputs that are zero and have no range: a share of nothing
   size_t still_count;
 };
 
+enum { MAX_SWING_COSTS = 100000 };
+
 // Swings every input over its range or, without one, by +-share (0 < share <= 1) of its value,
-// whole numbers to whole numbers. `option` NULL: the first that is not the baseline, if there is
+// whole numbers to whole numbers. Of more than MAX_SWING_COSTS inputs times options only those inputs
+// that move the result: of the option and of the baseline. `option` NULL: the first that is not the baseline, if there is
 // one. NULL after errors.
 const struct sensitivity *sensitivity_ask(const struct scenario *scenario, const char *option,
                                           double share, struct arena *arena,

@@ -182,37 +182,62 @@ static double refine(struct gap *gap, double low, double high) {
   return root;
 }
 
-// Of two neighbouring whole numbers, between which the sign changes, the one that is cheap enough.
-static double refine_whole(struct gap *gap, double low, double high) {
-  while (high - low > 1) {
-    const double middle = floor((low + high) / 2);
-    if ((gap_at(middle, gap) > 0) == (gap_at(low, gap) > 0))
-      low = middle;
-    else
-      high = middle;
+// Halves the distance until nothing, or no whole number, is between the two sides.
+static struct solve_sides close_in(struct gap *gap, double low, double high) {
+  struct solve_sides sides = {true, low, high, gap_at(low, gap), gap_at(high, gap)};
+  const double least = gap->answer->integer ? 1 : 0x1p-51 * fmax(fabs(low), fabs(high));
+  while (sides.above - sides.below > least) {
+    const double half = sides.below + (sides.above - sides.below) / 2;
+    const double middle = gap->answer->integer ? floor(half) : half;
+    const double there = gap_at(middle, gap);
+    if (middle <= sides.below || middle >= sides.above)
+      break;
+    if ((there > 0) == (sides.gap_below > 0)) {
+      sides.below = middle;
+      sides.gap_below = there;
+    } else {
+      sides.above = middle;
+      sides.gap_above = there;
+    }
   }
-  return gap_at(low, gap) <= 0 ? low : high;
+  return sides;
 }
 
-// A pole changes the sign as well: there the refined point is no solution.
-static bool is_solution(struct gap *gap, double root) {
-  return isfinite(root) && (gap->answer->integer || fabs(gap_at(root, gap)) < 1e-6);
-}
-
-static void add_root(struct solve_answer *answer, double root) {
+static void add_root(struct solve_answer *answer, double root, struct solve_sides sides) {
   if (answer->count && answer->roots[answer->count - 1] == root)
     return;
-  if (answer->count == MAX_SOLVE_ROOTS)
+  if (answer->count == MAX_SOLVE_ROOTS) {
     answer->more = true;
-  else
-    answer->roots[answer->count++] = root;
+    return;
+  }
+  answer->sides[answer->count] = sides;
+  answer->roots[answer->count++] = root;
+}
+
+static void add_exact(struct solve_answer *answer, double root) {
+  add_root(answer, root, (struct solve_sides){.below = root, .above = root});
+}
+
+// The sign changes between the two: at a zero, a jump or a pole.
+static void add_crossing(struct solve_answer *answer, struct gap *gap, double low, double high) {
+  const double root = answer->integer ? NAN : refine(gap, low, high);
+  if (isfinite(root) && fabs(gap_at(root, gap)) < 1e-6) {
+    add_exact(answer, root);
+    return;
+  }
+  struct solve_sides sides = close_in(gap, low, high);
+  const double cheap = fmin(sides.gap_below, sides.gap_above);
+  sides.jumps = fabs(cheap) > 1e-9;
+  if (fabs(sides.gap_below) < SOLVE_POLE && fabs(sides.gap_above) < SOLVE_POLE)
+    add_root(answer, sides.gap_below == cheap ? sides.below : sides.above, sides);
 }
 
 static void find_roots(struct solve_answer *answer, struct gap *gap, struct arena *arena) {
   size_t count;
   const double *points = answer->points = grid_points(answer, &count, arena);
   answer->point_count = count;
-  struct variation *block = variation_new(answer->scenario, count, arena);
+  struct arena scratch = {NULL}; // every option's whole evaluation, once for each point
+  struct variation *block = variation_new(answer->scenario, count, &scratch);
   for (size_t i = 0; i < count; i++)
     variation_set(block, answer->target, i, points[i]);
   variation_evaluate(block);
@@ -221,16 +246,13 @@ static void find_roots(struct solve_answer *answer, struct gap *gap, struct aren
   for (size_t i = 0; i + 1 < count; i++) {
     const double left = gap_in(answer, block, i), right = gap_in(answer, block, i + 1);
     if (left == 0)
-      add_root(answer, points[i]);
-    if (!isfinite(left) || !isfinite(right) || left * right >= 0)
-      continue;
-    const double root = answer->integer ? refine_whole(gap, points[i], points[i + 1])
-                                        : refine(gap, points[i], points[i + 1]);
-    if (is_solution(gap, root))
-      add_root(answer, root);
+      add_exact(answer, points[i]);
+    if (isfinite(left) && isfinite(right) && left * right < 0)
+      add_crossing(answer, gap, points[i], points[i + 1]);
   }
   if (answer->gap_high == 0)
-    add_root(answer, points[count - 1]);
+    add_exact(answer, points[count - 1]);
+  arena_free(&scratch);
 }
 
 const struct solve_answer *solve_ask(const struct scenario *scenario,

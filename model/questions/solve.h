@@ -23,6 +23,14 @@ struct solve_question {
                        // what the input may be, as far as it makes sense
 };
 
+// Where the cost jumps across what is wanted, it is never just that: at a threshold, as of whole
+// nodes, or between two whole numbers. Gaps are cost / wanted cost - 1.
+struct solve_sides {
+  bool jumps;
+  double below, above;         // the values on both sides: of a whole number, neighbours
+  double gap_below, gap_above; // there
+};
+
 struct solve_answer {
   const struct scenario *scenario;
   size_t option;
@@ -34,9 +42,9 @@ struct solve_answer {
   double wanted_cost, saving, base;   // base units
   double low, high;                   // where was looked
   double gap_low, gap_high, gap_base; // cost / wanted cost - 1 there
-  // Ascending. A whole number: the first on the far side of the crossing from `low` at which the
-  // option is as cheap as wanted.
+  // Ascending. At a jump the side of it on which the option costs no more than wanted.
   double roots[MAX_SOLVE_ROOTS];
+  struct solve_sides sides[MAX_SOLVE_ROOTS];
   size_t count;
   bool more;            // than MAX_SOLVE_ROOTS
   bool integer;         // roots are whole numbers
@@ -45,9 +53,12 @@ struct solve_answer {
   size_t point_count;
 };
 
+// A gap that is larger next to where its sign changes belongs to a pole, which is no solution.
+#define SOLVE_POLE 1e6
+
 // Looks at the whole interval for changes of sign (at 512 points, half of them evenly spaced, half
 // by equal ratios, so that a crossing near the low end is not missed) and refines each by Brent's
-// method to 1e-12 of the value. Where no limit is given above, the interval doubles until the
+// method to 1e-12 of the value, or, where the cost jumps, by bisection to its last bits. Where no limit is given above, the interval doubles until the
 // sign changes, at most to 1e6 times the value in the scenario (of one unit where that is zero).
 // No crossing is an answer with count 0. Returns NULL after errors.
 const struct solve_answer *solve_ask(const struct scenario *scenario,

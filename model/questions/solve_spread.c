@@ -34,7 +34,7 @@ struct spread_run {
 // The draws of a block side by side: for each, the two points between which the sign changes.
 struct lanes {
   double low[VECTOR_BLOCK], high[VECTOR_BLOCK];
-  double gap_low[VECTOR_BLOCK];
+  double gap_low[VECTOR_BLOCK], gap_high[VECTOR_BLOCK];
   double first[VECTOR_BLOCK], last[VECTOR_BLOCK]; // gaps at both ends of the interval
   unsigned char crossings[VECTOR_BLOCK];          // 0, 1, 2 for more
 };
@@ -51,7 +51,7 @@ static void find_gaps(const struct spread_run *run, double *workspace, const dou
   double *input = response_variable(workspace, run->sampler->variable_count);
   for (int i = 0; i < VECTOR_BLOCK; i++)
     input[i] = answer->integer ? round(values[i]) : values[i];
-  response_run(response, workspace);
+  response_rerun(response, workspace);
   const double *cost = response_item(response, workspace, answer->option, 0);
   const double *match =
       answer->matches ? response_item(response, workspace, answer->match, 0) : NULL;
@@ -80,6 +80,7 @@ static void find_crossings(struct lanes *lanes, double low, double high, const d
       lanes->low[i] = low;
       lanes->high[i] = high;
       lanes->gap_low[i] = before;
+      lanes->gap_high[i] = gaps[i];
     }
     lanes->crossings[i] = lanes->crossings[i] ? 2 : 1;
   }
@@ -142,34 +143,25 @@ static void bisect(const struct spread_run *run, double *workspace, struct lanes
       if (like_low) {
         lanes->low[i] = middle[i];
         lanes->gap_low[i] = gaps[i];
-      } else
+      } else {
         lanes->high[i] = middle[i];
+        lanes->gap_high[i] = gaps[i];
+      }
     }
   }
 }
 
-// Of two neighbouring whole numbers the one that is cheap enough; else the middle, which is no
-// solution at a pole.
-static void judge(const struct spread_run *run, double *workspace, const struct lanes *lanes,
-                  uint64_t first) {
-  double roots[VECTOR_BLOCK], gaps[VECTOR_BLOCK];
-  const bool integer = run->answer->integer;
-  for (int i = 0; i < VECTOR_BLOCK; i++) {
-    roots[i] = integer ? lanes->gap_low[i] <= 0 ? lanes->low[i] : lanes->high[i]
-                       : lanes->low[i] + (lanes->high[i] - lanes->low[i]) / 2;
-    if (!lanes->crossings[i])
-      roots[i] = run->answer->low;
-  }
-  find_gaps(run, workspace, roots, gaps);
+// Of the two sides the one that is cheap enough, unless they are those of a pole.
+static void judge(const struct spread_run *run, const struct lanes *lanes, uint64_t first) {
   for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++) {
-    const bool found = lanes->crossings[i] && (integer || fabs(gaps[i]) < 1e-6);
+    const double dear = fmax(fabs(lanes->gap_low[i]), fabs(lanes->gap_high[i]));
     enum spread_verdict verdict = UNSOLVED;
-    if (found)
+    if (lanes->crossings[i] && dear < SOLVE_POLE)
       verdict = lanes->crossings[i] > 1 ? SEVERAL : FOUND;
     else if (!lanes->crossings[i] && isfinite(lanes->first[i]))
       verdict = lanes->first[i] > 0 ? ABOVE : BELOW;
     run->verdicts[first + i] = (unsigned char)verdict;
-    run->roots[first + i] = roots[i];
+    run->roots[first + i] = lanes->gap_low[i] <= 0 ? lanes->low[i] : lanes->high[i];
   }
 }
 
@@ -178,12 +170,13 @@ static void solve_block(const struct spread_run *run, double *workspace, uint64_
   double gaps[VECTOR_BLOCK];
   const uint64_t first = block * VECTOR_BLOCK;
   sampler_draw(run->sampler, SAMPLE_FIRST, 0, first, response_variable(workspace, 0));
+  response_run(run->sampler->response, workspace);
   find_gaps_at(run, workspace, run->answer->base, gaps);
   for (uint64_t i = 0; i < VECTOR_BLOCK && first + i < run->request->draws; i++)
     run->enough[first + i] = gaps[i] <= 0;
   look_through(run, workspace, &lanes);
   bisect(run, workspace, &lanes);
-  judge(run, workspace, &lanes, first);
+  judge(run, &lanes, first);
 }
 
 // Returns how many blocks, from the first on, are done.

@@ -6,14 +6,16 @@
 #include "base/source.h"
 #include "base/vector.h"
 #include "model/chance/distribution.h"
+#include "model/chance/distribution_text.h"
 #include "model/chance/draw.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/cost/usable.h"
 #include "model/questions/delivery_slip.h"
 #include "model/questions/question.h"
-#include "model/scenario/distribution_text.h"
+#include "model/scenario/option.h"
 #include "model/scenario/range.h"
 #include "model/simulate/sampler.h"
 
@@ -88,7 +90,7 @@ static int read_certain(struct waiting *waiting, const struct ini_key *key, cons
   if (quantity_parse(key->value, key->value_place, unit, out, waiting->diagnostics))
     return -1;
   if (*out > 0 || (*out == 0 && !above_zero))
-    return 0;
+    return question_check_size(key, *out, waiting->diagnostics);
   diagnostics_error(waiting->diagnostics, key->value_place,
                     above_zero ? "%s must be above zero, not %s" : "%s cannot be negative: %s",
                     key->name, key->value);
@@ -170,12 +172,28 @@ static int read_count(struct waiting *waiting, const char *name, unsigned long m
   return -1;
 }
 
+// Years count from each purchase: one made later would find the costs of an earlier year.
+static int refuse_years(const struct waiting *waiting, const struct option *of,
+                        struct place place) {
+  const struct model *model = waiting->scenario->model;
+  if (question_refuse_changing(waiting->scenario, of, place, waiting->diagnostics))
+    return -1;
+  if (!model_follows_year(model, of->graph->state, model_find(model, "tco")))
+    return 0;
+  diagnostics_error(waiting->diagnostics, place,
+                    "option '%s' has costs by year: what they are for one that is bought later is "
+                    "not said",
+                    of->id);
+  return -1;
+}
+
 static int refuse_rented(struct waiting *waiting, size_t option, struct place place,
                          const char *what) {
-  if (!waiting->scenario->options[option].rented)
-    return 0;
-  diagnostics_error(waiting->diagnostics, place, "%s '%s' is rented: there is no purchase to time",
-                    what, waiting->scenario->options[option].id);
+  const struct option *of = &waiting->scenario->options[option];
+  if (option_is_owned(of))
+    return refuse_years(waiting, of, place);
+  diagnostics_error(waiting->diagnostics, place, "%s '%s' is %s: there is no purchase to time",
+                    what, of->id, of->provider ? "a token API" : "rented");
   return -1;
 }
 
@@ -225,9 +243,16 @@ static int read_meanwhile(struct waiting *waiting) {
     waiting->answer->meanwhile = option;
     waiting->beliefs[WAIT_RENT] = (struct belief){.certain = true};
     if (scenario->options[option].rented)
-      return 0;
-    diagnostics_error(waiting->diagnostics, key->value_place,
-                      "'%s' is bought, not rented: it cannot fill in until a delivery", key->value);
+      return question_refuse_changing(scenario, &scenario->options[option], key->value_place,
+                                      waiting->diagnostics);
+    if (scenario->options[option].provider)
+      diagnostics_error(waiting->diagnostics, key->value_place,
+                        "'%s' is a token API: give its price, such as 'meanwhile = 0.90 %s/Mtok'",
+                        key->value, scenario->model->currency);
+    else
+      diagnostics_error(waiting->diagnostics, key->value_place,
+                        "'%s' is bought, not rented: it cannot fill in until a delivery",
+                        key->value);
     return -1;
   }
   if (!isalpha((unsigned char)*key->value) || strchr(key->value, '('))
@@ -417,13 +442,13 @@ static void find_rates(struct waiting *waiting) {
 
 // ---- the two ways
 
-// Whole nodes for the rate, where the count is not computed from a demand of its own.
+// Whole purchase units for the rate, where the count is not computed from a demand of its own.
 static void size_block(const struct waiting *waiting, struct evaluation *block,
                        const double *per_gpu) {
   double *accelerators = input_of(waiting, block, "accelerators");
-  const double *per_node = item_of(waiting, block, "accelerators_per_node", 0);
+  const double *unit = item_of(waiting, block, "purchase_unit", 0);
   for (size_t i = 0; accelerators && i < VECTOR_BLOCK; i++)
-    accelerators[i] = ceil(waiting->rate[i] / per_gpu[i] / per_node[i] - 1e-9) * per_node[i];
+    accelerators[i] = ceil(waiting->rate[i] / per_gpu[i] / unit[i] - 1e-9) * unit[i];
 }
 
 // Prices and wages that grow have grown until the delivery.
@@ -633,14 +658,9 @@ static void list_months(struct waiting *waiting) {
 }
 
 static int requirements(const struct waiting *waiting) {
-  static const char *const names[] = {"tco",
-                                      "discounted_cash",
-                                      "tokens_total",
-                                      "accelerators",
-                                      "tokens_per_gpu",
-                                      "accelerators_per_node",
-                                      "horizon",
-                                      "wacc"};
+  static const char *const names[] = {
+      "tco",           "discounted_cash", "tokens_total", "accelerators", "tokens_per_gpu",
+      "purchase_unit", "horizon",         "wacc"};
   int result = 0;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (model_require(waiting->scenario->model, names[i], waiting->diagnostics) < 0)

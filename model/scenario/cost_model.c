@@ -1,5 +1,6 @@
 #include "model/scenario/cost_model.h"
 
+#include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/source.h"
@@ -8,11 +9,15 @@
 #include "model/cost/model.h"
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
+#include "model/cost/own_item.h"
 #include "model/cost/units.h"
+#include "model/cost/usable.h"
 #include "model/scenario/currency.h"
+#include "model/scenario/schedules.h"
 #include "model/scenario/sections.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { MAX_PERIODS_PER_YEAR = 12 };
@@ -46,10 +51,27 @@ static void read_period(struct reading *reading, struct model *model) {
       formula_parse(key->value, key->value_place, reading->arena, reading->diagnostics);
 }
 
+// Every key of the scenario and of --set may give an input; a question's own words do not.
+static void mention_keys(const struct reading *reading, struct model *model) {
+  for (size_t i = 0; i < reading->spoken->section_count; i++) {
+    const struct ini_section *section = &reading->spoken->sections[i];
+    const bool asks = section_is_question(section->kind) && strcmp(section->kind, "free") != 0;
+    for (size_t k = 0; k < section->key_count; k++)
+      if (!asks || strchr(section->keys[k].name, '.'))
+        model_mention(model, section->keys[k].name);
+  }
+  for (size_t i = 0; i < reading->scenario->setting_count; i++) {
+    const char *setting = reading->scenario->settings[i];
+    model_mention(model, arena_copy_n(reading->arena, setting, strcspn(setting, " =")));
+  }
+  model_leave_out(model);
+}
+
 static void add_items(const struct reading *reading, struct model *model) {
   for (size_t i = 0; i < reading->text->section_count; i++)
     if (!strcmp(reading->text->sections[i].kind, "item"))
-      model_add_own(model, &reading->text->sections[i], reading->diagnostics);
+      own_item_add(model, &reading->text->sections[i], reading->diagnostics);
+  own_items_finish(model);
 }
 
 // What the engine itself looks up by name. Without them no key of the scenario would mean anything.
@@ -74,9 +96,11 @@ int scenario_model_read(struct reading *reading) {
   if (!model || check_relied_on(model, reading->diagnostics))
     return -1;
   size_t errors = reading->diagnostics->errors;
+  schedules_declare(reading, model);
   add_items(reading, model);
   reading->scenario->model = model;
   read_period(reading, model);
+  mention_keys(reading, model);
   if (reading->diagnostics->errors == errors)
     model_check(model, reading->diagnostics);
   return 0;

@@ -146,6 +146,13 @@ int option_stated(const struct option *option, int declaration) {
   return in_usd >= 0 && option->graph->state[in_usd] == GRAPH_INPUT ? in_usd : declaration;
 }
 
+int option_moved(const struct option *option, int declaration) {
+  const int scale = declaration < 0 ? -1 : option->graph->model->declarations[declaration].scale;
+  return scale >= 0 && option->graph->state[scale] == GRAPH_INPUT
+             ? scale
+             : option_stated(option, declaration);
+}
+
 double option_exchange_rate(const struct scenario *scenario, const struct option *option) {
   const int rate = model_find(scenario->model, "exchange_rate");
   const bool foreign = strcmp(scenario->model->currency, "USD") != 0;

@@ -32,6 +32,9 @@ void currency_check(const struct scenario *scenario, struct diagnostics *diagnos
 // declaration itself where it is no such input.
 int option_stated(const struct option *option, int declaration);
 
+// What moves an input as a whole: NAME_scale of a list by year, else what is stated.
+int option_moved(const struct option *option, int declaration);
+
 // USD for one of the report's currency, in the selected case; 1 in a report in USD.
 double option_exchange_rate(const struct scenario *scenario, const struct option *option);
 

@@ -1,3 +1,13 @@
 #include "model/scenario/figure.h"
 
+#include <math.h>
+#include <stddef.h>
+
 const struct figure figure_none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
+
+double figure_highest(const struct figure *figure) {
+  double highest = figure->value;
+  for (size_t i = 0; i < figure->year_count; i++)
+    highest = fmax(highest, figure->years[i].value);
+  return highest;
+}

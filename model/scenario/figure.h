@@ -6,6 +6,7 @@
 #include "model/evidence/grade.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 // Where a figure comes from, weakest first.
 enum origin {
@@ -21,16 +22,28 @@ enum origin {
   ORIGIN_SET_OPTION // --set OPTION.KEY, or an amendment
 };
 
+// One value of a list by year.
+struct list_figure {
+  double value;       // base units
+  const char *text;   // as typed, complete with its unit
+  struct place place; // where it was typed
+};
+
 struct figure {
   enum origin origin;
   double value;       // base units
   const char *text;   // as typed: "0.08 USD/kWh"; NULL for defaults
   struct place place; // where it was typed or stands in data/; line 0 for defaults
   enum grade grade;
-  const char *source; // a title or reference; "" if none
-  const char *date;   // as written; "" if none
-  bool in_usd;        // of an amount in USD where the report is in another currency
+  const char *source;              // a title or reference; "" if none
+  const char *date;                // as written; "" if none
+  bool in_usd;                     // of an amount in USD where the report is in another currency
+  const struct list_figure *years; // [year_count] of a list by year, whose first is `value`
+  size_t year_count;               // 0: one value
 };
+
+// Of all years.
+double figure_highest(const struct figure *figure);
 
 // What an input has that nobody gave a value.
 extern const struct figure figure_none;

@@ -1,8 +1,9 @@
 // grading: grades, warnings and the refusal of unlike throughputs: all that is said about a
 // scenario after its evaluation.
 //
-// The headline grade is the weakest among those inputs of the table that matter: that move the cost
-// per token by more than GRADE_MATTERS when they alone fall or rise by GRADE_SWING. The grades of
+// The headline grade is the weakest among those inputs of the table and numbers in the user's items
+// that matter: that move the cost per token by more than GRADE_MATTERS when they alone fall or rise
+// by GRADE_SWING. Faces that follow it live watch the table and the heaviest numbers. The grades of
 // throughput, power and price are the weakest of their inputs.
 #ifndef PERTOKEN_MODEL_SCENARIO_GRADING_H
 #define PERTOKEN_MODEL_SCENARIO_GRADING_H
@@ -19,7 +20,7 @@
 
 enum shown_grade { SHOWN_THROUGHPUT, SHOWN_POWER, SHOWN_PRICE, SHOWN_GRADES };
 
-enum { GRADED_INPUTS = 6 };
+enum { GRADED_INPUTS = 13, MAX_GRADED = GRADED_INPUTS + 16 };
 
 struct graded_input {
   const char *input;

@@ -3,21 +3,22 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "base/process.h"
 #include "base/short_text.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/scenario.h"
 #include "model/scenario/sections.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static const char *today(struct arena *arena) {
-  const char *epoch = getenv("SOURCE_DATE_EPOCH");
-  time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+  time_t now;
   struct tm day;
   char text[16];
+  if (!process_epoch(&now))
+    now = time(NULL);
   gmtime_r(&now, &day);
   strftime(text, sizeof text, "%Y-%m-%d", &day);
   return arena_copy(arena, text);
@@ -32,9 +33,25 @@ static void read_date(struct reading *reading) {
                       "expected a day such as 2026-10-01, not '%s'", key->value);
 }
 
+// A month stands for its first day.
+static void read_start(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "start");
+  struct scenario *scenario = reading->scenario;
+  struct date date;
+  const bool month = key && strlen(key->value) == strlen("2027-01");
+  scenario->start = !key    ? scenario->date
+                    : month ? arena_printf(reading->arena, "%s-01", key->value)
+                            : key->value;
+  if (key && (!date_parse(key->value, &date) || strlen(scenario->start) != strlen("2027-01-01")))
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "expected a month or a day such as 2027-01 or 2027-01-15, not '%s'",
+                      key->value);
+}
+
 static void read_title(struct reading *reading) {
   const struct ini_key *key = reading_head_key(reading, "title");
-  reading->scenario->title = key ? key->value : reading->scenario->path;
+  reading->scenario->title =
+      key ? key->value : text_readable(reading->scenario->path, reading->arena);
   if (key)
     short_text_check("a title", key->value, key->value_place, reading->diagnostics);
 }
@@ -68,6 +85,7 @@ static void select_case(struct reading *reading) {
 void head_read(struct reading *reading) {
   read_title(reading);
   read_date(reading);
+  read_start(reading);
   read_baseline(reading);
   select_case(reading);
 }

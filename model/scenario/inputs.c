@@ -3,6 +3,7 @@
 #include "base/short_text.h"
 #include "base/source.h"
 #include "base/texts.h"
+#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 
@@ -12,6 +13,8 @@
 // One layer's word on one input.
 struct said {
   struct figure figure;
+  struct place key_place;
+  const char *by;        // the key that it was taken for, with its grade, or NULL
   const char *attribute; // a source, date or quote was given, by this name
   struct place attribute_place;
 };
@@ -20,7 +23,7 @@ struct inputs {
   const struct model *model;
   struct arena *arena;
   size_t option_count, case_count;
-  struct said **rows; // each [model->count], or NULL where nothing is said; see row_of
+  struct said ***rows; // by row_of, then in blocks of declarations; NULL where nothing is said
 };
 
 // Rows: common, --set common, then a common row per case; then the same for each option.
@@ -33,16 +36,29 @@ static size_t row_of(const struct inputs *inputs, struct layer layer) {
   return (size_t)(layer.option + 1) * block + offset;
 }
 
+enum { BLOCK = 8 };
+
+// Options say little of all that they could.
 static struct said *said_at(const struct inputs *inputs, struct layer layer, int declaration) {
-  struct said **row = &inputs->rows[row_of(inputs, layer)];
+  struct said ***row = &inputs->rows[row_of(inputs, layer)];
   if (!*row)
-    *row = arena_array(inputs->arena, (size_t)inputs->model->count, sizeof **row);
-  return &(*row)[declaration];
+    *row = arena_array(inputs->arena, (size_t)inputs->model->count / BLOCK + 1, sizeof **row);
+  struct said **block = &(*row)[declaration / BLOCK];
+  if (!*block)
+    *block = arena_array(inputs->arena, BLOCK, sizeof **block);
+  return &(*block)[declaration % BLOCK];
+}
+
+// NULL where nothing is said.
+static struct said *said_in(const struct inputs *inputs, size_t row, int declaration) {
+  struct said **blocks = inputs->rows[row];
+  struct said *block = blocks ? blocks[declaration / BLOCK] : NULL;
+  return block ? &block[declaration % BLOCK] : NULL;
 }
 
 static bool says(const struct inputs *inputs, struct layer layer, int declaration) {
-  const struct said *row = inputs->rows[row_of(inputs, layer)];
-  return row && row[declaration].figure.origin != ORIGIN_NONE;
+  const struct said *said = said_in(inputs, row_of(inputs, layer), declaration);
+  return said && said->figure.origin != ORIGIN_NONE;
 }
 
 static size_t row_count(const struct inputs *inputs) {
@@ -53,7 +69,7 @@ struct inputs *inputs_new(const struct model *model, size_t option_count, size_t
                           struct arena *arena) {
   struct inputs *inputs = arena_alloc(arena, sizeof *inputs);
   *inputs = (struct inputs){model, arena, option_count, case_count, NULL};
-  inputs->rows = arena_array(arena, row_count(inputs), sizeof(struct said *));
+  inputs->rows = arena_array(arena, row_count(inputs), sizeof *inputs->rows);
   return inputs;
 }
 
@@ -72,7 +88,7 @@ static int parse_choice(const struct declaration *declaration, const struct ini_
   return -1;
 }
 
-static int check_range(const struct declaration *declaration, const struct ini_key *key,
+static int check_range(const struct declaration *declaration, const char *typed, struct place place,
                        double value, struct arena *arena, struct diagnostics *diagnostics) {
   // Limits are typed in other units than values: forgive the last bits.
   double slack = 1e-12 * fmax(fabs(declaration->min), fabs(declaration->max));
@@ -90,9 +106,58 @@ static int check_range(const struct declaration *declaration, const struct ini_k
     wrong = "must be a whole number";
   if (!wrong)
     return 0;
-  diagnostics_error(diagnostics, key->value_place, "'%s' %s, not %s", declaration->name, wrong,
-                    key->value);
+  diagnostics_error(diagnostics, place, "'%s' %s, not %s", declaration->name, wrong, typed);
   return -1;
+}
+
+static double parse_value(const struct declaration *declaration, const char *typed,
+                          struct place place, struct arena *arena,
+                          struct diagnostics *diagnostics) {
+  double value = 0;
+  if (!quantity_parse(typed, place, &declaration->unit, &value, diagnostics))
+    check_range(declaration, typed, place, value, arena, diagnostics);
+  return value;
+}
+
+static void refuse_list(const struct inputs *inputs, const struct declaration *declaration,
+                        struct place place, struct diagnostics *diagnostics) {
+  const char *list = "";
+  for (int d = 0; d < inputs->model->count; d++)
+    if (inputs->model->declarations[d].schedule)
+      list = arena_printf(inputs->arena, "%s%s%s", list, *list ? ", " : "",
+                          inputs->model->declarations[d].name);
+  diagnostics_error(diagnostics, place, "'%s' is one value for all years; a list by year may be %s",
+                    declaration->name, list);
+}
+
+// "2, 1, 1 FTE" of the input `d`, in the unit of `declaration`: that, or its twin in USD.
+static void parse_list(const struct inputs *inputs, struct figure *figure, int d,
+                       const struct declaration *declaration, const struct ini_key *key,
+                       struct diagnostics *diagnostics) {
+  size_t count;
+  const struct list_value *list = list_split(key->value, key->value_place, &count, inputs->arena);
+  if (!inputs->model->declarations[d].schedule) {
+    refuse_list(inputs, declaration, list[1].place, diagnostics);
+    return;
+  }
+  if (count > MAX_YEARS) {
+    diagnostics_error(diagnostics, list[MAX_YEARS].place, "a list has at most %d years, not %zu",
+                      MAX_YEARS, count);
+    return;
+  }
+  struct list_figure *years = arena_array(inputs->arena, count, sizeof *years);
+  for (size_t i = 0; i < count; i++) {
+    years[i] = (struct list_figure){0, list[i].text, list[i].place};
+    if (*list[i].text)
+      years[i].value =
+          parse_value(declaration, list[i].text, list[i].place, inputs->arena, diagnostics);
+    else
+      diagnostics_error(diagnostics, list[i].place, "expected the value of year %zu, not nothing",
+                        i + 1);
+  }
+  figure->years = years;
+  figure->year_count = count;
+  figure->value = years[0].value;
 }
 
 // NAME_usd says what NAME says, so that the stronger word counts.
@@ -100,19 +165,39 @@ static void assign_value(struct inputs *inputs, struct layer layer, int d, int s
                          const struct ini_key *key, struct diagnostics *diagnostics) {
   const struct declaration *declaration = &inputs->model->declarations[stated];
   struct figure *figure = &said_at(inputs, layer, d)->figure;
-  double value = 0;
+  // A word in place of another takes none of its sources along.
+  if (figure->origin != ORIGIN_NONE)
+    *figure = (struct figure){.origin = ORIGIN_NONE};
   // The figure counts as given even when it is wrong: one mistake, one message.
   figure->origin = layer.origin;
   figure->place = key->value_place;
   figure->text = key->value;
-  int bad =
-      declaration->choice_count
-          ? parse_choice(declaration, key, &value, inputs->arena, diagnostics)
-          : quantity_parse(key->value, key->value_place, &declaration->unit, &value, diagnostics);
-  if (!bad)
-    check_range(declaration, key, value, inputs->arena, diagnostics);
-  figure->value = value;
   figure->in_usd = declaration->usd_of >= 0;
+  if (declaration->choice_count)
+    parse_choice(declaration, key, &figure->value, inputs->arena, diagnostics);
+  else if (text_is_list(key->value))
+    parse_list(inputs, figure, d, declaration, key, diagnostics);
+  else
+    figure->value =
+        parse_value(declaration, key->value, key->value_place, inputs->arena, diagnostics);
+}
+
+static bool is_set(struct layer layer) {
+  return layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION;
+}
+
+// An input and a key that stands for it, both in one file. A file that inherits the other word, and
+// --set, may say both: the later counts.
+static bool refuse_twice(const struct said *said, struct layer layer, const char *by,
+                         const char *name, const struct ini_key *key,
+                         struct diagnostics *diagnostics) {
+  const char *before = said->by ? said->by : name;
+  if (said->figure.origin == ORIGIN_NONE || is_set(layer) ||
+      said->key_place.source != key->place.source || !strcmp(before, by ? by : name))
+    return false;
+  diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give one of them",
+                    before, by ? by : name);
+  return true;
 }
 
 // NAME_usd for another amount than one in USD, or beside NAME.
@@ -124,11 +209,10 @@ static bool refuse_currency(struct inputs *inputs, struct layer layer, int d, in
   const char *name = inputs->model->declarations[d].name;
   const char *name_usd = inputs->model->declarations[in_usd].name;
   struct figure *figure = &said_at(inputs, layer, d)->figure;
-  const bool is_set = layer.origin == ORIGIN_SET || layer.origin == ORIGIN_SET_OPTION;
   if (stated != d && !text_has_currency(key->value, "USD"))
     diagnostics_error(diagnostics, key->value_place, "'%s' is in USD: write '%s = %s', or USD",
                       name_usd, name, key->value);
-  else if (figure->origin != ORIGIN_NONE && !is_set)
+  else if (figure->origin != ORIGIN_NONE && !is_set(layer))
     diagnostics_error(diagnostics, key->place, "both '%s' and '%s' are given: give one of them",
                       name, name_usd);
   else
@@ -186,15 +270,32 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
   d = of < 0 ? d : of;
   if (!point && refuse_currency(inputs, layer, d, stated, key, diagnostics))
     return true;
+  if (!point && refuse_twice(said_at(inputs, layer, d), layer, NULL,
+                             inputs->model->declarations[d].name, key, diagnostics))
+    return true;
   if (!point) {
+    said_at(inputs, layer, d)->by = NULL;
+    said_at(inputs, layer, d)->key_place = key->place;
     assign_value(inputs, layer, d, stated, key, diagnostics);
     return true;
   }
   return assign_attribute(said_at(inputs, layer, d), point + 1, key, inputs->arena, diagnostics);
 }
 
-static void complete(struct figure *figure) {
-  if (figure->grade != GRADE_QUOTED)
+void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
+                 const struct ini_key *key, struct diagnostics *diagnostics) {
+  struct said *said = said_at(inputs, layer, declaration);
+  const char *name = inputs->model->declarations[declaration].name;
+  if (refuse_twice(said, layer, key->name, name, key, diagnostics))
+    return;
+  figure.origin = layer.origin;
+  figure.text = key->value;
+  *said = (struct said){.figure = figure, .key_place = key->place, .by = key->name};
+}
+
+static void complete(struct said *said) {
+  struct figure *figure = &said->figure;
+  if (figure->grade != GRADE_QUOTED && !said->by)
     figure->grade = figure->source ? GRADE_CLAIM : GRADE_ASSUMED;
   figure->source = figure->source ? figure->source : "";
   figure->date = figure->date ? figure->date : "";
@@ -203,10 +304,12 @@ static void complete(struct figure *figure) {
 void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics) {
   for (size_t row = 0; row < row_count(inputs); row++)
     for (int d = 0; d < inputs->model->count && inputs->rows[row]; d++) {
-      struct said *said = &inputs->rows[row][d];
+      struct said *said = said_in(inputs, row, d);
       const char *name = inputs->model->declarations[d].name;
+      if (!said)
+        continue;
       if (said->figure.origin != ORIGIN_NONE)
-        complete(&said->figure);
+        complete(said);
       else if (said->attribute)
         diagnostics_error(diagnostics, said->attribute_place,
                           "'%s.%s' belongs to a '%s' that is not given here", name, said->attribute,
@@ -229,20 +332,22 @@ static bool option_says(const struct inputs *inputs, size_t option, size_t which
 static const char *own_words(const struct inputs *inputs, const struct scenario *scenario,
                              size_t which_case, int d, size_t *count) {
   const char *list = "";
+  const int of = inputs->model->declarations[d].year_of; // whose list says it too
   *count = 0;
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (option_says(inputs, o, which_case, d))
+    if (option_says(inputs, o, which_case, d) ||
+        (of >= 0 && option_says(inputs, o, which_case, of)))
       list = arena_printf(inputs->arena, "%s%s%s.%s", list, (*count)++ ? ", " : "",
-                          scenario->options[o].id, inputs->model->declarations[d].name);
+                          scenario->options[o].id, declaration_key(inputs->model, d));
   return list;
 }
 
 static void check_setting_reach(const struct inputs *inputs, struct scenario *scenario, int d,
                                 struct diagnostics *diagnostics) {
   const struct layer set = {ORIGIN_SET, -1, 0};
-  const char *name = inputs->model->declarations[d].name;
+  const char *name = declaration_key(inputs->model, d);
   size_t count = 0;
-  if (!says(inputs, set, d))
+  if (!says(inputs, set, d) || !*name)
     return;
   const char *own = own_words(inputs, scenario, scenario->selected, d, &count);
   if (count && count == scenario->option_count)
@@ -259,22 +364,25 @@ void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
     check_setting_reach(inputs, scenario, d, diagnostics);
     for (size_t c = 1; c < inputs->case_count; c++) {
       size_t count = 0;
-      if (!says(inputs, (struct layer){ORIGIN_CASE, -1, c}, d))
+      const char *name = declaration_key(inputs->model, d);
+      if (!says(inputs, (struct layer){ORIGIN_CASE, -1, c}, d) || !*name)
         continue;
       const char *own = own_words(inputs, scenario, c, d, &count);
       if (count && count == scenario->option_count)
         texts_add(&scenario->warnings, inputs->arena,
-                  "'%s' in case %s has no effect: every option has its own: %s",
-                  inputs->model->declarations[d].name, scenario->cases[c], own);
+                  "'%s' in case %s has no effect: every option has its own: %s", name,
+                  scenario->cases[c], own);
     }
   }
 }
 
 void inputs_apply(const struct inputs *inputs, struct layer layer, const struct figure **figures) {
-  const struct said *row = inputs->rows[row_of(inputs, layer)];
-  for (int d = 0; d < inputs->model->count && row; d++)
-    if (row[d].figure.origin != ORIGIN_NONE)
-      figures[d] = &row[d].figure;
+  const size_t row = row_of(inputs, layer);
+  for (int d = 0; d < inputs->model->count && inputs->rows[row]; d++) {
+    const struct said *said = said_in(inputs, row, d);
+    if (said && said->figure.origin != ORIGIN_NONE)
+      figures[d] = &said->figure;
+  }
 }
 
 void inputs_resolve(const struct inputs *inputs, int option, size_t which_case,

@@ -32,6 +32,11 @@ struct inputs *inputs_new(const struct model *model, size_t option_count, size_t
 bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
                    const struct ini_key *key, struct diagnostics *diagnostics);
 
+// Takes for an input what a key that stands for it says, `grid = DE`, as a figure with its place, grade,
+// source and date.
+void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
+                 const struct ini_key *key, struct diagnostics *diagnostics);
+
 // After the last assignment: grades the figures by their sources. Reports a source, date or quote
 // that belongs to no value.
 void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics);

@@ -18,16 +18,22 @@ static const struct place_in_catalogue {
   const char *input;
   enum catalog_table table;
   const char *column, *value, *figure, *unit_column, *unit;
-  double scale; // base units in one of the figure's
-  bool of_accelerator;
+  double scale;      // base units in one of the figure's
+  const char *whose; // a column with the option's accelerator or model; NULL: anybody's
   const char *of;
 } places[] = {
     {"list_price", CATALOG_PRICES, "price_basis", "purchase", "usd_per_gpu_equivalent", "currency",
-     "USD", 1, true, "purchase prices"},
+     "USD", 1, "accelerator", "purchase prices"},
+    {"rental_rate", CATALOG_PRICES, "category", "cloud", "usd_per_gpu_equivalent", "currency",
+     "USD", 1, "accelerator", "rents"},
     {"electricity_price", CATALOG_POWER, "category", "electricity_price", "value", "unit",
-     "US cents/kWh", 0.01 / 1000, false, "average electricity prices"},
-    {"pue", CATALOG_POWER, "category", "pue", "value", "unit", "ratio", 1, false,
+     "US cents/kWh", 0.01 / 1000, NULL, "average electricity prices"},
+    {"pue", CATALOG_POWER, "category", "pue", "value", "unit", "ratio", 1, NULL,
      "published PUE figures"},
+    {"output_price", CATALOG_API_PRICES, "kind", "list_price", "output_usd_per_mtok", "kind",
+     "list_price", 1e-6, "model", "API prices of output tokens"},
+    {"input_price", CATALOG_API_PRICES, "kind", "list_price", "input_usd_per_mtok", "kind",
+     "list_price", 1e-6, "model", "API prices of input tokens"},
 };
 
 static bool is(const struct table *table, size_t row, const char *column, const char *value) {
@@ -55,11 +61,19 @@ static const char *const *workload_of(const struct scenario *scenario, size_t op
   return scenario->options[option].workload.values;
 }
 
-// A row of output tokens while serving, undoubted.
+static const char *scenario_of(const char *const *workload) {
+  return *workload[WORKLOAD_SCENARIO] ? workload[WORKLOAD_SCENARIO] : "offline";
+}
+
+// A row of output tokens of the workload, undoubted. Where the workload names no scenario, offline:
+// a server's tokens and an interactive user's are others.
 static bool is_throughput(const struct table *table, size_t row, const char *accelerator,
-                          const char *model, const char *precision) {
-  return is(table, row, "accelerator", accelerator) && is(table, row, "model", model) &&
+                          const char *const *workload) {
+  const char *precision = workload[WORKLOAD_PRECISION];
+  return is(table, row, "accelerator", accelerator) &&
+         is(table, row, "model", workload[WORKLOAD_MODEL]) &&
          (!*precision || is(table, row, "precision", precision)) &&
+         is(table, row, "scenario", scenario_of(workload)) &&
          is(table, row, "token_basis", "output") && !*table_cell(table, row, "doubt") &&
          is_trusted(table, row);
 }
@@ -67,29 +81,33 @@ static bool is_throughput(const struct table *table, size_t row, const char *acc
 static const char *throughput_of(const struct scenario *scenario, size_t option) {
   const char *const *workload = workload_of(scenario, option);
   const char *precision = workload[WORKLOAD_PRECISION];
-  return arena_printf(scenario->model->arena, "output tokens of %s%s%s", workload[WORKLOAD_MODEL],
-                      *precision ? ", " : "", precision);
+  return arena_printf(scenario->model->arena, "output tokens of %s%s%s, %s",
+                      workload[WORKLOAD_MODEL], *precision ? ", " : "", precision,
+                      scenario_of(workload));
 }
 
 static bool published_throughput(const struct scenario *scenario, size_t option,
                                  struct published *out) {
   const char *const *workload = workload_of(scenario, option);
   const struct table *table = catalog_table(scenario->catalog, CATALOG_THROUGHPUT);
-  const double per_hour = conversion_table[CONVERT_SECONDS_PER_HOUR].value;
   double value;
   if (!table || !*workload[WORKLOAD_MODEL])
     return false;
   for (size_t r = 0; r < table->rows; r++)
-    if (is_throughput(table, r, scenario->options[option].accelerator, workload[WORKLOAD_MODEL],
-                      workload[WORKLOAD_PRECISION]) &&
+    if (is_throughput(table, r, scenario->options[option].accelerator, workload) &&
         table_number(table, r, "tokens_per_s_per_gpu", &value))
-      widen(out, value * per_hour, table_cell(table, r, "id"));
+      widen(out, rate_per_hour(value), table_cell(table, r, "id"));
   out->of = throughput_of(scenario, option);
   return out->count;
 }
 
+static const char *one_of(const struct scenario *scenario, size_t option, const char *column) {
+  return !strcmp(column, "model") ? workload_of(scenario, option)[WORKLOAD_MODEL]
+                                  : scenario->options[option].accelerator;
+}
+
 bool published_input(const struct scenario *scenario, size_t option, int declaration,
-                     struct published *out) {
+                     enum grade weakest, struct published *out) {
   const struct declaration *declarations = scenario->model->declarations;
   const int usd_of = declarations[declaration].usd_of;
   const bool is_money = dimension_money(declarations[declaration].unit.dimension) == 1;
@@ -107,9 +125,8 @@ bool published_input(const struct scenario *scenario, size_t option, int declara
     double value;
     for (size_t r = 0; table && r < table->rows; r++)
       if (is(table, r, place->column, place->value) &&
-          is(table, r, place->unit_column, place->unit) && is_trusted(table, r) &&
-          (!place->of_accelerator ||
-           is(table, r, "accelerator", scenario->options[option].accelerator)) &&
+          is(table, r, place->unit_column, place->unit) && catalog_grade(table, r) <= weakest &&
+          (!place->whose || is(table, r, place->whose, one_of(scenario, option, place->whose))) &&
           table_number(table, r, place->figure, &value))
         widen(out, value * place->scale / rate, table_cell(table, r, "id"));
     out->of = place->of;
@@ -144,17 +161,16 @@ bool published_ratio(const struct scenario *scenario, size_t option, size_t over
                      struct published *out) {
   const struct table *table = catalog_table(scenario->catalog, CATALOG_THROUGHPUT);
   const char *const *workload = workload_of(scenario, option);
-  const char *model = workload[WORKLOAD_MODEL], *precision = workload[WORKLOAD_PRECISION];
   *out = (struct published){0};
-  if (!table || !*model)
+  if (!table || !*workload[WORKLOAD_MODEL])
     return false;
   for (size_t a = 0; a < table->rows; a++) {
-    if (!is_throughput(table, a, scenario->options[option].accelerator, model, precision) ||
+    if (!is_throughput(table, a, scenario->options[option].accelerator, workload) ||
         !is_best(table, a))
       continue;
     for (size_t b = 0; b < table->rows; b++) {
       double above, below;
-      if (is_throughput(table, b, scenario->options[over].accelerator, model, precision) &&
+      if (is_throughput(table, b, scenario->options[over].accelerator, workload) &&
           same_benchmark(table, a, b) && is_best(table, b) &&
           table_number(table, a, "tokens_per_s_per_gpu", &above) &&
           table_number(table, b, "tokens_per_s_per_gpu", &below))

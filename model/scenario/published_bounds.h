@@ -3,6 +3,7 @@
 #ifndef PERTOKEN_MODEL_SCENARIO_PUBLISHED_BOUNDS_H
 #define PERTOKEN_MODEL_SCENARIO_PUBLISHED_BOUNDS_H
 
+#include "model/evidence/grade.h"
 #include "model/scenario/scenario.h"
 
 #include <stdbool.h>
@@ -11,15 +12,16 @@
 struct published {
   double low, high; // base units of the input; of a ratio plain numbers
   const char *low_id, *high_id;
-  const char *of; // "output tokens of llama-2-70b, fp8": what was compared
+  const char *of; // "output tokens of llama-2-70b, fp8, offline": what is compared; NULL: unknown
   size_t count;   // rows, or of a ratio pairs of rows
 };
 
-// Of the option's accelerator and, for throughput, its model and precision: rows graded benchmark
-// or published, without a doubt against them. Known inputs: throughput, list_price,
+// Of the option's accelerator and, for throughput, its model, precision and scenario (offline where
+// none is named: rows of a server or of interactive users are not mixed in): rows of that grade or
+// a stronger one, without a doubt against them. Known inputs: throughput, list_price, rental_rate,
 // electricity_price (in US cents per kWh) and pue. False when there is none.
 bool published_input(const struct scenario *scenario, size_t option, int declaration,
-                     struct published *out);
+                     enum grade weakest, struct published *out);
 
 // Of the throughput of two options' accelerators: the best row of each in the same benchmark round,
 // model, precision and scenario. False when there is none.

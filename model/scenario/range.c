@@ -3,12 +3,15 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/ini.h"
+#include "model/chance/distribution_text.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/cost/schedule.h"
 #include "model/cost/units.h"
+#include "model/evidence/evidence.h"
 #include "model/scenario/assignment.h"
-#include "model/scenario/distribution_text.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
 #include "model/scenario/option.h"
 #include "model/scenario/sections.h"
 #include "model/scenario/selection.h"
@@ -25,16 +28,33 @@ double correlation_of_normals(double rank) {
   return 2 * sin(M_PI * rank / 6);
 }
 
+// A range in %, and any range of what is a list by year in some case, is of its scale.
+static int ranged(const struct scenario *scenario, int option, int declaration, const char *text) {
+  const struct model *model = scenario->model;
+  if (declaration < 0 || model->declarations[declaration].scale < 0)
+    return declaration;
+  const struct declaration *input = &model->declarations[declaration];
+  struct arena scratch = {NULL};
+  const struct figure **figures = arena_array(&scratch, (size_t)model->count, sizeof *figures);
+  bool is_list = false;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    inputs_resolve(scenario->inputs, option, c, figures);
+    is_list |= figures[declaration]->year_count > 0;
+  }
+  arena_free(&scratch);
+  return is_list || range_is_scale(input, text) ? input->scale : declaration;
+}
+
 static bool read_range(struct reading *reading, const struct ini_key *key, struct range *range) {
   const struct model *model = reading->scenario->model;
   const char *point = strchr(key->name, '.'), *name = point ? point + 1 : key->name;
   const char *id =
       point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
-  int d = model_stated(model, model_find(model, name), key->value);
-  *range = (struct range){.key = key->name,
-                          .place = key->place,
-                          .declaration = d,
-                          .option = point ? scenario_option(reading->scenario, id) : -1};
+  const int option = point ? scenario_option(reading->scenario, id) : -1;
+  const int named = ranged(reading->scenario, option, model_find(model, name), key->value);
+  const int d = model_stated(model, named, key->value);
+  *range =
+      (struct range){.key = key->name, .place = key->place, .declaration = d, .option = option};
   if (point && range->option < 0)
     scenario_unknown_option(reading->scenario, id, key->place, reading->diagnostics);
   else if (selection_key_find(name) >= 0)
@@ -57,7 +77,7 @@ static int correlated_range(struct reading *reading, const char *name, struct pl
       return (int)r;
   if (section && ini_find(section, name))
     return -1;
-  size_t count = section ? section->key_count : 0;
+  size_t count = section && section->key_count <= MAX_CANDIDATES ? section->key_count : 0;
   const char **names = arena_array(reading->arena, count + 1, sizeof *names);
   for (size_t k = 0; k < count; k++)
     names[k] = section->keys[k].name;
@@ -136,17 +156,61 @@ void ranges_read(struct reading *reading) {
   }
 }
 
-static bool takes_common(const struct figure *figure) {
-  return figure->origin == ORIGIN_DEFAULT || figure->origin == ORIGIN_CATALOGUE ||
-         figure->origin == ORIGIN_COMMON || figure->origin == ORIGIN_CASE ||
-         figure->origin == ORIGIN_SET;
-}
-
 static bool has_own_range(const struct scenario *scenario, int option, int declaration) {
   for (size_t r = 0; r < scenario->range_count; r++)
     if (scenario->ranges[r].option == option && scenario->ranges[r].declaration == declaration)
       return true;
   return false;
+}
+
+static struct distribution spread_of(const struct evidence *evidence, struct arena *arena) {
+  const struct candidates *candidates = &evidence->candidates;
+  const size_t count = candidates->submitters;
+  struct distribution spread = {.kind = DISTRIBUTION_DISCRETE,
+                                .atoms = arena_array(arena, count, sizeof *spread.atoms),
+                                .atom_count = count};
+  for (size_t i = 0; i < count; i++)
+    spread.atoms[i] =
+        (struct atom){rate_per_hour(evidence_rate(evidence->table, candidates->best[i])),
+                      (double)(i + 1) / (double)count};
+  spread.low = spread.atoms[0].value;
+  spread.high = spread.atoms[count - 1].value;
+  return spread;
+}
+
+void ranges_of_evidence(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const int throughput = model_find(scenario->model, "throughput");
+  struct range *ranges = arena_array(
+      reading->arena, scenario->range_count + scenario->option_count + 1, sizeof *ranges);
+  memcpy(ranges, scenario->ranges, scenario->range_count * sizeof *ranges);
+  scenario->ranges = ranges;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const struct ini_key *key = selection_of(&scenario->selections[1 + o], SELECT_SPREAD);
+    if (!key || strcmp(key->value, "yes") != 0)
+      continue;
+    if (!option->evidence)
+      diagnostics_error(reading->diagnostics, key->place,
+                        "option '%s' has no published throughput whose candidates could be a range",
+                        option->id);
+    else if (has_own_range(scenario, (int)o, throughput))
+      diagnostics_error(reading->diagnostics, key->place,
+                        "option '%s' has a range of its throughput in [range] already", option->id);
+    else if (option->evidence->candidates.submitters > 1)
+      ranges[scenario->range_count++] =
+          (struct range){.key = arena_printf(reading->arena, "%s.throughput", option->id),
+                         .place = key->place,
+                         .declaration = throughput,
+                         .option = (int)o,
+                         .distribution = spread_of(option->evidence, reading->arena)};
+  }
+}
+
+static bool takes_common(const struct figure *figure) {
+  return figure->origin == ORIGIN_DEFAULT || figure->origin == ORIGIN_CATALOGUE ||
+         figure->origin == ORIGIN_COMMON || figure->origin == ORIGIN_CASE ||
+         figure->origin == ORIGIN_SET;
 }
 
 int option_range(const struct scenario *scenario, const struct option *option, int declaration) {

@@ -34,6 +34,11 @@ struct correlation {
 void ranges_read(struct reading *reading);
 void ranges_check(struct reading *reading);
 
+// After the options are resolved: `evidence_spread = yes` makes what a published throughput was
+// chosen from, every submitter's best row, a range of that option's throughput, each row as likely
+// as the others. An error where there is a range of it already; one row makes none.
+void ranges_of_evidence(struct reading *reading);
+
 // The range that an option's input has in the selected case, or -1.
 int option_range(const struct scenario *scenario, const struct option *option, int declaration);
 

@@ -29,10 +29,12 @@ size_t ranking_mark(const double *cost, const bool *ranked, size_t count, bool *
   return marked;
 }
 
-const char *ranking_why_none(size_t option_count, size_t barred) {
+const char *ranking_why_none(size_t option_count, size_t barred, const char *asked,
+                             struct arena *arena) {
   if (option_count == 1)
     return "there is only one option";
-  return barred ? "the throughputs are of unlike kinds" : "fewer than two options serve the demand";
+  return barred ? "the throughputs are of unlike kinds"
+                : arena_printf(arena, "fewer than two options %s", asked);
 }
 
 static const struct option *baseline_of(const struct scenario *scenario) {
@@ -78,17 +80,79 @@ enum rank_bar ranking_fixed_bar(const struct scenario *scenario, const struct op
   return RANK_UNLIKE;
 }
 
-static bool meets_demand(const struct scenario *scenario, const struct option *option,
-                         const char **why, struct arena *arena) {
-  const int coverage = model_find(scenario->model, "coverage");
-  if (coverage < 0 || !option_has(option, coverage))
-    return true;
-  const double share = option_value(scenario, option, coverage, 0);
-  if (share >= RANKING_MET)
-    return true;
-  *why = arena_printf(arena, "it serves %.1f %% of the demand",
-                      round(1000 * fmin(share, RANKING_NEARLY_MET)) / 10);
+// ---- what amounts decide
+
+const struct ranking_amount ranking_amounts[RANKING_AMOUNTS] = {
+    {.item = "demand_met",
+     .bar = RANK_UNMET,
+     .limit = 1 - 1e-9,
+     .shown = 0.999,
+     .before = "at worst it serves ",
+     .after = " % of the demand",
+     .beside = "ramp",
+     .beside_words = ", its ramp included"},
+    {.item = "site_excess",
+     .bar = RANK_SITE,
+     .at_most = true,
+     .limit = 1e-9,
+     .shown = 0.001,
+     .before = "its peak exceeds the site's power by ",
+     .after = " %"},
+};
+
+int ranking_amount_of(const struct scenario *scenario, const struct option *option,
+                      const struct ranking_amount *amount) {
+  const int item = model_find(scenario->model, amount->item);
+  return item >= 0 && option_has(option, item) ? item : -1;
+}
+
+bool ranking_holds(const struct ranking_amount *amount, double value) {
+  return amount->at_most ? value <= amount->limit : value >= amount->limit;
+}
+
+const char *ranking_words(const struct ranking_amount *amount, double value, struct arena *arena) {
+  const double shown = amount->at_most ? fmax(value, amount->shown) : fmin(value, amount->shown);
+  return arena_printf(arena, "%s%.1f%s", amount->before, arithmetic_round(100 * shown, 1),
+                      amount->after);
+}
+
+static bool any_has(const struct scenario *scenario, enum rank_bar bar) {
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+    for (size_t o = 0; o < scenario->option_count && ranking_amounts[a].bar == bar; o++)
+      if (ranking_amount_of(scenario, &scenario->options[o], &ranking_amounts[a]) >= 0)
+        return true;
   return false;
+}
+
+const char *ranking_asked(const struct scenario *scenario) {
+  if (!any_has(scenario, RANK_SITE))
+    return "serve the demand";
+  return any_has(scenario, RANK_UNMET) ? "serve the demand within the site's power"
+                                       : "keep within the site's power";
+}
+
+static const char *amount_words(const struct scenario *scenario, const struct option *option,
+                                const struct ranking_amount *amount, double value,
+                                struct arena *arena) {
+  const int beside = amount->beside ? model_find(scenario->model, amount->beside) : -1;
+  const bool is_said = beside >= 0 && option_value(scenario, option, beside, 0) > 0;
+  return arena_printf(arena, "%s%s", ranking_words(amount, value, arena),
+                      is_said ? amount->beside_words : "");
+}
+
+// The first that is beyond its limit.
+static enum rank_bar amount_bar(const struct scenario *scenario, const struct option *option,
+                                const char **why, struct arena *arena) {
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++) {
+    const struct ranking_amount *amount = &ranking_amounts[a];
+    const int item = ranking_amount_of(scenario, option, amount);
+    const double value = item < 0 ? amount->limit : option_value(scenario, option, item, 0);
+    if (ranking_holds(amount, value))
+      continue;
+    *why = amount_words(scenario, option, amount, value, arena);
+    return amount->bar;
+  }
+  return RANK_FREE;
 }
 
 static struct standing standing_of(const struct scenario *scenario, const struct option *option,
@@ -96,8 +160,8 @@ static struct standing standing_of(const struct scenario *scenario, const struct
   struct standing standing = {.saving = NAN, .saving_levelised = NAN};
   standing.bar = ranking_fixed_bar(scenario, option, &standing.why_not, arena);
   standing.compared = standing.bar != RANK_UPPER_BOUND;
-  if (standing.bar == RANK_FREE && !meets_demand(scenario, option, &standing.why_not, arena))
-    standing.bar = RANK_UNMET;
+  if (standing.bar == RANK_FREE)
+    standing.bar = amount_bar(scenario, option, &standing.why_not, arena);
   standing.ranked = standing.bar == RANK_FREE;
   if (standing.compared && option != baseline_of(scenario)) {
     standing.saving = option_saving(scenario, option, "cost_per_mtok");
@@ -107,7 +171,7 @@ static struct standing standing_of(const struct scenario *scenario, const struct
 }
 
 bool ranking_is_eligible(const struct standing *standing) {
-  return standing->bar == RANK_FREE || standing->bar == RANK_UNMET;
+  return standing->bar == RANK_FREE || standing->bar >= RANK_UNMET;
 }
 
 static size_t eligible_count(const struct ranking *ranking) {
@@ -121,8 +185,9 @@ bool ranking_may_rank(const struct ranking *ranking) {
   return eligible_count(ranking) > 1;
 }
 
-const char *ranking_why_nobody(const struct ranking *ranking) {
-  return ranking_why_none(ranking->option_count, ranking->option_count - eligible_count(ranking));
+const char *ranking_why_nobody(const struct ranking *ranking, struct arena *arena) {
+  return ranking_why_none(ranking->option_count, ranking->option_count - eligible_count(ranking),
+                          ranking->asked, arena);
 }
 
 static int against_of(const struct scenario *scenario, const struct standing *options,
@@ -151,9 +216,10 @@ const struct ranking *ranking_of(const struct scenario *scenario, struct arena *
     ranked[o] = options[o].ranked;
   }
   struct ranking *ranking = arena_alloc(arena, sizeof *ranking);
-  *ranking = (struct ranking){.options = options, .option_count = count, .cheapest = -1};
+  *ranking = (struct ranking){
+      .options = options, .option_count = count, .asked = ranking_asked(scenario), .cheapest = -1};
   ranking->cheapest_count = ranking_mark(costs, ranked, count, cheapest);
-  ranking->why_none = ranking->cheapest_count ? "" : ranking_why_nobody(ranking);
+  ranking->why_none = ranking->cheapest_count ? "" : ranking_why_nobody(ranking, arena);
   for (size_t o = count; o-- > 0;) {
     options[o].cheapest = cheapest[o];
     ranking->cheapest = cheapest[o] ? (int)o : ranking->cheapest;

@@ -2,14 +2,14 @@
 
 #include "base/source.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/measurement_read.h"
-#include "model/evidence/recorded.h"
+#include "model/evidence/records.h"
 #include "model/scenario/assignment.h"
 #include "model/scenario/cost_model.h"
 #include "model/scenario/free.h"
 #include "model/scenario/grading.h"
 #include "model/scenario/head.h"
 #include "model/scenario/inputs.h"
+#include "model/scenario/plausibility.h"
 #include "model/scenario/range.h"
 #include "model/scenario/reading.h"
 #include "model/scenario/resolution.h"
@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 static void digest(const struct reading *reading) {
   struct scenario *scenario = reading->scenario;
@@ -57,12 +58,30 @@ static int open_data(const struct reading *reading, struct records *records) {
   const char *directory = request->measurements_directory;
   if (catalog_open(catalog, request->data_directory, reading->arena, reading->diagnostics))
     return -1;
-  if (directory && measurement_read_directory(directory, &records->list, &records->count,
-                                              reading->arena, reading->diagnostics))
+  if (directory && records_read(directory, records, reading->arena, reading->diagnostics))
     return -1;
-  if (records->count)
+  if (records->count || records->serving_count)
     records->accelerators = catalog_table(catalog, CATALOG_ACCELERATORS);
   return 0;
+}
+
+// A mistake in the other file is told when that is read itself.
+static const struct scenario_text *spoken_by_both(const struct reading *reading) {
+  const struct scenario_text *text = reading->text, *other = NULL;
+  struct diagnostics untold = {.arena = reading->arena};
+  if (reading->request->beside)
+    other =
+        scenario_text_read(reading->request->beside, section_is_common, reading->arena, &untold);
+  if (!other)
+    return text;
+  struct scenario_text *both = arena_alloc(reading->arena, sizeof *both);
+  *both = *text;
+  both->section_count = text->section_count + other->section_count;
+  both->sections = arena_array(reading->arena, both->section_count, sizeof *both->sections);
+  memcpy(both->sections, text->sections, text->section_count * sizeof *both->sections);
+  memcpy(both->sections + text->section_count, other->sections,
+         other->section_count * sizeof *both->sections);
+  return both;
 }
 
 struct scenario *scenario_read(const struct scenario_request *request, struct arena *arena,
@@ -74,9 +93,10 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
                             .errors_before = diagnostics->errors,
                             .arena = arena,
                             .diagnostics = diagnostics};
-  reading.text = scenario_text_read(request->path, arena, diagnostics);
+  reading.text = scenario_text_read(request->path, section_is_common, arena, diagnostics);
   if (!reading.text)
     return NULL;
+  reading.spoken = spoken_by_both(&reading);
   *scenario = (struct scenario){.source = reading.text->source,
                                 .path = request->path,
                                 .catalog = arena_alloc(arena, sizeof *scenario->catalog),
@@ -94,8 +114,10 @@ struct scenario *scenario_read(const struct scenario_request *request, struct ar
   scenario_resolve(scenario, arena, diagnostics);
   if (failed(&reading))
     return NULL;
+  ranges_of_evidence(&reading);
   scenario_evaluate(scenario, arena, diagnostics);
   ranges_check(&reading);
+  plausibility_refuse_reach(scenario, arena, diagnostics);
   if (failed(&reading))
     return NULL;
   digest(&reading);

@@ -23,6 +23,7 @@
 struct reading {
   const struct scenario_request *request;
   const struct scenario_text *text;
+  const struct scenario_text *spoken; // the same with the sections of request->beside
   struct scenario *scenario;
   struct inputs *inputs;
   struct selections *selections; // [1 + option_count]: the workload's, then each option's

@@ -1,6 +1,7 @@
 #include "model/scenario/resolving.h"
 
 #include "base/csv.h"
+#include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/scenario/option.h"
@@ -19,6 +20,7 @@ static void select_all(struct resolving *resolving) {
     for (int key = 0; key < SELECTION_KEYS && layers[l].said; key++)
       if (layers[l].said->keys[key].name) {
         resolving->selections.keys[key] = layers[l].said->keys[key];
+        resolving->selections.notes[key] = layers[l].said->notes[key];
         resolving->amended[key] = layers[l].amended;
       }
 }
@@ -36,10 +38,14 @@ struct resolving resolving_new(struct scenario *scenario, size_t number,
                                       .place = resolving.option->place,
                                       .accelerator = "",
                                       .accelerator_name = "",
+                                      .power_doubt = "",
                                       .not_included = ""};
   resolving.option->figures = arena_array(
       arena, (size_t)scenario->model->count * scenario->case_count, sizeof(const struct figure *));
   select_all(&resolving);
+  for (int key = 0; key < SELECTION_KEYS; key++)
+    if (resolving.selections.notes[key])
+      texts_add(&resolving.option->readings, arena, "%s", resolving.selections.notes[key]);
   return resolving;
 }
 

@@ -3,6 +3,9 @@
 #include "base/source.h"
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
+#include "model/cost/units.h"
+#include "model/evidence/evidence.h"
+#include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 
 #include <math.h>
@@ -11,6 +14,31 @@
 
 int scenario_columns(const struct scenario *scenario, double horizon_h) {
   return 1 + (int)ceil(round(horizon_h / scenario->period_h * 1e9) / 1e9);
+}
+
+static int periods_per_year(const struct scenario *scenario) {
+  return (int)lround(conversion_table[CONVERT_HOURS_PER_YEAR].value / scenario->period_h);
+}
+
+const char *scenario_year_begins(const struct scenario *scenario, int year, struct arena *arena) {
+  return scenario_period_begins(scenario, 1 + (year - 1) * periods_per_year(scenario), arena);
+}
+
+// Years and months are the calendar's; a part of a year that is no whole months has its share of 365
+// days.
+const char *scenario_period_begins(const struct scenario *scenario, int period,
+                                   struct arena *arena) {
+  enum { MONTHS = 12, DAYS = 365 };
+  const int per_year = periods_per_year(scenario);
+  const int years = (period - 1) / per_year, rest = (period - 1) % per_year;
+  const bool whole = MONTHS % per_year == 0;
+  struct date start = {0};
+  date_parse(scenario->start, &start);
+  const struct date date =
+      date_later(start, years * MONTHS + (whole ? rest * MONTHS / per_year : 0),
+                 whole ? 0 : rest * DAYS / per_year);
+  const char *month = arena_printf(arena, "%d-%02d", date.year, date.month);
+  return whole && start.day == 1 ? month : arena_printf(arena, "%s-%02d", month, date.day);
 }
 
 int scenario_option(const struct scenario *scenario, const char *id) {
@@ -22,6 +50,8 @@ int scenario_option(const struct scenario *scenario, const char *id) {
 
 const char *scenario_nearest_option(const struct scenario *scenario, const char *id,
                                     struct arena *arena) {
+  if (scenario->option_count > MAX_CANDIDATES)
+    return NULL;
   const char **ids = arena_array(arena, scenario->option_count + 1, sizeof *ids);
   for (size_t o = 0; o < scenario->option_count; o++)
     ids[o] = scenario->options[o].id;
@@ -49,12 +79,36 @@ bool option_has(const struct option *option, int declaration) {
   return option->graph->state[declaration] != GRAPH_ABSENT;
 }
 
+bool option_is_owned(const struct option *option) {
+  return !option->rented && !option->provider;
+}
+
+const char *option_runs_on(const struct option *option) {
+  return option->provider ? "token API" : option->accelerator;
+}
+
+const char *option_workload(const struct option *option, enum workload_key key) {
+  return option->provider && key == WORKLOAD_PRECISION ? "provider's precision"
+                                                       : option->workload.values[key];
+}
+
 int option_periods(const struct scenario *scenario, const struct option *option,
                    size_t which_case) {
   int operating = model_find(scenario->model, "operating"), count = 0;
   for (int t = 1; t < scenario->periods && operating >= 0; t++)
     count += evaluation_at(option->evaluation, operating, t)[which_case] > 0;
   return count;
+}
+
+int option_price(const struct scenario *scenario, const struct option *option) {
+  const struct model *model = scenario->model;
+  const int list_price = model_find(model, "list_price");
+  for (int i = 0; list_price >= 0 && i < model->declarations[list_price].instead_count; i++) {
+    const int rent = model->declarations[list_price].instead_of[i];
+    if (option_figure(scenario, option, scenario->selected, rent)->origin > ORIGIN_RENT)
+      return rent;
+  }
+  return list_price;
 }
 
 double option_saving(const struct scenario *scenario, const struct option *option,
@@ -64,14 +118,35 @@ double option_saving(const struct scenario *scenario, const struct option *optio
                  option_value(scenario, &scenario->options[scenario->baseline], d, 0);
 }
 
-const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {
-  const char *ids = "", *text = "";
+static bool is_upper_bound(const struct option *option) {
+  return option->decode_only;
+}
+
+static bool is_api(const struct option *option) {
+  return option->provider != NULL;
+}
+
+// "WHAT: a, b. " of the options that it is true of, or "".
+static const char *stamp_of(const struct scenario *scenario, const char *what,
+                            bool (*holds)(const struct option *), struct arena *arena) {
+  const char *ids = "";
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (scenario->options[o].decode_only)
+    if (holds(&scenario->options[o]))
       ids = arena_printf(arena, "%s%s%s", ids, *ids ? ", " : "", scenario->options[o].id);
-  if (*ids)
-    text = arena_printf(arena, "Upper bound, decode only (as if prefill took no time): %s. ", ids);
+  return *ids ? arena_printf(arena, "%s: %s. ", what, ids) : "";
+}
+
+const char *scenario_stamp(const struct scenario *scenario, struct arena *arena) {
+  const char *text = arena_printf(
+      arena, "%s%s",
+      stamp_of(scenario, "Upper bound, decode only (as if prefill took no time)", is_upper_bound,
+               arena),
+      stamp_of(scenario, "Provider's precision (not known, so not compared)", is_api, arena));
   if (scenario->mixed && *scenario->mixed_reason)
     text = arena_printf(arena, "MIXED: %s. %s", scenario->mixed_reason, text);
   return text;
+}
+
+const char *option_doubt(const struct option *option) {
+  return option->evidence ? option->evidence->doubt : "";
 }

@@ -19,7 +19,7 @@
 #include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
-#include "model/evidence/recorded.h"
+#include "model/evidence/records.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 
@@ -29,6 +29,7 @@
 // What a scenario is read with. Everything it points at must outlive the scenario.
 struct scenario_request {
   const char *path;
+  const char *beside;     // a scenario it is held against: both have what either speaks of; or NULL
   const char *model_path; // NULL: the built-in model
   const char *data_directory;
   const char *measurements_directory; // NULL: no records
@@ -42,6 +43,7 @@ struct scenario {
   const struct source *source;
   const char *path, *title;
   const char *date;   // the day that staleness is counted from, YYYY-MM-DD
+  const char *start;  // the day on which the first period begins, YYYY-MM-DD
   const char *digest; // SHA-256 over the scenario, what it inherits, the model and --set
   struct model *model;
   struct option *options;
@@ -88,6 +90,13 @@ const char *scenario_nearest_option(const struct scenario *scenario, const char 
 // Columns that a series needs for a horizon.
 int scenario_columns(const struct scenario *scenario, double horizon_h);
 
+// When an operating period begins: "2027-01", or "2027-01-15" where that is no month's first day.
+const char *scenario_period_begins(const struct scenario *scenario, int period,
+                                   struct arena *arena);
+
+// The same of a year of operation, from 1.
+const char *scenario_year_begins(const struct scenario *scenario, int year, struct arena *arena);
+
 // What every face of the scenario must say about the comparison: upper bounds, unlike workloads; ""
 // for nothing.
 const char *scenario_stamp(const struct scenario *scenario, struct arena *arena);
@@ -102,9 +111,25 @@ double option_value(const struct scenario *scenario, const struct option *option
 // Is the declaration there for this option, as an input or computed?
 bool option_has(const struct option *option, int declaration);
 
+// Are its accelerators bought: neither rented nor those of a token API?
+bool option_is_owned(const struct option *option);
+
+// What faces say that it runs on: the accelerator's id in the catalogue, or "token API".
+const char *option_runs_on(const struct option *option);
+
+// What faces say of its workload; "" for nothing. The precision of a token API is its provider's.
+const char *option_workload(const struct option *option, enum workload_key key);
+
 // Operating periods of the option in a case, the last perhaps cut short: entries 0..n of a series
 // mean something.
 int option_periods(const struct scenario *scenario, const struct option *option, size_t which_case);
+
+// Why its published throughput may be wrong, or "".
+const char *option_doubt(const struct option *option);
+
+// The input that the option's accelerators are paid by: list_price or a rent; -1 where the model has
+// none.
+int option_price(const struct scenario *scenario, const struct option *option);
 
 // 1 - cost(option) / cost(baseline) of a USD/Mtok item, in the selected case.
 double option_saving(const struct scenario *scenario, const struct option *option,

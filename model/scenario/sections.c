@@ -57,6 +57,11 @@ bool section_is_common(const char *kind) {
   return found && found->role == SECTION_COMMON;
 }
 
+bool section_is_question(const char *kind) {
+  const struct section_kind *found = kind_find(kind);
+  return found && found->role == SECTION_QUESTION;
+}
+
 const struct ini_section *reading_section(const struct reading *reading, const char *kind) {
   for (size_t i = 0; i < reading->text->section_count; i++)
     if (!strcmp(reading->text->sections[i].kind, kind))

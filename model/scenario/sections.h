@@ -16,6 +16,9 @@ void sections_read(struct reading *reading);
 // [scenario], [workload], [common]: their keys hold for every option.
 bool section_is_common(const char *kind);
 
+// Are its keys read by whoever answers it?
+bool section_is_question(const char *kind);
+
 // Does a common section that is listed before `kind` above have the key too?
 bool section_is_repeated(const struct reading *reading, const char *kind, const char *key);
 

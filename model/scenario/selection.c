@@ -4,11 +4,14 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "model/cost/units.h"
+#include "model/evidence/naming.h"
 
 #include <string.h>
+#include <strings.h>
 
-static const char *const selection_names[] = {"accelerator", "price", "evidence", "record",
-                                              "projection"};
+static const char *const selection_names[] = {"accelerator",     "price",  "evidence",
+                                              "evidence_spread", "record", "projection",
+                                              "production",      "api",    "power_limit"};
 
 const char *selection_key_name(int key) {
   return key < SELECT_WORKLOAD ? selection_names[key] : workload_key_names[key - SELECT_WORKLOAD];
@@ -21,32 +24,24 @@ int selection_key_find(const char *name) {
   return -1;
 }
 
-static const char *const precisions[] = {"bf16",  "fp16",  "fp8",  "fp4",  "mxfp8",
-                                         "mxfp6", "mxfp4", "int8", "int4", "fp32"};
 static const char *const bases[] = {"serving", "decode"};
 static const char *const token_kinds[] = {"output", "total"};
-
 static const char *const sparsities[] = {"dense", "sparse"};
+static const char *const speculations[] = {"mtp"};
 
-static const struct vocabulary {
-  enum workload_key key;
+static const struct {
   const char *const *words;
   size_t count;
-} vocabularies[] = {
-    {WORKLOAD_PRECISION, precisions, sizeof precisions / sizeof precisions[0]},
-    {WORKLOAD_ACTIVATIONS, precisions, sizeof precisions / sizeof precisions[0]},
-    {WORKLOAD_KV, precisions, sizeof precisions / sizeof precisions[0]},
-    {WORKLOAD_SPARSITY, sparsities, sizeof sparsities / sizeof sparsities[0]},
-    {WORKLOAD_BASIS, bases, sizeof bases / sizeof bases[0]},
-    {WORKLOAD_TOKENS, token_kinds, sizeof token_kinds / sizeof token_kinds[0]},
+  const char *aliases; // their column of aliases, or NULL
+} vocabularies[WORKLOAD_KEYS] = {
+    [WORKLOAD_PRECISION] = {naming_precisions, NAMING_PRECISIONS, "precision"},
+    [WORKLOAD_ACTIVATIONS] = {naming_precisions, NAMING_PRECISIONS, "precision"},
+    [WORKLOAD_KV] = {naming_precisions, NAMING_PRECISIONS, "precision"},
+    [WORKLOAD_SPARSITY] = {sparsities, sizeof sparsities / sizeof sparsities[0], NULL},
+    [WORKLOAD_SPECULATION] = {speculations, sizeof speculations / sizeof speculations[0], NULL},
+    [WORKLOAD_BASIS] = {bases, sizeof bases / sizeof bases[0], NULL},
+    [WORKLOAD_TOKENS] = {token_kinds, sizeof token_kinds / sizeof token_kinds[0], NULL},
 };
-
-static const char *join(const char *const *words, size_t count, struct arena *arena) {
-  const char *list = "";
-  for (size_t i = 0; i < count; i++)
-    list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", words[i]);
-  return list;
-}
 
 struct taker {
   struct catalog *catalog;
@@ -54,70 +49,99 @@ struct taker {
   struct diagnostics *diagnostics;
 };
 
-static void check_word(const struct taker *taker, enum workload_key which,
-                       const struct ini_key *key) {
-  for (size_t v = 0; v < sizeof vocabularies / sizeof vocabularies[0]; v++) {
-    const struct vocabulary *vocabulary = &vocabularies[v];
-    if (vocabulary->key != which)
-      continue;
-    for (size_t i = 0; i < vocabulary->count; i++)
-      if (!strcmp(vocabulary->words[i], key->value))
-        return;
-    diagnostics_error(taker->diagnostics, key->value_place, "unknown %s '%s': expected %s",
-                      workload_key_names[which], key->value,
-                      join(vocabulary->words, vocabulary->count, taker->arena));
+// The value becomes the word that is meant.
+static void settle_name(const struct taker *taker, struct naming naming, struct ini_key *key,
+                        const char **note) {
+  if (naming.why)
+    diagnostics_error(taker->diagnostics, key->value_place, "%s", naming.why);
+  if (!naming.word)
+    return;
+  key->value = naming.word;
+  *note = naming.note;
+}
+
+static void read_model(const struct taker *taker, struct ini_key *key, const char **note) {
+  long row;
+  settle_name(taker,
+              naming_find_row(taker->catalog, CATALOG_MODELS, key->value, &row, taker->arena), key,
+              note);
+}
+
+static void read_word(const struct taker *taker, enum workload_key which, struct ini_key *key,
+                      const char **note) {
+  const struct vocabulary vocabulary = {workload_key_names[which], vocabularies[which].aliases,
+                                        vocabularies[which].words, vocabularies[which].count, NULL};
+  settle_name(taker, naming_find(taker->catalog, &vocabulary, key->value, taker->arena), key, note);
+}
+
+// "Server" as the table of throughputs writes it; a word of the user's own stays as it is.
+static void read_scenario(const struct taker *taker, struct ini_key *key) {
+  const struct table *table = catalog_glance(taker->catalog, CATALOG_THROUGHPUT);
+  for (size_t row = 0; table && row < table->rows; row++) {
+    const char *word = table_cell(table, row, "scenario");
+    if (!strcasecmp(word, key->value)) {
+      key->value = word;
+      return;
+    }
   }
 }
 
-long selection_row(struct catalog *catalog, enum catalog_table which, const char *what,
-                   const struct ini_key *key, struct arena *arena,
-                   struct diagnostics *diagnostics) {
-  const struct table *table = catalog_table(catalog, which);
-  long row = table ? catalog_find(table, key->value) : -1;
-  if (!table || row >= 0)
-    return row;
-  const char **ids = arena_array(arena, table->rows + 1, sizeof *ids);
-  for (size_t i = 0; i < table->rows; i++)
-    ids[i] = table_cell(table, i, "id");
-  const char *nearest = nearest_name(key->value, ids, table->rows);
-  if (nearest)
-    diagnostics_error(diagnostics, key->value_place, "unknown %s '%s'; did you mean '%s'?", what,
-                      key->value, nearest);
-  else
-    diagnostics_error(diagnostics, key->value_place, "unknown %s '%s'; see 'pertoken catalog %s'",
-                      what, key->value, catalog_table_names[which]);
-  return -1;
-}
+// Rates and times per user, and the units in which they are written.
+static const char *const per_user_units[WORKLOAD_KEYS] = {
+    [WORKLOAD_INTERACTIVITY] = "token/s", [WORKLOAD_TTFT] = "s", [WORKLOAD_TPOT] = "ms"};
 
 // Written alike whatever its unit was, so that equal rates are equal texts; "" after an error.
-static void read_interactivity(const struct taker *taker, struct ini_key *key) {
+static void read_per_user(const struct taker *taker, enum workload_key which, struct ini_key *key) {
   const char *text = key->value;
   struct unit unit;
   double rate;
   key->value = "";
-  if (unit_parse("token/s", key->value_place, &unit, taker->arena, taker->diagnostics) ||
+  if (unit_parse(per_user_units[which], key->value_place, &unit, taker->arena,
+                 taker->diagnostics) ||
       quantity_parse(text, key->value_place, &unit, &rate, taker->diagnostics))
     return;
   if (rate <= 0)
-    diagnostics_error(taker->diagnostics, key->value_place,
-                      "interactivity must be above 0 token/s, not %s", text);
+    diagnostics_error(taker->diagnostics, key->value_place, "%s must be above 0 %s, not %s",
+                      workload_key_names[which], per_user_units[which], text);
   else
     key->value = quantity_text(rate, &unit, taker->arena);
 }
 
-static void check_workload_value(const struct taker *taker, enum workload_key which,
-                                 struct ini_key *key) {
+static void read_workload_value(const struct taker *taker, enum workload_key which,
+                                struct ini_key *key, const char **note) {
   size_t digits = strspn(key->value, "0123456789");
-  if (which == WORKLOAD_INTERACTIVITY)
-    read_interactivity(taker, key);
+  if (per_user_units[which])
+    read_per_user(taker, which, key);
   else if (which == WORKLOAD_MODEL)
-    selection_row(taker->catalog, CATALOG_MODELS, "model", key, taker->arena, taker->diagnostics);
+    read_model(taker, key, note);
   else if (which == WORKLOAD_BATCH || which == WORKLOAD_CONTEXT) {
     if (!digits || key->value[digits] || digits > 9 || !strspn(key->value, "123456789"))
       diagnostics_error(taker->diagnostics, key->value_place,
                         "expected a positive whole number, not '%s'", key->value);
-  } else
-    check_word(taker, which, key);
+  } else if (which == WORKLOAD_SCENARIO)
+    read_scenario(taker, key);
+  else
+    read_word(taker, which, key, note);
+}
+
+static int parse_watts(const struct ini_key *key, double *watts, struct arena *arena,
+                       struct diagnostics *diagnostics) {
+  return quantity_parse(key->value, key->value_place, unit_constant("W/gpu", arena), watts,
+                        diagnostics);
+}
+
+static void check_watts(const struct taker *taker, const struct ini_key *key) {
+  double watts = 0;
+  if (!parse_watts(key, &watts, taker->arena, taker->diagnostics) && !(watts > 0))
+    diagnostics_error(taker->diagnostics, key->value_place, "power_limit must be above 0 W, not %s",
+                      key->value);
+}
+
+double selection_power_limit(const struct selections *selections, struct arena *arena) {
+  const struct ini_key *key = selection_of(selections, SELECT_POWER_LIMIT);
+  struct diagnostics quiet = {.arena = arena};
+  double watts;
+  return key && !parse_watts(key, &watts, arena, &quiet) ? watts : 0;
 }
 
 bool selection_take(struct selections *selections, bool of_option, const char *name,
@@ -129,8 +153,15 @@ bool selection_take(struct selections *selections, bool of_option, const char *n
     return false;
   struct ini_key *selection = &selections->keys[which];
   *selection = *key;
+  selections->notes[which] = NULL;
+  if (which == SELECT_SPREAD && *key->value && strcmp(key->value, "yes") != 0 &&
+      strcmp(key->value, "no") != 0)
+    diagnostics_error(diagnostics, key->value_place, "expected yes or no, not '%s'", key->value);
+  if (which == SELECT_POWER_LIMIT && *key->value)
+    check_watts(&taker, key);
   if (which >= SELECT_WORKLOAD)
-    check_workload_value(&taker, (enum workload_key)(which - SELECT_WORKLOAD), selection);
+    read_workload_value(&taker, (enum workload_key)(which - SELECT_WORKLOAD), selection,
+                        &selections->notes[which]);
   return true;
 }
 

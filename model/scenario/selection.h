@@ -14,17 +14,22 @@
 enum selection_key {
   SELECT_ACCELERATOR,
   SELECT_PRICE,
-  SELECT_EVIDENCE,
-  SELECT_RECORD,     // a file of --measurements
-  SELECT_PROJECTION, // the same, of another accelerator: projection.h
-  SELECT_WORKLOAD,   // the first of WORKLOAD_KEYS keys
+  SELECT_EVIDENCE,    // a row, or how to choose one: evidence.h
+  SELECT_SPREAD,      // whether what it was chosen from is a range
+  SELECT_RECORD,      // a file of --measurements
+  SELECT_PROJECTION,  // the same, of another accelerator: projection.h
+  SELECT_PRODUCTION,  // a file of --measurements: what served, of which utilization follows
+  SELECT_API,         // a row of a provider's prices: the option is a token API
+  SELECT_POWER_LIMIT, // W/gpu at which the record or row must have been measured
+  SELECT_WORKLOAD,    // the first of WORKLOAD_KEYS keys
   SELECTION_KEYS = SELECT_WORKLOAD + WORKLOAD_KEYS
 };
 
-// What one section says of them; name NULL: nothing. An empty price, evidence, record or projection
+// What one section says of them; name NULL: nothing. An empty price, evidence, spread, record or projection
 // takes back what the file inherits.
 struct selections {
-  struct ini_key keys[SELECTION_KEYS];
+  struct ini_key keys[SELECTION_KEYS]; // names as the catalogue has them, whatever was typed
+  const char *notes[SELECTION_KEYS];   // how a name was read, or NULL
 };
 
 const char *selection_key_name(int key);
@@ -38,12 +43,10 @@ bool selection_take(struct selections *selections, bool of_option, const char *n
                     const struct ini_key *key, struct catalog *catalog, struct arena *arena,
                     struct diagnostics *diagnostics);
 
+// The power limit in W, 0 where none is selected or it was refused.
+double selection_power_limit(const struct selections *selections, struct arena *arena);
+
 // What is selected, or NULL.
 const struct ini_key *selection_of(const struct selections *selections, int key);
-
-// The row of a table that a key names as its id, `what` in words; -1 after an error with the
-// nearest id.
-long selection_row(struct catalog *catalog, enum catalog_table which, const char *what,
-                   const struct ini_key *key, struct arena *arena, struct diagnostics *diagnostics);
 
 #endif

@@ -13,7 +13,8 @@ enum { MAX_ANCESTORS = 32 };
 
 struct chain {
   struct scenario_text *text;
-  size_t capacity;                  // of text->sections
+  size_t capacity; // of text->sections
+  bool (*is_common)(const char *kind);
   const char *paths[MAX_ANCESTORS]; // canonical, youngest first
   int length;
   struct arena *arena;
@@ -27,10 +28,11 @@ static struct ini_key *find_key(struct ini_section *section, const char *name) {
   return NULL;
 }
 
-static void merge_section(struct chain *chain, const struct ini_section *from) {
+// Within a file no section repeats another: it may be one of the first `inherited` alone.
+static void merge_section(struct chain *chain, size_t inherited, const struct ini_section *from) {
   struct scenario_text *text = chain->text;
   struct ini_section *into = NULL;
-  for (size_t i = 0; i < text->section_count && !into; i++)
+  for (size_t i = 0; i < inherited && !into; i++)
     if (!strcmp(text->sections[i].kind, from->kind) &&
         !strcmp(text->sections[i].argument, from->argument))
       into = &text->sections[i];
@@ -52,6 +54,25 @@ static void merge_section(struct chain *chain, const struct ini_section *from) {
     if (!key)
       key = &into->keys[into->key_count++];
     *key = from->keys[k];
+  }
+}
+
+static void drop_key(struct ini_section *section, const char *name) {
+  struct ini_key *key = find_key(section, name);
+  if (!key)
+    return;
+  struct ini_key *last = &section->keys[--section->key_count];
+  memmove(key, key + 1, (size_t)(last - key) * sizeof *key);
+}
+
+// A key of a common section replaces the inherited one, in whichever common section that stands.
+static void drop_inherited(struct chain *chain, size_t inherited, const struct ini_section *from) {
+  for (size_t i = 0; i < inherited && chain->is_common(from->kind); i++) {
+    struct ini_section *section = &chain->text->sections[i];
+    for (size_t k = 0; k < from->key_count && chain->is_common(section->kind) &&
+                       strcmp(section->kind, from->kind) != 0;
+         k++)
+      drop_key(section, from->keys[k].name);
   }
 }
 
@@ -98,17 +119,23 @@ static int read_file(struct chain *chain, const char *path) {
   const struct ini_section *scenario = ini_section(ini, "scenario", "");
   const struct ini_key *inherits = scenario ? ini_find(scenario, "inherits") : NULL;
   int bad = inherits ? read_ancestor(chain, path, inherits) : 0;
+  const size_t inherited = chain->text->section_count;
   for (size_t i = 0; i < ini->section_count; i++)
-    merge_section(chain, &ini->sections[i]);
+    drop_inherited(chain, inherited, &ini->sections[i]);
+  for (size_t i = 0; i < ini->section_count; i++)
+    merge_section(chain, inherited, &ini->sections[i]);
   chain->text->all_text = arena_printf(chain->arena, "%s%s", chain->text->all_text, source->text);
   chain->text->source = source;
   return bad;
 }
 
-const struct scenario_text *scenario_text_read(const char *path, struct arena *arena,
+const struct scenario_text *scenario_text_read(const char *path,
+                                               bool (*is_common)(const char *kind),
+                                               struct arena *arena,
                                                struct diagnostics *diagnostics) {
   struct scenario_text *text = arena_alloc(arena, sizeof *text);
   text->all_text = "";
-  struct chain chain = {.text = text, .arena = arena, .diagnostics = diagnostics};
+  struct chain chain = {
+      .text = text, .is_common = is_common, .arena = arena, .diagnostics = diagnostics};
   return read_file(&chain, path) ? NULL : text;
 }

@@ -7,6 +7,7 @@
 #include "base/ini.h"
 #include "base/source.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct scenario_text {
@@ -18,8 +19,11 @@ struct scenario_text {
 };
 
 // Reads `path` and, through `inherits = FILE` in [scenario], its ancestors (relative to the file
-// that names them). A missing ancestor and a circle are errors at the key. NULL after errors.
-const struct scenario_text *scenario_text_read(const char *path, struct arena *arena,
+// that names them). A key of a common section, which is of an is_common() kind, overrides it in the
+// ancestors' other common sections too. A missing ancestor and a circle are errors at the key. NULL after errors.
+const struct scenario_text *scenario_text_read(const char *path,
+                                               bool (*is_common)(const char *kind),
+                                               struct arena *arena,
                                                struct diagnostics *diagnostics);
 
 #endif

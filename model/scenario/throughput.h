@@ -11,4 +11,11 @@
 // there to take it, none to be found.
 void throughput_apply(struct resolving *resolving);
 
+// After throughput_apply. Fills, where the option's layers are silent and it names a record of
+// production, utilization: what that served, over what its accelerators can at the option's throughput,
+// availability, scaling efficiency and share delivered. Errors: no such record; one of another
+// accelerator, model or precision than the option's; of less than a day; an option without a serving
+// throughput; more served than can be.
+void throughput_utilization(struct resolving *resolving);
+
 #endif

@@ -225,13 +225,14 @@ static void fill_verdicts(const struct simulation_part *part, uint64_t done,
     barred += *frame->not_ranked[i] != 0;
     not_ranked[i] = verdicts->ranked[i] || *frame->not_ranked[i]
                         ? frame->not_ranked[i]
-                        : "it serves the demand in no draw";
+                        : arena_printf(arena, "in no draw does it %s", frame->asked);
   }
   result->ranked = ranked;
   result->cheapest = cheapest;
   result->not_ranked = not_ranked;
   result->undecided = (double)(done - verdicts->decided) / (double)done;
-  result->why_none = verdicts->decided ? "" : ranking_why_none(count, barred);
+  result->asked = frame->asked;
+  result->why_none = verdicts->decided ? "" : ranking_why_none(count, barred, frame->asked, arena);
 }
 
 const struct simulation *simulation_result(const struct simulation_part *part, struct arena *arena,

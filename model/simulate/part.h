@@ -21,6 +21,7 @@ enum { MAX_REPLICATES = 8, MAX_INFLUENCE_DRAWS = 32768, MAX_SIMULATE_SHARDS = 40
 // What all parts of a run have in common.
 struct simulation_frame {
   const char *item, *unit, *digest, *case_name, *stamp;
+  const char *asked;  // of an option that is to be ranked: ranking.h
   double unit_factor; // base units in one of `unit`
   uint64_t draws, seed;
   enum draw_method method;

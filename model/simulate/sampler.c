@@ -235,6 +235,7 @@ const struct sampler *sampler_new(const struct sampler_request *request, struct 
                                     .variables = setup.variables,
                                     .variable_count =
                                         sampler->variable_count + (request->solved ? 1 : 0),
+                                    .late_variables = request->solved ? 1 : 0,
                                     .items = request->items,
                                     .item_count = request->item_count,
                                     .wanted = request->wanted};

@@ -22,13 +22,13 @@
 enum { PILOT_BLOCKS = 16, ROUND_BLOCKS = 4096, BLOCKS_PER_THREAD = 8 };
 
 // What is computed of an option: the simulated item, and what options are ranked by.
-enum { RUN_OUTCOME, RUN_COST, RUN_COVERAGE, RUN_ITEMS };
+enum { RUN_OUTCOME, RUN_COST, RUN_AMOUNT, RUN_ITEMS = RUN_AMOUNT + RANKING_AMOUNTS };
 
 // One simulation under way, shared by all threads.
 struct simulation_run {
   const struct simulate_request *request;
   const struct sampler *sampler;
-  bool *has_coverage; // [option_count]
+  bool *wanted; // [option_count][RUN_ITEMS] which of them an option has
   struct simulation_frame frame;
   uint64_t blocks, influence_blocks;
   struct arena *arena;
@@ -45,9 +45,10 @@ struct worker {
   double *held;     // [2][outcome_count][VECTOR_BLOCK]
   struct tally *tallies;
   struct verdicts verdicts;
-  const double **costs, **coverages; // [option_count] of a block; a coverage is NULL without demand
-  double *cost;                      // [option_count] of a draw
-  bool *ranked, *cheapest;           // [option_count] in it
+  const double **costs;    // [option_count] of a block
+  const double **amounts;  // [option_count][RANKING_AMOUNTS] of it, or NULL
+  double *cost;            // [option_count] of a draw
+  bool *ranked, *cheapest; // [option_count] in it
   uint32_t **counts;
   struct arena arena;
 };
@@ -154,9 +155,21 @@ static void find_costs(const struct simulation_run *run, struct worker *worker) 
   const struct response *response = run->sampler->response;
   for (size_t o = 0; o < run->frame.option_count; o++) {
     worker->costs[o] = response_item(response, worker->workspace, o, RUN_COST);
-    worker->coverages[o] =
-        run->has_coverage[o] ? response_item(response, worker->workspace, o, RUN_COVERAGE) : NULL;
+    for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+      worker->amounts[o * RANKING_AMOUNTS + a] =
+          run->wanted[o * RUN_ITEMS + RUN_AMOUNT + a]
+              ? response_item(response, worker->workspace, o, RUN_AMOUNT + a)
+              : NULL;
   }
+}
+
+static bool amounts_hold(const struct worker *worker, size_t o, size_t i) {
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++) {
+    const double *values = worker->amounts[o * RANKING_AMOUNTS + a];
+    if (values && !ranking_holds(&ranking_amounts[a], values[i]))
+      return false;
+  }
+  return true;
 }
 
 static void tally_verdicts(const struct simulation_run *run, struct worker *worker, size_t count) {
@@ -166,8 +179,8 @@ static void tally_verdicts(const struct simulation_run *run, struct worker *work
   for (size_t i = 0; i < count; i++) {
     for (size_t o = 0; o < options; o++) {
       worker->cost[o] = worker->costs[o][i];
-      worker->ranked[o] = !*run->frame.not_ranked[o] && isfinite(worker->cost[o]) &&
-                          (!worker->coverages[o] || worker->coverages[o][i] >= RANKING_MET);
+      worker->ranked[o] =
+          !*run->frame.not_ranked[o] && isfinite(worker->cost[o]) && amounts_hold(worker, o, i);
     }
     verdicts->decided += ranking_mark(worker->cost, worker->ranked, options, worker->cheapest) > 0;
     for (size_t o = 0; o < options; o++) {
@@ -287,8 +300,8 @@ static void worker_start_tallies(const struct simulation_run *run, struct worker
   const size_t options = frame->option_count;
   worker->tallies = arena_array(&worker->arena, frame->outcome_count, sizeof *worker->tallies);
   verdicts_start(&worker->verdicts, options, &worker->arena);
-  worker->costs = arena_array(&worker->arena, 2 * options, sizeof *worker->costs);
-  worker->coverages = worker->costs + options;
+  worker->costs = arena_array(&worker->arena, options, sizeof *worker->costs);
+  worker->amounts = arena_array(&worker->arena, options * RANKING_AMOUNTS, sizeof *worker->amounts);
   worker->cost = arena_array(&worker->arena, options, sizeof *worker->cost);
   worker->ranked = arena_array(&worker->arena, 2 * options, sizeof *worker->ranked);
   worker->cheapest = worker->ranked + options;
@@ -445,7 +458,7 @@ static int find_item(const struct simulate_request *request, struct diagnostics 
   const char *name = request->item ? request->item : "cost_per_mtok";
   struct place place = {.source = request->scenario->source};
   int item = model_find(model, name);
-  if (item >= 0 && model->declarations[item].kind != DECLARATION_SERIES)
+  if (item >= 0 && !declaration_is_series(&model->declarations[item]))
     return item;
   const char *nearest = model_nearest(model, name, false, model->arena);
   if (item >= 0)
@@ -494,16 +507,16 @@ static void name_all(struct simulation_run *run) {
 static int sampler_start(struct simulation_run *run, int item) {
   const struct scenario *scenario = run->request->scenario;
   const size_t options = scenario->option_count;
-  const int items[RUN_ITEMS] = {[RUN_OUTCOME] = item,
-                                [RUN_COST] = model_find(scenario->model, "cost_per_mtok"),
-                                [RUN_COVERAGE] = model_find(scenario->model, "coverage")};
-  bool *wanted = arena_array(run->arena, options * RUN_ITEMS, sizeof *wanted);
-  run->has_coverage = arena_array(run->arena, options, sizeof *run->has_coverage);
+  int items[RUN_ITEMS] = {
+      [RUN_OUTCOME] = item, [RUN_COST] = model_find(scenario->model, "cost_per_mtok")};
+  bool *wanted = run->wanted = arena_array(run->arena, options * RUN_ITEMS, sizeof *wanted);
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+    items[RUN_AMOUNT + a] = model_find(scenario->model, ranking_amounts[a].item);
   for (size_t o = 0; o < options; o++) {
-    const int coverage = items[RUN_COVERAGE];
-    run->has_coverage[o] = coverage >= 0 && option_has(&scenario->options[o], coverage);
     wanted[o * RUN_ITEMS + RUN_OUTCOME] = wanted[o * RUN_ITEMS + RUN_COST] = true;
-    wanted[o * RUN_ITEMS + RUN_COVERAGE] = run->has_coverage[o];
+    for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+      wanted[o * RUN_ITEMS + RUN_AMOUNT + a] =
+          ranking_amount_of(scenario, &scenario->options[o], &ranking_amounts[a]) >= 0;
   }
   const struct sampler_request sample = {.scenario = scenario,
                                          .method = run->request->method,
@@ -530,6 +543,7 @@ static int frame_start(struct simulation_run *run, int item) {
       .digest = scenario->digest,
       .case_name = scenario->cases[scenario->selected],
       .stamp = scenario_stamp(scenario, run->arena),
+      .asked = ranking_asked(scenario),
       .draws = request->draws,
       .seed = request->seed,
       .method = request->method,

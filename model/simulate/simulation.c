@@ -57,6 +57,7 @@ const struct simulation *simulation_certain(const struct scenario *scenario, str
                                 .cheapest = cheapest,
                                 .not_ranked = not_ranked,
                                 .undecided = !ranking->cheapest_count,
+                                .asked = ranking->asked,
                                 .why_none = ranking->why_none,
                                 .outcome_count = savings,
                                 .outcomes = outcomes};

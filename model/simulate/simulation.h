@@ -50,6 +50,7 @@ struct simulation {
                                  // is the cheapest in any draw
   const char *const *not_ranked; // [option_count] why an option is never ranked; "" where it is
   double undecided;              // fewer than two options are ranked, so that none is the cheapest
+  const char *asked;             // of an option that is to be ranked: "serve the demand"
   const char *why_none;          // why that holds in all draws; ""
   size_t outcome_count; // a cost per option, then a saving per option that is compared with the
                         // baseline

@@ -67,6 +67,7 @@ const struct response *response_new(const struct response_request *request, stru
                                     .graph_count = options,
                                     .periods = request->periods,
                                     .variable_count = request->variable_count,
+                                    .late_variables = request->late_variables,
                                     .items = items,
                                     .products = true};
   int failed = 0;
@@ -102,6 +103,10 @@ double *response_variable(double *workspace, int variable) {
 
 void response_run(const struct response *response, double *workspace) {
   calculation_run(response->calculation, workspace, VECTOR_BLOCK);
+}
+
+void response_rerun(const struct response *response, double *workspace) {
+  calculation_rerun(response->calculation, workspace, VECTOR_BLOCK);
 }
 
 const double *response_item(const struct response *response, const double *workspace, size_t option,

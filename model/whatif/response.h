@@ -26,7 +26,8 @@ struct response_request {
                         // or -1 for its value in the selected case;
                         // of no effect where the option computes it
   int variable_count;
-  const int *items; // scalars
+  int late_variables; // how many of them, the last ones, change between a run and its reruns
+  const int *items;   // scalars
   size_t item_count;
   const bool *wanted; // [option_count][item_count]; NULL: every item of every option
 };
@@ -48,6 +49,9 @@ double *response_variable(double *workspace, int variable);
 
 // Computes the wanted items of VECTOR_BLOCK draws, in base units.
 void response_run(const struct response *response, double *workspace);
+
+// The same where only late variables changed since response_run: what depends on them alone.
+void response_rerun(const struct response *response, double *workspace);
 
 // An item (its place in the request) of an option, after response_run: [VECTOR_BLOCK]; NULL where
 // it is not wanted.

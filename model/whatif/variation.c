@@ -131,9 +131,24 @@ static const char *own_names(const struct scenario *scenario, int declaration,
   return text;
 }
 
+// Does an option have it by year, so that its scale or a year of it may move?
+static bool is_by_year(const struct scenario *scenario, struct target target) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if ((target.option < 0 || (size_t)target.option == o) &&
+        selected_figure(scenario, o, target.declaration)->year_count)
+      return true;
+  return false;
+}
+
 static int refuse_still(const struct scenario *scenario, struct target target, struct place place,
                         struct diagnostics *diagnostics) {
   const char *name = target_input(scenario, target)->name;
+  if (is_by_year(scenario, target)) {
+    diagnostics_error(diagnostics, place,
+                      "'%s' is a list by year: say %s_scale for all of it, or %s_year_1", name,
+                      name, name);
+    return -1;
+  }
   if (target.option >= 0) {
     const struct option *option = &scenario->options[target.option];
     const int state = option->graph->state[target.declaration];
@@ -209,7 +224,7 @@ struct limits target_limits(const struct scenario *scenario, struct target targe
                           input->has_max ? input->max : INFINITY};
   if (input->has_min && input->min_exclusive) {
     const double value = fabs(target_value(scenario, target));
-    limits.low += 1e-6 * (value > 0 ? value : unit_factor(&input->unit));
+    limits.low += OPEN_LIMIT_SHARE * (value > 0 ? value : unit_factor(&input->unit));
   }
   if (!strcmp(input->name, "horizon"))
     limits.high = fmin(limits.high, (scenario->periods - 1) * scenario->period_h);
@@ -222,7 +237,8 @@ struct target *targets_of(const struct scenario *scenario, size_t *count, struct
   *count = 0;
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *input = &scenario->model->declarations[d];
-    if (input->kind != DECLARATION_INPUT || input->choice_count)
+    const bool by_factor = input->year_of >= 0; // a list moves as a whole
+    if (input->kind != DECLARATION_INPUT || input->choice_count || by_factor)
       continue;
     const struct target common = {d, -1};
     if (moves_any(scenario, common))

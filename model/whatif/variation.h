@@ -45,6 +45,8 @@ double target_value(const struct scenario *scenario, struct target target);
 // The values that the input may take: its limits in the model, and for the horizon as many periods
 // as the scenario has room for. Infinite where there is none. An exclusive limit is moved inwards
 // by a millionth of the value in the selected case, or of one unit.
+#define OPEN_LIMIT_SHARE 1e-6
+
 struct limits {
   double low, high;
 };

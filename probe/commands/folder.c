@@ -36,7 +36,7 @@ static int refuse_second(const struct folder *folder, int fd, struct diagnostics
 // Its last owner may have removed the file between our opening and our locking it.
 static bool is_current(const struct folder *folder, int fd) {
   struct stat mine, theirs;
-  return fstat(fd, &mine) == 0 && stat(folder->lock, &theirs) == 0 && mine.st_ino == theirs.st_ino;
+  return fstat(fd, &mine) == 0 && lstat(folder->lock, &theirs) == 0 && mine.st_ino == theirs.st_ino;
 }
 
 // A full disk shows here rather than after the first result.
@@ -48,11 +48,22 @@ static int write_owner(int fd) {
   return 0;
 }
 
-// Opens and locks the file: its descriptor, or -1 with the errno in *reason.
+// A lock is written over, so it must be a file of its own: no link to anything else.
+static int refuse_link(int fd) {
+  struct stat status;
+  if (fstat(fd, &status))
+    return errno;
+  return S_ISREG(status.st_mode) && status.st_nlink <= 1 ? 0 : EEXIST;
+}
+
+// Opens and locks the file: its descriptor, or -1 with the errno in *reason. One that a run left
+// when it was killed is taken over.
 static int lock_file(const struct folder *folder, int *reason) {
   for (;;) {
-    const int fd = open(folder->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    *reason = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+    const int fd = open(folder->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    *reason = fd < 0 ? errno : refuse_link(fd);
+    if (fd >= 0 && !*reason && flock(fd, LOCK_EX | LOCK_NB))
+      *reason = errno;
     if (fd < 0 || *reason || is_current(folder, fd))
       return fd;
     close(fd);
@@ -68,6 +79,8 @@ int folder_open(struct folder *folder, const char *path, struct diagnostics *dia
   const int fd = lock_file(folder, &reason);
   if (reason == EWOULDBLOCK) {
     refuse_second(folder, fd, diagnostics);
+  } else if (reason == ELOOP || reason == EEXIST) {
+    diagnostics_error(diagnostics, nowhere, "'%s' is a link, and no lock: remove it", folder->lock);
   } else if (reason) {
     fail(folder, reason, diagnostics);
   } else if ((reason = write_owner(fd)) != 0) {

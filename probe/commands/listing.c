@@ -66,9 +66,13 @@ static void print_device(const struct listed_device *listed, bool calibrated, FI
   print_safely(device->name, out);
   fputs("\n    ", out);
   print_safely(device->runtime, out);
-  fprintf(out, "\n    memory %.1f GB, %.1f GB free; last-level cache %.1f MB; %d units\n",
+  fprintf(out, "\n    memory %.1f GB, %.1f GB free; last-level cache %.1f MB",
           1e-9 * (double)device->memory_bytes, 1e-9 * (double)device->memory_free_bytes,
-          1e-6 * (double)device->cache_bytes, device->units);
+          1e-6 * (double)device->cache_bytes);
+  if (device->reported_cache_bytes && device->reported_cache_bytes != device->cache_bytes)
+    fprintf(out, " of the cores in use (%.1f MB by the C library)",
+            1e-6 * (double)device->reported_cache_bytes);
+  fprintf(out, "; %d units\n", device->units);
   if (listed->meter) {
     fputs("    watts: ", out);
     print_safely(listed->meter, out);
@@ -93,12 +97,13 @@ static json_t *json_of_device(const struct listed_device *listed) {
   for (size_t i = 0; i < RATES; i++)
     json_object_set_new(rates, rate_kinds[i].name, number_or_null(listed->rates[i]));
   return json_pack(
-      "{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:i, s:o, s:o, s:s?}", "backend",
+      "{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:s?}", "backend",
       listed->device.backend->name, "build", listed->device.backend->build, "index",
       listed->device.index, "name", device->name, "uuid", device->uuid, "pci", device->pci,
       "runtime", device->runtime, "memory_bytes", (json_int_t)device->memory_bytes,
       "memory_free_bytes", (json_int_t)device->memory_free_bytes, "cache_bytes",
-      (json_int_t)device->cache_bytes, "units", device->units, "read_bandwidth",
+      (json_int_t)device->cache_bytes, "reported_cache_bytes",
+      (json_int_t)device->reported_cache_bytes, "units", device->units, "read_bandwidth",
       number_or_null(listed->read_bandwidth), "operations_per_s", rates, "meter", listed->meter);
 }
 

@@ -1,26 +1,36 @@
-// The pertoken-probe command: list, run, check.
+// The pertoken-probe command: list, run, serving, meter, check.
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/json_in.h"
+#include "base/process.h"
 #include "base/source.h"
 #include "base/version.h"
 #include "kernels/decode.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/measurement.h"
+#include "model/evidence/serving.h"
 #include "probe/commands/listing.h"
+#include "probe/commands/metering.h"
 #include "probe/commands/options.h"
 #include "probe/commands/recheck.h"
 #include "probe/commands/result_table.h"
+#include "probe/commands/serving.h"
+#include "probe/commands/serving_check.h"
+#include "probe/commands/serving_options.h"
+#include "probe/commands/serving_table.h"
+#include "probe/commands/serving_watts.h"
 #include "probe/commands/session.h"
 #include "probe/commands/verification.h"
 #include "probe/devices/device.h"
 #include "probe/devices/model_shape.h"
 #include "probe/measure/protocol.h"
 #include "probe/meters/meter.h"
+#include "probe/serving/rung.h"
 
 #include <asm-generic/ioctls.h>
-#include <locale.h>
+#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -37,6 +47,8 @@ static volatile sig_atomic_t stop_signal;
 
 struct invocation {
   struct probe_options options;
+  struct serving_options serving; // of the command serving alone
+  struct metering metering;       // of the command meter alone
   struct arena *arena;
   struct diagnostics *diagnostics;
   bool differs; // a check or a verification found something out of tolerance
@@ -215,12 +227,109 @@ static int run_run(struct invocation *run) {
                                   : run_devices(run, devices, count, &model);
 }
 
+static void announce(void *context, const char *text) {
+  note(context, "", text);
+}
+
+static struct serving_session make_serving(struct invocation *run) {
+  return (struct serving_session){
+      .options = &run->serving,
+      .stop = &stop_signal,
+      .progress = isatty(STDERR_FILENO) && !run->options.quiet ? print_progress : NULL,
+      .announce = announce,
+      .announce_context = run,
+      .arena = run->arena,
+      .diagnostics = run->diagnostics,
+  };
+}
+
+static bool has_standing(const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    if (!*record->rungs[i].refused)
+      return true;
+  return false;
+}
+
+// Watts that another host's meter wrote down, for the loads that have none.
+static int join_watts(struct invocation *run, struct serving_session *session) {
+  const struct serving_options *options = &run->serving;
+  if (!options->power || !session->record || !session->record->count)
+    return 0;
+  const int joined = serving_watts_join(session->record, options->power, options->devices,
+                                        options->clock_offset_s, run->arena, run->diagnostics);
+  if (joined < 0 || serving_write(session->record, session->path, run->arena, run->diagnostics))
+    return -1;
+  session->is_written = true;
+  return 0;
+}
+
+static int run_serving(struct invocation *run) {
+  struct serving_session session = make_serving(run);
+  struct serving_watts watts = {.url = run->serving.url,
+                                .devices = run->serving.power ? NULL : run->serving.devices,
+                                .accelerator = run->serving.accelerator,
+                                .accelerators = run->serving.accelerators,
+                                .roots = &machine_meters,
+                                .clock = &machine_clock,
+                                .arena = run->arena};
+  const struct rung_meter meter = serving_watts_meter(&watts);
+  session.meter = &meter;
+  int result = serving_run(&session);
+  serving_watts_stop(&watts);
+  if (!result)
+    result = join_watts(run, &session);
+  clear_progress();
+  if (session.is_written) {
+    serving_table_print(session.record, run->arena, stdout);
+    note(run, stop_signal ? "stopped; the finished loads are in " : "record: ", session.path);
+    run->differs = !has_standing(session.record);
+  } else if (stop_signal) {
+    note(run, "stopped; ", "no load was finished");
+  }
+  return result;
+}
+
+// Reports nothing: whoever reads it as what it is does.
+static bool is_serving_record(const char *path, struct arena *arena) {
+  struct diagnostics unread = {.arena = arena};
+  const struct source *source;
+  json_t *object = json_in_read(path, "", &source, arena, &unread);
+  const bool is_one = object && serving_is_one(object);
+  json_decref(object);
+  return is_one;
+}
+
+static int check_serving(struct invocation *run) {
+  struct serving_session session = make_serving(run);
+  const struct serving_record *record =
+      serving_read(run->options.record, run->arena, run->diagnostics);
+  if (!record)
+    return -1;
+  const enum recheck_outcome outcome =
+      serving_recheck(&session, record, run->options.tolerance, stdout);
+  clear_progress();
+  run->differs = outcome == RECHECK_DIFFERS;
+  return outcome == RECHECK_FAILED ? -1 : 0;
+}
+
 static int run_check(struct invocation *run) {
+  if (is_serving_record(run->options.record, run->arena))
+    return check_serving(run);
   struct protocol protocol = make_protocol(run);
   const enum recheck_outcome outcome = recheck(&protocol, &run->options, backends_of(run), stdout);
   clear_progress();
   run->differs = outcome == RECHECK_DIFFERS;
   return outcome == RECHECK_FAILED ? -1 : 0;
+}
+
+static int run_meter(struct invocation *run) {
+  run->metering.roots = &machine_meters;
+  run->metering.clock = &machine_clock;
+  run->metering.stop = &stop_signal;
+  run->metering.progress = isatty(STDERR_FILENO) && !run->metering.quiet ? print_progress : NULL;
+  const int result = metering_run(&run->metering, stdout, run->arena, run->diagnostics);
+  clear_progress();
+  return result;
 }
 
 static const struct command {
@@ -232,6 +341,10 @@ static const struct command {
      run_list},
     {"run", "Measure how fast a model decodes here, and how much power it takes", COMMAND_RUN,
      run_run},
+    {"serving", "Measure what a running inference server delivers at every load", COMMAND_SERVING,
+     run_serving},
+    {"meter", "Write down this host's watts, for a server that another host measures",
+     COMMAND_METER, run_meter},
     {"check", "Measure a record's results again", COMMAND_CHECK, run_check},
 };
 
@@ -242,7 +355,7 @@ static void print_commands(FILE *out) {
         "How fast does this machine decode tokens, and how much power does it take?\n\n",
         out);
   for (size_t i = 0; i < COMMANDS; i++)
-    fprintf(out, "  %-6s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
   fputs("\nExample: pertoken probe run --model tinyllama-1.1b --precision bf16,int8 -o records\n"
         "'pertoken probe COMMAND --help' shows a command's options and an example,\n"
         "'pertoken-probe --version' the version.\n",
@@ -276,7 +389,15 @@ static int run_command(const struct command *command, int argc, char **argv) {
   struct arena arena = {0};
   struct diagnostics diagnostics = {.arena = &arena};
   struct invocation run = {.arena = &arena, .diagnostics = &diagnostics};
-  run.options = probe_options_parse(command->command, argc, argv, &arena);
+  if (command->command == COMMAND_METER) {
+    run.metering = metering_parse(argc, argv, &arena);
+    run.options.quiet = run.metering.quiet;
+  } else if (command->command == COMMAND_SERVING) {
+    run.serving = serving_options_parse(argc, argv, &arena);
+    run.options.quiet = run.serving.quiet;
+  } else {
+    run.options = probe_options_parse(command->command, argc, argv, &arena);
+  }
   if (command->command != COMMAND_LIST) // which has nothing to lose
     catch_signals();
   const int failed = command->run(&run);
@@ -304,10 +425,21 @@ static int finish(int status) {
   return status;
 }
 
+// What no command could make sense of.
+static int check_start(int argc, char **argv) {
+  struct arena arena = {0};
+  struct diagnostics diagnostics = {.arena = &arena};
+  const int result = process_check_arguments(argc, argv, &diagnostics);
+  diagnostics_print(&diagnostics, stderr, has_colour());
+  arena_free(&arena);
+  return result;
+}
+
 int main(int argc, char **argv) {
-  setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_DFL);
   atexit(check_standard_output);
+  if (check_start(argc, argv))
+    return EXIT_BAD_INPUT;
   if (argc < 2) {
     print_commands(stderr);
     return EXIT_BAD_INPUT;

@@ -6,6 +6,7 @@
 #include "kernels/decode.h"
 #include "model/cost/units.h"
 #include "model/evidence/measurement.h"
+#include "probe/commands/values.h"
 #include "probe/devices/precision.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
@@ -141,39 +142,8 @@ struct parsing {
   struct probe_options *options;
 };
 
-// A whole number from low to high, followed by one of `ends` or the end of the text. Returns what
-// follows it.
-static const char *read_int(const char *text, const char *ends, long low, long high,
-                            const char *option, struct argp_state *state, int *out) {
-  char *end;
-  errno = 0;
-  const long value = strtol(text, &end, 10);
-  if (end == text || errno || value < low || value > high || !strchr(ends, *end))
-    argp_error(state, "expected --%s to be whole numbers from %ld to %ld, found '%s'", option, low,
-               high, text);
-  *out = (int)value;
-  return end;
-}
-
-static void read_list(const char *text, long high, const char *option, struct argp_state *state,
-                      struct number_list *out) {
-  *out = (struct number_list){{0}, 0};
-  for (const char *at = text;; at++) {
-    int value;
-    at = read_int(at, ",", 1, high, option, state, &value);
-    for (size_t i = 0; i < out->count; i++)
-      if (out->values[i] == value)
-        argp_error(state, "--%s names %d twice", option, value);
-    if (out->count == MAX_LIST_VALUES)
-      argp_error(state, "--%s takes at most %d values", option, MAX_LIST_VALUES);
-    out->values[out->count++] = value;
-    if (!*at)
-      return;
-  }
-}
-
 static void read_layers(const char *text, struct argp_state *state, struct number_list *out) {
-  read_list(text, MAX_LAYERS, "layers", state, out);
+  value_list(text, MAX_LAYERS, "layers", state, out);
   if (out->count > MAX_DEPTHS)
     argp_error(state, "--layers takes one depth, or two or three to extrapolate from");
   for (size_t i = 1; i < out->count; i++)
@@ -201,22 +171,6 @@ static const char *one_of(const char *text, const char *a, const char *b, const 
   if (strcmp(text, a) != 0 && strcmp(text, b) != 0)
     argp_error(state, "expected --%s %s or %s, not '%s'", option, a, b, text);
   return text;
-}
-
-// "10", "10 s", "5min"
-static double read_seconds(const char *text, const char *option, double low,
-                           struct argp_state *state) {
-  double value = 0;
-  const size_t length = number_prefix(text, &value);
-  const char *unit = text + length + strspn(text + length, " ");
-  if (!strcmp(unit, "min"))
-    value *= 60;
-  else if (strcmp(unit, "") != 0 && strcmp(unit, "s") != 0)
-    value = 0;
-  if (!length || !(value >= low) || value > 86400)
-    argp_error(state, "expected --%s from %g s to a day, such as '10 s' or '5min', found '%s'",
-               option, low, text);
-  return value;
 }
 
 // A number with a unit: "4 %", "1.2 kW".
@@ -262,7 +216,7 @@ static const char *read_address(const char *text, struct argp_state *state) {
 // The window under the meter is the last half of it, a minute at most.
 static void read_soak(const char *text, struct argp_state *state, struct probe_options *options) {
   const double soak_s =
-      text ? read_seconds(text, "soak", PROTOCOL_ENERGY_S, state) : PROTOCOL_SOAK_S;
+      text ? value_seconds(text, "soak", PROTOCOL_ENERGY_S, state) : PROTOCOL_SOAK_S;
   options->energy_s = fmin(PROTOCOL_WINDOW_S, fmax(PROTOCOL_ENERGY_S, soak_s / 2));
   options->soak_s = soak_s - options->energy_s;
 }
@@ -271,7 +225,7 @@ static int read_shard(const char *text, struct argp_state *state) {
   int ranks;
   if (strncmp(text, "1/", 2) != 0)
     argp_error(state, "expected --shard 1/N, such as 1/8, found '%s'", text);
-  read_int(text + 2, "", 2, MAX_RANKS, "shard", state, &ranks);
+  value_int(text + 2, "", 2, MAX_RANKS, "shard", state, &ranks);
   return ranks;
 }
 
@@ -290,15 +244,6 @@ static double read_short_time(const char *text, const char *option, struct argp_
   argp_error(state, "expected --%s above 0 and up to '1 s', such as '12 us', found '%s'", option,
              text);
   return NAN;
-}
-
-static uint64_t read_seed(const char *text, struct argp_state *state) {
-  char *end;
-  errno = 0;
-  const long long value = strtoll(text, &end, 10);
-  if (end == text || *end || errno || value < 0)
-    argp_error(state, "expected --seed to be a whole number from 0 to 2^63 - 1, found '%s'", text);
-  return (uint64_t)value;
 }
 
 static void finish(const struct parsing *parsing, struct argp_state *state) {
@@ -349,27 +294,27 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     return 0;
   switch (key) {
   case KEY_PRECISION: read_precisions(text, parsing, state); break;
-  case KEY_BATCH: read_list(text, MAX_BATCH, "batch", state, &options->batches); break;
-  case KEY_CONTEXT: read_list(text, MAX_CONTEXT, "context", state, &options->contexts); break;
+  case KEY_BATCH: value_list(text, MAX_BATCH, "batch", state, &options->batches); break;
+  case KEY_CONTEXT: value_list(text, MAX_CONTEXT, "context", state, &options->contexts); break;
   case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
   case KEY_ACTIVATIONS:
     options->activations = one_of(text, "bf16", "weights", "activations", state);
     break;
   case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
   case KEY_LAYERS: read_layers(text, state, &options->layers); break;
-  case KEY_TIME: options->time_s = read_seconds(text, "time", 0.1, state); break;
+  case KEY_TIME: options->time_s = value_seconds(text, "time", 0.1, state); break;
   case KEY_SOAK: read_soak(text, state, options); break;
   case KEY_WALL_POWER: options->wall.typed_w = read_watts(text, parsing, state); break;
   case KEY_REDFISH: options->wall.redfish = read_address(text, state); break;
   case KEY_TENSOR_PARALLEL:
-    read_int(text, "", 2, MAX_DECODE_RANKS, "tensor-parallel", state, &options->tensor_parallel);
+    value_int(text, "", 2, MAX_DECODE_RANKS, "tensor-parallel", state, &options->tensor_parallel);
     break;
   case KEY_SHARD: options->shard.of = read_shard(text, state); break;
   case KEY_ALL_REDUCE:
     options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);
     break;
-  case KEY_THREADS: read_int(text, "", 0, MAX_THREADS, "threads", state, &options->threads); break;
-  case KEY_SEED: options->seed = read_seed(text, state); break;
+  case KEY_THREADS: value_int(text, "", 0, MAX_THREADS, "threads", state, &options->threads); break;
+  case KEY_SEED: options->seed = value_seed(text, state); break;
   case KEY_FORMAT:
     options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
     break;

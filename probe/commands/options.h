@@ -4,18 +4,12 @@
 
 #include "base/arena.h"
 #include "model/evidence/measurement.h"
+#include "probe/commands/values.h"
 #include "probe/meters/wall.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { MAX_LIST_VALUES = 32 };
-
-struct number_list {
-  int values[MAX_LIST_VALUES];
-  size_t count;
-};
 
 struct probe_options {
   const char *device; // NULL: all, for list
@@ -37,7 +31,13 @@ struct probe_options {
   bool json, calibrate, verify_only, quiet;
 };
 
-enum probe_command { COMMAND_LIST = 1, COMMAND_RUN = 2, COMMAND_CHECK = 4 };
+enum probe_command {
+  COMMAND_LIST = 1,
+  COMMAND_RUN = 2,
+  COMMAND_CHECK = 4,
+  COMMAND_SERVING = 8,
+  COMMAND_METER = 16
+};
 
 // argv[0] is the command's name. argp prints help and reports errors, and then exits with status 0
 // or 2. Texts are argv's own.

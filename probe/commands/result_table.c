@@ -27,9 +27,7 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
       {result->slice_count > 0, "extrapolated"},
       {*result->step_form.fallback != 0, result->step_form.form},
       {flags->cache_resident, "cache-resident"},
-      {flags->noisy, "noisy"},
-      {flags->unconverged, "wide interval"},
-      {flags->drift, "memory speed drifts"},
+      {measurement_is_unsteady(flags), "unsteady"},
       {flags->bandwidth_void, "no read ceiling"},
       {flags->sampling_inconsistent, "sampling: inconsistent"},
       {flags->thermal_unsettled, "thermal: unsettled"},
@@ -48,16 +46,21 @@ static void print_number(double value, const char *format, int width, struct are
   fprintf(out, "%*s", width, text);
 }
 
-static void print_result(const struct measurement *result, struct arena *arena, FILE *out) {
+static void print_result(const struct measurement *result, bool metered, struct arena *arena,
+                         FILE *out) {
   const double half = (result->ci95_high - result->ci95_low) / 2 / result->tokens_per_s;
-  fprintf(out, "%-9s %5d %8d", result->precision, result->batch, result->context);
+  const double share_half = (result->share_ci95_high - result->share_ci95_low) / 2;
+  fprintf(out, "%-9s %5d %7d", result->precision, result->batch, result->context);
   const bool share = result->shard.of > 1 && isnan(result->shard.all_reduce_s);
-  print_number(share ? NAN : result->tokens_per_s, "%.5g", 11, arena, out);
-  print_number(100 * half, half < 0.995 ? "%.2g" : "%.0f", 7, arena, out);
-  print_number(100 * result->read_bandwidth_share, "%.1f", 9, arena, out);
-  print_number(1e6 * result->layer_seconds, "%.4g", 10, arena, out);
-  print_number(result->load_power_w, "%.4g", 7, arena, out);
-  print_number(share ? NAN : result->joules_per_token, "%.3g", 9, arena, out);
+  print_number(share ? NAN : result->tokens_per_s, "%.5g", 9, arena, out);
+  print_number(100 * half, half < 0.995 ? "%.2g" : "%.0f", 5, arena, out);
+  print_number(100 * result->read_bandwidth_share, "%.1f", 7, arena, out);
+  print_number(100 * share_half, "%.1f", 5, arena, out);
+  print_number(1e6 * result->layer_seconds, "%.4g", 9, arena, out);
+  if (metered) {
+    print_number(result->load_power_w, "%.4g", 7, arena, out);
+    print_number(share ? NAN : result->joules_per_token, "%.3g", 8, arena, out);
+  }
   const char *remarks = result_remarks(result, arena);
   fprintf(out, "  %s%s%s\n", grade_name(result->grade), *remarks ? ": " : "", remarks);
 }
@@ -80,6 +83,13 @@ static void print_exchanges(const struct measurement *result, struct arena *aren
   fputs(")\n", out);
 }
 
+static bool is_metered(const struct measurement_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    if (!isnan(record->results[i].load_power_w))
+      return true;
+  return false;
+}
+
 void result_table_print(const struct measurement_record *record, FILE *out) {
   struct arena arena = {0};
   if (record->count == 0) {
@@ -91,10 +101,11 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
   fputs(" on ", out);
   print_safely(record->device.name, out);
   fputs(", decoding\n", out);
-  fprintf(out, "%-9s %5s %8s %10s %6s %8s %9s %6s %8s  %s\n", "precision", "batch", "context",
-          "token/s", "+-%", "% read", "us/layer", "W", "J/token", "grade");
+  const bool metered = is_metered(record);
+  fprintf(out, "%-9s %5s %7s %8s %4s %6s %4s %8s%s  %s\n", "precision", "batch", "context",
+          "token/s", "+-%", "% read", "+-", "us/layer", metered ? "      W J/token" : "", "grade");
   for (size_t i = 0; i < record->count; i++)
-    print_result(&record->results[i], &arena, out);
+    print_result(&record->results[i], metered, &arena, out);
   for (size_t i = 0; i < record->count; i++)
     print_exchanges(&record->results[i], &arena, out);
   if (isnan(first->load_power_w)) {

@@ -201,6 +201,7 @@ struct measurement_device device_record(const struct device *device, struct aren
       .runtime = arena_copy(arena, from->runtime),
       .memory_bytes = from->memory_bytes,
       .cache_bytes = from->cache_bytes,
+      .reported_cache_bytes = from->reported_cache_bytes,
       .units = from->units > 0 ? from->units : 1,
   };
 }

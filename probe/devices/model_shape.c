@@ -5,21 +5,11 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "kernels/share.h"
+#include "model/evidence/naming.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int refuse_id(const struct catalog *catalog, const struct table *table, const char *id) {
-  const char **ids = arena_array(catalog->arena, table->rows, sizeof *ids);
-  for (size_t row = 0; row < table->rows; row++)
-    ids[row] = table_cell(table, row, "id");
-  const char *nearest = nearest_name(id, ids, table->rows);
-  diagnostics_error(catalog->diagnostics, (struct place){0}, "unknown model '%s'%s", id,
-                    nearest ? did_you_mean(nearest, catalog->arena)
-                            : ": 'pertoken catalog models' lists them");
-  return -1;
-}
 
 // What the columns must hold for a model of decode.h's family; "" is a blank.
 static const struct {
@@ -71,11 +61,16 @@ static int read_size(const struct catalog *catalog, const struct table *table, s
 
 int model_shape_find(struct catalog *catalog, const char *id, struct measurement_shape *out) {
   const struct table *table = catalog_table(catalog, CATALOG_MODELS);
+  long found;
   if (!table)
     return -1;
-  const long found = catalog_find(table, id);
-  if (found < 0)
-    return refuse_id(catalog, table, id);
+  const struct naming naming = naming_find_row(catalog, CATALOG_MODELS, id, &found, catalog->arena);
+  if (found < 0) {
+    diagnostics_error(catalog->diagnostics, (struct place){0}, "%s", naming.why);
+    return -1;
+  }
+  if (naming.note)
+    diagnostics_warning(catalog->diagnostics, (struct place){0}, "%s", naming.note);
   const size_t row = (size_t)found;
   if (check_family(catalog, table, row))
     return -1;

@@ -21,7 +21,7 @@
 #include <string.h>
 
 static const double noisy_share = 0.005;
-static const double drift_share = 0.01;
+static const double drift_share = 0.01, drift_spread = 0.05;
 static const double void_share = 1.02;
 static const struct place nowhere = {0};
 
@@ -37,6 +37,8 @@ static struct summary time_whole(const struct depth *depth, struct measurement *
   out->read_bandwidth_share = shares.median;
   out->share_p5 = shares.p5;
   out->share_p95 = shares.p95;
+  out->share_ci95_low = isinf(shares.high) ? (double)NAN : shares.low;
+  out->share_ci95_high = isinf(shares.high) ? (double)NAN : shares.high;
   out->slice_error_s = NAN;
   return sampling->summary;
 }
@@ -75,7 +77,7 @@ static struct summary time_extrapolated(const struct depth *depths, struct measu
   const double half = fmin(sqrt(squares), 0.999 * step_s);
   out->layer_seconds = line.b;
   out->read_bandwidth_share = (double)out->bytes_per_step / step_s / out->read_bandwidth;
-  out->share_p5 = out->share_p95 = NAN;
+  out->share_p5 = out->share_p95 = out->share_ci95_low = out->share_ci95_high = NAN;
   return (struct summary){step_s, step_s - half, step_s + half, step_s - half, step_s + half};
 }
 
@@ -160,24 +162,39 @@ static void tell_energy(const struct protocol *protocol, const struct depth *dep
   tell_beside(protocol, &depth->load, out);
 }
 
+// By how much the reads beside the samples differ: from 5 % to 95 % of them, as a share of their
+// median. A sample's time and its share are in inverse proportion to the speed of its reads.
+static double spread_of_reads(const struct sampling *sampling, struct arena *arena) {
+  double *reads = arena_array(arena, sampling->count, sizeof *reads);
+  for (size_t i = 0; i < sampling->count; i++)
+    reads[i] = 1 / (sampling->samples[i] * sampling->shares[i]);
+  const struct summary summary = summarise(reads, sampling->count, sampling->sorted);
+  return (summary.p95 - summary.p5) / summary.median;
+}
+
+static bool drifts(const struct depth *depth, struct arena *arena) {
+  const double ratio = depth->bandwidth_after / depth->calibration.buffer_bytes_per_s;
+  return fabs(ratio - 1) > drift_share || spread_of_reads(&depth->sampling, arena) > drift_spread;
+}
+
 static void tell_flags(const struct protocol *protocol, const struct depth *depths, size_t count,
                        struct measurement *out) {
   for (size_t i = 0; i < count; i++) {
     const struct depth *depth = &depths[i];
     const struct sampling *sampling = &depth->sampling;
-    const double ratio = depth->bandwidth_after / depth->calibration.buffer_bytes_per_s;
     out->flags.noisy = out->flags.noisy ||
                        is_noisy(sampling->samples, sampling->count, noisy_share, sampling->sorted);
     out->flags.unconverged = out->flags.unconverged || !sampling->settled;
-    out->flags.drift = out->flags.drift || fabs(ratio - 1) > drift_share;
+    out->flags.drift = out->flags.drift || drifts(depth, protocol->arena);
     out->flags.cache_resident =
         out->flags.cache_resident ||
         depth_bytes(depth) < PROTOCOL_CACHES * protocol->device->described.cache_bytes;
   }
   out->flags.bandwidth_void = out->read_bandwidth_share > void_share;
-  if (out->flags.bandwidth_void) {
+  if (out->flags.bandwidth_void && !out->flags.drift) {
     out->read_bandwidth = out->read_bandwidth_after = NAN;
     out->read_bandwidth_share = out->share_p5 = out->share_p95 = NAN;
+    out->share_ci95_low = out->share_ci95_high = NAN;
   }
   const bool whole =
       out->whole_model && count == 1 && !out->flags.cache_resident && out->shard.of < 2;

@@ -32,6 +32,7 @@ static const struct meter_symbol symbols[] = {
     {"nvmlShutdown", offsetof(struct nvml, shutdown), false},
     {"nvmlErrorString", offsetof(struct nvml, error_string), false},
     {"nvmlDeviceGetHandleByPciBusId_v2", offsetof(struct nvml, device_by_pci), false},
+    {"nvmlDeviceGetUUID", offsetof(struct nvml, uuid), true},
     {"nvmlDeviceGetMigMode", offsetof(struct nvml, mig_mode), true},
     {"nvmlDeviceGetTotalEnergyConsumption", offsetof(struct nvml, total_energy), true},
     {"nvmlDeviceGetFieldValues", offsetof(struct nvml, field_values), true},

@@ -70,6 +70,7 @@ struct nvml {
   int (*shutdown)(void);
   const char *(*error_string)(int code);
   int (*device_by_pci)(const char *pci, nvml_device *out);
+  int (*uuid)(nvml_device device, char *out, unsigned size);
   int (*mig_mode)(nvml_device device, unsigned *current, unsigned *pending);
   int (*total_energy)(nvml_device device, unsigned long long *millijoules);
   int (*field_values)(nvml_device device, int count, struct nvml_field_value *values);

@@ -13,7 +13,7 @@ bool row_shown(const struct answer_table *table, size_t row, unsigned faces) {
 }
 
 bool column_shown(const struct answer_table *table, size_t column, enum face face) {
-  return !table->looks || !table->looks[column].faces || table->looks[column].faces & face;
+  return !table->columns[column].faces || table->columns[column].faces & face;
 }
 
 const struct answer_cell *cell_at(const struct answer_table *table, size_t row, size_t column) {

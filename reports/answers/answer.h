@@ -68,10 +68,6 @@ struct answer_column {
   const char *key;         // "break_even_utilization": the JSON and CSV name
   const char *title;       // "Break-even utilization"
   const struct unit *unit; // of its numbers; NULL: texts, or units of rows or cells
-};
-
-// What is said of a column beyond that.
-struct column_look {
   unsigned faces;
   const char *about; // a further CSV field of the column, such as an option's accelerator
   enum column_align align;
@@ -100,8 +96,7 @@ struct answer_row {
 
 struct answer_table {
   const char *key, *title;
-  const struct answer_column *columns; // the first names the row
-  const struct column_look *looks;     // [column_count], or NULL
+  struct answer_column *columns; // the first names the row
   size_t column_count;
   struct answer_cell *cells; // [row_count][column_count]
   struct answer_row *rows;   // [row_count], or NULL

@@ -7,56 +7,40 @@
 #include "model/scenario/option.h"
 #include "reports/print/number.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
 // ---- tables
 
-struct answer_table answer_table_new(const char *key, const char *title,
-                                     const struct answer_column *columns, size_t column_count,
-                                     size_t room, struct arena *arena) {
-  struct answer_column *own = arena_array(arena, column_count, sizeof *own);
-  memcpy(own, columns, column_count * sizeof *own);
-  return (struct answer_table){
-      .key = key,
-      .title = title,
-      .columns = own,
-      .column_count = column_count,
-      .cells = arena_array(arena, room * column_count + 1, sizeof(struct answer_cell)),
-      .room = room,
-      .arena = arena};
+struct answer_table answer_table_new(const char *key, const char *title, struct arena *arena) {
+  return (struct answer_table){.key = key, .title = title, .arena = arena};
 }
 
-struct answer_table answer_table_of_rows(const char *key, const char *title,
-                                         const struct answer_column *columns, size_t column_count,
-                                         size_t room, struct arena *arena) {
-  struct answer_table table = answer_table_new(key, title, columns, column_count, room, arena);
-  table.rows = arena_array(arena, room + 1, sizeof *table.rows);
-  return table;
+void answer_column(struct answer_table *table, struct answer_column column) {
+  column.title = column.title ? column.title : "";
+  table->columns =
+      arena_room(table->arena, table->columns, table->column_count, sizeof *table->columns);
+  table->columns[table->column_count++] = column;
 }
 
 struct answer_table answer_table_of_options(const char *key, const char *title,
-                                            const struct scenario *scenario, size_t room,
-                                            struct arena *arena) {
-  const size_t count = 1 + scenario->option_count;
-  struct answer_column *columns = arena_array(arena, count, sizeof *columns);
-  struct column_look *looks = arena_array(arena, count, sizeof *looks);
-  columns[0] = (struct answer_column){.key = "option", .title = title ? title : ""};
+                                            const struct scenario *scenario, struct arena *arena) {
+  struct answer_table table = answer_table_new(key, NULL, arena);
+  ANSWER_COLUMN(&table, .key = "option", .title = title);
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option *option = &scenario->options[o];
-    columns[1 + o] = (struct answer_column){.key = option->id, .title = option->id};
-    looks[1 + o].about = option->accelerator;
+    ANSWER_COLUMN(&table, .key = option->id, .title = option->id, .about = option_runs_on(option));
   }
-  struct answer_table table = answer_table_of_rows(key, NULL, columns, count, room, arena);
-  table.looks = looks;
   table.unit_column = 1;
   return table;
 }
 
-struct answer_table answer_table_of_facts(size_t room, struct arena *arena) {
-  static const struct answer_column columns[] = {{"fact", "", NULL}, {"value", "", NULL}};
-  struct answer_table facts = answer_table_of_rows("facts", NULL, columns, 2, room, arena);
+struct answer_table answer_table_of_facts(struct arena *arena) {
+  struct answer_table facts = answer_table_new("facts", NULL, arena);
+  ANSWER_COLUMN(&facts, .key = "fact");
+  ANSWER_COLUMN(&facts, .key = "value");
   facts.json = "%r";
   return facts;
 }
@@ -111,6 +95,7 @@ static const struct {
     {"list_price", offsetof(struct option, price_grade)},
     {"net_price", offsetof(struct option, price_grade)},
     {"rental_rate", offsetof(struct option, price_grade)},
+    {"on_demand_rate", offsetof(struct option, price_grade)},
 };
 
 enum { OPTION_GRADES = sizeof option_grades / sizeof option_grades[0] };
@@ -118,7 +103,11 @@ enum { OPTION_GRADES = sizeof option_grades / sizeof option_grades[0] };
 const char *option_item_grade(const struct scenario *scenario, const struct option *option,
                               int declaration) {
   const struct declaration *item = &scenario->model->declarations[declaration];
+  const bool is_input = option->graph->state[declaration] == GRAPH_INPUT;
+  const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
   enum grade grade;
+  if (is_input && figure->origin <= ORIGIN_RENT)
+    return NULL; // a default is no evidence
   for (size_t i = 0; i < OPTION_GRADES; i++) {
     if (strcmp(option_grades[i].item, item->name) != 0)
       continue;
@@ -127,9 +116,7 @@ const char *option_item_grade(const struct scenario *scenario, const struct opti
   }
   if (item->role == ROLE_HEADLINE)
     return grade_name(option->headline_grade);
-  if (option->graph->state[declaration] != GRAPH_INPUT)
-    return NULL;
-  return grade_name(option_figure(scenario, option, scenario->selected, declaration)->grade);
+  return is_input ? grade_name(figure->grade) : NULL;
 }
 
 struct answer_cell option_cell(const struct scenario *scenario, const struct option *option,
@@ -142,7 +129,7 @@ struct answer_cell option_cell(const struct scenario *scenario, const struct opt
                              .grade = option_item_grade(scenario, option, declaration),
                              .source = input ? figure->source : NULL,
                              .date = input ? figure->date : NULL};
-  if (scenario->model->declarations[declaration].kind != DECLARATION_SERIES)
+  if (!graph_is_series(option->graph, declaration))
     return cell;
   cell.kind = CELL_SERIES;
   cell.value_count = 1 + (size_t)option_periods(scenario, option, scenario->selected);
@@ -187,22 +174,24 @@ struct answer answer_new(const char *kind, const char *name, const char *title,
       .kind = kind, .name = name, .title = title, .scenario = scenario, .arena = arena};
 }
 
+struct answer_table *answer_push(struct answer *answer, struct answer_table table) {
+  answer->tables =
+      arena_room(answer->arena, answer->tables, answer->table_count, sizeof *answer->tables);
+  answer->tables[answer->table_count++] = table;
+  return &answer->tables[answer->table_count - 1];
+}
+
 struct answer_table *answer_add_table(struct answer *answer, const char *key, const char *title,
                                       const struct heading *headings, size_t count) {
-  struct answer_column *columns = arena_array(answer->arena, count, sizeof *columns);
+  struct answer_table table = answer_table_new(key, title, answer->arena);
   for (size_t c = 0; c < count; c++) {
     const char *unit = headings[c].unit;
-    columns[c] = (struct answer_column){headings[c].key, headings[c].title, NULL};
     if (unit && answer->scenario)
       unit = model_unit_text(answer->scenario->model, unit);
-    if (unit)
-      columns[c].unit = unit_known(unit, answer->arena);
+    ANSWER_COLUMN(&table, .key = headings[c].key, .title = headings[c].title,
+                  .unit = unit ? unit_known(unit, answer->arena) : NULL);
   }
-  answer->tables = arena_grow(answer->arena, answer->tables, answer->table_count,
-                              answer->table_count + 1, sizeof *answer->tables);
-  struct answer_table *table = &answer->tables[answer->table_count++];
-  *table = answer_table_new(key, title, columns, count, 0, answer->arena);
-  return table;
+  return answer_push(answer, table);
 }
 
 void answer_reason(struct answer *answer, const char *format, ...) {
@@ -227,14 +216,6 @@ void answers_add(struct answers *answers, struct answer answer) {
   answers->list = list;
 }
 
-void answer_set_tables(struct answer *answer, const struct answer_table *tables, size_t count,
-                       struct arena *arena) {
-  struct answer_table *own = arena_array(arena, count + 1, sizeof *own);
-  memcpy(own, tables, count * sizeof *own);
-  answer->tables = own;
-  answer->table_count = count;
-}
-
 static void add_note(const struct answer_note **notes, size_t *count, const char *label,
                      const char *text, struct arena *arena) {
   struct answer_note *longer = arena_grow(arena, *notes, *count, *count + 1, sizeof *longer);
@@ -242,21 +223,19 @@ static void add_note(const struct answer_note **notes, size_t *count, const char
   *notes = longer;
 }
 
-void answer_note(struct answer *answer, struct arena *arena, const char *label, const char *format,
-                 ...) {
+void answer_note(struct answer *answer, const char *label, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  add_note(&answer->notes, &answer->note_count, label, arena_vprintf(arena, format, arguments),
-           arena);
+  add_note(&answer->notes, &answer->note_count, label,
+           arena_vprintf(answer->arena, format, arguments), answer->arena);
   va_end(arguments);
 }
 
-void answer_head(struct answer *answer, struct arena *arena, const char *label, const char *format,
-                 ...) {
+void answer_head(struct answer *answer, const char *label, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  add_note(&answer->heads, &answer->head_count, label, arena_vprintf(arena, format, arguments),
-           arena);
+  add_note(&answer->heads, &answer->head_count, label,
+           arena_vprintf(answer->arena, format, arguments), answer->arena);
   va_end(arguments);
 }
 
@@ -273,6 +252,13 @@ const struct unit *unit_known(const char *text, struct arena *arena) {
 const char *quantity_words(double value, const struct unit *unit, int digits, struct arena *arena) {
   const char *number = number_significant(number_in_unit(value, unit), digits, arena);
   return strcmp(unit->text, "-") != 0 ? arena_printf(arena, "%s %s", number, unit->text) : number;
+}
+
+const char *percent_words(double share, struct arena *arena) {
+  const double percent = 100 * share;
+  return arena_printf(arena, "%s %%",
+                      fabs(percent) < 1000 ? number_significant(percent, 3, arena)
+                                           : number_fixed(percent, 0, arena));
 }
 
 const char *money_text(double value, const struct unit *unit, struct arena *arena) {

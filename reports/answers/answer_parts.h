@@ -61,24 +61,21 @@ static inline struct answer_cell cell_absent(const char *otherwise) {
   return (struct answer_cell){.kind = CELL_ABSENT, .otherwise = otherwise};
 }
 
-// A table without rows, that has room for so many before it grows. The columns are copied.
-struct answer_table answer_table_new(const char *key, const char *title,
-                                     const struct answer_column *columns, size_t column_count,
-                                     size_t room, struct arena *arena);
+// A table without columns and rows; it grows by either.
+struct answer_table answer_table_new(const char *key, const char *title, struct arena *arena);
 
-// The same, with something said of each row: one made with answer_table_row_of.
-struct answer_table answer_table_of_rows(const char *key, const char *title,
-                                         const struct answer_column *columns, size_t column_count,
-                                         size_t room, struct arena *arena);
+// One more column, before the first row.
+// ANSWER_COLUMN(&table, .key = "cost", .title = "Cost", .unit = usd);
+#define ANSWER_COLUMN(table, ...) answer_column(table, (struct answer_column){__VA_ARGS__})
+void answer_column(struct answer_table *table, struct answer_column column);
 
-// The same, of a row for each line item or the like and a column for each option, with its
+// A table of a row for each line item or the like and a column for each option, with its
 // accelerator, behind the label's. Units stand behind the label, and the title, NULL for none, above.
 struct answer_table answer_table_of_options(const char *key, const char *title,
-                                            const struct scenario *scenario, size_t room,
-                                            struct arena *arena);
+                                            const struct scenario *scenario, struct arena *arena);
 
 // Single facts, a row each, of which JSON has just the second cell, at the row's place.
-struct answer_table answer_table_of_facts(size_t room, struct arena *arena);
+struct answer_table answer_table_of_facts(struct arena *arena);
 void answer_fact(struct answer_table *facts, const char *place, struct answer_cell cell);
 
 // The next row of a table, with nothing in its cells; good until the one after it.
@@ -87,7 +84,7 @@ struct answer_cell *answer_table_row(struct answer_table *table);
 // One more row, of all its cells: copied.
 void answer_table_add(struct answer_table *table, const struct answer_cell *cells);
 
-// The next row of a table of rows, with its label in the first cell and nothing in the others, or
+// The next row, of which something is said, with its label in the first cell and nothing in the others, or
 // absent in a table of options.
 struct answer_cell *answer_table_row_of(struct answer_table *table, struct answer_row row);
 
@@ -116,17 +113,16 @@ bool item_is_zero(const struct scenario *scenario, int declaration);
 // The unit of a declaration by its name.
 const struct unit *unit_of_item(const struct scenario *scenario, const char *name);
 
-// Copies of the tables, which are then the answer's.
-void answer_set_tables(struct answer *answer, const struct answer_table *tables, size_t count,
-                       struct arena *arena);
+// One more table of the answer: there, and good until the one after it.
+struct answer_table *answer_push(struct answer *answer, struct answer_table table);
 
 // One more paragraph below the tables.
-void answer_note(struct answer *answer, struct arena *arena, const char *label, const char *format,
-                 ...) __attribute__((format(printf, 4, 5)));
+void answer_note(struct answer *answer, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // The same above the sentence.
-void answer_head(struct answer *answer, struct arena *arena, const char *label, const char *format,
-                 ...) __attribute__((format(printf, 4, 5)));
+void answer_head(struct answer *answer, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // An answer without tables, of a scenario or of none.
 struct answer answer_new(const char *kind, const char *name, const char *title,
@@ -165,6 +161,9 @@ const struct unit *unit_known(const char *text, struct arena *arena);
 
 // "18,920 USD/gpu": a base-unit value in its unit, with so many significant digits.
 const char *quantity_words(double value, const struct unit *unit, int digits, struct arena *arena);
+
+// "14.3 %": a share, with three significant digits.
+const char *percent_words(double share, struct arena *arena);
 
 // "1,234,567 USD"; the unit is the report's currency.
 const char *money_text(double value, const struct unit *unit, struct arena *arena);

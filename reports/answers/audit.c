@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/recompute.h"
 #include "model/optimise/search.h"
 #include "model/questions/audit.h"
@@ -102,8 +103,11 @@ static const char *conflict_text(const struct writer *writer, const struct audit
   return claim->conflict_size == 1 ? "itself" : conflict_names(writer, claim, claim->claim);
 }
 
-// What is claimed; nothing of a quantity that is only shown.
-static struct answer_cell claimed_cell(const struct claim *claim) {
+// What is claimed, an interval with both its ends; nothing of a quantity that is only shown.
+static struct answer_cell claimed_cell(const struct writer *writer, const struct claim *claim) {
+  if (claim->relation == CLAIM_WITHIN)
+    return cell_words(
+        span_text(writer, (struct audit_span){claim->low, claim->high}, claim->quantity.unit));
   return cell_in(claim->relation == CLAIM_SHOWS ? NAN : claim->value, claim->quantity.unit);
 }
 
@@ -116,7 +120,7 @@ static void add_claims_that_hold(const struct writer *writer, struct answer *ans
   for (int r = 0; r < audit->count + audit->shown_count; r++) {
     const struct audit_claim *claim = claim_at(audit, r);
     const struct unit *unit = claim->claim->quantity.unit;
-    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(claim->claim),
+    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(writer, claim->claim),
                cell_in(claim->stands, unit), cell_in(claim->together.low, unit),
                cell_in(claim->together.high, unit), cell_in(claim->best, unit));
   }
@@ -134,7 +138,7 @@ static void add_claims_that_conflict(const struct writer *writer, struct answer 
   for (int i = 0; i < audit->count; i++) {
     const struct audit_claim *claim = &audit->list[i];
     const struct unit *unit = claim->claim->quantity.unit;
-    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(claim->claim),
+    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(writer, claim->claim),
                cell_in(claim->stands, unit), cell_in(claim->nearest_said, unit),
                cell_in(claim->nearest, unit), cell_words(conflict_text(writer, claim)));
   }
@@ -152,7 +156,7 @@ static void add_claims_as_stated(const struct writer *writer, struct answer *ans
   for (int r = 0; r < audit->count + audit->shown_count; r++) {
     const struct audit_claim *claim = claim_at(audit, r);
     const bool shows = claim->claim->relation == CLAIM_SHOWS;
-    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(claim->claim),
+    ANSWER_ROW(table, cell_words(claim->claim->name), claimed_cell(writer, claim->claim),
                cell_in(claim->stands, claim->claim->quantity.unit),
                cell_words(shows                  ? "-"
                           : claim->conflict_size ? "no"
@@ -224,6 +228,8 @@ struct comparison {
 static const char *verdict(const struct writer *writer, const struct comparison *comparison) {
   const struct audit_span implied = comparison->implied;
   const struct published *published = &comparison->published;
+  if (!published->count)
+    return "nothing published";
   if (isnan(implied.low) || isnan(implied.high))
     return "not implied";
   if (implied.low > published->high)
@@ -265,17 +271,19 @@ static size_t comparisons_of(const struct writer *writer, struct comparison *com
     const struct free_quantity *quantity_free = audit->frees[i].quantity;
     *next = (struct comparison){
         .name = quantity_free->key, .unit = audit->frees[i].unit, .implied = audit->frees[i].holds};
-    count += published_input(writer->scenario, option_of(writer->scenario, quantity_free),
-                             quantity_free->declaration, &next->published);
+    published_input(writer->scenario, option_of(writer->scenario, quantity_free),
+                    quantity_free->declaration, GRADE_PUBLISHED, &next->published);
+    count += next->published.of != NULL;
   }
   for (int i = 0; i < audit->shown_count; i++) {
     struct comparison *next = &comparisons[count];
     const struct claim *claim = audit->shown[i].claim;
     *next = (struct comparison){
         .name = claim->name, .unit = claim->quantity.unit, .implied = audit->shown[i].together};
-    count += is_throughput_ratio(writer, claim) &&
-             published_ratio(writer->scenario, claim->quantity.terms[0].option,
-                             claim->quantity.terms[1].option, &next->published);
+    if (is_throughput_ratio(writer, claim))
+      published_ratio(writer->scenario, claim->quantity.terms[0].option,
+                      claim->quantity.terms[1].option, &next->published);
+    count += next->published.of != NULL;
   }
   return count;
 }
@@ -299,11 +307,14 @@ static void add_catalogue(const struct writer *writer, struct answer *answer) {
     ANSWER_ROW(table, cell_words(comparison->name),
                cell_in(comparison->implied.low, comparison->unit),
                cell_in(comparison->implied.high, comparison->unit),
-               cell_in(published->low, comparison->unit),
-               cell_in(published->high, comparison->unit), cell_words(verdict(writer, comparison)));
-    note = arena_printf(writer->arena, "%s%s %s, %zu of %s (%s, %s)", note, i ? ";" : "",
-                        comparison->name, published->count, published->of, published->low_id,
-                        published->high_id);
+               cell_in(published->count ? published->low : NAN, comparison->unit),
+               cell_in(published->count ? published->high : NAN, comparison->unit),
+               cell_words(verdict(writer, comparison)));
+    note = published->count ? arena_printf(writer->arena, "%s%s %s, %zu of %s (%s, %s)", note,
+                                           i ? ";" : "", comparison->name, published->count,
+                                           published->of, published->low_id, published->high_id)
+                            : arena_printf(writer->arena, "%s%s %s, none of %s", note, i ? ";" : "",
+                                           comparison->name, published->of);
   }
   table->note = note;
 }
@@ -506,6 +517,7 @@ static const char *agreement_text(const struct recomputed *row, struct arena *ar
 struct answer answer_claims(const struct recomputed *rows, size_t count, struct arena *arena) {
   static const char *const verdicts[] = {[RECOMPUTE_HOLDS] = "holds",
                                          [RECOMPUTE_FAILS] = "does not hold",
+                                         [RECOMPUTE_DEPENDS] = "depends on the reading",
                                          [RECOMPUTE_CANNOT] = "cannot be recomputed"};
   size_t counts[sizeof verdicts / sizeof verdicts[0]] = {0}, disagreements = 0;
   struct answer answer =
@@ -524,11 +536,13 @@ struct answer answer_claims(const struct recomputed *rows, size_t count, struct 
                cell_words(verdicts[row->verdict]), cell_words(row->why), cell_words(row->source),
                cell_words(agreement_text(row, arena)));
   }
-  answer.sentence = arena_printf(arena,
-                                 "Of %zu claims %zu hold, %zu do not, %zu cannot be recomputed; "
-                                 "%zu disagree with the table's own verdict.",
-                                 count, counts[RECOMPUTE_HOLDS], counts[RECOMPUTE_FAILS],
-                                 counts[RECOMPUTE_CANNOT], disagreements);
+  answer.sentence =
+      arena_printf(arena,
+                   "Of %zu claims %zu hold, %zu do not, for %zu it depends on the reading, "
+                   "%zu cannot be recomputed; %zu disagree with the table's own "
+                   "verdict.",
+                   count, counts[RECOMPUTE_HOLDS], counts[RECOMPUTE_FAILS],
+                   counts[RECOMPUTE_DEPENDS], counts[RECOMPUTE_CANNOT], disagreements);
   answer.no = disagreements > 0;
   return answer;
 }

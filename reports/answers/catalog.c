@@ -33,6 +33,11 @@ static const char *const shown[CATALOG_TABLES][MAX_COLUMNS] = {
                            GRADE, "as_of"},
     [CATALOG_CLAIMS] = {"id", "claim", "value", "unit", "verdict", "as_of"},
     [CATALOG_TYPICAL_VALUES] = {"id", "low", "mid", "high", "unit", GRADE, "as_of"},
+    [CATALOG_API_PRICES] = {"id", "model", "provider", "input_usd_per_mtok", "output_usd_per_mtok",
+                            GRADE, "as_of"},
+    [CATALOG_CARBON] = {"id", "subject", "region", "value", "unit", "period", GRADE, "as_of"},
+    [CATALOG_DAY_PROFILES] = {"id", "subject", GRADE, "as_of", "source_title"},
+    [CATALOG_ALIASES] = {"id", "accelerator", "model", "precision", "says", "as_of"},
 };
 
 struct listing {
@@ -80,15 +85,10 @@ static struct answer_cell cell_of(const struct table *table, const char *column,
 static struct answer_table rows_of(const struct listing *listing, const char *const *names,
                                    size_t count) {
   const struct table *table = listing->table;
-  struct answer_column *columns = arena_array(listing->arena, count, sizeof *columns);
-  struct column_look *looks = arena_array(listing->arena, count, sizeof *looks);
-  for (size_t c = 0; c < count; c++) {
-    columns[c] = (struct answer_column){names[c], names[c], NULL};
-    looks[c].may_cut = !is_uncut(names[c]) && !catalog_is_number(table, names[c]);
-  }
-  struct answer_table rows =
-      answer_table_new("rows", NULL, columns, count, table->rows, listing->arena);
-  rows.looks = looks;
+  struct answer_table rows = answer_table_new("rows", NULL, listing->arena);
+  for (size_t c = 0; c < count; c++)
+    ANSWER_COLUMN(&rows, .key = names[c], .title = names[c],
+                  .may_cut = !is_uncut(names[c]) && !catalog_is_number(table, names[c]));
   for (size_t r = 0; r < table->rows; r++) {
     if (!holds(listing, r))
       continue;
@@ -123,7 +123,7 @@ static void explain_none(const struct listing *listing, const char *const *names
     const char *found = count ? arena_printf(listing->arena, "; --where '%s~%s' finds it in %zu",
                                              name, condition->value, count)
                               : "";
-    answer_note(answer, listing->arena, "", "No row has '%s' %s %s%s", condition->value,
+    answer_note(answer, "", "No row has '%s' %s %s%s", condition->value,
                 condition->contains ? "in" : "as", name, found);
   }
 }
@@ -143,20 +143,16 @@ int catalog_answer(const struct table *table, const char *const *wheres, size_t 
   size_t telling_count = 0;
   while (telling_count < MAX_COLUMNS && telling[telling_count])
     telling_count++;
-  struct answer_table tables[] = {rows_of(&listing, telling, telling_count),
-                                  rows_of(&listing, names, count)};
-  tables[0].faces = FACE_TERMINAL;
-  tables[1].faces = FACE_CSV | FACE_JSON;
-  tables[1].is_wide = true;
-  tables[1].json = "rows[#].%c";
-  *answer = (struct answer){
-      .kind = "catalog",
-      .name = table->name,
-      .schema = 2,
-      .sentence = arena_printf(arena, "%zu of %zu rows; all columns with --format csv",
-                               tables[1].row_count, table->rows)};
-  answer_set_tables(answer, tables, 2, arena);
-  if (!tables[1].row_count)
+  *answer = answer_new("catalog", table->name, NULL, NULL, arena);
+  answer->schema = 2;
+  answer_push(answer, rows_of(&listing, telling, telling_count))->faces = FACE_TERMINAL;
+  struct answer_table *rows = answer_push(answer, rows_of(&listing, names, count));
+  rows->faces = FACE_CSV | FACE_JSON;
+  rows->is_wide = true;
+  rows->json = "rows[#].%c";
+  answer->sentence = arena_printf(arena, "%zu of %zu rows; all columns with --format csv",
+                                  rows->row_count, table->rows);
+  if (!rows->row_count)
     explain_none(&listing, names, answer);
   return 0;
 }

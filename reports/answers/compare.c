@@ -40,13 +40,18 @@ static const struct fact {
     {"accelerators", "gpus", 3, false}, {"throughput", "output", 4, true},
     {"load_power", "", 1, true},        {"list_price", NULL, 0, true},
     {"discount", NULL, 0, false},       {"net_price", "net price", 2, false},
-    {"rental_rate", NULL, 0, true},
+    {"rental_rate", NULL, 0, true},     {"on_demand_rate", NULL, 0, true},
+    {"reserved_share", NULL, 0, false}, {"spot_share", NULL, 0, false},
+    {"spot_rate", NULL, 0, true},       {"output_price", NULL, 0, true},
+    {"input_price", NULL, 0, true},     {"cached_input_price", NULL, 0, true},
+    {"cache_hit", NULL, 0, true},
 };
 
 static const struct fact results[] = {
     {"tco", "TCO", 6, false},
     {"cost_per_mtok", "cost", 9, false},
     {"levelised_cost_per_mtok", "levelised", 5, false},
+    {"headroom_least", "headroom", 2, false},
 };
 
 enum {
@@ -67,6 +72,9 @@ static struct answer_cell *add_item(const struct comparing *comparing, struct an
   for (size_t o = 0; o < comparing->scenario->option_count; o++)
     if (!item_applies(comparing->scenario, option_at(comparing, o), declaration))
       cells[1 + o] = cell_absent(NULL);
+    else if (cells[1 + o].kind == CELL_SERIES) // a price that declines: at the outset
+      cells[1 + o] =
+          cell_value(option_value(comparing->scenario, option_at(comparing, o), declaration, 0));
   return cells;
 }
 
@@ -107,28 +115,29 @@ static void add_categories(const struct comparing *comparing, struct answer_tabl
   }
 }
 
-// Two rows below a result: what 5 % and 95 % of the draws are below.
+// Rows below a result: what 5, 50 and 95 % of the draws are below.
 static void add_interval(const struct comparing *comparing, struct answer_table *table,
                          enum outcome_kind kind, const struct unit *unit, unsigned faces) {
+  enum { LEVELS = 3 };
   const bool cost = kind == OUTCOME_COST;
-  static const char *const keys[2][2] = {{"saving_p5", "saving_p95"}, {"cost_p5", "cost_p95"}};
-  static const char *const labels[] = {"  P5", "  P95"};
-  for (int end = 0; comparing->simulation && end < 2; end++) {
+  static const char *const keys[2][LEVELS] = {{"saving_p5", "saving_p50", "saving_p95"},
+                                              {"cost_p5", "cost_p50", "cost_p95"}};
+  static const char *const labels[LEVELS] = {"  P5", "  Median", "  P95"};
+  for (int level = 0; comparing->simulation && level < LEVELS; level++) {
     struct answer_cell *cells = answer_table_row_of(
-        table, (struct answer_row){.key = keys[cost][end],
-                                   .label = &labels[end][faces == ON_TERMINAL ? 0 : 2],
+        table, (struct answer_row){.key = keys[cost][level],
+                                   .label = &labels[level][faces == ON_TERMINAL ? 0 : 2],
                                    .unit = unit,
                                    .emphasis = EMPHASIS_FAINT,
                                    .faces = faces,
                                    .json = "options[id=%c].interval.%r",
-                                   .brief = cost ? (end ? "P95" : "P5") : NULL,
+                                   .brief = cost ? &labels[level][2] : NULL,
                                    .weight = INTERVAL_WEIGHT});
     for (size_t o = 0; o < comparing->scenario->option_count; o++) {
       const struct interval interval = interval_of(comparing->simulation, kind, o);
-      const double value =
-          (end ? interval.high : interval.low) * (cost ? unit_cell_factor(unit) : 1);
-      if (!isnan(value))
-        cells[1 + o] = cell_value(value);
+      const double values[LEVELS] = {interval.low, interval.median, interval.high};
+      if (!isnan(values[level]))
+        cells[1 + o] = cell_value(values[level] * (cost ? unit_cell_factor(unit) : 1));
     }
   }
 }
@@ -209,6 +218,14 @@ enum {
   PRICE = offsetof(struct option, price_grade)
 };
 
+// Of a token API neither throughput nor power is known.
+static struct answer_cell grade_cell(const struct option *option, size_t place) {
+  enum grade grade;
+  memcpy(&grade, (const char *)option + place, sizeof grade);
+  const bool known = !option->provider || (place != THROUGHPUT && place != POWER);
+  return known ? cell_words(grade_name(grade)) : cell_value(NAN);
+}
+
 static const struct words first_words[] = {{{.label = "Accelerator", .brief = "accelerator"}, 0}};
 
 static const struct words last_words[] = {
@@ -219,10 +236,10 @@ static const struct words last_words[] = {
     {{.brief = "price", .faces = FACE_TURNED}, PRICE},
 };
 
-static const char *words_of(const struct option *option, size_t grade_place) {
-  enum grade grade;
-  memcpy(&grade, (const char *)option + grade_place, sizeof grade);
-  return grade_place ? grade_name(grade) : option->accelerator;
+static struct answer_cell words_of(const struct option *option, size_t grade_place) {
+  if (grade_place)
+    return grade_cell(option, grade_place);
+  return cell_words(option_runs_on(option));
 }
 
 static void add_words(const struct comparing *comparing, struct answer_table *table,
@@ -230,7 +247,7 @@ static void add_words(const struct comparing *comparing, struct answer_table *ta
   for (size_t i = 0; i < count; i++) {
     struct answer_cell *cells = answer_table_row_of(table, words[i].row);
     for (size_t o = 0; o < comparing->scenario->option_count; o++)
-      cells[1 + o] = cell_words(words_of(option_at(comparing, o), words[i].grade));
+      cells[1 + o] = words_of(option_at(comparing, o), words[i].grade);
   }
 }
 
@@ -238,8 +255,7 @@ static void add_words(const struct comparing *comparing, struct answer_table *ta
 
 static struct answer_table figures_table(const struct comparing *comparing) {
   const struct scenario *scenario = comparing->scenario;
-  struct answer_table table = answer_table_of_options(
-      "figures", NULL, scenario, (size_t)scenario->model->count + 20, comparing->arena);
+  struct answer_table table = answer_table_of_options("figures", NULL, scenario, comparing->arena);
   add_words(comparing, &table, first_words, COUNT(first_words));
   add_facts(comparing, &table);
   add_categories(comparing, &table);
@@ -285,13 +301,16 @@ static void add_machine_row(const struct comparing *comparing, struct answer_tab
           grade_name(option_figure(scenario, option, scenario->selected, declaration)->grade);
     any |= cells[1 + o].kind != CELL_ABSENT;
   }
+  for (size_t o = 0; o < scenario->option_count && any && what == AS_ITEM; o++)
+    if (option_at(comparing, o)->provider && !option_has(option_at(comparing, o), declaration))
+      cells[1 + o] = cell_value(NAN); // of hardware, which others have
   table->row_count -= !any;
 }
 
 static struct answer_table items_table(const struct comparing *comparing) {
   const struct model *model = comparing->scenario->model;
-  struct answer_table table = answer_table_of_options("items", NULL, comparing->scenario,
-                                                      2 * (size_t)model->count, comparing->arena);
+  struct answer_table table =
+      answer_table_of_options("items", NULL, comparing->scenario, comparing->arena);
   for (int d = 0; d < model->count; d++) {
     if (model->declarations[d].role == ROLE_CHECK)
       continue;
@@ -307,8 +326,8 @@ static struct answer_table items_table(const struct comparing *comparing) {
 
 static struct answer_table inputs_table(const struct comparing *comparing) {
   const struct model *model = comparing->scenario->model;
-  struct answer_table table = answer_table_of_options("inputs", NULL, comparing->scenario,
-                                                      (size_t)model->count, comparing->arena);
+  struct answer_table table =
+      answer_table_of_options("inputs", NULL, comparing->scenario, comparing->arena);
   for (int d = 0; d < model->count; d++)
     add_machine_row(comparing, &table, d, AS_INPUT);
   table.json = "options[id=%c].inputs.%r";
@@ -336,11 +355,10 @@ static void add_options(const struct comparing *comparing, struct answer *answer
   table->faces = FACE_JSON;
   for (size_t o = 0; o < comparing->scenario->option_count; o++) {
     const struct option *option = option_at(comparing, o);
-    ANSWER_ROW(table, cell_words(option->id), cell_words(option->accelerator),
-               cell_words(grade_name(option->headline_grade)),
-               cell_words(grade_name(option->throughput_grade)),
-               cell_words(grade_name(option->power_grade)),
-               cell_words(grade_name(option->price_grade)), cell_flag(option->decode_only),
+    ANSWER_ROW(table, cell_words(option->id),
+               option->provider ? cell_value(NAN) : cell_words(option->accelerator),
+               grade_cell(option, HEADLINE), grade_cell(option, THROUGHPUT),
+               grade_cell(option, POWER), grade_cell(option, PRICE), cell_flag(option->decode_only),
                cell_list(words_in(option->not_included, comparing->arena)),
                cell_list(option->warnings));
   }
@@ -358,7 +376,7 @@ static void add_workloads(const struct comparing *comparing, struct answer *answ
     struct answer_cell *cells = answer_table_row(table);
     cells[0] = cell_words(option_at(comparing, o)->id);
     for (size_t key = 0; key < WORKLOAD_KEYS; key++) {
-      const char *value = option_at(comparing, o)->workload.values[key];
+      const char *value = option_workload(option_at(comparing, o), key);
       cells[1 + key] = *value ? cell_words(value) : (struct answer_cell){.kind = CELL_EMPTY};
     }
   }
@@ -368,7 +386,7 @@ static void add_workloads(const struct comparing *comparing, struct answer *answ
 static struct answer_table verdict_table(const struct comparing *comparing) {
   const struct unit *plain = unit_known("-", comparing->arena);
   struct answer_table table =
-      answer_table_of_options("verdict", NULL, comparing->scenario, 9, comparing->arena);
+      answer_table_of_options("verdict", NULL, comparing->scenario, comparing->arena);
   add_saving(comparing, &table,
              (struct answer_row){.key = "saving",
                                  .label = "Saving against the baseline",
@@ -384,20 +402,19 @@ static struct answer_table verdict_table(const struct comparing *comparing) {
   add_interval(comparing, &table, OUTCOME_COST, unit_of_item(comparing->scenario, "cost_per_mtok"),
                TO_MACHINES);
   add_interval(comparing, &table, OUTCOME_SAVING, plain, TO_MACHINES);
-  struct answer_cell *ranked = answer_table_row_of(
-      &table, (struct answer_row){.key = "ranked", .label = "Ranked", .faces = FACE_CSV});
-  struct answer_cell *cheapest = answer_table_row_of(
-      &table, (struct answer_row){
-                  .key = "cheapest", .label = "The cheapest, or one of them", .faces = FACE_CSV});
-  struct answer_cell *barred = answer_table_row_of(
-      &table,
-      (struct answer_row){.key = "not_ranked", .faces = FACE_JSON, .json = "not_ranked.%c"});
-  for (size_t o = 0; o < comparing->scenario->option_count; o++) {
-    const struct standing *standing = &comparing->ranking->options[o];
-    ranked[1 + o] = cell_flag(standing->ranked);
-    cheapest[1 + o] = cell_flag(standing->cheapest);
-    if (!standing->ranked)
-      barred[1 + o] = cell_words(standing->why_not);
+  for (int what = 0; what < 3; what++) {
+    static const struct answer_row rows[] = {
+        {.key = "ranked", .label = "Ranked", .faces = FACE_CSV},
+        {.key = "cheapest", .label = "The cheapest, or one of them", .faces = FACE_CSV},
+        {.key = "not_ranked", .faces = FACE_JSON, .json = "not_ranked.%c"}};
+    struct answer_cell *cells = answer_table_row_of(&table, rows[what]);
+    for (size_t o = 0; o < comparing->scenario->option_count; o++) {
+      const struct standing *standing = &comparing->ranking->options[o];
+      if (what < 2)
+        cells[1 + o] = cell_flag(what ? standing->cheapest : standing->ranked);
+      else if (!standing->ranked)
+        cells[1 + o] = cell_words(standing->why_not);
+    }
   }
   table.json = "%r.%c";
   table.faces = TO_MACHINES;
@@ -412,7 +429,7 @@ static struct answer_table document_table(const struct comparing *comparing) {
   for (size_t o = 0; o < scenario->option_count; o++)
     if (comparing->ranking->options[o].cheapest)
       texts_add(&cheapest, comparing->arena, "%s", option_at(comparing, o)->id);
-  struct answer_table table = answer_table_of_facts(8, comparing->arena);
+  struct answer_table table = answer_table_of_facts(comparing->arena);
   answer_fact(&table, "scenario.horizon",
               cell_in(option_value(scenario, &scenario->options[0], horizon, 0),
                       unit_of_item(scenario, "horizon")));
@@ -428,41 +445,31 @@ static struct answer_table document_table(const struct comparing *comparing) {
   return table;
 }
 
-// The verdict; of a single option what it costs.
-static const char *sentence_of(const struct comparing *comparing) {
-  const struct scenario *scenario = comparing->scenario;
-  const int cost = model_find(scenario->model, "cost_per_mtok");
-  if (scenario->option_count > 1)
-    return arena_printf(comparing->arena, "%s.",
-                        verdict_text(scenario, comparing->ranking, comparing->arena));
-  return arena_printf(
-      comparing->arena, "%s costs %s of output tokens.", option_at(comparing, 0)->id,
-      quantity_words(option_value(scenario, option_at(comparing, 0), cost, 0),
-                     &scenario->model->declarations[cost].unit, 4, comparing->arena));
-}
-
-struct answer compare_answer(const struct scenario *scenario, struct arena *arena) {
+struct answer compare_answer(const struct scenario *scenario, const struct simulation *simulation,
+                             struct arena *arena) {
   static const struct csv_field fields[] = {
       {"option", CSV_COLUMN}, {"accelerator", CSV_ABOUT}, {"case", CSV_CASE},
       {"item", CSV_ROW},      {"label", CSV_LABEL},       {"unit", CSV_UNIT},
       {"period", CSV_PERIOD}, {"value", CSV_VALUE},       {"grade", CSV_GRADE}};
   const struct comparing comparing = {.scenario = scenario,
                                       .ranking = ranking_of(scenario, arena),
-                                      .simulation = interval_simulate(scenario, arena),
+                                      .simulation = simulation,
                                       .arena = arena};
-  const struct answer_table tables[] = {
-      figures_table(&comparing), items_table(&comparing),    inputs_table(&comparing),
-      verdict_table(&comparing), document_table(&comparing), finance_difference(scenario, arena)};
   struct answer answer = answer_new("compare", "options", NULL, scenario, arena);
-  answer.sentence = sentence_of(&comparing);
+  answer.sentence =
+      arena_printf(arena, "%s.", verdict_text(scenario, comparing.ranking, simulation, arena));
   answer.warnings = scenario->warnings;
   answer.schema = 1;
   answer.csv = fields;
   answer.csv_count = COUNT(fields);
-  answer_set_tables(&answer, tables, COUNT(tables), arena);
-  answer.tables[answer.table_count - 1].faces = FACE_JSON;
-  add_options(&comparing, &answer);
+  answer_push(&answer, figures_table(&comparing));
+  add_options(&comparing, &answer); // first, so that JSON has them in the scenario's order
+  answer_push(&answer, items_table(&comparing));
+  answer_push(&answer, inputs_table(&comparing));
+  answer_push(&answer, verdict_table(&comparing));
+  answer_push(&answer, document_table(&comparing));
+  answer_push(&answer, finance_difference(scenario, arena))->faces = FACE_JSON;
   add_workloads(&comparing, &answer);
-  compare_notes(&answer, scenario, comparing.ranking, comparing.simulation, arena);
+  compare_notes(&answer, scenario, comparing.ranking, simulation, arena);
   return answer;
 }

@@ -7,15 +7,17 @@
 
 #include "base/arena.h"
 #include "model/scenario/scenario.h"
+#include "model/simulate/simulation.h"
 #include "reports/answers/answer.h"
 
-// Of the selected case, in the arena.
+// Of the selected case, in the arena. simulation: what its ranges make of it; NULL for none.
 //
 // Csv: option, accelerator, case, item, label, unit, period, value, grade; a row per input and line
 // item, per period for a series; then the savings as fractions, and the verdict.
 // Json: { schema 1, scenario, units, options, baseline, saving, saving_levelised, cheapest,
 // not_ranked, difference (see finance.h), mixed, warnings } with every line item by name in its own
 // unit; a series is an array from period 0, the purchase, to the option's last.
-struct answer compare_answer(const struct scenario *scenario, struct arena *arena);
+struct answer compare_answer(const struct scenario *scenario, const struct simulation *simulation,
+                             struct arena *arena);
 
 #endif

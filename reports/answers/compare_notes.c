@@ -8,12 +8,14 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/simulate/simulation.h"
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 #include "reports/print/verdict.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct notes {
@@ -22,44 +24,88 @@ struct notes {
   struct arena *arena;
 };
 
-static bool says(const struct texts *texts, const char *text) {
-  for (size_t k = 0; k < texts->count; k++)
-    if (!strcmp(texts->list[k], text))
-      return true;
-  return false;
+// The names of more options than that are counted.
+enum { MOST_NAMES = 20 };
+
+// What is said of an option, and the how-manieth of all that is said.
+struct said {
+  const char *text;
+  size_t option, order;
+};
+
+static int by_text(const void *a, const void *b) {
+  const struct said *left = a, *right = b;
+  const int order = strcmp(left->text, right->text);
+  return order ? order : left->order < right->order ? -1 : left->order > right->order;
+}
+
+static int by_order(const void *a, const void *b) {
+  const struct said *const *left = a, *const *right = b;
+  return (*left)->order < (*right)->order ? -1 : (*left)->order > (*right)->order;
+}
+
+// "a, b: ": the options of which a text is said, or "" for all of them unless `always`.
+static const char *names_of(const struct notes *notes, const struct said *first,
+                            const struct said *end, bool always) {
+  const struct option *options = notes->scenario->options;
+  struct texts names = {0};
+  size_t count = 0;
+  for (const struct said *said = first; said < end && !strcmp(said->text, first->text); said++) {
+    if (said > first && said->option == said[-1].option)
+      continue;
+    if (count++ < MOST_NAMES)
+      texts_add(&names, notes->arena, "%s", options[said->option].id);
+  }
+  if (!always && count == notes->scenario->option_count)
+    return "";
+  const char *list = texts_joined(&names, notes->arena);
+  return count <= MOST_NAMES
+             ? arena_printf(notes->arena, "%s: ", list)
+             : arena_printf(notes->arena, "%s and %zu more: ", list, count - MOST_NAMES);
 }
 
 // A note for each text, at the first option that has it: "a, b: text". Where all have it they are
 // named only with `always`.
 static void add_shared(const struct notes *notes, const char *label, const struct texts *of,
                        bool always) {
-  const size_t options = notes->scenario->option_count;
-  for (size_t i = 0; i < options; i++)
-    for (size_t k = 0; k < of[i].count; k++) {
-      const char *text = of[i].list[k], *ids = "";
-      size_t count = 0, first = options;
-      for (size_t o = options; o-- > 0;)
-        first = says(&of[o], text) ? o : first;
-      for (size_t o = first; o < options; o++)
-        if (says(&of[o], text)) {
-          ids = joined(ids, notes->scenario->options[o].id, notes->arena);
-          count++;
-        }
-      if (first == i)
-        answer_note(notes->answer, notes->arena, label, "%s%s%s",
-                    always || count < options ? ids : "", always || count < options ? ": " : "",
-                    text);
-    }
+  size_t count = 0, firsts = 0, next = 0;
+  for (size_t o = 0; o < notes->scenario->option_count; o++)
+    count += of[o].count;
+  struct said *all = arena_array(notes->arena, count + 1, sizeof *all);
+  const struct said **first = arena_array(notes->arena, count + 1, sizeof *first);
+  for (size_t o = 0; o < notes->scenario->option_count; o++)
+    for (size_t k = 0; k < of[o].count; k++, next++)
+      all[next] = (struct said){of[o].list[k], o, next};
+  qsort(all, count, sizeof *all, by_text);
+  for (size_t i = 0; i < count; i++)
+    if (!i || strcmp(all[i - 1].text, all[i].text) != 0)
+      first[firsts++] = &all[i];
+  qsort(first, firsts, sizeof(struct said *), by_order);
+  for (size_t i = 0; i < firsts; i++)
+    answer_note(notes->answer, label, "%s%s", names_of(notes, first[i], all + count, always),
+                first[i]->text);
 }
 
 static void add_decode_only(const struct notes *notes) {
-  const char *ids = "";
+  struct texts ids = {0};
   for (size_t i = 0; i < notes->scenario->option_count; i++)
     if (notes->scenario->options[i].decode_only)
-      ids = joined(ids, notes->scenario->options[i].id, notes->arena);
-  if (*ids)
-    answer_note(notes->answer, notes->arena, "Upper bound, decode only: ",
-                "%s (prefill takes no time; not ranked against serving)", ids);
+      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].id);
+  if (ids.count)
+    answer_note(notes->answer, "Upper bound, decode only: ",
+                "%s (prefill takes no time; not ranked against serving)",
+                texts_joined(&ids, notes->arena));
+}
+
+static void add_apis(const struct notes *notes) {
+  struct texts ids = {0};
+  for (size_t i = 0; i < notes->scenario->option_count; i++)
+    if (notes->scenario->options[i].provider)
+      texts_add(&ids, notes->arena, "%s", notes->scenario->options[i].id);
+  if (ids.count)
+    answer_note(notes->answer, "Provider's precision: ",
+                "%s (a token API: what its tokens are computed in is not known, nor compared)",
+                texts_joined(&ids, notes->arena));
 }
 
 // Which published figure or record a throughput is, and what it was measured on. A record says its
@@ -79,8 +125,8 @@ static void add_evidence(const struct notes *notes) {
     for (int key = 0; key < WORKLOAD_KEYS; key++)
       if (*option->workload.values[key])
         on = joined(on, option->workload.values[key], notes->arena);
-    answer_note(notes->answer, notes->arena, "Throughput: ", "%s from %s, %s (%s)", option->id,
-                figure->source, figure->date, on);
+    answer_note(notes->answer, "Throughput: ", "%s from %s, %s (%s)", option->id, figure->source,
+                figure->date, on);
   }
 }
 
@@ -110,16 +156,6 @@ static void add_of_options(const struct notes *notes) {
   add_shared(notes, "Exchange rate: ", rates, false);
 }
 
-static const char *const grade_meanings[GRADES] = {
-    [GRADE_MEASURED] = "this tool's own measurement",
-    [GRADE_QUOTED] = "a written quote",
-    [GRADE_BENCHMARK] = "an audited public benchmark",
-    [GRADE_PUBLISHED] = "a dated publication with method",
-    [GRADE_PROJECTED] = "computed from another figure by a stated rule",
-    [GRADE_CLAIM] = "a statement without method",
-    [GRADE_ASSUMED] = "the user's own",
-};
-
 static void add_legend(const struct notes *notes) {
   bool used[GRADES] = {false};
   for (size_t i = 0; i < notes->scenario->option_count; i++) {
@@ -131,8 +167,8 @@ static void add_legend(const struct notes *notes) {
   for (int grade = 0; grade < GRADES; grade++)
     if (used[grade])
       text = arena_printf(notes->arena, "%s%s%s = %s", text, *text ? "; " : "",
-                          grade_name((enum grade)grade), grade_meanings[grade]);
-  answer_note(notes->answer, notes->arena, "Evidence: ", "%s", text);
+                          grade_name((enum grade)grade), grade_meaning((enum grade)grade));
+  answer_note(notes->answer, "Evidence: ", "%s", text);
 }
 
 // The scenario's own are the answer's.
@@ -146,9 +182,9 @@ static void add_warnings(const struct notes *notes) {
 
 static void add_interval(const struct notes *notes, const struct simulation *simulation) {
   if (simulation)
-    answer_note(notes->answer, notes->arena, "P5, P95: ",
-                "5 %% and 95 %% of %s draws of the ranged inputs are below (%s, "
-                "seed %" PRIu64 "; see 'pertoken simulate')",
+    answer_note(notes->answer, "P5, median, P95: ",
+                "5, 50 and 95 %% of %s draws of the ranged inputs are below (%s, seed %" PRIu64
+                "; see 'pertoken simulate'); all else is at the base values",
                 number_fixed((double)simulation->done, 0, notes->arena),
                 draw_method_names[simulation->method], simulation->seed);
 }
@@ -163,12 +199,12 @@ static bool all_ranked(const struct ranking *ranking) {
 // What the star means, and who is left out.
 static void add_verdict(const struct notes *notes, const struct ranking *ranking) {
   if (ranking->cheapest >= 0)
-    answer_note(notes->answer, notes->arena, "* ", "lowest cost per million output tokens%s%s",
+    answer_note(notes->answer, "* ", "lowest cost per million output tokens%s%s",
                 all_ranked(ranking) ? "" : " of the options that are ranked",
                 ranking->cheapest_count > 1 ? ": a tie" : "");
   for (size_t i = 0; i < ranking->option_count; i++)
     if (!ranking->options[i].ranked)
-      answer_note(notes->answer, notes->arena, "Not ranked: ", "%s",
+      answer_note(notes->answer, "Not ranked: ", "%s",
                   verdict_not_ranked(notes->scenario, ranking, i, notes->arena));
 }
 
@@ -179,6 +215,7 @@ void compare_notes(struct answer *answer, const struct scenario *scenario,
   add_verdict(&notes, ranking);
   add_interval(&notes, simulation);
   add_decode_only(&notes);
+  add_apis(&notes);
   add_of_options(&notes);
   add_evidence(&notes);
   add_legend(&notes);

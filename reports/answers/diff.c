@@ -84,19 +84,18 @@ static void add_aspect(const struct diff *diff, struct answer_table *table,
 }
 
 static void add_inputs(const struct diff *diff, struct answer *answer) {
-  static const struct column_look looks[] = {
-      {.align = ALIGN_LEFT}, {.align = ALIGN_LEFT}, {.align = ALIGN_RIGHT}, {.align = ALIGN_RIGHT}};
   const struct difference *difference = diff->difference;
   struct answer_table *table =
       ANSWER_TABLE(answer, "differences", NULL, {"input", "Inputs that differ", NULL},
                    {"option", "", NULL}, {"a", "A", NULL}, {"b", "B", NULL});
-  table->looks = looks;
+  for (size_t c = 0; c < table->column_count; c++)
+    table->columns[c].align = c < 2 ? ALIGN_LEFT : ALIGN_RIGHT;
   table->faces = FACE_TERMINAL;
   for (size_t p = 0; p < difference->pair_count; p++) {
     const struct pair *both = &difference->pairs[p];
     if (strcmp(both->a->accelerator, both->b->accelerator) != 0)
       ANSWER_ROW(table, cell_words("accelerator"), cell_words(both->a->id),
-                 cell_words(both->a->accelerator), cell_words(both->b->accelerator));
+                 cell_words(option_runs_on(both->a)), cell_words(option_runs_on(both->b)));
   }
   for (size_t c = 0; c < difference->change_count; c++)
     for (size_t i = 0; i < difference->changes[c].input_count; i++)
@@ -138,14 +137,12 @@ static void add_machine_row(const struct diff *diff, struct answer_table *table,
 }
 
 static void add_machine_inputs(const struct diff *diff, struct answer *answer) {
-  static const struct column_look looks[INPUT_B + 3] = {
-      [1].faces = FACE_JSON, [2].faces = FACE_JSON};
   const struct difference *difference = diff->difference;
   struct answer_table *table = ANSWER_TABLE(
       answer, "inputs", NULL, {"name", "", NULL}, {"option", "", NULL}, {"unit", "", NULL},
       {"a.value", "", NULL}, {"a.computed", "", NULL}, {"a.grade", "", NULL}, {"b.value", "", NULL},
       {"b.computed", "", NULL}, {"b.grade", "", NULL});
-  table->looks = looks;
+  table->columns[1].faces = table->columns[2].faces = FACE_JSON;
   table->json = "inputs[#].%c";
   table->faces = FACE_CSV | FACE_JSON;
   for (size_t c = 0; c < difference->change_count; c++)
@@ -233,11 +230,8 @@ static void add_names(struct answer *answer, struct answer_table *facts, const c
   const struct texts list = {names, count};
   answer_fact(facts, key, cell_list(list));
   facts->rows[facts->row_count - 1].faces = FACE_CSV | FACE_JSON;
-  const char *text = "";
-  for (size_t i = 0; i < count; i++)
-    text = joined(text, names[i], arena);
   if (count)
-    answer_head(answer, arena, label, "%s", text);
+    answer_head(answer, label, "%s", texts_joined(&list, arena));
 }
 
 static void add_scenario(struct answer *answer, struct answer_table *facts, const char *side,
@@ -252,10 +246,10 @@ static void add_scenario(struct answer *answer, struct answer_table *facts, cons
               {"mixed", cell_flag(scenario->mixed)}};
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
     answer_fact(facts, arena_printf(arena, "%s.%s", side, said[i].key), said[i].cell);
-  answer_head(answer, arena, label, "%s: %s, case %s", scenario->path, scenario->title,
+  answer_head(answer, label, "%s: %s, case %s", scenario->path, scenario->title,
               scenario->cases[scenario->selected]);
   if (scenario->mixed)
-    answer_head(answer, arena, "   ", "MIXED: %s", scenario->mixed_reason);
+    answer_head(answer, "   ", "MIXED: %s", scenario->mixed_reason);
 }
 
 // "B differs from A in 5 inputs. Cost per million output tokens: h200 -14.6 %, mi325x -6.8 %."
@@ -288,7 +282,7 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
   const struct difference *difference = difference_of(a, b, arena);
   const struct diff diff = {difference, arena};
   struct answer answer = answer_new("diff", "scenarios", NULL, NULL, arena);
-  struct answer_table facts = answer_table_of_facts(13 + difference->pair_count, arena);
+  struct answer_table facts = answer_table_of_facts(arena);
   answer.sentence = sentence_of(&diff);
   answer.schema = 2;
   answer.csv = fields;
@@ -309,13 +303,13 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
     if (!difference_in_pair(difference, p))
       continue;
     struct texts accelerators = {0};
-    texts_add(&accelerators, arena, "%s", both->a->accelerator);
-    texts_add(&accelerators, arena, "%s", both->b->accelerator);
+    texts_add(&accelerators, arena, "%s", option_runs_on(both->a));
+    texts_add(&accelerators, arena, "%s", option_runs_on(both->b));
     answer_fact(&facts, arena_printf(arena, "options[id=%s].accelerators", both->a->id),
                 cell_list(accelerators));
     add_results(&diff, &answer, p);
     add_effects(&diff, &answer, p);
   }
-  *answer_add_table(&answer, "facts", NULL, NULL, 0) = facts;
+  answer_push(&answer, facts);
   return answer;
 }

@@ -8,7 +8,9 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
+#include "model/scenario/ranking.h"
 #include "reports/answers/answer_parts.h"
+#include "reports/print/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,27 +93,34 @@ static void add_part(const struct derivation *derivation, struct parts *parts, s
 static int period_inside(const struct node *node, int period) {
   if (node->kind != NODE_CALL)
     return period;
-  if (node->function == FUNCTION_SUM)
-    return ALL_PERIODS;
-  if (node->function == FUNCTION_FIRST)
-    return 0;
-  if (node->function == FUNCTION_PREV && period != ALL_PERIODS)
-    return period - 1;
-  return period;
+  switch (node->function) {
+  case FUNCTION_SUM:
+  case FUNCTION_HIGHEST: return ALL_PERIODS;
+  case FUNCTION_FIRST: return 0;
+  case FUNCTION_PREV: return period == ALL_PERIODS ? period : period - 1;
+  case FUNCTION_NEXT: return period == ALL_PERIODS ? period : period + 1;
+  default: return period;
+  }
+}
+
+// Does a call look before the first period or beyond the last?
+static bool looks_outside(const struct derivation *derivation, const struct node *node,
+                          int period) {
+  return (node_calls(node, FUNCTION_PREV) && period == 0) ||
+         (node_calls(node, FUNCTION_NEXT) && period == derivation->scenario->periods - 1);
 }
 
 static void collect(const struct derivation *derivation, struct parts *parts,
                     const struct node *node, int period) {
   if (node->kind == NODE_NAME && node->declaration >= 0) {
-    const bool series =
-        derivation->scenario->model->declarations[node->declaration].kind == DECLARATION_SERIES;
+    const bool series = graph_is_series(derivation->option->graph, node->declaration);
     add_part(derivation, parts, (struct step){node->declaration, series ? period : ALL_PERIODS});
     return;
   }
+  if (looks_outside(derivation, node, period))
+    return;
   const int inside = period_inside(node, period);
-  const bool before_purchase =
-      node->kind == NODE_CALL && node->function == FUNCTION_PREV && inside == -1 && period == 0;
-  for (int i = 0; i < node->argument_count && !before_purchase; i++)
+  for (int i = 0; i < node->argument_count; i++)
     collect(derivation, parts, node->arguments[i], inside);
 }
 
@@ -158,11 +167,11 @@ static void fill_source(const struct derivation *derivation, struct answer_cell 
   cells[STEP_PLACE] = cell_words(place_text(figure, derivation->arena));
 }
 
-// As typed: "22000 USD/gpu", "metered".
-static struct answer_cell input_cell(const struct declaration *item, double value,
-                                     struct arena *arena) {
-  const char *choice = declaration_choice(item, value);
-  return cell_words(choice ? choice : quantity_text(value, &item->unit, arena));
+// As typed: "22000 USD/gpu", "1 day", "metered".
+static const char *input_text(const struct declaration *item, const struct figure *figure,
+                              struct arena *arena) {
+  const char *choice = declaration_choice(item, figure->value);
+  return choice ? choice : number_of_figure(figure, &item->unit, arena);
 }
 
 static void add_step(struct derivation *derivation, struct step step, int depth) {
@@ -189,8 +198,10 @@ static void add_step(struct derivation *derivation, struct step step, int depth)
   cells[STEP_LABEL] = cell_words(item->label);
   cells[STEP_KIND] = cell_words(input ? "input" : "item");
   cells[STEP_UNIT] = cell_words(item->unit.text);
+  const struct figure *figure = option_figure(derivation->scenario, derivation->option,
+                                              derivation->scenario->selected, step.declaration);
   if (input)
-    cells[STEP_SHOWN] = input_cell(item, value.value, arena);
+    cells[STEP_SHOWN] = cell_words(input_text(item, figure, arena));
   if (!whole)
     cells[STEP_PERIOD] = cell_in(step.period, unit_known("-", arena));
   if (*seen) {
@@ -200,12 +211,10 @@ static void add_step(struct derivation *derivation, struct step step, int depth)
   }
   *seen = true;
   if (input) {
-    fill_source(derivation, cells,
-                option_figure(derivation->scenario, derivation->option,
-                              derivation->scenario->selected, step.declaration));
+    fill_source(derivation, cells, figure);
     return;
   }
-  cells[STEP_FORMULA] = cell_words(item->alternatives[graph->state[step.declaration]].text);
+  cells[STEP_FORMULA] = cell_words(graph_formula_text(graph, step.declaration, arena));
   cells[STEP_FROM] = cell_list((struct texts){0});
   struct parts parts = {0};
   collect(derivation, &parts, graph_formula(graph, step.declaration), step.period);
@@ -248,7 +257,7 @@ static int find_period(const struct derivation *derivation, int declaration, con
   if (!text)
     return 0;
   const struct declaration *item = &derivation->scenario->model->declarations[declaration];
-  if (item->kind != DECLARATION_SERIES) {
+  if (!graph_is_series(derivation->option->graph, declaration)) {
     diagnostics_error(diagnostics, (struct place){0}, "'%s' is one number, it has no periods",
                       item->name);
     return -1;
@@ -266,15 +275,17 @@ static int find_period(const struct derivation *derivation, int declaration, con
   return -1;
 }
 
-static struct answer_table facts_table(const struct derivation *derivation, struct step step) {
+static struct answer_table facts_table(const struct derivation *derivation, const char *item,
+                                       int period) {
   const struct scenario *scenario = derivation->scenario;
   const struct unit *plain = unit_known("-", derivation->arena);
-  struct answer_table facts = answer_table_of_facts(8, derivation->arena);
+  struct answer_table facts = answer_table_of_facts(derivation->arena);
   answer_fact(&facts, "option", cell_words(derivation->option->id));
-  answer_fact(&facts, "accelerator", cell_words(derivation->option->accelerator));
-  answer_fact(&facts, "item", cell_words(declaration_of(derivation, step)->name));
-  answer_fact(&facts, "period",
-              step.period == ALL_PERIODS ? cell_nothing() : cell_in(step.period, plain));
+  answer_fact(&facts, "accelerator",
+              derivation->option->provider ? cell_value(NAN)
+                                           : cell_words(derivation->option->accelerator));
+  answer_fact(&facts, "item", cell_words(item));
+  answer_fact(&facts, "period", period == ALL_PERIODS ? cell_nothing() : cell_in(period, plain));
   answer_fact(&facts, "case", cell_words(scenario->cases[scenario->selected]));
   answer_fact(&facts, "sha256", cell_words(scenario->digest));
   answer_fact(&facts, "decode_only", cell_flag(derivation->option->decode_only));
@@ -287,7 +298,7 @@ static const char *sentence_of(const struct derivation *derivation, struct step 
   const struct declaration *item = declaration_of(derivation, step);
   struct arena *arena = derivation->arena;
   const char *id = derivation->option->id;
-  const bool series = item->kind == DECLARATION_SERIES;
+  const bool series = graph_is_series(derivation->option->graph, step.declaration);
   if (series && step.period == ALL_PERIODS)
     return arena_printf(arena, "%s of %s, by its periods.", item->label, id);
   const double value = option_value(derivation->scenario, derivation->option, step.declaration,
@@ -297,33 +308,120 @@ static const char *sentence_of(const struct derivation *derivation, struct step 
                       quantity_words(value, &item->unit, SHOWN_DIGITS, arena));
 }
 
-static void write_answer(struct derivation *derivation, struct step step, struct answer *answer) {
+// The answer without its derivation, whose table is ready.
+static void start_answer(struct derivation *derivation, const char *name, const char *sentence,
+                         struct answer *answer) {
   const struct scenario *scenario = derivation->scenario;
   struct arena *arena = derivation->arena;
-  *answer = (struct answer){.kind = "explain",
-                            .name = declaration_of(derivation, step)->name,
-                            .schema = 1,
-                            .sentence = sentence_of(derivation, step)};
-  answer_head(answer, arena, "", "%s, case %s", scenario->title,
-              scenario->cases[scenario->selected]);
+  *answer = answer_new("explain", name, NULL, NULL, arena);
+  answer->schema = 1;
+  answer->sentence = sentence;
+  answer_head(answer, "", "%s, case %s", scenario->title, scenario->cases[scenario->selected]);
   if (scenario->mixed)
-    answer_head(answer, arena, "", "MIXED: %s", scenario->mixed_reason);
+    answer_head(answer, "", "MIXED: %s", scenario->mixed_reason);
   if (derivation->option->decode_only)
-    answer_head(answer, arena, "", "Upper bound, decode only");
-  struct answer_column columns[STEP_COLUMNS];
-  struct column_look *looks = arena_array(arena, STEP_COLUMNS, sizeof *looks);
-  for (size_t c = 0; c < STEP_COLUMNS; c++) {
-    columns[c] = (struct answer_column){said[c].key, "", NULL};
-    looks[c].faces = said[c].faces;
-  }
-  derivation->table = answer_table_of_rows("derivation", NULL, columns, STEP_COLUMNS, 64, arena);
-  derivation->table.looks = looks;
+    answer_head(answer, "", "Upper bound, decode only");
+  if (derivation->option->provider)
+    answer_head(answer, "", "%s", derivation->option->accelerator_name);
+  derivation->table = answer_table_new("derivation", NULL, arena);
+  for (size_t c = 0; c < STEP_COLUMNS; c++)
+    ANSWER_COLUMN(&derivation->table, .key = said[c].key, .faces = said[c].faces);
   derivation->table.branches = "from";
   derivation->table.is_wide = true;
   derivation->table.json = "derivation";
+}
+
+static void end_answer(const struct derivation *derivation, int period, struct answer *answer) {
+  answer_push(answer, facts_table(derivation, answer->name, period));
+  answer_push(answer, derivation->table);
+}
+
+static void write_answer(struct derivation *derivation, struct step step, struct answer *answer) {
+  start_answer(derivation, declaration_of(derivation, step)->name, sentence_of(derivation, step),
+               answer);
   add_step(derivation, step, 0);
-  const struct answer_table tables[] = {facts_table(derivation, step), derivation->table};
-  answer_set_tables(answer, tables, 2, arena);
+  end_answer(derivation, step.period, answer);
+}
+
+// ---- a saving, which two options make
+
+static const struct saving {
+  const char *name, *label, *cost;
+} savings[] = {
+    {"saving", "Saving", "cost_per_mtok"},
+    {"saving_levelised", "Levelised saving", "levelised_cost_per_mtok"},
+};
+
+static const struct saving *find_saving(const struct scenario *scenario, const char *name) {
+  for (size_t i = 0; i < sizeof savings / sizeof savings[0]; i++)
+    if (!strcmp(savings[i].name, name) && model_find(scenario->model, name) < 0)
+      return &savings[i];
+  return NULL;
+}
+
+// The cost of one of the two, as a branch of its own, with the option's id before its name.
+static void add_cost(struct derivation *derivation, const struct option *option, const char *cost) {
+  const struct scenario *scenario = derivation->scenario;
+  const size_t row = derivation->table.row_count;
+  derivation->option = option;
+  memset(derivation->seen, 0,
+         (size_t)scenario->model->count * (size_t)(1 + scenario->periods) *
+             sizeof *derivation->seen);
+  add_step(derivation, (struct step){model_find(scenario->model, cost), ALL_PERIODS}, 1);
+  struct answer_cell *cells = derivation->table.cells + row * STEP_COLUMNS;
+  cells[STEP_TITLE] = cells[STEP_NAME] =
+      cell_words(arena_printf(derivation->arena, "%s.%s", option->id, cost));
+}
+
+static void write_saving(struct derivation *derivation, const struct saving *saving,
+                         struct answer *answer) {
+  const struct scenario *scenario = derivation->scenario;
+  struct arena *arena = derivation->arena;
+  const struct unit *percent = unit_known("%", arena);
+  const struct option *option = derivation->option;
+  const struct option *baseline = &scenario->options[scenario->baseline];
+  const double value = option_saving(scenario, option, saving->cost);
+  start_answer(derivation, saving->name,
+               arena_printf(arena, "%s of %s against %s: %s.", saving->label, option->id,
+                            baseline->id, quantity_words(value, percent, SHOWN_DIGITS, arena)),
+               answer);
+  struct answer_cell *cells =
+      answer_table_row_of(&derivation->table, (struct answer_row){.unit = percent, .depth = 0});
+  for (size_t c = 0; c < STEP_COLUMNS; c++)
+    cells[c] = cell_absent("");
+  cells[STEP_TITLE] = cells[STEP_NAME] = cell_words(saving->name);
+  cells[STEP_SHOWN] = cells[STEP_VALUE] = cell_value(value);
+  cells[STEP_DEPTH] = cell_in(0, unit_known("-", arena));
+  cells[STEP_LABEL] = cell_words(saving->label);
+  cells[STEP_KIND] = cell_words("item");
+  cells[STEP_UNIT] = cell_words("%");
+  cells[STEP_FORMULA] = cell_words(arena_printf(arena, "1 - %s.%s / %s.%s", option->id,
+                                                saving->cost, baseline->id, saving->cost));
+  cells[STEP_FROM] = cell_list((struct texts){0});
+  add_cost(derivation, option, saving->cost);
+  add_cost(derivation, baseline, saving->cost);
+  derivation->option = option;
+  end_answer(derivation, ALL_PERIODS, answer);
+}
+
+// What the judge does not compare has no saving.
+static int explain_saving(struct derivation *derivation, const struct saving *saving,
+                          struct answer *answer, struct diagnostics *diagnostics) {
+  const struct scenario *scenario = derivation->scenario;
+  const char *baseline = scenario->options[scenario->baseline].id;
+  const size_t number = (size_t)(derivation->option - scenario->options);
+  const struct standing *standing = &ranking_of(scenario, derivation->arena)->options[number];
+  if (number == scenario->baseline)
+    diagnostics_error(diagnostics, (struct place){0}, "'%s' is what savings are measured against",
+                      baseline);
+  else if (!standing->compared)
+    diagnostics_error(diagnostics, (struct place){0}, "'%s' is not compared with '%s': %s",
+                      derivation->option->id, baseline, standing->why_not);
+  else {
+    write_saving(derivation, saving, answer);
+    return 0;
+  }
+  return -1;
 }
 
 int explain_answer(const struct scenario *scenario, const char *wanted, struct answer *answer,
@@ -347,6 +445,9 @@ int explain_answer(const struct scenario *scenario, const char *wanted, struct a
   derivation.option = find_option(scenario, id, arena, diagnostics);
   if (!derivation.option)
     return -1;
+  const struct saving *saving = period_text ? NULL : find_saving(scenario, name);
+  if (saving)
+    return explain_saving(&derivation, saving, answer, diagnostics);
   struct step step;
   step.declaration = find_item(&derivation, name, diagnostics);
   if (step.declaration < 0 ||

@@ -1,8 +1,11 @@
 // Answers as CSV.
 #include "base/arena.h"
+#include "base/digits.h"
+#include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/answer.h"
+#include "reports/answers/answer_parts.h"
 #include "reports/answers/faces.h"
 #include "reports/print/csv_out.h"
 
@@ -44,13 +47,10 @@ static void put_number(struct writer *writer, double value, const struct unit *u
 
 static void put_value(struct writer *writer, const struct answer_cell *cell,
                       const struct unit *unit, size_t period) {
-  const char *all = "";
-  for (size_t i = 0; i < cell->list.count; i++)
-    all = arena_printf(writer->arena, "%s%s%s", all, i ? ", " : "", cell->list.list[i]);
   if (cell->kind == CELL_FLAG)
     csv_out_number(&writer->out, cell->value != 0);
   else if (cell->kind == CELL_LIST)
-    put_text(writer, all);
+    put_text(writer, texts_joined(&cell->list, writer->arena));
   else if (cell->kind == CELL_COUNT)
     put_text(writer, arena_printf(writer->arena, "%" PRIu64, cell->counts[0]));
   else if (cell->text)
@@ -87,7 +87,7 @@ static const char *field_text(const struct writer *writer, enum csv_what what,
   case CSV_ROW: return about && about->key ? about->key : label ? label : "-";
   case CSV_LABEL: return label;
   case CSV_COLUMN: return table->columns[column].key;
-  case CSV_ABOUT: return table->looks ? table->looks[column].about : NULL;
+  case CSV_ABOUT: return table->columns[column].about;
   case CSV_CASE: return writer->scenario->cases[writer->scenario->selected];
   case CSV_UNIT: return unit_text(table, row, column);
   case CSV_GRADE: return cell->grade;
@@ -135,6 +135,7 @@ static void put_table(struct writer *writer, const struct answer_table *table) {
 // A published number's sign is no formula's.
 static void put_wide_cell(struct writer *writer, const struct answer_cell *cell,
                           const struct unit *unit) {
+  char digits[DIGITS_ROOM];
   if (is_left_out(cell)) {
     csv_out_blank(&writer->out);
   } else if (cell->kind == CELL_PUBLISHED) {
@@ -143,8 +144,8 @@ static void put_wide_cell(struct writer *writer, const struct answer_cell *cell,
   } else if (cell->kind == CELL_SERIES) {
     const char *all = "";
     for (size_t i = 0; i < cell->value_count; i++)
-      all = arena_printf(writer->arena, "%s%s%.17g", all, i ? " " : "",
-                         machine_number(cell->values[i], unit));
+      all = arena_printf(writer->arena, "%s%s%s", all, i ? " " : "",
+                         digits_shortest(machine_number(cell->values[i], unit), digits));
     csv_out_text(&writer->out, all);
   } else {
     put_value(writer, cell, unit, 0);
@@ -164,6 +165,28 @@ static void put_wide(struct writer *writer, const struct answer_table *table) {
         put_wide_cell(writer, cell_at(table, r, c), unit_at(table, r, c));
     csv_out_end_row(&writer->out);
   }
+}
+
+static bool has_labels(const struct writer *writer) {
+  for (size_t f = 0; f < writer->field_count; f++)
+    if (writer->fields[f].what == CSV_LABEL)
+      return true;
+  return false;
+}
+
+// A line for each warning, its column the option or the answer that it is of. Where lines have labels
+// it is one, so that the values are numbers throughout.
+static void put_warnings(struct writer *writer, const char *name, const char *about,
+                         const struct texts *warnings) {
+  const bool labels = has_labels(writer);
+  struct answer_table table = answer_table_new("warnings", NULL, writer->arena);
+  ANSWER_COLUMN(&table, .key = "warning");
+  ANSWER_COLUMN(&table, .key = name, .about = about);
+  for (size_t i = 0; i < warnings->count; i++)
+    answer_table_row_of(&table,
+                        (struct answer_row){.key = "warning", .label = warnings->list[i]})[1] =
+        labels ? cell_nothing() : cell_words(warnings->list[i]);
+  put_table(writer, &table);
 }
 
 static const struct answer_table *wide_table(const struct answer *answer) {
@@ -198,5 +221,9 @@ void csv_print(const struct scenario *scenario, const struct answers *answers, F
     for (size_t t = 0; t < writer.answer->table_count; t++)
       if (table_shown(&writer.answer->tables[t], FACE_CSV))
         put_table(&writer, &writer.answer->tables[t]);
+    put_warnings(&writer, writer.answer->name, NULL, &writer.answer->warnings);
   }
+  for (size_t o = 0; scenario && first && o < scenario->option_count; o++)
+    put_warnings(&writer, scenario->options[o].id, scenario->options[o].accelerator,
+                 &scenario->options[o].warnings);
 }

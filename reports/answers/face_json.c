@@ -15,6 +15,7 @@
 struct place_names {
   const char *row, *column;
   size_t number; // of the row among those shown
+  size_t *found; // where in a list the last object was found
   struct arena *arena;
 };
 
@@ -86,17 +87,22 @@ static json_t *member(json_t *object, const char *key, bool is_list) {
   return there;
 }
 
-// The object of a list whose field has that value; a new one at its end.
-static json_t *element_with(json_t *list, const char *field, const char *value) {
-  size_t i;
-  json_t *there;
-  json_array_foreach(list, i, there) {
+// The object of a list whose field has that value; a new one at its end. Mostly it is the one that
+// was found last, or the next.
+static json_t *element_with(json_t *list, const char *field, const char *value, size_t *found) {
+  const size_t count = json_array_size(list);
+  for (size_t i = 0; i < count; i++) {
+    const size_t at = (*found + i) % count;
+    json_t *there = json_array_get(list, at);
     const char *text = json_string_value(json_object_get(there, field));
-    if (text && !strcmp(text, value))
+    if (text && !strcmp(text, value)) {
+      *found = at;
       return there;
+    }
   }
   json_array_append_new(list, json_object());
-  there = json_array_get(list, json_array_size(list) - 1);
+  json_t *there = json_array_get(list, count);
+  *found = count;
   json_object_set_new(there, field, json_out_text(value));
   return there;
 }
@@ -113,7 +119,7 @@ static json_t *element(json_t *list, const char *place, const struct place_names
   if (*inside == '#')
     return element_at(list, names->number);
   return element_with(list, arena_copy_n(names->arena, inside, (size_t)(equals - inside)),
-                      named(names, equals + 1, (size_t)(close - equals - 1)));
+                      named(names, equals + 1, (size_t)(close - equals - 1)), names->found);
 }
 
 static struct spot find_spot(json_t *at, const char *place, const struct place_names *names) {
@@ -149,11 +155,14 @@ static void put(json_t *at, const char *place, const struct place_names *names, 
 // "options[id=%c].grade".
 static void enclose(json_t *at, const char *place, struct arena *arena) {
   size_t length = strcspn(place, "%#");
+  if (!place[length])
+    return;
   while (length && place[length] != '.' && place[length] != '[')
     length--;
   if (!length)
     return;
-  const struct place_names names = {.arena = arena};
+  size_t found = 0;
+  const struct place_names names = {.found = &found, .arena = arena};
   const struct spot spot = find_spot(at, arena_copy_n(arena, place, length), &names);
   member(spot.object, spot.key, place[length] == '[');
 }
@@ -165,11 +174,12 @@ static void enclose(json_t *at, const char *place, struct arena *arena) {
 static void put_units(json_t *at, const struct answer_table *table, const char *place, bool usual,
                       struct arena *arena) {
   const bool of_rows = strstr(place, "%r") != NULL;
+  size_t found = 0;
   enclose(at, place, arena);
   for (size_t i = 0; i < (of_rows ? table->row_count : table->column_count); i++) {
     const struct unit *unit = of_rows ? table->rows[i].unit : table->columns[i].unit;
     const char *key = of_rows ? table->rows[i].key : table->columns[i].key;
-    const struct place_names names = {key, key, 0, arena};
+    const struct place_names names = {key, key, 0, &found, arena};
     if (unit && (!of_rows || (row_shown(table, i, FACE_JSON) && !table->rows[i].json)))
       put(at, place, &names, json_out_text(usual ? unit_name(unit) : unit->text));
   }
@@ -180,8 +190,7 @@ static void put_cell(json_t *at, const struct answer_table *table, size_t r, siz
   const struct answer_cell *cell = cell_at(table, r, c);
   const struct answer_row *row = table->rows ? &table->rows[r] : NULL;
   const struct unit *unit = unit_at(table, r, c);
-  const struct column_look *look = table->looks ? &table->looks[c] : NULL;
-  place = row && row->json ? row->json : look && look->json ? look->json : place;
+  place = row && row->json ? row->json : table->columns[c].json ? table->columns[c].json : place;
   if (cell->kind == CELL_EMPTY)
     find_spot(at, place, names);
   if (cell->kind == CELL_ABSENT || cell->kind == CELL_EMPTY || cell->kind == CELL_BAR ||
@@ -192,14 +201,15 @@ static void put_cell(json_t *at, const struct answer_table *table, size_t r, siz
     return;
   const struct place_names beside = {names->row,
                                      arena_printf(names->arena, "%s_unit", names->column),
-                                     names->number, names->arena};
+                                     names->number, names->found, names->arena};
   put(at, place, &beside, json_out_text(unit_name(cell->unit)));
 }
 
 // Steps below steps: each is an object of its cells, with those below it in a list.
 static void put_tree(json_t *at, const struct answer_table *table, struct arena *arena) {
   json_t **above = arena_array(arena, table->row_count + 1, sizeof(json_t *));
-  const struct place_names names = {.arena = arena};
+  size_t found = 0;
+  const struct place_names names = {.found = &found, .arena = arena};
   for (size_t r = 0; r < table->row_count; r++) {
     const int depth = table->rows[r].depth;
     json_t *step = json_object();
@@ -222,7 +232,7 @@ static void put_table(json_t *at, const struct answer_table *table, struct arena
       table->json ? table->json_units : arena_printf(arena, "tables.%s.units.%%c", table->key);
   // A place without its row would be the same for all: there, the first cell is one like others.
   const size_t first = strstr(place, "%r") ? 1 : 0;
-  size_t shown = 0;
+  size_t shown = 0, found = 0;
   if (units)
     put_units(at, table, units, !table->json, arena);
   enclose(at, place, arena);
@@ -236,7 +246,7 @@ static void put_table(json_t *at, const struct answer_table *table, struct arena
         continue;
       const struct place_names names = {
           table->rows && table->rows[r].key ? table->rows[r].key : cell_at(table, r, 0)->text,
-          table->columns[c].key, shown, arena};
+          table->columns[c].key, shown, &found, arena};
       put_cell(at, table, r, c, place, &names);
     }
     shown++;

@@ -1,5 +1,6 @@
 // Answers for people, on a terminal.
 #include "base/arena.h"
+#include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/answer.h"
@@ -34,7 +35,7 @@ static bool takes_unit_of_row(const struct answer_table *table, size_t row, size
 
 // Whether the view has room for the column, or the table has another in its place.
 static bool has_room(const struct view *view, const struct answer_table *table, size_t column) {
-  const enum column_room room = table->looks ? table->looks[column].room : ROOM_ANY;
+  const enum column_room room = table->columns[column].room;
   return room == ROOM_ANY || (room == ROOM_NARROW) == view->narrow;
 }
 
@@ -95,13 +96,6 @@ static const char *series_text(const struct view *view, const struct answer_cell
   return with_unit(view, text, unit);
 }
 
-static const char *list_text(const struct view *view, const struct answer_cell *cell) {
-  const char *text = "";
-  for (size_t i = 0; i < cell->list.count; i++)
-    text = arena_printf(view->arena, "%s%s%s", text, i ? ", " : "", cell->list.list[i]);
-  return text;
-}
-
 // A bar from one end to the other, with its mark.
 static const char *bar_text(const struct view *view, const struct answer_cell *cell) {
   const int width = view->narrow ? NARROW_BAR : WIDE_BAR;
@@ -158,7 +152,7 @@ static const char *cell_text(const struct view *view, const struct answer_table 
   case CELL_COUNTS: return "";
   case CELL_FLAG: return cell->value != 0 ? "yes" : "no";
   case CELL_COUNT: return number_fixed((double)cell->counts[0], 0, view->arena);
-  case CELL_LIST: return list_text(view, cell);
+  case CELL_LIST: return texts_joined(&cell->list, view->arena);
   case CELL_SERIES: return series_text(view, cell, unit_at(table, row, column));
   case CELL_CHANGE:
     return isnan(cell->value) ? "-" : number_change(1, 1 + cell->value, view->arena);
@@ -183,8 +177,8 @@ static bool is_text_column(const struct answer_table *table, size_t column) {
 }
 
 static bool is_left(const struct answer_table *table, size_t column) {
-  if (table->looks && table->looks[column].align != ALIGN_USUAL)
-    return table->looks[column].align == ALIGN_LEFT;
+  if (table->columns[column].align != ALIGN_USUAL)
+    return table->columns[column].align == ALIGN_LEFT;
   return !table->unit_column && is_text_column(table, column);
 }
 
@@ -209,17 +203,23 @@ static int place_of(const struct view *view, const struct answer_table *table, s
   return place;
 }
 
+// A line of a table: the header's are two.
+struct table_line {
+  struct cell *cells;
+  struct scale scale; // of the numbers of a row
+};
+
 static void fill_column(const struct view *view, const struct answer_table *table, size_t column,
-                        struct grid_row *rows, int place, int unit_place) {
+                        struct table_line *rows, int place, int unit_place) {
   const struct answer_column *head = &table->columns[column];
   const struct scale scale = column_scale(view, table, column);
-  const bool said = table->looks && table->looks[column].unit_said;
-  const bool units = head->unit && !said && !view->exact && !is_text_column(table, column);
+  const bool units =
+      head->unit && !head->unit_said && !view->exact && !is_text_column(table, column);
   rows[0].cells[place] = (struct cell){head->title, EMPHASIS_STRONG};
   rows[1].cells[place] = (struct cell){units ? scale.unit : "", EMPHASIS_FAINT};
   for (size_t r = 0; r < table->row_count; r++) {
     const struct answer_cell *cell = cell_at(table, r, column);
-    const struct scale of_row = row_scale(view, table, r);
+    const struct scale of_row = rows[2 + r].scale;
     const enum emphasis of_all = table->rows ? table->rows[r].emphasis : EMPHASIS_NONE;
     const char *text = style_text(view->style, cell_text(view, table, r, column, &scale, &of_row));
     rows[2 + r].cells[place] = (struct cell){text, cell->emphasis ? cell->emphasis : of_all};
@@ -228,7 +228,7 @@ static void fill_column(const struct view *view, const struct answer_table *tabl
   }
 }
 
-static bool any_text(const struct grid_row *row, int columns) {
+static bool any_text(const struct table_line *row, int columns) {
   for (int c = 0; c < columns; c++)
     if (row->cells[c].text && *row->cells[c].text)
       return true;
@@ -236,7 +236,7 @@ static bool any_text(const struct grid_row *row, int columns) {
 }
 
 // The rows that are there, with the header's rule and their own.
-static void add_rows(struct grid *grid, const struct answer_table *table, struct grid_row *rows) {
+static void add_rows(struct grid *grid, const struct answer_table *table, struct table_line *rows) {
   bool begun = false;
   for (size_t r = 0; r < table->row_count + 2; r++) {
     if (r < 2 ? r && !any_text(&rows[r], grid->columns) : !row_shown(table, r - 2, FACE_TERMINAL))
@@ -254,9 +254,11 @@ static struct grid *grid_of(const struct view *view, const struct answer_table *
       table->unit_column ? place_of(view, table, part, table->unit_column) - 1 : 0;
   const int columns = place_of(view, table, part, table->column_count);
   struct grid *grid = grid_new(columns, view->arena);
-  struct grid_row *rows = arena_array(view->arena, table->row_count + 2, sizeof *rows);
+  struct table_line *rows = arena_array(view->arena, table->row_count + 2, sizeof *rows);
   for (size_t r = 0; r < table->row_count + 2; r++)
     rows[r].cells = arena_array(view->arena, (size_t)columns, sizeof *rows[r].cells);
+  for (size_t r = 0; r < table->row_count; r++)
+    rows[2 + r].scale = row_scale(view, table, r);
   for (size_t c = 0; c < table->column_count; c++) {
     const int place = place_of(view, table, part, c);
     if (!is_shown(view, table, part, c))
@@ -355,7 +357,7 @@ static const struct branches plain = {"|- ", "`- ", "|  ", "   ", "<-"};
 // Breaks a line at the width of a terminal; elsewhere it stays whole, for grep.
 static void print_line(const struct style *style, const char *head, const char *rest,
                        const char *text) {
-  enum { NARROWEST_TEXT = 24 };
+  enum { NARROWEST_TEXT = 20 };
   const char **lines;
   const int first = style_width(head), others = style_width(rest);
   const int room = style->terminal ? style->width - (first > others ? first : others) : INT_MAX;
@@ -427,11 +429,16 @@ static bool fits(const struct view *view, const struct grid *grid, int label) {
 static void print_parts(const struct view *view, const struct answer_table *table) {
   struct part part = all_of(table);
   for (; part.first < table->column_count; part.first += part.count) {
-    part.count = table->column_count - part.first;
+    part.count = 1;
     struct grid *grid = grid_of(view, table, part);
-    while (part.count > 1 && !fits(view, grid, NARROWEST_LABEL)) {
-      part.count--;
-      grid = grid_of(view, table, part);
+    while (part.first + part.count < table->column_count) {
+      part.count++;
+      struct grid *wider = grid_of(view, table, part);
+      if (!fits(view, wider, NARROWEST_LABEL)) {
+        part.count--;
+        break;
+      }
+      grid = wider;
     }
     if (part.first > 1)
       putc('\n', view->style->out);
@@ -443,8 +450,8 @@ static void print_parts(const struct view *view, const struct answer_table *tabl
 static bool print_cut(const struct view *view, const struct answer_table *table) {
   enum { WIDTH = 100, ANY_WIDTH = 1 << 20 };
   bool *may_cut = arena_array(view->arena, table->column_count, sizeof *may_cut), any = false;
-  for (size_t c = 0; c < table->column_count && table->looks; c++)
-    any |= may_cut[c] = table->looks[c].may_cut;
+  for (size_t c = 0; c < table->column_count; c++)
+    any |= may_cut[c] = table->columns[c].may_cut;
   if (!any)
     return false;
   struct style wide = *view->style;

@@ -1,4 +1,5 @@
 #include "reports/answers/finance.h"
+#include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/comparison.h"
@@ -11,29 +12,30 @@
 #include <stddef.h>
 #include <string.h>
 
-// What is said of a difference: a number of struct comparison in the unit of a line item.
+// What is said of a difference: a number of struct comparison in the unit of a line item, or words.
 static const struct measure {
-  const char *key, *label, *unit_of; // unit_of: a declaration
+  const char *key, *label, *unit_of; // unit_of: a declaration; NULL: words
   size_t place;                      // in struct comparison
+  unsigned faces;
 } measures[] = {
-    {"extra_outlay", "Its extra outlay", "cash", offsetof(struct comparison, extra_outlay)},
-    {"saved", "Saved against the baseline", "cash", offsetof(struct comparison, saved_total)},
-    {"npv_saved", "Saved, net present value", "cash", offsetof(struct comparison, npv_saved)},
-    {"payback", "Payback time", "period", offsetof(struct comparison, payback)},
-    {"discounted_payback", "Payback time, discounted", "period",
-     offsetof(struct comparison, discounted_payback)},
-    {"irr", "Internal rate of return (IRR)", "wacc", offsetof(struct comparison, irr)},
+    {"saved", "Saved in all", "cash", offsetof(struct comparison, saved_total), 0},
+    {"npv_saved", "Saved, net present value", "cash", offsetof(struct comparison, npv_saved), 0},
+    {"dearer_purchase", "The dearer purchase", NULL, 0, FACE_CSV | FACE_JSON},
+    {"examined", "Extra outlay examined", NULL, 0, 0},
+    {"extra_outlay", "That extra outlay", "cash", offsetof(struct comparison, extra_outlay), 0},
+    {"pays", "Does it pay?", NULL, 0, 0},
+    {"payback", "Its payback time", "period", offsetof(struct comparison, payback), 0},
+    {"discounted_payback", "Its payback time, discounted", "period",
+     offsetof(struct comparison, discounted_payback), 0},
+    {"irr", "Its internal rate of return (IRR)", "wacc", offsetof(struct comparison, irr), 0},
 };
 
 enum { MEASURES = sizeof measures / sizeof measures[0] };
 
-static double measured(const struct comparison *comparison, const struct measure *measure) {
-  double value;
-  memcpy(&value, (const char *)comparison + measure->place, sizeof value);
-  // A rate is per year there; base units count in hours.
-  return strcmp(measure->key, "irr") != 0 ? value
-                                          : value / conversion_table[CONVERT_HOURS_PER_YEAR].value;
-}
+const char *const finance_pays[OUTLAYS] = {[OUTLAY_NONE] = "no extra outlay",
+                                           [OUTLAY_LOST] = "no",
+                                           [OUTLAY_UNDISCOUNTED] = "only undiscounted",
+                                           [OUTLAY_PAYS] = "yes"};
 
 static const struct option *baseline_of(const struct scenario *scenario) {
   return &scenario->options[scenario->baseline];
@@ -46,32 +48,55 @@ static const struct comparison *compared(const struct scenario *scenario,
   return comparable ? comparison_ask(scenario, option, arena) : NULL;
 }
 
-static const char *dearer(const struct comparison *comparison) {
-  return comparison->direction > 0 ? comparison->option->id : baseline_of(comparison->scenario)->id;
+// The dearer purchase, or the other one.
+static const char *purchase(const struct comparison *comparison, bool dearer) {
+  return (comparison->direction > 0) == dearer ? comparison->option->id
+                                               : baseline_of(comparison->scenario)->id;
+}
+
+const char *finance_examined(const char *dearer, const char *cheaper, struct arena *arena) {
+  return arena_printf(arena, "%s over %s", dearer, cheaper);
+}
+
+static struct answer_cell measured(const struct comparison *comparison,
+                                   const struct measure *measure, struct arena *arena) {
+  double value;
+  if (measure->unit_of) {
+    memcpy(&value, (const char *)comparison + measure->place, sizeof value);
+    // A rate is per year there; base units count in hours.
+    if (!strcmp(measure->key, "irr"))
+      value /= conversion_table[CONVERT_HOURS_PER_YEAR].value;
+    return (struct answer_cell){.value = value, .otherwise = "none"};
+  }
+  if (!strcmp(measure->key, "pays"))
+    return cell_words(finance_pays[comparison->outlay]);
+  const char *dearer = purchase(comparison, true);
+  if (!strcmp(measure->key, "dearer_purchase"))
+    return cell_words(dearer);
+  return cell_words(comparison->outlay == OUTLAY_NONE
+                        ? "none"
+                        : finance_examined(dearer, purchase(comparison, false), arena));
 }
 
 struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena) {
   struct answer_table table = answer_table_of_options(
       "difference", arena_printf(arena, "Against %s, at its output", baseline_of(scenario)->id),
-      scenario, MEASURES + 1, arena);
-  struct answer_cell *dearest = answer_table_row_of(
-      &table, (struct answer_row){.key = "dearer_purchase", .label = "The dearer purchase"});
-  for (size_t m = 0; m < MEASURES; m++)
-    answer_table_row_of(&table,
-                        (struct answer_row){.key = measures[m].key,
-                                            .label = measures[m].label,
-                                            .unit = unit_of_item(scenario, measures[m].unit_of)});
+      scenario, arena);
   table.faces = FACE_CSV | FACE_JSON;
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    const struct comparison *comparison = compared(scenario, &scenario->options[o], arena);
-    dearest[1 + o] = comparison ? cell_words(dearer(comparison)) : cell_absent("");
-    for (size_t m = 0; m < MEASURES; m++)
-      dearest[(1 + m) * table.column_count + 1 + o] =
-          comparison ? (struct answer_cell){.value = measured(comparison, &measures[m]),
-                                            .otherwise = "never"}
-                     : cell_absent("");
-    if (comparison)
-      table.faces = 0;
+  for (size_t m = 0; m < MEASURES; m++) {
+    const struct measure *measure = &measures[m];
+    struct answer_cell *cells = answer_table_row_of(
+        &table, (struct answer_row){
+                    .key = measure->key,
+                    .label = measure->label,
+                    .unit = measure->unit_of ? unit_of_item(scenario, measure->unit_of) : NULL,
+                    .faces = measure->faces});
+    for (size_t o = 0; o < scenario->option_count; o++) {
+      const struct comparison *comparison = compared(scenario, &scenario->options[o], arena);
+      cells[1 + o] = comparison ? measured(comparison, measure, arena) : cell_absent("");
+      if (comparison)
+        table.faces = 0;
+    }
   }
   table.json = "difference.options.%c.%r";
   table.json_units = "difference.units.%r";
@@ -79,30 +104,66 @@ struct answer_table finance_difference(const struct scenario *scenario, struct a
   return table;
 }
 
-// "h200 costs 2,769,572 USD more to buy than mi325x and earns that back in 2.1 yr"
-static const char *earning(const struct comparison *comparison, struct arena *arena) {
+// "saves 4,561,690 USD in all"
+static const char *saved_text(const struct comparison *comparison, bool dearer,
+                              struct arena *arena) {
+  const double saved =
+      (comparison->direction > 0) == dearer ? comparison->saved_total : -comparison->saved_total;
+  return arena_printf(arena, "%s %s%s in all", saved < 0 ? "costs" : "saves",
+                      money_text(fabs(saved), unit_of_item(comparison->scenario, "cash"), arena),
+                      saved < 0 ? " more" : "");
+}
+
+// ", which it earns back in 2.49 yr"
+static const char *payback_text(const struct comparison *comparison, struct arena *arena) {
+  const struct unit *time = unit_of_item(comparison->scenario, "period");
+  const char *number = number_significant(number_in_unit(comparison->payback, time), 3, arena);
+  return isnan(comparison->payback)
+             ? ""
+             : arena_printf(arena, ", which it earns back in %s %s", number, time->text);
+}
+
+// Where one of the two buys in stages, what they cost to buy is what they cost at first.
+static const char *to_buy(const struct comparison *comparison) {
   const struct scenario *scenario = comparison->scenario;
-  const struct unit *time = unit_of_item(scenario, "period");
-  const char *baseline = baseline_of(scenario)->id, *more = dearer(comparison);
-  const char *back =
-      isnan(comparison->payback)
-          ? "does not earn that back"
-          : arena_printf(arena, "earns that back in %s %s",
-                         number_significant(number_in_unit(comparison->payback, time), 3, arena),
-                         time->text);
-  return arena_printf(arena, "%s costs %s more to buy than %s and %s", more,
-                      money_text(comparison->extra_outlay, unit_of_item(scenario, "cash"), arena),
-                      comparison->direction > 0 ? baseline : comparison->option->id, back);
+  const int purchases = model_find(scenario->model, "purchases");
+  const bool staged = purchases >= 0 && (option_has(comparison->option, purchases) ||
+                                         option_has(baseline_of(scenario), purchases));
+  return staged ? "to buy at the outset" : "to buy";
+}
+
+// "mi325x costs 7,375,776 USD less to buy than h200 and saves 4,561,690 USD in all: the extra outlay
+// for h200 does not pay"
+static const char *earning(const struct comparison *comparison, struct arena *arena) {
+  const char *dearer = purchase(comparison, true), *cheaper = purchase(comparison, false);
+  const char *outlay =
+      money_text(comparison->extra_outlay, unit_of_item(comparison->scenario, "cash"), arena);
+  switch (comparison->outlay) {
+  case OUTLAY_NONE:
+    return arena_printf(arena, "%s costs as much %s as %s and %s", dearer, to_buy(comparison),
+                        cheaper, saved_text(comparison, true, arena));
+  case OUTLAY_LOST:
+    return arena_printf(
+        arena, "%s costs %s less %s than %s and %s: the extra outlay for %s does not pay", cheaper,
+        outlay, to_buy(comparison), dearer, saved_text(comparison, false, arena), dearer);
+  default:
+    return arena_printf(arena, "%s costs %s more %s than %s%s: the extra outlay for %s pays%s",
+                        dearer, outlay, to_buy(comparison), cheaper,
+                        payback_text(comparison, arena), dearer,
+                        comparison->outlay == OUTLAY_PAYS ? "" : ", but not once it is discounted");
+  }
 }
 
 static const char *sentence(const struct scenario *scenario, struct arena *arena) {
-  const char *all = "";
+  struct texts all = {0};
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct comparison *comparison = compared(scenario, &scenario->options[o], arena);
     if (comparison)
-      all = arena_printf(arena, "%s%s%s", all, *all ? "; " : "", earning(comparison, arena));
+      texts_add(&all, arena, "%s", earning(comparison, arena));
   }
-  return *all ? arena_printf(arena, "For the same output, %s.", all) : "";
+  return all.count
+             ? arena_printf(arena, "For the same output, %s.", texts_joined_by(&all, "; ", arena))
+             : "";
 }
 
 // A view: on a terminal, its scalars.
@@ -110,11 +171,11 @@ static struct answer_table view_table(const struct scenario *scenario, int group
                                       struct answer_table *facts, struct arena *arena) {
   const struct model *model = scenario->model;
   const char *name = model->groups[group].name;
-  struct answer_table table = answer_table_of_options(name, model->groups[group].label, scenario,
-                                                      (size_t)model->count, arena);
+  struct answer_table table =
+      answer_table_of_options(name, model->groups[group].label, scenario, arena);
   table.faces = FACE_CSV | FACE_JSON;
   for (int d = 0; d < model->count; d++) {
-    const bool series = model->declarations[d].kind == DECLARATION_SERIES;
+    const bool series = declaration_is_series(&model->declarations[d]);
     bool any = false;
     for (size_t o = 0; o < scenario->option_count; o++)
       any |= option_has(&scenario->options[o], d);
@@ -138,21 +199,17 @@ struct answer finance_answer(const struct scenario *scenario, struct arena *aren
   static const struct csv_field fields[] = {
       {"view", CSV_TABLE},  {"option", CSV_COLUMN}, {"case", CSV_CASE},     {"item", CSV_ROW},
       {"label", CSV_LABEL}, {"unit", CSV_UNIT},     {"period", CSV_PERIOD}, {"value", CSV_VALUE}};
-  const size_t groups = (size_t)scenario->model->group_count;
-  struct answer_table *tables = arena_array(arena, groups + 2, sizeof *tables);
-  size_t count = 1;
-  tables[0] = answer_table_of_facts(groups + 1, arena);
-  answer_fact(&tables[0], "baseline", cell_words(baseline_of(scenario)->id));
+  struct answer answer = answer_new("finance", "views", NULL, scenario, arena);
+  struct answer_table facts = answer_table_of_facts(arena);
+  answer.sentence = sentence(scenario, arena);
+  answer.schema = 1;
+  answer.csv = fields;
+  answer.csv_count = sizeof fields / sizeof fields[0];
+  answer_fact(&facts, "baseline", cell_words(baseline_of(scenario)->id));
   for (int g = 0; g < scenario->model->group_count; g++)
     if (scenario->model->groups[g].view)
-      tables[count++] = view_table(scenario, g, &tables[0], arena);
-  tables[count++] = finance_difference(scenario, arena);
-  struct answer answer = {.kind = "finance",
-                          .name = "views",
-                          .sentence = sentence(scenario, arena),
-                          .schema = 1,
-                          .csv = fields,
-                          .csv_count = sizeof fields / sizeof fields[0]};
-  answer_set_tables(&answer, tables, count, arena);
+      answer_push(&answer, view_table(scenario, g, &facts, arena));
+  answer_push(&answer, finance_difference(scenario, arena));
+  answer_push(&answer, facts);
   return answer;
 }

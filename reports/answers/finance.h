@@ -1,9 +1,10 @@
 // finance: a scenario in the views of finance (cash, books, tax, loan), each by itself, and
-// what the dearer purchase of two earns back.
+// whether the extra outlay of the dearer purchase of two pays.
 #ifndef PERTOKEN_REPORTS_ANSWERS_FINANCE_H
 #define PERTOKEN_REPORTS_ANSWERS_FINANCE_H
 
 #include "base/arena.h"
+#include "model/questions/comparison.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/answer.h"
 
@@ -14,10 +15,17 @@
 // difference: see finance_difference; a series is an array.
 struct answer finance_answer(const struct scenario *scenario, struct arena *arena);
 
-// What the dearer purchase of each option and the baseline earns back, of every option that can be
-// compared with the baseline; nothing where the extra outlay is not earned back within the horizon.
-// model/questions/comparison.h has the meanings. Json: difference { units, options: { ID: {
-// dearer_purchase, extra_outlay, saved, npv_saved, irr, payback, discounted_payback } } }.
+// Whose extra outlay is examined, of each option that can be compared with the baseline and the
+// baseline, and whether it pays; no payback and no rate of return where it is not earned back within
+// the horizon. model/questions/comparison.h has the meanings. Json: difference { units, options: {
+// ID: { saved, npv_saved, dearer_purchase, examined, extra_outlay, pays, payback,
+// discounted_payback, irr } } }.
 struct answer_table finance_difference(const struct scenario *scenario, struct arena *arena);
+
+// "mi325x over h200", whose extra outlay is examined, whichever of the two it is.
+const char *finance_examined(const char *dearer, const char *cheaper, struct arena *arena);
+
+// Whether an extra outlay pays: "no", "yes".
+extern const char *const finance_pays[OUTLAYS];
 
 #endif

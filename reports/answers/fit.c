@@ -4,10 +4,12 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"
+#include "model/evidence/naming.h"
 #include "model/evidence/workload.h"
 #include "model/questions/fitting.h"
 #include "model/scenario/option.h"
@@ -29,16 +31,14 @@ static const char *const condition_columns[CONDITION_COLUMNS] = {"model", "accel
                                                                  "precision", "vendor", "fits"};
 
 static const char *const usual_precisions[] = {"bf16", "fp8", "fp4"};
-static const char *const every_precision[] = {"fp32",  "bf16",  "fp16", "fp8",   "int8",
-                                              "mxfp8", "mxfp6", "fp4",  "mxfp4", "int4"};
 
 enum { USUAL = sizeof usual_precisions / sizeof usual_precisions[0] };
-enum { EVERY = sizeof every_precision / sizeof every_precision[0] };
 
 struct listing {
   const struct fit_question *question;
   const struct table *models, *accelerators;
   struct where *conditions;
+  struct texts readings; // how names in conditions were read
   struct answer_table *fits;
   size_t fitting;
   struct arena *arena;
@@ -73,45 +73,57 @@ static void list_fit(struct listing *listing, const struct memory_model *model,
 
 static void list_model(struct listing *listing, const struct memory_model *model) {
   const struct where *wanted = condition_on(listing, CONDITION_PRECISION);
-  const char *const *precisions = wanted ? every_precision : usual_precisions;
+  const char *const *precisions = wanted ? naming_precisions : usual_precisions;
   for (size_t row = 0; row < listing->accelerators->rows; row++) {
     struct fit_device device;
     if (!fit_device_of(listing->accelerators, row, &device))
       continue;
-    for (size_t p = 0; p < (wanted ? EVERY : USUAL); p++)
+    for (size_t p = 0; p < (wanted ? NAMING_PRECISIONS : USUAL); p++)
       list_fit(listing, model, precisions[p], &device);
   }
 }
 
-static int unknown_value(const char *what, const char *value, const char *const *known,
-                         size_t count, struct diagnostics *diagnostics) {
-  const char *nearest = nearest_name(value, known, count);
-  diagnostics_error(diagnostics, nowhere, "unknown %s '%s'%s", what, value,
-                    did_you_mean(nearest, diagnostics->arena));
-  return -1;
+// A condition's value becomes the word that is meant; one that names what does not exist is a slip,
+// not a narrow question.
+static int settle_name(struct listing *listing, struct where *condition, struct naming naming,
+                       struct diagnostics *diagnostics) {
+  if (!naming.word) {
+    diagnostics_error(diagnostics, nowhere, "%s", naming.why);
+    return -1;
+  }
+  condition->value = naming.word;
+  if (naming.note)
+    texts_add(&listing->readings, listing->arena, "%s", naming.note);
+  return 0;
 }
 
-static int check_id(const struct listing *listing, size_t column, const struct table *table,
-                    struct diagnostics *diagnostics) {
-  const struct where *condition = condition_on(listing, column);
-  if (!condition || catalog_find(table, condition->value) >= 0)
+static int settle_condition(struct listing *listing, struct where *condition,
+                            struct diagnostics *diagnostics) {
+  struct catalog *catalog = listing->question->catalog;
+  const bool any_model = listing->question->parameters > 0;
+  long row;
+  if (condition->contains)
     return 0;
-  const char **ids = arena_array(listing->arena, table->rows + 1, sizeof *ids);
-  for (size_t row = 0; row < table->rows; row++)
-    ids[row] = table_cell(table, row, "id");
-  return unknown_value(condition_columns[column], condition->value, ids, table->rows, diagnostics);
+  if (condition->column == CONDITION_PRECISION)
+    return settle_name(listing, condition,
+                       naming_find_precision(catalog, condition->value, listing->arena),
+                       diagnostics);
+  if (condition->column == CONDITION_ACCELERATOR ||
+      (condition->column == CONDITION_MODEL && !any_model)) {
+    const enum catalog_table table =
+        condition->column == CONDITION_MODEL ? CATALOG_MODELS : CATALOG_ACCELERATORS;
+    return settle_name(listing, condition,
+                       naming_find_row(catalog, table, condition->value, &row, listing->arena),
+                       diagnostics);
+  }
+  return 0;
 }
 
-// A condition that names what does not exist is a slip, not a narrow question.
-static int check_conditions(const struct listing *listing, struct diagnostics *diagnostics) {
-  const struct where *precision = condition_on(listing, CONDITION_PRECISION);
+static int settle_conditions(struct listing *listing, struct diagnostics *diagnostics) {
   int result = 0;
-  if (listing->question->parameters == 0)
-    result = check_id(listing, CONDITION_MODEL, listing->models, diagnostics);
-  if (check_id(listing, CONDITION_ACCELERATOR, listing->accelerators, diagnostics))
-    result = -1;
-  if (precision && memory_bits(precision->value) == 0)
-    result = unknown_value("precision", precision->value, every_precision, EVERY, diagnostics);
+  for (size_t i = 0; i < listing->question->where_count; i++)
+    if (settle_condition(listing, &listing->conditions[i], diagnostics))
+      result = -1;
   return result;
 }
 
@@ -140,13 +152,14 @@ int answer_fit_catalogue(const struct fit_question *question, struct answers *an
   if (!listing.models || !listing.accelerators ||
       where_parse(question->wheres, question->where_count, condition_columns, CONDITION_COLUMNS,
                   "fit", listing.conditions, diagnostics) ||
-      check_conditions(&listing, diagnostics))
+      settle_conditions(&listing, diagnostics))
     return -1;
   struct answer answer =
       answer_new("fit", "catalogue",
                  arena_printf(arena, "What fits where: requests of %s tokens, KV cache in %s",
                               number_fixed(question->terms.context, 0, arena), question->terms.kv),
                  NULL, arena);
+  answer.warnings = listing.readings;
   listing.fits = ANSWER_TABLE(&answer, "fits", NULL, {"model", "Model", NULL},
                               {"accelerator", "Accelerator", NULL}, {"precision", "In", NULL},
                               {"accelerators", "On", "-"}, {"weights", "Weights", "GB"},
@@ -186,6 +199,7 @@ enum {
 struct writing {
   const struct scenario *scenario;
   const struct option_fit *fits;
+  size_t fit_count;
   struct answer *answer;
   struct arena *arena;
 };
@@ -204,7 +218,7 @@ static double accelerators_of(const struct writing *writing, const struct option
 // Where the step is no longer than its chunk.
 static const char *concurrency_formula(const struct writing *writing, const struct option_fit *of,
                                        int r) {
-  if (!of->fit.accelerators || of->fit.concurrency > of->terms.chunk)
+  if (!of->fit.accelerators || of->fit.nodes > 1 || of->fit.concurrency > of->terms.chunk)
     return NULL;
   return arena_printf(
       writing->arena, "MAX(0,ROUNDDOWN(([@%d,%d]*[@%d,%d]*[@%d,%d]-[@%d,%d]-[@%d,%d])/[@%d,%d],0))",
@@ -233,10 +247,26 @@ static void add_memory(const struct writing *writing) {
       {"memory", "Memory", "GB"}, {"weights", "Weights", "GB"}, {"left", "Left", "GB"},
       {"activations", "Step", "GB"}, {"request", "Request", "GB"}, {"memory_share", "Used", "%"},
       {"concurrency", "Users", "-"}, {"fleet_concurrency", "Of all", "-"});
-  for (size_t o = 0; o < writing->scenario->option_count; o++)
+  for (size_t o = 0; o < writing->fit_count; o++)
     add_memory_row(writing, table, o);
   table->note = "Memory is one accelerator's; weights, step and request are on all that share the "
-                "model. Users = (accelerators x memory x used - weights - step) / request.";
+                "model. Users = (accelerators x memory x used - weights - step) / request, over "
+                "several nodes that of one node times their number.";
+}
+
+// "10 token/s, TTFT 2 s"
+static const char *limits_text(const struct option *option, struct arena *arena) {
+  static const struct {
+    enum workload_key key;
+    const char *name;
+  } limits[] = {{WORKLOAD_INTERACTIVITY, ""}, {WORKLOAD_TTFT, "TTFT "}, {WORKLOAD_TPOT, "TPOT "}};
+  const char *text = "";
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+    if (*option->workload.values[limits[i].key])
+      text = joined(
+          text, arena_printf(arena, "%s%s", limits[i].name, option->workload.values[limits[i].key]),
+          arena);
+  return text;
 }
 
 static void add_rate_row(const struct writing *writing, struct answer_table *table,
@@ -244,10 +274,10 @@ static void add_rate_row(const struct writing *writing, struct answer_table *tab
   const struct option *option = of->option;
   const double room = fit_concurrency(&of->model, of->precision, &of->device,
                                       (int)option->curve->accelerators, &of->terms);
-  ANSWER_ROW(table, cell_words(option->id),
-             cell_words(option->workload.values[WORKLOAD_INTERACTIVITY]),
-             cell_value(option->choice.batch), cell_value(option->choice.interactivity),
-             cell_value(option->choice.throughput), cell_value(room));
+  ANSWER_ROW(table, cell_words(option->id), cell_words(limits_text(option, writing->arena)),
+             cell_value(option->choice.batch),
+             cell_value(rate_per_hour(option->choice.interactivity)),
+             cell_value(rate_per_hour(option->choice.tokens_per_s)), cell_value(room));
   if (room < option->choice.batch) // where latency leaves more room than memory does
     answer_warn(writing->answer,
                 "%s: the rate allows batch %d, but memory holds %.0f requests of %.0f tokens on "
@@ -262,12 +292,29 @@ static void add_rates(const struct writing *writing) {
       {"interactivity_wanted", "Wanted per user", NULL}, {"batch", "Batch", "-"},
       {"interactivity", "Per user", "token/s"}, {"throughput", "Per accelerator", "token/s"},
       {"memory_concurrency", "Memory holds", "-"});
-  for (size_t o = 0; o < writing->scenario->option_count; o++)
+  for (size_t o = 0; o < writing->fit_count; o++)
     if (writing->fits[o].option->curve)
       add_rate_row(writing, table, &writing->fits[o]);
-  table->note =
-      "The largest batch of the measured range at which throughput over batch reaches the rate, "
-      "interpolated where it was not measured. While serving, prefill is in it.";
+  table->note = "The largest batch of the measured range that keeps what is wanted, interpolated "
+                "where it was "
+                "not measured. Per user is throughput over batch; while serving, prefill is in it.";
+  if (!table->row_count)
+    writing->answer->table_count--;
+}
+
+// For faces without warnings.
+static void add_spans(const struct writing *writing) {
+  struct answer_table *table =
+      ANSWER_TABLE(writing->answer, "spans", "Replicas over nodes", {"option", "Option", NULL},
+                   {"nodes", "Nodes", "-"}, {"rate", "Its rate", NULL});
+  table->faces = FACE_CSV | FACE_JSON;
+  for (size_t o = 0; o < writing->fit_count; o++) {
+    const struct option_fit *of = &writing->fits[o];
+    const char *doubt = fitting_rate_doubt(writing->scenario, of->option, &of->fit, writing->arena);
+    if (of->fit.nodes > 1)
+      ANSWER_ROW(table, cell_words(of->option->id), cell_value(of->fit.nodes),
+                 cell_words(doubt ? doubt : "at that span"));
+  }
   if (!table->row_count)
     writing->answer->table_count--;
 }
@@ -278,9 +325,11 @@ static const char *fit_text(const struct option_fit *of, struct arena *arena) {
   if (!of->fit.accelerators && of->terms.accelerators)
     return arena_printf(arena, "%s does not fit on %d.", what, of->terms.accelerators);
   if (!of->fit.accelerators)
-    return arena_printf(arena, "%s does not fit on up to %d.", what, of->device.most);
-  return arena_printf(arena, "%s fits on %d, with %s requests of %s tokens at once.", what,
-                      of->fit.accelerators, number_fixed(of->fit.concurrency, 0, arena),
+    return arena_printf(arena, "%s does not fit on up to %d.", what,
+                        of->device.most * (of->terms.nodes > 0 ? of->terms.nodes : MAX_SPAN));
+  const char *span = of->fit.nodes > 1 ? arena_printf(arena, " in %d nodes", of->fit.nodes) : "";
+  return arena_printf(arena, "%s fits on %d%s, with %s requests of %s tokens at once.", what,
+                      of->fit.accelerators, span, number_fixed(of->fit.concurrency, 0, arena),
                       number_fixed(of->terms.context, 0, arena));
 }
 
@@ -289,6 +338,9 @@ static void check_option(const struct writing *writing, const struct option_fit 
   const double there = accelerators_of(writing, option);
   double batch = 0;
   csv_number(option->workload.values[WORKLOAD_BATCH], &batch);
+  const char *doubt = fitting_rate_doubt(writing->scenario, option, &of->fit, writing->arena);
+  if (doubt)
+    answer_warn(writing->answer, "%s: %s", option->id, doubt);
   if (of->fit.accelerators > there)
     answer_warn(writing->answer, "%s: the model takes %d accelerators, and there are %g",
                 option->id, of->fit.accelerators, there);
@@ -316,16 +368,17 @@ bool fit_asked(const struct scenario *scenario) {
 int answer_fit(const struct scenario *scenario, const char *only, struct answers *answers,
                struct arena *arena, struct diagnostics *diagnostics) {
   struct answer answer = answer_new("fit", "options", "What fits where", scenario, arena);
-  const struct writing writing = {scenario, fitting_of(scenario, arena, diagnostics), &answer,
-                                  arena};
+  struct writing writing = {.scenario = scenario, .answer = &answer, .arena = arena};
+  writing.fits = fitting_of(scenario, &writing.fit_count, arena, diagnostics);
   (void)only;
   if (!writing.fits)
     return -1;
   add_memory(&writing);
   add_rates(&writing);
+  add_spans(&writing);
   answer_reason(&answer, "%s", how_counted);
   answer.sentence = "";
-  for (size_t o = 0; o < scenario->option_count; o++) {
+  for (size_t o = 0; o < writing.fit_count; o++) {
     const struct option_fit *of = &writing.fits[o];
     check_option(&writing, of);
     add_reason(&writing, of);

@@ -61,9 +61,12 @@ static bool is_use_always_zero(const struct writing *writing) {
 
 static struct answer_cell rate_cell(const struct writing *writing, const struct rent_cost *cost) {
   const struct rent_offer *offer = &cost->offer;
-  if (offer->option >= 0)
-    return cell_live(offer->rate, arena_printf(writing->arena, "[%s.rental_rate]",
-                                               writing->scenario->options[offer->option].id));
+  const struct scenario *scenario = writing->scenario;
+  if (offer->option >= 0) {
+    const struct option *cloud = &scenario->options[offer->option];
+    const char *rate = scenario->model->declarations[option_price(scenario, cloud)].name;
+    return cell_live(offer->rate, arena_printf(writing->arena, "[%s.%s]", cloud->id, rate));
+  }
   if (offer->in_usd)
     return cell_live(offer->rate, arena_printf(writing->arena, "[=%s]/[%s.exchange_rate]",
                                                offer->typed, writing->own));
@@ -206,7 +209,8 @@ static void add_break_evens(const struct writing *writing, struct answer *answer
   }
   table->note = "From load: the owned fleet's utilization above which it costs less, renting "
                 "following the tokens; over 100 % is never, 0 and less always. After: the month in "
-                "which the cash paid for owning falls below that for renting, nothing credited. "
+                "which the cash paid for owning falls below that for renting, nothing credited; a "
+                "term that reaches beyond the horizon is paid up when it ends. "
                 "Renting costs less below the last rate.";
 }
 
@@ -232,17 +236,13 @@ static const struct rent_cost *cheapest(const struct rent_answer *answer) {
   return best;
 }
 
-static const char *percent(const struct writing *writing, double share) {
-  return arena_printf(writing->arena, "%.3g %%", 100 * share);
-}
-
 static const char *pays_text(const struct writing *writing, const struct rent_cost *cost) {
   if (cost->owning_always)
     return "at every utilization";
   if (cost->owning_never)
     return "at no utilization";
   return arena_printf(writing->arena, "above %s utilization",
-                      percent(writing, cost->break_even_utilization));
+                      percent_words(cost->break_even_utilization, writing->arena));
 }
 
 static const char *cash_text(const struct writing *writing, const struct rent_cost *cost) {
@@ -260,9 +260,9 @@ static const char *answer_text(const struct writing *writing) {
   const char *verdict =
       best->saving > 0
           ? arena_printf(writing->arena, "Own: %s costs %s less than %s.", writing->own,
-                         percent(writing, best->saving), offer)
+                         percent_words(best->saving, writing->arena), offer)
           : arena_printf(writing->arena, "Rent: %s costs %s less than owning %s.", offer,
-                         percent(writing, 1 - 1 / (1 - best->saving)), writing->own);
+                         percent_words(1 - 1 / (1 - best->saving), writing->arena), writing->own);
   return arena_printf(writing->arena, "%s Against it owning pays %s, and %s.", verdict,
                       pays_text(writing, best), cash_text(writing, best));
 }
@@ -278,7 +278,8 @@ static const char *commitment_text(const struct writing *writing, const struct r
     return share > 1 ? arena_printf(writing->arena, "%s never beats %s.", fixed->offer.title,
                                     used->offer.title)
                      : arena_printf(writing->arena, "%s beats %s above %s utilization.",
-                                    fixed->offer.title, used->offer.title, percent(writing, share));
+                                    fixed->offer.title, used->offer.title,
+                                    percent_words(share, writing->arena));
   }
   return NULL;
 }

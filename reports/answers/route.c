@@ -73,6 +73,10 @@ static double busy_nodes(const struct route_answer *answer, size_t o) {
   return busy;
 }
 
+static double accelerators_of(const struct route_answer *answer, size_t o) {
+  return round(answer->split.nodes[o] * answer->problem.options[o].accelerators);
+}
+
 static double option_cost(const struct route_answer *answer, size_t o) {
   const struct allocation_option *option = &answer->problem.options[o];
   double cost = option->fixed_cost + option->node_cost * answer->split.nodes[o];
@@ -84,21 +88,23 @@ static double option_cost(const struct route_answer *answer, size_t o) {
 
 static void write_split(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
-  struct answer_table *table = ANSWER_TABLE(
-      writing->written, "split", "What is bought", {"option", "Option", NULL},
-      {"vendor", "Vendor", NULL}, {"nodes", "Nodes", "-"}, {"busy", "Busy", "%"},
-      {"node_cost", "A node", "USD"}, {"fixed_cost", "Fixed", "USD"}, {"cost", "Cost", "USD"});
+  struct answer_table *table =
+      ANSWER_TABLE(writing->written, "split", "What is bought", {"option", "Option", NULL},
+                   {"vendor", "Vendor", NULL}, {"accelerators", "Accelerators", "gpu"},
+                   {"nodes", "Nodes", "-"}, {"busy", "Busy", "%"}, {"node_cost", "A node", "USD"},
+                   {"fixed_cost", "Fixed", "USD"}, {"cost", "Cost", "USD"});
   for (size_t o = 0; o < answer->problem.option_count; o++) {
     const double nodes = answer->split.nodes[o], fixed = answer->problem.options[o].fixed_cost;
     const double cost = option_cost(answer, o);
     if (nodes > 0)
       ANSWER_ROW(table, cell_words(id_of(writing, o)),
                  cell_words(answer->portfolio->vendors[answer->portfolio->vendor[o]]),
-                 cell_value(nodes), cell_value(busy_nodes(answer, o) / nodes),
-                 cell_value((cost - fixed) / nodes), cell_value(fixed), cell_value(cost));
+                 cell_value(accelerators_of(answer, o)), cell_value(nodes),
+                 cell_value(busy_nodes(answer, o) / nodes), cell_value((cost - fixed) / nodes),
+                 cell_value(fixed), cell_value(cost));
   }
   ANSWER_ROW(table, cell_words("all"), cell_words(""), cell_nothing(), cell_nothing(),
-             cell_nothing(), cell_nothing(), cell_value(answer->split.cost));
+             cell_nothing(), cell_nothing(), cell_nothing(), cell_value(answer->split.cost));
 }
 
 // ---- the guide
@@ -126,7 +132,7 @@ static const char *why_not(const struct writing *writing, size_t w, size_t o, si
   const struct route_pair *pair = route_pair_of(answer, w, c);
   if (pair->barriers)
     return barrier_name(pair->barriers);
-  if (answer->split.nodes[c] >= answer->problem.options[c].stock)
+  if (answer->split.nodes[c] + answer->problem.options[c].lot > answer->problem.options[c].stock)
     return "stock";
   if (portfolio->vendor[o] != portfolio->vendor[c] && share_asks_for(writing, o))
     return arena_printf(writing->arena, "share of %s", portfolio->vendors[portfolio->vendor[o]]);
@@ -176,9 +182,30 @@ static void write_assignment(const struct writing *writing, struct answer_table 
   answer_reason(writing->written, "%s: %.4g %% goes to %s at %s, fixed cost left out (%s); %s",
                 workload, 100 * share, id_of(writing, o), per_token(writing, cost), reason,
                 otherwise);
-  if (pair->option->throughput_doubt && *pair->option->throughput_doubt)
+  if (pair->doubt)
+    answer_warn(writing->written, "%s on %s: %s", workload, id_of(writing, o), pair->doubt);
+  if (*option_doubt(pair->option))
     answer_warn(writing->written, "%s on %s rests on a doubtful throughput: %s", workload,
-                id_of(writing, o), pair->option->throughput_doubt);
+                id_of(writing, o), option_doubt(pair->option));
+}
+
+// For faces without warnings.
+static void write_spans(const struct writing *writing) {
+  const struct route_answer *answer = writing->answer;
+  struct answer_table *table =
+      ANSWER_TABLE(writing->written, "spans", "Replicas over nodes", {"workload", "Workload", NULL},
+                   {"option", "On", NULL}, {"nodes", "Nodes", "-"}, {"rate", "Its rate", NULL});
+  table->faces = FACE_CSV | FACE_JSON;
+  for (size_t w = 0; w < answer->problem.workload_count; w++)
+    for (size_t o = 0; o < answer->problem.option_count; o++) {
+      const struct route_pair *pair = route_pair_of(answer, w, o);
+      if (pair->nodes > 1 && share_of(answer, w, o) > 0)
+        ANSWER_ROW(table, cell_words(answer->portfolio->demands[w].name),
+                   cell_words(id_of(writing, o)), cell_value(pair->nodes),
+                   cell_words(pair->doubt ? pair->doubt : "at that span"));
+    }
+  if (!table->row_count)
+    writing->written->table_count--;
 }
 
 static void write_guide(const struct writing *writing) {
@@ -242,7 +269,9 @@ static void write_prices(const struct writing *writing) {
                !known || price->status != ALLOCATION_OPTIMAL ? cell_nothing()
                                                              : cell_value(free ? 0 : saved));
   }
-  table->note = "Each by solving again without that one constraint.";
+  table->note =
+      "Each by solving again without that one constraint; without whole purchase units, replicas "
+      "over several nodes need not be whole either.";
 }
 
 static void write_barred(const struct writing *writing) {
@@ -264,14 +293,21 @@ static void write_barred(const struct writing *writing) {
 
 // ---- the answer in words
 
+// "16 nodes of h100"; accelerators where they are not sold by the node.
+static const char *purchase(const struct writing *writing, size_t o) {
+  const struct route_answer *answer = writing->answer;
+  const bool by_node = answer->problem.options[o].lot == 1;
+  const double count = by_node ? answer->split.nodes[o] : accelerators_of(answer, o);
+  return arena_printf(writing->arena, "%s %s%s of %s", number_fixed(count, 0, writing->arena),
+                      by_node ? "node" : "accelerator", count == 1 ? "" : "s", id_of(writing, o));
+}
+
 static const char *purchases(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   const char *text = "";
   for (size_t o = 0; o < answer->problem.option_count; o++)
     if (answer->split.nodes[o] > 0)
-      text =
-          arena_printf(writing->arena, "%s%s%s nodes of %s", text, *text ? ", " : "",
-                       number_fixed(answer->split.nodes[o], 0, writing->arena), id_of(writing, o));
+      text = arena_printf(writing->arena, "%s%s%s", text, *text ? ", " : "", purchase(writing, o));
   return text;
 }
 
@@ -353,7 +389,8 @@ static void explain_how(const struct writing *writing) {
   const struct route_answer *answer = writing->answer;
   answer_reason(writing->written,
                 "The least of the sum of nodes times a node's cost, plus a fixed cost of every "
-                "option that is taken, over whole nodes that the workloads of an option share "
+                "option that is taken, over whole purchase units, whose nodes the "
+                "workloads of an option share "
                 "(model/optimise/allocation.h has the programme); GLPK proved it the least.");
   answer_reason(writing->written,
                 "A node's cost and the fixed cost are the slope and the start of the line of tco "
@@ -380,6 +417,7 @@ static void write_answer(const struct writing *writing) {
     written->sentence = served_words(writing);
     write_split(writing);
     write_guide(writing);
+    write_spans(writing);
     write_sources(writing);
     check_line(writing);
   } else {

@@ -38,7 +38,7 @@ static struct result result_in(const struct scenario *scenario, int item, size_t
                           .name = is_saving
                                       ? arena_printf(arena, "Saving of %s against %s", id, baseline)
                                       : arena_printf(arena, "Cost of %s", id),
-                          .facts = answer_table_of_facts(6, arena),
+                          .facts = answer_table_of_facts(arena),
                           .arena = arena};
   answer_fact(&result.facts, "item", cell_words(cost->name));
   answer_fact(&result.facts, "unit", cell_words(cost->unit.text));
@@ -104,68 +104,52 @@ static bool does_nothing(const struct swing *swing) {
   return swing->effect < 1e-12;
 }
 
-// A row for each input and option, of which CSV has all and the others one for each input. Where a
-// terminal has room, both ends stand there, else the value at present.
-static const struct {
-  struct answer_column column;
-  struct column_look look;
-} swing_columns[] = {
-    {{"input", "input", NULL}, {0}},
-    {{"unit", "", NULL}, {.faces = FACE_CSV | FACE_JSON}},
-    {{"base", "at present", NULL}, {.room = ROOM_NARROW}},
-    {{"low", "from", NULL}, {.room = ROOM_WIDE, .json = "swings[#].low.value"}},
-    {{"high", "to", NULL}, {.room = ROOM_WIDE, .json = "swings[#].high.value"}},
-    {{"option", "", NULL}, {.faces = FACE_CSV}},
-    {{"cost_low", "", NULL}, {.faces = FACE_CSV}},
-    {{"cost_high", "", NULL}, {.faces = FACE_CSV}},
-    {{"saving_low", "", NULL}, {.faces = FACE_CSV}},
-    {{"saving_high", "", NULL}, {.faces = FACE_CSV}},
-    {{"low.saving", "", NULL}, {.faces = FACE_JSON}},
-    {{"high.saving", "", NULL}, {.faces = FACE_JSON}},
-    {{"ranged", "", NULL}, {.faces = FACE_JSON}},
-    {{"effect", "", NULL}, {.faces = FACE_JSON}},
-    {{"", "at from", NULL}, {.room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true}},
-    {{"", "at to", NULL}, {.room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true}},
-    {{"", "low", NULL}, {.room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true}},
-    {{"", "high", NULL}, {.room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true}},
-    {{"", "", NULL}, {.align = ALIGN_LEFT, .faces = FACE_TERMINAL}},
+// A row for each input. Where a terminal has room, both ends stand there, else the value at present.
+// Behind those columns, for JSON, each option's cost at both ends.
+static const struct answer_column swing_columns[] = {
+    {.key = "input", .title = "input"},
+    {.key = "unit", .faces = FACE_JSON},
+    {.key = "base", .title = "at present", .room = ROOM_NARROW},
+    {.key = "low", .title = "from", .room = ROOM_WIDE, .json = "swings[#].low.value"},
+    {.key = "high", .title = "to", .room = ROOM_WIDE, .json = "swings[#].high.value"},
+    {.key = "low.saving", .faces = FACE_JSON},
+    {.key = "high.saving", .faces = FACE_JSON},
+    {.key = "ranged", .faces = FACE_JSON},
+    {.key = "effect", .faces = FACE_JSON},
+    {.title = "at from", .room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true},
+    {.title = "at to", .room = ROOM_WIDE, .faces = FACE_TERMINAL, .unit_said = true},
+    {.title = "low", .room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true},
+    {.title = "high", .room = ROOM_NARROW, .faces = FACE_TERMINAL, .unit_said = true},
+    {.align = ALIGN_LEFT, .faces = FACE_TERMINAL},
 };
 
 enum { SWING_COLUMNS = sizeof swing_columns / sizeof swing_columns[0], UNIT_COLUMN = 5 };
 
-// Behind those columns, for JSON, each option's cost at both ends.
-static struct answer_table swings_columns(const struct sensitivity *sensitivity,
-                                          const struct result *result) {
-  const size_t options = result->scenario->option_count, count = SWING_COLUMNS + 2 * options;
-  struct answer_column *columns = arena_array(result->arena, count, sizeof *columns);
-  struct column_look *looks = arena_array(result->arena, count, sizeof *looks);
+static struct answer_table swings_columns(const struct result *result) {
+  struct answer_table table = answer_table_new("swings", NULL, result->arena);
   for (size_t c = 0; c < SWING_COLUMNS; c++) {
-    columns[c] = swing_columns[c].column;
-    looks[c] = swing_columns[c].look;
-    columns[c].unit = looks[c].unit_said ? result->unit : NULL;
+    struct answer_column column = swing_columns[c];
+    column.unit = column.unit_said ? result->unit : NULL;
+    answer_column(&table, column);
   }
-  for (size_t c = SWING_COLUMNS; c < count; c++) {
-    const char *end = (c - SWING_COLUMNS) % 2 ? "high" : "low";
-    const char *id = result->scenario->options[(c - SWING_COLUMNS) / 2].id;
-    columns[c].key = arena_printf(result->arena, "%s.costs.%s", end, id);
-    looks[c].faces = FACE_JSON;
-  }
-  struct answer_table table = answer_table_of_rows("swings", NULL, columns, count,
-                                                   sensitivity->count * options, result->arena);
-  table.looks = looks;
+  for (size_t k = 0; k < 2 * result->scenario->option_count; k++)
+    ANSWER_COLUMN(&table,
+                  .key = arena_printf(result->arena, "%s.costs.%s", k % 2 ? "high" : "low",
+                                      result->scenario->options[k / 2].id),
+                  .faces = FACE_JSON);
   table.unit_column = UNIT_COLUMN;
   table.json = "swings[#].%c";
-  table.is_wide = true;
+  table.faces = FACE_TERMINAL | FACE_JSON;
   return table;
 }
 
-static void add_swing(struct answer_table *table, const struct swing *swing, size_t o,
+static void add_swing(struct answer_table *table, const struct swing *swing,
                       const struct result *result, struct bounds bounds) {
   const struct scenario *scenario = result->scenario;
   const struct unit *unit = unit_of(scenario, swing->target), *plain = result->plain;
   const double low = result_at(result, &swing->low), high = result_at(result, &swing->high);
   const double *at_low = swing->low.costs, *at_high = swing->high.costs;
-  const unsigned faces = o ? FACE_CSV : does_nothing(swing) ? FACE_CSV | FACE_JSON : 0;
+  const unsigned faces = does_nothing(swing) ? FACE_JSON : 0;
   struct answer_cell *cells = answer_table_row_of(
       table, (struct answer_row){.label = swing->name, .unit = unit, .faces = faces});
   const struct answer_cell about[SWING_COLUMNS - 1] = {
@@ -173,11 +157,6 @@ static void add_swing(struct answer_table *table, const struct swing *swing, siz
       {.value = swing->base, .starred = swing->clipped},
       {.value = swing->low.value, .starred = swing->clipped},
       cell_value(swing->high.value),
-      cell_words(scenario->options[o].id),
-      cell_in(at_low[o], result->cost_unit),
-      cell_in(at_high[o], result->cost_unit),
-      cell_in(1 - at_low[o] / at_low[scenario->baseline], plain),
-      cell_in(1 - at_high[o] / at_high[scenario->baseline], plain),
       cell_in(swing->low.saving, plain),
       cell_in(swing->high.saving, plain),
       cell_flag(swing->ranged),
@@ -190,6 +169,35 @@ static void add_swing(struct answer_table *table, const struct swing *swing, siz
   memcpy(cells + 1, about, sizeof about);
   for (size_t k = 0; k < 2 * scenario->option_count; k++)
     cells[SWING_COLUMNS + k] = cell_in((k % 2 ? at_high : at_low)[k / 2], result->cost_unit);
+}
+
+// For CSV: a row for each input and option.
+static struct answer_table costs_table(const struct sensitivity *sensitivity,
+                                       const struct result *result) {
+  const struct scenario *scenario = result->scenario;
+  struct answer_table table = answer_table_new("costs", NULL, result->arena);
+  static const char *const keys[] = {"input",      "unit",       "base",     "low",
+                                     "high",       "option",     "cost_low", "cost_high",
+                                     "saving_low", "saving_high"};
+  for (size_t c = 0; c < sizeof keys / sizeof keys[0]; c++)
+    ANSWER_COLUMN(&table, .key = keys[c]);
+  for (size_t i = 0; i < sensitivity->count; i++) {
+    const struct swing *swing = &sensitivity->swings[i];
+    const struct unit *unit = unit_of(scenario, swing->target), *plain = result->plain;
+    const double *at_low = swing->low.costs, *at_high = swing->high.costs;
+    for (size_t o = 0; o < scenario->option_count; o++)
+      answer_table_add(
+          &table, (const struct answer_cell[]){
+                      cell_words(swing->name), cell_words(unit->text), cell_in(swing->base, unit),
+                      cell_in(swing->low.value, unit), cell_in(swing->high.value, unit),
+                      cell_words(scenario->options[o].id), cell_in(at_low[o], result->cost_unit),
+                      cell_in(at_high[o], result->cost_unit),
+                      cell_in(1 - at_low[o] / at_low[scenario->baseline], plain),
+                      cell_in(1 - at_high[o] / at_high[scenario->baseline], plain)});
+  }
+  table.is_wide = true;
+  table.faces = FACE_CSV;
+  return table;
 }
 
 // What the table leaves out, and what its mark means.
@@ -206,11 +214,15 @@ static void add_notes(struct answer *answer, const struct sensitivity *sensitivi
   for (size_t i = 0; i < sensitivity->still_count; i++)
     still = joined(still, sensitivity->still[i], arena);
   if (clipped)
-    answer_note(answer, arena, "* ", "one end was pulled back to what the input may be");
+    answer_note(answer, "* ", "one end was pulled back to what the input may be");
   if (*idle)
-    answer_note(answer, arena, "Without effect on this result: ", "%s", idle);
+    answer_note(answer, "Without effect on this result: ", "%s", idle);
   if (*still)
-    answer_note(answer, arena, "At zero, so without a swing: ", "%s", still);
+    answer_note(answer, "At zero, so without a swing: ", "%s", still);
+  if (sensitivity->aside)
+    answer_note(answer,
+                "Not examined: ", "%zu inputs of other options, which do not move this result",
+                sensitivity->aside);
 }
 
 struct answer sensitivity_answer(const struct sensitivity *sensitivity, struct arena *arena) {
@@ -218,21 +230,23 @@ struct answer sensitivity_answer(const struct sensitivity *sensitivity, struct a
       result_in(sensitivity->scenario, sensitivity->item, sensitivity->option, arena);
   const struct bounds bounds = bounds_of(sensitivity, &result);
   const struct texts still = {(const char **)sensitivity->still, sensitivity->still_count};
-  struct answer_table swings = swings_columns(sensitivity, &result);
+  struct answer_table swings = swings_columns(&result);
   bool ranged = false;
   for (size_t i = 0; i < sensitivity->count; i++) {
     ranged |= sensitivity->swings[i].ranged;
-    for (size_t o = 0; o < sensitivity->scenario->option_count; o++)
-      add_swing(&swings, &sensitivity->swings[i], o, &result, bounds);
+    add_swing(&swings, &sensitivity->swings[i], &result, bounds);
   }
   answer_fact(&result.facts, "share", cell_value(sensitivity->share));
   answer_fact(&result.facts, "still", cell_list(still));
-  struct answer answer = {.kind = "sensitivity", .name = "inputs", .schema = 1};
+  struct answer answer = answer_new("sensitivity", "inputs", NULL, sensitivity->scenario, arena);
+  answer.schema = 1;
   answer.sentence = arena_printf(arena, "%s: %s at present; each input alone by ±%s %%%s.",
                                  result.name, result_text(&result, bounds.base),
                                  number_significant(100 * sensitivity->share, 3, arena),
                                  ranged ? " or from P5 to P95 of its range" : "");
-  answer_set_tables(&answer, (const struct answer_table[]){result.facts, swings}, 2, arena);
+  answer_push(&answer, result.facts);
+  answer_push(&answer, swings);
+  answer_push(&answer, costs_table(sensitivity, &result));
   add_notes(&answer, sensitivity, arena);
   return answer;
 }
@@ -259,30 +273,24 @@ static size_t inner_count(const struct cost_grid *grid) {
 static struct answer_table squares_columns(const struct cost_grid *grid,
                                            const struct result *result) {
   const size_t inner = inner_count(grid), options = grid->scenario->option_count;
-  const size_t count = 1 + inner + options + result->is_saving;
-  struct answer_column *columns = arena_array(result->arena, count, sizeof *columns);
-  struct column_look *looks = arena_array(result->arena, count, sizeof *looks);
-  columns[0] = (struct answer_column){"down", grid->axes[0].name, axis_unit(grid, 0)};
-  columns[count - 1].key = "saving";
-  for (size_t c = 0; c < count; c++) {
-    looks[c].faces = c <= inner ? FACE_TERMINAL : FACE_JSON;
-    looks[c].unit_said = c > 0;
-    if (c > inner && c <= inner + options)
-      columns[c] =
-          (struct answer_column){grid->scenario->options[c - inner - 1].id, "", result->cost_unit};
-    else if (c > inner)
-      looks[c].json = "saving[#]";
-    else if (c > 0)
-      columns[c] = (struct answer_column){"across", result->unit->text, result->unit};
-    if (c > 0 && c <= inner && grid->axis_count == 2)
-      columns[c].title = number_significant(
-          number_in_unit(grid->axes[1].values[c - 1], axis_unit(grid, 1)), 4, result->arena);
-  }
-  struct answer_table table =
-      answer_table_new("cells", NULL, columns, count, grid->axes[0].count, result->arena);
+  const struct unit *across = axis_unit(grid, grid->axis_count - 1);
+  struct answer_table table = answer_table_new("cells", NULL, result->arena);
   if (grid->axis_count == 2)
     table.title = arena_printf(result->arena, "across: %s", axis_label(grid, 1, result->arena));
-  table.looks = looks;
+  ANSWER_COLUMN(&table, .key = "down", .title = grid->axes[0].name, .unit = axis_unit(grid, 0),
+                .faces = FACE_TERMINAL);
+  for (size_t k = 0; k < inner; k++)
+    ANSWER_COLUMN(&table, .key = "across",
+                  .title = grid->axis_count == 2
+                               ? number_significant(number_in_unit(grid->axes[1].values[k], across),
+                                                    4, result->arena)
+                               : result->unit->text,
+                  .unit = result->unit, .faces = FACE_TERMINAL, .unit_said = true);
+  for (size_t o = 0; o < options; o++)
+    ANSWER_COLUMN(&table, .key = grid->scenario->options[o].id, .unit = result->cost_unit,
+                  .faces = FACE_JSON);
+  if (result->is_saving)
+    ANSWER_COLUMN(&table, .key = "saving", .faces = FACE_JSON, .json = "saving[#]");
   table.json = "costs.%c[#]";
   table.faces = FACE_TERMINAL | FACE_JSON;
   return table;
@@ -311,19 +319,18 @@ static struct answer_table squares_table(const struct cost_grid *grid, const str
 
 static struct answer_table cells_table(const struct cost_grid *grid, const struct result *result) {
   const size_t axes = grid->axis_count, options = grid->scenario->option_count;
-  const size_t inner = inner_count(grid), count = axes + options + result->is_saving;
-  struct answer_column *columns = arena_array(result->arena, count, sizeof *columns);
-  columns[count - 1].key =
-      arena_printf(result->arena, "saving of %s", grid->scenario->options[grid->option].id);
+  const size_t inner = inner_count(grid);
+  struct answer_table table = answer_table_new("lines", NULL, result->arena);
   for (size_t a = 0; a < axes; a++)
-    columns[a] = (struct answer_column){axis_label(grid, a, result->arena), "", axis_unit(grid, a)};
+    ANSWER_COLUMN(&table, .key = axis_label(grid, a, result->arena), .unit = axis_unit(grid, a));
   for (size_t o = 0; o < options; o++)
-    columns[axes + o] =
-        (struct answer_column){arena_printf(result->arena, "%s, %s", grid->scenario->options[o].id,
-                                            result->cost_unit->text),
-                               "", result->cost_unit};
-  struct answer_table table =
-      answer_table_new("lines", NULL, columns, count, grid->cells, result->arena);
+    ANSWER_COLUMN(&table,
+                  .key = arena_printf(result->arena, "%s, %s", grid->scenario->options[o].id,
+                                      result->cost_unit->text),
+                  .unit = result->cost_unit);
+  if (result->is_saving)
+    ANSWER_COLUMN(&table, .key = arena_printf(result->arena, "saving of %s",
+                                              grid->scenario->options[grid->option].id));
   for (size_t i = 0; i < grid->cells; i++) {
     struct answer_cell *cells = answer_table_row(&table);
     for (size_t a = 0; a < axes; a++)
@@ -339,9 +346,10 @@ static struct answer_table cells_table(const struct cost_grid *grid, const struc
 }
 
 static struct answer_table axes_table(const struct cost_grid *grid, struct arena *arena) {
-  static const struct answer_column columns[] = {
-      {.key = "input"}, {.key = "unit"}, {.key = "values"}};
-  struct answer_table table = answer_table_new("axes", NULL, columns, 3, MAX_GRID_AXES, arena);
+  struct answer_table table = answer_table_new("axes", NULL, arena);
+  ANSWER_COLUMN(&table, .key = "input");
+  ANSWER_COLUMN(&table, .key = "unit");
+  ANSWER_COLUMN(&table, .key = "values");
   for (size_t a = 0; a < grid->axis_count; a++) {
     const struct unit *unit = axis_unit(grid, a);
     answer_table_add(&table, (const struct answer_cell[]){
@@ -362,14 +370,13 @@ struct answer cost_grid_answer(const struct cost_grid *grid, struct arena *arena
     least = fmin(least, results[i]);
     most = fmax(most, results[i]);
   }
-  struct answer answer = {.kind = "sensitivity",
-                          .name = "grid",
-                          .sentence =
-                              arena_printf(arena, "%s: %s to %s.", result.name,
-                                           result_text(&result, least), result_text(&result, most)),
-                          .schema = 2};
-  const struct answer_table tables[] = {result.facts, squares_table(grid, &result, results),
-                                        cells_table(grid, &result), axes_table(grid, arena)};
-  answer_set_tables(&answer, tables, 4, arena);
+  struct answer answer = answer_new("sensitivity", "grid", NULL, grid->scenario, arena);
+  answer.sentence = arena_printf(arena, "%s: %s to %s.", result.name, result_text(&result, least),
+                                 result_text(&result, most));
+  answer.schema = 2;
+  answer_push(&answer, result.facts);
+  answer_push(&answer, squares_table(grid, &result, results));
+  answer_push(&answer, cells_table(grid, &result));
+  answer_push(&answer, axes_table(grid, arena));
   return answer;
 }

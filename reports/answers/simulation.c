@@ -8,6 +8,7 @@
 #include "reports/print/style.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static void add_shares(const struct telling *telling, struct answer_table *table
     cells[1 + o] = cell_value(shares[o]);
 }
 
-// Does an option serve the demand in some draws and not in others?
+// Does an option what is asked of it in some draws and not in others?
 static bool ranks_vary(const struct simulation *simulation) {
   for (size_t o = 0; o < simulation->option_count; o++)
     if (simulation->ranked[o] > 0 && simulation->ranked[o] < 1)
@@ -71,16 +72,15 @@ static bool ranks_vary(const struct simulation *simulation) {
 // A column for each option that has such an outcome.
 static struct answer_table statistics_table(const struct telling *telling, enum outcome_kind kind,
                                             const char *heading) {
-  enum { ROWS = SIMULATE_LEVELS + 4 };
   const struct simulation *simulation = telling->simulation;
   const struct outcome **outcomes;
   const size_t count = outcomes_of(telling, kind, &outcomes);
-  struct answer_column *columns = arena_array(telling->arena, 1 + count, sizeof *columns);
-  columns[0] = (struct answer_column){.key = "statistic", .title = heading};
-  for (size_t i = 0; i < count; i++)
-    columns[1 + i].key = columns[1 + i].title = option_of(telling, outcomes[i]);
-  struct answer_table table =
-      answer_table_of_rows(kinds[kind], NULL, columns, 1 + count, ROWS, telling->arena);
+  struct answer_table table = answer_table_new(kinds[kind], NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "statistic", .title = heading);
+  for (size_t i = 0; i < count; i++) {
+    const char *option = option_of(telling, outcomes[i]);
+    ANSWER_COLUMN(&table, .key = option, .title = option);
+  }
   struct answer_row row = {.unit = unit_of(telling, kind)};
   table.unit_column = 1;
   table.faces = FACE_TERMINAL;
@@ -100,7 +100,8 @@ static struct answer_table statistics_table(const struct telling *telling, enum 
                            : cell_value(outcomes[i]->mean);
   }
   if (kind == OUTCOME_COST && simulation->option_count > 1 && ranks_vary(simulation))
-    add_shares(telling, &table, "Draws that serve the demand", simulation->ranked);
+    add_shares(telling, &table, arena_printf(telling->arena, "Draws that %s", simulation->asked),
+               simulation->ranked);
   if (kind == OUTCOME_COST && simulation->option_count > 1 && !*simulation->why_none)
     add_shares(telling, &table, "Draws as the cheapest", simulation->cheapest);
   return table;
@@ -109,12 +110,11 @@ static struct answer_table statistics_table(const struct telling *telling, enum 
 static struct answer_table histograms_table(const struct telling *telling,
                                             const struct outcome *const *outcomes, size_t count,
                                             const struct unit *unit) {
-  const struct answer_column columns[] = {{"option", "Draws", NULL},
-                                          {"low", "P0.1", unit},
-                                          {"counts", "", NULL},
-                                          {"high", "P99.9", unit}};
-  struct answer_table table =
-      answer_table_new("histogram", NULL, columns, 4, count, telling->arena);
+  struct answer_table table = answer_table_new("histogram", NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "option", .title = "Draws");
+  ANSWER_COLUMN(&table, .key = "low", .title = "P0.1", .unit = unit);
+  ANSWER_COLUMN(&table, .key = "counts");
+  ANSWER_COLUMN(&table, .key = "high", .title = "P99.9", .unit = unit);
   for (size_t i = 0; i < count; i++) {
     double *shares = arena_array(telling->arena, SIMULATE_BARS, sizeof *shares);
     uint64_t most = 1;
@@ -153,17 +153,15 @@ static struct answer_cell share_cell(double share) {
 static struct answer_table influences_table(const struct telling *telling,
                                             const struct outcome *outcome) {
   const struct simulation *simulation = telling->simulation;
-  const struct answer_column columns[] = {
-      {"input",
-       arena_printf(telling->arena, "What the %s of %s varies with, %% of variance",
-                    kinds[outcome->kind], option_of(telling, outcome)),
-       NULL},
-      {"first", "alone", telling->percent},
-      {"total", "in company", telling->percent}};
-  static const struct column_look looks[] = {{0}, {.unit_said = true}, {.unit_said = true}};
+  const char *title = arena_printf(telling->arena, "What the %s of %s varies with, %% of variance",
+                                   kinds[outcome->kind], option_of(telling, outcome));
   const size_t *order = order_of(telling, outcome);
-  struct answer_table table =
-      answer_table_new("variance", NULL, columns, 3, simulation->group_count, telling->arena);
+  struct answer_table table = answer_table_new("variance", NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "input", .title = title);
+  ANSWER_COLUMN(&table, .key = "first", .title = "alone", .unit = telling->percent,
+                .unit_said = true);
+  ANSWER_COLUMN(&table, .key = "total", .title = "in company", .unit = telling->percent,
+                .unit_said = true);
   for (size_t i = 0; i < simulation->group_count; i++) {
     const struct influence *influence = &outcome->influences[order[i]];
     if (influence->first >= 0.001 || influence->total >= 0.001)
@@ -171,7 +169,6 @@ static struct answer_table influences_table(const struct telling *telling,
                                    cell_words(simulation->groups[order[i]]),
                                    share_cell(influence->first), share_cell(influence->total)});
   }
-  table.looks = looks;
   table.faces = FACE_TERMINAL;
   return table;
 }
@@ -198,38 +195,36 @@ static const char *sentence(const struct telling *telling) {
   return *text ? arena_printf(arena, "%s.", text) : "";
 }
 
-static void add_notes(const struct telling *telling, struct answer *answer, const char *title) {
+static void add_notes(const struct telling *telling, struct answer *answer) {
   const struct simulation *simulation = telling->simulation;
   struct arena *arena = telling->arena;
   const char *done = number_fixed((double)simulation->done, 0, arena);
-  answer->title = title;
-  answer_head(answer, arena, "", "case %s, %s draws (%s, seed %llu), %zu ranged inputs or groups",
+  answer_head(answer, "", "case %s, %s draws (%s, seed %llu), %zu ranged inputs or groups",
               simulation->case_name, done, draw_method_names[simulation->method],
               (unsigned long long)simulation->seed, simulation->group_count);
   if (*simulation->stamp)
-    answer_head(answer, arena, "", "%s", simulation->stamp);
+    answer_head(answer, "", "%s", simulation->stamp);
   if (simulation->partial)
-    answer_head(answer, arena, "", "PARTIAL: %s of %s draws", done,
+    answer_head(answer, "", "PARTIAL: %s of %s draws", done,
                 number_fixed((double)simulation->draws, 0, arena));
   if (simulation->undecided > 0 && !*simulation->why_none && simulation->option_count > 1)
-    answer_note(answer, arena,
-                "Not ranked: ", "in %s %% of the draws fewer than two options serve the demand",
-                number_significant(100 * simulation->undecided, 3, arena));
+    answer_note(answer, "Not ranked: ", "in %s %% of the draws fewer than two options %s",
+                number_significant(100 * simulation->undecided, 3, arena), simulation->asked);
   for (size_t o = 0; o < simulation->option_count; o++)
     if (*simulation->not_ranked[o])
-      answer_note(answer, arena, "Not ranked: ", "%s: %s", simulation->options[o],
+      answer_note(answer, "Not ranked: ", "%s: %s", simulation->options[o],
                   simulation->not_ranked[o]);
   for (size_t i = 0; i < simulation->note_count; i++)
-    answer_note(answer, arena, "Note: ", "%s", simulation->notes[i]);
+    answer_note(answer, "Note: ", "%s", simulation->notes[i]);
 }
 
 // ---- for machines
 
 static struct answer_table ranks_table(const struct telling *telling) {
-  static const struct answer_column columns[] = {{.key = "kind"}, {.key = "probability"}};
   const struct simulation *simulation = telling->simulation;
-  struct answer_table table =
-      answer_table_of_rows("ranks", NULL, columns, 2, 3 * simulation->option_count, telling->arena);
+  struct answer_table table = answer_table_new("ranks", NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "kind");
+  ANSWER_COLUMN(&table, .key = "probability");
   for (size_t i = 0; i < 2 * simulation->option_count; i++) {
     const bool ranked = i % 2;
     answer_table_row_of(&table,
@@ -249,64 +244,53 @@ static struct answer_table ranks_table(const struct telling *telling) {
   return table;
 }
 
-// What is said of an outcome beside its influences; JSON alone has the histogram.
-static const struct {
-  const char *key, *json;
-} statistics[] = {{"mean", NULL},
-                  {"standard_error", NULL},
-                  {"deviation", NULL},
-                  {"lowest", NULL},
-                  {"highest", NULL},
-                  {"option", NULL},
-                  {"rank_error", NULL},
-                  {"low", "outcomes[#].histogram.%c"},
-                  {"high", "outcomes[#].histogram.%c"},
-                  {"below", "outcomes[#].histogram.%c"},
-                  {"counts", "outcomes[#].histogram.%c"}};
+#define HISTOGRAM "outcomes[#].histogram.%c"
 
-enum { STATISTICS = sizeof statistics / sizeof statistics[0], IN_CSV = 5 };
+// What is said of an outcome beside its influences: numbers; the histogram is JSON's alone.
+static const struct {
+  struct answer_column column;
+  size_t place; // in struct outcome
+} statistics[] = {
+    {{.key = "mean"}, offsetof(struct outcome, mean)},
+    {{.key = "standard_error"}, offsetof(struct outcome, standard_error)},
+    {{.key = "deviation"}, offsetof(struct outcome, deviation)},
+    {{.key = "lowest"}, offsetof(struct outcome, lowest)},
+    {{.key = "highest"}, offsetof(struct outcome, highest)},
+    {{.key = "rank_error", .faces = FACE_JSON}, offsetof(struct outcome, rank_error)},
+    {{.key = "low", .faces = FACE_JSON, .json = HISTOGRAM}, offsetof(struct outcome, bars_low)},
+    {{.key = "high", .faces = FACE_JSON, .json = HISTOGRAM}, offsetof(struct outcome, bars_high)}};
+
+enum { STATISTICS = sizeof statistics / sizeof statistics[0] };
 
 static struct answer_table outcomes_table(const struct telling *telling) {
-  enum { COLUMNS = 1 + STATISTICS + SIMULATE_LEVELS };
   const struct simulation *simulation = telling->simulation;
-  struct answer_column columns[COLUMNS] = {{.key = "kind"}};
-  struct column_look *looks = arena_array(telling->arena, COLUMNS, sizeof *looks);
-  for (int s = 0; s < STATISTICS; s++) {
-    columns[1 + s].key = statistics[s].key;
-    looks[1 + s] =
-        (struct column_look){.json = statistics[s].json, .faces = s < IN_CSV ? 0 : FACE_JSON};
-  }
-  for (int level = 0; level < SIMULATE_LEVELS; level++) {
-    columns[1 + STATISTICS + level].key =
-        arena_printf(telling->arena, "P%.0f", 100 * simulate_levels[level]);
-    looks[1 + STATISTICS + level].json = "outcomes[#].percentiles.%c";
-  }
-  struct answer_table table = answer_table_of_rows("outcomes", NULL, columns, COLUMNS,
-                                                   simulation->outcome_count, telling->arena);
+  struct answer_table table = answer_table_new("outcomes", NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "kind");
+  for (int s = 0; s < STATISTICS; s++)
+    answer_column(&table, statistics[s].column);
+  for (int level = 0; level < SIMULATE_LEVELS; level++)
+    ANSWER_COLUMN(&table,
+                  .key = arena_printf(telling->arena, "P%.0f", 100 * simulate_levels[level]),
+                  .json = "outcomes[#].percentiles.%c");
+  ANSWER_COLUMN(&table, .key = "option", .faces = FACE_JSON);
+  ANSWER_COLUMN(&table, .key = "below", .faces = FACE_JSON, .json = HISTOGRAM);
+  ANSWER_COLUMN(&table, .key = "counts", .faces = FACE_JSON, .json = HISTOGRAM);
   for (size_t i = 0; i < simulation->outcome_count; i++) {
     const struct outcome *outcome = &simulation->outcomes[i];
+    const bool is_cost = outcome->kind == OUTCOME_COST;
     const char *option = option_of(telling, outcome);
     struct answer_cell *cells = answer_table_row_of(
         &table, (struct answer_row){.key = option,
                                     .label = kinds[outcome->kind],
-                                    .unit = outcome->kind == OUTCOME_COST ? telling->cost
-                                                                          : telling->plain});
-    const struct answer_cell values[STATISTICS] = {cell_value(outcome->mean),
-                                                   cell_value(outcome->standard_error),
-                                                   cell_value(outcome->deviation),
-                                                   cell_value(outcome->lowest),
-                                                   cell_value(outcome->highest),
-                                                   cell_words(option),
-                                                   cell_value(outcome->rank_error),
-                                                   cell_value(outcome->bars_low),
-                                                   cell_value(outcome->bars_high),
-                                                   cell_counts(&outcome->bars_below, 1),
-                                                   cell_counts(outcome->bars, SIMULATE_BARS)};
-    memcpy(cells + 1, values, sizeof values);
+                                    .unit = is_cost ? telling->cost : telling->plain});
+    for (int s = 0; s < STATISTICS; s++)
+      *++cells = cell_value(*(const double *)((const char *)outcome + statistics[s].place));
     for (int level = 0; level < SIMULATE_LEVELS; level++)
-      cells[1 + STATISTICS + level] = cell_value(outcome->percentiles[level]);
+      *++cells = cell_value(outcome->percentiles[level]);
+    *++cells = cell_words(option);
+    *++cells = cell_counts(&outcome->bars_below, 1);
+    *++cells = cell_counts(outcome->bars, SIMULATE_BARS);
   }
-  table.looks = looks;
   table.json = "outcomes[#].%c";
   table.faces = FACE_CSV | FACE_JSON;
   return table;
@@ -318,32 +302,25 @@ static struct answer_table shares_table(const struct telling *telling) {
   static const char *const places[] = {"outcomes[#].influences.%k.first",
                                        "outcomes[#].influences.%k.total"};
   const struct simulation *simulation = telling->simulation;
-  const size_t count = 1 + 4 * simulation->group_count;
-  struct answer_column *columns = arena_array(telling->arena, count, sizeof *columns);
-  struct column_look *looks = arena_array(telling->arena, count, sizeof *looks);
-  columns[0].key = "kind";
-  looks[0].faces = FACE_CSV;
-  for (size_t c = 0; c + 1 < count; c++) {
+  struct answer_table table = answer_table_new("influence", NULL, telling->arena);
+  ANSWER_COLUMN(&table, .key = "kind", .faces = FACE_CSV);
+  for (size_t c = 0; c < 4 * simulation->group_count; c++) {
     const char *group = simulation->groups[c / 4];
     const bool in_csv = c % 4 > 1;
-    columns[1 + c].key =
-        in_csv ? arena_printf(telling->arena, "%s %s", group, orders[c % 2]) : group;
-    looks[1 + c] =
-        (struct column_look){.json = places[c % 2], .faces = in_csv ? FACE_CSV : FACE_JSON};
+    ANSWER_COLUMN(
+        &table, .key = in_csv ? arena_printf(telling->arena, "%s %s", group, orders[c % 2]) : group,
+        .json = places[c % 2], .faces = in_csv ? FACE_CSV : FACE_JSON);
   }
-  struct answer_table table = answer_table_of_rows("influence", NULL, columns, count,
-                                                   simulation->outcome_count, telling->arena);
   for (size_t i = 0; i < simulation->outcome_count; i++) {
     const struct outcome *outcome = &simulation->outcomes[i];
     struct answer_cell *cells = answer_table_row_of(
         &table, (struct answer_row){.key = option_of(telling, outcome),
                                     .label = "influence",
                                     .unit = unit_as_is(kinds[outcome->kind], telling->arena)});
-    for (size_t c = 0; c + 1 < count; c++)
+    for (size_t c = 0; c < 4 * simulation->group_count; c++)
       cells[1 + c] =
           cell_value(c % 2 ? outcome->influences[c / 4].total : outcome->influences[c / 4].first);
   }
-  table.looks = looks;
   table.json = "outcomes[#].%c";
   table.faces = FACE_CSV | FACE_JSON;
   return table;
@@ -352,7 +329,7 @@ static struct answer_table shares_table(const struct telling *telling) {
 static struct answer_table facts_table(const struct telling *telling, const char *title) {
   const struct simulation *simulation = telling->simulation;
   const struct texts notes = {(const char **)simulation->notes, simulation->note_count};
-  struct answer_table facts = answer_table_of_facts(20, telling->arena);
+  struct answer_table facts = answer_table_of_facts(telling->arena);
   answer_fact(&facts, "title", cell_words(title));
   answer_fact(&facts, "case", cell_words(simulation->case_name));
   answer_fact(&facts, "sha256", cell_words(simulation->digest));
@@ -389,26 +366,22 @@ struct answer simulation_answer(const struct simulation *simulation, const char 
   const struct outcome **outcomes;
   const size_t count = outcomes_of(&telling, kind, &outcomes);
   const bool influences = simulation->influence_draws || simulation->by_ranks;
-  struct answer_table *tables = arena_array(arena, 7 + count, sizeof *tables);
-  size_t tabled = 0;
-  tables[tabled++] = facts_table(&telling, title);
-  tables[tabled++] = statistics_table(&telling, OUTCOME_COST, simulation->item);
-  tables[tabled++] = statistics_table(&telling, OUTCOME_SAVING,
-                                      arena_printf(arena, "Saving against %s", of_savings));
-  tables[tabled++] = histograms_table(&telling, outcomes, count, unit_of(&telling, kind));
+  struct answer answer = answer_new("simulate", "draws", title, NULL, arena);
+  answer.sentence = sentence(&telling);
+  answer.schema = 1;
+  answer.csv = fields;
+  answer.csv_count = sizeof fields / sizeof fields[0];
+  answer_push(&answer, facts_table(&telling, title));
+  answer_push(&answer, statistics_table(&telling, OUTCOME_COST, simulation->item));
+  answer_push(&answer, statistics_table(&telling, OUTCOME_SAVING,
+                                        arena_printf(arena, "Saving against %s", of_savings)));
+  answer_push(&answer, histograms_table(&telling, outcomes, count, unit_of(&telling, kind)));
   for (size_t i = 0; influences && i < count; i++)
-    tables[tabled++] = influences_table(&telling, outcomes[i]);
-  tables[tabled++] = ranks_table(&telling);
-  tables[tabled++] = outcomes_table(&telling);
+    answer_push(&answer, influences_table(&telling, outcomes[i]));
+  answer_push(&answer, ranks_table(&telling));
+  answer_push(&answer, outcomes_table(&telling));
   if (influences)
-    tables[tabled++] = shares_table(&telling);
-  struct answer answer = {.kind = "simulate",
-                          .name = "draws",
-                          .sentence = sentence(&telling),
-                          .schema = 1,
-                          .csv = fields,
-                          .csv_count = sizeof fields / sizeof fields[0]};
-  answer_set_tables(&answer, tables, tabled, arena);
-  add_notes(&telling, &answer, title);
+    answer_push(&answer, shares_table(&telling));
+  add_notes(&telling, &answer);
   return answer;
 }

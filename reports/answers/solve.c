@@ -5,6 +5,9 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/solve.h"
+#include "model/scenario/option.h"
+#include "model/scenario/plausibility.h"
+#include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "model/whatif/variation.h"
 #include "reports/answers/answer_parts.h"
@@ -13,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_DIGITS = 5, MAX_FIGURES = 48 };
+enum { SHOWN_DIGITS = 5 };
 
 // What is said of a value that was looked for.
 struct solving {
@@ -26,40 +29,67 @@ struct solving {
 
 // ---- words
 
-static const char *with_unit(const struct solving *solving, double value, const struct unit *unit) {
-  const char *number =
-      number_significant(number_in_unit(value, unit), SHOWN_DIGITS, solving->arena);
-  return strcmp(unit->text, "-") != 0 ? arena_printf(solving->arena, "%s %s", number, unit->text)
-                                      : number;
-}
-
 static const char *input_text(const struct solving *solving, double value) {
-  return with_unit(solving, value, solving->unit);
+  return quantity_words(value, solving->unit, SHOWN_DIGITS, solving->arena);
 }
 
-static const char *percent(const struct solving *solving, double share) {
-  return arena_printf(solving->arena, "%s %%", number_significant(100 * share, 3, solving->arena));
+// "h200", "0.3 USD/Mtok"
+static const char *reference_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  return solved->matches ? solved->scenario->options[solved->match].id
+                         : quantity_words(solved->wanted_cost, solving->cost_unit, SHOWN_DIGITS,
+                                          solving->arena);
 }
 
 // "as much as h200", "5 % less than h200", "0.3 USD/Mtok"
 static const char *wanted_text(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
-  const char *than = solved->matches ? solved->scenario->options[solved->match].id
-                                     : with_unit(solving, solved->wanted_cost, solving->cost_unit);
+  const char *than = reference_text(solving);
   if (solved->saving != 0)
-    return arena_printf(solving->arena, "%s %s than %s", percent(solving, fabs(solved->saving)),
+    return arena_printf(solving->arena, "%s %s than %s",
+                        percent_words(fabs(solved->saving), solving->arena),
                         solved->saving > 0 ? "less" : "more", than);
   return solved->matches ? arena_printf(solving->arena, "as much as %s", than) : than;
 }
 
-// "3.1 % more than that"
-static const char *gap_text(const struct solving *solving, double gap) {
-  if (!isfinite(gap))
+// "no more than h200", "at least 5 % less than h200", "at most 0.3 USD/Mtok"
+static const char *at_most_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  if (solved->matches && solved->saving == 0)
+    return arena_printf(solving->arena, "no more than %s", reference_text(solving));
+  return arena_printf(solving->arena, "at %s %s", solved->saving > 0 ? "least" : "most",
+                      wanted_text(solving));
+}
+
+// "3.1 % more than h200"
+static const char *against_text(const struct solving *solving, double more, const char *what) {
+  if (!isfinite(more))
     return "no finite amount";
-  if (fabs(gap) < 5e-8)
-    return "just that";
-  return arena_printf(solving->arena, "%s %s than that", percent(solving, fabs(gap)),
-                      gap > 0 ? "more" : "less");
+  if (fabs(more) < 5e-8)
+    return arena_printf(solving->arena, "as much as %s", what);
+  return arena_printf(solving->arena, "%s %s than %s", percent_words(fabs(more), solving->arena),
+                      more > 0 ? "more" : "less", what);
+}
+
+// A gap is over what is wanted; nobody thinks in so many per cent of 80 % of another cost.
+static const char *gap_text(const struct solving *solving, double gap) {
+  return against_text(solving, (1 + gap) * (1 - solving->solved->saving) - 1,
+                      reference_text(solving));
+}
+
+// "now, at 22,000 USD/gpu, it costs 14.3 % less than h200": than the baseline, where it is another.
+static const char *now_text(const struct solving *solving) {
+  const struct solve_answer *solved = solving->solved;
+  const struct scenario *scenario = solved->scenario;
+  const struct option *baseline = &scenario->options[scenario->baseline];
+  const double cost = option_value(scenario, &scenario->options[solved->option], solved->item, 0);
+  const char *against =
+      solved->option == scenario->baseline
+          ? gap_text(solving, solved->gap_base)
+          : against_text(solving, cost / option_value(scenario, baseline, solved->item, 0) - 1,
+                         baseline->id);
+  return arena_printf(solving->arena, "now, at %s, it costs %s", input_text(solving, solved->base),
+                      against);
 }
 
 // Where the search begins: where an input may be no 0, say, a hair above it stands in.
@@ -77,35 +107,71 @@ static bool is_flat(const struct solve_answer *solved) {
          fabs(solved->gap_low - solved->gap_base) < 1e-12;
 }
 
+// Why an option that the input moves cannot have the value; NULL where it can.
+static const char *impossible(const struct solving *solving, double value) {
+  const struct scenario *scenario = solving->solved->scenario;
+  const struct target target = solving->solved->target;
+  const char *than = NULL;
+  for (size_t o = 0; o < scenario->option_count && !than; o++)
+    if (target_moves(scenario, target, o))
+      than = plausibility_beyond(scenario, &scenario->options[o], target.declaration, value,
+                                 solving->arena);
+  return than;
+}
+
+// The least value is the easiest to reach.
+static const char *impossible_text(const struct solving *solving) {
+  const char *than = impossible(solving, solving->solved->roots[0]);
+  return than ? arena_printf(solving->arena, "; that is impossible, %s", than) : "";
+}
+
 static const char *sentence(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const char *values = "", *wanted = wanted_text(solving);
   for (size_t i = 0; i < solved->count; i++)
     values = arena_printf(solving->arena, "%s%s%s", values, i == 0 ? "" : " and at ",
                           input_text(solving, solved->roots[i]));
+  if (solved->count && solved->sides[0].jumps)
+    return arena_printf(solving->arena, "%s costs %s %s %s = %s%s%s", solving->option,
+                        at_most_text(solving), solved->sides[0].gap_below <= 0 ? "up to" : "from",
+                        solved->name, values, solved->more ? ", and at further values" : "",
+                        impossible_text(solving));
   if (solved->count)
-    return arena_printf(solving->arena, "%s costs %s at %s = %s%s.", solving->option, wanted,
-                        solved->name, values, solved->more ? ", and at further values" : "");
+    return arena_printf(solving->arena, "%s costs %s at %s = %s%s%s", solving->option, wanted,
+                        solved->name, values, solved->more ? ", and at further values" : "",
+                        impossible_text(solving));
   if (is_flat(solved))
     return arena_printf(solving->arena,
-                        "No value of %s makes %s cost %s: it does not matter to that.",
-                        solved->name, solving->option, wanted);
-  return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s.", solved->name,
+                        "No value of %s makes %s cost %s: it does not matter to that", solved->name,
+                        solving->option, wanted);
+  return arena_printf(solving->arena, "No value of %s in [%s, %s] makes %s cost %s", solved->name,
                       low_text(solving), input_text(solving, solved->high), solving->option,
                       wanted);
 }
 
+// A cost that is never just that: what it is on both sides.
+static void add_jump(const struct solving *solving, double root, const struct solve_sides *sides,
+                     struct answer *answer) {
+  const bool integer = solving->solved->integer;
+  answer_note(answer, "", "%s %s it costs %s, %s %s", integer ? "at" : "below",
+              input_text(solving, integer ? sides->below : root),
+              gap_text(solving, sides->gap_below), integer ? "at" : "above",
+              integer ? arena_printf(solving->arena, "%s %s", input_text(solving, sides->above),
+                                     gap_text(solving, sides->gap_above))
+                      : gap_text(solving, sides->gap_above));
+}
+
 static void add_gaps(const struct solving *solving, struct answer *answer) {
   const struct solve_answer *solved = solving->solved;
-  struct arena *arena = solving->arena;
-  if (answer->no && !is_flat(solved)) {
-    answer_note(answer, arena, "", "at %s it costs %s", low_text(solving),
+  for (size_t i = 0; i < solved->count; i++)
+    if (solved->sides[i].jumps)
+      add_jump(solving, solved->roots[i], &solved->sides[i], answer);
+  if (!solved->count && !is_flat(solved)) {
+    answer_note(answer, "", "at %s it costs %s", low_text(solving),
                 gap_text(solving, solved->gap_low));
-    answer_note(answer, arena, "", "at %s it costs %s", input_text(solving, solved->high),
+    answer_note(answer, "", "at %s it costs %s", input_text(solving, solved->high),
                 gap_text(solving, solved->gap_high));
   }
-  answer_note(answer, arena, "", "now, at %s, it costs %s", input_text(solving, solved->base),
-              gap_text(solving, solved->gap_base));
 }
 
 // Draws without a value, and with several.
@@ -114,17 +180,17 @@ static void add_exceptions(const struct solving *solving, struct answer *answer)
   const struct {
     double share;
     const char *what;
-  } exceptions[] = {{spread->above, "no value, as it costs more than that throughout"},
-                    {spread->below, "no value, as it costs less than that throughout"},
+  } exceptions[] = {{spread->above, "no value, as it costs more than wanted throughout"},
+                    {spread->below, "no value, as it costs less than wanted throughout"},
                     {1 - spread->found - spread->above - spread->below, "no value found"}};
   for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
     if (exceptions[i].share > 1e-12)
-      answer_note(answer, solving->arena, "", "in %s of draws %s [%s, %s]",
-                  percent(solving, exceptions[i].share), exceptions[i].what, low_text(solving),
-                  input_text(solving, solving->solved->reach));
+      answer_note(answer, "", "in %s of draws %s [%s, %s]",
+                  percent_words(exceptions[i].share, solving->arena), exceptions[i].what,
+                  low_text(solving), input_text(solving, solving->solved->reach));
   if (spread->several > 0)
-    answer_note(answer, solving->arena, "", "in %s of draws several values: the lowest counts",
-                percent(solving, spread->several));
+    answer_note(answer, "", "in %s of draws several values: the lowest counts",
+                percent_words(spread->several, solving->arena));
 }
 
 static void add_spread(const struct solving *solving, struct answer *answer) {
@@ -133,40 +199,40 @@ static void add_spread(const struct solving *solving, struct answer *answer) {
   struct arena *arena = solving->arena;
   const double *values = spread->percentiles;
   if (spread->found > 0)
-    answer_note(answer, arena, "With the ranges: ", "median %s, 90 %% between %s and %s%s",
+    answer_note(answer, "With the ranges: ", "median %s, 90 %% between %s and %s%s",
                 input_text(solving, values[MIDDLE]),
                 number_significant(number_in_unit(values[LOW], solving->unit), SHOWN_DIGITS, arena),
                 input_text(solving, values[HIGH]), spread->found < 1 ? ", where there is one" : "");
   add_exceptions(solving, answer);
-  answer_note(answer, arena, "", "at %s it costs no more than that in %s of draws",
-              input_text(solving, solving->solved->base), percent(solving, spread->enough));
-  answer_note(answer, arena, "", "%s draws (%s, seed %llu)",
-              number_fixed((double)spread->done, 0, arena), draw_method_names[spread->method],
-              (unsigned long long)spread->seed);
+  answer_note(answer, "", "at %s it costs what is wanted or less in %s of draws",
+              input_text(solving, solving->solved->base),
+              percent_words(spread->enough, solving->arena));
+  answer_note(answer, "", "%s draws (%s, seed %llu)", number_fixed((double)spread->done, 0, arena),
+              draw_method_names[spread->method], (unsigned long long)spread->seed);
   if (spread->partial)
     texts_add(&answer->warnings, arena, "PARTIAL: %s of %s draws",
               number_fixed((double)spread->done, 0, arena),
               number_fixed((double)spread->draws, 0, arena));
   for (size_t i = 0; i < spread->note_count; i++)
-    answer_note(answer, arena, "Note: ", "%s", spread->notes[i]);
+    answer_note(answer, "Note: ", "%s", spread->notes[i]);
 }
 
 // ---- figures
 
-// What is said of an answer, by its place in JSON and its column in CSV; NULL: not there.
+// What is said of an answer: a column each, of which the cells are the same in all rows.
 struct figures {
-  struct answer_column columns[MAX_FIGURES];
-  struct answer_cell cells[MAX_FIGURES];
-  struct column_look *looks; // [MAX_FIGURES]
-  size_t count;
+  struct answer_table table;
+  struct answer_cell *cells; // [table.column_count]
 };
 
+// By its place in JSON and its column in CSV; NULL: not there.
 static void add(struct figures *figures, const char *json, const char *csv,
                 struct answer_cell cell) {
-  figures->columns[figures->count].key = csv;
-  figures->looks[figures->count].json = json;
-  figures->looks[figures->count].faces = (csv ? FACE_CSV : 0) | (json ? FACE_JSON : 0);
-  figures->cells[figures->count++] = cell;
+  figures->cells =
+      arena_room(figures->table.arena, figures->cells, figures->table.column_count, sizeof cell);
+  figures->cells[figures->table.column_count] = cell;
+  ANSWER_COLUMN(&figures->table, .key = csv, .json = json,
+                .faces = (csv ? FACE_CSV : 0) | (json ? FACE_JSON : 0));
 }
 
 static void add_of_spread(const struct solving *solving, struct figures *figures) {
@@ -190,12 +256,29 @@ static void add_of_spread(const struct solving *solving, struct figures *figures
   add(figures, "ranges.notes", NULL, cell_list(notes));
 }
 
+// The values next to each one on both sides, and what it costs there; the same but for a jump.
+static void add_of_sides(const struct solving *solving, struct figures *figures) {
+  const struct solve_answer *solved = solving->solved;
+  double *parts[4];
+  for (size_t p = 0; p < 4; p++)
+    parts[p] = arena_array(solving->arena, solved->count + 1, sizeof(double));
+  for (size_t i = 0; i < solved->count; i++) {
+    parts[0][i] = solved->sides[i].below;
+    parts[1][i] = solved->sides[i].above;
+    parts[2][i] = solved->sides[i].gap_below;
+    parts[3][i] = solved->sides[i].gap_above;
+  }
+  add(figures, "sides.below", NULL, cell_series(parts[0], solved->count, solving->unit));
+  add(figures, "sides.above", NULL, cell_series(parts[1], solved->count, solving->unit));
+  add(figures, "sides.gap_below", NULL, cell_series(parts[2], solved->count, NULL));
+  add(figures, "sides.gap_above", NULL, cell_series(parts[3], solved->count, NULL));
+}
+
 // A row for each value, or one without; JSON has what is the same in all of them.
 static struct answer_table values_table(const struct solving *solving) {
   const struct solve_answer *solved = solving->solved;
   const struct unit *unit = solving->unit;
-  struct figures figures = {.looks =
-                                arena_array(solving->arena, MAX_FIGURES, sizeof *figures.looks)};
+  struct figures figures = {.table = answer_table_new("values", NULL, solving->arena)};
   add(&figures, "option", NULL, cell_words(solving->option));
   if (solved->matches)
     add(&figures, "match", NULL, cell_words(solved->scenario->options[solved->match].id));
@@ -210,22 +293,26 @@ static struct answer_table values_table(const struct solving *solving) {
   add(&figures, "gaps.base", "gap_base", cell_value(solved->gap_base));
   add(&figures, "gaps.low", "gap_low", cell_value(solved->gap_low));
   add(&figures, "gaps.high", "gap_high", cell_value(solved->gap_high));
-  const size_t value = figures.count;
+  const size_t value = figures.table.column_count;
   add(&figures, NULL, "value", cell_nothing());
+  add(&figures, NULL, "gap_below", cell_nothing());
+  add(&figures, NULL, "gap_above", cell_nothing());
   add(&figures, "values", NULL, cell_series(solved->roots, solved->count, unit));
+  add_of_sides(solving, &figures);
   add(&figures, "more", NULL, cell_flag(solved->more));
   if (solving->spread)
     add_of_spread(solving, &figures);
-  struct answer_table table = answer_table_of_rows("values", NULL, figures.columns, figures.count,
-                                                   MAX_SOLVE_ROOTS, solving->arena);
+  struct answer_table table = figures.table;
   for (size_t i = 0; i < solved->count || i == 0; i++) {
     struct answer_cell *cells =
         answer_table_row_of(&table, (struct answer_row){.faces = i ? FACE_CSV : 0});
-    memcpy(cells, figures.cells, figures.count * sizeof *cells);
-    if (solved->count)
-      cells[value] = cell_in(solved->roots[i], unit);
+    memcpy(cells, figures.cells, table.column_count * sizeof *cells);
+    if (!solved->count)
+      continue;
+    cells[value] = cell_in(solved->roots[i], unit);
+    cells[value + 1] = cell_value(solved->sides[i].gap_below);
+    cells[value + 2] = cell_value(solved->sides[i].gap_above);
   }
-  table.looks = figures.looks;
   table.json = "%c";
   table.is_wide = true;
   table.faces = FACE_CSV | FACE_JSON;
@@ -241,13 +328,11 @@ struct answer solve_answer_of(const struct solve_answer *solved, const struct so
                                       &solved->scenario->model->declarations[solved->item].unit,
                                   .option = solved->scenario->options[solved->option].id,
                                   .arena = arena};
-  struct answer answer = {.kind = "solve",
-                          .name = solved->name,
-                          .sentence = sentence(&solving),
-                          .no = !solved->count,
-                          .schema = 1};
-  const struct answer_table table = values_table(&solving);
-  answer_set_tables(&answer, &table, 1, arena);
+  struct answer answer = answer_new("solve", solved->name, NULL, solved->scenario, arena);
+  answer.sentence = arena_printf(arena, "%s; %s.", sentence(&solving), now_text(&solving));
+  answer.no = !solved->count || impossible(&solving, solved->roots[0]);
+  answer.schema = 1;
+  answer_push(&answer, values_table(&solving));
   add_gaps(&solving, &answer);
   if (spread)
     add_spread(&solving, &answer);

@@ -159,7 +159,7 @@ static void add_reasons(const struct writing *writing, struct answer *answer) {
 static struct answer answer_one(const struct wait_answer *wait, struct arena *arena) {
   const struct scenario *scenario = wait->scenario;
   const struct writing writing = {wait, unit_known(scenario->model->currency, arena), arena};
-  const char *doubt = scenario->options[wait->successor].throughput_doubt;
+  const char *doubt = option_doubt(&scenario->options[wait->successor]);
   struct answer answer = answer_new(
       "wait", wait->name, arena_printf(arena, "Buy now or wait: %s", wait->name), scenario, arena);
   add_choices(&writing, &answer);
@@ -169,7 +169,7 @@ static struct answer answer_one(const struct wait_answer *wait, struct arena *ar
   if (*wait->slip_words)
     answer_warn(&answer, "the slip is %s: type a distribution where you know better",
                 wait->slip_words);
-  if (doubt && *doubt)
+  if (*doubt)
     answer_warn(&answer, "the successor's throughput is doubtful: %s", doubt);
   return answer;
 }

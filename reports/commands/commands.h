@@ -33,8 +33,17 @@ int command_fit(struct run *run);
 
 // questions.c: the questions of reports/answers/questions.h, of which the command's name is one.
 int command_question(struct run *run);
+int command_served(struct run *run);
 
 // audit.c
 int command_audit(struct run *run);
+
+// import.c
+int command_import(struct run *run);
+
+// import_production.c: whether the first file is of a server's counters in use; and the record of all
+// of them in that folder. Returns 0 or -1.
+bool import_is_production(const struct run *run);
+int import_production(struct run *run, const char *folder);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/diagnostics.h"
 #include "base/installation.h"
+#include "base/process.h"
 #include "base/version.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
@@ -9,8 +10,8 @@
 #include "reports/print/format.h"
 #include "reports/print/style.h"
 
-#include <locale.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,11 @@ static const struct command {
       "pertoken wait examples/wait.ini --for b200", ANSWERS | OPTIONS_SCENARIO | OPTIONS_FOR,
       EVERY_FORMAT, 1, false},
      command_question},
+    {{"served", "SCENARIO.ini | RECORD.json...",
+      "Show what servers did at every load, beside decode and prefill",
+      "pertoken served examples/measured/llama-server.ini --measurements data/measured",
+      ANSWERS | OPTIONS_SCENARIO, EVERY_FORMAT, 1, true},
+     command_served},
     {{"page", "SCENARIO.ini", "Write a what-if page for the browser, one file of its own",
       "pertoken page examples/mi325x-vs-h200.ini -o tco.html",
       OPTIONS_DATA | OPTIONS_SCENARIO | OPTIONS_OUTPUT, 0, 1, false},
@@ -91,6 +97,10 @@ static const struct command {
       "pertoken catalog prices --where accelerator=h200-sxm-141", ANSWERS | OPTIONS_WHERE,
       EVERY_FORMAT, 1, false},
      command_catalog},
+    {{"import", "FILE... -o DIR", "Read other programs' serving results in as records",
+      "pertoken import conc-*.json --accelerator h200 --accelerators 8 --precision fp8 -o records",
+      OPTIONS_DATA | OPTIONS_FORMAT | OPTIONS_IMPORT, EVERY_FORMAT, 1, true},
+     command_import},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -110,9 +120,12 @@ static void print_commands(FILE *out) {
 // The prober is a program of its own, beside this one, so that an analyst's has no kernels in it.
 static int run_probe(char **argv) {
   struct arena arena = {0};
-  argv[0] = arena_copy(&arena, installation_program("pertoken-probe", &arena));
-  execv(argv[0], argv);
-  fprintf(stderr, "pertoken: cannot run '%s'\n", argv[0]);
+  const char *path = installation_program("pertoken-probe", &arena);
+  if (path) {
+    argv[0] = arena_copy(&arena, path);
+    execv(path, argv);
+  }
+  fprintf(stderr, "pertoken: cannot run '%s'\n", path ? path : "pertoken-probe");
   arena_free(&arena);
   return EXIT_MACHINE_FAILED;
 }
@@ -162,10 +175,24 @@ static void check_standard_output(void) {
   _exit(EXIT_MACHINE_FAILED);
 }
 
+// What no command could make sense of.
+static int check_start(int argc, char **argv) {
+  struct arena arena = {0};
+  struct diagnostics diagnostics = {.arena = &arena};
+  process_check_arguments(argc, argv, &diagnostics);
+  process_check_epoch(&diagnostics);
+  diagnostics_print(&diagnostics, stderr, style_of(stderr, &arena).colour);
+  const bool bad = diagnostics.errors > 0;
+  arena_free(&arena);
+  return bad ? -1 : 0;
+}
+
 int main(int argc, char **argv) {
-  setlocale(LC_CTYPE, "");
+  signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error like a full disk
   signal(SIGPIPE, SIG_DFL); // a reader that has seen enough is no error
   atexit(check_standard_output);
+  if (check_start(argc, argv))
+    return EXIT_BAD_INPUT;
   if (argc < 2) {
     print_commands(stderr);
     return EXIT_BAD_INPUT;

@@ -22,7 +22,10 @@ enum option_group {
   OPTIONS_FOR = 512,    // --for
   OPTIONS_SHARD = 1024, // --shard
   OPTIONS_FIT = 2048,   // --context --kv --accelerators --parameters
-  OPTIONS_TABLE = 4096  // --table
+  OPTIONS_TABLE = 4096, // --table
+  // --accelerator --accelerators --precision --model --date --published --power --devices
+  // --utc-offset --clock-offset -o DIR
+  OPTIONS_IMPORT = 8192
 };
 
 struct syntax {
@@ -48,6 +51,8 @@ struct options {
   const char *table;
   const char *draws, *seed, *method, *shard;
   const char *context, *kv, *accelerators, *parameters;
+  const char *accelerator, *precision, *model, *date, *published;
+  const char *power, *devices, *utc_offset, *clock_offset;
   enum output_format format;
   bool mixed, quiet, verbose;
 };

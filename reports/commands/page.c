@@ -1,14 +1,18 @@
 #include "reports/page/page.h"
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/output.h"
 #include "base/source.h"
+#include "model/scenario/ranking.h"
 #include "model/scenario/resolution.h"
 #include "model/scenario/scenario.h"
+#include "model/simulate/simulation.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/options.h"
 #include "reports/commands/run.h"
 #include "reports/page/data.h"
-#include "reports/print/output.h"
+#include "reports/print/interval.h"
+#include "reports/print/verdict.h"
 
 #include <string.h>
 
@@ -52,8 +56,13 @@ int command_page(struct run *run) {
   struct output output;
   struct page page = {.arguments = reading_arguments(run)};
   const struct scenario *scenario = run_read_scenario(run, 0);
-  page.start = scenario ? scenario->selected : 0;
-  page.cases = scenario ? all_cases(run, scenario) : NULL;
+  const struct simulation *simulation;
+  if (!scenario || interval_simulate(scenario, &simulation, run->arena, run->diagnostics))
+    return -1;
+  page.start = scenario->selected;
+  page.cases = all_cases(run, scenario);
+  page.ranges =
+      verdict_over_ranges(scenario, ranking_of(scenario, run->arena), simulation, run->arena);
   if (!page.cases || run_open_output(run, &output))
     return -1;
   run_print_warnings(run, scenario);

@@ -63,12 +63,17 @@ static void print_details(const struct run *run, const struct scenario *scenario
 }
 
 struct scenario *run_read_scenario(struct run *run, int argument) {
+  return run_read_beside(run, argument, NULL);
+}
+
+struct scenario *run_read_beside(struct run *run, int argument, const char *beside) {
   const char *directory =
       installation_data(run->options.data_directory, run->arena, run->diagnostics);
   if (!directory)
     return NULL;
   const struct scenario_request request = {
       .path = run->options.arguments[argument],
+      .beside = beside,
       .model_path = run->options.model_path,
       .data_directory = directory,
       .measurements_directory = run->options.measurements_directory,

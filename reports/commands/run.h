@@ -4,10 +4,10 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/output.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/answer.h"
 #include "reports/commands/options.h"
-#include "reports/print/output.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +30,9 @@ void run_print_warnings(const struct run *run, const struct scenario *scenario);
 // The scenario that an argument names, with all that the command line says about it; with -v its
 // findings are printed. NULL after errors.
 struct scenario *run_read_scenario(struct run *run, int argument);
+
+// The same for one of two that are held against each other; `beside` is the other's path.
+struct scenario *run_read_beside(struct run *run, int argument, const char *beside);
 
 // The file of -o, or standard output. Returns 0, or -1 after an error.
 int run_open_output(struct run *run, struct output *output);

@@ -16,6 +16,7 @@
 #include "reports/commands/draw_options.h"
 #include "reports/commands/run.h"
 #include "reports/print/format.h"
+#include "reports/print/interval.h"
 #include "reports/workbook/workbook.h"
 
 #include <string.h>
@@ -72,11 +73,12 @@ static bool shows_warnings(const struct run *run) {
 
 int command_compare(struct run *run) {
   const struct scenario *scenario = run_read_scenario(run, 0);
-  if (!scenario)
+  const struct simulation *simulation;
+  if (!scenario || interval_simulate(scenario, &simulation, run->arena, run->diagnostics))
     return -1;
   if (!shows_warnings(run))
     run_print_warnings(run, scenario);
-  return run_print_answer(run, scenario, compare_answer(scenario, run->arena));
+  return run_print_answer(run, scenario, compare_answer(scenario, simulation, run->arena));
 }
 
 int command_finance(struct run *run) {
@@ -99,7 +101,8 @@ static int refuse_currencies(struct run *run, const struct scenario *a, const st
 }
 
 int command_diff(struct run *run) {
-  const struct scenario *a = run_read_scenario(run, 0), *b = run_read_scenario(run, 1);
+  const struct scenario *a = run_read_beside(run, 0, run->options.arguments[1]);
+  const struct scenario *b = run_read_beside(run, 1, run->options.arguments[0]);
   if (!a || !b || refuse_currencies(run, a, b))
     return -1;
   run_print_warnings(run, a);

@@ -1,5 +1,6 @@
 #include "model/simulate/simulate.h"
 #include "base/arena.h"
+#include "base/output.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/part.h"
 #include "model/simulate/part_file.h"
@@ -8,7 +9,6 @@
 #include "reports/commands/commands.h"
 #include "reports/commands/draw_options.h"
 #include "reports/commands/run.h"
-#include "reports/print/output.h"
 #include "reports/ranks/ranks.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
 'use strict';
 
 const YEAR_H = 8760;
-const CEIL_SCALE = 1e9; // ceil() rounds to nine decimals first
+const CEIL_SCALE = 1e9; // ceil() and floor() round to nine decimals first
 
 const power = (a, b) => Math.pow(a, b);
 const growth = (g, years) => Math.pow(1 + g * YEAR_H, years / YEAR_H);
@@ -42,8 +42,13 @@ function ceil(x) {
   return near < 0 ? Math.floor(near) : Math.ceil(near);
 }
 
+// Towards zero: 2.9999999999999 counts as 3.
+const floor = (x) => Math.trunc(round_scaled(x, CEIL_SCALE));
+
 const first = (series) => series[0];
 const prev = (series, t) => (t > 0 ? series[t - 1] : 0);
+const next = (series, t) => (t + 1 < series.length ? series[t + 1] : 0);
+const highest = (series) => max(...series);
 
 function sum(series) {
   let total = 0;

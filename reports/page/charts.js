@@ -3,7 +3,7 @@
 'use strict';
 
 const categories = data.items.filter((item) => item.role === 'category');
-const category_colour = (item) => `var(--category-${categories.indexOf(item) % 11})`;
+const category_colour = (item) => `var(--category-${categories.indexOf(item) % 14})`;
 const option_colour = (o) => `var(--option-${o % 6})`;
 
 // "Power, total" is a heading of its own among totals only.
@@ -153,8 +153,15 @@ function tornado_chart(swings, now, saves, width) {
   const scale = saves ? (x) => 100 * x : in_mtok;
   const rows = tornado_rows(swings, scale), bars = rows.flatMap((row) => row.ends);
   const margin = left_margin(width, [...rows.map((row) => row.key), '']);
-  const rightmost = (bar) => bar.result > scale(now), leftmost = (bar) => bar.result < scale(now);
-  const label = { x: 'result', y: 'key', text: 'text', fontSize: EM - 1, fill: 'var(--quiet)' };
+  const here = scale(now);
+  // Of two ends on one side the nearer is named on the other, where no bar lies below it.
+  const is_inner = (bar) => rows.some(({ ends }) => ends.includes(bar) && ends.some((other) =>
+    (other.result - here) * (bar.result - here) > 0 &&
+    Math.abs(other.result - here) > Math.abs(bar.result - here)));
+  const on_right = (bar) => (bar.result > here) !== is_inner(bar);
+  const named = bars.filter((bar) => bar.result !== here);
+  const label = { x: (bar) => (is_inner(bar) ? here : bar.result), y: 'key', text: 'text', fontSize: EM - 1,
+    fill: 'var(--quiet)' };
   return draw({
     width, height: 46 + 30 * rows.length, marginLeft: margin, marginRight: 44, insetLeft: 40,
     insetRight: 16,
@@ -165,11 +172,11 @@ function tornado_chart(swings, now, saves, width) {
     y: { domain: rows.map((row) => row.key) },
     marks: [
       names_axis(margin),
-      Plot.barX(bars, { x1: scale(now), x2: 'result', y: 'key', insetTop: 5, insetBottom: 5,
+      Plot.barX(bars, { x1: here, x2: 'result', y: 'key', insetTop: 5, insetBottom: 5,
         fill: (bar) => (bar.end === 'up' ? 'var(--up)' : 'var(--down)') }),
-      Plot.ruleX([scale(now)]),
-      Plot.text(bars.filter(rightmost), { ...label, textAnchor: 'start', dx: 4 }),
-      Plot.text(bars.filter(leftmost), { ...label, textAnchor: 'end', dx: -4 }),
+      Plot.ruleX([here]),
+      Plot.text(named.filter(on_right), { ...label, textAnchor: 'start', dx: 4 }),
+      Plot.text(named.filter((bar) => !on_right(bar)), { ...label, textAnchor: 'end', dx: -4 }),
     ],
   });
 }

@@ -57,6 +57,10 @@ function origin_nodes(figure) {
   return source.length + date.length ? [...source, ...date] : ['no source given'];
 }
 
+// The same of one that is typed over, in the workbook's words.
+const was_from = (figure) => figure.origin === 'default' ? 'default'
+  : [figure.grade, ...(figure.date ? [figure.date] : [])].join(', ');
+
 class Control {
   constructor(state, target, on_change) {
     this.target = target;
@@ -121,7 +125,7 @@ class Control {
   // What was typed, if it can be.
   take(text) {
     const number = text.trim() === '' ? NaN : Number(text);
-    const problem = refusal(this.target, number);
+    const problem = refused(this.state, this.name, number);
     this.problem.textContent = problem;
     this.field.setAttribute('aria-invalid', problem ? 'true' : 'false');
     if (!problem)
@@ -159,25 +163,36 @@ class Control {
     this.grade.textContent = grade;
     this.grade.className = `grade ${grade}`;
     this.source.replaceChildren(...(changed
-      ? [`what if: the scenario says ${quantity(said, this.item)}`] : origin_nodes(figure)));
+      ? [`typed over (was ${[quantity(said, this.item), was_from(figure)].join(', ')})`]
+      : origin_nodes(figure)));
   }
 }
 
-// Fields of one input: the common one, then the options' own.
+// Fields of one input: the common one, then the options' own; of a list, year by year.
 function input_block(item, controls) {
   const unit = plain_unit(item);
+  const label = item.year_of ? `${items.get(item.year_of).label}, by year` : item.label;
   const block = element('div', { className: 'input' },
-    element('div', { className: 'name' }, item.label,
+    element('div', { className: 'name' }, label,
       ...(unit ? [' ', element('span', { className: 'unit', textContent: unit })] : [])));
   block.setAttribute('role', 'group');
-  block.setAttribute('aria-label', item.label);
-  const shared = controls.find((control) => control.target.option < 0);
-  if (shared)
-    shared.who.textContent = controls.length > 1 ? 'others' : '';
+  block.setAttribute('aria-label', label);
+  const is_shared = (control) => control.target.option < 0;
+  const others = controls.every(is_shared) ? '' : 'others';
+  for (const control of controls)
+    control.who.replaceChildren(is_shared(control) ? others : control.who.textContent, ' ',
+      element('span', { className: 'date', textContent: control.item.from ?? '' }));
   block.append(...controls.map((control) => control.row));
-  block.classList.toggle('several', controls.length > 1 || !shared);
+  block.classList.toggle('several', controls.length > 1 || !controls.some(is_shared));
+  block.classList.toggle('years', Boolean(item.year_of));
   return block;
 }
+
+// The years of a list stand in one block, that of the first; each option's one after the other.
+const parts_of = (item) => (item.year_of
+  ? data.items.filter((one) => one.year_of === item.year_of) : [item]);
+
+const is_later_year = (item) => item.year_of && parts_of(item)[0] !== item;
 
 const at_default = (which, controls) => controls.every(({ target }) =>
   case_figures[which][target.moves[0]][target.input].origin === 'default');
@@ -201,10 +216,13 @@ function build_controls(state, panel, on_change) {
   const wide = matchMedia('(min-width: 900px)').matches;
   panel.replaceChildren();
   data.groups.forEach((group, g) => {
-    const blocks = data.items.filter((item) => item.kind === 'input' && item.group === g)
+    const blocks = data.items
+      .filter((item) => item.kind === 'input' && item.group === g && !is_later_year(item))
       .map((item) => {
+        const names = parts_of(item).map((part) => part.name);
         const own = data.cases[state.which].targets
-          .filter((target) => target.input === item.name)
+          .filter((target) => names.includes(target.input))
+          .sort((a, b) => a.option - b.option)
           .map((target) => new Control(state, target, on_change));
         for (const control of own)
           controls.set(control.name, control);

@@ -9,6 +9,7 @@
 #include "model/questions/sensitivity.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/grading.h"
+#include "model/scenario/plausibility.h"
 #include "model/scenario/ranking.h"
 #include "model/whatif/variation.h"
 #include "reports/print/json_out.h"
@@ -49,6 +50,14 @@ static const char *file_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+// Of the operating periods: when each begins.
+static json_t *begins_of(const struct scenario *scenario, struct arena *arena) {
+  json_t *begins = json_array();
+  for (int t = 1; t < scenario->periods; t++)
+    json_array_append_new(begins, json_out_text(scenario_period_begins(scenario, t, arena)));
+  return begins;
+}
+
 static json_t *scenario_of(const struct page *page, struct arena *arena) {
   const struct scenario *scenario = page->cases[0];
   json_t *object = json_object();
@@ -59,8 +68,10 @@ static json_t *scenario_of(const struct page *page, struct arena *arena) {
   put_text(object, "sha256", scenario->digest);
   put_text(object, "stamp", scenario_stamp(scenario, arena));
   put_text(object, "arguments", page->arguments);
+  put_text(object, "ranges", page->ranges);
   json_object_set_new(object, "baseline", json_integer((json_int_t)scenario->baseline));
   json_object_set_new(object, "last", json_integer(scenario->periods - 1));
+  json_object_set_new(object, "begins", begins_of(scenario, arena));
   return object;
 }
 
@@ -120,7 +131,20 @@ static const char *key_of(const struct model *model, const struct declaration *d
   return of < 0 ? declaration->name : model->declarations[of].name;
 }
 
-static json_t *item_of(const struct model *model, const struct declaration *declaration) {
+// Of a value of a list by year: the input that the list is of, and from when it holds.
+static void add_year(json_t *item, const struct scenario *scenario,
+                     const struct declaration *declaration, struct arena *arena) {
+  const struct declaration *of = &scenario->model->declarations[declaration->year_of];
+  int year = 1;
+  while (&scenario->model->declarations[of->years[year - 1]] != declaration)
+    year++;
+  put_text(item, "year_of", of->name);
+  put_text(item, "from", scenario_year_begins(scenario, year, arena));
+}
+
+static json_t *item_of(const struct scenario *scenario, const struct declaration *declaration,
+                       struct arena *arena) {
+  const struct model *model = scenario->model;
   static const char *const kinds[] = {[DECLARATION_INPUT] = "input",
                                       [DECLARATION_SCALAR] = "scalar",
                                       [DECLARATION_SERIES] = "series"};
@@ -141,14 +165,18 @@ static json_t *item_of(const struct model *model, const struct declaration *decl
   json_object_set_new(item, "integer", json_boolean(declaration->integer));
   json_object_set_new(item, "choices", choices_of(declaration));
   put_text(item, "notice", declaration->notice);
+  json_object_set_new(item, "owners_only", json_boolean(declaration->only_with < 0));
   put_text(item, "key", key_of(model, declaration));
+  if (declaration->year_of >= 0)
+    add_year(item, scenario, declaration, arena);
   return item;
 }
 
-static json_t *items_of(const struct model *model) {
+static json_t *items_of(const struct scenario *scenario, struct arena *arena) {
+  const struct model *model = scenario->model;
   json_t *items = json_array();
   for (int d = 0; d < model->count; d++)
-    json_array_append_new(items, item_of(model, &model->declarations[d]));
+    json_array_append_new(items, item_of(scenario, &model->declarations[d], arena));
   return items;
 }
 
@@ -156,7 +184,7 @@ static json_t *graph_of(const struct graph *graph) {
   json_t *formulas = json_object();
   for (int i = 0; i < graph->order_count; i++) {
     const struct declaration *item = &graph->model->declarations[graph->order[i]];
-    put_text(formulas, item->name, item->alternatives[graph->state[graph->order[i]]].text);
+    put_text(formulas, item->name, graph_formula_text(graph, graph->order[i], graph->model->arena));
   }
   return json_pack("{s:o}", "formulas", formulas);
 }
@@ -181,13 +209,28 @@ static void add_standing(json_t *object, const struct scenario *scenario,
   json_object_set_new(object, "compared", json_boolean(bar != RANK_UPPER_BOUND));
 }
 
-static json_t *ranking_rules(void) {
+static json_t *amount_rule(const struct ranking_amount *amount) {
   json_t *object = json_object();
-  put_number(object, "met", RANKING_MET);
-  put_number(object, "nearly_met", RANKING_NEARLY_MET);
-  put_text(object, "one", ranking_why_none(1, 0));
-  put_text(object, "unlike", ranking_why_none(2, 1));
-  put_text(object, "unmet", ranking_why_none(2, 0));
+  put_text(object, "item", amount->item);
+  json_object_set_new(object, "at_most", json_boolean(amount->at_most));
+  put_number(object, "limit", amount->limit);
+  put_number(object, "shown", amount->shown);
+  put_text(object, "before", amount->before);
+  put_text(object, "after", amount->after);
+  put_text(object, "beside", amount->beside);
+  put_text(object, "beside_words", amount->beside_words);
+  return object;
+}
+
+static json_t *ranking_rules(const struct scenario *scenario, struct arena *arena) {
+  const char *asked = ranking_asked(scenario);
+  json_t *object = json_object(), *amounts = json_array();
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+    json_array_append_new(amounts, amount_rule(&ranking_amounts[a]));
+  json_object_set_new(object, "amounts", amounts);
+  put_text(object, "one", ranking_why_none(1, 0, asked, arena));
+  put_text(object, "unlike", ranking_why_none(2, 1, asked, arena));
+  put_text(object, "unmet", ranking_why_none(2, 0, asked, arena));
   return object;
 }
 
@@ -226,8 +269,8 @@ static const char *origin_name(enum origin origin) {
   return names[origin];
 }
 
-// The head of the section that a place stands in: "common", "option h200". A section's bracket is
-// the first of its line (base/ini.h).
+// The head of the section that a place stands in: "common", "option h200"; of a number in an item,
+// where another may be said. A section's bracket is the first of its line (base/ini.h).
 static const char *section_at(struct place place, struct arena *arena) {
   const char *start;
   size_t length;
@@ -235,6 +278,8 @@ static const char *section_at(struct place place, struct arena *arena) {
     if (!source_line(place.source, line, &start, &length) || !length || *start != '[')
       continue;
     const char *end = memchr(start, ']', length);
+    if (end && end - start > 6 && !strncmp(start, "[item ", 6))
+      return "common";
     return end ? arena_copy_n(arena, start + 1, (size_t)(end - start - 1)) : "";
   }
   return "";
@@ -288,12 +333,10 @@ static bool is_said(const struct scenario *scenario, const struct option *option
 // Is something said that takes the place of an input left at its default, such as a list price that
 // of a rent?
 static bool is_replaced(const struct scenario *scenario, const struct option *option, int input) {
-  const struct declaration *declarations = scenario->model->declarations;
   if (is_said(scenario, option, input))
     return false;
   for (int d = 0; d < scenario->model->count; d++)
-    if ((declarations[d].instead_of == input || declarations[input].instead_of == d) &&
-        is_said(scenario, option, d))
+    if (model_excludes(scenario->model, d, input) && is_said(scenario, option, d))
       return true;
   return false;
 }
@@ -303,10 +346,30 @@ static bool is_recorded(const struct option *option, const char *input) {
   return option->record && !strcmp(input, "decode_throughput");
 }
 
+// Found in the catalogue for some option, whose figure a common word would replace.
+static bool is_found(const struct scenario *scenario, int input) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (option_figure(scenario, &scenario->options[o], scenario->selected, input)->origin ==
+        ORIGIN_CATALOGUE)
+      return true;
+  return false;
+}
+
 static bool may_move(const struct scenario *scenario, struct target target, size_t o) {
   const struct option *option = &scenario->options[o];
+  if (target.option < 0 && is_found(scenario, target.declaration))
+    return false;
   return target_moves(scenario, target, o) && !is_replaced(scenario, option, target.declaration) &&
          !is_recorded(option, target_input(scenario, target)->name);
+}
+
+// The roofline of the first option that it would exceed.
+static double most_of(const struct scenario *scenario, struct target target) {
+  double most = INFINITY;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (may_move(scenario, target, o))
+      most = fmin(most, plausibility_most(scenario, &scenario->options[o], target.declaration));
+  return most;
 }
 
 static void add_target(json_t *targets, const struct sensitivity *sensitivity,
@@ -322,6 +385,7 @@ static void add_target(json_t *targets, const struct sensitivity *sensitivity,
   json_object_set_new(object, "moves", moves);
   put_number(object, "low", limits.low);
   put_number(object, "high", limits.high);
+  put_number(object, "most", most_of(scenario, target));
   json_t *swing = swing_of(sensitivity, target);
   if (swing)
     json_object_set_new(object, "swing", swing);
@@ -353,8 +417,9 @@ static json_t *targets_of_case(const struct sensitivity *sensitivity) {
 static json_t *case_of(const struct scenario *scenario, struct arena *arena,
                        struct diagnostics *diagnostics) {
   static const double usual_share = 0.2;
+  struct arena scratch = {NULL}; // of every case alone
   const struct sensitivity *sensitivity =
-      sensitivity_ask(scenario, NULL, usual_share, arena, diagnostics);
+      sensitivity_ask(scenario, NULL, usual_share, &scratch, diagnostics);
   if (!sensitivity)
     return NULL;
   json_t *object = json_object(), *options = json_array();
@@ -371,6 +436,7 @@ static json_t *case_of(const struct scenario *scenario, struct arena *arena,
                       json_out_texts(scenario->warnings.list, scenario->warnings.count));
   json_object_set_new(object, "options", options);
   json_object_set_new(object, "targets", targets_of_case(sensitivity));
+  arena_free(&scratch);
   return object;
 }
 
@@ -380,7 +446,23 @@ static void add_graded(json_t *inputs, const char *input, enum shown_grade which
   json_array_append_new(inputs, json_pack("{s:s,s:s}", "input", input, "shown", shown[which]));
 }
 
-static json_t *grading(const struct model *model) {
+// The numbers of the user's items that weigh most in any option.
+static void add_graded_numbers(json_t *inputs, const struct scenario *scenario,
+                               struct arena *arena) {
+  bool *added = arena_array(arena, (size_t)scenario->model->count, sizeof *added);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (size_t i = 0; i < scenario->options[o].graded_count; i++) {
+      const int d = scenario->options[o].graded[i];
+      if (!scenario->model->declarations[d].literal || added[d])
+        continue;
+      added[d] = true;
+      json_array_append_new(inputs,
+                            json_pack("{s:s}", "input", scenario->model->declarations[d].name));
+    }
+}
+
+static json_t *grading(const struct scenario *scenario, struct arena *arena) {
+  const struct model *model = scenario->model;
   json_t *object = json_object(), *grades = json_array(), *inputs = json_array();
   for (int grade = 0; grade < GRADES; grade++)
     json_array_append_new(grades, json_out_text(grade_name((enum grade)grade)));
@@ -391,6 +473,7 @@ static json_t *grading(const struct model *model) {
     if (in_usd >= 0)
       add_graded(inputs, model->declarations[in_usd].name, graded_inputs[i].shown);
   }
+  add_graded_numbers(inputs, scenario, arena);
   json_object_set_new(object, "grades", grades);
   json_object_set_new(object, "inputs", inputs);
   put_number(object, "swing", GRADE_SWING);
@@ -416,12 +499,12 @@ json_t *page_data(const struct page *page, const struct page_graphs *graphs, str
   json_object_set_new(root, "scenario", scenario_of(page, arena));
   json_object_set_new(root, "settings", settings_of(scenario, arena));
   json_object_set_new(root, "groups", groups_of(scenario->model));
-  json_object_set_new(root, "items", items_of(scenario->model));
+  json_object_set_new(root, "items", items_of(scenario, arena));
   json_object_set_new(root, "graphs", formulas);
   json_object_set_new(root, "options", options_of(scenario, graphs, arena));
   json_object_set_new(root, "cases", cases);
   json_object_set_new(root, "start", json_integer((json_int_t)page->start));
-  json_object_set_new(root, "grading", grading(scenario->model));
-  json_object_set_new(root, "ranking", ranking_rules());
+  json_object_set_new(root, "grading", grading(scenario, arena));
+  json_object_set_new(root, "ranking", ranking_rules(scenario, arena));
   return root;
 }

@@ -3,7 +3,8 @@
 //   schema       1
 //   program      "pertoken 0.1.0"
 //   scenario     title, file (the path without folders), date, sha256, baseline (an option's
-//                index), last (the last period), stamp (of scenario_stamp), arguments
+//                index), last (the last period), stamp (of scenario_stamp), arguments,
+//                ranges (what they make of the verdict in the case to open with; "" for none)
 //   settings     of --set, what an export must repeat: section, key, value
 //   groups       name, label
 //   items        in reading order: name, label, unit, factor (base units in one unit), kind
@@ -41,6 +42,7 @@
 struct page {
   const struct scenario *const *cases; // [cases[0]->case_count]
   size_t start;
+  const char *ranges;    // of verdict_over_ranges(), in the case to open with
   const char *arguments; // what else the command line says, for who reads the export: "--mixed"
 };
 

@@ -35,8 +35,10 @@ function differs(wanted, o, name) {
 }
 
 // The common value that can be changed in its place: the section it stands in, and the options
-// that take it; or null.
+// that take it; or null. A common word would replace what the catalogue has for another option.
 function common_section(wanted, name) {
+  if (case_figures[0].some((figures) => figures[name] && figures[name].origin === 'catalogue'))
+    return null;
   const takers = case_figures[0].flatMap((figures, o) =>
     figures[name] && common_origins.has(figures[name].origin) ? [o] : []);
   if (!takers.length || !takers.every((o) => wanted[o][name] === wanted[takers[0]][name]))
@@ -80,13 +82,28 @@ function stated_lines(figure, item) {
 
 // A row of a table that the original names for an input gives way to a number.
 const named_rows = {
-  list_price: ['price ='], rental_rate: ['price ='],
+  list_price: ['price ='], rental_rate: ['price ='], on_demand_rate: ['price ='],
   throughput: ['evidence =', 'record ='], decode_throughput: ['evidence =', 'record ='],
 };
 
 const value_lines = (state, wanted, o, item) =>
   [`${item.key} = ${quantity(wanted[o][item.name], item)}`,
     ...origin_lines(state, o, wanted[o][item.name], item)];
+
+// The watts that came with a throughput stay with the one typed over it: a scenario that states a
+// throughput of its own would be given others.
+const watts_inputs = new Set(['load_power', 'idle_power', 'host_power']);
+const throughput_inputs = ['throughput', 'decode_throughput'];
+
+function keeps_watts(wanted, o, name) {
+  return watts_inputs.has(name) && case_figures[0][o][name].origin === 'catalogue' &&
+    throughput_inputs.some((one) => case_figures[0][o][one] && differs(wanted, o, one));
+}
+
+function watts_lines(o, item) {
+  const { source, date } = case_figures[0][o][item.name];
+  return [`${item.key}.source = ${source}`, ...(date ? [`${item.key}.date = ${date}`] : [])];
+}
 
 // Section -> its lines, by key: a key stands once, and its last line counts.
 function changed_sections(state) {
@@ -109,6 +126,8 @@ function changed_sections(state) {
       if (own && differs(wanted, o, item.name))
         put(`option ${option.id}`, ...(named_rows[item.key] ?? []),
           ...value_lines(state, wanted, o, item));
+      else if (own && keeps_watts(wanted, o, item.name))
+        put(`option ${option.id}`, ...value_lines(state, wanted, o, item), ...watts_lines(o, item));
     });
   }
   return sections;

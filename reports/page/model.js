@@ -112,10 +112,9 @@ function headline_grade(state, inputs, o) {
 
 // Costs that most deployments have and that stand at zero here.
 function not_included(inputs, o) {
-  if (data.options[o].rented)
-    return [];
   return data.items
-    .filter((item) => item.notice && inputs[o][item.name] === 0)
+    .filter((item) => item.notice && inputs[o][item.name] === 0
+      && !(data.options[o].rented && item.owners_only))
     .map((item) => item.notice);
 }
 

@@ -4,6 +4,7 @@
 #include "reports/page/assets.h"
 #include "reports/page/data.h"
 #include "reports/page/script_formula.h"
+#include "reports/print/json_out.h"
 
 #include <gcrypt.h>
 #include <jansson.h>
@@ -91,7 +92,7 @@ static const char *data_text(const struct page *page, const struct page_graphs *
   json_t *data = page_data(page, graphs, arena, diagnostics);
   if (!data)
     return NULL;
-  char *text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  char *text = json_out_text_of(data, JSON_COMPACT);
   const char *escaped = escape_json(text ? text : "null", arena);
   free(text);
   json_decref(data);

@@ -11,13 +11,27 @@ let asked_at = 0;    // when the oldest change not yet drawn was made
 
 // ---- words
 
-const horizon_text = (v) => with_unit(shown(v.horizon, items.get('horizon')), items.get('horizon'));
+function horizon_text({ horizon }) {
+  const item = items.get('horizon'), days = horizon / 24;
+  if (horizon < item.factor && Number.isInteger(days))
+    return days === 1 ? '1 day' : `${days} days`;
+  return with_unit(shown(horizon, item), item);
+}
+
+// What the scenario's ranges make of the verdict, while nothing is changed.
+function ranges_text() {
+  const { ranges } = data.scenario;
+  if (!ranges)
+    return '';
+  return state.which === data.start && !state.changes.size ? `, at the base values; ${ranges}`
+    : ', at the values chosen here';
+}
 
 // The verdict in one sentence with the costs, and what it rests on.
 function answer_texts(values, ranking, grades) {
   const item = per_mtok(), { cheapest, against } = ranking, { grades: order } = data.grading;
   const number = (o) => shown(values[o].cost_per_mtok, item);
-  const rests_on = (...options) => `over ${horizon_text(values[options[0]])}; weakest evidence: ${
+  const rests_on = (...options) => `over ${horizon_text(values[options[0]])}${ranges_text()}; weakest evidence: ${
     order[Math.max(...options.map((o) => order.indexOf(grades[o])))]}`;
   if (data.options.length === 1)
     return [`A million output tokens cost ${with_unit(number(0), item)} with ${data.options[0].id}`,
@@ -94,8 +108,11 @@ const formula_of = (item) =>
   data.graphs.map((graph) => graph.formulas[item.name]).find(Boolean) ?? '';
 
 // Inputs that stand at zero everywhere say nothing.
-const has_row = (values, item) => item.kind !== 'series' && item.role !== 'check' &&
-  values.some((v) => v[item.name] !== undefined && (item.kind !== 'input' || v[item.name] !== 0));
+// An input may be one number in an option and go by year in another.
+const one_number = (v, item) => (Array.isArray(v[item.name]) ? undefined : v[item.name]);
+
+const has_row = (values, item) => item.role !== 'check' && values.some((v) =>
+  one_number(v, item) !== undefined && (item.kind !== 'input' || v[item.name] !== 0));
 
 function fill_scalars(values) {
   const rows = data.items.filter((item) => has_row(values, item));
@@ -104,7 +121,7 @@ function fill_scalars(values) {
       'Formula')),
     element('tbody', {}, ...rows.map((item) => {
       const row = element('tr', {}, name_cell(item), unit_cell(item),
-        ...values.map((v) => cell(v[item.name], item)),
+        ...values.map((v) => cell(one_number(v, item), item)),
         element('td', { className: 'formula' },
           element('code', { textContent: formula_of(item) })));
       row.dataset.item = item.name;
@@ -117,11 +134,12 @@ const periods_of = (v) => 1 + v.operating.slice(1).filter((flag) => flag > 0).le
 
 const YEAR = items.get('horizon').factor;
 
-// A period's name in the head of a table: years where all are years.
+// A period's name in the head of a table: years where all are years, and the day it begins.
 function period_names(values) {
   const count = Math.max(...values.map(periods_of));
   const word = values.every((v) => v.period_length === YEAR) ? 'Year' : 'Period';
-  return Array.from({ length: count }, (_, t) => (t ? `${word} ${t}` : 'Purchase'));
+  return Array.from({ length: count }, (_, t) =>
+    (t ? `${word} ${t}, from ${data.scenario.begins[t - 1]}` : 'Purchase'));
 }
 
 function series_row(item, o, v) {
@@ -134,8 +152,8 @@ function series_row(item, o, v) {
 }
 
 function fill_series(values) {
-  const rows = data.items.filter((item) => item.kind === 'series').flatMap((item) =>
-    values.flatMap((v, o) => (v[item.name] ? [series_row(item, o, v)] : [])));
+  const rows = data.items.flatMap((item) =>
+    values.flatMap((v, o) => (Array.isArray(v[item.name]) ? [series_row(item, o, v)] : [])));
   at('series').replaceChildren(
     element('thead', {}, head_row('Line item', 'Option', 'Unit', ...period_names(values))),
     element('tbody', {}, ...rows));

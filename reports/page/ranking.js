@@ -1,18 +1,20 @@
 // ranking: who is ranked, who is the cheapest and what is saved, as model/scenario/ranking.h judges,
-// of values that change. The fixed part of the verdict, and what counts as met, are in `data`.
+// of values that change. The fixed part of the verdict, and the limits of amounts, are in `data`.
 'use strict';
 
-function unmet_text(share) {
-  const percents = half_away(1000 * Math.min(share, data.ranking.nearly_met)) / 10;
-  return `it serves ${percents.toFixed(1)} % of the demand`;
+// What an amount beyond its limit is called; '' of one within, or that the option does not have.
+function amount_text(values, { item, at_most, limit, shown, before, after, beside, beside_words }) {
+  const value = values[item];
+  if (value === undefined || (at_most ? value <= limit : value >= limit))
+    return '';
+  const percents = round(100 * (at_most ? Math.max : Math.min)(value, shown), 1);
+  return `${before}${percents.toFixed(1)}${after}${values[beside] > 0 ? beside_words : ''}`;
 }
 
-function why_not_ranked(o, { coverage, cost_per_mtok }) {
-  if (data.options[o].why)
-    return data.options[o].why;
-  if (coverage !== undefined && !(coverage >= data.ranking.met))
-    return unmet_text(coverage);
-  return Number.isFinite(cost_per_mtok) ? '' : 'its cost is not a number';
+function why_not_ranked(o, values) {
+  const reasons = data.ranking.amounts.map((amount) => amount_text(values, amount));
+  return data.options[o].why || reasons.find(Boolean)
+    || (Number.isFinite(values.cost_per_mtok) ? '' : 'its cost is not a number');
 }
 
 const lower = (costs) => (a, b) => (costs[b] < costs[a] ? b : a);

@@ -1,6 +1,7 @@
 #include "reports/page/script_formula.h"
 
 #include "base/arena.h"
+#include "base/digits.h"
 #include "model/cost/formula.h"
 #include "model/cost/model.h"
 
@@ -15,7 +16,7 @@ struct piece {
 };
 
 struct rendering {
-  const struct model *model;
+  const struct graph *graph;
   struct arena *arena;
 };
 
@@ -48,8 +49,7 @@ static const char *wrapped(const struct rendering *r, struct piece piece, enum p
 }
 
 static bool is_series(const struct rendering *r, const struct node *node) {
-  return node->declaration >= 0 &&
-         r->model->declarations[node->declaration].kind == DECLARATION_SERIES;
+  return node->declaration >= 0 && graph_is_series(r->graph, node->declaration);
 }
 
 static struct piece render_name(const struct rendering *r, const struct node *node) {
@@ -67,6 +67,8 @@ static const char *joined(const struct rendering *r, const struct node *node) {
 }
 
 static struct piece render_call(const struct rendering *r, const struct node *node) {
+  if (graph_single(r->graph, node))
+    return render(r, node->arguments[0]);
   const char *function = function_table[node->function].name;
   switch (node->function) {
   case FUNCTION_IF:
@@ -74,10 +76,12 @@ static struct piece render_call(const struct rendering *r, const struct node *no
         r->arena, "(%s !== 0 ? %s : %s)", wrapped(r, render(r, node->arguments[0]), ATOM),
         render(r, node->arguments[1]).text, render(r, node->arguments[2]).text));
   case FUNCTION_SUM:
+  case FUNCTION_HIGHEST:
   case FUNCTION_FIRST:
     return atom(arena_printf(r->arena, "%s(v.%s)", function, node->arguments[0]->name));
   case FUNCTION_PREV:
-    return atom(arena_printf(r->arena, "prev(v.%s, t)", node->arguments[0]->name));
+  case FUNCTION_NEXT:
+    return atom(arena_printf(r->arena, "%s(v.%s, t)", function, node->arguments[0]->name));
   default: return atom(arena_printf(r->arena, "%s(%s)", function, joined(r, node)));
   }
 }
@@ -95,8 +99,9 @@ static struct piece render_binary(const struct rendering *r, const struct node *
 }
 
 static struct piece render(const struct rendering *r, const struct node *node) {
+  char digits[DIGITS_ROOM];
   switch (node->kind) {
-  case NODE_NUMBER: return atom(arena_printf(r->arena, "%.17g", node->value));
+  case NODE_NUMBER: return atom(arena_copy(r->arena, digits_shortest(node->value, digits)));
   case NODE_NAME: return render_name(r, node);
   case NODE_CALL: return render_call(r, node);
   case NODE_NEGATE:
@@ -106,16 +111,16 @@ static struct piece render(const struct rendering *r, const struct node *node) {
 }
 
 // "v.list_price * (1 - v.discount)"; in a series `t` is the period.
-static const char *script_text(const struct model *model, const struct node *formula,
+static const char *script_text(const struct graph *graph, const struct node *formula,
                                struct arena *arena) {
-  const struct rendering r = {model, arena};
+  const struct rendering r = {graph, arena};
   return render(&r, formula).text;
 }
 
 const char *script_item(const struct graph *graph, int declaration, struct arena *arena) {
   const struct declaration *item = &graph->model->declarations[declaration];
-  const char *formula = script_text(graph->model, graph_formula(graph, declaration), arena);
-  if (item->kind == DECLARATION_SERIES)
+  const char *formula = script_text(graph, graph_formula(graph, declaration), arena);
+  if (graph_is_series(graph, declaration))
     return arena_printf(arena, "v.%s = [];\n  fill(v.%s, last, (t) => %s);", item->name, item->name,
                         formula);
   return arena_printf(arena, "v.%s = %s;", item->name, formula);

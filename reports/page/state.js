@@ -35,6 +35,25 @@ function refusal(target, number) {
     return `at least ${limit_text(target.low, item)}`;
   if (target.high !== null && value > target.high + slack)
     return `at most ${limit_text(target.high, item)}`;
+  if (target.most !== null && value > target.most + slack)
+    return `at most ${limit_text(target.most, item)} by the datasheet`;
+  return '';
+}
+
+// Why a number may not be given to a target beside the other changes, or ''.
+function refused(state, name, number) {
+  const problem = refusal(data.cases[state.which].by_name.get(name), number);
+  const changes = new Map(state.changes).set(name, number);
+  return problem || infinite(evaluate_all(inputs_of(state.which, changes)));
+}
+
+// What the engine refuses to say: a result that is no finite number.
+function infinite(options) {
+  for (const values of options) {
+    const item = data.items.find(({ name }) => ![values[name] ?? 0].flat().every(Number.isFinite));
+    if (item)
+      return `'${item.name}' has no finite value`;
+  }
   return '';
 }
 
@@ -104,7 +123,7 @@ function read_option(state, end, id) {
 
 function read_change(state, name, text) {
   const target = data.cases[state.which].by_name.get(name);
-  if (!target || text.trim() === '' || refusal(target, Number(text)))
+  if (!target || text.trim() === '' || refused(state, name, Number(text)))
     return false;
   change(state, name, Number(text));
   return true;

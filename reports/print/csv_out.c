@@ -1,5 +1,7 @@
 #include "reports/print/csv_out.h"
 
+#include "base/digits.h"
+
 #include <csv.h>
 #include <string.h>
 
@@ -26,7 +28,8 @@ void csv_out_text(struct csv_out *out, const char *text) {
 
 void csv_out_number(struct csv_out *out, double value) {
   begin_cell(out);
-  fprintf(out->file, "%.17g", value + 0.0);
+  char digits[DIGITS_ROOM];
+  fputs(digits_shortest(value, digits), out->file);
 }
 
 void csv_out_blank(struct csv_out *out) {

@@ -15,7 +15,7 @@ struct csv_out {
 // return, and goes on) gets an apostrophe in front.
 void csv_out_text(struct csv_out *out, const char *text);
 
-// 17 digits; -0 is written as 0.
+// As many digits as read back as the same number; -0 is written as 0.
 void csv_out_number(struct csv_out *out, double value);
 
 // An empty cell.

@@ -1,27 +1,32 @@
 #include "reports/print/heading.h"
 
 #include "base/arena.h"
+#include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/scenario/figure.h"
 #include "model/scenario/option.h"
+#include "reports/print/number.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// "3 yr", or of each option where they differ.
+// "3 yr" or "1 day", or of each option where they differ.
 static const char *horizon_text(const struct scenario *scenario, struct arena *arena) {
   const int horizon = model_find(scenario->model, "horizon");
   const struct unit *unit = &scenario->model->declarations[horizon].unit;
-  const char *all = "", *first = NULL;
+  struct texts all = {0};
+  const char *first = NULL;
   bool same = true;
   for (size_t i = 0; i < scenario->option_count; i++) {
     const struct option *option = &scenario->options[i];
-    const char *text = quantity_text(option_value(scenario, option, horizon, 0), unit, arena);
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, horizon);
+    const char *text = number_of_figure(figure, unit, arena);
     first = first ? first : text;
     same &= !strcmp(text, first);
-    all = arena_printf(arena, "%s%s%s %s", all, i ? ", " : "", option->id, text);
+    texts_add(&all, arena, "%s %s", option->id, text);
   }
-  return same ? first : all;
+  return same ? first : texts_joined(&all, arena);
 }
 
 // ", periods of 1 month"; "" where a period is a year.

@@ -4,6 +4,8 @@
 #define PERTOKEN_REPORTS_PRINT_INTERVAL_H
 
 #include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 
@@ -12,15 +14,21 @@
 enum { INTERVAL_DRAWS = 65536, INTERVAL_SEED = 1 };
 
 struct interval {
-  double low, high; // percentiles 5 and 95
+  double low, median, high; // percentiles 5, 50 and 95
 };
 
-// Of cost_per_mtok in the selected case; NULL without ranges, or when a draw has no result:
-// `pertoken simulate` says which.
-const struct simulation *interval_simulate(const struct scenario *scenario, struct arena *arena);
+// Of cost_per_mtok in the selected case; `out` is NULL where nothing is drawn. Returns 0, or -1
+// after an error, such as a draw without a result.
+int interval_simulate(const struct scenario *scenario, const struct simulation **out,
+                      struct arena *arena, struct diagnostics *diagnostics);
 
 // In the item's unit; a saving as a fraction. NAN where there is none.
 struct interval interval_of(const struct simulation *simulation, enum outcome_kind kind,
                             size_t option);
+
+// What the cheapest saves over the one that the verdict sets it against, a fraction. NAN where
+// neither is the baseline.
+struct interval interval_of_verdict(const struct simulation *simulation,
+                                    const struct ranking *ranking);
 
 #endif

@@ -14,7 +14,11 @@ json_t *json_out_text(const char *text);
 
 json_t *json_out_texts(const char *const *texts, size_t count);
 
-// Prints with 17 digits and frees the value.
+// As jansson dumps it, with as many digits as read back as the same number; NULL when memory ends,
+// else to be freed. jansson itself writes all 17 of 0.1.
+char *json_out_text_of(json_t *value, size_t flags);
+
+// Prints it, and frees the value.
 void json_out_print(json_t *value, FILE *out);
 
 #endif

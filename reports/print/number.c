@@ -58,6 +58,15 @@ double number_in_unit(double value, const struct unit *unit) {
   return shorter * factor == value ? shorter + 0.0 : quotient;
 }
 
+const char *number_of_figure(const struct figure *figure, const struct unit *unit,
+                             struct arena *arena) {
+  const char *text = quantity_text(figure->value, unit, arena);
+  double number;
+  const bool shorter = figure->text && number_prefix(figure->text, &number) > 0 &&
+                       number_prefix(figure->text, &number) < number_prefix(text, &number);
+  return shorter ? figure->text : text;
+}
+
 // The place of the first digit: 0 for 1 to 9, 3 for thousands, -1 for tenths.
 static int magnitude(double value) {
   return value > 0 ? (int)floor(log10(value)) : 0;

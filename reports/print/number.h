@@ -1,9 +1,10 @@
-// number: figures as people read them. Files for machines (csv, json) take 17 digits instead.
+// number: figures as people read them. Files for machines (csv, json) take base/digits instead.
 #ifndef PERTOKEN_REPORTS_PRINT_NUMBER_H
 #define PERTOKEN_REPORTS_PRINT_NUMBER_H
 
 #include "base/arena.h"
 #include "model/cost/units.h"
+#include "model/scenario/figure.h"
 
 #include <stddef.h>
 
@@ -38,5 +39,10 @@ const char *number_change(double a, double b, struct arena *arena);
 // The value in a unit as typed (87.5 for a fraction in %), never -0: of the numbers that mean the
 // same value, the shorter one (14, not 14.000000000000002).
 double number_in_unit(double value, const struct unit *unit);
+
+// "22000 USD/gpu": the figure in its input's unit, but as it was typed where that takes fewer digits:
+// "1 day", not 0.00273972602739726 yr.
+const char *number_of_figure(const struct figure *figure, const struct unit *unit,
+                             struct arena *arena);
 
 #endif

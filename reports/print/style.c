@@ -1,7 +1,8 @@
 #include "reports/print/style.h"
 
+#include "base/process.h"
+
 #include <asm-generic/ioctls.h>
-#include <langinfo.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ struct style style_of(FILE *out, struct arena *arena) {
   struct style style = {.out = out, .arena = arena};
   style.terminal = fd >= 0 && isatty(fd);
   style.colour = style.terminal && !is_set("NO_COLOR") && !(type && !strcmp(type, "dumb"));
-  style.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+  style.utf8 = process_shows_utf8();
   style.width = width_of(fd, style.terminal);
   return style;
 }

@@ -1,7 +1,12 @@
 #include "reports/print/verdict.h"
 
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/scenario/option.h"
+#include "reports/print/interval.h"
 #include "reports/print/number.h"
 
+#include <math.h>
 #include <stddef.h>
 
 // "h200", "h200 and mi325x", "h200, mi300x and mi325x"
@@ -19,16 +24,28 @@ static const char *cheapest_ids(const struct scenario *scenario, const struct ra
   return ids;
 }
 
-// Less than what one decimal shows is no tie.
 static const char *percent_text(double saving, struct arena *arena) {
-  return saving < 0.0005 ? "less than 0.1 %"
-                         : arena_printf(arena, "%s %%", number_fixed(100 * saving, 1, arena));
+  return saving < VERDICT_LEAST_SAVING
+             ? VERDICT_LITTLE
+             : arena_printf(arena, "%s %%", number_fixed(100 * saving, 1, arena));
 }
 
-const char *verdict_text(const struct scenario *scenario, const struct ranking *ranking,
-                         struct arena *arena) {
+enum { COST_DIGITS = 4 };
+
+// Of the first option.
+static const char *cost_text(const struct scenario *scenario, struct arena *arena) {
+  const int cost = model_find(scenario->model, "cost_per_mtok");
+  const struct unit *unit = &scenario->model->declarations[cost].unit;
+  const double value = option_value(scenario, &scenario->options[0], cost, 0);
+  return arena_printf(arena, "%s costs %s %s of output tokens", scenario->options[0].id,
+                      number_significant(number_in_unit(value, unit), COST_DIGITS, arena),
+                      unit->text);
+}
+
+static const char *base_text(const struct scenario *scenario, const struct ranking *ranking,
+                             struct arena *arena) {
   if (ranking->option_count == 1)
-    return "";
+    return cost_text(scenario, arena);
   if (ranking->cheapest < 0)
     return arena_printf(arena, "Not ranked: %s", ranking->why_none);
   const char *ids = cheapest_ids(scenario, ranking, arena);
@@ -37,6 +54,48 @@ const char *verdict_text(const struct scenario *scenario, const struct ranking *
   return arena_printf(arena, "%s %s per output token, %s less than %s", ids,
                       ranking->cheapest_count > 1 ? "cost least" : "costs least",
                       percent_text(ranking->saving, arena), scenario->options[ranking->against].id);
+}
+
+// "12.4"; where all would be 0.0, two significant digits.
+static const char *share_text(double share, const struct interval *all, struct arena *arena) {
+  const bool little = fmax(fabs(all->low), fabs(all->high)) < VERDICT_LEAST_SAVING;
+  return little && share != 0 ? number_significant(100 * share, 2, arena)
+                              : number_fixed(100 * share, 1, arena);
+}
+
+static const char *saving_over_ranges(const struct scenario *scenario,
+                                      const struct ranking *ranking,
+                                      const struct simulation *simulation, struct arena *arena) {
+  const struct interval saving = interval_of_verdict(simulation, ranking);
+  if (isnan(saving.median))
+    return "";
+  return arena_printf(
+      arena, " and saves %s %% against %s (%s to %s %%)", share_text(saving.median, &saving, arena),
+      scenario->options[ranking->against].id, share_text(saving.low, &saving, arena),
+      share_text(saving.high, &saving, arena));
+}
+
+const char *verdict_over_ranges(const struct scenario *scenario, const struct ranking *ranking,
+                                const struct simulation *simulation, struct arena *arena) {
+  const int cheapest = ranking->option_count == 1 ? 0 : ranking->cheapest;
+  if (!simulation || cheapest < 0)
+    return "";
+  if (!simulation->done)
+    return VERDICT_CERTAIN;
+  const struct interval cost = interval_of(simulation, OUTCOME_COST, (size_t)cheapest);
+  return arena_printf(arena, "over the ranges %s costs %s %s in the median (P5 to P95: %s to %s)%s",
+                      scenario->options[cheapest].id,
+                      number_significant(cost.median, COST_DIGITS, arena), simulation->unit,
+                      number_significant(cost.low, COST_DIGITS, arena),
+                      number_significant(cost.high, COST_DIGITS, arena),
+                      saving_over_ranges(scenario, ranking, simulation, arena));
+}
+
+const char *verdict_text(const struct scenario *scenario, const struct ranking *ranking,
+                         const struct simulation *simulation, struct arena *arena) {
+  const char *base = base_text(scenario, ranking, arena);
+  const char *ranges = verdict_over_ranges(scenario, ranking, simulation, arena);
+  return *ranges ? arena_printf(arena, "%s" VERDICT_BASE "; %s", base, ranges) : base;
 }
 
 const char *verdict_not_ranked(const struct scenario *scenario, const struct ranking *ranking,

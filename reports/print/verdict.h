@@ -5,14 +5,31 @@
 #include "base/arena.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "model/simulate/simulation.h"
 
 #include <stddef.h>
 
 // "mi325x costs least per output token, 14.3 % less than h200", "h200 and mi325x cost the same per
-// output token" or "Not ranked: the throughputs are of unlike kinds"; "" for a single option. Without
-// full stop, in the arena.
+// output token" or "Not ranked: the throughputs are of unlike kinds"; of a single option what it
+// costs. Where inputs have ranges, these are the base values, and it says so, and what the ranges make
+// of them. Without full stop, in the arena. simulation: NULL where nothing is drawn.
 const char *verdict_text(const struct scenario *scenario, const struct ranking *ranking,
-                         struct arena *arena);
+                         const struct simulation *simulation, struct arena *arena);
+
+// " at the base values", where the faces' numbers are those and not all that the inputs may be.
+#define VERDICT_BASE " at the base values"
+
+// Below that much a saving is "less than 0.1 %", not "0.0 %": it is no tie.
+#define VERDICT_LEAST_SAVING 0.0005
+#define VERDICT_LITTLE       "less than 0.1 %"
+
+// Of a case in which no input has a range.
+#define VERDICT_CERTAIN "nothing is drawn in this case"
+
+// "over the ranges mi325x costs 0.1626 USD/Mtok in the median (P5 to P95: 0.1305 to 0.2161) and saves
+// 12.4 % against h200 (1.4 to 20.4 %)", of the cheapest, of several the first; "" where there is none.
+const char *verdict_over_ranges(const struct scenario *scenario, const struct ranking *ranking,
+                                const struct simulation *simulation, struct arena *arena);
 
 // Of an option that is not ranked: "b: another workload than the baseline's: precision: fp8 and bf16".
 const char *verdict_not_ranked(const struct scenario *scenario, const struct ranking *ranking,

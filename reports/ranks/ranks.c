@@ -26,18 +26,21 @@ static int started_together(void) {
 
 static const struct ranks_plugin *load(struct arena *arena, struct diagnostics *diagnostics) {
   const char *folder = installation_plugins(arena);
-  const char *path = folder ? arena_printf(arena, "%s/mpi/ranks.so", folder) : "mpi/ranks.so";
-  void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+  const char *path = folder ? arena_printf(arena, "%s/mpi/ranks.so", folder) : NULL;
+  void *library = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
   void *symbol = library ? dlsym(library, RANKS_PLUGIN) : NULL;
   ranks_plugin_function *entry = NULL;
   memcpy(&entry, &symbol, sizeof entry); // C has no conversion from data to functions
   const struct ranks_plugin *plugin = entry ? entry() : NULL;
   if (plugin && plugin->abi == RANKS_ABI)
     return plugin;
+  const char *why = !path     ? "there is no folder of plugins"
+                    : library ? "a plugin of another version"
+                              : dlerror();
   diagnostics_error(diagnostics, nowhere,
                     "started as one of %d processes, but this pertoken is built without MPI: start "
                     "one, or split the run with --shard (%s)",
-                    started_together(), library ? "a plugin of another version" : dlerror());
+                    started_together(), why);
   return NULL;
 }
 

@@ -1,15 +1,19 @@
 #include "reports/spreadsheet/book.h"
 
 #include "base/source.h"
+#include "reports/spreadsheet/archive.h"
 #include "reports/spreadsheet/formula.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int book_open(struct book *book, const char *path) {
-  book->formats.workbook = book->workbook = workbook_new(path);
+int book_open(struct book *book, const struct output *output) {
+  lxw_workbook_options options = {.tmpdir = (char *)output->folder};
+  book->formats.workbook = book->workbook = workbook_new_opt(output->writable, &options);
   return book->workbook ? 0 : -1;
 }
 
@@ -76,20 +80,35 @@ void book_end_pass(struct book *book) {
   book->writing = true;
 }
 
+// The library does not notice that a part of the file could not be written.
+static bool is_whole(const struct output *output, int sheets) {
+  FILE *file = fopen(output->writable, "re");
+  const bool whole = file && archive_is_whole(file, sheets);
+  if (file)
+    fclose(file);
+  return whole;
+}
+
 // Errors of the library surface only when it closes the file, which also frees it.
-int book_close(struct book *book, const char *path) {
+int book_close(struct book *book, const struct output *output) {
+  const int sheets = (int)book->workbook->num_worksheets;
+  sigset_t before;
+  output_hold_signals(&before); // the library's files lose their names one by one
   errno = 0;
   const lxw_error error = workbook_close(book->workbook);
   const int reason = errno;
+  output_release_signals(&before);
   if (book->failed) {
     diagnostics_error(book->diagnostics, (struct place){0},
                       "a workbook cannot hold all of this scenario");
     return -1;
   }
-  if (error == LXW_NO_ERROR)
+  if (error == LXW_NO_ERROR && is_whole(output, sheets))
     return 0;
   book->diagnostics->machine_failed = true;
-  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", path,
-                    reason ? strerror(reason) : lxw_strerror(error));
+  diagnostics_error(book->diagnostics, (struct place){0}, "cannot write '%s': %s", output->path,
+                    reason                  ? strerror(reason)
+                    : error == LXW_NO_ERROR ? "not all of it was written"
+                                            : lxw_strerror(error));
   return -1;
 }

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/output.h"
 #include "reports/spreadsheet/constants.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/names.h"
@@ -35,8 +36,9 @@ struct book {
   size_t place_count, place_capacity, next;
 };
 
-// Opens a file of that path on disk. Returns 0 or -1; book_close frees it.
-int book_open(struct book *book, const char *path);
+// Opens a file on disk; what the library cannot hold in memory goes beside it. Returns 0 or -1;
+// book_close frees it.
+int book_open(struct book *book, const struct output *output);
 
 // Makes a sheet the one at hand; it is added when there is none of that name.
 void book_turn_to(struct book *book, const char *sheet);
@@ -51,8 +53,8 @@ void book_place_name(struct book *book, struct name *name, int row, int column);
 // Ends the first pass, or the second, after which the names that formulas read are defined.
 void book_end_pass(struct book *book);
 
-// Writes the file; closes it even when the book has failed. Errors are reported with `path`, those
-// of the disk as the machine's. Returns 0 or -1.
-int book_close(struct book *book, const char *path);
+// Writes the file and reads it again, to see that it is whole; closes it even when the book has failed.
+// Errors of the disk are the machine's. Returns 0 or -1.
+int book_close(struct book *book, const struct output *output);
 
 #endif

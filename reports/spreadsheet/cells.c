@@ -25,7 +25,8 @@ const char *safe_text(const char *text, size_t length, struct arena *arena) {
     if (bytes < 1 || code < 0x20 || code == 0x7F) {
       safe[used] = bytes < 1 ? '?' : ' ';
       bytes = 1;
-    }
+    } else if (code == 0xFFFE || code == 0xFFFF) // XML may not hold them
+      u8_uctomb((uint8_t *)safe + used, 0xFFFD, bytes);
     used += (size_t)bytes;
     characters++;
   }

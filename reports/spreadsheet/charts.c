@@ -12,7 +12,8 @@ enum { GREY = 0x595959, PALE = 0xD9D9D9, TITLE_SIZE = 12, TEXT_SIZE = 9, LEFT_MA
 static const lxw_color_t options[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7,
                                       0xE69F00, 0x56B4E9, 0x000000, 0xB8A800};
 static const lxw_color_t categories[] = {0x332288, 0xDDCC77, 0x88CCEE, 0x44AA99, 0xCC6677, 0x999933,
-                                         0x117733, 0x882255, 0xAA4499, 0x777777, 0x6699CC};
+                                         0x117733, 0x882255, 0xAA4499, 0x777777, 0x6699CC, 0x661100,
+                                         0xEE8866, 0xBBCC33, 0x225522, 0xFFAABB};
 
 enum {
   OPTIONS = sizeof options / sizeof options[0],
@@ -25,6 +26,10 @@ lxw_color_t option_colour(size_t option) {
 
 lxw_color_t category_colour(size_t category) {
   return categories[category % CATEGORIES];
+}
+
+lxw_color_t demand_colour(void) {
+  return 0xA6A6A6;
 }
 
 lxw_color_t low_colour(void) {

@@ -19,6 +19,8 @@ enum { CHART_WIDTH = 740, CHART_HEIGHT = 310, CHART_ROWS = 16 }; // pixels, and 
 lxw_color_t option_colour(size_t option);
 lxw_color_t category_colour(size_t category); // by its place in the cost model
 
+lxw_color_t demand_colour(void);
+
 // The ends of a swing.
 lxw_color_t low_colour(void);
 lxw_color_t high_colour(void);

@@ -10,8 +10,6 @@
 
 static const double check_tolerance = 1e-9;
 
-static const struct unit plain = {.text = "-", .counts = true};
-
 static const struct unit conversion_units[CONVERT_CONSTANTS] = {
     [CONVERT_HOURS_PER_YEAR] = {.text = "h/yr"},
     [CONVERT_MONTHS_PER_YEAR] = {.text = "month/yr"},
@@ -60,8 +58,9 @@ void constants_begin(struct constants *constants, struct names *names, struct ar
     reserve(constants, arena_printf(arena, "pt_%s", conversion_table[c].name),
             conversion_table[c].label, conversion_table[c].value, &conversion_units[c]);
   reserve(constants, "pt_rounding_digits", "Decimals kept before rounding up", CEIL_DECIMALS,
-          &plain);
-  reserve(constants, "pt_tolerance", "Relative tolerance of the checks", check_tolerance, &plain);
+          &unit_plain);
+  reserve(constants, "pt_tolerance", "Relative tolerance of the checks", check_tolerance,
+          &unit_plain);
 }
 
 static struct name *conversion_name(const struct constants *constants,
@@ -84,7 +83,7 @@ double constants_tolerance_value(const struct constants *constants) {
 struct name *constants_literal(struct constants *constants, const char *item, const char *label,
                                const char *typed, double value, const struct unit *unit) {
   double number = cell_number(value, unit);
-  const char *unit_text = *unit->text ? unit->text : plain.text;
+  const char *unit_text = *unit->text ? unit->text : unit_plain.text;
   for (size_t i = FIRST_LITERAL; i < constants->count; i++)
     if (constants->list[i].value == number && !strcmp(constants->list[i].unit->text, unit_text))
       return constants->list[i].name;
@@ -92,7 +91,7 @@ struct name *constants_literal(struct constants *constants, const char *item, co
   const char *full = arena_printf(arena, "%s: %s", label, typed);
   struct name *name = names_add_numbered(constants->names, arena_printf(arena, "pt_%s", item),
                                          arena_printf(arena, "the constant '%s'", full));
-  append(constants, (struct constant){name, full, number, *unit->text ? unit : &plain});
+  append(constants, (struct constant){name, full, number, *unit->text ? unit : &unit_plain});
   return name;
 }
 

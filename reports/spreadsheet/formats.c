@@ -207,11 +207,16 @@ static const struct {
                      .centred = true},
     [TEXT_RIGHT] = {.right = true},
     [TEXT_RIGHT_WRAPPED] = {.right = true, .wrapped = true},
-    [TEXT_LINKED_WRAPPED] = {.colour = GREEN, .right = true, .wrapped = true},
+    [TEXT_LINKED] = {.colour = GREEN},
+    [TEXT_LINKED_RIGHT] = {.colour = GREEN, .right = true},
+    [TEXT_LINKED_INDENTED] = {.colour = GREEN, .indented = true},
+    [TEXT_LINKED_WRAPPED] = {.colour = GREEN, .wrapped = true},
+    [TEXT_LINKED_RIGHT_WRAPPED] = {.colour = GREEN, .right = true, .wrapped = true},
     [TEXT_LINK] = {.colour = HEADER_FILL, .underlined = true},
     [TEXT_GOOD] = {.fill = GOOD_FILL, .bold = true, .right = true},
     [TEXT_BAD] = {.fill = BAD_FILL, .bold = true, .right = true},
     [TEXT_CHANGED] = {.fill = OVERRIDE_FILL},
+    [TEXT_PAST] = {.colour = WHITE, .fill = WHITE},
 };
 
 lxw_format *formats_text(struct formats *formats, enum text_format which) {
@@ -236,6 +241,8 @@ lxw_format *formats_text(struct formats *formats, enum text_format which) {
     format_set_indent(format, 1);
   if (texts[which].wrapped)
     format_set_text_wrap(format);
+  if (which == TEXT_PAST)
+    format_set_num_format(format, ";;;");
   if (texts[which].centred)
     format_set_align(format, LXW_ALIGN_VERTICAL_CENTER);
   return format;

@@ -59,11 +59,16 @@ enum text_format {
   TEXT_ANSWER, // a live sentence
   TEXT_RIGHT,
   TEXT_RIGHT_WRAPPED,
-  TEXT_LINKED_WRAPPED, // a live text of another sheet
-  TEXT_LINK,           // a hyperlink within the workbook
+  TEXT_LINKED, // a live text of another sheet
+  TEXT_LINKED_RIGHT,
+  TEXT_LINKED_INDENTED,
+  TEXT_LINKED_WRAPPED,
+  TEXT_LINKED_RIGHT_WRAPPED,
+  TEXT_LINK, // a hyperlink within the workbook
   TEXT_GOOD,
   TEXT_BAD,
   TEXT_CHANGED, // the highlight of an override
+  TEXT_PAST,    // blank paper over what is past the horizon
   TEXT_FORMATS
 };
 

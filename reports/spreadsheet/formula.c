@@ -237,11 +237,25 @@ static struct expression render_round(const struct rendering *r, const struct no
               one);
 }
 
-static struct expression render_ceil(const struct rendering *r, const struct node *node) {
-  return atom(arena_printf(r->arena, "ROUNDUP(ROUND(%s,%s),0)",
+static struct expression render_whole(const struct rendering *r, const struct node *node,
+                                      const char *function) {
+  return atom(arena_printf(r->arena, "%s(ROUND(%s,%s),0)", function,
                            converted(r, render(r, node->arguments[0]), one).text,
                            name_text(r, constants_rounding(r->references->constants))),
               one);
+}
+
+// Left of period 0 is the column of scalars, which is blank in a series' row: zero, as what is right
+// of the last.
+static struct expression render_neighbour(const struct rendering *r, const struct node *node,
+                                          int series, struct conversion conversion) {
+  const struct references *references = r->references;
+  const int column = r->column + (node->function == FUNCTION_PREV ? -1 : 1);
+  const bool outside =
+      column < references->first_period || column >= references->first_period + references->periods;
+  if (outside && references->series)
+    return (struct expression){.text = "0", .precedence = ATOM, .zero = true};
+  return atom(series_address(r, series, column, ADDRESS_RELATIVE), conversion);
 }
 
 static struct expression render_series_call(const struct rendering *r, const struct node *node) {
@@ -250,14 +264,13 @@ static struct expression render_series_call(const struct rendering *r, const str
   struct conversion conversion = references->model->declarations[series].unit.conversion;
   if (node->function == FUNCTION_FIRST)
     return atom(series_address(r, series, first, ADDRESS_COLUMN), conversion);
-  if (node->function == FUNCTION_PREV && r->column == first && references->series)
-    return (struct expression){.text = "0", .precedence = ATOM, .zero = true};
-  // Left of period 0 is the column of scalars, which is blank in a series' row: zero.
-  if (node->function == FUNCTION_PREV)
-    return atom(series_address(r, series, r->column - 1, ADDRESS_RELATIVE), conversion);
-  int last = first + references->periods - 1;
-  return atom(arena_printf(r->arena, "SUM(%s:%s)", series_address(r, series, first, ADDRESS_COLUMN),
-                           series_address(r, series, last, ADDRESS_COLUMN)),
+  if (function_table[node->function].per_period)
+    return render_neighbour(r, node, series, conversion);
+  const char *from = series_address(r, series, first, ADDRESS_COLUMN);
+  const char *to = series_address(r, series, first + references->periods - 1, ADDRESS_COLUMN);
+  const char *sheet = strchr(to, '!'); // a range names its sheet once
+  return atom(arena_printf(r->arena, "%s(%s:%s)", node->function == FUNCTION_SUM ? "SUM" : "MAX",
+                           from, sheet ? sheet + 1 : to),
               conversion);
 }
 
@@ -267,7 +280,8 @@ static struct expression render_call(const struct rendering *r, const struct nod
   case FUNCTION_MIN: return render_alike(r, node, "MIN", "", 0);
   case FUNCTION_MAX: return render_alike(r, node, "MAX", "", 0);
   case FUNCTION_ROUND: return render_round(r, node);
-  case FUNCTION_CEIL: return render_ceil(r, node);
+  case FUNCTION_CEIL: return render_whole(r, node, "ROUNDUP");
+  case FUNCTION_FLOOR: return render_whole(r, node, "ROUNDDOWN");
   case FUNCTION_GROWTH: return render_growth(r, node);
   default: return render_series_call(r, node);
   }

@@ -18,6 +18,8 @@ enum {
   LONG_NAME = 45,      // a step of an item with a longer name is called pt_OPTION_step_N
   WIDEST_ROW = 99999,  // addresses are measured as if the sheet were this long
   WIDEST_COLUMN = 700, // and this wide: AAA
+  GROUP = 13,          // operands of a long sum that are added up first: cells that fill a formula
+  LONG_SUM = 3 * GROUP
 };
 
 struct splitter {
@@ -47,32 +49,26 @@ static void make_room(struct splitter *splitter) {
   sheet->graph.state = arena_grow(arena, sheet->graph.state, old, new, sizeof *sheet->graph.state);
   sheet->graph.order = arena_grow(arena, sheet->graph.order, (size_t)sheet->graph.order_count, new,
                                   sizeof *sheet->graph.order);
+  sheet->graph.formulas =
+      arena_grow(arena, sheet->graph.formulas, old, new, sizeof *sheet->graph.formulas);
   splitter->rows = arena_array(arena, new, sizeof *splitter->rows);
   for (size_t i = 0; i < new; i++)
     splitter->rows[i] = WIDEST_ROW;
   splitter->capacity = (int)new;
 }
 
-static struct node *copy_tree(const struct node *node, struct arena *arena) {
+static struct node *copy_tree(const struct graph *graph, const struct node *node,
+                              struct arena *arena) {
+  node = graph_single(graph, node) ? node->arguments[0] : node;
   struct node *copy = arena_alloc(arena, sizeof *copy);
   *copy = *node;
   for (int i = 0; i < node->argument_count; i++)
-    copy->arguments[i] = copy_tree(node->arguments[i], arena);
+    copy->arguments[i] = copy_tree(graph, node->arguments[i], arena);
   return copy;
-}
-
-static bool is_call(const struct node *node, enum function function) {
-  return node->kind == NODE_CALL && node->function == function;
 }
 
 static bool is_comparison(const struct node *node) {
   return node->kind >= NODE_EQUAL && node->kind <= NODE_GREATER_EQUAL;
-}
-
-// Does the call read a series as a whole, so that its argument is no part of its own?
-static bool reads_series(const struct node *node) {
-  return is_call(node, FUNCTION_SUM) || is_call(node, FUNCTION_FIRST) ||
-         is_call(node, FUNCTION_PREV);
 }
 
 static bool reads_time(const struct node *node) {
@@ -88,8 +84,8 @@ static bool is_series(const struct splitter *splitter, const struct node *node) 
   if (node->kind == NODE_NAME)
     return node->declaration == T_NAME ||
            splitter->sheet->model.declarations[node->declaration].kind == DECLARATION_SERIES;
-  if (reads_series(node))
-    return is_call(node, FUNCTION_PREV);
+  if (node_takes_series(node))
+    return function_table[node->function].per_period;
   for (int i = 0; i < node->argument_count; i++)
     if (is_series(splitter, node->arguments[i]))
       return true;
@@ -98,7 +94,7 @@ static bool is_series(const struct splitter *splitter, const struct node *node) 
 
 // A step is computed before its item, so it cannot read the item's own past.
 static bool reads_own_past(const struct splitter *splitter, const struct node *node) {
-  if (is_call(node, FUNCTION_PREV))
+  if (node_calls(node, FUNCTION_PREV))
     return node->arguments[0]->declaration == splitter->item;
   for (int i = 0; i < node->argument_count; i++)
     if (reads_own_past(splitter, node->arguments[i]))
@@ -108,7 +104,7 @@ static bool reads_own_past(const struct splitter *splitter, const struct node *n
 
 // Will this part be written with an IF?
 static bool has_if(const struct node *node, bool is_condition) {
-  if (is_call(node, FUNCTION_IF) || (is_comparison(node) && !is_condition))
+  if (node_calls(node, FUNCTION_IF) || (is_comparison(node) && !is_condition))
     return true;
   for (int i = 0; i < node->argument_count; i++)
     if (has_if(node->arguments[i], false))
@@ -118,8 +114,8 @@ static bool has_if(const struct node *node, bool is_condition) {
 
 static bool nests_if(const struct node *node) {
   for (int i = 0; i < node->argument_count; i++) {
-    bool is_condition = is_call(node, FUNCTION_IF) && i == 0;
-    if (is_call(node, FUNCTION_IF) && has_if(node->arguments[i], is_condition))
+    bool is_condition = node_calls(node, FUNCTION_IF) && i == 0;
+    if (node_calls(node, FUNCTION_IF) && has_if(node->arguments[i], is_condition))
       return true;
     if (is_comparison(node) && has_if(node->arguments[i], false))
       return true;
@@ -142,6 +138,20 @@ static const char *measured(const struct splitter *splitter, const struct declar
       .arena = splitter->arena,
   };
   return spreadsheet_formula(item, node, WIDEST_COLUMN, &references);
+}
+
+// Every part of a formula takes a character at least: one of as many parts as may be characters does
+// not fit, and need not be written to see that.
+static int count_parts(const struct node *node, int most) {
+  int count = 1;
+  for (int i = 0; i < node->argument_count && count < most; i++)
+    count += count_parts(node->arguments[i], most - count);
+  return count;
+}
+
+static bool may_fit(const struct node *node) {
+  const int most = FORMULA_MAX_LENGTH;
+  return count_parts(node, most) < most;
 }
 
 static bool fits(const char *text) {
@@ -215,17 +225,18 @@ static bool may_lift(const struct splitter *splitter, const struct node *node, b
 static void find_largest(const struct splitter *splitter, struct node **place, bool is_condition,
                          enum effort effort, bool only_if, struct candidate *best) {
   struct node *node = *place;
-  if (may_lift(splitter, node, is_condition, effort) && (!only_if || has_if(node, false))) {
+  if (may_fit(node) && may_lift(splitter, node, is_condition, effort) &&
+      (!only_if || has_if(node, false))) {
     struct declaration step = *splitter->of;
     step.unit = step_unit(splitter, node, effort);
     const char *text = measured(splitter, &step, node);
     if (fits(text) && strlen(text) > best->length)
       *best = (struct candidate){place, strlen(text), step.unit};
   }
-  if (reads_series(node))
+  if (node_takes_series(node))
     return;
   for (int i = 0; i < node->argument_count; i++)
-    find_largest(splitter, &node->arguments[i], is_call(node, FUNCTION_IF) && i == 0, effort,
+    find_largest(splitter, &node->arguments[i], node_calls(node, FUNCTION_IF) && i == 0, effort,
                  only_if, best);
 }
 
@@ -258,6 +269,7 @@ static int add_step(struct splitter *splitter, struct declaration step) {
   int d = sheet->model.count++;
   sheet->model.declarations[d] = step;
   sheet->graph.state[d] = 0;
+  sheet->graph.formulas[d] = step.alternatives[0].formula;
   sheet->graph.order[sheet->graph.order_count++] = d;
   sheet->names[d] = step.kind == DECLARATION_SERIES ? NULL : add_step_name(splitter, step.name);
   return d;
@@ -270,9 +282,10 @@ static void lift(struct splitter *splitter, struct node **place, struct unit uni
                              .unit = unit,
                              .group = splitter->of->group,
                              .conflicts = -1,
-                             .instead_of = -1,
                              .needed_with = -1,
                              .only_with = -1,
+                             .absent_with = -1,
+                             .unless = -1,
                              .alternative_count = 1};
   step.kind = is_series(splitter, part) ? DECLARATION_SERIES : DECLARATION_SCALAR;
   step.alternatives[0] = (struct alternative){.text = "", .place = part->place, .formula = part};
@@ -293,8 +306,8 @@ static bool is_flag(const struct node *node) {
 }
 
 static bool is_flag_if(const struct node *node) {
-  return is_comparison(node) ||
-         (is_call(node, FUNCTION_IF) && is_flag(node->arguments[1]) && is_flag(node->arguments[2]));
+  return is_comparison(node) || (node_calls(node, FUNCTION_IF) && is_flag(node->arguments[1]) &&
+                                 is_flag(node->arguments[2]));
 }
 
 // The place of a decision by the period that should be a flag of its own, or NULL.
@@ -302,7 +315,7 @@ static struct node **find_time_if(struct node **place, bool is_root) {
   struct node *node = *place;
   if (is_flag_if(node))
     return is_root || !reads_time(node) ? NULL : place;
-  if (is_call(node, FUNCTION_IF) && reads_time(node->arguments[0]))
+  if (node_calls(node, FUNCTION_IF) && reads_time(node->arguments[0]))
     return &node->arguments[0];
   for (int i = 0; i < node->argument_count; i++) {
     struct node **found = find_time_if(&node->arguments[i], false);
@@ -317,7 +330,7 @@ static bool nest_extremes(const struct splitter *splitter, struct node *node) {
   bool changed = false;
   for (int i = 0; i < node->argument_count; i++)
     changed |= nest_extremes(splitter, node->arguments[i]);
-  bool extreme = is_call(node, FUNCTION_MIN) || is_call(node, FUNCTION_MAX);
+  bool extreme = node_calls(node, FUNCTION_MIN) || node_calls(node, FUNCTION_MAX);
   if (!extreme || node->argument_count <= 2)
     return changed;
   struct node *first = node->arguments[0];
@@ -339,8 +352,8 @@ static struct candidate largest_part(const struct splitter *splitter, struct nod
                                      bool only_if) {
   struct candidate best = {.place = NULL};
   for (int effort = 0; effort < EFFORTS && !best.place; effort++)
-    for (int i = 0; i < root->argument_count && !reads_series(root); i++)
-      find_largest(splitter, &root->arguments[i], is_call(root, FUNCTION_IF) && i == 0,
+    for (int i = 0; i < root->argument_count && !node_takes_series(root); i++)
+      find_largest(splitter, &root->arguments[i], node_calls(root, FUNCTION_IF) && i == 0,
                    (enum effort)effort, only_if, &best);
   return best;
 }
@@ -353,7 +366,7 @@ static int shorten(struct splitter *splitter, struct node **root) {
     return 1;
   }
   bool nested = nests_if(*root);
-  if (!nested && fits(measured(splitter, splitter->of, *root)))
+  if (!nested && may_fit(*root) && fits(measured(splitter, splitter->of, *root)))
     return 0;
   struct candidate best = largest_part(splitter, *root, nested);
   if (best.place)
@@ -377,12 +390,53 @@ static struct node *rounded(const struct splitter *splitter, struct node *differ
   return call;
 }
 
+static int count_operands(const struct node *sum) {
+  int count = 1;
+  for (; sum->kind == NODE_ADD; sum = sum->arguments[0])
+    count++;
+  return count;
+}
+
+static struct node *add_up(const struct node *like, struct node *const *operands, int count,
+                           struct arena *arena) {
+  struct node *sum = operands[0];
+  for (int i = 1; i < count; i++) {
+    struct node *both = arena_alloc(arena, sizeof *both);
+    *both = *like;
+    both->arguments[0] = sum;
+    both->arguments[1] = operands[i];
+    sum = both;
+  }
+  return sum;
+}
+
+// A long sum as a sum of sums, so that what depends on one operand is a few steps and not all that
+// follow it.
+static struct node *grouped(struct node *sum, struct arena *arena) {
+  int count = count_operands(sum);
+  if (count < LONG_SUM)
+    return sum;
+  struct node **operands = arena_array(arena, (size_t)count, sizeof(struct node *)), *rest = sum;
+  for (int i = count - 1; i > 0; i--, rest = rest->arguments[0])
+    operands[i] = rest->arguments[1];
+  operands[0] = rest;
+  while (count > GROUP) {
+    int groups = 0;
+    for (int i = 0; i < count; i += GROUP)
+      operands[groups++] = add_up(sum, operands + i, count - i < GROUP ? count - i : GROUP, arena);
+    count = groups;
+  }
+  return add_up(sum, operands, count, arena);
+}
+
 static int split(struct splitter *splitter, int d) {
   struct model *model = &splitter->sheet->model;
   struct declaration *copy = arena_alloc(splitter->arena, sizeof *copy);
   *copy = model->declarations[d];
   int state = splitter->sheet->graph.state[d];
-  struct node *root = copy_tree(copy->alternatives[state].formula, splitter->arena);
+  struct node *root = copy_tree(&splitter->sheet->graph, graph_formula(&splitter->sheet->graph, d),
+                                splitter->arena);
+  root = grouped(root, splitter->arena);
   if (copy->role == ROLE_CHECK && dimension_is_one(copy->unit.dimension))
     root = rounded(splitter, root);
   splitter->of = copy;
@@ -392,6 +446,7 @@ static int split(struct splitter *splitter, int d) {
   while ((more = shorten(splitter, &root)) > 0 && splitter->steps < MAX_STEPS)
     ;
   model->declarations[d].alternatives[state].formula = root;
+  splitter->sheet->graph.formulas[d] = root;
   if (more == 0)
     return 0;
   diagnostics_error(splitter->diagnostics, copy->alternatives[state].place,
@@ -407,7 +462,7 @@ static int add_names(struct splitter *splitter) {
   size_t errors = splitter->diagnostics->errors;
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *declaration = &scenario->model->declarations[d];
-    if (!option_has(option, d) || declaration->kind == DECLARATION_SERIES)
+    if (!option_has(option, d) || graph_is_series(option->graph, d))
       continue;
     const char *text = arena_printf(splitter->arena, "pt_%s_%s", option->id, declaration->name);
     const char *meaning = arena_printf(splitter->arena, "'%s.%s'", option->id, declaration->name);
@@ -453,6 +508,10 @@ int sheet_graph_build(struct sheet_graph *sheet, const struct scenario *scenario
   sheet->graph.order_count = 0;
   make_room(&splitter);
   sheet->graph.model = &sheet->model;
+  // On the sheet a list by year is a row like any other.
+  for (size_t d = 0; d < count; d++)
+    if (graph_is_series(graph, (int)d))
+      sheet->model.declarations[d].kind = DECLARATION_SERIES;
   if (add_names(&splitter))
     return -1;
   size_t errors = diagnostics->errors;

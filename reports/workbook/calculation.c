@@ -25,12 +25,16 @@ struct writer {
 };
 
 static void write_timeline(struct book *book) {
+  static const char *const above[] = {"Period begins", "", "", ""};
   static const char *const headings[] = {"Line item", "Key", "Unit"}, *const value[] = {"Value"};
+  put_header(book, DATE_ROW, above, 4);
   put_header(book, TIME_ROW, headings, 3);
   put_headings(book, TIME_ROW, COLUMN_VALUE, value, 1);
-  for (int t = 0; t < book->scenario->periods; t++)
+  for (int t = 0; t < book->scenario->periods; t++) {
+    put_text(book, DATE_ROW, COLUMN_PERIOD + t, period_begins(book, t), TEXT_HEADER_RIGHT);
     put_number(book, TIME_ROW, COLUMN_PERIOD + t, t,
                formats_text(&book->formats, TEXT_HEADER_RIGHT));
+  }
 }
 
 static void write_heading(struct writer *writer, const struct declaration *item) {
@@ -68,6 +72,20 @@ static lxw_format *format_of(const struct writer *writer, const struct declarati
   return formats_cell(&writer->book->formats, role, &item->unit);
 }
 
+static void write_cell(struct writer *writer, int declaration, int row, int column, int period) {
+  struct book *book = writer->book;
+  const struct option_sheet *sheet = writer->sheet;
+  const struct declaration *item = &sheet->graph.model.declarations[declaration];
+  struct arena *arena = book->arena, scratch = {NULL}; // nothing of a cell is needed later
+  writer->references.arena = book->arena = &scratch;
+  const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
+                                            column, &writer->references);
+  put_formula_in(book, row, column, shown_value(book, sheet, declaration, period),
+                 format_of(writer, item, formula), "%s", formula);
+  writer->references.arena = book->arena = arena;
+  arena_free(&scratch);
+}
+
 static void write_item(struct writer *writer, int declaration) {
   struct option_sheet *sheet = writer->sheet;
   struct book *book = writer->book;
@@ -79,14 +97,22 @@ static void write_item(struct writer *writer, int declaration) {
   sheet->rows[declaration] = book_place(book, row);
   int first = series ? COLUMN_PERIOD : COLUMN_VALUE;
   int count = series ? book->scenario->periods : 1;
-  for (int i = 0; i < count; i++) {
-    const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
-                                              first + i, &writer->references);
-    put_formula_in(book, row, first + i, shown_value(book, sheet, declaration, i),
-                   format_of(writer, item, formula), "%s", formula);
-  }
+  for (int i = 0; i < count; i++)
+    write_cell(writer, declaration, row, first + i, i);
   if (!series)
     book_place_name(book, option_name(sheet, declaration), row, COLUMN_VALUE);
+}
+
+static void blank_past_horizon(struct writer *writer) {
+  struct book *book = writer->book;
+  const int operating = model_find(book->scenario->model, "operating");
+  const int row = operating < 0 ? -1 : writer->sheet->rows[operating];
+  if (row < 0)
+    return;
+  const char *flag = cell_address(row, COLUMN_PERIOD, ADDRESS_ROW, book->arena);
+  const char *time = cell_address(TIME_ROW, COLUMN_PERIOD, ADDRESS_ROW, book->arena);
+  blank_periods(book, arena_printf(book->arena, "=AND(%s>0,%s=0)", time, flag), DATE_ROW,
+                writer->row - 1);
 }
 
 void write_calculation(struct book *book, struct option_sheet *sheet) {
@@ -107,12 +133,16 @@ void write_calculation(struct book *book, struct option_sheet *sheet) {
   begin_sheet(book, arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name),
               TIME_ROW + 1, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0,
-           "Period 0 is the purchase, 1, 2, ... are periods of operation. Amounts are per period.",
+           arena_printf(book->arena,
+                        "Period 0 is the purchase, 1, 2, ... are periods of operation. Amounts are "
+                        "per period. %s",
+                        horizon_note(book)),
            TEXT_NOTE);
   put_stamps(book, STAMP_ROW);
   write_timeline(book);
   for (int i = 0; i < sheet->graph.graph.order_count; i++)
     write_item(&writer, sheet->graph.graph.order[i]);
+  blank_past_horizon(&writer);
   set_widths(book, (const int[]){46, 25, 13, 17, 14}, 5, COLUMN_PERIOD + periods - 1);
   end_sheet(book, writer.row - 1, COLUMN_PERIOD + periods - 1);
 }

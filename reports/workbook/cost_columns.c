@@ -11,11 +11,16 @@
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
+#include "reports/spreadsheet/steps.h"
 
 #include <string.h>
 
-// What a declaration is to a column.
+// What a declaration is to a column: read where it stands, a series brought into the column by a
+// link, or computed there.
 enum part { PART_ELSEWHERE, PART_LINKED, PART_COMPUTED };
+
+// Of rows as long as no workbook has them, while what a formula will measure is not yet known.
+enum { FAR_ROW = 999999 };
 
 struct replica {
   struct book *book;
@@ -60,20 +65,7 @@ static void mark_needed(void *context, int declaration) {
   ((bool *)context)[declaration] = true;
 }
 
-struct linking {
-  const struct model *model;
-  enum part *parts;
-};
-
-// A series that does not change is brought into the column: cells of one column read one another.
-static void mark_linked(void *context, int declaration) {
-  const struct linking *linking = context;
-  if (linking->model->declarations[declaration].kind == DECLARATION_SERIES &&
-      linking->parts[declaration] == PART_ELSEWHERE)
-    linking->parts[declaration] = PART_LINKED;
-}
-
-static void find_parts(const struct replica *replica, size_t column) {
+static void find_computed(const struct replica *replica, size_t column) {
   const struct graph *graph = &replica->option->graph.graph;
   enum part *parts = parts_of(replica, column);
   bool *needed =
@@ -87,15 +79,11 @@ static void find_parts(const struct replica *replica, size_t column) {
   needed[replica->wanted] = true;
   for (int i = graph->order_count - 1; i >= 0; i--) {
     const int d = graph->order[i];
-    if (needed[d] && parts[d] == PART_COMPUTED)
-      visit_names(graph_formula(graph, d), mark_needed, needed);
-    else
+    if (!needed[d])
       parts[d] = PART_ELSEWHERE;
+    if (parts[d] == PART_COMPUTED)
+      visit_names(graph_formula(graph, d), mark_needed, needed);
   }
-  struct linking linking = {model_of(replica), parts};
-  for (int i = 0; i < graph->order_count; i++)
-    if (parts[graph->order[i]] == PART_COMPUTED)
-      visit_names(graph_formula(graph, graph->order[i]), mark_linked, &linking);
 }
 
 static int periods_of(const struct replica *replica, int declaration) {
@@ -138,32 +126,16 @@ static void compute(struct replica *replica) {
   evaluate(replica->evaluation);
 }
 
-struct replica *replica_new(struct book *book, const struct option_sheet *option, int wanted,
-                            int row, int first_column, const struct replica_column *columns,
-                            size_t count) {
-  struct replica *replica = arena_alloc(book->arena, sizeof *replica);
-  *replica = (struct replica){.book = book,
-                              .option = option,
-                              .wanted = wanted,
-                              .row = row,
-                              .first_column = first_column,
-                              .columns = columns,
-                              .count = count};
-  const size_t declarations = (size_t)option->graph.model.count;
-  replica->parts = arena_array(book->arena, declarations * count, sizeof *replica->parts);
-  replica->rows = arena_array(book->arena, declarations, sizeof *replica->rows);
-  for (size_t c = 0; c < count; c++)
-    find_parts(replica, c);
-  lay_out(replica);
-  compute(replica);
-  return replica;
-}
-
 int replica_end(const struct replica *replica) {
   return replica->end;
 }
 
 const char *replica_cell(const struct replica *replica, size_t column) {
+  struct name *plain = replica->option->graph.names[replica->wanted];
+  if (parts_of(replica, column)[replica->wanted] == PART_ELSEWHERE) {
+    plain->used = true;
+    return plain->text;
+  }
   return cell_fixed(replica->book, replica->rows[replica->wanted],
                     replica->first_column + (int)column);
 }
@@ -202,7 +174,11 @@ static const char *scalar_there(const struct references *references, int declara
 }
 
 static const char *series_there(const struct references *references, int declaration, int column) {
-  return own_address(references->elsewhere, declaration, column - references->first_period);
+  const struct place_in *place = references->elsewhere;
+  const struct replica *replica = place->replica;
+  if (parts_of(replica, place->column)[declaration] != PART_ELSEWHERE)
+    return own_address(place, declaration, column - references->first_period);
+  return series_cell(replica->book, replica->option, declaration, column);
 }
 
 // The period of the formula's own row: no formula asks for another.
@@ -229,6 +205,88 @@ static struct references references_of(const struct place_in *place) {
                              .elsewhere = place};
 }
 
+static const char *column_formula(const struct place_in *place, int declaration, int period,
+                                  bool final) {
+  const struct replica *replica = place->replica;
+  struct references references = references_of(place);
+  references.final = final;
+  return spreadsheet_formula(&model_of(replica)->declarations[declaration],
+                             graph_formula(&replica->option->graph.graph, declaration),
+                             COLUMN_PERIOD + period, &references);
+}
+
+// ---- the links
+
+struct still {
+  const struct model *model;
+  const enum part *parts;
+  int *series; // those that a formula reads elsewhere
+  int count;
+};
+
+static void note_still(void *context, int declaration) {
+  struct still *still = context;
+  if (still->model->declarations[declaration].kind == DECLARATION_SERIES &&
+      still->parts[declaration] != PART_COMPUTED)
+    still->series[still->count++] = declaration;
+}
+
+// An address on another sheet is long: where a formula would be too long with what it reads there,
+// the column has links to it.
+static void link_formula(const struct replica *replica, size_t column, int declaration,
+                         struct still *still) {
+  const struct place_in place = {replica, column, FAR_ROW};
+  const int last = replica->book->scenario->periods - 1;
+  still->count = 0;
+  visit_names(graph_formula(&replica->option->graph.graph, declaration), note_still, still);
+  if (still->count == 0 ||
+      strlen(column_formula(&place, declaration, last, false)) <= FORMULA_MAX_LENGTH)
+    return;
+  for (int i = 0; i < still->count; i++)
+    parts_of(replica, column)[still->series[i]] = PART_LINKED;
+}
+
+static void find_links(const struct replica *replica) {
+  const struct graph *graph = &replica->option->graph.graph;
+  struct book *book = replica->book;
+  struct arena *arena = book->arena, scratch = {NULL}; // the texts are measured only
+  book->arena = &scratch;
+  for (int d = 0; d < model_of(replica)->count; d++)
+    replica->rows[d] = FAR_ROW;
+  struct still still = {.model = model_of(replica),
+                        .series = arena_array(&scratch, FORMULA_MAX_LENGTH, sizeof(int))};
+  for (size_t c = 0; c < replica->count; c++) {
+    still.parts = parts_of(replica, c);
+    for (int i = 0; i < graph->order_count; i++)
+      if (still.parts[graph->order[i]] == PART_COMPUTED)
+        link_formula(replica, c, graph->order[i], &still);
+  }
+  book->arena = arena;
+  arena_free(&scratch);
+}
+
+struct replica *replica_new(struct book *book, const struct option_sheet *option, int wanted,
+                            int row, int first_column, const struct replica_column *columns,
+                            size_t count) {
+  struct replica *replica = arena_alloc(book->arena, sizeof *replica);
+  *replica = (struct replica){.book = book,
+                              .option = option,
+                              .wanted = wanted,
+                              .row = row,
+                              .first_column = first_column,
+                              .columns = columns,
+                              .count = count};
+  const size_t declarations = (size_t)option->graph.model.count;
+  replica->parts = arena_array(book->arena, declarations * count, sizeof *replica->parts);
+  replica->rows = arena_array(book->arena, declarations, sizeof *replica->rows);
+  for (size_t c = 0; c < count; c++)
+    find_computed(replica, c);
+  find_links(replica);
+  lay_out(replica);
+  compute(replica);
+  return replica;
+}
+
 // A formula that is a name or an address alone shows what stands on another sheet.
 static enum cell_role role_of(const struct replica *replica, const char *formula) {
   const struct name *name = names_find(&replica->book->names, formula + 1);
@@ -242,14 +300,12 @@ static bool is_alone(const char *formula) {
 static void write_cell(const struct replica *replica, size_t column, int declaration, int period) {
   struct book *book = replica->book;
   const struct place_in place = {replica, column, replica->rows[declaration] + period};
-  const struct references references = references_of(&place);
   const struct declaration *item = &model_of(replica)->declarations[declaration];
   const bool linked = parts_of(replica, column)[declaration] == PART_LINKED;
   const char *formula =
       linked ? arena_printf(book->arena, "=%s",
                             series_cell(book, replica->option, declaration, COLUMN_PERIOD + period))
-             : spreadsheet_formula(item, graph_formula(&replica->option->graph.graph, declaration),
-                                   COLUMN_PERIOD + period, &references);
+             : column_formula(&place, declaration, period, true);
   const enum cell_role role = is_alone(formula) ? role_of(replica, formula) : CELL_FORMULA;
   put_formula(book, replica->rows[declaration] + period, replica->first_column + (int)column,
               shown(replica, column, declaration, period), role, &item->unit, "%s", formula);
@@ -257,6 +313,8 @@ static void write_cell(const struct replica *replica, size_t column, int declara
 
 static void write_row(const struct replica *replica, int declaration, int t) {
   struct book *book = replica->book;
+  struct arena *arena = book->arena, scratch = {NULL}; // nothing of a row is needed later
+  book->arena = &scratch;
   const struct declaration *item = &model_of(replica)->declarations[declaration];
   const int row = replica->rows[declaration] + t;
   put_labels(book, row, item->label, item->name, item->unit.text);
@@ -269,6 +327,8 @@ static void write_row(const struct replica *replica, int declaration, int t) {
   for (size_t c = 0; c < replica->count; c++)
     if (parts_of(replica, c)[declaration] != PART_ELSEWHERE)
       write_cell(replica, c, declaration, t);
+  book->arena = arena;
+  arena_free(&scratch);
 }
 
 void replica_write(const struct replica *replica) {

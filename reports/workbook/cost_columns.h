@@ -29,7 +29,8 @@ struct replica *replica_new(struct book *book, const struct option_sheet *option
 // The first row behind the block.
 int replica_end(const struct replica *replica);
 
-// Where the wanted line item of a column stands, "$F$80", and what the cell shows.
+// Where the wanted line item of a column stands, "$F$80", and what the cell shows; where it does not
+// depend on the column's input, the option's own: "pt_h200_tco".
 const char *replica_cell(const struct replica *replica, size_t column);
 double replica_value(const struct replica *replica, size_t column);
 

@@ -22,7 +22,6 @@ enum { UTILIZATIONS = 7, REPLICA_COLUMN = 4 };
 #define FIRST_UTILIZATION 0.10
 #define UTILIZATION_STEP  0.15
 
-static const struct unit percent = {.text = "%", .percents = 1};
 static const struct unit requests = {.text = "requests", .counts = true};
 
 static const struct declaration *declaration_of(const struct book *book, int declaration) {
@@ -99,16 +98,16 @@ static const char *above(struct book *book, int row, size_t point) {
 static void write_utilizations(struct book *book) {
   struct name *first =
       constants_literal(&book->constants, "curve", "Lowest utilization of the curve", "first",
-                        FIRST_UTILIZATION, &percent);
+                        FIRST_UTILIZATION, &unit_percent);
   struct name *step =
       constants_literal(&book->constants, "curve", "Step of the curve's utilization", "step",
-                        UTILIZATION_STEP, &percent);
+                        UTILIZATION_STEP, &unit_percent);
   step->used = true;
-  put_row(book, "Utilization", "utilization", &percent);
-  put_link(book, book->row, COLUMN_VALUE, first, FIRST_UTILIZATION, &percent);
+  put_row(book, "Utilization", "utilization", &unit_percent);
+  put_link(book, book->row, COLUMN_VALUE, first, FIRST_UTILIZATION, &unit_percent);
   for (size_t i = 1; i < UTILIZATIONS; i++)
-    put_formula(book, book->row, COLUMN_VALUE + (int)i, utilization_at(i), CELL_FORMULA, &percent,
-                "=%s+%s", above(book, book->row, i - 1), step->text);
+    put_formula(book, book->row, COLUMN_VALUE + (int)i, utilization_at(i), CELL_FORMULA,
+                &unit_percent, "=%s+%s", above(book, book->row, i - 1), step->text);
   book->row++;
 }
 

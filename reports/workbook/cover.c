@@ -6,14 +6,13 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
-#include "model/scenario/figure.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/workbook/evidence_watts.h"
-#include "reports/workbook/provenance.h"
+#include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
 
 #include <math.h>
@@ -22,8 +21,6 @@
 enum { TITLE_ROW, SUBTITLE_ROW, FIRST_STAMP_ROW };
 enum { COLUMN_FIRST_OPTION = 2, MIN_COLUMNS = 5 };
 enum { LABEL_WIDTH = 36, UNIT_WIDTH = 20, COVER_CHART_WIDTH = 820 };
-
-static const struct unit percent = {.text = "%", .percents = 1};
 
 static int last_column(const struct scenario *scenario) {
   const int last = COLUMN_FIRST_OPTION + (int)scenario->option_count - 1;
@@ -95,7 +92,7 @@ static const char *answer_formula(struct book *book) {
 static void write_answer(struct book *book) {
   enum { ANSWER_SIZE = 14 };
   const char *unranked = arena_printf(book->arena, "The options are not ranked: %s.",
-                                      ranking_why_nobody(book->sheets->ranking));
+                                      ranking_why_nobody(book->sheets->ranking, book->arena));
   const char *text = answer_text(book);
   const int row = book->row;
   merge_row(book, row, strlen(*text ? text : unranked), ANSWER_SIZE, TEXT_ANSWER);
@@ -160,7 +157,7 @@ static void write_saving(struct book *book) {
   }
   const char *label = arena_printf(book->arena, "Saving per token against %s",
                                    scenario->options[scenario->baseline].id);
-  write_result(book, label, book->sheets->rows.saving, values, &percent);
+  write_result(book, label, book->sheets->rows.saving, values, &unit_percent);
 }
 
 static void write_cheapest(struct book *book) {
@@ -169,13 +166,13 @@ static void write_cheapest(struct book *book) {
   put_formula_text(book, book->row, 0, "Cheapest, share of simulated draws: current",
                    formats_text(&book->formats, TEXT_PLAIN),
                    "=\"Cheapest, share of simulated draws: \"&%s", simulation_state(book));
-  put_text(book, book->row, 1, percent.text, TEXT_PLAIN);
+  put_text(book, book->row, 1, unit_percent.text, TEXT_PLAIN);
   for (size_t o = 0; o < book->scenario->option_count; o++)
     if (isnan(book->sheets->simulation->cheapest[o])) // never ranked
       put_text(book, book->row, COLUMN_FIRST_OPTION + (int)o, "-", TEXT_RIGHT);
     else
       put_formula(book, book->row, COLUMN_FIRST_OPTION + (int)o,
-                  book->sheets->simulation->cheapest[o], CELL_LINK, &percent, "=%s",
+                  book->sheets->simulation->cheapest[o], CELL_LINK, &unit_percent, "=%s",
                   simulation_cheapest(book, o));
   book->row++;
 }
@@ -191,7 +188,7 @@ static void write_unranked(struct book *book) {
     reasons[o] = ranking->options[o].ranked ? "-" : ranking->options[o].why_not;
     put_formula_text(
         book, book->row, COLUMN_FIRST_OPTION + (int)o, reasons[o],
-        formats_text(&book->formats, TEXT_LINKED_WRAPPED), "=%s",
+        formats_text(&book->formats, TEXT_LINKED_RIGHT_WRAPPED), "=%s",
         cell_on(book, SHEET_OUTPUTS, book->sheets->rows.why_not, COLUMN_VALUE + (int)o));
   }
   set_option_height(book, book->row++, reasons);
@@ -199,14 +196,16 @@ static void write_unranked(struct book *book) {
 
 static void write_texts(struct book *book) {
   const struct scenario *scenario = book->scenario;
-  const char *grades[scenario->option_count], *missing[scenario->option_count];
+  const char *missing[scenario->option_count];
+  put_text(book, book->row, 0, "Weakest grade that matters", TEXT_PLAIN);
   for (size_t o = 0; o < scenario->option_count; o++) {
-    grades[o] = grade_name(scenario->options[o].headline_grade);
+    put_formula_text(book, book->row, COLUMN_FIRST_OPTION + (int)o,
+                     grade_name(scenario->options[o].headline_grade),
+                     formats_text(&book->formats, TEXT_LINKED_RIGHT), "=%s",
+                     outputs_grade(book, o));
     missing[o] = *scenario->options[o].not_included ? scenario->options[o].not_included : "-";
   }
-  put_text(book, book->row, 0, "Weakest grade that matters", TEXT_PLAIN);
-  put_option_texts(book, book->row++, COLUMN_FIRST_OPTION, grades);
-  put_text(book, book->row, 0, "Not included", TEXT_PLAIN);
+  put_text(book, ++book->row, 0, "Not included", TEXT_PLAIN);
   put_option_texts(book, book->row++, COLUMN_FIRST_OPTION, missing);
 }
 
@@ -236,10 +235,6 @@ static void write_contents(struct book *book, int last) {
   book->row++;
 }
 
-static bool has_results(const struct book *book) {
-  return book->sheets->simulation || book->sheets->answers.count;
-}
-
 static void write_legend(struct book *book, int last) {
   static const struct {
     const char *sample, *meaning;
@@ -251,8 +246,7 @@ static void write_legend(struct book *book, int last) {
       {"Follows", "italics: follows another input until it is typed over", CELL_INHERITED, NULL},
       {"Formula", "black: computed on its own sheet", CELL_FORMULA, NULL},
       {"Link", "green: taken from another sheet", CELL_LINK, NULL},
-      {"Result", "grey: found when the workbook was written; does not change", CELL_RESULT,
-       has_results},
+      {"Result", "grey: found when the workbook was written; does not change", CELL_RESULT, NULL},
       {"Reading", "grey: a meter's reading from a record; does not change", CELL_RESULT,
        watts_shown},
   };
@@ -277,18 +271,9 @@ static void write_legend(struct book *book, int last) {
 }
 
 static void write_grades(struct book *book, int last) {
-  static const char *const meanings[GRADES] = {
-      [GRADE_MEASURED] = "a record of this tool's probe, complete, checks passed",
-      [GRADE_QUOTED] = "a price from a written quote",
-      [GRADE_BENCHMARK] = "an audited public benchmark (MLPerf)",
-      [GRADE_PUBLISHED] = "a dated publication with its method",
-      [GRADE_PROJECTED] = "computed by a stated rule from another figure",
-      [GRADE_CLAIM] = "a statement without a method",
-      [GRADE_ASSUMED] = "the user's own",
-  };
   put_heading(book, book->row++, last, "Grades, strongest first");
   for (int g = 0; g < GRADES; g++)
-    put_line(book, grade_name((enum grade)g), meanings[g]);
+    put_line(book, grade_name((enum grade)g), grade_meaning((enum grade)g));
   book->row++;
 }
 
@@ -299,15 +284,17 @@ static void write_exchange_rate(struct book *book) {
   const int rate = model_find(scenario->model, "exchange_rate");
   if (rate < 0 || !option_has(sheet->option, rate) || sheet->option->graph->state[rate] >= 0)
     return;
-  const struct figure *figure = option_figure(scenario, sheet->option, scenario->selected, rate);
   const struct declaration *declaration = &scenario->model->declarations[rate];
   put_text(book, book->row, 0, declaration->label, TEXT_PLAIN);
   put_text(book, book->row, 1, declaration->unit.text, TEXT_PLAIN);
   put_link(book, book->row++, COLUMN_FIRST_OPTION, option_name(sheet, rate),
            shown_value(book, sheet, rate, 0), &declaration->unit);
-  put_line(book, "Source of the exchange rate",
-           arena_printf(book->arena, "%s%s%s", figure_source(figure), *figure->date ? ", " : "",
-                        figure->date));
+  if (sheet->input_rows[rate] < 0)
+    return;
+  put_text(book, book->row, 0, "Source of the exchange rate", TEXT_PLAIN);
+  put_formula_text(book, book->row++, 1, written_text(book, sheet, rate, WRITTEN_SOURCE),
+                   formats_text(&book->formats, TEXT_LINKED), "=%s",
+                   written_cell(book, sheet->input_rows[rate], WRITTEN_SOURCE));
 }
 
 static void write_origin(struct book *book, int last) {
@@ -354,6 +341,12 @@ static void write_numbers(struct book *book) {
   book->row++;
 }
 
+static void write_typed(struct book *book) {
+  static const struct unit inputs = {.text = "inputs", .counts = true};
+  put_text(book, ++book->row, 0, "Inputs typed over: see Change log", TEXT_STRONG);
+  put_formula(book, book->row, 1, 0, CELL_LINK, &inputs, "=%s", written_count(book));
+}
+
 void write_cover(struct book *book) {
   const struct scenario *scenario = book->scenario;
   const int last = last_column(scenario);
@@ -366,6 +359,7 @@ void write_cover(struct book *book) {
   write_case(book);
   put_text(book, book->row, 0, "Checks", TEXT_STRONG);
   put_check_state(book, book->row, 1);
+  write_typed(book);
   book->row += 2;
   write_numbers(book);
   book->row = insert_cover_chart(book, book->row, COVER_CHART_WIDTH);

@@ -23,8 +23,6 @@ enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
 enum { FIRST_WIDTH = 46, OTHER_WIDTH = 20, MIN_COLUMNS = 6 };
 enum { USUAL_SIZE = 11, STRONG_SIZE = 12 };
 
-static const struct unit plain = {.text = "-", .counts = true};
-
 struct writer {
   struct book *book;
   int row;        // the next
@@ -36,7 +34,7 @@ static const struct unit *unit_of(const struct answer_table *table, size_t colum
                                   const struct answer_cell *cell) {
   if (cell->unit)
     return cell->unit;
-  return table->columns[column].unit ? table->columns[column].unit : &plain;
+  return table->columns[column].unit ? table->columns[column].unit : &unit_plain;
 }
 
 // ---- live formulas

@@ -1,5 +1,6 @@
 // Evidence: what each option's figures rest on, what is left out, and what to be wary of.
 #include "base/arena.h"
+#include "base/short_text.h"
 #include "model/cost/formula.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
@@ -13,8 +14,9 @@
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/workbook/evidence_watts.h"
-#include "reports/workbook/provenance.h"
+#include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
+#include "reports/workbook/weakest_grades.h"
 
 #include <string.h>
 
@@ -24,9 +26,9 @@ enum { SOURCE_WIDTH = 64 };
 
 // The inputs that a cost per token stands or falls with.
 static const char *const figures[] = {
-    "throughput",        "decode_throughput", "prefill_throughput", "load_power",
-    "idle_power",        "list_price",        "rental_rate",        "discount",
-    "electricity_price", "utilization",       "exchange_rate",
+    "throughput", "decode_throughput", "prefill_throughput", "load_power",
+    "idle_power", "list_price",        "rental_rate",        "on_demand_rate",
+    "discount",   "electricity_price", "utilization",        "exchange_rate",
 };
 
 static void put_row_text(struct book *book, const char *label, const char *text) {
@@ -39,36 +41,82 @@ static void put_title(struct book *book, const struct option *option) {
               arena_printf(book->arena, "%s: %s", option->id, option->accelerator_name));
 }
 
+static void write_computed(struct book *book, const struct option_sheet *sheet, int declaration,
+                           int row) {
+  put_text(book, row, COLUMN_GRADE, "computed", TEXT_INDENTED);
+  put_wrapped(book, row, COLUMN_SOURCE,
+              formula_text(graph_formula(sheet->option->graph, declaration), book->arena),
+              SOURCE_WIDTH, TEXT_WRAPPED);
+  put_text(book, row, COLUMN_DATE, "-", TEXT_PLAIN);
+  put_text(book, row, COLUMN_FROM, "cost model", TEXT_PLAIN);
+}
+
+// As Inputs says it; of what has no row there, as it was when the workbook was written.
+static void write_provenance(struct book *book, const struct option_sheet *sheet, int declaration,
+                             int row) {
+  static const struct {
+    int column, field;
+    enum text_format format, linked;
+  } cells[] = {
+      {COLUMN_GRADE, WRITTEN_GRADE, TEXT_INDENTED, TEXT_LINKED_INDENTED},
+      {COLUMN_SOURCE, WRITTEN_SOURCE, TEXT_WRAPPED, TEXT_LINKED_WRAPPED},
+      {COLUMN_DATE, WRITTEN_DATE, TEXT_PLAIN, TEXT_LINKED},
+      {COLUMN_FROM, WRITTEN_PLACE, TEXT_PLAIN, TEXT_LINKED},
+  };
+  for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+    const char *text = written_text(book, sheet, declaration, cells[i].field);
+    if (sheet->input_rows[declaration] < 0)
+      put_text(book, row, cells[i].column, text, cells[i].format);
+    else
+      put_formula_text(book, row, cells[i].column, text,
+                       formats_text(&book->formats, cells[i].linked), "=%s",
+                       written_cell(book, sheet->input_rows[declaration], cells[i].field));
+    if (cells[i].field == WRITTEN_SOURCE)
+      set_lines(book, row, 1 + text_characters(text) / SOURCE_WIDTH);
+  }
+}
+
 static void write_figure(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct scenario *scenario = book->scenario;
   const struct declaration *item = &scenario->model->declarations[declaration];
-  const struct figure *figure =
-      option_figure(scenario, sheet->option, scenario->selected, declaration);
   bool computed = sheet->option->graph->state[declaration] >= 0;
   int row = book->row++;
   put_text(book, row, COLUMN_FIGURE, item->label, TEXT_PLAIN);
   put_text(book, row, COLUMN_KEY, item->name, TEXT_NOTE);
   put_text(book, row, COLUMN_UNIT, item->unit.text, TEXT_PLAIN);
-  put_link(book, row, COLUMN_VALUE, option_name(sheet, declaration),
-           shown_value(book, sheet, declaration, 0), &item->unit);
-  put_text(book, row, COLUMN_GRADE, computed ? "computed" : figure_grade(figure), TEXT_INDENTED);
-  put_wrapped(book, row, COLUMN_SOURCE,
-              computed ? formula_text(graph_formula(sheet->option->graph, declaration), book->arena)
-                       : figure_source(figure),
-              SOURCE_WIDTH, TEXT_WRAPPED);
-  put_text(book, row, COLUMN_DATE, computed ? "-" : figure_date(figure, book->arena), TEXT_PLAIN);
-  put_text(book, row, COLUMN_FROM,
-           computed ? "cost model" : figure_place(scenario, figure, declaration, book->arena),
-           TEXT_PLAIN);
+  put_option_value(book, row, COLUMN_VALUE, sheet, declaration);
+  if (computed)
+    write_computed(book, sheet, declaration, row);
+  else
+    write_provenance(book, sheet, declaration, row);
+}
+
+// Its years, where it is a list by year.
+static void write_years(struct book *book, const struct option_sheet *sheet, int declaration) {
+  const struct declaration *input = &book->scenario->model->declarations[declaration];
+  for (int i = 0; i < input->year_count; i++)
+    write_figure(book, sheet, option_stated(sheet->option, input->years[i]));
 }
 
 static bool is_in_rent(const struct option_sheet *sheet, const struct figure *figure) {
   return sheet->option->rented && figure->origin == ORIGIN_RENT;
 }
 
+static void write_grade(struct book *book, const struct option_sheet *sheet) {
+  const char *grade = grade_name(sheet->option->headline_grade);
+  put_text(book, book->row, COLUMN_FIGURE, "Weakest grade that matters", TEXT_PLAIN);
+  if (grades_rows(book))
+    put_formula_text(book, book->row++, COLUMN_GRADE, grade,
+                     formats_text(&book->formats, TEXT_LINKED_INDENTED), "=%s",
+                     grades_cell(book, (size_t)(sheet - book->sheets->options)));
+  else
+    put_text(book, book->row++, COLUMN_GRADE, grade, TEXT_INDENTED);
+}
+
 static void write_figures(struct book *book, const struct option_sheet *sheet) {
   const struct scenario *scenario = book->scenario;
   put_title(book, sheet->option);
+  write_grade(book, sheet);
   for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
     int d = model_find(scenario->model, figures[i]);
     if (d < 0 || !option_has(sheet->option, d))
@@ -76,7 +124,9 @@ static void write_figures(struct book *book, const struct option_sheet *sheet) {
     const int stated = option_stated(sheet->option, d);
     if (stated != d)
       write_figure(book, sheet, stated);
-    if (!is_in_rent(sheet, option_figure(scenario, sheet->option, scenario->selected, d)))
+    if (option_figure(scenario, sheet->option, scenario->selected, d)->year_count)
+      write_years(book, sheet, d);
+    else if (!is_in_rent(sheet, option_figure(scenario, sheet->option, scenario->selected, d)))
       write_figure(book, sheet, d);
   }
   book->row++;
@@ -85,10 +135,10 @@ static void write_figures(struct book *book, const struct option_sheet *sheet) {
 // What most evidence does not state has no row of its own when it is unknown.
 static bool is_rare(int key) {
   return key == WORKLOAD_ACTIVATIONS || key == WORKLOAD_KV || key == WORKLOAD_SPARSITY ||
-         key == WORKLOAD_INTERACTIVITY;
+         key == WORKLOAD_INTERACTIVITY || key == WORKLOAD_TTFT || key == WORKLOAD_TPOT;
 }
 
-static void write_workload(struct book *book, const struct workload *workload) {
+static void write_workload(struct book *book, const struct option *option) {
   static const char *const labels[WORKLOAD_KEYS] = {
       [WORKLOAD_MODEL] = "Throughput on the model",
       [WORKLOAD_PRECISION] = "Precision",
@@ -99,20 +149,16 @@ static void write_workload(struct book *book, const struct workload *workload) {
       [WORKLOAD_SCENARIO] = "Benchmark scenario",
       [WORKLOAD_TOKENS] = "Tokens counted",
       [WORKLOAD_INTERACTIVITY] = "Tokens per second that every user gets",
+      [WORKLOAD_TTFT] = "Seconds to the first token, at most",
+      [WORKLOAD_TPOT] = "Milliseconds from token to token, at most",
       [WORKLOAD_BATCH] = "Concurrent requests",
       [WORKLOAD_CONTEXT] = "Context in tokens",
   };
-  for (int k = 0; k < WORKLOAD_KEYS; k++)
-    if (labels[k] && (*workload->values[k] || !is_rare(k)))
-      put_row_text(book, labels[k], workload->values[k]);
-}
-
-static void write_grades(struct book *book, const struct option *option) {
-  struct arena *arena = book->arena;
-  put_row_text(book, "Weakest grade that matters", grade_name(option->headline_grade));
-  put_row_text(book, "Grades of throughput, power, price",
-               arena_printf(arena, "%s, %s, %s", grade_name(option->throughput_grade),
-                            grade_name(option->power_grade), grade_name(option->price_grade)));
+  for (int k = 0; k < WORKLOAD_KEYS; k++) {
+    const char *value = option_workload(option, (enum workload_key)k);
+    if (labels[k] && (*value || !is_rare(k)))
+      put_row_text(book, labels[k], value);
+  }
 }
 
 static void write_option(struct book *book, const struct option_sheet *sheet) {
@@ -120,8 +166,7 @@ static void write_option(struct book *book, const struct option_sheet *sheet) {
   struct arena *arena = book->arena;
   put_title(book, option);
   put_row_text(book, "Accelerator in the catalogue", option->accelerator);
-  write_workload(book, &option->workload);
-  write_grades(book, option);
+  write_workload(book, option);
   put_row_text(book, "Watts over time", watts_words(option, arena));
   put_row_text(book, "Not included", *option->not_included ? option->not_included : "nothing");
   for (size_t i = 0; i < option->warnings.count; i++)
@@ -135,9 +180,11 @@ void write_evidence(struct book *book) {
   static const char *const headings[] = {"Figure", "Key",    "Unit", "Value",
                                          "Grade",  "Source", "Date", "From"};
   begin_sheet(book, "Evidence", HEADER_ROW + 1, 1);
-  put_text(book, NOTE_ROW, 0,
-           "Values are live; grades, sources and dates are those of the case of the change log.",
-           TEXT_NOTE);
+  put_text(
+      book, NOTE_ROW, 0,
+      "Live: a figure that is typed over on Inputs loses its source. Texts below the figures are "
+      "of the case of the change log.",
+      TEXT_NOTE);
   put_stamps(book, STAMP_ROW);
   put_header(book, HEADER_ROW, headings, COLUMN_FROM + 1);
   put_text(book, HEADER_ROW, COLUMN_VALUE, headings[COLUMN_VALUE], TEXT_HEADER_RIGHT);

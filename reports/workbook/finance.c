@@ -1,6 +1,8 @@
 // Finance: each view of finance by itself, option by option, and what the dearer purchase of two
 // earns back. The views are the groups of the cost model that say so.
+#include "reports/answers/finance.h"
 #include "base/arena.h"
+#include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/questions/comparison.h"
@@ -19,8 +21,7 @@
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
 
-static const char never[] = "not within the horizon";
-static const struct unit ratio = {.text = "-", .counts = true};
+static const char never[] = "none";
 static const struct unit flag = {.text = "flag", .counts = true};
 static const struct unit rate = {.text = "%/yr", .percents = 1};
 
@@ -39,13 +40,11 @@ static int write_labels(struct book *book, const char *label, const char *key, c
   return book->row++;
 }
 
-// A table's heading with the periods' numbers over their columns.
-static void write_header(struct book *book, const char *title) {
-  const char *const headings[] = {title, "Key", "Unit"};
-  static const char *const value[] = {"Value"};
-  put_header(book, book->row, headings, 3);
-  put_headings(book, book->row, COLUMN_VALUE, value, 1);
-  put_periods(book, book->row++);
+// A table's heading, with the periods over their columns; returns its row.
+static int write_header(struct book *book, const char *title) {
+  const int head = book->row;
+  book->row = put_periods(book, head, title, "Value");
+  return head;
 }
 
 // ---- the views
@@ -66,7 +65,7 @@ static void write_item(struct book *book, const struct option_sheet *sheet, int 
   const struct declaration *item = &book->scenario->model->declarations[declaration];
   const char *key = arena_printf(book->arena, "%s.%s", sheet->option->id, item->name);
   int row = write_labels(book, item->label, key, item->unit.text);
-  if (item->kind != DECLARATION_SERIES) {
+  if (!graph_is_series(sheet->option->graph, declaration)) {
     put_link(book, row, COLUMN_VALUE, option_name(sheet, declaration),
              shown_value(book, sheet, declaration, 0), &item->unit);
     return;
@@ -79,20 +78,20 @@ static void write_item(struct book *book, const struct option_sheet *sheet, int 
 }
 
 static void write_view(struct book *book, int group) {
-  bool headed = false;
+  int head = 0;
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->sheets->options[o];
     if (!has_view(book, sheet->option, group))
       continue;
-    if (!headed)
-      write_header(book, book->scenario->model->groups[group].label);
-    headed = true;
+    if (!head)
+      head = write_header(book, book->scenario->model->groups[group].label);
     put_heading(book, book->row++, last_column(book), sheet->option->id);
     for (int d = 0; d < book->scenario->model->count; d++)
       if (in_view(book, d, group) && option_has(sheet->option, d))
         write_item(book, sheet, d);
   }
-  book->row += headed;
+  if (head)
+    blank_undated(book, head, book->row++ - 1);
 }
 
 // ---- the difference from the baseline
@@ -102,7 +101,8 @@ struct block {
   const struct option_sheet *option, *baseline;
   const struct comparison *comparison;
   const char *id;
-  int scale, direction; // cells of COLUMN_VALUE
+  int scale, direction, dearer; // cells of COLUMN_VALUE
+  const char *pair;             // what `dearer` says
 };
 
 static const struct unit *unit_of(struct book *book, const char *item) {
@@ -159,11 +159,12 @@ static int write_running(struct book *book, const struct block *block, int flow,
   return row;
 }
 
-static bool is_owed(const double *running, int t) {
-  for (int i = 0; i <= t; i++)
-    if (running[i] >= 0)
-      return false;
-  return true;
+// Is the sum below zero then or later?
+static bool is_owed(const struct book *book, const double *running, int t) {
+  for (int i = t; i < book->scenario->periods; i++)
+    if (running[i] < 0)
+      return true;
+  return false;
 }
 
 static int write_owed(struct book *book, const struct block *block, int running, const char *label,
@@ -171,9 +172,10 @@ static int write_owed(struct book *book, const struct block *block, int running,
   int row = put_row(book, block, label, key, &flag);
   for (int t = 0; t < book->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
-    put_formula(book, row, column, is_owed(values, t), CELL_FORMULA, &flag, "=IF(MAX(%s:%s)<0,1,0)",
-                cell_address(running, COLUMN_PERIOD, ADDRESS_COLUMN, book->arena),
-                cell_here(book, running, column));
+    put_formula(book, row, column, is_owed(book, values, t), CELL_FORMULA, &flag,
+                "=IF(MIN(%s:%s)<0,1,0)", cell_here(book, running, column),
+                cell_address(running, COLUMN_PERIOD + book->scenario->periods - 1, ADDRESS_COLUMN,
+                             book->arena));
   }
   return row;
 }
@@ -188,8 +190,8 @@ static int write_time(struct book *book, const struct block *block, const int ro
   for (int t = 0; t < book->scenario->periods; t++) {
     int column = COLUMN_PERIOD + t;
     const char *before = cell_here(book, owed, column - 1);
-    double share = t && is_owed(running, t - 1) ? 1 : 0;
-    if (share > 0 && !is_owed(running, t))
+    double share = t && is_owed(book, running, t - 1) ? 1 : 0;
+    if (share > 0 && !is_owed(book, running, t))
       share = -running[t - 1] / (running[t] - running[t - 1]);
     put_formula(book, row, column, share * shown_value(book, block->option, period, t),
                 CELL_FORMULA, unit, "=IF(%s*(1-%s)=1,(-%s)/%s,%s)*%s", before,
@@ -217,13 +219,21 @@ static int write_payback(struct book *book, const struct block *block, const cha
   int time =
       write_time(book, block, rows, arena_printf(arena, "Time before it is earned back%s", what),
                  arena_printf(arena, "%stime", key), running);
-  int row = put_row(book, block, arena_printf(arena, "Payback time%s", what),
+  int row = put_row(book, block, arena_printf(arena, "Payback time of the extra outlay%s", what),
                     arena_printf(arena, "%spayback", key), year);
-  const char *formula = arena_printf(arena, "=IF(AND(%s<0,MAX(%s)>=0),SUM(%s),\"%s\")",
-                                     cell_here(book, rows[0], COLUMN_PERIOD),
-                                     whole_row(book, rows[1]), whole_row(book, time), never);
+  const char *formula = arena_printf(
+      arena, "=IF(AND(%s<0,%s=0),SUM(%s),\"%s\")", cell_here(book, rows[0], COLUMN_PERIOD),
+      cell_here(book, rows[2], COLUMN_PERIOD + book->scenario->periods - 1), whole_row(book, time),
+      never);
   put_number_or_text(book, row, formula, payback / unit_cell_factor(year), year);
   return rows[0];
+}
+
+static double sum_of(const struct book *book, const double *values) {
+  double sum = 0;
+  for (int t = 0; t < book->scenario->periods; t++)
+    sum += values[t];
+  return sum;
 }
 
 // How the two are made comparable, and which is the dearer purchase.
@@ -238,9 +248,9 @@ static void write_terms(struct book *book, struct block *block) {
   ours->used = theirs->used = true;
   block->scale =
       put_row(book, block, arena_printf(arena, "Output of %s over that of %s", baseline, block->id),
-              "scale", &ratio);
+              "scale", &unit_plain);
   put_value(book, block->scale, arena_printf(arena, "=%s/%s", theirs->text, ours->text),
-            comparison->scale, CELL_FORMULA, &ratio);
+            comparison->scale, CELL_FORMULA, &unit_plain);
   const char *first_ours = series_cell(book, block->option, cash, COLUMN_PERIOD);
   const char *first_theirs = series_cell(book, block->baseline, cash, COLUMN_PERIOD);
   const char *scale = cell_here(book, block->scale, COLUMN_VALUE);
@@ -250,27 +260,29 @@ static void write_terms(struct book *book, struct block *block) {
   put_value(book, block->direction,
             arena_printf(arena, "=IF(%s-%s*%s>0,-1,1)", first_theirs, first_ours, scale),
             comparison->direction, CELL_FORMULA, &flag);
-  int row = put_row(book, block, "The dearer purchase", "dearer", &ratio);
-  put_formula_text(book, row, COLUMN_VALUE, comparison->direction > 0 ? block->id : baseline,
-                   formats_cell_text(&book->formats, CELL_TOTAL), "=IF(%s=1,\"%s\",\"%s\")",
-                   cell_here(book, block->direction, COLUMN_VALUE), block->id, baseline);
+  const char *ours_over = finance_examined(block->id, baseline, arena);
+  const char *theirs_over = finance_examined(baseline, block->id, arena);
+  block->dearer = put_row(book, block, "The dearer purchase and the other", "dearer", &unit_plain);
+  block->pair = comparison->direction > 0 ? ours_over : theirs_over;
+  put_formula_text(book, block->dearer, COLUMN_VALUE, block->pair,
+                   formats_cell_text(&book->formats, CELL_FORMULA), "=IF(%s=1,\"%s\",\"%s\")",
+                   cell_here(book, block->direction, COLUMN_VALUE), ours_over, theirs_over);
 }
 
 static void write_rate(struct book *book, const struct block *block, int flow) {
-  static const struct unit share = {.text = "%", .percents = 1};
   struct arena *arena = book->arena;
   struct name *length =
       option_name(block->option, model_find(book->scenario->model, "period_length"));
   length->used = true;
-  int row =
-      put_row(book, block, "Internal rate of return (IRR) per period", "irr_per_period", &share);
+  int row = put_row(book, block, "Internal rate of return (IRR) per period", "irr_per_period",
+                    &unit_percent);
   const char *flows = whole_row(book, flow);
   const char *outlay = cell_here(book, flow, COLUMN_PERIOD);
   // Spreadsheets search from a first guess: of high rates, the first period's alone is near enough.
   const char *formula =
       arena_printf(arena, "=IF(AND(%s<0,SUM(%s)>0),IRR(%s,MAX(0,(%s/(-%s))-1)),\"%s\")", outlay,
                    flows, flows, cell_here(book, flow, COLUMN_PERIOD + 1), outlay, never);
-  put_number_or_text(book, row, formula, block->comparison->irr_per_period, &share);
+  put_number_or_text(book, row, formula, block->comparison->irr_per_period, &unit_percent);
   const char *found = cell_here(book, row, COLUMN_VALUE);
   row = put_row(book, block, "Internal rate of return (IRR) of the extra outlay", "irr", &rate);
   formula = arena_printf(arena, "=IF(ISNUMBER(%s),((1+%s)^(1/%s))-1,\"%s\")", found, found,
@@ -284,17 +296,57 @@ static void write_sums(struct book *book, const struct block *block, int flow, i
   const struct unit *usd = unit_of(book, "cash");
   const char *direction = cell_here(book, block->direction, COLUMN_VALUE);
   const char *baseline = block->baseline->option->id;
-  int row = put_row(book, block, "Extra outlay of the dearer purchase", "extra_outlay", usd);
-  put_value(book, row, arena_printf(arena, "=(-%s)", cell_here(book, flow, COLUMN_PERIOD)),
-            comparison->extra_outlay, CELL_TOTAL, usd);
-  row = put_row(book, block, arena_printf(arena, "Saved by %s against %s", block->id, baseline),
-                "saved", usd);
+  int row = put_row(book, block, arena_printf(arena, "Saved by %s against %s", block->id, baseline),
+                    "saved", usd);
   put_value(book, row, arena_printf(arena, "=%s*SUM(%s)", direction, whole_row(book, flow)),
             comparison->saved_total, CELL_TOTAL, usd);
   row = put_row(book, block, arena_printf(arena, "Saved by %s, net present value", block->id),
                 "npv_saved", usd);
   put_value(book, row, arena_printf(arena, "=%s*SUM(%s)", direction, whole_row(book, discounted)),
             comparison->npv_saved, CELL_TOTAL, usd);
+}
+
+// One row of how the answer is found: `yes` where the formula's condition holds, else `no`, which
+// may be the row above's cell.
+static void write_verdict(struct book *book, const struct block *block, const char *const labels[2],
+                          const char *condition, const char *yes, const char *no,
+                          const char *value) {
+  const int row = put_row(book, block, labels[0], labels[1], &unit_plain);
+  put_formula_text(book, row, COLUMN_VALUE, value, formats_cell_text(&book->formats, CELL_TOTAL),
+                   "=IF(%s>0,%s,%s)", condition, yes, no);
+}
+
+static const char *quoted(struct book *book, const char *text) {
+  return arena_printf(book->arena, "\"%s\"", text);
+}
+
+// How much is examined, and whether it pays, step by step.
+static void write_outlay(struct book *book, const struct block *block, int flow, int discounted) {
+  static const char *const labels[][2] = {{"Whose extra outlay is examined", "examined"},
+                                          {"Does it pay, undiscounted?", "pays_undiscounted"},
+                                          {"Does it pay, discounted?", "pays_discounted"},
+                                          {"Does it pay?", "pays"}};
+  struct arena *arena = book->arena;
+  const struct unit *usd = unit_of(book, "cash");
+  const enum outlay outlay = block->comparison->outlay;
+  const double *flows = block->comparison->flow, *values = block->comparison->discounted_flow;
+  const int row = put_row(book, block, "The extra outlay", "extra_outlay", usd);
+  put_value(book, row, arena_printf(arena, "=(-%s)", cell_here(book, flow, COLUMN_PERIOD)),
+            block->comparison->extra_outlay, CELL_TOTAL, usd);
+  const char *any = cell_here(book, row, COLUMN_VALUE), *above;
+  write_verdict(book, block, labels[0], any, cell_here(book, block->dearer, COLUMN_VALUE),
+                quoted(book, never), outlay == OUTLAY_NONE ? never : block->pair);
+  const char *found = finance_pays[sum_of(book, flows) > 0 ? OUTLAY_UNDISCOUNTED : OUTLAY_LOST];
+  write_verdict(book, block, labels[1], arena_printf(arena, "SUM(%s)", whole_row(book, flow)),
+                quoted(book, finance_pays[OUTLAY_UNDISCOUNTED]),
+                quoted(book, finance_pays[OUTLAY_LOST]), found);
+  above = cell_here(book, book->row - 1, COLUMN_VALUE);
+  found = sum_of(book, values) > 0 ? finance_pays[OUTLAY_PAYS] : found;
+  write_verdict(book, block, labels[2], arena_printf(arena, "SUM(%s)", whole_row(book, discounted)),
+                quoted(book, finance_pays[OUTLAY_PAYS]), above, found);
+  above = cell_here(book, book->row - 1, COLUMN_VALUE);
+  write_verdict(book, block, labels[3], any, above, quoted(book, finance_pays[OUTLAY_NONE]),
+                finance_pays[outlay]);
 }
 
 static void write_difference(struct book *book, struct block *block) {
@@ -308,13 +360,14 @@ static void write_difference(struct book *book, struct block *block) {
                                  comparison->discounted_flow, comparison->discounted_cumulative,
                                  comparison->discounted_payback);
   write_sums(book, block, flow, discounted);
+  write_outlay(book, block, flow, discounted);
   write_rate(book, block, flow);
 }
 
 static void write_differences(struct book *book) {
   const struct scenario *scenario = book->scenario;
   const struct option_sheet *baseline = &book->sheets->options[scenario->baseline];
-  bool headed = false;
+  int head = 0;
   for (size_t o = 0; o < scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->sheets->options[o];
     if (o == scenario->baseline || !book->sheets->ranking->options[o].compared)
@@ -325,11 +378,12 @@ static void write_differences(struct book *book) {
                           .id = sheet->option->id};
     if (!block.comparison)
       continue;
-    if (!headed)
-      write_header(book, "Does the dearer purchase pay?");
-    headed = true;
+    if (!head)
+      head = write_header(book, "Does the extra outlay for the dearer purchase pay?");
     write_difference(book, &block);
   }
+  if (head)
+    blank_undated(book, head, book->row - 1);
 }
 
 void write_finance(struct book *book) {

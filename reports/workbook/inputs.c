@@ -11,7 +11,7 @@
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
-#include "reports/workbook/provenance.h"
+#include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
 
 #include <float.h>
@@ -20,42 +20,65 @@
 
 enum { NOTE_ROW = 1, CASE_ROW, INDEX_ROW, HEADER_ROW = 5 };
 
-// A row of the table. Options that take an input from the common level share one.
+// A row of the table. Options that take an input from the common level share one. Of the timeline, a
+// row's cell of a year: its cases stand below it, not beside it, unless there is one only.
 struct input {
   int declaration;
   const struct option_sheet *owner; // whose row it is; of a shared row, the first that shares it
   bool shared;
   int row, shared_row; // the shared row of the same input, or -1
+  int year;            // from 1; 0: not of the timeline
 };
 
-enum { SOURCE_WIDTH = 48 };
+// As many years as the longest row of the timeline has.
+static int timeline_years(const struct book *book) {
+  const struct model *model = book->scenario->model;
+  int most = 0;
+  for (int d = 0; d < model->count; d++)
+    most = model->declarations[d].year_count > most ? model->declarations[d].year_count : most;
+  return most;
+}
 
 // Columns behind the cases'. One more case is kept free where there is one only: in Gnumeric, INDEX
 // has no place in a single cell.
 static int source_column(const struct book *book) {
-  const int cases = (int)book->scenario->case_count;
-  return COLUMN_CASE + (cases > 1 ? cases : cases + 1);
+  const int cases = (int)book->scenario->case_count, years = timeline_years(book);
+  const int columns = cases > 1 ? cases : cases + 1;
+  return COLUMN_CASE + (columns > years ? columns : years);
 }
 
-static int date_column(const struct book *book) {
-  return source_column(book) + 1;
+static int live_column(const struct input *input) {
+  return input->year ? COLUMN_CASE + input->year - 1 : COLUMN_LIVE;
 }
 
-static int grade_column(const struct book *book) {
-  return source_column(book) + 2;
+static int case_column(const struct input *input, size_t which_case) {
+  return input->year ? live_column(input) : COLUMN_CASE + (int)which_case;
+}
+
+static int case_row(const struct book *book, const struct input *input, int row,
+                    size_t which_case) {
+  return input->year ? written_case_row(book, row, which_case) : row;
+}
+
+static int last_case_column(const struct book *book) {
+  return COLUMN_CASE + (int)book->scenario->case_count - 1;
 }
 
 static int place_column(const struct book *book) {
-  return source_column(book) + 3;
+  return source_column(book) + WRITTEN_PLACE;
 }
 
 // Of the values that the simulation was run with, where there is one.
 static int run_column(const struct book *book) {
-  return source_column(book) + 4;
+  return place_column(book) + 1;
 }
 
 static int last_column(const struct book *book) {
   return book->sheets->simulation ? run_column(book) : place_column(book);
+}
+
+static struct written_columns written_columns_of(const struct book *book) {
+  return (struct written_columns){source_column(book), last_column(book) + 1, timeline_years(book)};
 }
 
 static const struct figure *figure_of(struct book *book, const struct option_sheet *owner,
@@ -63,10 +86,23 @@ static const struct figure *figure_of(struct book *book, const struct option_she
   return option_figure(book->scenario, owner->option, which_case, declaration);
 }
 
+static bool is_scale(const struct model *model, int declaration) {
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].scale == declaration)
+      return true;
+  return false;
+}
+
+// A list's scale that nobody states has the list's origin, and any option's follows the common one.
+static bool is_silent(const struct book *book, int declaration, const struct figure *figure) {
+  return !figure->text && is_scale(book->scenario->model, declaration);
+}
+
 // Does the option take what all options take, unless they say otherwise?
 static bool is_common(struct book *book, const struct option_sheet *sheet, size_t which_case,
                       int declaration) {
-  enum origin origin = figure_of(book, sheet, which_case, declaration)->origin;
+  const struct figure *figure = figure_of(book, sheet, which_case, declaration);
+  enum origin origin = is_silent(book, declaration, figure) ? ORIGIN_DEFAULT : figure->origin;
   bool per_option = book->scenario->model->declarations[declaration].per_option;
   return origin == ORIGIN_COMMON || origin == ORIGIN_CASE || origin == ORIGIN_SET ||
          (origin == ORIGIN_DEFAULT && !per_option);
@@ -95,9 +131,7 @@ static bool is_ever_given(struct book *book, const struct option_sheet *sheet, i
 static bool is_replaced(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct model *model = book->scenario->model;
   for (int d = 0; d < model->count; d++)
-    if ((model->declarations[d].instead_of == declaration ||
-         model->declarations[declaration].instead_of == d) &&
-        is_ever_given(book, sheet, d))
+    if (model_excludes(model, d, declaration) && is_ever_given(book, sheet, d))
       return true;
   return false;
 }
@@ -133,15 +167,20 @@ static double cell_value(struct book *book, const struct input *input, size_t wh
 static const char *followed(struct book *book, const struct input *input, size_t which_case) {
   const struct figure *figure = figure_of(book, input->owner, which_case, input->declaration);
   struct arena *arena = book->arena;
-  int column = COLUMN_CASE + (int)which_case;
+  const int column = case_column(input, which_case);
   if (!input->shared && input->shared_row >= 0 &&
       is_common(book, input->owner, which_case, input->declaration))
-    return arena_printf(arena, "=%s", cell_here(book, input->shared_row, column));
-  bool own = figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_CASE_OPTION;
+    return arena_printf(
+        arena, "=%s",
+        cell_here(book, case_row(book, input, input->shared_row, which_case), column));
   bool same = cell_value(book, input, which_case) == cell_value(book, input, 0);
+  bool own = (figure->origin == ORIGIN_CASE || figure->origin == ORIGIN_CASE_OPTION) &&
+             !is_silent(book, input->declaration, figure);
   if (!which_case || own || !same)
     return NULL;
-  return arena_printf(arena, "=%s", cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena));
+  return arena_printf(arena, "=%s",
+                      cell_address(case_row(book, input, input->row, 0), case_column(input, 0),
+                                   ADDRESS_COLUMN, arena));
 }
 
 static void write_cases(struct book *book, const struct input *input) {
@@ -149,11 +188,11 @@ static void write_cases(struct book *book, const struct input *input) {
   for (size_t c = 0; c < book->scenario->case_count; c++) {
     const char *formula = followed(book, input, c);
     double value = cell_value(book, input, c);
-    int column = COLUMN_CASE + (int)c;
+    const int row = case_row(book, input, input->row, c), column = case_column(input, c);
     if (formula)
-      put_formula(book, input->row, column, value, CELL_INHERITED, unit, "%s", formula);
+      put_formula(book, row, column, value, CELL_INHERITED, unit, "%s", formula);
     else
-      put_number(book, input->row, column, value,
+      put_number(book, row, column, value,
                  formats_cell(&book->formats, c ? CELL_OVERRIDE : CELL_INPUT, unit));
   }
 }
@@ -161,30 +200,46 @@ static void write_cases(struct book *book, const struct input *input) {
 static void write_live(struct book *book, const struct input *input) {
   struct arena *arena = book->arena;
   const struct unit *unit = &book->scenario->model->declarations[input->declaration].unit;
-  const int last = source_column(book) - 1;
+  const double value = cell_value(book, input, book->scenario->selected);
+  const char *index = book->sheets->case_index->text;
+  const int last = source_column(book) - 1, column = live_column(input);
+  const size_t last_case = book->scenario->case_count - 1;
+  if (input->year && !last_case)
+    return; // the one case's cell is the live one
   book->sheets->case_index->used = true;
-  put_formula(book, input->row, COLUMN_LIVE, cell_value(book, input, book->scenario->selected),
-              CELL_FORMULA, unit, "=INDEX(%s:%s,1,%s)",
-              cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
-              cell_address(input->row, last, ADDRESS_COLUMN, arena),
-              book->sheets->case_index->text);
+  if (input->year)
+    put_formula(book, input->row, column, value, CELL_FORMULA, unit, "=INDEX(%s:%s,%s,1)",
+                cell_here(book, case_row(book, input, input->row, 0), column),
+                cell_here(book, case_row(book, input, input->row, last_case), column), index);
+  else
+    put_formula(book, input->row, column, value, CELL_FORMULA, unit, "=INDEX(%s:%s,1,%s)",
+                cell_address(input->row, COLUMN_CASE, ADDRESS_COLUMN, arena),
+                cell_address(input->row, last, ADDRESS_COLUMN, arena), index);
 }
 
 static void write_provenance(struct book *book, const struct input *input) {
-  const struct figure *figure =
-      figure_of(book, input->owner, book->scenario->selected, input->declaration);
-  put_wrapped(book, input->row, source_column(book), figure_source(figure), SOURCE_WIDTH,
-              TEXT_INDENTED_WRAPPED);
-  put_text(book, input->row, date_column(book), figure_date(figure, book->arena), TEXT_PLAIN);
-  put_text(book, input->row, grade_column(book), figure_grade(figure), TEXT_PLAIN);
-  put_text(book, input->row, place_column(book),
-           figure_place(book->scenario, figure, input->declaration, book->arena), TEXT_PLAIN);
+  struct written_input written = {.option = input->owner,
+                                  .declaration = input->declaration,
+                                  .row = input->row,
+                                  .live = option_name_used(input->owner, input->declaration)};
+  const struct written_columns columns = written_columns_of(book);
+  written_put(book, &columns, &written);
 }
 
 // A decimal validation has no exclusive limit beside another one: stay a hair above it.
 static double lowest(const struct declaration *input) {
   double low = cell_number(input->min, &input->unit);
   return input->min_exclusive ? low + 1e-9 * fmax(1, fabs(low)) : low;
+}
+
+// A series has no columns for a longer horizon.
+static struct declaration limited(const struct book *book, int declaration) {
+  struct declaration input = book->scenario->model->declarations[declaration];
+  if (declaration == model_find(book->scenario->model, "horizon")) {
+    input.max = (book->scenario->periods - 1) * book->scenario->period_h;
+    input.has_max = true;
+  }
+  return input;
 }
 
 static const char *limits_text(const struct declaration *input, struct arena *arena) {
@@ -226,7 +281,7 @@ static void limit(const struct declaration *input, lxw_data_validation *rule) {
 enum { MAX_MESSAGE = 200, CHOICE_DIGITS = 12 };
 
 static void validate(struct book *book, const struct input *input) {
-  const struct declaration *of = &book->scenario->model->declarations[input->declaration];
+  const struct declaration bounded = limited(book, input->declaration), *of = &bounded;
   struct arena *arena = book->arena;
   lxw_data_validation rule = {.error_title = "Not possible here"};
   char *list[MAX_CHOICES + 1] = {0};
@@ -240,8 +295,9 @@ static void validate(struct book *book, const struct input *input) {
   }
   const char *message = arena_printf(arena, "%s: %s.", of->label, allowed);
   rule.error_message = (char *)safe_text(message, MAX_MESSAGE, arena);
-  int last = COLUMN_CASE + (int)book->scenario->case_count - 1;
-  put_validation(book, input->row, COLUMN_CASE, last, &rule);
+  for (size_t c = 0; c < book->scenario->case_count; c++)
+    put_validation(book, case_row(book, input, input->row, c), case_column(input, c),
+                   case_column(input, c), &rule);
 }
 
 // What the live cell showed when the simulation was run; marked once it shows something else.
@@ -273,8 +329,10 @@ static void place_names(struct book *book, const struct input *input) {
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->sheets->options[o];
     bool reads = input->shared ? shares(book, sheet, input->declaration) : sheet == input->owner;
-    if (reads)
-      book_place_name(book, option_name(sheet, input->declaration), input->row, COLUMN_LIVE);
+    if (!reads)
+      continue;
+    book_place_name(book, option_name(sheet, input->declaration), input->row, live_column(input));
+    sheet->input_rows[input->declaration] = input->row;
   }
 }
 
@@ -299,7 +357,7 @@ static void write_declaration(struct book *book, int declaration) {
   for (size_t o = 0; o < book->scenario->option_count && shared_row < 0; o++) {
     if (!shares(book, &book->sheets->options[o], declaration))
       continue;
-    struct input input = {declaration, &book->sheets->options[o], true, -1, -1};
+    struct input input = {declaration, &book->sheets->options[o], true, -1, -1, 0};
     write_input(book, &input);
     shared_row = input.row;
   }
@@ -307,7 +365,7 @@ static void write_declaration(struct book *book, int declaration) {
     const struct option_sheet *sheet = &book->sheets->options[o];
     if (!has_row(book, sheet, declaration) || shares(book, sheet, declaration))
       continue;
-    struct input input = {declaration, sheet, false, -1, shared_row};
+    struct input input = {declaration, sheet, false, -1, shared_row, 0};
     write_input(book, &input);
   }
 }
@@ -319,13 +377,20 @@ static bool any_has_row(struct book *book, int declaration) {
   return false;
 }
 
+// A value of the timeline, or what it is in USD.
+static bool is_of_year(const struct model *model, int declaration) {
+  const int of = model->declarations[declaration].usd_of;
+  return model->declarations[of < 0 ? declaration : of].year_of >= 0;
+}
+
 static void write_groups(struct book *book) {
   const struct model *model = book->scenario->model;
   for (int g = 0; g < model->group_count; g++) {
     bool headed = false;
     for (int d = 0; d < model->count; d++) {
       const struct declaration *input = &model->declarations[d];
-      if (input->kind != DECLARATION_INPUT || input->group != g || !any_has_row(book, d))
+      if (input->kind != DECLARATION_INPUT || input->group != g || is_of_year(model, d) ||
+          !any_has_row(book, d))
         continue;
       if (!headed)
         put_heading(book, book->row++, last_column(book), model->groups[g].label);
@@ -335,9 +400,163 @@ static void write_groups(struct book *book) {
   }
 }
 
+// ---- the timeline: inputs that are lists by year
+
+struct timeline_row {
+  struct written_input written; // its declaration is the input that the list is of
+  bool shared;
+  int shared_row; // of the same list, or -1
+};
+
+static void write_year(struct book *book, const struct timeline_row *timeline, int year) {
+  const struct written_input *row = &timeline->written;
+  const struct input input = {row->years[year - 1], row->option, timeline->shared, row->row,
+                              timeline->shared_row, year};
+  if (is_read(row->option, input.declaration)) {
+    write_live(book, &input);
+    write_cases(book, &input);
+    validate(book, &input);
+  } else
+    put_formula(book, row->row, live_column(&input),
+                written_year(book, row, year, book->scenario->selected), CELL_FORMULA,
+                &book->scenario->model->declarations[row->years[0]].unit, "=%s",
+                cell_here(book, row->row, live_column(&input) - 1));
+}
+
+static bool shares_years(struct book *book, const struct option_sheet *sheet,
+                         const struct written_input *row) {
+  for (int i = 0; i < row->year_count; i++)
+    if (is_read(sheet, row->years[i]) && !shares(book, sheet, row->years[i]))
+      return false;
+  return is_read(sheet, row->years[0]);
+}
+
+static void place_years(struct book *book, const struct timeline_row *timeline) {
+  const struct written_input *row = &timeline->written;
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    const struct option_sheet *sheet = &book->sheets->options[o];
+    for (int i = 0; i < row->year_count; i++) {
+      if (!is_read(sheet, row->years[i]) ||
+          !(timeline->shared ? shares_years(book, sheet, row) : sheet == row->option))
+        continue;
+      book_place_name(book, option_name(sheet, row->years[i]), row->row, COLUMN_CASE + i);
+      sheet->input_rows[row->years[i]] = row->row;
+    }
+  }
+}
+
+// The names of the cases, and what differs from base, typed over later on too.
+static void write_case_rows(struct book *book, const struct written_input *row) {
+  const size_t cases = book->scenario->case_count;
+  if (cases < 2)
+    return;
+  for (size_t c = 0; c < cases; c++)
+    put_text(book, written_case_row(book, row->row, c), COLUMN_LABEL, book->scenario->cases[c],
+             TEXT_INDENTED);
+  const int base = written_case_row(book, row->row, 0);
+  const char *formula = arena_printf(book->arena, "=%s<>%s", cell_here(book, base + 1, COLUMN_CASE),
+                                     cell_address(base, COLUMN_CASE, ADDRESS_ROW, book->arena));
+  lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_FORMULA,
+                                 .value_string = (char *)formula,
+                                 .format = formats_text(&book->formats, TEXT_CHANGED)};
+  put_rule(book, base + 1, COLUMN_CASE, book->row - 1, COLUMN_CASE + row->year_count - 1, &rule);
+}
+
+// The simulation's run knows a list by whether it is the same still.
+static void write_years_run(struct book *book, const struct written_input *row,
+                            const struct written_columns *columns) {
+  static const char same[] = "by year";
+  put_text(book, row->row, COLUMN_LIVE, same, TEXT_RIGHT);
+  if (book->sheets->simulation)
+    put_formula_text(
+        book, row->row, run_column(book), same, formats_cell_text(&book->formats, CELL_FORMULA),
+        "=IF(%s,\"typed over\",\"%s\")",
+        written_differs(book, row, written_years(book, columns, row, book->scenario->selected)),
+        same);
+}
+
+static int write_timeline_row(struct book *book, struct timeline_row *timeline) {
+  struct written_input *row = &timeline->written;
+  const struct declaration *of = &book->scenario->model->declarations[row->declaration];
+  const char *id = row->option->option->id;
+  const struct written_columns columns = written_columns_of(book);
+  const size_t cases = book->scenario->case_count;
+  row->row = book->row;
+  book->row += 1 + (cases > 1 ? (int)cases : 0);
+  put_labels(book, row->row,
+             timeline->shared ? of->label : arena_printf(book->arena, "%s, %s", of->label, id),
+             timeline->shared ? of->name : arena_printf(book->arena, "%s.%s", id, of->name),
+             book->scenario->model->declarations[row->years[0]].unit.text);
+  for (int year = 1; year <= row->year_count; year++)
+    write_year(book, timeline, year);
+  written_put(book, &columns, row);
+  write_case_rows(book, row);
+  write_years_run(book, row, &columns);
+  place_years(book, timeline);
+  return row->row;
+}
+
+static void write_list(struct book *book, int declaration, const int *years, int count) {
+  struct timeline_row row = {{NULL, declaration, -1, NULL, years, count}, true, -1};
+  const size_t options = book->scenario->option_count;
+  int shared_row = -1;
+  for (size_t o = 0; o < options && shared_row < 0; o++) {
+    row.written.option = &book->sheets->options[o];
+    if (shares_years(book, row.written.option, &row.written))
+      shared_row = write_timeline_row(book, &row);
+  }
+  row.shared = false;
+  row.shared_row = shared_row;
+  for (size_t o = 0; o < options; o++) {
+    row.written.option = &book->sheets->options[o];
+    if (is_read(row.written.option, years[0]) &&
+        !shares_years(book, row.written.option, &row.written))
+      write_timeline_row(book, &row);
+  }
+}
+
+static void write_timeline_head(struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  static const char *const headings[] = {"Timeline: by year, the last value holding on", "Key",
+                                         "Unit", ""};
+  const int years = timeline_years(book), source = source_column(book);
+  const int row = ++book->row;
+  put_header(book, row, headings, 4);
+  for (int column = COLUMN_CASE; column < source; column++) {
+    const int year = column - COLUMN_CASE + 1;
+    put_text(book, row, column,
+             year > years ? ""
+                          : arena_printf(book->arena, "from %s%s",
+                                         scenario_year_begins(scenario, year, book->arena),
+                                         year == years ? " on" : ""),
+             TEXT_HEADER_RIGHT);
+  }
+  written_put_provenance_header(book, source, row);
+  for (int column = source + WRITTEN_FIELDS; column <= last_column(book); column++)
+    put_text(book, row, column, "", TEXT_HEADER);
+  book->row++;
+}
+
+static void write_timeline(struct book *book) {
+  const struct model *model = book->scenario->model;
+  if (!timeline_years(book))
+    return;
+  write_timeline_head(book);
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    if (!input->year_count)
+      continue;
+    write_list(book, d, input->years, input->year_count);
+    int *in_usd = arena_array(book->arena, (size_t)input->year_count, sizeof *in_usd);
+    for (int i = 0; i < input->year_count; i++)
+      in_usd[i] = model->declarations[input->years[i]].in_usd;
+    if (in_usd[0] >= 0)
+      write_list(book, input->in_usd, in_usd, input->year_count);
+  }
+}
+
 // One zero for all that does not apply.
 static void write_zero(struct book *book) {
-  static const struct unit any = {.text = "-", .counts = true};
   bool used = false;
   for (size_t o = 0; o < book->scenario->option_count; o++)
     for (int d = 0; d < book->scenario->model->count; d++) {
@@ -351,8 +570,8 @@ static void write_zero(struct book *book) {
     return;
   put_text(book, book->row, COLUMN_LABEL,
            "Does not apply: rent of what is bought, prices of what is rented", TEXT_PLAIN);
-  put_text(book, book->row, COLUMN_UNIT, any.text, TEXT_PLAIN);
-  put_number(book, book->row++, COLUMN_LIVE, 0, formats_constant(&book->formats, 0, &any));
+  put_text(book, book->row, COLUMN_UNIT, unit_plain.text, TEXT_PLAIN);
+  put_number(book, book->row++, COLUMN_LIVE, 0, formats_constant(&book->formats, 0, &unit_plain));
 }
 
 static void write_constants(struct book *book) {
@@ -378,7 +597,7 @@ static void write_case_choice(struct book *book) {
                    formats_cell_text(&book->formats, CELL_LINK), "=%s",
                    book->sheets->case_name->text);
   put_text(book, INDEX_ROW, 0, "Its column among the cases", TEXT_PLAIN);
-  int last = COLUMN_CASE + (int)scenario->case_count - 1;
+  int last = last_case_column(book);
   static const struct unit number = {.text = "case", .counts = true};
   put_formula(book, INDEX_ROW, COLUMN_LIVE, (double)scenario->selected + 1, CELL_FORMULA, &number,
               "=MATCH(%s&\"\",%s:%s,0)", book->sheets->case_name->text,
@@ -388,7 +607,7 @@ static void write_case_choice(struct book *book) {
 }
 
 const char *inputs_cases(const struct book *book) {
-  int last = COLUMN_CASE + (int)book->scenario->case_count - 1;
+  int last = last_case_column(book);
   return arena_printf(book->arena, "=%s:%s", cell_on(book, SHEET_INPUTS, HEADER_ROW, COLUMN_CASE),
                       cell_fixed(book, HEADER_ROW, last));
 }
@@ -405,12 +624,10 @@ static void write_head(struct book *book) {
   put_text(book, HEADER_ROW, COLUMN_LIVE, "Live", TEXT_HEADER_RIGHT);
   for (size_t c = 0; c < book->scenario->case_count; c++)
     put_text(book, HEADER_ROW, COLUMN_CASE + (int)c, book->scenario->cases[c], TEXT_HEADER_RIGHT);
-  if (book->scenario->case_count == 1)
-    put_text(book, HEADER_ROW, source_column(book) - 1, "", TEXT_HEADER);
-  put_text(book, HEADER_ROW, source_column(book), "Source", TEXT_HEADER_INDENTED);
-  put_text(book, HEADER_ROW, date_column(book), "Date", TEXT_HEADER);
-  put_text(book, HEADER_ROW, grade_column(book), "Grade", TEXT_HEADER);
-  put_text(book, HEADER_ROW, place_column(book), "From", TEXT_HEADER);
+  for (int column = last_case_column(book) + 1; column < source_column(book); column++)
+    put_text(book, HEADER_ROW, column, "", TEXT_HEADER);
+  const struct written_columns columns = written_columns_of(book);
+  written_put_header(book, &columns, HEADER_ROW);
   if (book->sheets->simulation)
     put_text(book, HEADER_ROW, run_column(book), "Simulated", TEXT_HEADER_RIGHT);
 }
@@ -423,11 +640,11 @@ static void write_widths(struct book *book) {
   for (int column = COLUMN_CASE; column < source_column(book); column++) {
     const size_t c = (size_t)(column - COLUMN_CASE);
     const int length = c < cases ? (int)strlen(book->scenario->cases[c]) + 3 : 1;
-    widths[column] = c < cases && length < 13 ? 13 : length;
+    const int least = (int)c < timeline_years(book) ? 20 : c < cases ? 13 : 1;
+    widths[column] = length < least ? least : length;
   }
-  widths[source_column(book)] = SOURCE_WIDTH;
-  widths[date_column(book)] = widths[grade_column(book)] = 11;
-  widths[place_column(book)] = 32;
+  memcpy(widths + source_column(book), (const int[]){WRITTEN_SOURCE_WIDTH, 11, 11, 32},
+         WRITTEN_FIELDS * sizeof *widths);
   if (book->sheets->simulation)
     widths[run_column(book)] = 13;
   set_widths(book, widths, last + 1, last);
@@ -437,7 +654,7 @@ static void write_widths(struct book *book) {
 static void highlight_overrides(struct book *book, int last_row) {
   if (book->scenario->case_count < 2)
     return;
-  int first = HEADER_ROW + 1, last = source_column(book) - 1;
+  int first = HEADER_ROW + 1, last = last_case_column(book);
   const char *formula =
       arena_printf(book->arena, "=%s<>%s", cell_here(book, first, COLUMN_CASE + 1),
                    cell_address(first, COLUMN_CASE, ADDRESS_COLUMN, book->arena));
@@ -452,7 +669,10 @@ void write_inputs(struct book *book) {
   write_head(book);
   write_groups(book);
   highlight_overrides(book, book->row - 1);
+  write_timeline(book);
   compare_runs(book, book->row - 1);
+  const struct written_columns columns = written_columns_of(book);
+  written_end(book, &columns, HEADER_ROW + 1, book->row - 1);
   if (book->writing) // the first pass finds out which are used
     write_constants(book);
   write_widths(book);

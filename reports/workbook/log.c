@@ -2,17 +2,21 @@
 #include "base/arena.h"
 #include "base/version.h"
 #include "model/chance/draw.h"
+#include "model/cost/units.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
+#include "reports/workbook/inputs_written.h"
 #include "reports/workbook/sheets.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 
-enum { HEADER_ROW = 2 };
+enum { HEADER_ROW = 2, COLUMN_NUMBER = 2, TYPED_ROWS = 20 };
+
+static const struct unit inputs = {.text = "inputs", .counts = true};
 
 static void put_entry(struct book *book, const char *label, const char *text) {
   put_text(book, book->row, 0, label, TEXT_PLAIN);
@@ -46,6 +50,35 @@ static const char *seed_text(const struct book *book) {
                       simulation->seed, simulation->draws, draw_method_names[simulation->method]);
 }
 
+// What is typed over, in the order of Inputs: the rows where one more is.
+static void write_typed_row(struct book *book, int k) {
+  const struct typed_rows *typed = &book->sheets->typed;
+  struct arena *arena = book->arena;
+  const char *number = cell_here(book, book->row, COLUMN_NUMBER);
+  const char *numbers =
+      arena_printf(arena, "%s:%s", cell_on(book, SHEET_INPUTS, typed->first, typed->number_column),
+                   cell_fixed(book, typed->last, typed->number_column));
+  const int columns[] = {COLUMN_LABEL, typed->source_column};
+  put_formula(book, book->row, COLUMN_NUMBER, k + 1, CELL_FORMULA, &inputs, "=%s1",
+              k ? arena_printf(arena, "%s+", cell_here(book, book->row - 1, COLUMN_NUMBER)) : "");
+  for (int i = 0; i < 2; i++)
+    put_formula_text(book, book->row, i, "-", formats_text(&book->formats, TEXT_PLAIN),
+                     "=IF(%s>%s,\"-\",INDEX(%s:%s,MATCH(%s,%s,0),1))", number, written_count(book),
+                     cell_on(book, SHEET_INPUTS, typed->first, columns[i]),
+                     cell_fixed(book, typed->last, columns[i]), number, numbers);
+  book->row++;
+}
+
+static void write_typed(struct book *book) {
+  static const char *const headings[] = {"Inputs typed over since", "What they were", "Number"};
+  put_header(book, ++book->row, headings, COLUMN_NUMBER);
+  put_headings(book, book->row, COLUMN_NUMBER, headings + COLUMN_NUMBER, 1);
+  put_text(book, ++book->row, 0, "In all", TEXT_PLAIN);
+  put_formula(book, book->row++, COLUMN_NUMBER, 0, CELL_LINK, &inputs, "=%s", written_count(book));
+  for (int k = 0; k < TYPED_ROWS; k++)
+    write_typed_row(book, k);
+}
+
 void write_log(struct book *book) {
   const struct scenario *scenario = book->scenario;
   book->row = HEADER_ROW + 1;
@@ -62,6 +95,7 @@ void write_log(struct book *book) {
   put_entry(book, "Case shown when written", scenario->cases[scenario->selected]);
   put_entry(book, "Settings", settings_text(scenario, book->arena));
   write_options(book);
-  set_widths(book, (const int[]){54, 80}, 2, 1);
-  end_sheet(book, book->row - 1, 1);
+  write_typed(book);
+  set_widths(book, (const int[]){54, 80, 10}, 3, COLUMN_NUMBER);
+  end_sheet(book, book->row - 1, COLUMN_NUMBER);
 }

@@ -1,14 +1,21 @@
-// Negotiation: for each option that is not the baseline, the price at which it costs as much per
-// token as the baseline, and 5 and 10 % less, live: costs are linear in the price, so that the
-// price follows from the cost at a price of zero.
+// Negotiation: what each side would have to concede, or may ask, so that its option costs as much per
+// token as the other, and 5 and 10 % less, live: costs are linear in the price, so that the price
+// follows from the cost at a price of zero. An option's other side is the baseline; the baseline's is
+// the cheapest of the others.
 #include "base/arena.h"
+#include "model/chance/draw.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/questions/solve.h"
+#include "model/questions/solve_spread.h"
 #include "model/scenario/currency.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "model/simulate/sampler.h"
+#include "model/simulate/simulate.h"
+#include "model/simulate/simulation.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
@@ -20,21 +27,51 @@
 #include <string.h>
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
-enum { COLUMN_SAVING = 3, COLUMN_WANTED, COLUMN_PRICE, COLUMN_CHANGE, COLUMN_DISCOUNT };
+enum {
+  COLUMN_SAVING = 3,
+  COLUMN_WANTED,
+  COLUMN_PRICE,
+  COLUMN_CONCESSION,
+  COLUMN_ROOM,
+  COLUMN_NET,
+  COLUMN_DISCOUNT,
+  COLUMN_LOW,
+  COLUMN_MEDIAN,
+  COLUMN_HIGH
+};
 enum { TARGETS = 3 };
 
 static const double wanted_savings[TARGETS] = {0, 0.05, 0.10};
-static const struct unit percent = {.text = "%", .percents = 1};
+
+static int cost_item(const struct book *book) {
+  return model_find(book->scenario->model, "cost_per_mtok");
+}
+
+static double cost_of(const struct book *book, size_t option) {
+  return option_value(book->scenario, &book->scenario->options[option], cost_item(book), 0);
+}
+
+// The option on the other side of an option's negotiation; -1 where their costs mean nothing to each
+// other.
+static int rival_of(const struct book *book, size_t option) {
+  const struct standing *standings = book->sheets->ranking->options;
+  const size_t baseline = book->scenario->baseline;
+  int rival = -1;
+  if (option != baseline)
+    return standings[option].compared ? (int)baseline : -1;
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if (o != baseline && standings[o].compared &&
+        (rival < 0 || cost_of(book, o) < cost_of(book, (size_t)rival)))
+      rival = (int)o;
+  return rival;
+}
 
 int negotiated_price(const struct book *book, const struct option *option) {
   const struct scenario *scenario = book->scenario;
-  const struct option *baseline = &scenario->options[scenario->baseline];
-  const int price = option_stated(
-      option, model_find(scenario->model, option->rented ? "rental_rate" : "list_price"));
-  const bool there = option != baseline && price >= 0 &&
-                     option->graph->state[price] == GRAPH_INPUT &&
+  const int price = option_stated(option, option_price(scenario, option));
+  const bool there = price >= 0 && option->graph->state[price] == GRAPH_INPUT &&
                      option_value(scenario, option, price, 0) > 0;
-  return there && book->sheets->ranking->options[option - scenario->options].compared ? price : -1;
+  return there && rival_of(book, (size_t)(option - scenario->options)) >= 0 ? price : -1;
 }
 
 bool negotiation_shown(const struct book *book) {
@@ -45,97 +82,210 @@ bool negotiation_shown(const struct book *book) {
   return false;
 }
 
-static int cost_item(const struct book *book) {
-  return model_find(book->scenario->model, "cost_per_mtok");
+int negotiation_plan(struct book *book) {
+  enum { DRAWS = 4096, MOST = 8 };
+  const struct scenario *scenario = book->scenario;
+  const struct simulate_request request = {.draws = DRAWS, .seed = 1, .method = DRAW_SOBOL};
+  const struct solve_spread **spreads = book->sheets->price_spreads =
+      arena_array(book->arena, scenario->option_count, sizeof(struct solve_spread *));
+  for (size_t o = 0; o < scenario->option_count && scenario->option_count <= MOST; o++) {
+    const struct option *option = &scenario->options[o];
+    const int price = book->sheets->tornado ? negotiated_price(book, option) : -1;
+    if (price < 0 || !book->sheets->simulation || !book->sheets->simulation->done)
+      continue;
+    const struct solve_question question = {
+        .option = option->id,
+        .input = arena_printf(book->arena, "%s.%s", option->id,
+                              scenario->model->declarations[price].name),
+        .match = scenario->options[rival_of(book, o)].id};
+    const struct solve_answer *answer =
+        solve_ask(scenario, &question, book->arena, book->diagnostics);
+    if (!answer)
+      return -1;
+    if (!sampler_draws_any(scenario, &answer->target))
+      continue;
+    spreads[o] = solve_spread_ask(answer, &request, book->arena, book->diagnostics);
+    if (!spreads[o])
+      return -1;
+  }
+  return 0;
 }
 
 struct offer {
-  const struct option_sheet *option;
-  int price, discount;         // declarations; discount -1 for a rent
-  double cost, baseline, paid; // as cells show them
-  int today;                   // the row of what holds today, before that at a price of zero
+  const struct option_sheet *option, *rival;
+  const char *rival_words;           // "b200", or "the cheapest of the others"
+  const char *rival_cost;            // a formula: its cost, or the least of theirs
+  int price, discount;               // declarations; discount -1 for a rent, and by year
+  double cost, other, paid;          // as cells show them: its own, the rival's, its price
+  int today;                         // the row of what holds today, before that at a price of zero
+  const struct solve_spread *spread; // of the price at the rival's cost; NULL without ranges
 };
+
+// The baseline's rival is whichever of the others is the cheapest once inputs were typed over.
+static void name_rival(const struct book *book, struct offer *offer) {
+  const struct scenario *scenario = book->scenario;
+  struct arena *arena = book->arena;
+  const char *costs = NULL;
+  size_t count = 0;
+  offer->rival_words = offer->rival->option->id;
+  offer->rival_cost = option_name_used(offer->rival, cost_item(book));
+  if (offer->option->option != &scenario->options[scenario->baseline])
+    return;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (o != scenario->baseline && book->sheets->ranking->options[o].compared) {
+      const char *cost = option_name_used(&book->sheets->options[o], cost_item(book));
+      costs = costs ? arena_printf(arena, "%s,%s", costs, cost) : cost;
+      count++;
+    }
+  if (count > 1) {
+    offer->rival_words = "the cheapest of the others";
+    offer->rival_cost = arena_printf(arena, "MIN(%s)", costs);
+  }
+}
 
 static struct offer offer_of(struct book *book, size_t o) {
   const struct scenario *scenario = book->scenario;
-  struct offer offer = {.option = &book->sheets->options[o], .discount = -1};
+  struct offer offer = {.option = &book->sheets->options[o],
+                        .rival = &book->sheets->options[rival_of(book, o)],
+                        .discount = -1,
+                        .spread = book->sheets->price_spreads[o]};
   offer.price = negotiated_price(book, offer.option->option);
-  if (!offer.option->option->rented)
+  if (option_is_owned(offer.option->option))
     offer.discount = model_find(scenario->model, "discount");
+  if (offer.discount >= 0 && graph_is_series(offer.option->option->graph, offer.discount))
+    offer.discount = -1; // by year
   offer.cost = shown_value(book, offer.option, cost_item(book), 0);
-  offer.baseline =
-      shown_value(book, &book->sheets->options[scenario->baseline], cost_item(book), 0);
+  offer.other = shown_value(book, offer.rival, cost_item(book), 0);
   offer.paid = shown_value(book, offer.option, offer.price, 0);
+  name_rival(book, &offer);
   return offer;
 }
 
-// The price at which the option costs `target`.
+// The price at which the option costs `target`; NAN where even a price of zero is too much.
 static double price_at(const struct offer *offer, double target) {
   const double slope = offer->cost - offer->option->free_cost;
-  return slope == 0 ? 0 : offer->paid * (target - offer->option->free_cost) / slope;
+  return slope == 0 || target < offer->option->free_cost
+             ? NAN
+             : offer->paid * (target - offer->option->free_cost) / slope;
+}
+
+static const struct unit *price_unit(const struct book *book, const struct offer *offer) {
+  return &book->scenario->model->declarations[offer->price].unit;
+}
+
+// A number, or what stands where there is none.
+static void put_found(struct book *book, int row, int column, double value, enum cell_role role,
+                      const struct unit *unit, const char *otherwise, const char *formula) {
+  if (isnan(value))
+    put_formula_text(book, row, column, otherwise, formats_cell(&book->formats, role, unit), "%s",
+                     formula);
+  else
+    put_formula(book, row, column, value, role, unit, "%s", formula);
 }
 
 // Linear: today's price times the way from the cost at zero to the cost wanted, over the way from
 // there to today's.
 static void write_price(struct book *book, const struct offer *offer, int row, double price) {
+  static const char none[] = "no price does it";
+  struct arena *arena = book->arena;
   const char *cost = cell_fixed(book, offer->today, COLUMN_WANTED);
   const char *zero = cell_fixed(book, offer->today + 1, COLUMN_WANTED);
   const char *paid = cell_fixed(book, offer->today, COLUMN_PRICE);
-  const struct unit *unit = &book->scenario->model->declarations[offer->price].unit;
-  put_formula(book, row, COLUMN_PRICE, price, CELL_TOTAL, unit, "=IF(%s=%s,0,%s*(%s-%s)/(%s-%s))",
-              cost, zero, paid, cell_here(book, row, COLUMN_WANTED), zero, cost, zero);
-  put_formula(book, row, COLUMN_CHANGE, price / offer->paid - 1, CELL_FORMULA, &percent,
-              "=IF(%s=0,0,%s/%s-1)", paid, cell_here(book, row, COLUMN_PRICE), paid);
+  const char *wanted = cell_here(book, row, COLUMN_WANTED);
+  const char *found = cell_here(book, row, COLUMN_PRICE);
+  put_found(book, row, COLUMN_PRICE, price, CELL_TOTAL, price_unit(book, offer), none,
+            arena_printf(arena, "=IF(OR(%s=%s,%s<%s),\"%s\",%s*(%s-%s)/(%s-%s))", cost, zero,
+                         wanted, zero, none, paid, wanted, zero, cost, zero));
+  const double change = price / offer->paid - 1;
+  put_found(book, row, COLUMN_CONCESSION, isnan(price) ? NAN : fmax(0, -change), CELL_TOTAL,
+            &unit_percent, "-",
+            arena_printf(arena, "=IF(ISNUMBER(%s),MAX(0,1-%s/%s),\"-\")", found, found, paid));
+  put_found(book, row, COLUMN_ROOM, isnan(price) ? NAN : fmax(0, change), CELL_TOTAL, &unit_percent,
+            "-",
+            arena_printf(arena, "=IF(ISNUMBER(%s),MAX(0,(%s/%s)-1),\"-\")", found, found, paid));
 }
 
-// The discount that does to the present list price what the lower list price would do.
+// The net price, and the discount on the present list price that comes to it.
 static void write_discount(struct book *book, const struct offer *offer, int row, double price) {
-  if (offer->discount < 0) {
-    put_text(book, row, COLUMN_DISCOUNT, "-", TEXT_RIGHT);
+  struct arena *arena = book->arena;
+  if (offer->discount < 0)
     return;
+  const double net = price * (1 - shown_value(book, offer->option, offer->discount, 0));
+  const char *found = cell_here(book, row, COLUMN_PRICE);
+  const char *net_cell = cell_here(book, row, COLUMN_NET);
+  const char *paid = cell_fixed(book, offer->today, COLUMN_PRICE);
+  put_found(book, row, COLUMN_NET, net, CELL_FORMULA, price_unit(book, offer), "-",
+            arena_printf(arena, "=IF(ISNUMBER(%s),%s*(1-%s),\"-\")", found, found,
+                         cell_fixed(book, offer->today, COLUMN_DISCOUNT)));
+  put_found(book, row, COLUMN_DISCOUNT, net <= offer->paid ? 1 - net / offer->paid : NAN,
+            CELL_FORMULA, &unit_percent, "-",
+            arena_printf(arena, "=IF(AND(ISNUMBER(%s),MAX(%s,%s)=%s),1-%s/%s,\"-\")", net_cell,
+                         net_cell, paid, paid, net_cell, paid));
+}
+
+// Of a price at which both cost the same, what the ranges make of it.
+static void write_spread(struct book *book, const struct offer *offer, int row) {
+  for (int i = 0; i < 3 && offer->spread; i++) {
+    const double value = offer->spread->percentiles[i * (SIMULATE_LEVELS / 2)];
+    const struct unit *unit = price_unit(book, offer);
+    if (isnan(value))
+      put_text(book, row, COLUMN_LOW + i, "-", TEXT_RIGHT);
+    else
+      put_number(book, row, COLUMN_LOW + i, value / unit_cell_factor(unit),
+                 formats_cell(&book->formats, CELL_RESULT, unit));
   }
-  const double discount = shown_value(book, offer->option, offer->discount, 0);
-  put_formula(book, row, COLUMN_DISCOUNT, 1 - price / offer->paid * (1 - discount), CELL_TOTAL,
-              &percent, "=IF(%s=0,0,1-%s/%s*(1-%s))", cell_fixed(book, offer->today, COLUMN_PRICE),
-              cell_here(book, row, COLUMN_PRICE), cell_fixed(book, offer->today, COLUMN_PRICE),
-              cell_fixed(book, offer->today, COLUMN_DISCOUNT));
 }
 
 static void write_target(struct book *book, const struct offer *offer, size_t t) {
   const struct scenario *scenario = book->scenario;
   const int row = book->row++;
-  const double target = offer->baseline * (1 - wanted_savings[t]);
+  const double target = offer->other * (1 - wanted_savings[t]);
   const struct declaration *cost = &scenario->model->declarations[cost_item(book)];
-  const char *baseline =
-      option_name_used(&book->sheets->options[scenario->baseline], cost_item(book));
-  const char *id = scenario->options[scenario->baseline].id;
-  const char *label = t ? arena_printf(book->arena, "%g %% below %s", 100 * wanted_savings[t], id)
-                        : arena_printf(book->arena, "Same cost per token as %s", id);
+  const char *rival = offer->rival_words;
+  const char *label =
+      t ? arena_printf(book->arena, "%g %% below %s", 100 * wanted_savings[t], rival)
+        : arena_printf(book->arena, "Same cost per token as %s", rival);
   put_labels(book, row, label, scenario->model->declarations[offer->price].name,
              scenario->model->declarations[offer->price].unit.text);
   struct name *saving = NULL;
   if (t)
     saving = constants_literal(&book->constants, "wanted", "Saving to be negotiated",
                                arena_printf(book->arena, "%g %%", 100 * wanted_savings[t]),
-                               wanted_savings[t], &percent);
+                               wanted_savings[t], &unit_percent);
   if (saving)
     saving->used = true;
   put_formula(book, row, COLUMN_SAVING, wanted_savings[t], saving ? CELL_LINK : CELL_FORMULA,
-              &percent, "%s", saving ? arena_printf(book->arena, "=%s", saving->text) : "=0");
-  put_formula(book, row, COLUMN_WANTED, target, CELL_FORMULA, &cost->unit, "=%s*(1-%s)", baseline,
-              cell_here(book, row, COLUMN_SAVING));
+              &unit_percent, "%s", saving ? arena_printf(book->arena, "=%s", saving->text) : "=0");
+  put_formula(book, row, COLUMN_WANTED, target, CELL_FORMULA, &cost->unit, "=%s*(1-%s)",
+              offer->rival_cost, cell_here(book, row, COLUMN_SAVING));
   write_price(book, offer, row, price_at(offer, target));
   write_discount(book, offer, row, price_at(offer, target));
+  if (!t)
+    write_spread(book, offer, row);
 }
 
-static void write_headings(struct book *book, const char *title) {
+static void write_headings(struct book *book, const struct offer *offer) {
+  struct arena *arena = book->arena;
+  const struct option *option = offer->option->option;
+  const char *what = option->rented ? "Rent" : "List price";
   const char *unit = book->scenario->model->declarations[cost_item(book)].unit.text;
-  const char *const numbers[] = {"Saving wanted", arena_printf(book->arena, "Cost, %s", unit),
-                                 "Walk-away price", "Against today's", "Or a discount of"};
-  const char *const texts[] = {title, "Key", "Unit"};
+  const char *const numbers[] = {
+      "Saving wanted",
+      arena_printf(arena, "Cost, %s", unit),
+      what,
+      "To concede",
+      "Room to ask more",
+      option->rented ? "" : "Net price",
+      offer->discount < 0 ? "" : "Or as discount",
+      offer->spread ? arena_printf(arena, "%s, P5, against %s", what, offer->rival->option->id)
+                    : "",
+      offer->spread ? "Median" : "",
+      offer->spread ? "P95" : ""};
+  const char *const texts[] = {
+      arena_printf(arena, "What %s's vendor must concede, or may ask", option->id), "Key", "Unit"};
   put_header(book, book->row, texts, 3);
-  for (int i = 0; i < 5; i++)
-    put_text(book, book->row, COLUMN_SAVING + i, numbers[i], TEXT_HEADER_RIGHT);
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    put_text(book, book->row, COLUMN_SAVING + (int)i, numbers[i], TEXT_HEADER_RIGHT);
 }
 
 static void write_today(struct book *book, const struct offer *offer) {
@@ -148,18 +298,21 @@ static void write_today(struct book *book, const struct offer *offer) {
            cost);
   put_link(book, row, COLUMN_PRICE, option_name(offer->option, offer->price), offer->paid,
            &price->unit);
-  if (offer->discount >= 0)
-    put_link(book, row, COLUMN_DISCOUNT, option_name(offer->option, offer->discount),
-             shown_value(book, offer->option, offer->discount, 0), &percent);
+  if (offer->discount >= 0) {
+    const double discount = shown_value(book, offer->option, offer->discount, 0);
+    put_link(book, row, COLUMN_DISCOUNT, option_name(offer->option, offer->discount), discount,
+             &unit_percent);
+    put_formula(book, row, COLUMN_NET, offer->paid * (1 - discount), CELL_FORMULA, &price->unit,
+                "=%s*(1-%s)", cell_here(book, row, COLUMN_PRICE),
+                cell_here(book, row, COLUMN_DISCOUNT));
+  }
   put_labels(book, row + 1, "At a price of zero", price->name, price->unit.text);
   put_formula(book, row + 1, COLUMN_WANTED, offer->option->free_cost, CELL_LINK, cost, "=%s",
               offer->option->free_cost_cell);
 }
 
 static void write_offer(struct book *book, struct offer *offer) {
-  const struct option *option = offer->option->option;
-  write_headings(book, arena_printf(book->arena, "%s: highest %s", option->id,
-                                    option->rented ? "rent" : "list price"));
+  write_headings(book, offer);
   offer->today = ++book->row;
   write_today(book, offer);
   book->row += 2;
@@ -170,10 +323,15 @@ static void write_offer(struct book *book, struct offer *offer) {
 
 void write_negotiation(struct book *book) {
   const struct scenario *scenario = book->scenario;
+  bool drawn = false;
   begin_sheet(book, "Negotiation", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    drawn |= book->sheets->price_spreads[o] != NULL;
   put_text(book, NOTE_ROW, 0,
-           "Above its walk-away price an option no longer saves that much per token. Live: change "
-           "an input and the prices follow.",
+           drawn
+               ? "Live: change an input and the prices follow. P5, median and P95 were found when "
+                 "the workbook was written, of 4,096 draws of the ranges."
+               : "Live: change an input and the prices follow.",
            TEXT_NOTE);
   book->row = put_stamps(book, FIRST_STAMP_ROW) + 1;
   for (size_t o = 0; o < scenario->option_count; o++) {
@@ -182,6 +340,7 @@ void write_negotiation(struct book *book) {
     struct offer offer = offer_of(book, o);
     write_offer(book, &offer);
   }
-  set_widths(book, (const int[]){46, 25, 13, 17}, 4, COLUMN_DISCOUNT);
-  end_sheet(book, book->row - 2, COLUMN_DISCOUNT);
+  const int last = drawn ? COLUMN_HIGH : COLUMN_DISCOUNT;
+  set_widths(book, (const int[]){46, 25, 13, 17}, 4, last);
+  end_sheet(book, book->row - 2, last);
 }

@@ -14,13 +14,12 @@
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
 #include "reports/workbook/sheets.h"
+#include "reports/workbook/weakest_grades.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { NOTE_ROW = 1, FIRST_STAMP_ROW };
-
-static const struct unit percent = {.text = "%", .percents = 1};
 
 int outputs_option_column(size_t option) {
   return COLUMN_VALUE + (int)option;
@@ -90,8 +89,7 @@ static int write_scalar(struct book *book, int declaration) {
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->sheets->options[o];
     if (option_has(sheet->option, declaration))
-      put_link(book, row, outputs_option_column(o), option_name(sheet, declaration),
-               shown_value(book, sheet, declaration, 0), &item->unit);
+      put_option_value(book, row, outputs_option_column(o), sheet, declaration);
     else
       put_text(book, row, outputs_option_column(o), "-", TEXT_RIGHT);
   }
@@ -102,7 +100,7 @@ static int write_saving(struct book *book, const char *label, const char *key, c
                         int item_row) {
   struct arena *arena = book->arena;
   const struct scenario *scenario = book->scenario;
-  int row = outputs_labels(book, label, key, percent.text);
+  int row = outputs_labels(book, label, key, unit_percent.text);
   const char *baseline = cell_fixed(book, item_row, outputs_option_column(scenario->baseline));
   for (size_t o = 0; o < scenario->option_count; o++) {
     if (!book->sheets->ranking->options[o].compared) {
@@ -112,12 +110,12 @@ static int write_saving(struct book *book, const char *label, const char *key, c
     double saving = option_saving(scenario, &scenario->options[o], item);
     const char *cost = cell_address(item_row, outputs_option_column(o), ADDRESS_ROW, arena);
     put_formula(book, row, outputs_option_column(o), isfinite(saving) ? saving : 0, CELL_TOTAL,
-                &percent, "=IF(%s=0,0,1-%s/%s)", baseline, cost, baseline);
+                &unit_percent, "=IF(%s=0,0,1-%s/%s)", baseline, cost, baseline);
   }
   return row;
 }
 
-static bool any_has(struct book *book, int declaration) {
+static bool any_has(const struct book *book, int declaration) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
     if (option_has(&book->scenario->options[o], declaration))
       return true;
@@ -138,8 +136,16 @@ static void write_grades(struct book *book) {
   const char *grades[scenario->option_count];
   for (size_t o = 0; o < scenario->option_count; o++)
     grades[o] = grade_name(scenario->options[o].headline_grade);
-  book->sheets->outputs->grade = outputs_labels(book, "Weakest grade that matters", "grade", "-");
-  put_option_texts(book, book->sheets->outputs->grade, COLUMN_VALUE, grades);
+  book->sheets->rows.grade = outputs_labels(book, "Weakest grade that matters", "grade", "-");
+  if (!grades_rows(book))
+    put_option_texts(book, book->sheets->rows.grade, COLUMN_VALUE, grades);
+  for (size_t o = 0; grades_rows(book) && o < scenario->option_count; o++)
+    put_formula_text(book, book->sheets->rows.grade, outputs_option_column(o), grades[o],
+                     formats_text(&book->formats, TEXT_LINKED_RIGHT), "=%s", grades_cell(book, o));
+}
+
+const char *outputs_grade(const struct book *book, size_t option) {
+  return cell_on(book, SHEET_OUTPUTS, book->sheets->rows.grade, outputs_option_column(option));
 }
 
 static void write_results(struct book *book) {
@@ -166,6 +172,9 @@ static void write_results(struct book *book) {
       rows->tco = row;
     if (!strcmp(item->name, "tokens_total"))
       book->sheets->outputs->tokens = row;
+    for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+      if (!strcmp(item->name, ranking_amounts[a].item))
+        book->sheets->outputs->amounts[a] = row;
   }
   write_grades(book);
   const char *baseline = scenario->options[scenario->baseline].id;
@@ -273,9 +282,14 @@ static int write_yearly(struct book *book, struct option_sheet *sheet, int decla
   return row;
 }
 
-static int series_of(struct book *book, const char *name) {
+static int series_of(const struct book *book, const char *name) {
   const int d = model_find(book->scenario->model, name);
   return d >= 0 && book->scenario->model->declarations[d].kind == DECLARATION_SERIES ? d : -1;
+}
+
+bool outputs_any_series(const struct book *book, const char *name) {
+  const int d = series_of(book, name);
+  return d >= 0 && any_has(book, d);
 }
 
 // A row per option of a series.
@@ -315,10 +329,9 @@ static void write_ends(struct book *book) {
 }
 
 static void write_years(struct book *book) {
-  static const char *const headings[] = {"Cash cost by period", "Key", "Unit", ""};
-  book->sheets->outputs->period = book->row;
-  put_header(book, book->row, headings, 4);
-  put_periods(book, book->row++);
+  const int head = book->row;
+  book->sheets->outputs->period = head;
+  book->row = put_periods(book, head, "By period", "");
   book->sheets->outputs->cash = write_all_yearly(book, "cash");
   for (size_t o = 0; o < book->scenario->option_count; o++)
     book->sheets->options[o].cash_row = book->sheets->outputs->cash[o];
@@ -326,6 +339,13 @@ static void write_years(struct book *book) {
   book->sheets->outputs->years =
       arena_array(book->arena, book->scenario->option_count, sizeof *book->sheets->outputs->years);
   write_ends(book);
+  book->sheets->outputs->fleet = write_all_yearly(book, "in_service");
+  book->sheets->outputs->demanded = write_all_yearly(book, "demanded");
+  book->sheets->outputs->tokens_served = outputs_any_series(book, "demanded")
+                                             ? write_all_yearly(book, "tokens")
+                                             : book->sheets->outputs->demanded;
+  write_crossings(book);
+  blank_undated(book, head, book->row - 1);
 }
 
 int outputs_periods(const struct scenario *scenario) {
@@ -344,7 +364,7 @@ static void write_answer(struct book *book, int row) {
   book->sheets->rows.cheapest = book_place(book, row);
   if (ranking_may_rank(book->sheets->ranking))
     return;
-  const char *why = ranking_why_nobody(book->sheets->ranking);
+  const char *why = ranking_why_nobody(book->sheets->ranking, book->arena);
   put_text(book, row, COLUMN_VALUE,
            book->scenario->option_count > 1 ? arena_printf(book->arena, "not ranked: %s", why)
                                             : why,
@@ -370,7 +390,6 @@ static void write_tables(struct book *book) {
   book->row++;
   const int years = book->row;
   write_years(book);
-  write_crossings(book);
   if (book->writing)
     break_pages(book, tables, years);
 }

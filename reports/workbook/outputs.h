@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "model/cost/units.h"
+#include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 
@@ -19,12 +20,14 @@ struct share {
 
 struct outputs {
   // Rows that others read, -1 for none. By option where they are lists.
-  int tokens, grade, period;
+  int tokens, period;
+  int amounts[RANKING_AMOUNTS]; // 0 for none
   int charts;           // first of the rows that are kept free for them
   int share_ids;        // the options' ids above the shares
   struct share *shares; // of the cost per token, by category
   int share_count;
   int *cash, *cumulative, *years;
+  int *fleet, *demanded, *tokens_served;
   int *crossing, *crossing_cost; // against the baseline
   int *points; // by option, for the chart: two rows of where the lines cross, one that says so
 };
@@ -39,6 +42,9 @@ const char *outputs_all_options(const struct book *book, int row);
 
 // The operating periods of the longest case of any option.
 int outputs_periods(const struct scenario *scenario);
+
+// Whether an option has a series of that name.
+bool outputs_any_series(const struct book *book, const char *name);
 
 // A row's cell of an option, "D$7", and that of COLUMN_VALUE, "$D$7".
 const char *outputs_cell(const struct book *book, int row, size_t option);

@@ -150,25 +150,97 @@ static bool has_yearly_periods(struct book *book) {
   return d < 0 || shown_value(book, &book->sheets->options[0], d, 0) == 1;
 }
 
-static void insert_cash(struct book *book, int row, int slot) {
-  const struct scenario *scenario = book->scenario;
-  const int last = COLUMN_PERIOD + outputs_periods(scenario);
-  const bool yearly = has_yearly_periods(book);
-  lxw_chart *chart =
-      chart_begin(book, LXW_CHART_COLUMN, yearly ? "Cash cost by year" : "Cash cost by period");
-  const struct chart_range periods = across(book->sheets->outputs->period, COLUMN_PERIOD, last);
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    if (book->sheets->outputs->cash[o] < 0)
-      continue;
-    const struct chart_range values = across(book->sheets->outputs->cash[o], COLUMN_PERIOD, last);
-    chart_add_bars(chart, &periods, &values, scenario->options[o].id, option_colour(o));
-  }
-  const struct chart_axes axes = {yearly ? "year (0: the purchase)" : "period (0: the purchase)",
-                                  NULL, arena_printf(book->arena, "million %s", currency(book)),
-                                  "#,##0.0,,"};
+// "Cash cost by year"
+static lxw_chart *begin_yearly(struct book *book, const char *what) {
+  return chart_begin(
+      book, LXW_CHART_COLUMN,
+      arena_printf(book->arena, "%s by %s", what, has_yearly_periods(book) ? "year" : "period"));
+}
+
+// A row of the periods from `first` on, as columns.
+static void add_yearly(struct book *book, lxw_chart *chart, int row, int first, const char *name,
+                       lxw_color_t colour) {
+  const int last = COLUMN_PERIOD + outputs_periods(book->scenario);
+  const struct chart_range periods =
+      across(book->sheets->outputs->period, COLUMN_PERIOD + first, last);
+  const struct chart_range values = across(row, COLUMN_PERIOD + first, last);
+  chart_add_bars(chart, &periods, &values, name, colour);
+}
+
+static void add_options_yearly(struct book *book, lxw_chart *chart, const int *rows, int first) {
+  for (size_t o = 0; o < book->scenario->option_count; o++)
+    if (rows[o] >= 0)
+      add_yearly(book, chart, rows[o], first, book->scenario->options[o].id, option_colour(o));
+}
+
+static void end_yearly(lxw_chart *chart, const char *y, const char *format) {
+  const struct chart_axes axes = {"period, by the day on which it begins", NULL, y, format};
   chart_set_axes(chart, &axes);
   chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
+}
+
+static void insert_cash(struct book *book, int row, int slot) {
+  lxw_chart *chart = begin_yearly(book, "Cash cost");
+  add_options_yearly(book, chart, book->sheets->outputs->cash, 0);
+  end_yearly(chart, arena_printf(book->arena, "million %s", currency(book)), "#,##0.0,,");
   chart_place(book, chart, row, slot, "Columns: each option's cash cost in each period");
+}
+
+// ---- accelerators by period, where they vary
+
+static bool has_fleet(const struct book *book) {
+  return outputs_any_series(book, "in_service");
+}
+
+static void insert_fleet(struct book *book, int row, int slot) {
+  lxw_chart *chart = begin_yearly(book, "Accelerators in service");
+  add_options_yearly(book, chart, book->sheets->outputs->fleet, 1);
+  end_yearly(chart, "accelerators", "#,##0");
+  chart_place(book, chart, row, slot,
+              "Columns: each option's accelerators in service in each period");
+}
+
+// ---- tokens against demand by period
+
+static bool has_demand(const struct book *book) {
+  return outputs_any_series(book, "demanded");
+}
+
+static bool is_same_demand(const struct book *book, size_t a, size_t b) {
+  const struct scenario *scenario = book->scenario;
+  const int demanded = model_find(scenario->model, "demanded");
+  for (int t = 1; t < scenario->periods; t++)
+    for (size_t c = 0; c < scenario->case_count; c++)
+      if (amount_in(&book->sheets->options[a], demanded, t, c) !=
+          amount_in(&book->sheets->options[b], demanded, t, c))
+        return false;
+  return true;
+}
+
+// What all are asked for alike is drawn once.
+static void add_demand(struct book *book, lxw_chart *chart) {
+  const struct scenario *scenario = book->scenario;
+  const int *rows = book->sheets->outputs->demanded;
+  size_t first = 0;
+  while (rows[first] < 0)
+    first++;
+  bool same = true;
+  for (size_t o = first + 1; o < scenario->option_count; o++)
+    same &= rows[o] >= 0 && is_same_demand(book, first, o);
+  for (size_t o = first; o < (same ? first + 1 : scenario->option_count); o++)
+    if (rows[o] >= 0)
+      add_yearly(book, chart, rows[o], 1,
+                 same ? "demand" : arena_printf(book->arena, "demand, %s", scenario->options[o].id),
+                 demand_colour());
+}
+
+static void insert_tokens(struct book *book, int row, int slot) {
+  lxw_chart *chart = begin_yearly(book, "Output tokens against demand");
+  add_demand(book, chart);
+  add_options_yearly(book, chart, book->sheets->outputs->tokens_served, 1);
+  end_yearly(chart, "billion output tokens", "#,##0,,,");
+  chart_place(book, chart, row, slot,
+              "Columns: the demand in each period, and the output tokens that each option serves");
 }
 
 // ---- cost per token against utilization and batch
@@ -234,6 +306,8 @@ static const struct panel {
     {has_categories, insert_categories},
     {has_cash, insert_cumulative},
     {has_cash, insert_cash},
+    {has_fleet, insert_fleet},
+    {has_demand, insert_tokens},
     {has_utilizations, insert_utilizations},
     {has_batches, insert_batches},
     {watts_shown, insert_watts},

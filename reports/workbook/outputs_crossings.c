@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stddef.h>
 
-static const struct unit plain = {.text = "-", .counts = true};
-
 static double time_at(struct book *book, size_t option, int t) {
   return fmin(outputs_value(book, option, "end", t), outputs_value(book, option, "horizon", 0));
 }
@@ -123,7 +121,7 @@ static void write_statement(struct book *book, size_t option) {
   static const char none[] = "no crossing", before[] = "crossing after ", after[] = " years";
   const char *when = cell_here(book, book->sheets->outputs->crossing[option], COLUMN_VALUE);
   const double years = last_crossing(book, option, time_at);
-  const int row = labels_of(book, option, "Crossing in words", "crossing_words", &plain);
+  const int row = labels_of(book, option, "Crossing in words", "crossing_words", &unit_plain);
   put_formula_text(book, row, COLUMN_VALUE,
                    years == 0 ? none
                               : arena_printf(book->arena, "%s%s%s", before,

@@ -16,76 +16,177 @@
 #include <stddef.h>
 
 static const struct unit flag = {.text = "flag", .counts = true};
-static const struct unit plain = {.text = "-", .counts = true};
-static const struct unit percent = {.text = "%", .percents = 1};
 
 static const struct standing *standing_of(struct book *book, size_t option) {
   return &book->sheets->ranking->options[option];
 }
 
-static int coverage_of(const struct book *book, size_t option) {
-  const int coverage = model_find(book->scenario->model, "coverage");
-  const bool there = coverage >= 0 && option_has(&book->scenario->options[option], coverage);
-  return there ? coverage : -1;
-}
+// What the sheet calls ranking_amounts, in their order.
+static const struct amount_labels {
+  const char *label, *key;         // of the row of words
+  const char *beside, *beside_key; // of what is said beside it
+  const char *limit, *limit_note;  // constants
+  const char *shown, *shown_note;
+} amount_labels[RANKING_AMOUNTS] = {
+    {"What it serves, where not all of the demand", "served_words", "And beside it", "served_ramp",
+     "Share of the demand that counts as all of it", "100 %, less rounding error",
+     "Most shown of unserved demand", "so that it is never shown as all"},
+    {"What it takes beyond the power of the site", "site_words", NULL, NULL,
+     "Share beyond the site's power that counts as none", "0 %, and rounding error",
+     "Least shown of power beyond the site's", "so that it is never shown as none"}};
 
-// ---- who is ranked
-
-// "=IF(pt_h200_coverage<pt_ranking_1,0,1)"
-static const char *ranked_formula(struct book *book, size_t option) {
-  const int coverage = coverage_of(book, option);
+// The option's item, or -1 where nothing of this kind can bar it.
+static int item_of(struct book *book, size_t option, size_t amount) {
   if (!ranking_is_eligible(standing_of(book, option)))
-    return "=0";
-  if (coverage < 0)
-    return "=1";
-  struct name *share = option_name(&book->sheets->options[option], coverage);
-  struct name *least =
-      constants_literal(&book->constants, "ranking", "Share of the demand that counts as all of it",
-                        "100 %, less rounding error", RANKING_MET, &percent);
-  share->used = least->used = true;
-  return arena_printf(book->arena, "=IF(%s<%s,0,1)", share->text, least->text);
+    return -1;
+  return ranking_amount_of(book->scenario, &book->scenario->options[option],
+                           &ranking_amounts[amount]);
 }
 
-// "-" of a ranked option. A formula where the demand alone decides.
-static void write_why(struct book *book, size_t option, int row) {
-  const int column = outputs_option_column(option), coverage = coverage_of(book, option);
-  const struct standing *standing = standing_of(book, option);
-  const char *why = standing->ranked ? "-" : standing->why_not;
-  if (coverage < 0 || !ranking_is_eligible(standing)) {
-    put_text(book, row, column, why, TEXT_RIGHT_WRAPPED);
-    return;
-  }
-  struct name *most =
-      constants_literal(&book->constants, "ranking", "Most shown of unserved demand",
-                        "so that it is never shown as all", RANKING_NEARLY_MET, &percent);
-  most->used = true;
-  put_formula_text(book, row, column, why, formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
-                   "=IF(%s=1,\"-\",\"it serves \"&FIXED(MIN(%s,%s)*100,1,1)&\" %% of the demand\")",
-                   outputs_cell(book, book->sheets->rows.ranked, option),
-                   option_name_used(&book->sheets->options[option], coverage), most->text);
-}
-
-static bool any_coverage(const struct book *book) {
+static bool any_item(struct book *book, size_t amount) {
   for (size_t o = 0; o < book->scenario->option_count; o++)
-    if (coverage_of(book, o) >= 0)
+    if (item_of(book, o, amount) >= 0)
       return true;
   return false;
 }
 
-bool verdict_has_bars(const struct book *book) {
+// ---- who is ranked
+
+static const char *amount_cell(struct book *book, size_t option, size_t amount) {
+  return outputs_cell(book, book->sheets->outputs->amounts[amount], option);
+}
+
+// "D$20<pt_ranking_1": it is beyond the limit.
+static const char *beyond(struct book *book, size_t option, size_t amount) {
+  const struct ranking_amount *rule = &ranking_amounts[amount];
+  struct name *limit =
+      constants_literal(&book->constants, "ranking", amount_labels[amount].limit,
+                        amount_labels[amount].limit_note, rule->limit, &unit_percent);
+  limit->used = true;
+  return arena_printf(book->arena, "%s%s%s", amount_cell(book, option, amount),
+                      rule->at_most ? ">" : "<", limit->text);
+}
+
+// "=IF(D$20<pt_ranking_1,0,1)"
+static const char *ranked_formula(struct book *book, size_t option) {
+  const char *bars = "";
+  size_t count = 0;
+  if (!ranking_is_eligible(standing_of(book, option)))
+    return "=0";
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+    if (item_of(book, option, a) >= 0)
+      bars = arena_printf(book->arena, "%s%s%s", bars, count++ ? "," : "", beyond(book, option, a));
+  return count == 0   ? "=1"
+         : count == 1 ? arena_printf(book->arena, "=IF(%s,0,1)", bars)
+                      : arena_printf(book->arena, "=IF(OR(%s),0,1)", bars);
+}
+
+// The rows of words of an amount; 0 where no option has it, or nothing is said beside it.
+struct amount_rows {
+  int words, beside;
+};
+
+static bool is_last(size_t amount) {
+  return amount == RANKING_AMOUNTS - 1;
+}
+
+static void write_beside(struct book *book, size_t option, const struct ranking_amount *rule,
+                         const struct amount_rows *rows, bool holds) {
+  const struct option_sheet *sheet = &book->sheets->options[option];
+  const int column = outputs_option_column(option);
+  const int beside = model_find(book->scenario->model, rule->beside);
+  if (beside < 0 || !option_has(&book->scenario->options[option], beside))
+    put_text(book, rows->beside, column, "", TEXT_RIGHT);
+  else
+    put_formula_text(book, rows->beside, column,
+                     !holds && shown_value(book, sheet, beside, 0) > 0 ? rule->beside_words : "",
+                     formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
+                     "=IF(AND(%s<>\"\",%s>0),\"%s\",\"\")", outputs_cell(book, rows->words, option),
+                     option_name_used(sheet, beside), rule->beside_words);
+}
+
+static void write_amount(struct book *book, size_t option, size_t amount,
+                         const struct amount_rows *rows) {
+  const struct ranking_amount *rule = &ranking_amounts[amount];
+  const struct option_sheet *sheet = &book->sheets->options[option];
+  const int item = item_of(book, option, amount);
+  if (item < 0)
+    return;
+  struct name *shown =
+      constants_literal(&book->constants, "ranking", amount_labels[amount].shown,
+                        amount_labels[amount].shown_note, rule->shown, &unit_percent);
+  shown->used = true;
+  const double value = shown_value(book, sheet, item, 0);
+  const bool holds = ranking_holds(rule, value);
+  const char *nothing = is_last(amount) ? "-" : "";
+  put_formula_text(book, rows->words, outputs_option_column(option),
+                   holds ? nothing : ranking_words(rule, value, book->arena),
+                   formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
+                   "=IF(%s,\"%s\"&FIXED(ROUND(%s(%s,%s)*100,1),1,1)&\"%s\",\"%s\")",
+                   beyond(book, option, amount), rule->before, rule->at_most ? "MAX" : "MIN",
+                   amount_cell(book, option, amount), shown->text, rule->after, nothing);
+  if (rows->beside)
+    write_beside(book, option, rule, rows, holds);
+}
+
+// The words of the first amount beyond its limit. No IF stands in another: of two amounts, the last
+// says itself that there is nothing to say.
+static const char *why_formula(struct book *book, size_t option, const struct amount_rows *rows) {
+  const char *formula = "";
+  for (size_t a = RANKING_AMOUNTS; a-- > 0;) {
+    if (item_of(book, option, a) < 0)
+      continue;
+    const char *words = outputs_cell(book, rows[a].words, option);
+    const char *beside = rows[a].beside ? outputs_cell(book, rows[a].beside, option) : "";
+    formula = is_last(a)
+                  ? words
+                  : arena_printf(book->arena, "IF(%s=\"\",%s,%s%s%s)", words,
+                                 *formula ? formula : "\"-\"", words, *beside ? "&" : "", beside);
+  }
+  return formula;
+}
+
+// "-" of a ranked option. A formula where amounts decide.
+static void write_why(struct book *book, size_t option, int row, const struct amount_rows *rows) {
+  const int column = outputs_option_column(option);
+  const struct standing *standing = standing_of(book, option);
+  const char *why = standing->ranked ? "-" : standing->why_not;
+  const char *formula = why_formula(book, option, rows);
+  if (!*formula)
+    put_text(book, row, column, why, TEXT_RIGHT_WRAPPED);
+  else
+    put_formula_text(book, row, column, why, formats_text(&book->formats, TEXT_RIGHT_WRAPPED),
+                     "=%s", formula);
+}
+
+bool verdict_has_bars(struct book *book) {
   const struct ranking *ranking = book->sheets->ranking;
+  bool any = false;
   for (size_t o = 0; o < ranking->option_count; o++)
     if (!ranking_is_eligible(&ranking->options[o]))
       return true;
-  return ranking->option_count > 1 && any_coverage(book);
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++)
+    any |= any_item(book, a);
+  return ranking->option_count > 1 && any;
 }
 
 static void write_reasons(struct book *book) {
   const size_t count = book->scenario->option_count;
   const char **reasons = arena_array(book->arena, count, sizeof *reasons);
-  const int why = outputs_labels(book, "Why it is not ranked", "why_not_ranked", plain.text);
+  struct amount_rows rows[RANKING_AMOUNTS] = {{0}};
+  for (size_t a = 0; a < RANKING_AMOUNTS; a++) {
+    const struct amount_labels *labels = &amount_labels[a];
+    if (!any_item(book, a))
+      continue;
+    rows[a].words = outputs_labels(book, labels->label, labels->key, unit_plain.text);
+    if (labels->beside)
+      rows[a].beside = outputs_labels(book, labels->beside, labels->beside_key, unit_plain.text);
+    for (size_t o = 0; o < count; o++)
+      write_amount(book, o, a, &rows[a]);
+  }
+  const int why = outputs_labels(book, "Why it is not ranked", "why_not_ranked", unit_plain.text);
   for (size_t o = 0; o < count; o++) {
-    write_why(book, o, why);
+    write_why(book, o, why, rows);
     reasons[o] = standing_of(book, o)->why_not;
   }
   book->sheets->rows.why_not = why;
@@ -176,10 +277,10 @@ static const char *write_ids_so_far(struct book *book, struct verdict *verdict) 
 static void write_cheapest(struct book *book, struct verdict *verdict) {
   struct arena *arena = book->arena;
   const struct ranking *ranking = book->sheets->ranking;
-  const char *nobody = arena_printf(arena, "not ranked: %s", ranking_why_nobody(ranking));
+  const char *nobody = arena_printf(arena, "not ranked: %s", ranking_why_nobody(ranking, arena));
   const char *ids = write_ids_so_far(book, verdict);
   const int none =
-      outputs_labels(book, "Where fewer than two are ranked", "cheapest_none", plain.text);
+      outputs_labels(book, "Where fewer than two are ranked", "cheapest_none", unit_plain.text);
   put_text(book, none, COLUMN_VALUE, nobody, TEXT_PLAIN);
   if (ranking->cheapest_count > 1)
     verdict->names = arena_printf(arena, "%s (equal)", verdict->names);

@@ -1,10 +1,11 @@
 // The answer of Outputs in words, live.
 #include "base/arena.h"
+#include "base/texts.h"
 #include "model/cost/units.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/ranking.h"
-#include "model/simulate/simulation.h"
-#include "reports/print/interval.h"
+#include "model/simulate/sampler.h"
+#include "reports/print/verdict.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
@@ -19,7 +20,6 @@
 enum { COST_DECIMALS = 4 };
 
 static const struct unit digits = {.text = "digits", .counts = true};
-static const struct unit percent = {.text = "%", .percents = 1};
 
 struct words {
   struct book *book;
@@ -117,51 +117,6 @@ static void write_cost_part(struct words *words) {
                     : arena_printf(arena, "The options are %s", verdict->names));
 }
 
-// ---- how sure
-
-// An end of the interval of the cheapest option, of several that of the first.
-static const char *write_end(struct words *words, const char *label, const char *key,
-                             const char *before, const char *after, int row, double value) {
-  struct book *book = words->book;
-  const size_t last = words->book->scenario->option_count - 1;
-  const char *end =
-      arena_printf(book->arena, SHEET_SIMULATION "!%s", outputs_fixed(words->book, row));
-  if (last)
-    end = arena_printf(book->arena, "INDEX(%s:%s,1,%s)", end,
-                       cell_fixed(book, row, COLUMN_VALUE + (int)last), words->verdict.first);
-  const char *closing = *after ? arena_printf(book->arena, "&\"%s\"", after) : "";
-  const char *formula = arena_printf(book->arena, "\"%s\"&FIXED(%s,%s,1)%s", before, end,
-                                     words->decimals->text, closing);
-  return outputs_text(
-      words->book, label, key, unless_none(words, formula),
-      is_none(words) ? ""
-                     : arena_printf(book->arena, "%s%s%s", before, cost_text(words, value), after));
-}
-
-// " (P5 to P95: 0.1305 to 0.2161)" while the simulation is of the inputs as they are.
-static void write_interval_part(struct words *words) {
-  struct book *book = words->book;
-  struct arena *arena = book->arena;
-  const int cheapest = words->ranking->cheapest;
-  const struct simulation_rows *rows = &book->sheets->simulation_rows;
-  const struct interval interval =
-      interval_of(book->sheets->simulation, OUTCOME_COST, cheapest < 0 ? 0 : (size_t)cheapest);
-  if (isnan(interval.low))
-    return;
-  const char *none = words->verdict.count ? arena_printf(arena, "%s=0,", words->verdict.count) : "";
-  const char *low = write_end(words, "The answer, from", "answer_low", " (P5 to P95: ", "",
-                              rows->cost_p5, interval.low);
-  const char *high =
-      write_end(words, "The answer, to", "answer_high", " to ", ")", rows->cost_p95, interval.high);
-  put_part(
-      words, PART_INTERVAL, "The answer, how sure", "answer_interval",
-      arena_printf(arena, "=IF(OR(%s%s=\"current\"),%s&%s,\" (P5 to P95: run simulate again)\")",
-                   none, simulation_state(book), low, high),
-      is_none(words) ? ""
-                     : arena_printf(arena, " (P5 to P95: %s to %s)", cost_text(words, interval.low),
-                                    cost_text(words, interval.high)));
-}
-
 // ---- by how much
 
 static void write_others(struct words *words) {
@@ -202,16 +157,83 @@ static void write_margin_part(struct words *words) {
                    outputs_all_options(book, book->sheets->rows.options), words->others,
                    words->others),
       name);
-  const int row = outputs_labels(book, "The answer, saving over it", "answer_less", percent.text);
-  put_formula(book, row, COLUMN_VALUE, words->ranking->saving, CELL_FORMULA, &percent,
+  const int row =
+      outputs_labels(book, "The answer, saving over it", "answer_less", unit_percent.text);
+  put_formula(book, row, COLUMN_VALUE, words->ranking->saving, CELL_FORMULA, &unit_percent,
               "=IF(COUNT(%s)=0,0,1-MIN(%s)/MIN(%s))", words->others, words->verdict.costs,
               words->others);
+  const double saving = words->ranking->saving;
+  const char *share = saving < VERDICT_LEAST_SAVING
+                          ? VERDICT_LITTLE
+                          : arena_printf(arena, "%s %%", outputs_number(saving * 100, 1, arena));
+  struct name *least =
+      constants_literal(&book->constants, "answer", "Least saving that is shown as a number",
+                        "below, one decimal would show 0.0 %", VERDICT_LEAST_SAVING, &unit_percent);
+  least->used = true;
+  const char *share_cell = outputs_text(
+      book, "The answer, saving in words", "answer_share",
+      arena_printf(arena, "=IF(%s<%s,\"%s\",FIXED(%s*100,1,1)&\" %%\")", outputs_fixed(book, row),
+                   least->text, VERDICT_LITTLE, outputs_fixed(book, row)),
+      share);
   put_part(words, PART_MARGIN, "The answer, by how much", "answer_margin",
-           arena_printf(arena, "=IF(%s=\"-\",\"\",\", \"&FIXED(%s*100,1,1)&\" %% less than \"&%s)",
-                        next_cell, outputs_fixed(book, row), next_cell),
-           next < 0 ? ""
-                    : arena_printf(arena, ", %s %% less than %s",
-                                   outputs_number(words->ranking->saving * 100, 1, arena), name));
+           arena_printf(arena, "=IF(%s=\"-\",\"\",\", \"&%s&\" less than \"&%s)", next_cell,
+                        share_cell, next_cell),
+           next < 0 ? "" : arena_printf(arena, ", %s less than %s", share, name));
+}
+
+// ---- how sure
+
+// The cases in which no input has a range, each between bars; "" for none.
+static const char *certain_cases(const struct words *words) {
+  struct arena *arena = words->book->arena;
+  struct scenario in_case = *words->book->scenario;
+  struct texts names = {0};
+  for (in_case.selected = 0; in_case.selected < in_case.case_count; in_case.selected++)
+    if (!sampler_draws_any(&in_case, NULL))
+      texts_add(&names, arena, "%s", in_case.cases[in_case.selected]);
+  return names.count ? arena_printf(arena, "|%s|", texts_joined_by(&names, "|", arena)) : "";
+}
+
+// What is said of the ranges where the run does not hold.
+static const char *write_otherwise(struct words *words) {
+  static const char again[] = " (over the ranges: run simulate again)";
+  struct book *book = words->book;
+  const char *certain = certain_cases(words);
+  if (!*certain)
+    return arena_printf(book->arena, "\"%s\"", again);
+  struct name *shown = book->sheets->case_name;
+  const int cases = outputs_labels(book, "The answer, cases without ranges", "answer_certain", "-");
+  put_text(book, cases, COLUMN_VALUE, certain, TEXT_PLAIN);
+  shown->used = true;
+  return outputs_text(
+      book, "The answer, where the draws do not hold", "answer_otherwise",
+      arena_printf(book->arena, "=IF(ISNUMBER(FIND(\"|\"&%s&\"|\",%s)),\"; %s\",\"%s\")",
+                   shown->text, outputs_fixed(book, cases), VERDICT_CERTAIN, again),
+      strstr(certain,
+             arena_printf(book->arena, "|%s|", book->scenario->cases[book->scenario->selected]))
+          ? "; " VERDICT_CERTAIN
+          : again);
+}
+
+// That all before it is of the base values, and what the ranges make of it while the simulation is of
+// the inputs as they are.
+static void write_ranges_part(struct words *words) {
+  struct book *book = words->book;
+  struct arena *arena = book->arena;
+  const char *verdict = arena_printf(
+      arena, "; %s",
+      verdict_over_ranges(book->scenario, words->ranking, book->sheets->simulation, arena));
+  const char *otherwise = write_otherwise(words);
+  const char *said =
+      outputs_text(book, "The answer, what the ranges make of it", "answer_over_ranges",
+                   arena_printf(arena, "=IF(%s=\"current\",\"; \"&%s,%s)", simulation_state(book),
+                                cell_on(book, SHEET_SIMULATION, book->sheets->simulation_rows.words,
+                                        COLUMN_VALUE),
+                                otherwise),
+                   verdict);
+  put_part(words, PART_RANGES, "The answer, how sure", "answer_ranges",
+           unless_none(words, arena_printf(arena, "\"%s\"&%s", VERDICT_BASE, said)),
+           is_none(words) ? "" : arena_printf(arena, "%s%s", VERDICT_BASE, verdict));
 }
 
 // ---- how well founded
@@ -253,7 +275,7 @@ static const char *write_weakest(struct words *words, enum grade *weakest) {
     put_formula_text(book, named, column, grade_name(own), format, "=IF(OR(%s=1,%s=MIN(%s)),%s,%s)",
                      outputs_cell(book, words->verdict.flags_row, o),
                      outputs_cell(book, words->others_row, o), words->others,
-                     outputs_cell(book, book->sheets->outputs->grade, o),
+                     outputs_cell(book, book->sheets->rows.grade, o),
                      outputs_fixed(book, named - 1));
     put_formula_text(book, row, column, grade_name(*weakest), format, "%s",
                      o ? arena_printf(arena, "=INDEX(%s,1,MAX(MATCH(%s,%s,0),MATCH(%s,%s,0)))",
@@ -272,7 +294,7 @@ static void write_grade_part(struct words *words) {
   const bool several = words->verdict.count != NULL;
   enum grade grade = book->scenario->options[0].headline_grade;
   const char *cell =
-      several ? write_weakest(words, &grade) : outputs_fixed(book, book->sheets->outputs->grade);
+      several ? write_weakest(words, &grade) : outputs_fixed(book, book->sheets->rows.grade);
   const char *formula = arena_printf(arena, "\"%s\"&%s", before, cell);
   put_part(words, PART_GRADE, "The answer, how well founded", "answer_grade",
            arena_printf(arena, "%s&\".\"", unless_none(words, formula)),
@@ -301,10 +323,10 @@ void write_words(struct book *book) {
     write_cost_part(&words);
   } else
     write_single_cost(&words);
-  if (book->sheets->simulation)
-    write_interval_part(&words);
   if (several)
     write_margin_part(&words);
+  if (book->sheets->simulation)
+    write_ranges_part(&words);
   write_grade_part(&words);
   book->row++;
 }

@@ -17,6 +17,7 @@
 #include "reports/workbook/cost_columns.h"
 #include "reports/workbook/cost_curves.h"
 #include "reports/workbook/sheets.h"
+#include "reports/workbook/weakest_grades.h"
 
 #include <assert.h>
 #include <math.h>
@@ -39,8 +40,6 @@ enum { MAX_SWINGS = 12, REPLICA_COLUMN = 4, TORNADO_ROWS = 24 };
 #define SWING_SHARE 0.20
 #define MIN_EFFECT  1e-9 // of a swing that is shown
 
-static const struct unit percent = {.text = "%", .percents = 1};
-static const struct unit plain = {.text = "-", .counts = true};
 static const struct unit order = {.text = "rank", .counts = true};
 
 struct writer {
@@ -65,7 +64,7 @@ static bool shows_saving(const struct writer *writer) {
 
 static const struct unit *result_unit(const struct writer *writer) {
   if (shows_saving(writer))
-    return &percent;
+    return &unit_percent;
   return &scenario_of(writer)->model->declarations[writer->sensitivity->item].unit;
 }
 
@@ -87,8 +86,30 @@ static const struct option_sheet *moved_option(const struct writer *writer,
 
 // ---- the ends
 
-// A limit as a formula writes it; NULL where there is none to reach by a share of the value.
-static const char *limit_text(const struct writer *writer, const struct swing *swing, bool low) {
+// What an open limit is moved inwards by, as target_limits does.
+static const char *inwards_text(const struct writer *writer, const char *limit, const char *base) {
+  struct name *share = constants_literal(&writer->book->constants, "swing",
+                                         "How far inside an open limit a swing ends", "share",
+                                         OPEN_LIMIT_SHARE, &unit_plain);
+  share->used = true;
+  return arena_printf(writer->book->arena, "%s+%s*ABS(%s)", limit, share->text, base);
+}
+
+static const char *constant_limit(const struct writer *writer, const struct declaration *input,
+                                  bool low) {
+  const double limit = cell_number(low ? input->min : input->max, &input->unit);
+  if (limit == 0 || limit == 1)
+    return arena_printf(writer->book->arena, "%g", limit);
+  struct name *name =
+      constants_literal(&writer->book->constants, input->name, input->label,
+                        low ? "lowest" : "highest", low ? input->min : input->max, &input->unit);
+  name->used = true;
+  return name->text;
+}
+
+// A limit as a formula writes it; NULL where there is none.
+static const char *limit_text(const struct writer *writer, const struct swing *swing,
+                              const char *base, bool low) {
   const struct declaration *input = target_input(scenario_of(writer), swing->target);
   struct arena *arena = writer->book->arena;
   if (!low && !strcmp(input->name, "horizon")) {
@@ -101,16 +122,10 @@ static const char *limit_text(const struct writer *writer, const struct swing *s
     option_name(option, length)->used = true;
     return arena_printf(arena, "%s*%s", periods, option_name(option, length)->text);
   }
-  if (low ? !input->has_min || input->min_exclusive : !input->has_max)
+  if (low ? !input->has_min : !input->has_max)
     return NULL;
-  const double limit = cell_number(low ? input->min : input->max, &input->unit);
-  if (limit == 0 || limit == 1)
-    return arena_printf(arena, "%g", limit);
-  struct name *name =
-      constants_literal(&writer->book->constants, input->name, input->label,
-                        low ? "lowest" : "highest", low ? input->min : input->max, &input->unit);
-  name->used = true;
-  return name->text;
+  const char *limit = constant_limit(writer, input, low);
+  return low && input->min_exclusive ? inwards_text(writer, limit, base) : limit;
 }
 
 // A percentile of the input's range: a constant of Inputs.
@@ -132,7 +147,7 @@ static const char *end_formula(const struct writer *writer, const struct swing *
     return percentile_formula(writer, swing, low);
   const bool integer = target_input(scenario_of(writer), swing->target)->integer;
   const char *base = cell_here(writer->book, row, COLUMN_BASE),
-             *limit = limit_text(writer, swing, low);
+             *limit = limit_text(writer, swing, base, low);
   const char *sign = low ? "-" : "+";
   const char *end = arena_printf(arena, "%s%s%s*ABS(%s)", base, sign, writer->share->text, base);
   if (integer)
@@ -384,30 +399,49 @@ static const char *question(const struct writer *writer) {
                       scenario->options[scenario->baseline].id);
 }
 
+// What a saving is made of: names of two options in one formula would be longer than it may be.
+static void write_cost(const struct writer *writer, int row, size_t o) {
+  struct book *book = writer->book;
+  const struct scenario *scenario = book->scenario;
+  const int item = writer->sensitivity->item;
+  const struct unit *unit = &scenario->model->declarations[item].unit;
+  struct name *cost = option_name(&book->sheets->options[o], item);
+  cost->used = true;
+  put_text(
+      book, row, COLUMN_LABEL,
+      arena_printf(book->arena, "Cost per million output tokens of %s", scenario->options[o].id),
+      TEXT_PLAIN);
+  put_text(book, row, COLUMN_UNIT, unit->text, TEXT_PLAIN);
+  put_link(book, row, COLUMN_BASE, cost,
+           option_value(scenario, &scenario->options[o], item, 0) / unit_cell_factor(unit), unit);
+}
+
 static void write_base(const struct writer *writer) {
   struct book *book = writer->book;
   const struct scenario *scenario = book->scenario;
   const int item = writer->sensitivity->item;
   struct name *cost = option_name(&book->sheets->options[writer->sensitivity->option], item);
-  struct name *baseline = option_name(&book->sheets->options[scenario->baseline], item);
   put_text(book, writer->base_row, COLUMN_LABEL,
            arena_printf(book->arena, "%s, at present", question(writer)), TEXT_STRONG);
   put_text(book, writer->base_row, COLUMN_UNIT, result_unit(writer)->text, TEXT_PLAIN);
-  cost->used = true;
   if (!shows_saving(writer)) {
+    cost->used = true;
     put_link(book, writer->base_row, COLUMN_BASE, cost, base_result(writer), result_unit(writer));
     return;
   }
-  baseline->used = true;
-  put_formula(book, writer->base_row, COLUMN_BASE, base_result(writer), CELL_TOTAL, &percent, "%s",
-              saving_formula(writer, cost->text, baseline->text));
+  write_cost(writer, writer->base_row - 2, writer->sensitivity->option);
+  write_cost(writer, writer->base_row - 1, scenario->baseline);
+  put_formula(book, writer->base_row, COLUMN_BASE, base_result(writer), CELL_TOTAL, &unit_percent,
+              "%s",
+              saving_formula(writer, cell_here(book, writer->base_row - 2, COLUMN_BASE),
+                             cell_here(book, writer->base_row - 1, COLUMN_BASE)));
 }
 
 static void write_zero(const struct writer *writer) {
   struct book *book = writer->book;
   put_text(book, writer->zero_row, COLUMN_LABEL, "A price of zero, for Negotiation", TEXT_PLAIN);
-  put_text(book, writer->zero_row, COLUMN_UNIT, plain.text, TEXT_PLAIN);
-  put_formula(book, writer->zero_row, COLUMN_BASE, 0, CELL_FORMULA, &plain, "=0");
+  put_text(book, writer->zero_row, COLUMN_UNIT, unit_plain.text, TEXT_PLAIN);
+  put_formula(book, writer->zero_row, COLUMN_BASE, 0, CELL_FORMULA, &unit_plain, "=0");
 }
 
 static void write_headings(const struct writer *writer) {
@@ -473,10 +507,10 @@ static void lay_out(struct writer *writer, int row) {
   struct book *book = writer->book;
   choose_swings(writer);
   writer->share = constants_literal(&book->constants, "swing", "Swing of the tornado", "share",
-                                    SWING_SHARE, &percent);
+                                    SWING_SHARE, &unit_percent);
   writer->replicas = arena_array(book->arena, options, sizeof(const struct replica *));
   writer->columns = arena_array(book->arena, options, sizeof *writer->columns);
-  writer->base_row = row;
+  writer->base_row = row + (shows_saving(writer) ? 2 : 0);
   writer->zero_row = writer->base_row + 1;
   writer->first = writer->zero_row + 3;
   writer->sorted = writer->first + (int)writer->count + 2;
@@ -490,7 +524,8 @@ void write_sensitivity(struct book *book) {
   struct writer writer = {.book = book, .sensitivity = book->sheets->tornado};
   begin_sheet(book, "Sensitivity", FIRST_STAMP_ROW, COLUMN_LABEL + 1);
   put_text(book, NOTE_ROW, 0, book->sheets->tornado ? swings : alone, TEXT_NOTE);
-  int row = put_stamps(book, FIRST_STAMP_ROW) + 1;
+  const int grades = put_stamps(book, FIRST_STAMP_ROW) + 1;
+  int row = grades + grades_rows(book);
   if (book->sheets->tornado) {
     lay_out(&writer, row);
     row = writer.sorted + (int)writer.count + TORNADO_ROWS;
@@ -499,7 +534,8 @@ void write_sensitivity(struct book *book) {
   const int last = calculations - 2;
   if (book->sheets->tornado)
     calculations = write_tornado(&writer, calculations);
-  curves_write(book, row, calculations);
+  calculations = curves_write(book, row, calculations);
+  grades_write(book, grades, calculations);
   set_widths(book, (const int[]){46, 29, 13, 16}, 4, REPLICA_COLUMN + 2 * (int)writer.count + 1);
   // The columns of cases are not printed.
   end_sheet(book, last, (int)fmax(COLUMN_RANK, curves_last_column(book)));

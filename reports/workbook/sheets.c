@@ -3,12 +3,15 @@
 
 #include "base/arena.h"
 #include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/formats.h"
 #include "reports/spreadsheet/formula.h"
 #include "reports/spreadsheet/names.h"
 
+#include <math.h>
 #include <string.h>
 
 struct name *option_name(const struct option_sheet *sheet, int declaration) {
@@ -37,14 +40,87 @@ const char *series_cell(const struct book *book, const struct option_sheet *shee
                        book->arena);
 }
 
-const char *time_cell(const struct book *book, const struct option_sheet *sheet, int column) {
-  return sheet_address(sheet->option->id, TIME_ROW, column, ADDRESS_ROW, book->arena);
+// Whose horizon is the longest in any case: a heading for all options shows its periods.
+static const struct option_sheet *longest_sheet(const struct book *book) {
+  const struct scenario *scenario = book->scenario;
+  size_t longest = 0;
+  int most = 0;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (size_t c = 0; c < scenario->case_count; c++) {
+      const int periods = option_periods(scenario, &scenario->options[o], c);
+      longest = periods > most ? o : longest;
+      most = periods > most ? periods : most;
+    }
+  return &book->sheets->options[longest];
 }
 
-void put_periods(struct book *book, int row) {
+void put_option_value(struct book *book, int row, int column, const struct option_sheet *sheet,
+                      int declaration) {
+  const struct unit *unit = &sheet->graph.model.declarations[declaration].unit;
+  if (graph_is_series(sheet->option->graph, declaration))
+    put_formula(book, row, column, shown_value(book, sheet, declaration, 1), CELL_LINK, unit, "=%s",
+                series_cell(book, sheet, declaration, COLUMN_PERIOD + 1));
+  else
+    put_link(book, row, column, option_name(sheet, declaration),
+             shown_value(book, sheet, declaration, 0), unit);
+}
+
+// When a period begins, as the calculation sheet says; "" past the horizon.
+static void put_period(struct book *book, const struct option_sheet *sheet, int row, int t) {
+  const char *id = sheet->option->id;
+  const int operating = model_find(book->scenario->model, "operating"), column = COLUMN_PERIOD + t;
+  lxw_format *format = formats_text(&book->formats, TEXT_HEADER_RIGHT);
+  const char *date = sheet_address(id, DATE_ROW, column, ADDRESS_ROW, book->arena);
+  if (t && operating >= 0)
+    put_formula_text(
+        book, row, column,
+        amount_in(sheet, operating, t, book->scenario->selected) > 0 ? period_begins(book, t) : "",
+        format, "=IF(%s>0,%s,\"\")", series_cell(book, sheet, operating, column), date);
+  else
+    put_formula_text(book, row, column, period_begins(book, t), format, "=%s", date);
+  put_formula_in(book, row + 1, column, t, format, "=%s",
+                 sheet_address(id, TIME_ROW, column, ADDRESS_ROW, book->arena));
+}
+
+int put_periods(struct book *book, int row, const char *title, const char *value) {
+  const char *const above[] = {"Period begins", "", "", ""}, *const below[] = {title, "Key",
+                                                                               "Unit"};
+  const struct option_sheet *longest = longest_sheet(book);
+  put_header(book, row, above, sizeof above / sizeof above[0]);
+  put_header(book, row + 1, below, sizeof below / sizeof below[0]);
+  put_headings(book, row + 1, COLUMN_VALUE, &value, 1);
   for (int t = 0; t < book->scenario->periods; t++)
-    put_formula_in(book, row, COLUMN_PERIOD + t, t, formats_text(&book->formats, TEXT_HEADER_RIGHT),
-                   "=%s", time_cell(book, &book->sheets->options[0], COLUMN_PERIOD + t));
+    put_period(book, longest, row, t);
+  return row + 2;
+}
+
+void blank_periods(struct book *book, const char *condition, int first, int last) {
+  lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_FORMULA,
+                                 .value_string = (char *)condition,
+                                 .format = formats_text(&book->formats, TEXT_PAST)};
+  put_rule(book, first, COLUMN_PERIOD, last, COLUMN_PERIOD + book->scenario->periods - 1, &rule);
+}
+
+void blank_undated(struct book *book, int head, int last) {
+  const char *date = cell_address(head, COLUMN_PERIOD, ADDRESS_ROW, book->arena);
+  blank_periods(book, arena_printf(book->arena, "=%s=\"\"", date), head, last);
+}
+
+double columns_years(const struct scenario *scenario) {
+  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  return (scenario->periods - 1) * scenario->period_h / year_h;
+}
+
+const char *horizon_note(const struct book *book) {
+  return arena_printf(
+      book->arena,
+      "Columns past the horizon are blank; a longer one, typed on Inputs, fills them, "
+      "up to %g years.",
+      columns_years(book->scenario));
+}
+
+const char *period_begins(const struct book *book, int period) {
+  return period ? scenario_period_begins(book->scenario, period, book->arena) : "purchase";
 }
 
 int option_width(const struct scenario *scenario) {

@@ -6,6 +6,7 @@
 #define PERTOKEN_REPORTS_WORKBOOK_SHEETS_H
 
 #include "model/questions/sensitivity.h"
+#include "model/questions/solve_spread.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
@@ -30,26 +31,27 @@ enum { COLUMN_LABEL, COLUMN_KEY, COLUMN_UNIT, COLUMN_VALUE, COLUMN_PERIOD };
 // Columns of Inputs; the cases' columns and those after them follow.
 enum { COLUMN_LIVE = 3, COLUMN_CASE };
 
-// The row of the periods' numbers on every calculation sheet.
-enum { TIME_ROW = 3 };
+// The rows of when the periods begin and of their numbers on every calculation sheet.
+enum { DATE_ROW = 3, TIME_ROW };
 
 // An option's calculation sheet, and where other sheets hold what is the option's.
 struct option_sheet {
   const struct option *option;
   struct sheet_graph graph;
-  int *rows;    // [graph.model.count] on the calculation sheet
-  int cash_row; // on Outputs, of the cash cost per period
+  int *rows;       // [graph.model.count] on the calculation sheet
+  int *input_rows; // the same on Inputs, -1 where it has none
+  int cash_row;    // on Outputs, of the cash cost per period
   // On Sensitivity: the cost per token at a price of zero, its address and what it shows; NULL
   // where the price is not negotiated.
   const char *free_cost_cell;
   double free_cost;
 };
 
-enum answer_part { PART_COST, PART_INTERVAL, PART_MARGIN, PART_GRADE, ANSWER_PARTS };
+enum answer_part { PART_COST, PART_MARGIN, PART_RANGES, PART_GRADE, ANSWER_PARTS };
 
 // A row of Outputs, for whoever reads it there: one column per option from COLUMN_VALUE on.
 struct output_rows {
-  int options, tco, cost, levelised, saving, saving_levelised;
+  int options, tco, cost, levelised, saving, saving_levelised, grade;
   int first_category, last_category;
   int cheapest;        // COLUMN_VALUE says which options are, or why none is
   int ranked, why_not; // of several options: whether each is ranked; why it is not
@@ -69,8 +71,13 @@ struct input_area {
 struct simulation_rows {
   int state, differing, case_name, draws;
   int cheapest; // where two options may be ranked
-  int cost_p5, cost_p95;
-  int bars; // of the first bar; its own
+  int words;    // what the verdict is over the ranges
+  int bars;     // of the first bar; its own
+};
+
+// Where Inputs counts what has been typed over: its rows and the column of the running number.
+struct typed_rows {
+  int first, last, number_column, source_column;
 };
 
 struct sheets {
@@ -78,12 +85,16 @@ struct sheets {
   struct option_sheet *options;        // [option_count]
   const struct sensitivity *tornado;   // NULL: there is none
   const struct simulation *simulation; // NULL: there is none
-  struct answers answers;              // to the scenario's questions
-  struct cost_curves *curves;          // of Sensitivity, see cost_curves.h
-  struct watts_table *watts;           // of Evidence, by option, see evidence_watts.h
-  struct outputs *outputs;             // see outputs.h
+  // [option_count] of the price at which an option costs as much as the other side's; NULL: none
+  const struct solve_spread **price_spreads;
+  struct answers answers;     // to the scenario's questions
+  struct cost_curves *curves; // of Sensitivity, see cost_curves.h
+  struct watts_table *watts;  // of Evidence, by option, see evidence_watts.h
+  struct outputs *outputs;    // see outputs.h
   struct output_rows rows;
   struct input_area area;
+  struct typed_rows typed;
+  int grades_row; // of Sensitivity: in COLUMN_VALUE the first option's weakest grade that matters
   struct simulation_rows simulation_rows;
   struct name *case_name, *case_index, *checks_ok;
   bool checks_pass; // in the selected case
@@ -110,6 +121,9 @@ const struct sensitivity *sensitivity_shown(const struct book *book);
 int negotiated_price(const struct book *book, const struct option *option);
 bool negotiation_shown(const struct book *book);
 
+// What the ranges make of the prices that are negotiated. Returns 0, or -1 after errors.
+int negotiation_plan(struct book *book);
+
 // What the sheet of that name is for; "" of one that nobody knows.
 const char *sheet_about(const struct book *book, const char *name);
 
@@ -125,13 +139,33 @@ double amount_in(const struct option_sheet *sheet, int declaration, int period, 
 double shown_value(const struct book *book, const struct option_sheet *sheet, int declaration,
                    int period);
 
-// "'h200'!F12": a period of an option's series, or its number, on the calculation sheet.
+// "'h200'!F12": a period of an option's series on the calculation sheet.
 const char *series_cell(const struct book *book, const struct option_sheet *sheet, int declaration,
                         int column);
-const char *time_cell(const struct book *book, const struct option_sheet *sheet, int column);
 
-// A table's heading row with the periods' numbers over their columns.
-void put_periods(struct book *book, int row);
+// A link to an option's number, or to what a series is in its first period of operation.
+void put_option_value(struct book *book, int row, int column, const struct option_sheet *sheet,
+                      int declaration);
+
+// A table's heading of two rows: when each period begins, "" past the horizon, and its number. Returns
+// the row below.
+int put_periods(struct book *book, int row, const char *title, const char *value);
+
+// Series have columns for longer horizons than the one at present: the periods' cells of rows
+// first..last where the formula, for the first of them, holds look like blank paper.
+void blank_periods(struct book *book, const char *condition, int first, int last);
+
+// The same below a heading of put_periods.
+void blank_undated(struct book *book, int head, int last);
+
+// The longest horizon that the columns have room for, in years.
+double columns_years(const struct scenario *scenario);
+
+// "2027-01"; of period 0, "purchase".
+const char *period_begins(const struct book *book, int period);
+
+// What a reader is told of it, with what the columns have room for.
+const char *horizon_note(const struct book *book);
 
 // The width of an option's column in characters: its id shall fit.
 int option_width(const struct scenario *scenario);
@@ -149,7 +183,10 @@ int put_stamps(struct book *book, int row);
 void put_check_state(struct book *book, int row, int column);
 
 // Whether anything can keep an option from being ranked.
-bool verdict_has_bars(const struct book *book);
+bool verdict_has_bars(struct book *book);
+
+// Outputs' weakest grade that matters of an option.
+const char *outputs_grade(const struct book *book, size_t option);
 
 // "='Inputs'!$E$6:$H$6": the names of the cases.
 const char *inputs_cases(const struct book *book);

@@ -8,6 +8,7 @@
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
+#include "reports/print/verdict.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/charts.h"
@@ -26,7 +27,6 @@ enum { PAIR_ROWS = 16, MIN_COLUMNS = 3, BAR_COLUMNS = 4, TICKS = 6 };
 // Columns of an outcome's bars.
 enum { BAR_END, BAR_DRAWS, BAR_HEIGHT, BAR_CUMULATED };
 
-static const struct unit percent = {.text = "%", .percents = 1};
 static const struct unit whole = {.text = "draws", .counts = true};
 
 static const char good[] = "current", bad[] = "stale";
@@ -34,7 +34,7 @@ static const char good[] = "current", bad[] = "stale";
 static const struct unit *unit_of(struct book *book, const struct outcome *outcome) {
   const struct model *model = book->scenario->model;
   return outcome->kind == OUTCOME_SAVING
-             ? &percent
+             ? &unit_percent
              : &model->declarations[model_find(model, book->sheets->simulation->item)].unit;
 }
 
@@ -107,8 +107,11 @@ static void write_run(struct book *book) {
   struct arena *arena = book->arena;
   struct simulation_rows *rows = &book->sheets->simulation_rows;
   const int first = book_place(book, book->row);
-  *rows = (struct simulation_rows){
-      .state = first, .differing = first + 1, .case_name = first + 2, .draws = first + 3};
+  *rows = (struct simulation_rows){.state = first,
+                                   .differing = first + 1,
+                                   .case_name = first + 2,
+                                   .draws = first + 3,
+                                   .words = first + 6};
   write_state(book, rows);
   put_entry(book, "Do these results still hold?", "state", "-");
   put_entry(book, "Inputs changed since the run, marked on Inputs", "differing", "inputs");
@@ -122,8 +125,12 @@ static void write_run(struct book *book) {
                                       draw_method_names[simulation->method], simulation->seed)
                        : "-");
   put_entry(book, "Largest error of the percentiles, as a share of draws", "rank_error",
-            percent.text);
-  put_figure(book, book->row - 1, COLUMN_VALUE, rank_error(simulation), &percent, CELL_RESULT);
+            unit_percent.text);
+  put_figure(book, book->row - 1, COLUMN_VALUE, rank_error(simulation), &unit_percent, CELL_RESULT);
+  put_entry(book, "The verdict", "words", "-");
+  put_text(book, book->row - 1, COLUMN_VALUE,
+           verdict_over_ranges(book->scenario, book->sheets->ranking, simulation, arena),
+           TEXT_PLAIN);
   book->row++;
 }
 
@@ -204,8 +211,6 @@ static void write_costs(struct book *book) {
     put_link(book, book->row, COLUMN_VALUE + (int)o, option_name(&book->sheets->options[o], item),
              shown_value(book, &book->sheets->options[o], item, 0), &cost->unit);
   put_entry(book, "Live, from the inputs as they are now", "live", cost->unit.text);
-  book->sheets->simulation_rows.cost_p5 = book_place(book, book->row);
-  book->sheets->simulation_rows.cost_p95 = book->row + SIMULATE_LEVELS - 1;
   write_percentiles(book, OUTCOME_COST);
   if (!ranking_may_rank(book->sheets->ranking)) {
     book->row++;
@@ -213,9 +218,9 @@ static void write_costs(struct book *book) {
   }
   for (size_t o = 0; o < scenario->option_count; o++)
     put_figure(book, book->row, COLUMN_VALUE + (int)o, book->sheets->simulation->cheapest[o],
-               &percent, CELL_RESULT);
+               &unit_percent, CELL_RESULT);
   book->sheets->simulation_rows.cheapest = book_place(book, book->row);
-  put_entry(book, "Cheapest of all, share of draws", "cheapest", percent.text);
+  put_entry(book, "Cheapest of all, share of draws", "cheapest", unit_percent.text);
   book->row++;
 }
 
@@ -231,10 +236,10 @@ static void write_savings(struct book *book) {
     if (o == scenario->baseline || !book->sheets->ranking->options[o].compared)
       continue;
     const double saving = book->sheets->ranking->options[o].saving;
-    put_formula(book, book->row, column, isfinite(saving) ? saving : 0, CELL_LINK, &percent, "=%s",
-                cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column));
+    put_formula(book, book->row, column, isfinite(saving) ? saving : 0, CELL_LINK, &unit_percent,
+                "=%s", cell_on(book, SHEET_OUTPUTS, book->sheets->rows.saving, column));
   }
-  put_entry(book, "Live, from the inputs as they are now", "live", percent.text);
+  put_entry(book, "Live, from the inputs as they are now", "live", unit_percent.text);
   write_percentiles(book, OUTCOME_SAVING);
   book->row++;
 }
@@ -277,10 +282,10 @@ static void write_influences(struct book *book, const char *title, bool total) {
     for (size_t i = 0; i < simulation->outcome_count; i++) {
       const struct influence *influence = &simulation->outcomes[i].influences[order[k]];
       const double share = total ? influence->total : influence->first;
-      put_figure(book, book->row, COLUMN_VALUE + (int)i, share < 0 ? 0 : share, &percent,
+      put_figure(book, book->row, COLUMN_VALUE + (int)i, share < 0 ? 0 : share, &unit_percent,
                  CELL_RESULT);
     }
-    put_entry(book, simulation->groups[order[k]], "", percent.text);
+    put_entry(book, simulation->groups[order[k]], "", unit_percent.text);
   }
   book->row++;
 }
@@ -341,15 +346,15 @@ static void write_bar(struct book *book, const struct outcome *outcome, int k,
   const bool density = is_density(book, outcome);
   put_formula_in(book, row, end + BAR_HEIGHT, draws / done / (density ? width : 1),
                  density ? formats_difference(&book->formats, CELL_FORMULA)
-                         : formats_cell(&book->formats, CELL_FORMULA, &percent),
+                         : formats_cell(&book->formats, CELL_FORMULA, &unit_percent),
                  "%s",
                  density ? arena_printf(arena, "=%s/%s/(%s)", count, all, bar_width(book, outcome))
                          : arena_printf(arena, "=%s/%s", count, all));
   const char *until =
       k ? cell_here(book, row - 1, end + BAR_CUMULATED)
         : arena_printf(arena, "%s/%s", cell_fixed(book, head, end + BAR_HEIGHT), all);
-  put_formula(book, row, end + BAR_CUMULATED, (double)draws_until / done, CELL_FORMULA, &percent,
-              "=%s+%s/%s", until, count, all);
+  put_formula(book, row, end + BAR_CUMULATED, (double)draws_until / done, CELL_FORMULA,
+              &unit_percent, "=%s+%s/%s", until, count, all);
 }
 
 static void write_bars(struct book *book, const struct outcome *outcome) {

@@ -2,13 +2,14 @@
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
+#include "base/output.h"
+#include "base/process.h"
 #include "base/source.h"
 #include "model/evidence/grade.h"
 #include "model/scenario/option.h"
 #include "model/scenario/ranking.h"
 #include "model/scenario/scenario.h"
 #include "reports/answers/questions.h"
-#include "reports/print/output.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
 #include "reports/spreadsheet/constants.h"
@@ -16,14 +17,14 @@
 #include "reports/spreadsheet/steps.h"
 #include "reports/workbook/cost_curves.h"
 #include "reports/workbook/sheets.h"
+#include "reports/workbook/weakest_grades.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
 static bool has_sensitivity(const struct book *book) {
-  return book->sheets->tornado || book->sheets->curves->count;
+  return book->sheets->tornado || book->sheets->curves->count || grades_rows(book);
 }
 
 static bool has_simulation(const struct book *book) {
@@ -49,7 +50,7 @@ static const struct kind {
     {SHEET_SENSITIVITY, "which inputs move the result, and how far", has_sensitivity,
      write_sensitivity},
     {SHEET_SIMULATION, "how sure the result is", has_simulation, write_simulation},
-    {"Negotiation", "walk-away prices", negotiation_shown, write_negotiation},
+    {"Negotiation", "what each side must concede or may ask", negotiation_shown, write_negotiation},
     {"Decisions", "the answers to the scenario's questions", has_decisions, write_decisions},
     {SHEET_EVIDENCE, "what the figures rest on", NULL, write_evidence},
     {"Checks", "differences that must be zero", NULL, write_checks},
@@ -95,6 +96,16 @@ static void check_ids(const struct book *book) {
   }
 }
 
+// As many series as a chart may have, in every spreadsheet program.
+static void check_count(const struct book *book) {
+  enum { MAX_SERIES = 255 };
+  const size_t count = book->scenario->option_count;
+  if (count > MAX_SERIES)
+    diagnostics_error(book->diagnostics, (struct place){.source = book->scenario->source},
+                      "a workbook's charts have room for %d options, and here are %zu", MAX_SERIES,
+                      count);
+}
+
 static void check_cases(const struct book *book) {
   const struct scenario *scenario = book->scenario;
   for (size_t c = 0; c < scenario->case_count; c++)
@@ -112,8 +123,9 @@ static void plan_option(struct book *book, struct option_sheet *sheet) {
     return;
   const size_t count = (size_t)sheet->graph.model.count;
   sheet->rows = arena_array(book->arena, count, sizeof *sheet->rows);
+  sheet->input_rows = arena_array(book->arena, count, sizeof *sheet->input_rows);
   for (size_t d = 0; d < count; d++)
-    sheet->rows[d] = -1;
+    sheet->rows[d] = sheet->input_rows[d] = -1;
 }
 
 // Everything that can be wrong with a scenario's names and formulas, before a file is begun, and
@@ -123,6 +135,7 @@ static int plan(struct book *book) {
   struct sheets *sheets = book->sheets;
   struct arena *arena = book->arena;
   const size_t errors = book->diagnostics->errors;
+  check_count(book);
   check_ids(book);
   check_cases(book);
   book->names = (struct names){.arena = arena};
@@ -140,16 +153,18 @@ static int plan(struct book *book) {
   sheets->ranking = ranking_of(scenario, arena);
   sheets->tornado = sensitivity_shown(book);
   sheets->curves = curves_plan(book);
+  if (negotiation_plan(book))
+    return -1;
   return questions_answer(scenario, &sheets->answers, arena, book->diagnostics);
 }
 
 // ---- the file
 
 static time_t created(const struct scenario *scenario) {
-  const char *epoch = getenv("SOURCE_DATE_EPOCH");
-  if (epoch && *epoch)
-    return (time_t)strtoll(epoch, NULL, 10);
+  time_t epoch;
   struct date date;
+  if (process_epoch(&epoch))
+    return epoch;
   if (!date_parse(scenario->date, &date))
     return 1;
   struct tm day = {.tm_year = date.year - 1900, .tm_mon = date.month - 1, .tm_mday = date.day};
@@ -184,7 +199,7 @@ static void walk(struct book *book, bool write) {
 }
 
 static int write_file(struct book *book, const struct output *output) {
-  if (book_open(book, output->temporary))
+  if (book_open(book, output))
     return -1;
   walk(book, false);
   for (int pass = 0; pass < 2 && !book->failed; pass++) {
@@ -192,7 +207,7 @@ static int write_file(struct book *book, const struct output *output) {
     book_end_pass(book);
   }
   set_properties(book);
-  return book_close(book, output->path);
+  return book_close(book, output);
 }
 
 int workbook_write(const struct scenario *scenario, const struct simulation *simulation,
@@ -203,7 +218,7 @@ int workbook_write(const struct scenario *scenario, const struct simulation *sim
   struct output output;
   if (plan(&book) || output_open(&output, path, arena, diagnostics))
     return -1;
-  if (!output.temporary) {
+  if (!output.folder) {
     output_discard(&output);
     diagnostics_error(diagnostics, (struct place){0},
                       "a workbook can only be written to a file, and '%s' is not one", path);

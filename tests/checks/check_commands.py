@@ -286,23 +286,51 @@ def check_json_shape(folder):
             equal(items['operating'], [0] + [1] * (periods - 1), f'{path.name}: operating')
             close(sum(items['cash']), items['tco'], f'{path.name}: sum(cash)')
             equal(set(option['grades']), {'throughput', 'power', 'price'}, 'grades')
-            expect(set(option['grades'].values()) | {option['grade']} <= set(GRADES), 'unknown grade')
+            grades = set(option['grades'].values()) | {option['grade']}
+            absent = {None} if option['accelerator'] is None else set()  # a token API has no throughput or power
+            expect(grades <= set(GRADES) | absent, 'unknown grade')
             for name, figure in option['inputs'].items():
                 equal(set(figure), {'value', 'unit', 'source', 'date', 'grade'}, f'input {name}')
                 expect(figure['grade'] in GRADES, f'grade of {name}')
         equal(len(result['saving']), len(result['options']) - 1, f'{path.name}: savings')
 
 
+def shortest(value):
+    """As few digits as read back as the same number, of 15 to 17."""
+    return next(text for text in (f'{value:.{digits}g}' for digits in (15, 16, 17)) if float(text) == value)
+
+
 def check_digits(folder):
-    """Every number is the very double: what is printed has up to 17 digits and no more than it needs."""
-    text = run('compare', folder.golden, '--format', 'json', '-q').stdout
-    numbers = re.findall(r'(?<=[ \[])-?\d+\.\d+(?:e[-+]?\d+)?', text)
-    expect(len(numbers) > 100, 'too few numbers')
-    for number in numbers:
-        value = float(number)
-        close(float(f'{value:.17g}'), float(number), 'digits', 0)
-        expect(not number.startswith('-0.0') or value, 'minus zero')
-    expect(any(len(re.sub(r'^-?0*\.?0*|\.|e.*', '', n)) == 17 for n in numbers), 'no number has 17 digits')
+    """Every number is the very double, in no more digits than that takes, on every face for programs."""
+    faces = {'json': r'(?<=[ \[])-?\d+\.\d+(?:e[-+]?\d+)?(?=[,\n])', 'csv': r'(?<=,)-?\d+\.\d+(?:e[-+]?\d+)?(?=[,\n])'}
+    for face, pattern in faces.items():
+        text = ''.join(run(command, folder.golden, '--format', face, '-q').stdout for command in ('compare', 'sensitivity'))
+        numbers = re.findall(pattern, text)
+        expect(len(numbers) > 100, f'{face}: too few numbers')
+        for number in numbers:
+            value = float(number)
+            equal(number if number != f'{value:.1f}' else shortest(value), shortest(value), f'{face}: digits')
+            expect(not number.startswith('-0.0') or value, 'minus zero')
+        expect(any(len(re.sub(r'^-?0*\.?0*|\.|e.*', '', n)) == 17 for n in numbers), f'{face}: no number has 17 digits')
+
+
+# What is typed, and how a face for programs has it: the value, its unit, and the text.
+TYPED = [('availability', '98 %', 98, '%'), ('pue', '1.3', 1.3, '-'), ('wacc', '7.5 %/yr', 7.5, '%/yr'),
+         ('electricity_price', '0.07 USD/kWh', 0.07, 'USD/kWh'), ('horizon', '3 yr', 3, 'yr')]
+
+
+def check_inputs_as_typed(folder):
+    """An input is shown in the unit that its column names, as it was typed: 98 % is 98 and %, and a day a day."""
+    settings = [word for name, text, _, _ in TYPED for word in ('--set', f'{name}={text}')]
+    rows = run_csv('compare', folder.golden, *settings)
+    for name, text, value, unit in TYPED:
+        row = next(r for r in rows if r['item'] == name)
+        equal((row['value'], row['unit']), (str(value), unit), name)
+        explained = run_csv('explain', folder.golden, f'mi325x.{name}', *settings)[0]
+        equal((explained['value'], explained['unit'], explained['text']), (str(value), unit, text), name)
+    day = ('--set', 'horizon=1 day')
+    expect('horizon 1 day,' in run('compare', folder.golden, '-q', *day).stdout, 'heading of a day')
+    expect('horizon = 1 day ' in run('explain', folder.golden, 'mi325x.horizon', '-q', *day).stdout, 'explained day')
 
 
 def check_units(folder):
@@ -322,7 +350,12 @@ def check_csv(folder):
         rows, result = run_csv('compare', path), run_json('compare', path)
         header = ['option', 'accelerator', 'case', 'item', 'label', 'unit', 'period', 'value', 'grade']
         equal(list(rows[0]), header, 'header')
-        found = {(r['option'], r['item'], r['period']): float(r['value']) for r in rows}
+        warnings = [r for r in rows if r['item'] == 'warning']
+        equal([r['label'] for r in warnings], result['warnings'] + [text for option in result['options']
+                                                                    for text in option['warnings']], 'warnings')
+        expect(not any(r['value'] for r in warnings), 'values of warnings')
+        rows = [r for r in rows if r['item'] != 'warning']
+        found = {(r['option'], r['item'], r['period']): float(r['value']) if r['value'] else None for r in rows}
         equal(len(found), len(rows), f'{path.name}: rows that stand twice')
         for option in result['options']:
             for name, value in option['items'].items():
@@ -434,18 +467,18 @@ def inputs_below(step):
     return set().union(*(inputs_below(s) for s in step.get('from', [])))
 
 
-# The finance views' own costs of a token.
-PER_TOKEN = {'book_cost_per_mtok', 'after_tax_price_per_mtok', 'loan_cost_per_mtok',
-             'lease_cost_per_mtok'}
+# What inputs lead to beside the cost of a token: the finance views' own, sales, and a site's.
+LEADS = {'book_cost_per_mtok', 'after_tax_price_per_mtok', 'loan_cost_per_mtok', 'lease_cost_per_mtok',
+         'npv', 'carbon_per_mtok', 'site_excess'}
 
 
 def check_explain_reaches_every_input(folder):
     for path in (folder.golden, *EXAMPLES):
         for option in run_json('compare', path)['options'][:2]:
             reached = set()
-            for item in {'cost_per_mtok', 'levelised_cost_per_mtok', *PER_TOKEN} & set(option['items']):
+            for item in {'cost_per_mtok', 'levelised_cost_per_mtok', *LEADS} & set(option['items']):
                 reached |= inputs_below(run_json('explain', path, f"{option['id']}.{item}")['derivation'])
-            missing = set(option['inputs']) - reached - {'demand'}  # beside accelerators, only for coverage
+            missing = set(option['inputs']) - reached - {'demand', 'purchase_unit'}  # beside accelerators: for coverage, and a warning
             equal(missing, set(), f"{path.name}: inputs of {option['id']} that are not reached")
 
 
@@ -537,6 +570,8 @@ def check_diff_of_unlike(folder):
     result = run_json('diff', folder.golden, folder.write('cut.ini', cut))
     equal((result['only_a'], result['only_b']), (['mi325x'], ['b200']), 'options of one side')
     expect(any('insurance' in name for name in result['items']), 'own line items')
+    reverse = run_json('diff', folder.write('cut.ini', cut), folder.golden)
+    expect(any('insurance' in name for name in reverse['items']), 'own line items, of the first alone')
     (idle,) = result['inputs']
     equal((idle['name'], idle['a']['computed'], idle['a']['value'], idle['b']['value']),
           ('idle_power', True, 700, 90), 'computed against given')
@@ -571,8 +606,9 @@ def check_finance_views(folder):
     path = ROOT / 'examples' / 'finance-views.ini'
     items = {option['id']: option['items'] for option in run_json('compare', path)['options']}
     result = run_json('finance', path)
-    equal([view['name'] for view in result['views']], ['cash', 'book', 'tax', 'loan', 'lease'], 'views')
+    equal([view['name'] for view in result['views']], ['cash', 'book', 'tax', 'loan', 'lease', 'sales'], 'views')
     for view in result['views']:
+        equal(set(view), {'name', 'label', 'units', 'options'}, f"keys of {view['name']}")
         for option, there in view['options'].items():
             equal(there, {name: items[option][name] for name in there}, f"{view['name']} of {option}")
             equal(set(there), set(view['units']), f"units of {view['name']}")
@@ -585,7 +621,7 @@ def check_finance_views(folder):
             for name, value in there.items():
                 values = value if isinstance(value, list) else [value]
                 equal([float(text) for text in lines.pop((view['name'], option, name))], values, f'CSV: {name}')
-    equal({view for view, _, _ in lines}, {'difference'}, 'CSV beyond the views')
+    equal({view for view, _, _ in lines}, {'difference', 'warnings'}, 'CSV beyond the views')
     names = [name for view in result['views'] for name in view['units']]
     equal(len(names), len(set(names)), 'a line item in two views')
     expect(narrow(run('finance', path, '-q').stdout), 'too wide')
@@ -603,6 +639,16 @@ def check_periods(folder):
     items = run_json('compare', path)['options'][0]['items']
     equal(len(items['cash']), 37, 'periods')
     close(items['tco'], GOLDEN_VALUES['tco'][0], 'tco by the month')
+
+
+def check_inherited_elsewhere(folder):
+    """A key may stand in another common section than in the file that is inherited."""
+    folder.write('parent.ini', f'[scenario]\ninherits = {folder.golden}\n[workload]\nutilization = 30 %\n'
+                               '[common]\nhorizon = 2 yr\n')
+    path = folder.write('child.ini', '[scenario]\ninherits = parent.ini\nhorizon = 4 yr\n[common]\nutilization = 45 %\n')
+    inputs = run_json('compare', path)['options'][0]['inputs']
+    close(inputs['utilization']['value'], 45, 'utilization')
+    close(inputs['horizon']['value'], 4, 'horizon')
 
 
 def check_report(folder):

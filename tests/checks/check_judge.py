@@ -54,11 +54,27 @@ def rent(rate):
     return f'\nrental_rate = {rate} USD/gpu/h'
 
 
+def buys(rate, watts, price=17520):
+    """At the cost of a rent of 2 USD/gpu/h, with a peak of ten times its watts."""
+    return (f'throughput = {rate} token/s\nlist_price = {price} USD\nload_power = {watts} W\n'
+            'electricity_price = 0 USD/kWh\npue = 1.25')
+
+
+def less(cost):
+    return f'{100 * (1 - cost):.12f}'
+
+
+CHEAPER = serves(1250, rent(1.6))
+SERVED = 63072 / 120000       # of the demand, by eight accelerators of 500 token/s
+RAMPED = 0.75 * 126144 / 120000  # by eight of 1,000 token/s that take half a year
 UPPER = 'its throughput is of decoding alone, an upper bound'
 UNLIKE = "another workload than the baseline's: precision:"
 NONE_UNLIKE = 'nobody: the throughputs are of unlike kinds'
+NONE_FITS = "nobody: fewer than two options keep within the site's power"
+NONE_DOES = "nobody: fewer than two options serve the demand within the site's power"
 NONE_SERVES = 'nobody: fewer than two options serve the demand'
-HALF = 'it serves 52.6 % of the demand'
+BEYOND = "its peak exceeds the site's power by {} %"
+HALF = 'at worst it serves 52.6 % of the demand'
 
 # Name: (common lines, options a, b, ... the first of which is the baseline, unless a key says other;
 # what follows them, arguments), and the verdict: * for the cheapest, the saving in % of one that is
@@ -67,6 +83,9 @@ MADE = {
     'the second is cheaper': ('', (serves(1000), serves(1250)), '', (), 'a, b* 20'),
     'the baseline is cheaper': ('', (serves(1000), serves(800)), '', (), 'a*, b -25'),
     'the baseline is the last': ('', (serves(1250), serves(1000)), 'baseline = b', (), 'a* 20, b'),
+    'a demand that a ramp falls short of': (
+        f'{DEMAND}\nramp = 6 month', (serves(1000), serves(2000), serves(2000, rent(1.6))), '', (),
+        f'a (at worst it serves 78.8 % of the demand, its ramp included), b {less(RAMPED)}, c* {less(0.8 * RAMPED)}'),
     'one option': ('', (serves(1000),), '', (), 'a; nobody: there is only one option'),
     'an exact tie': ('', (serves(1000), serves(1000)), '', (), 'a*, b* 0'),
     'a tie of two of three': ('', (serves(1000), serves(1250), serves(1250)), '', (),
@@ -103,29 +122,50 @@ MADE = {
         '', (decodes(1000), serves(1250), decodes(800)), '', MIXED,
         "a*, b (the baseline's throughput is of decoding alone, an upper bound), c -25"),
     'all of decoding alone': ('', (decodes(1000), decodes(1250)), '', (), 'a, b* 20'),
-    'all serve the demand': (DEMAND, (serves(1000), serves(1250)), '', (), 'a, b* 20'),
+    'tokens that nobody asked for are no merit': (
+        DEMAND, (serves(1000), serves(1250)), '', (), 'a*, b* 0'),
+    'all serve the demand': (DEMAND, (serves(1000), CHEAPER), '', (), 'a, b* 20'),
     'the cheapest does not serve the demand': (
-        DEMAND, (serves(1000), serves(500, rent(0.5)), serves(1250)), '', (),
-        f'a, b 50 ({HALF}), c* 20'),
+        DEMAND, (serves(1000), serves(500, rent(0.5)), CHEAPER), '', (),
+        f'a, b {less(0.25 / SERVED)} ({HALF}), c* 20'),
     'only the baseline serves the demand': (
-        DEMAND, (serves(1000), serves(500)), '', (), f'a, b -100 ({HALF}); {NONE_SERVES}'),
+        DEMAND, (serves(1000), serves(500)), '', (), f'a, b {less(1 / SERVED)} ({HALF}); {NONE_SERVES}'),
     'the baseline does not serve the demand': (
-        DEMAND, (serves(500), serves(1000), serves(1250)), '', (), f'a ({HALF}), b 50, c* 60'),
+        DEMAND, (serves(500), serves(1000), CHEAPER), '', (),
+        f'a ({HALF}), b {less(SERVED)}, c* {less(0.8 * SERVED)}'),
     'the demand is served exactly': (
         'demand = 126144 Mtok/yr', (serves(1000), serves(1000)), '', (), 'a*, b* 0'),
     'nearly all of the demand': (
-        'demand = 126150 Mtok/yr', (serves(1000), serves(1250), serves(1600)), '', (),
-        'a (it serves 99.9 % of the demand), b 20, c* 37.5'),
+        'demand = 126150 Mtok/yr', (serves(1000), serves(1250), CHEAPER), '', (),
+        f'a (at worst it serves 99.9 % of the demand), b {less(126144 / 126150)}, c* {less(0.8 * 126144 / 126150)}'),
     'a case with more demand': (
-        DEMAND, (serves(1000), serves(1250), serves(1600)), '[case more]\ndemand = 150000 Mtok/yr',
-        ('--case', 'more'), 'a (it serves 84.1 % of the demand), b 20, c* 37.5'),
+        DEMAND, (serves(1000), serves(1250), CHEAPER), '[case more]\ndemand = 150000 Mtok/yr',
+        ('--case', 'more'), 'a (at worst it serves 84.1 % of the demand), b 15.904, c* 32.7232'),
+    'the cheapest exceeds the site': (
+        'site_power = 0.0075 MW', (buys(1000, 700), buys(1000, 1000, 8760), CHEAPER), '', (),
+        f'a, b 50 ({BEYOND.format(33.3)}), c* 36'),
+    'a site is filled exactly': (
+        'site_power = 7 kW', (buys(1000, 700), buys(1250, 700)), '', (), 'a, b* 20'),
+    'beyond the site by next to nothing': (
+        'site_power = 6999.9 W', (buys(1000, 700), buys(1000, 690), buys(1250, 600)), '', (),
+        f'a ({BEYOND.format(0.1)}), b 0, c* 20'),
+    'nobody keeps within the site': (
+        'site_power = 1 kW', (buys(1000, 700), buys(1250, 800)), '', (),
+        f'a ({BEYOND.format("600.0")}), b 20 ({BEYOND.format("700.0")}); {NONE_FITS}'),
+    'unmet goes before the site': (
+        f'{DEMAND}\nsite_power = 1 kW', (buys(500, 700), buys(1000, 700)), '', (),
+        f'a ({HALF}), b {less(SERVED)} ({BEYOND.format("600.0")}); {NONE_DOES}'),
+    'a case with less power': (
+        'site_power = 1 MW', (buys(1000, 700), buys(1250, 1000), buys(1000, 600)),
+        '[case less]\nsite_power = 8 kW', ('--case', 'less'),
+        f'a*, b 20 ({BEYOND.format("25.0")}), c* 0'),
     'unlike goes before unmet': (
-        DEMAND, (serves(1000, FP8), serves(500, BF16), serves(1250, FP8)), '', MIXED,
-        f'a, b -100 ({UNLIKE} fp8 and bf16), c* 20'),
+        DEMAND, (serves(1000, FP8), serves(500, BF16), serves(1250, rent(1.6) + FP8)), '', MIXED,
+        f'a, b {less(1 / SERVED)} ({UNLIKE} fp8 and bf16), c* 20'),
 }
 RECALCULATED = ('a tie of two of three', 'nearly all of the demand', 'a tie in the last bits', 'a case that flips the winner',
                 'three of which the cheapest is unlike', 'the baseline does not serve the demand',
-                'only the baseline serves the demand')
+                'only the baseline serves the demand', 'the cheapest exceeds the site', 'unmet goes before the site')
 
 
 def expected(text):
@@ -148,7 +188,7 @@ def of_json(scenario, arguments):
 
 
 def of_csv(scenario, arguments):
-    rows = {(row['option'], row['item']): float(row['value'])
+    rows = {(row['option'], row['item']): float(row['value'] or 'nan')
             for row in run_csv('compare', scenario, *arguments) if not row['period']}
     flagged = {name: [option for (option, item), value in rows.items() if (item, value) == name]
                for name in (('cheapest', 1), ('ranked', 0))}
@@ -172,7 +212,8 @@ def of_terminal(scenario, arguments, ids):
     savings = next((cells for label, cells in row.items() if label.startswith('Saving against')
                     and 'levelised' not in label), ['-'] * len(ids))
     notes = re.sub(r'\n +', ' ', done.stdout[done.stdout.index('\n\n', done.stdout.index(head)):])
-    sentence = done.stdout[:done.stdout.index(head)].rstrip().rsplit('\n', 1)[-1].rstrip('.')
+    sentence = ' '.join(done.stdout[:done.stdout.index(head)].rstrip().rsplit('\n\n', 1)[-1].split()).rstrip('.')
+    sentence = sentence.partition(' at the base values')[0]
     told = dict(re.findall(r'^Not ranked: (\w+): (.*)', notes, re.M))
     none = re.match(r'Not ranked: (.*)', sentence)
     star = re.search(r'^\* (.*)', notes, re.M)
@@ -360,6 +401,9 @@ def example(path, folder):
     return Show(str(path.relative_to(ROOT)), wrapped, tuple(map(str, harness.places(path))), folder)
 
 
+DRAWN = ('uncertainty.ini', 'growing-demand.ini')
+
+
 def main():
     count = Count()
     with tempfile.TemporaryDirectory(prefix='pertoken-judge-') as folder:
@@ -367,8 +411,10 @@ def main():
         shows += [example(path, folder) for path in harness.EXAMPLES]
         for show in shows:
             for face in FACES:
-                if face is Show.in_simulation and show.name.endswith('uncertainty.ini'):
+                if face is Show.in_simulation and show.name.endswith(DRAWN):
                     continue  # its costs are drawn, and differ from draw to draw
+                if face is Show.on_terminal and show.name.endswith('growing-demand.ini'):
+                    continue  # what changes over the years turns its table: an option a row
                 count.test(f'{show.name}: {face.__name__}', face, show)
         try:
             pages = of_pages([show.path('.html') for show in shows])

@@ -91,9 +91,8 @@ SLIPS = [
     ('electricity_price=0.001 USD/kWh', 'the lowest published'),
     ('load_power=700 kW', 'load_power, 700000 W/gpu, is 1000 times the TDP, 700 W/gpu (h200-sxm-141)'),
     ('load_power=0.7 W', 'load_power, 0.7 W/gpu, is 1/1000 of the TDP'),
-    ('h200.list_price=35 USD', 'list_price, 35 USD/gpu, is 1/843 of the lowest published, 29500 USD/gpu (pr007)'),
+    ('h200.list_price=35 USD', 'list_price, 35 USD/gpu, is 1/843 of the lowest in the catalogue, 29500 USD/gpu (pr007)'),
     ('pue=12.5', 'pue, 12.5, is 7.5 times the highest published, 1.67 (pw098)'),
-    ('throughput=4e6 token/s', 'throughput, 4000000 token/s/gpu, is 891 times the highest published'),
     ('load_power=750 W', None),
     ('electricity_price=0 USD/kWh', None),
     ('pue=2.2', None),
@@ -181,10 +180,10 @@ def check_shards():
 
 def check_no_rows():
     """A part of a name, for which --where has another sign."""
-    done = run('catalog', 'prices', '--where', 'accelerator=h200')
-    expect("No row has 'h200' as accelerator; --where 'accelerator~h200' finds it in " in done.stdout, done.stdout)
+    done = run('catalog', 'prices', '--where', 'accelerator=h20')
+    expect("No row has 'h20' as accelerator; --where 'accelerator~h20' finds it in " in done.stdout, done.stdout)
     expect("No row has 'zzz' in accelerator\n" in run('catalog', 'prices', '--where', 'accelerator~zzz').stdout, 'none')
-    both = run('catalog', 'prices', '--where', 'accelerator~h200', '--where', 'currency=ZWL').stdout
+    both = run('catalog', 'prices', '--where', 'accelerator~h20', '--where', 'currency=ZWL').stdout
     expect("No row has 'ZWL' as currency\n" in both and 'accelerator' not in both.splitlines()[-1], both)
 
 

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 
+from support.records import digest_of, load, save  # noqa: E402
 from support.program import (BAD_INPUT, Count, DEEP, DONE, MACHINE_FAILED, NO, PROBE, ROOT, expect, expect_exit,
                              on_terminal, run, skip_all)
 
@@ -49,39 +50,6 @@ def record_in(directory):
     names = list(pathlib.Path(directory).glob('*.json'))
     expect(len(names) == 1, f'one record expected, found {names}')
     return names[0]
-
-
-# The canonical form that the digest is taken over, written here a second time on purpose.
-def canonical_real(value):
-    mantissa, e, exponent = f'{value:.17g}'.partition('e')
-    if not e:
-        return mantissa if '.' in mantissa else mantissa + '.0'
-    return f'{mantissa}e{int(exponent)}'
-
-
-def canonical(value):
-    if isinstance(value, dict):
-        return '{' + ','.join(f'{canonical(k)}:{canonical(v)}'
-                              for k, v in sorted(value.items())) + '}'
-    if isinstance(value, list):
-        return '[' + ','.join(map(canonical, value)) + ']'
-    if isinstance(value, float):
-        return canonical_real(value)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def load(path):
-    return json.loads(path.read_text())
-
-
-def digest_of(record):
-    bare = {key: value for key, value in record.items() if key != 'digest'}
-    return hashlib.sha256(canonical(bare).encode()).hexdigest()
-
-
-def save(path, record):
-    record['digest'] = digest_of(record)
-    path.write_text(canonical(record))
 
 
 def write_data(folder):
@@ -136,6 +104,39 @@ def test_list(_):
     for meter in listed['meters']:
         expect(meter['status'] in ('works', 'absent', 'forbidden'), meter)
         expect(meter['detail'], 'a meter without a word')
+
+
+def last_level_caches(processors):
+    """Bytes of the last caches that hold data, each counted once for all that share it."""
+    found = {}
+    for number in processors:
+        levels = {}
+        for folder in pathlib.Path(f'/sys/devices/system/cpu/cpu{number}/cache').glob('index*'):
+            kind, level, size, shared = ((folder / name).read_text().strip()
+                                         for name in ('type', 'level', 'size', 'shared_cpu_list'))
+            if kind != 'Instruction':
+                levels[int(level)] = (shared, int(size[:-1]) * {'K': 1 << 10, 'M': 1 << 20}[size[-1]])
+        if levels:
+            shared, size = levels[max(levels)]
+            found[shared] = size
+    return sum(found.values())
+
+
+def test_cache_of_the_cores_in_use(_):
+    """Not what the C library says of it, which is a whole package's on AMD; both are told."""
+    allowed = sorted(os.sched_getaffinity(0))
+    for processors in (allowed, allowed[:1]):
+        def confine(processors=processors):
+            os.sched_setaffinity(0, processors)
+        wanted = last_level_caches(processors)
+        if not wanted:
+            return
+        listed = json.loads(run('list', '--format', 'json', program=PROBE, preexec_fn=confine).stdout)['devices'][0]
+        expect(listed['cache_bytes'] == wanted, f'{listed["cache_bytes"]} bytes on {processors}, not {wanted}')
+        library = os.sysconf('SC_LEVEL3_CACHE_SIZE')
+        expect(library <= 0 or listed['reported_cache_bytes'] == library, listed)
+        said = run('list', program=PROBE, preexec_fn=confine).stdout
+        expect(('MB by the C library)' in said) == (listed['reported_cache_bytes'] != wanted), said)
 
 
 def test_list_one_device(_):

@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unicodedata
@@ -117,6 +118,32 @@ def check_interval():
     check('of what may not be 0', 'in [just above 0 yr, 7 yr]' in text and 'e-06' not in text, text)
 
 
+NEVER_OF_A_SHARE = [  # option, input, more arguments, whom the words set it against
+    ('mi325x', 'list_price', ('--saving', '20 %'), 'h200'),
+    ('mi325x', 'list_price', ('--saving', '20 %', '--between', '1000:2000 USD'), 'h200'),
+    ('mi325x', 'list_price', ('--target', '0.12 USD/Mtok'), 'h200'),
+    ('mi325x', 'discount', ('--saving', '-5 %'), 'h200'),
+    ('h200', 'list_price', ('--match', 'mi325x', '--saving', '5 %'), 'mi325x'),
+]
+
+
+def check_words():
+    """What it costs is set against an option's cost, never against a share of it, and now at the end."""
+    costs = costs_with(MAIN)
+    for option, name, further, against in NEVER_OF_A_SHARE:
+        arguments = ('solve', MAIN, '--option', option, '--for', name, *further)
+        text = ' '.join(run(*arguments, '-q').stdout.split())
+        sentence = json.loads(run(*arguments, '-q', '--format', 'json').stdout)['answer']
+        more = costs[option] / costs[against] - 1
+        ending = f'it costs {100 * abs(more):.3g} % {"more" if more > 0 else "less"} than {against}.'
+        check(f'{option} {name} {further}: the end', '; now, at ' in sentence and sentence.endswith(ending), sentence)
+        check(f'{option} {name} {further}: that', 'than that' not in text and sentence in text, text)
+        for value, share, word in re.findall(r' at ([\d,]+) USD/gpu it costs ([\d.]+) % (less|more) than h200', text):
+            there = costs_with(MAIN, **typed(f'{option}.{name}', float(value.replace(',', '')), 'USD/gpu'))
+            check(f'{option} {name} {further}: at {value}',
+                  f'{100 * abs(there[option] / there["h200"] - 1):.3g}' == share, (value, share, there))
+
+
 WRONG = [  # arguments after the scenario, what the message must say
     (('solve',), 'expected --option ID and --for INPUT'),
     (('solve', '--option', 'mi300', '--for', 'discount'), "no option 'mi300'"),
@@ -194,6 +221,7 @@ def main():
         check_root(*row)
     check_whole_numbers()
     check_interval()
+    check_words()
     check_wrong()
     check_faces()
     check_single_option()

@@ -1,8 +1,15 @@
 #include "fuzz.h"
+#include "base/arena.h"
+#include "base/source.h"
+
+#include "base/record.h"
 
 #include <assert.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <unistr.h>
 
 bool fuzz_begin(struct fuzz *fuzz, const uint8_t *data, size_t size) {
@@ -49,6 +56,21 @@ struct fuzz_file fuzz_file_of(const void *data, size_t size, struct arena *arena
   return file;
 }
 
+struct fuzz_file fuzz_record_of(const uint8_t *data, size_t size, struct arena *arena) {
+  json_t *object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
+  if (!json_is_object(object)) {
+    json_decref(object);
+    return fuzz_file_of(data, size, arena);
+  }
+  const char *digest = record_digest(object, arena);
+  json_object_set_new(object, "digest", json_string(digest ? digest : ""));
+  char *text = json_dumps(object, JSON_REAL_PRECISION(17));
+  struct fuzz_file file = text ? fuzz_file_of(text, strlen(text), arena) : fuzz_file(arena);
+  free(text);
+  json_decref(object);
+  return file;
+}
+
 void fuzz_file_close(struct fuzz_file *file) {
   fclose(file->stream);
 }
@@ -63,4 +85,24 @@ int fuzz_a_file(const uint8_t *data, size_t size,
   fuzz_file_close(&file);
   fuzz_end(&fuzz);
   return 0;
+}
+
+int fuzz_a_record(const uint8_t *data, size_t size,
+                  void *(*read)(struct fuzz *fuzz, const char *path),
+                  void (*check)(struct fuzz *fuzz, void *record)) {
+  struct fuzz fuzz;
+  if (!fuzz_begin(&fuzz, data, size))
+    return -1;
+  struct fuzz_file file = fuzz_record_of(data, size, &fuzz.arena);
+  void *record = read(&fuzz, file.path);
+  assert((record != NULL) == (fuzz.diagnostics.errors == 0));
+  if (record)
+    check(&fuzz, record);
+  fuzz_file_close(&file);
+  fuzz_end(&fuzz);
+  return 0;
+}
+
+const char *fuzz_path(struct fuzz *fuzz) {
+  return arena_printf(&fuzz->arena, "/dev/shm/pertoken-fuzz-%d.json", (int)getpid());
 }

@@ -30,11 +30,23 @@ struct fuzz_file {
 
 struct fuzz_file fuzz_file(struct arena *arena);
 struct fuzz_file fuzz_file_of(const void *data, size_t size, struct arena *arena);
+
+// The same of a JSON record, with its digest mended.
+struct fuzz_file fuzz_record_of(const uint8_t *data, size_t size, struct arena *arena);
+
 void fuzz_file_close(struct fuzz_file *file);
 
 // A whole harness for a reader that takes a path; returns what LLVMFuzzerTestOneInput does.
 int fuzz_a_file(const uint8_t *data, size_t size,
                 void (*read)(struct fuzz *fuzz, const char *path));
+
+// The same for a reader of a kind of record: `read` gives what it read, NULL after errors, which is checked.
+int fuzz_a_record(const uint8_t *data, size_t size,
+                  void *(*read)(struct fuzz *fuzz, const char *path),
+                  void (*check)(struct fuzz *fuzz, void *record));
+
+// Where a record may be written for a moment.
+const char *fuzz_path(struct fuzz *fuzz);
 
 // libFuzzer's entry points.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,9 +1,11 @@
 // Any text as what other programs and the environment tell the probe: ipmitool, a Redfish service,
-// PERTOKEN_GPU_TUNING.
+// an inference server's counters and what it says of itself, PERTOKEN_GPU_TUNING.
 #include "fuzz.h"
 
 #include "kernels/gpu/host/tuning.h"
 #include "probe/meters/wall.h"
+#include "probe/serving/counters.h"
+#include "probe/serving/engine.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,6 +23,23 @@ static void check_tuning(const char *text) {
   assert(memcmp(&tuning, &again, sizeof tuning) == 0);
 }
 
+static void check_counters(const char *text, size_t size) {
+  const struct server_counters counters = counters_read(text, size);
+  assert(isnan(counters.input_tokens) || counters.input_tokens >= 0);
+  assert(isnan(counters.cached_tokens) || counters.cached_tokens >= 0);
+  assert((counters.engine != NULL) == !isnan(counters.output_tokens));
+}
+
+static void check_engine(const char *text, size_t size, struct arena *arena) {
+  struct engine engine = {.name = "", .version = ""};
+  engine_read_models(&engine, text, size, arena);
+  engine_read_state(&engine, text, size, arena);
+  assert(engine.name && engine.version && engine.places >= 0);
+  for (size_t i = 0; i < engine.count; i++)
+    assert(engine.models[i].name && engine.models[i].vocabulary >= 0 &&
+           engine.models[i].context >= 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct fuzz fuzz;
   if (!fuzz_begin(&fuzz, data, size))
@@ -30,6 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   assert((isnan(dcmi) || dcmi >= 0) && (isnan(redfish) || redfish >= 0));
   assert(!isinf(dcmi) && !isinf(redfish));
   check_tuning(text);
+  check_counters(text, size);
+  check_engine(text, size, &fuzz.arena);
   fuzz_end(&fuzz);
   return 0;
 }

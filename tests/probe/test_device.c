@@ -139,8 +139,10 @@ static void test_folder_of_plugins(void **state) {
   (void)state;
   struct fixture fixture;
   fixture_start(&fixture);
-  setenv("PERTOKEN_PLUGINS", "/somewhere", 1);
-  assert_string_equal(installation_plugins(&fixture.arena), "/somewhere");
+  setenv("PERTOKEN_PLUGINS", "/usr/../tmp/.", 1);
+  assert_string_equal(installation_plugins(&fixture.arena), "/tmp");
+  setenv("PERTOKEN_PLUGINS", "/nowhere/at/all", 1);
+  assert_null(installation_plugins(&fixture.arena));
   unsetenv("PERTOKEN_PLUGINS");
   const char *beside = installation_plugins(&fixture.arena); // NULL where none was built
   assert_true(!beside || strstr(beside, "/../lib/pertoken"));

@@ -116,6 +116,29 @@ static void test_memory_drift(void **state) {
   scene_end(&scene);
 }
 
+// A virtual machine, where all memory is slower by up to a fifth now and then, reads and steps alike:
+// the pairs of them do not mind, and what they say stands, also above 1.02.
+static void test_share_of_unsteady_memory(void **state) {
+  (void)state;
+  static const double ceilings[] = {1e12, 7e11}, shares[] = {0.8, 0.8 / 0.7};
+  for (int i = 0; i < 2; i++) {
+    struct scene scene;
+    scene_start(&scene);
+    stand_in.bytes_per_s = ceilings[i];
+    stand_in.sway = 0.2;
+    const struct measurement result = scene_measured(&scene);
+    assert_true(result.flags.drift && result.flags.bandwidth_void == (i == 1));
+    expect_near(result.read_bandwidth_share, shares[i], 0.03, "the median of the pairs");
+    assert_true(result.share_ci95_low < result.share_ci95_high);
+    assert_true(result.share_ci95_low <= shares[i] && shares[i] <= result.share_ci95_high);
+    assert_true(result.share_p5 <= result.share_ci95_low &&
+                result.share_ci95_high <= result.share_p95);
+    assert_string_equal(result_remarks(&result, &scene.fixture.arena),
+                        i ? "unsteady, no read ceiling" : "unsteady");
+    scene_end(&scene);
+  }
+}
+
 // Before and after are compared over as many bytes: reads of the whole footprint are faster or
 // slower than those of the buffer, which is no drift.
 static void test_footprint_is_no_drift(void **state) {
@@ -260,6 +283,7 @@ int main(void) {
       cmocka_unit_test(test_footprint_is_no_drift),
       cmocka_unit_test(test_step_form),
       cmocka_unit_test(test_memory_drift),
+      cmocka_unit_test(test_share_of_unsteady_memory),
       cmocka_unit_test(test_void),
       cmocka_unit_test(test_cache_resident),
       cmocka_unit_test(test_slices),

@@ -56,6 +56,10 @@ static const struct {
 
     // series
     {"item", "USD", "sum(cost) - first(cost)", "v.x = sum(v.cost) - first(v.cost);"},
+    {"item", "USD", "highest(cost)", "v.x = highest(v.cost);"},
+    {"item", "-", "floor(share)", "v.x = floor(v.share);"},
+    {"series", "USD", "next(cost) - cost",
+     "v.x = [];\n  fill(v.x, last, (t) => next(v.cost, t) - v.cost[t]);"},
     {"series", "USD", "cost * t", "v.x = [];\n  fill(v.x, last, (t) => v.cost[t] * t);"},
     {"series", "USD", "prev(x) + cost",
      "v.x = [];\n  fill(v.x, last, (t) => prev(v.x, t) + v.cost[t]);"},

@@ -69,6 +69,8 @@ static const struct {
     // functions
     {"item", "gpu", "ceil(count * (1 + share))",
      "=ROUNDUP(ROUND(pt_o_count*(1+pt_o_share),pt_rounding_digits),0)"},
+    {"item", "gpu", "floor(count * share)",
+     "=ROUNDDOWN(ROUND(pt_o_count*pt_o_share,pt_rounding_digits),0)"},
     {"item", "-", "round(time / 1 yr, 9)", "=ROUND(pt_o_time,pt_rounding_digits)"},
     {"item", "-", "round(time / 1 yr, 2)", "=ROUND(pt_o_time,pt_x_1)"},
     {"item", "-", "growth(rate, time)", "=((1+pt_o_rate)^pt_o_time)"},
@@ -86,7 +88,9 @@ static const struct {
     {"item", "Wh", "sum(energy)", "=SUM($E6:$I6)*pt_thousand"},
     {"series", "USD", "energy * tariff", "=F6*pt_o_tariff"},
     {"series", "USD", "cost * t", "=F7*F$4"},
+    {"item", "kWh", "highest(energy)", "=MAX($E6:$I6)"},
     {"series", "USD", "prev(x) + cost", "=E9+F7"},
+    {"series", "USD", "next(cost) - cost", "=G7-F7"},
     {"series", "%", "cost / sum(cost)", "=F7/SUM($E7:$I7)"},
     {"series", "-", "if(t > 0, 0, 1)", "=IF(F$4>0,0,1)"},
     {"series", "yr", "max(t - 1, 0) * time", "=MAX(F$4-1,0)*pt_o_time"},

@@ -25,6 +25,18 @@ const char *fixture_errors(struct fixture *fixture) {
   return all;
 }
 
+int fixture_setup(void **state) {
+  static struct fixture fixture;
+  fixture_start(&fixture);
+  *state = &fixture;
+  return 0;
+}
+
+int fixture_teardown(void **state) {
+  fixture_end(*state);
+  return 0;
+}
+
 void fixture_write(struct fixture *fixture, const char *folder, const char *file,
                    const char *text) {
   char *path = arena_printf(&fixture->arena, "%s/%s", folder, file);

@@ -20,6 +20,11 @@ struct fixture {
 void fixture_start(struct fixture *fixture);
 void fixture_end(struct fixture *fixture);
 
+// The same around a test, whose state is then the fixture.
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+
 // Writes a file below a folder, with the folders in between.
 void fixture_write(struct fixture *fixture, const char *folder, const char *file, const char *text);
 

@@ -9,7 +9,8 @@ set -eu
 
 declare -A packages=(
   [build]="gcc make pkg-config libgsl-dev libcsv-dev libxlsxwriter-dev libinih-dev libjansson-dev
-           uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev libglpk-dev"
+           uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev libglpk-dev
+           libcurl4-openssl-dev libyaml-dev"
   [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
           poppler-utils libopenmpi-dev openmpi-bin chromium"
   [page]="npm"
@@ -25,7 +26,8 @@ declare -A evidence=(
   [libgsl-dev]=gsl/gsl_rng.h [libcsv-dev]=csv.h [libxlsxwriter-dev]=xlsxwriter.h [libinih-dev]=ini.h
   [libjansson-dev]=jansson.h [uthash-dev]=uthash.h [libgcrypt20-dev]=gcrypt.h
   [libunistring-dev]=unistr.h [zlib1g-dev]=zlib.h [librandom123-dev]=Random123/philox.h
-  [libglpk-dev]=glpk.h [libcmocka-dev]=cmocka.h [libopenmpi-dev]=mpi.h [openmpi-bin]=mpirun
+  [libglpk-dev]=glpk.h [libcurl4-openssl-dev]=curl/curl.h [libyaml-dev]=yaml.h
+  [libcmocka-dev]=cmocka.h [libopenmpi-dev]=mpi.h [openmpi-bin]=mpirun
   [libreoffice-calc]=soffice [gnumeric]=ssconvert [poppler-utils]=pdftoppm [clang-19]=clang
   [lld-19]=ld.lld [llvm-19]=llvm-objcopy
 )
@@ -36,6 +38,7 @@ declare -A dnf_names=(
   [libxlsxwriter-dev]=libxlsxwriter-devel [libinih-dev]=inih-devel [libjansson-dev]=jansson-devel
   [uthash-dev]=uthash-devel [libgcrypt20-dev]=libgcrypt-devel [libunistring-dev]=libunistring-devel
   [zlib1g-dev]=zlib-devel [librandom123-dev]=Random123-devel [libglpk-dev]=glpk-devel
+  [libcurl4-openssl-dev]=libcurl-devel [libyaml-dev]=libyaml-devel
   [libcmocka-dev]=libcmocka-devel [libopenmpi-dev]=openmpi-devel [openmpi-bin]=openmpi
   [clang-19]=clang [lld-19]=lld [llvm-19]=llvm
 )

@@ -72,12 +72,17 @@ static void fake_destroy(struct decode_state *state) {
   stand_in.states--;
 }
 
+// Back and forth in three seconds.
+static double swayed(void) {
+  return 1 + stand_in.sway * (1 + sin(2.1 * stand_in.now_s)) / 2;
+}
+
 static enum decode_status fake_run(struct decode_state *state, int steps) {
   oracle_step(state->reference);
   stand_in.runs++;
   const double slower = 1 + stand_in.jitter * (stand_in.runs % 2) + stand_in.drift * stand_in.runs;
-  stand_in.now_s +=
-      steps * slower * (stand_in.step_s + stand_in.layer_s * state->request.shape.layers);
+  stand_in.now_s += steps * slower * swayed() *
+                    (stand_in.step_s + stand_in.layer_s * state->request.shape.layers);
   if (stand_in.stop_after && stand_in.runs >= stand_in.stop_after)
     stand_in_stop = SIGINT;
   return stand_in.fails ? DECODE_FAILED : DECODE_OK;
@@ -109,7 +114,7 @@ static enum decode_status fake_read(int device, uint64_t bytes, int threads, int
   if (stand_in.reads == stand_in.stop_after_reads)
     stand_in_stop = SIGINT;
   *seconds = (double)bytes / stand_in.bytes_per_s / speeds[variant] *
-             (1 + stand_in.read_drift * stand_in.now_s) /
+             (1 + stand_in.read_drift * stand_in.now_s) * swayed() /
              (1 + (bytes > CALIBRATION_BYTES ? stand_in.large_gain : 0));
   stand_in.now_s += *seconds;
   return DECODE_OK;

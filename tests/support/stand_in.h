@@ -17,6 +17,7 @@ struct stand_in {
   double jitter;          // share that every second sample takes longer
   double drift;           // share that each call takes longer than the one before
   double read_drift;      // same of reads
+  double sway;            // share by which all memory is slower at times, reads and steps alike
   double large_gain;      // share that reads of more than CALIBRATION_BYTES are faster by
   uint64_t memory_bytes, cache_bytes;
   bool wrong, fails;

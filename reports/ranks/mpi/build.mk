@@ -10,5 +10,5 @@ MPI_PLUGIN := $(if $(MPI_LIBS),$(BUILD)/lib/pertoken/mpi/ranks.so)
 $(BUILD)/lib/pertoken/mpi/ranks.so: reports/ranks/mpi/ranks.c reports/ranks/plugin.h reports/ranks/mpi/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (plugin)"
-	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) -I. $(MPI_CFLAGS:-I%=-isystem %) -fPIC -shared \
-	  $(LDFLAGS) -o $@ $< $(MPI_LIBS)
+	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(HARDEN) $(WARNINGS) -I. $(MPI_CFLAGS:-I%=-isystem %) -fPIC \
+	  -shared $(HARDEN_LINK) $(LDFLAGS) -o $@ $< $(MPI_LIBS)

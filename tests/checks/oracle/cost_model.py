@@ -1,28 +1,26 @@
-"""The three-year cost of ownership of accelerators, in plain Python: the oracle for pertoken.
+"""The cost of ownership of accelerators, of rents and of token APIs, in plain Python: the oracle for pertoken.
 
 Written from the cost model's description alone, not from the program, so that the two can disagree.
 Inputs are numbers in the units a user types: percent as 70 (not 0.7), power in W per accelerator,
 electricity in USD/kWh, water in L/kWh and USD/m3, throughput in token/s, demand in Mtok/yr, lives
-and terms in years, ramp and period in months.
-Results are in the units that `pertoken compare --format json` prints.
+and terms in years, ramp and period in months, prices of tokens in USD/Mtok, carbon in g/kWh and
+kg per accelerator. A list is a schedule by year. Results are in the units that
+`pertoken compare --format json` prints.
 """
 
-import math
 from types import SimpleNamespace
 
-from oracle import finance
+from oracle import finance, fleet
+from oracle.fleet import HOURS_PER_YEAR, MONTHS_PER_YEAR, TOKENS_PER_MTOK, growth, in_year, series
 
-HOURS_PER_YEAR = 8760
-MONTHS_PER_YEAR = 12
-SECONDS_PER_HOUR = 3600
 JOULES_PER_KWH = 3.6e6
 LITRES_PER_M3 = 1000
 W_PER_KW = 1000
-TOKENS_PER_MTOK = 1e6
 
 # Every input: its neutral default, or None where there is none.
 DEFAULTS = {
     "accelerators": None, "demand": None, "spares": 0, "accelerators_per_node": None,
+    "purchase_unit": None, "on_demand_rate": 0, "burst_price": 0, "burst_rate": 0,
     "list_price": None, "rental_rate": 0, "discount": 0, "node_price": 0, "network_price": 0,
     "installation": 0, "purchase_tax": 0, "build_price": 0, "facility_residual": 0,
     "migration_cost": 0, "residual_value": 0,
@@ -42,6 +40,15 @@ DEFAULTS = {
     "macrs_6": 5.76,
     "loan_share": 0, "loan_rate": 0, "loan_term": 0,
     "lease_rate": 0, "lease_term": 0, "lease_payment": None,
+    # schedules, stages, a day, a site, carbon
+    "demand_growth": 0, "throughput_gain": 0, "price_decline": 0, "rent_decline": 0, "inflation": 0,
+    "purchase": "staged", "day_profile": None, "site_power": None,
+    "grid_intensity": None, "embodied_carbon": 0,
+    # offers
+    "reserved_share": 0, "spot_share": 0, "spot_rate": 0, "interruption": 0,
+    "input_price": None, "cached_input_price": None, "output_price": None,
+    "cache_hit": 0, "cached_work": 0, "prefill_includes_hits": "no",
+    "token_price_input": 0, "token_price_cached": None, "token_price_output": None,
 }
 
 PERCENT = {
@@ -49,7 +56,8 @@ PERCENT = {
     "cooling_share", "electricity_escalation", "colo_escalation", "support", "wage_growth",
     "failure_rate", "repair_cost", "utilization", "availability", "scaling_efficiency",
     "delivered", "wacc", "tax_rate", "bonus_depreciation", "loan_share", "loan_rate",
-    "lease_rate", *finance.MACRS,
+    "lease_rate", *finance.MACRS, "demand_growth", "throughput_gain", "price_decline", "rent_decline",
+    "inflation", "day_profile", "reserved_share", "spot_share", "interruption", "cache_hit", "cached_work",
 }
 
 # A rent contains hardware, power and building: what the scenario says of these does not apply.
@@ -58,205 +66,367 @@ NOT_FOR_RENTED = {
     "build_price", "facility_residual", "residual_value", "electricity_price",
     "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
     "colo_escalation", "spares", "failure_rate", "repair_cost", "loan_share",
-    "lease_rate",
+    "lease_rate", "purchase_unit", "site_power",
 }
+RENTS = ["rental_rate", "on_demand_rate", "spot_rate"]
 
 
-def ceil(number):
-    """Round up, but forgive the last bits of a float: 800 * 1.10 is 880, not 881."""
-    return math.ceil(round(number, 9))
+def fraction(percent):
+    if isinstance(percent, list):
+        return [each / 100 for each in percent]
+    return percent if percent is None else percent / 100
 
 
-def growth(rate, years):
-    return (1 + rate) ** years
+def is_staged(values):
+    """Whether the fleet may change: its number is a list, or what sizes it does."""
+    if values["accelerators"] is not None:
+        return isinstance(values["accelerators"], list)
+    lists = any(isinstance(values[name], list) for name in ("demand", "throughput", "utilization"))
+    return lists or bool(values["demand_growth"] or values["throughput_gain"])
 
 
 def complete(given):
     """All inputs with defaults filled in and percentages as fractions."""
     values = dict(DEFAULTS) | given
-    if values["rental_rate"]:
+    values["is_api"] = values["output_price"] is not None
+    values["is_rented"] = any(values[name] for name in RENTS)
+    values["is_staged"] = is_staged(values)
+    if values["is_rented"]:
         values.update(dict.fromkeys(NOT_FOR_RENTED, 0))
+        values["purchase_unit"] = 1
         values["pue"] = given.get("pue", 1)
     if values["idle_power"] is None:
         values["idle_power"] = values["load_power"]
+    if values["purchase_unit"] is None:
+        values["purchase_unit"] = values["accelerators_per_node"]
     for name in PERCENT:
-        values[name] = values[name] / 100 if values[name] is not None else None
+        values[name] = fraction(values[name])
+    if values["day_profile"]:                       # shares that a table rounds count in proportion
+        whole = sum(values["day_profile"])
+        values["day_profile"] = [share / whole for share in values["day_profile"]]
     return SimpleNamespace(**values)
 
 
-def time_line(x, r):
-    """Entry 0 is the purchase; then periods of operation, the last one possibly shorter."""
-    full = x.period / MONTHS_PER_YEAR
-    begins = [full * number for number in range(ceil(x.horizon / full))]
-    r.period = [0] + [min(full, x.horizon - begin) for begin in begins]
-    r.elapsed = [0] + begins
-    ramp = x.ramp / MONTHS_PER_YEAR
-    r.share = [0] + [ramped(begin, length, ramp) for begin, length in zip(begins, r.period[1:])]
+# ---- a request
+
+def request(x, r):
+    """How a request's time on an accelerator divides into input, cached input and output; the throughput.
+
+    A prefill rate that includes hits counts all input tokens, cached or not.
+    """
+    fresh, cached = x.input_tokens * (1 - x.cache_hit), x.input_tokens * x.cache_hit
+    fresh_time = fresh / x.prefill_throughput
+    cached_time = cached * x.cached_work / x.prefill_throughput
+    if x.prefill_includes_hits == "yes":
+        both = x.input_tokens / x.prefill_throughput
+        part = fresh_time / (fresh_time + cached_time)
+        fresh_time, cached_time = both * part, both * (1 - part)
+    decode_time = x.output_tokens / x.decode_throughput
+    whole = fresh_time + cached_time + decode_time
+    x.throughput = x.output_tokens / whole
+    r.parts = {"input": fresh_time / whole, "cached": cached_time / whole, "output": decode_time / whole}
 
 
-def ramped(begin, length, ramp):
-    """The mean over a period of a use that grows from nothing to one in the time `ramp`."""
-    growing = max(0, min(begin + length, ramp) - begin)
-    if not growing:
-        return 1
-    mean = (begin + growing / 2) / ramp
-    return (mean * growing + length - growing) / length
+def tokens_by_kind(x, r, tokens):
+    """Of a number of output tokens: the input tokens that were computed, those from the cache, and itself."""
+    total_input = tokens * x.input_tokens / x.output_tokens
+    return {"input": total_input * (1 - x.cache_hit), "cached": total_input * x.cache_hit,
+            "output": tokens}
 
 
-def each_period(r, amount):
-    """A series: nothing at the purchase, then amount(length, years before) in each period."""
-    operating = zip(r.period[1:], r.elapsed[1:])
-    return [0] + [amount(length, elapsed) for length, elapsed in operating]
-
-
-def volume(x, r):
-    throughput = x.throughput
-    if x.decode_throughput:
-        prefill_time = x.input_tokens / x.prefill_throughput
-        decode_time = x.output_tokens / x.decode_throughput
-        throughput = x.output_tokens / (prefill_time + decode_time)
-        r.prefill_share = 100 * prefill_time / (prefill_time + decode_time)
-    r.tokens_per_gpu = (throughput * SECONDS_PER_HOUR * x.utilization * x.availability
-                        * x.scaling_efficiency * x.delivered)
-    r.accelerators = x.accelerators
-    if x.accelerators is None:
-        needed = x.demand * TOKENS_PER_MTOK / HOURS_PER_YEAR / r.tokens_per_gpu
-        r.accelerators = ceil(needed / x.accelerators_per_node) * x.accelerators_per_node
-    r.accelerators_bought = ceil(r.accelerators * (1 + x.spares))
-    r.nodes = ceil(r.accelerators / x.accelerators_per_node)
-    r.tokens = [r.accelerators * r.tokens_per_gpu * length * share * HOURS_PER_YEAR
-                for length, share in zip(r.period, r.share)]
-
+# ---- accelerators that are owned
 
 def hardware(x, r):
-    r.net_price = x.list_price * (1 - x.discount)
-    r.accelerator_cost = r.accelerators_bought * r.net_price
-    r.server_cost = r.nodes * x.node_price
-    r.network_cost = r.accelerators * x.network_price
-    r.hardware_cost = r.accelerator_cost + r.server_cost + r.network_cost
+    """Each purchase at the price of the year that it is for. Lists are by the period that it is for."""
+    r.net_price = [in_year(x.list_price, year) * growth(-x.price_decline, year) * (1 - in_year(x.discount, year))
+                   for year in r.year]
+    accelerators = series(r, lambda t: r.bought[t] * r.net_price[t])
+    servers = series(r, lambda t: r.nodes_bought[t] * x.node_price)
+    network = series(r, lambda t: r.connected[t] * x.network_price)
+    r.accelerators_paid = accelerators
+    r.hardware_paid = [sum(parts) for parts in zip(accelerators, servers, network)]
+    r.accelerator_cost, r.server_cost, r.network_cost = sum(accelerators), sum(servers), sum(network)
+    r.hardware_cost = sum(r.hardware_paid)
     r.installation_cost = r.hardware_cost * x.installation
     r.tax_cost = r.hardware_cost * x.purchase_tax
 
 
-def power(x, r):
+def energy(x, r):
+    """Every hour draws by its load; as power rises with load along a line, a period's mean load is enough."""
     beside = x.host_power + x.network_power
-    r.average_power = x.idle_power + (x.load_power - x.idle_power) * x.utilization
-    r.it_power = r.accelerators * (r.average_power + beside) / W_PER_KW
-    r.peak_it_power = r.accelerators * (x.load_power + beside) / W_PER_KW
-    r.cooling_power = r.it_power * (x.pue - 1) * x.cooling_share
-    r.overhead_power = r.it_power * (x.pue - 1) * (1 - x.cooling_share)
+    peak = series(r, lambda t: r.in_service[t] * (x.load_power + beside) / W_PER_KW)
+    r.peak_by_period, r.peak_it_power = peak, max(peak)
     r.facility_cost = r.peak_it_power * x.build_price
 
+    def it_energy(t):
+        idle_hours = r.period[t] * HOURS_PER_YEAR - r.busy_hours[t]
+        return r.in_service[t] / W_PER_KW * ((x.load_power + beside) * r.busy_hours[t]
+                                             + (x.idle_power + beside) * idle_hours)
 
-def energy(x, r):
-    idle = r.it_power - r.accelerators * (r.average_power - x.idle_power) / W_PER_KW
-    r.it_energy = [(idle + (r.it_power - idle) * share) * length * HOURS_PER_YEAR
-                   for share, length in zip(r.share, r.period)]
+    r.it_energy = series(r, it_energy)
     r.cooling_energy = [it * (x.pue - 1) * x.cooling_share for it in r.it_energy]
     r.overhead_energy = [it * (x.pue - 1) * (1 - x.cooling_share) for it in r.it_energy]
-    r.tariff = each_period(
-        r, lambda _, elapsed: x.electricity_price * growth(x.electricity_escalation, elapsed))
-    demand_charge = each_period(
-        r, lambda length, _:
-        r.peak_it_power * x.pue * x.demand_charge * length * MONTHS_PER_YEAR)
+    r.average_power = x.idle_power + (x.load_power - x.idle_power) * r.average_load / 100
+    r.it_power = sum(r.it_energy) / (x.horizon * HOURS_PER_YEAR)
+    r.cooling_power = r.it_power * (x.pue - 1) * x.cooling_share
+    r.overhead_power = r.it_power * (x.pue - 1) * (1 - x.cooling_share)
+    r.energy_total = sum(r.it_energy) + sum(r.cooling_energy) + sum(r.overhead_energy)
+
+
+def inflated(x, r, t):
+    return growth(x.inflation, r.year[t])
+
+
+def power(x, r):
+    r.tariff = series(r, lambda t: in_year(x.electricity_price, r.year[t])
+                      * growth(x.electricity_escalation, r.elapsed[t]))
     water_price = x.water_use / LITRES_PER_M3 * x.water_price      # USD per kWh of IT energy
+    r.power_cost, r.cooling_cost = [0] * len(r.period), [0] * len(r.period)
     if x.colo_power == "included":
-        r.power_cost = [0] * len(r.period)
-        r.cooling_cost = [0] * len(r.period)
         return
-    r.power_cost = [(it + overhead) * tariff + charge for it, overhead, tariff, charge
-                    in zip(r.it_energy, r.overhead_energy, r.tariff, demand_charge)]
-    r.cooling_cost = [cooling * tariff + it * water_price for cooling, tariff, it
-                      in zip(r.cooling_energy, r.tariff, r.it_energy)]
+    for t in r.operation:
+        months = r.period[t] * MONTHS_PER_YEAR
+        charge = r.peak_by_period[t] * x.pue * x.demand_charge * months * inflated(x, r, t)
+        water = r.it_energy[t] * water_price * inflated(x, r, t)
+        r.power_cost[t] = (r.it_energy[t] + r.overhead_energy[t]) * r.tariff[t] + charge
+        r.cooling_cost[t] = r.cooling_energy[t] * r.tariff[t] + water
 
 
 def operation(x, r):
-    r.colo_cost = each_period(
-        r, lambda length, elapsed: r.peak_it_power * x.colo_rate * length * MONTHS_PER_YEAR
-        * growth(x.colo_escalation, elapsed))
-    r.support_cost = each_period(r, lambda length, _: r.hardware_cost * x.support * length)
-    r.licence_cost = each_period(
-        r, lambda length, _: r.accelerators * x.software_licence * length)
-    r.engineering_cost = each_period(
-        r, lambda length, elapsed: x.engineers * x.engineer_cost * length
-        * growth(x.wage_growth, elapsed))
-    r.repair = each_period(
-        r, lambda length, _: r.accelerators * x.failure_rate * length * r.net_price
-        * x.repair_cost)
-    r.rental_cost = each_period(
-        r, lambda length, _: r.accelerators * x.rental_rate * length * HOURS_PER_YEAR)
+    """Support and repair follow what was paid for all that is there in the period."""
+    r.colo_cost = series(r, lambda t: r.peak_it_power * in_year(x.colo_rate, r.year[t]) * r.period[t]
+                         * MONTHS_PER_YEAR * growth(x.colo_escalation, r.elapsed[t]))
+    r.support_cost = series(r, lambda t: sum(r.hardware_paid[:t + 1]) * x.support * r.period[t] * inflated(x, r, t))
+    r.licence_cost = series(r, lambda t: r.in_service[t] * x.software_licence * r.period[t]
+                            * inflated(x, r, t))
+
+    def repair(t):
+        mean_price_paid = sum(r.accelerators_paid[:t + 1]) / r.stock[t]
+        failures = r.in_service[t] * x.failure_rate * r.period[t]
+        return failures * mean_price_paid * x.repair_cost * inflated(x, r, t)
+
+    r.repair = series(r, repair)
 
 
-def own_items(r, items):
-    """The user's items: (group, unit, amount), where amount(results, period number) is in unit."""
-    own_capex = sum(amount(r, 0) for group, _, amount in items if group == "capex")
+# ---- offers
+
+def rent(x, r):
+    """Reserved accelerators are paid around the clock, all others for the hours in which they work."""
+    reserved = x.reserved_share if x.on_demand_rate or x.spot_rate else 1
+    spot = x.spot_share
+
+    def cost(t):
+        around_the_clock = r.in_service[t] * r.period[t] * HOURS_PER_YEAR
+        in_use = r.in_service[t] * r.busy_hours[t]
+        decline = growth(-x.rent_decline, r.year[t])
+        return decline * (
+            reserved * around_the_clock * in_year(x.rental_rate, r.year[t])
+            + spot * in_use * (1 + x.interruption) * in_year(x.spot_rate, r.year[t])
+            + (1 - reserved - spot) * in_use * in_year(x.on_demand_rate, r.year[t]))
+
+    r.rental_cost = series(r, cost)
+
+
+def burst(x, r):
+    r.burst_cost = series(
+        r, lambda t: r.burst_tokens[t] * (x.burst_price / TOKENS_PER_MTOK
+                                          + x.burst_rate / r.tokens_per_gpu[t]) * inflated(x, r, t))
+
+
+def api(x, r):
+    """All that is asked for is served, and every token has its price."""
+    fleet.demand(x, r)
+    r.tokens = r.demanded = series(r, lambda t: r.demand[t] * r.period[t])
+    cached_price = x.input_price if x.cached_input_price is None else x.cached_input_price
+    prices = {"input": x.input_price, "cached": cached_price, "output": x.output_price}
+    r.api_cost = [0] * len(r.period)
+    for t in r.operation:
+        for kind, tokens in tokens_by_kind(x, r, r.tokens[t]).items():
+            r.api_cost[t] += tokens / TOKENS_PER_MTOK * prices[kind] * inflated(x, r, t)
+    each = {kind: tokens * prices[kind] for kind, tokens in tokens_by_kind(x, r, 1).items()}
+    r.parts = {kind: cost / sum(each.values()) for kind, cost in each.items()}
+
+
+def engineering(x, r):
+    r.engineering_cost = series(
+        r, lambda t: in_year(x.engineers, r.year[t]) * x.engineer_cost * r.period[t]
+        * growth(x.wage_growth, r.elapsed[t]))
+
+
+def own_items(x, r, items):
+    """The user's items: (group, unit, amount, escalates), where amount(results, period number) is in unit."""
+    r.owned = 0 if x.is_rented else 1
+    if x.is_api:
+        return 0                                    # the items are of those who have hardware
+    own_capex = sum(amount(r, 0) for group, _, amount, _ in items if group == "capex")
     r.other_cost = [0] * len(r.period)
-    for group, unit, amount in items:
+    for group, unit, amount, escalates in items:
         if group != "opex":
             continue
-        for t in range(1, len(r.period)):
-            r.other_cost[t] += amount(r, t) * (r.period[t] if unit == "USD/yr" else 1)
+        for t in r.operation:
+            r.other_cost[t] += (amount(r, t) * (r.period[t] if unit == "USD/yr" else 1)
+                                * (1 if escalates else inflated(x, r, t)))
     return own_capex
 
 
-def totals(r):
-    for name in ("power", "cooling", "colo", "support", "licence", "engineering", "rental",
-                 "other"):
-        setattr(r, f"{name}_total", sum(getattr(r, f"{name}_cost")))
-    r.repair_total = sum(r.repair)
-    r.opex_total = sum(r.opex)
-    r.residual_total = sum(r.residual)
-    r.tokens_total = sum(r.tokens)
+def accelerators(x, r):
+    if x.decode_throughput:
+        request(x, r)
+    fleet.build(x, r)
+    hardware(x, r)
+    energy(x, r)
+    power(x, r)
+    operation(x, r)
+    rent(x, r)
+    if x.demand is not None:
+        burst(x, r)
+
+
+# ---- results
+
+COSTS = ["power", "cooling", "colo", "support", "licence", "engineering", "rental", "burst", "api", "other"]
 
 
 def cash_flow(x, r, own_capex):
-    r.capex = (r.hardware_cost + r.installation_cost + r.tax_cost + r.facility_cost
-               + x.migration_cost + own_capex)
-    r.opex = [sum(costs) for costs in zip(
-        r.power_cost, r.cooling_cost, r.colo_cost, r.support_cost, r.licence_cost,
-        r.engineering_cost, r.repair, r.rental_cost, r.other_cost)]
-    r.residual = [0] * len(r.period)
-    r.residual[-1] = -r.hardware_cost * x.residual_value - r.facility_cost * x.facility_residual
-    r.cash = [r.capex] + [cost + back for cost, back in zip(r.opex[1:], r.residual[1:])]
-    r.discount_factor = [1] + [1 / growth(x.wacc, elapsed + length) for elapsed, length
-                               in zip(r.elapsed[1:], r.period[1:])]
+    """Column 0 is the outset; what a period needs is bought at the end of the one before."""
+    columns = range(len(r.period))
+    paid = getattr(r, "hardware_paid", [0] * len(r.period))
+    r.purchases = [cost * (1 + x.installation + x.purchase_tax) for cost in paid[1:] + [0]]
+    r.purchases[0] += own_capex
+    r.outlay = list(r.purchases)
+    r.outlay[0] += getattr(r, "facility_cost", 0) + x.migration_cost
+    running = [getattr(r, f"{name}_cost") for name in COSTS if hasattr(r, f"{name}_cost")]
+    running += [r.repair] if hasattr(r, "repair") else []
+    r.opex = [sum(costs[c] for costs in running) for c in columns]
+    r.cash = [r.outlay[c] + r.opex[c] for c in columns]
+    if not x.is_api:
+        r.residual = [0] * len(r.period)
+        r.residual[-1] = -r.hardware_cost * x.residual_value - r.facility_cost * x.facility_residual
+        r.cash[-1] += r.residual[-1]
+        r.residual_total = r.residual[-1]
+    r.discount_factor = [1 / growth(x.wacc, r.elapsed[c] + r.period[c]) for c in columns]
 
 
-def results(x, r):
-    def present_value(series):
-        return sum(amount * factor for amount, factor in zip(series, r.discount_factor))
+def present_value(r, amounts):
+    return sum(amount * factor for amount, factor in zip(amounts, r.discount_factor))
 
+
+def totals(r):
+    for name in COSTS:
+        if hasattr(r, f"{name}_cost"):
+            setattr(r, f"{name}_total", sum(getattr(r, f"{name}_cost")))
+    if hasattr(r, "repair"):
+        r.repair_total = sum(r.repair)
+    r.capex, r.opex_total = sum(r.outlay), sum(r.opex)
+    r.tokens_total = sum(r.tokens)
     r.tco = sum(r.cash)
+
+
+def costs_per_token(x, r):
     r.cost_per_mtok = r.tco / r.tokens_total * TOKENS_PER_MTOK
-    r.levelised_cost_per_mtok = present_value(r.cash) / present_value(r.tokens) * TOKENS_PER_MTOK
-    r.cost_per_gpu_hour = r.tco / (r.accelerators * x.horizon * HOURS_PER_YEAR)
-    kwh = sum(r.it_energy) + sum(r.cooling_energy) + sum(r.overhead_energy)
-    r.energy_per_token = kwh * JOULES_PER_KWH / r.tokens_total
+    r.levelised_cost_per_mtok = present_value(r, r.cash) / present_value(r, r.tokens) * TOKENS_PER_MTOK
     if x.demand is not None:
-        r.coverage = 100 * r.tokens_total / (x.demand * TOKENS_PER_MTOK * x.horizon)
-    if x.decode_throughput:
-        share = r.prefill_share / 100
-        input_total = r.tokens_total * x.input_tokens / x.output_tokens
-        r.cost_per_mtok_input = r.tco * share / input_total * TOKENS_PER_MTOK
-        r.cost_per_mtok_output = r.tco * (1 - share) / r.tokens_total * TOKENS_PER_MTOK
+        r.coverage = 100 * r.tokens_total / sum(r.demanded)
+    if hasattr(r, "parts"):
+        for kind, tokens in tokens_by_kind(x, r, 1).items():
+            share = r.parts[kind] / tokens if tokens else 0
+            setattr(r, f"cost_per_mtok_{kind}", r.cost_per_mtok * share)
+            setattr(r, f"levelised_cost_per_mtok_{kind}", r.levelised_cost_per_mtok * share)
+
+
+def of_accelerators(x, r):
+    r.cost_per_gpu_hour = r.tco / sum(r.gpu_hours)
+    r.levelised_cost_per_gpu_hour = present_value(r, r.cash) / present_value(r, r.gpu_hours)
+    r.energy_per_token = r.energy_total * JOULES_PER_KWH / sum(r.fleet_tokens)
+
+
+def site(x, r):
+    """Tokens per second and MW that the site must supply in its fullest period."""
+    r.site_peak_power = r.peak_it_power * x.pue / 1000
+    if r.site_peak_power:
+        r.tokens_per_mw = sum(r.fleet_tokens) / (x.horizon * HOURS_PER_YEAR * 3600) / r.site_peak_power
+    if x.site_power:
+        r.site_excess = 100 * max(r.site_peak_power / x.site_power - 1, 0)
+
+
+def carbon(x, r):
+    """What making the accelerators emitted counts in full, spares too; tonnes."""
+    r.operational_carbon = r.energy_total * x.grid_intensity / 1e6
+    r.embodied_total = r.accelerators_bought * x.embodied_carbon / 1e3
+    r.carbon_total = r.operational_carbon + r.embodied_total
+    r.carbon_per_mtok = r.carbon_total * 1e6 / (sum(r.fleet_tokens) / TOKENS_PER_MTOK)
+
+
+def sales(x, r):
+    """What is sold is an item of its own; no cost shrinks because of it."""
+    prices = {"input": x.token_price_input, "output": x.token_price_output,
+              "cached": x.token_price_input if x.token_price_cached is None else x.token_price_cached}
+    r.revenue = [0] * len(r.period)
+    for t in r.operation:
+        for kind, tokens in tokens_by_kind(x, r, r.tokens[t]).items():
+            r.revenue[t] += tokens / TOKENS_PER_MTOK * prices[kind]
+    r.margin = [sold - spent for sold, spent in zip(r.revenue, r.cash)]
+    r.revenue_total, r.margin_total = sum(r.revenue), sum(r.margin)
+    r.margin_of_cost = 100 * r.margin_total / r.tco
+    r.margin_of_revenue = 100 * r.margin_total / r.revenue_total
+    r.npv = present_value(r, r.margin)
+    r.payback = paid_back(r)
+
+
+def paid_back(r):
+    """Years until the margin so far is no longer negative, for good; the horizon where it still is."""
+    so_far = years = 0
+    for t, margin in enumerate(r.margin):
+        before, so_far = so_far, so_far + margin
+        if so_far < 0:
+            years = r.elapsed[t] + r.period[t]
+        elif before < 0:
+            years = r.elapsed[t] + r.period[t] * -before / margin
+    return years
+
+
+# What leads to the results and is told by no face; what is told only of options that use it.
+ONLY_THE_WAY = {"demand", "elapsed", "year", "share", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected",
+                "nodes_bought", "peak_by_period", "purchases", "outlay", "owned"}
+TOLD_IF = {
+    "demand": {"fleet_tokens"},
+    "is_staged": {"needed", "in_service", "bought", "stock", "accelerators_paid", "hardware_paid"},
+    "cache_hit": {"cost_per_mtok_cached", "levelised_cost_per_mtok_cached"},
+}
+
+
+def told(x, r):
+    silent = set(ONLY_THE_WAY)
+    for name, items in TOLD_IF.items():
+        silent |= items if not getattr(x, name) else set()
+    return {name: value for name, value in vars(r).items() if name not in silent}
 
 
 def evaluate(given, items=()):
-    """All line items of one option, as a dict; per-period items are lists."""
+    """All line items of one option, as a dict; what has an entry a period is a list."""
     x, r = complete(given), SimpleNamespace()
-    time_line(x, r)
-    volume(x, r)
-    hardware(x, r)
-    power(x, r)
-    energy(x, r)
-    operation(x, r)
-    own_capex = own_items(r, items)
+    fleet.time_line(x, r)
+    if x.is_api:
+        api(x, r)
+    else:
+        accelerators(x, r)
+    engineering(x, r)
+    own_capex = own_items(x, r, items)
     cash_flow(x, r, own_capex)
     totals(r)
-    results(x, r)
-    finance.views(x, r, own_capex)
-    del r.elapsed, r.share       # only the way to the others
-    return vars(r)
+    costs_per_token(x, r)
+    if not x.is_api:
+        of_accelerators(x, r)
+        site(x, r)
+        if x.grid_intensity is not None:
+            carbon(x, r)
+    if x.token_price_output is not None:
+        sales(x, r)
+    if x.is_api:
+        finance.net_present_value(x, r)
+    else:
+        finance.views(x, r)
+    return told(x, r)
 
 
 def saving(option, baseline, measure="cost_per_mtok"):

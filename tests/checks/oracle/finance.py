@@ -23,14 +23,25 @@ def present_value(r, series):
     return sum(amount * factor for amount, factor in zip(series, r.discount_factor))
 
 
-def straight(r, cost, life):
-    return [cost * overlap(begin, end, 0, life) / life for begin, end in spans(r)]
+def straight(r, cost, life, since=0):
+    return [cost * overlap(begin, end, since, since + life) / life for begin, end in spans(r)]
 
 
-def left(cost, depreciation):
-    """What is not yet depreciated at the end of each period; rounding leaves no crumbs."""
-    values = [cost - written for written in accumulate(depreciation)]
-    return [0 if abs(value) < 1e-9 * cost else value for value in values]
+def left(costs, depreciation):
+    """Of what was paid by the end of each period, what is not yet depreciated; rounding leaves no crumbs."""
+    values = [cost - written for cost, written in zip(accumulate(costs), accumulate(depreciation))]
+    return [0 if abs(value) < 1e-9 * sum(costs) else value for value in values]
+
+
+def once(r, cost):
+    """What is paid at the outset."""
+    return [cost] + [0] * (len(r.period) - 1)
+
+
+def each_purchase(r, write_off):
+    """What write_off(cost, since when) gives in each period, over all purchases of hardware."""
+    parts = [write_off(cost, end) for cost, (_, end) in zip(r.purchases, spans(r)) if cost]
+    return [sum(amounts) for amounts in zip(*parts)] if parts else [0] * len(r.period)
 
 
 def net_present_value(x, r):
@@ -39,13 +50,13 @@ def net_present_value(x, r):
     r.equivalent_annual_cost = r.npv_cost / annuity
 
 
-def books(x, r, own_capex):
-    r.asset_basis = r.hardware_cost + r.installation_cost + r.tax_cost + own_capex
-    hardware = straight(r, r.asset_basis, x.book_life)
+def books(x, r):
+    r.asset_basis = sum(r.purchases)
+    hardware = each_purchase(r, lambda cost, since: straight(r, cost, x.book_life, since))
     facility = straight(r, r.facility_cost, x.facility_life)
     r.book_depreciation = [a + b for a, b in zip(hardware, facility)]
-    r.book_value = [a + b for a, b in zip(left(r.asset_basis, hardware),
-                                          left(r.facility_cost, facility))]
+    r.book_value = [a + b for a, b in zip(left(r.purchases, hardware),
+                                          left(once(r, r.facility_cost), facility))]
     r.book_cost = [cost + written for cost, written in zip(r.opex, r.book_depreciation)]
     r.book_cost[0] += x.migration_cost
     r.book_cost_total = sum(r.book_cost)
@@ -53,23 +64,24 @@ def books(x, r, own_capex):
     r.book_cost_per_mtok = r.book_cost_total / r.tokens_total * 1e6
 
 
-def tax_shares(x, r):
+def tax_shares(x, r, since):
     """The shares of the basis deducted in each period: bonus, then the table or a straight line."""
     def scheduled(begin, end):
         if x.tax_schedule == "straight":
             return overlap(begin, end, 0, x.tax_life) / x.tax_life
         return sum(getattr(x, name) * overlap(begin, end, year, year + 1)
                    for year, name in enumerate(MACRS))
-    return [x.bonus_depreciation * overlap(begin, end, 0, 1)
-            + (1 - x.bonus_depreciation) * scheduled(begin, end) for begin, end in spans(r)]
+    return [x.bonus_depreciation * overlap(begin - since, end - since, 0, 1)
+            + (1 - x.bonus_depreciation) * scheduled(begin - since, end - since) for begin, end in spans(r)]
 
 
 def tax(x, r):
-    hardware = [r.asset_basis * share for share in tax_shares(x, r)]
+    hardware = each_purchase(
+        r, lambda cost, since: [cost * share for share in tax_shares(x, r, since)])
     facility = straight(r, r.facility_cost, x.facility_life)
     r.tax_depreciation = [a + b for a, b in zip(hardware, facility)]
-    r.tax_value = [a + b for a, b in zip(left(r.asset_basis, hardware),
-                                         left(r.facility_cost, facility))]
+    r.tax_value = [a + b for a, b in zip(left(r.purchases, hardware),
+                                         left(once(r, r.facility_cost), facility))]
     r.tax_deduction = [cost + written for cost, written in zip(r.opex, r.tax_depreciation)]
     r.tax_deduction[1] += x.migration_cost
     r.tax_deduction[-1] += r.tax_value[-1] + r.residual[-1]
@@ -148,7 +160,7 @@ def lease(x, r):
         r.lease_liability.append(before + interest if t == last else amount * worth(t * full))
     used = [overlap(begin, end, 0, x.lease_term) / x.lease_term for begin, end in spans(r)]
     r.right_of_use_depreciation = [r.right_of_use * share for share in used]
-    r.right_of_use_value = left(r.right_of_use, r.right_of_use_depreciation)
+    r.right_of_use_value = left(once(r, r.right_of_use), r.right_of_use_depreciation)
     r.lease_expense = [a + b for a, b in zip(r.lease_interest, r.right_of_use_depreciation)]
     r.lease_cash = [cost + due for cost, due in zip(r.cash, r.lease_paid)]
     r.lease_cash[0] -= r.hardware_cost
@@ -159,9 +171,9 @@ def lease(x, r):
     r.lease_cost_per_mtok = r.lease_cash_total / r.tokens_total * 1e6
 
 
-def views(x, r, own_capex):
+def views(x, r):
     net_present_value(x, r)
-    books(x, r, own_capex)
+    books(x, r)
     if x.tax_rate is not None:
         tax(x, r)
     if x.loan_share:
@@ -185,15 +197,15 @@ def root(flows):
 
 
 def payback(flows, lengths):
-    """The years until the sum of the flows is zero; None if it never is."""
-    owed, years = -flows[0], 0
-    if owed <= 0:
+    """The years from which on the sum of the flows is not below zero; None if it ends below."""
+    if flows[0] >= 0:
         return None
+    found, total, years = None, flows[0], 0
     for flow, length in zip(flows[1:], lengths[1:]):
-        if flow >= owed:
-            return years + length * owed / flow
-        owed, years = owed - flow, years + length
-    return None
+        if total < 0 <= total + flow:
+            found = years - length * total / flow
+        total, years = total + flow, years + length
+    return found if total >= 0 else None
 
 
 def difference(option, baseline, months):
@@ -209,6 +221,8 @@ def difference(option, baseline, months):
     baseline = baseline | {"discounted": [a * b for a, b in zip(baseline["cash"],
                                                                 baseline["discount_factor"])]}
     cash, discounted = saved("cash"), saved("discounted")
+    if abs(cash[0]) < 1e-9 * abs(baseline["cash"][0]):
+        cash[0] = discounted[0] = 0                 # the same purchase, but for what rounding leaves
     sign = -1 if cash[0] > 0 else 1
     flows = [sign * amount for amount in cash]
     lengths = option["period"] + [0] * len(cash)

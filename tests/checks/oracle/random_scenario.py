@@ -1,7 +1,8 @@
 """Random scenarios: the INI text, and beside it the numbers it stands for.
 
 The two are written separately, so that no INI or unit is ever read in Python: a value is drawn in
-the unit of the cost model and *spelled* in any unit a user may type (0.08 USD/kWh, 80 USD/MWh).
+the unit of the cost model and *spelled* in any unit a user may type (0.08 USD/kWh, 80 USD/MWh). In some
+what counts stands in a case, and the base case says something else.
 """
 
 import csv
@@ -9,104 +10,38 @@ import random
 from decimal import Decimal
 from types import SimpleNamespace
 
-from oracle.cost_model import DEFAULTS, NOT_FOR_RENTED
+from oracle.cost_model import DEFAULTS, NOT_FOR_RENTED, RENTS, is_staged
 from oracle.finance import MACRS
+from oracle.spelling import CURRENCIES, INPUTS, WORDS, draw, draw_list, plain, spell
 
 ACCELERATORS = ["h200-sxm-141", "mi325x-256", "b200-sxm-180", "mi355x-288", "mi300x-192",
-                "h100-sxm5-80"]
+                "h100-sxm5-80", "gb200-nvl72"]
 
-# Spellings: what is typed, and how many of that unit make one of the input's own unit.
-PLAIN = {"{}": 1}
-PERCENT = {"{} %": 1, "{}%": 1}
-PERCENT_YEAR = {"{} %/yr": 1}
-GPUS = {"{}": 1, "{} gpu": 1}
-USD = {"{} USD": 1}
-USD_GPU = {"{} USD": 1, "{} USD/gpu": 1}
-WATT = {"{} W": 1, "{} W/gpu": 1, "{} kW": "0.001", "{} kW/gpu": "0.001"}
-USD_KW = {"{} USD/kW": 1, "{} USD/W": "0.001"}
-USD_KW_MONTH = {"{} USD/kW/month": 1, "{} USD/kW/yr": 12}
-TOKEN = {"{} token": 1}
-YEARS = {"{} yr": 1, "{} month": 12}
-SPEED = {"{} token/s": 1, "{} token/s/gpu": 1, "{} token/h": 3600, "{} Mtok/h": "0.0036",
-         "{} Mtok/yr": "31.536"}
-
-# name: lowest, highest, decimals, spellings
-INPUTS = {
-    "horizon": (1, 5, 0, {"{} yr": 1, "{} month": 12}),
-    "accelerators": (64, 1600, 0, GPUS),
-    "demand": (1_000_000, 60_000_000, 0, {"{} Mtok/yr": 1, "{} token/yr": 1_000_000}),
-    "spares": (1, 12, 1, PERCENT),
-    "accelerators_per_node": (4, 72, 0, {"{}": 1, "{} gpu/node": 1}),
-    "list_price": (12000, 48000, 0, USD_GPU),
-    "rental_rate": (1, 6, 2, {"{} USD/gpu/h": 1, "{} USD/h": 1}),
-    "discount": (2, 35, 1, PERCENT),
-    "node_price": (20000, 250000, 0, {"{} USD": 1, "{} USD/node": 1}),
-    "network_price": (500, 9000, 0, USD_GPU),
-    "installation": (1, 8, 1, PERCENT),
-    "purchase_tax": (1, 12, 2, PERCENT),
-    "build_price": (4000, 14000, 0, USD_KW),
-    "facility_residual": (10, 80, 0, PERCENT),
-    "migration_cost": (50_000, 2_000_000, 0, USD),
-    "residual_value": (3, 30, 1, PERCENT),
-    "load_power": (450, 1500, 0, WATT),
-    "idle_power": (60, 250, 0, WATT),
-    "host_power": (50, 400, 0, WATT),
-    "network_power": (10, 120, 1, WATT),
-    "pue": (1, 2, 3, PLAIN),
-    "cooling_share": (40, 100, 0, PERCENT),
-    "electricity_price": ("0.02", "0.30", 4, {"{} USD/kWh": 1, "{} USD/MWh": 1000}),
-    "electricity_escalation": (-5, 9, 1, PERCENT_YEAR),
-    "demand_charge": (2, 25, 2, USD_KW_MONTH),
-    "water_use": ("0.2", "3", 2, {"{} L/kWh": 1, "{} L/MWh": 1000}),
-    "water_price": ("0.5", "9", 2, {"{} USD/m3": 1}),
-    "colo_rate": (80, 260, 1, USD_KW_MONTH),
-    "colo_escalation": (-4, 7, 1, PERCENT_YEAR),
-    "support": (1, 12, 1, PERCENT_YEAR),
-    "software_licence": (200, 5000, 0, {"{} USD/yr": 1, "{} USD/gpu/yr": 1}),
-    "engineers": (1, 12, 1, {"{}": 1, "{} FTE": 1}),
-    "engineer_cost": (90_000, 400_000, 0, {"{} USD/yr": 1, "{} USD/FTE/yr": 1}),
-    "wage_growth": (-2, 7, 1, PERCENT_YEAR),
-    "failure_rate": (1, 12, 1, PERCENT_YEAR),
-    "repair_cost": (10, 150, 0, PERCENT),
-    "throughput": (600, 9000, 1, SPEED),
-    "decode_throughput": (800, 9000, 1, SPEED),
-    "prefill_throughput": (5000, 60000, 0, SPEED),
-    "input_tokens": (128, 9000, 0, TOKEN),
-    "output_tokens": (64, 2048, 0, TOKEN),
-    "utilization": (20, 95, 1, PERCENT),
-    "availability": (90, "99.9", 2, PERCENT),
-    "scaling_efficiency": (75, 99, 1, PERCENT),
-    "delivered": (50, 98, 1, PERCENT),
-    "wacc": (2, 15, 2, PERCENT_YEAR),
-    "period": (1, 12, 0, {"{} month": 1}),
-    "ramp": (1, 30, 0, {"{} month": 1}),
-    "book_life": (2, 8, 1, YEARS),
-    "facility_life": (2, 40, 0, YEARS),
-    "tax_rate": (5, 40, 1, PERCENT),
-    "tax_life": (2, 7, 1, YEARS),
-    "bonus_depreciation": (10, 100, 0, PERCENT),
-    "macrs_1": (5, 30, 2, PERCENT), "macrs_2": (5, 30, 2, PERCENT), "macrs_3": (5, 20, 2, PERCENT),
-    "macrs_4": (2, 10, 2, PERCENT), "macrs_5": (1, 6, 2, PERCENT), "macrs_6": (0, 4, 2, PERCENT),
-    "loan_share": (10, 100, 0, PERCENT),
-    "loan_rate": (1, 14, 2, PERCENT_YEAR),
-    "loan_term": (1, 7, 0, YEARS),
-    "lease_rate": (1, 14, 2, PERCENT_YEAR),
-    "lease_term": ("0.5", 7, 1, YEARS),
-    "lease_payment": (100_000, 9_000_000, 0, {"{} USD/yr": 1}),
-}
-CHOICES = {"horizon": ["1", "2", "2.5", "3", "3.75", "4", "5", "0.5"],
-           "accelerators_per_node": ["4", "8", "72"], "period": ["1", "2", "3", "4", "6"],
-           "loan_rate": ["0", "4.5", "6.25", "9", "12.5"]}
-CURRENCIES = {"EUR": ("0.90", "1.25", 4), "JPY": ("0.0062", "0.0095", 6), "CHF": ("1.00", "1.30", 3)}
-WORDS = {"colo_power": ["metered", "included"], "tax_schedule": ["macrs", "straight"]}
-
+# What may be a list by year, and the rate that may stand in its place.
+SCHEDULES = {"engineers": None, "electricity_price": "electricity_escalation", "utilization": None,
+             "demand": "demand_growth", "accelerators": None, "throughput": "throughput_gain",
+             "rental_rate": "rent_decline", "on_demand_rate": "rent_decline", "discount": None,
+             "list_price": "price_decline", "colo_rate": "colo_escalation"}
+LISTS = {f"list of {name}" for name in SCHEDULES}
+CASE = "told"                   # what counts, in scenarios whose base case is something else
 ALWAYS = {"list_price", "pue", "electricity_price", "utilization", "engineer_cost"}
 FACILITIES = {"plain": [], "own": ["build_price", "facility_residual"],
               "colo": ["colo_rate", "colo_escalation", "colo_power"]}
 TAX = ["tax_schedule", "tax_life", "bonus_depreciation", *MACRS]
 LOAN = ["loan_rate", "loan_term"]
+BURST = ["burst_price", "burst_rate"]
+RENTED_AS = ["rental_rate", "on_demand_rate"]
 LEASE = ["lease_rate", "lease_term", "lease_payment"]
-ELSEWHERE = {"horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, "accelerators", "demand", "rental_rate", "throughput",
+RESERVED = ["rental_rate", "reserved_share"]
+SPOT = ["spot_rate", "spot_share", "interruption"]
+# These have their own ways of being drawn; the last two rates are drawn as any input.
+SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_decline", "inflation", "purchase",
+                  "day_profile", "site_power", "grid_intensity", "embodied_carbon",
+                  *RESERVED, *SPOT, "input_price", "cached_input_price", "output_price", "cache_hit", "cached_work",
+                  "prefill_includes_hits", "token_price_input", "token_price_cached", "token_price_output"}
+ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
+ELSEWHERE = {*SECOND_EDITION, "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
+             "purchase_unit", "accelerators", "demand", "throughput",
              "decode_throughput", "prefill_throughput", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
 
@@ -123,38 +58,46 @@ OWN_ITEMS = [
     ("acceptance", "capex", "USD", "{} % * hardware_cost",
      lambda n: lambda r, t: n / 100 * r.hardware_cost),
     ("cage", "capex", "USD", "{} USD/kW * peak_it_power",
-     lambda n: lambda r, t: n * r.peak_it_power),
+     lambda n: lambda r, t: n * r.peak_it_power * r.owned),
+    ("heat_tax", "opex", "USD/yr", "{} USD/kW/yr * it_power",
+     lambda n: lambda r, t: n * r.it_power * r.owned),
 ]
 
 
-def catalogue(path):
-    """What the shipped table says of an accelerator: TDP and accelerators per node."""
-    with open(path, newline="", encoding="utf-8") as file:
-        return {row["id"]: {"load_power": float(row["tdp_w"]),
-                            "accelerators_per_node": float(row["gpus_per_node"])}
-                for row in csv.DictReader(file) if row["id"] in ACCELERATORS}
+def catalogue(folder):
+    """What the shipped tables say of an accelerator: TDP, what holds and sells how many, the carbon of making it."""
+    def rows(name):
+        with open(folder / f"{name}.csv", newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    found = {}
+    for row in rows("accelerators"):
+        if row["id"] in ACCELERATORS:
+            found[row["id"]] = {"load_power": float(row["tdp_w"]),
+                                "accelerators_per_node": float(row["gpus_per_node"])}
+            if row["purchase_unit"] != row["gpus_per_node"]:
+                found[row["id"]]["purchase_unit"] = float(row["purchase_unit"])
+    for row in rows("carbon"):
+        if row["category"] == "embodied" and row["accelerator"] in found and row["per_gpu_value"]:
+            found[row["accelerator"]]["embodied_carbon"] = float(row["per_gpu_value"])
+    return found
 
 
-def draw(rng, name):
-    if name in WORDS:
-        return rng.choice(WORDS[name])
-    if name in CHOICES:
-        return Decimal(rng.choice(CHOICES[name]))
-    low, high, decimals, _ = INPUTS[name]
-    scale = 10 ** decimals
-    return Decimal(rng.randint(int(Decimal(low) * scale), int(Decimal(high) * scale))) / scale
+def profiles(folder):
+    """The shapes of a day that have a name."""
+    with open(folder / "day_profiles.csv", newline="", encoding="utf-8") as file:
+        shapes = {row["id"]: [float(row[f"share_{hour}"]) for hour in range(1, 25)]
+                  for row in csv.DictReader(file)}
+    return shapes | {"flat": [100 / 24] * 24}
 
 
-def plain(number):
-    text = format(number, "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def shipped(folder):
+    """The shipped tables that a scenario may name a row of."""
+    return SimpleNamespace(accelerators=catalogue(folder), profiles=profiles(folder))
 
 
-def spell(rng, name, value):
-    if name in WORDS:
-        return value
-    form, factor = rng.choice(list(INPUTS[name][3].items()))
-    return form.format(plain(value * Decimal(factor)))
+def is_rented(inputs):
+    return any(name in inputs for name in RENTS)
 
 
 class Draft:
@@ -165,9 +108,17 @@ class Draft:
         self.common, self.workload = {}, {}
 
     def give(self, option, name):
-        rented = "rental_rate" in option.given
-        if not (rented and name in NOT_FOR_RENTED):
+        if not (is_rented(option.given) and name in NOT_FOR_RENTED):
             option.given[name] = draw(self.rng, name)
+
+    def sections(self):
+        """Every place where an input may stand, each with the options that it is for."""
+        shared = [option for option in self.options if not option.is_api]
+        return [(self.common, shared), (self.workload, shared)] + [
+            (option.given, [option]) for option in self.options]
+
+    def has(self, option, name):
+        return name in option.given or name in self.common or name in self.workload
 
     def place(self, name, always=False):
         """In [common], in the options, in both (the option wins), or nowhere."""
@@ -196,6 +147,11 @@ def draw_sizes(draft):
         for option in draft.options:
             for name in rng.choice([["accelerators"], ["demand"], ["accelerators", "demand"]]):
                 draft.give(option, name)
+    for option in draft.options:
+        if rng.random() < 0.2:
+            draft.give(option, "purchase_unit")
+        if ("demand" in draft.common or "demand" in option.given) and rng.random() < 0.4:
+            draft.give(option, rng.choice(BURST))
 
 
 def draw_facility(draft):
@@ -206,7 +162,7 @@ def draw_facility(draft):
             draft.place(name, always=name in ("colo_rate", "colo_power", "build_price"))
         return
     for option in draft.options:
-        if "rental_rate" not in option.given:
+        if not is_rented(option.given):
             for name in FACILITIES[draft.rng.choice(list(FACILITIES))]:
                 draft.give(option, name)
 
@@ -218,8 +174,7 @@ def draw_speed(draft):
             continue
         for name in ("decode_throughput", "prefill_throughput"):
             draft.give(option, name)
-        for name in ("input_tokens", "output_tokens"):
-            draft.workload.setdefault(name, draw(draft.rng, name))
+        name_lengths(draft)
 
 
 def draw_finance(draft):
@@ -232,10 +187,10 @@ def draw_finance(draft):
     if taxed and rng.random() < 0.5:
         draft.common["bonus_depreciation"] = draw(rng, "bonus_depreciation")
     for option in draft.options:
-        if rng.random() < 0.4 and "rental_rate" not in option.given:
+        if rng.random() < 0.4 and not is_rented(option.given):
             for name in LEASE[:rng.choice([2, 3])]:
                 draft.give(option, name)
-    borrowing = [option for option in draft.options if "rental_rate" not in option.given]
+    borrowing = [option for option in draft.options if not is_rented(option.given)]
     if rng.random() < 0.4 or not borrowing:
         return
     for name in LOAN:
@@ -244,6 +199,154 @@ def draw_finance(draft):
         draft.give(option, "loan_share")
         if rng.random() < 0.5:
             draft.give(option, rng.choice(LOAN))
+
+
+def draw_schedules(rng, draft):
+    """For each input that may be one a list, or its rate; never both in one scenario."""
+    places = [values for values, _ in draft.sections()]
+    for name, rate in SCHEDULES.items():
+        if any(rate in values for values in places):
+            if rng.random() < 0.5:
+                continue
+            for values in places:
+                values.pop(rate, None)
+        if rng.random() < 0.6:
+            for values in places:
+                if name in values and rng.random() < 0.7:
+                    values[name] = draw_list(rng, name)
+    for name, rate in SCHEDULES.items():
+        holders = [(values, options) for values, options in draft.sections() if name in values]
+        listed = any(isinstance(values.get(each), list) for values in places
+                     for each, its in SCHEDULES.items() if its == rate)
+        if rate is None or rate in ELSEWHERE_DRAWN or listed or rng.random() < 0.6:
+            continue
+        for values, _ in holders:
+            values[rate] = draw(rng, rate)
+    if rng.random() < 0.6:
+        draft.common["inflation"] = draw(rng, "inflation")
+
+
+def varies(draft, option):
+    """Whether the option's fleet is bought in stages, as the option is told."""
+    def word(name):
+        return next((values[name] for values in (option.given, draft.common, draft.workload)
+                     if name in values), None)
+
+    given = {name: word(name) for name in ("accelerators", "demand", "throughput", "utilization",
+                                           "demand_growth", "throughput_gain")}
+    return is_staged(given)
+
+
+def draw_purchases(rng, draft):
+    """Purchases in stages have neither tax, loan nor lease: vintages with lives of their own are not told."""
+    for option in draft.options:
+        if option.is_api or not varies(draft, option):
+            continue
+        if rng.random() < 0.5:
+            option.given["purchase"] = draw(rng, "purchase")
+        if draft.has(option, "book_life"):          # it must reach the horizon
+            option.given["book_life"] = max(Decimal(5), draw(rng, "book_life"))
+        for name in ("tax_rate", *TAX, "loan_share", *LOAN, *LEASE):
+            option.given.pop(name, None)
+    drop_what_nobody_needs(draft)
+
+
+def drop_what_nobody_needs(draft):
+    for needed, names in (("loan_share", LOAN), ("tax_rate", TAX)):
+        if not any(draft.has(option, needed) for option in draft.options):
+            for name in names:
+                draft.common.pop(name, None)
+
+
+def draw_carbon_and_site(rng, draft):
+    if rng.random() < 0.3:
+        draft.common["site_power"] = draw(rng, "site_power")
+    if rng.random() < 0.5:
+        draft.common["grid_intensity"] = draw(rng, "grid_intensity")
+        for option in draft.options:
+            if rng.random() < 0.5 and not option.is_api:
+                option.given["embodied_carbon"] = draw(rng, "embodied_carbon")
+
+
+def draw_day(rng):
+    """24 shares in tenths of a percent that sum to 100."""
+    cuts = sorted(rng.randint(0, 1000) for _ in range(23))
+    return [Decimal(high - low) / 10 for low, high in zip([0, *cuts], [*cuts, 1000])]
+
+
+def draw_days(rng, draft):
+    if rng.random() < 0.6:
+        return
+    for values, _ in draft.sections():
+        if "demand" in values:
+            values["day_profile"] = draw(rng, "day_profile") if rng.random() < 0.4 else draw_day(rng)
+
+
+def draw_mixes(rng, draft):
+    """Some of those that rent do so in two or three ways at once."""
+    for option in draft.options:
+        if not is_rented(option.given) or rng.random() < 0.5:
+            continue
+        names = ["on_demand_rate"]
+        names += rng.choice([RESERVED, SPOT, RESERVED + SPOT])
+        for name in RENTS:
+            option.given.pop(name, None)
+        option.given.update({name: draw(rng, name) for name in names})
+
+
+def draw_caches(rng, draft):
+    """Input tokens from a cache: of those who prefill, and of those who buy tokens."""
+    for option in draft.options:
+        prefills = "prefill_throughput" in option.given
+        if not (prefills or option.is_api) or rng.random() < 0.5:
+            continue
+        option.given["cache_hit"] = draw(rng, "cache_hit")
+        for name in ("cached_work", "prefill_includes_hits"):
+            if prefills and rng.random() < 0.5:
+                option.given[name] = draw(rng, name)
+
+
+def draw_apis(rng, draft):
+    """An option becomes a token API, where there is a demand for all."""
+    if "demand" not in draft.common or rng.random() < 0.5:
+        return
+    option = draft.options[-1]
+    option.is_api, option.given = True, {}
+    for name in ("input_price", "output_price", "cached_input_price"):
+        if name != "cached_input_price" or rng.random() < 0.6:
+            option.given[name] = draw(rng, name)
+    for name in ("engineers", "migration_cost"):
+        if rng.random() < 0.6:
+            option.given[name] = draw(rng, name)
+    option.given["engineer_cost"] = draw(rng, "engineer_cost")
+    name_lengths(draft)
+    drop_what_nobody_needs(draft)
+
+
+def name_lengths(draft):
+    for name in ("input_tokens", "output_tokens"):
+        draft.workload.setdefault(name, draw(draft.rng, name))
+
+
+def draw_sales(rng, draft):
+    if rng.random() < 0.6:
+        return
+    name_lengths(draft)
+    for name in ("token_price_input", "token_price_cached", "token_price_output"):
+        draft.common[name] = draw(rng, name)
+
+
+def draw_second_edition(seed, draft):
+    """Draws of its own, so that the first edition's scenarios stay what they are."""
+    rng = random.Random(f"second edition {seed}")
+    draw_apis(rng, draft)
+    draw_mixes(rng, draft)
+    draw_caches(rng, draft)
+    draw_schedules(rng, draft)
+    draw_purchases(rng, draft)
+    draw_carbon_and_site(rng, draft)
+    draw_days(rng, draft)
+    draw_sales(rng, draft)
 
 
 def draw_currency(seed, sections):
@@ -260,7 +363,17 @@ def draw_currency(seed, sections):
     return SimpleNamespace(code=code, rate=rate, dollars=dollars)
 
 
-def draw_own_items(rng):
+def escalating(amount, percent):
+    return lambda r, t: amount(r, t) * (1 + percent / 100) ** r.elapsed[t]
+
+
+def as_told(amount):
+    """What an option is told to have, it has, rented or not."""
+    return lambda r, t: amount(SimpleNamespace(**vars(r) | {"owned": 1}), t)
+
+
+def draw_own_items(rng, ids, hardware_ids):
+    """For all options, or some; whoever buys tokens has no hardware that an item could be a share of."""
     items = []
     for name, group, unit, formula, amount in rng.sample(OWN_ITEMS, rng.choice([0, 0, 1, 2, 3])):
         high = 500 if "USD" in formula else 40
@@ -268,57 +381,105 @@ def draw_own_items(rng):
         label = name.replace("_", " ").capitalize()
         text = [f"[item {name}]", f"label = {label}", f"unit = {unit}", f"group = {group}",
                 f"formula = {formula.format(plain(number))}"]
-        items.append(SimpleNamespace(name=name, text=text,
-                                     cost=(group, unit, amount(float(number)))))
+        amount = amount(float(number))
+        escalates = group == "opex" and rng.random() < 0.5
+        if escalates:
+            escalation = Decimal(rng.randint(-30, 90)) / 10
+            text.append(f"escalation = {plain(escalation)} %/yr")
+            amount = escalating(amount, float(escalation))
+        some = rng.random() < 0.3
+        options = rng.sample(hardware_ids, rng.randint(1, len(hardware_ids))) if some else hardware_ids
+        if options != ids:
+            text.append(f"options = {' '.join(options)}")
+            amount = as_told(amount)
+        items.append(SimpleNamespace(name=name, text=text, options=options,
+                                     cost=(group, unit, amount, escalates)))
     return items
 
 
-def lines(rng, values, currency):
-    def typed(name, value):
-        text = spell(rng, name, value)
-        in_usd = (id(values), name) in currency.dollars
-        return text if in_usd else text.replace("USD", currency.code)
+def typed(rng, values, name, value, currency):
+    text = spell(rng, name, value)
+    in_usd = (id(values), name) in currency.dollars
+    return text if in_usd else text.replace("USD", currency.code)
 
-    text = [f"{name} = {typed(name, value)}" for name, value in values.items()]
+
+def lines(rng, values, currency, decoys):
+    text = [f"{name} = {typed(rng, values, name, decoys.get((id(values), name), value), currency)}"
+            for name, value in values.items()]
     rng.shuffle(text)
     return [line + "   ; as agreed" if rng.random() < 0.1 else line for line in text]
 
 
-def write_ini(draft, title, baseline, horizon, items, currency):
+def draw_decoys(seed, draft):
+    """What some inputs are in the base case, where what counts stands in a case: numbers for lists and the reverse."""
+    rng = random.Random(f"case {seed}")
+    if rng.random() < 0.6:
+        return {}
+    places = [values for values, _ in draft.sections()]
+    known = [(values, name) for values in places for name in values
+             if sum(name in shared for shared in (draft.common, draft.workload)) < 2]
+
+    def decoy(name, told):
+        rated = any(SCHEDULES.get(name) in values for values in places)
+        stages = name in ("accelerators", "demand", "throughput", "utilization")
+        may_be_list = name in SCHEDULES and not rated and (isinstance(told, list) or not stages)
+        return draw_list(rng, name) if may_be_list and rng.random() < 0.5 else draw(rng, name)
+
+    return {(id(values), name): decoy(name, values[name]) for values, name in rng.sample(known, min(5, len(known)))
+            if name not in ("day_profile", "book_life")}
+
+
+def case_lines(rng, draft, currency, decoys):
+    text = []
+    for values, options in draft.sections():
+        prefix = f"{options[0].id}." if options and values is options[0].given else ""
+        text += [f"{prefix}{name} = {typed(rng, values, name, value, currency)}"
+                 for name, value in values.items() if (id(values), name) in decoys]
+    return [[f"[case {CASE}]"] + text] if text else []
+
+
+def write_ini(draft, title, baseline, horizon, items, currency, decoys):
     rng = draft.rng
     head = ["[scenario]", f"title = {title}", "date = 2026-11-01"]
     head += [f"baseline = {baseline}"] if baseline else []
-    head += lines(rng, horizon, currency)
+    head += lines(rng, horizon, currency, {})
     if currency.rate:
         head += [f"currency = {currency.code}",
                  f"exchange_rate = {plain(currency.rate)} USD/{currency.code}",
                  "exchange_rate.source = drawn", "exchange_rate.date = 2026-11-01"]
-    shared = [[f"[{name}]"] + lines(rng, values, currency)
+    shared = [[f"[{name}]"] + lines(rng, values, currency, decoys)
               for name, values in (("workload", draft.workload), ("common", draft.common))
               if values]
-    options = [[f"[option {option.id}]", f"accelerator = {option.accelerator}"]
-               + lines(rng, option.given, currency) for option in draft.options]
+    options = [[f"[option {option.id}]"]
+               + ([] if option.is_api else [f"accelerator = {option.accelerator}"])
+               + lines(rng, option.given, currency, decoys) for option in draft.options]
     own = [[line.replace("USD", currency.code) for line in item.text] for item in items]
     blocks = [head] + (shared + options if rng.random() < 0.7 else options + shared) + own
+    blocks += case_lines(rng, draft, currency, decoys)
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
 def numbers(values, currency):
     """In the report's currency."""
-    return {name: value if name in WORDS
-            else float(value) / float(currency.rate) if (id(values), name) in currency.dollars
-            else float(value) for name, value in values.items()}
+    def number(name, value):
+        if isinstance(value, list):
+            return [number(name, each) for each in value]
+        in_usd = (id(values), name) in currency.dollars
+        return float(value) / float(currency.rate) if in_usd else float(value)
+
+    return {name: value if isinstance(value, str) else number(name, value) for name, value in values.items()}
 
 
-def make(seed, accelerators):
+def make(seed, tables):
     """.ini is the text; .options have .id, .inputs for the oracle, .given: non-default inputs."""
     rng = random.Random(seed)
-    options = [SimpleNamespace(id=name, accelerator=rng.choice(ACCELERATORS), given={})
+    options = [SimpleNamespace(id=name, accelerator=rng.choice(ACCELERATORS), given={},
+                               is_api=False)
                for name in rng.sample(["alpha", "Beta", "gamma_2", "D4"], rng.choice([2, 3]))]
     draft = Draft(rng, options)
     for option in options:
         if rng.random() < 0.25:
-            draft.give(option, "rental_rate")
+            draft.give(option, rng.choice(RENTED_AS))
     for name in INPUTS:
         if name not in ELSEWHERE:
             draft.place(name, always=name in ALWAYS)
@@ -326,28 +487,35 @@ def make(seed, accelerators):
     draw_facility(draft)
     draw_speed(draft)
     draw_finance(draft)
+    draw_second_edition(seed, draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
-    if rng.random() < 0.4:
+    if rng.random() < 0.6:
         horizon["period"] = draw(rng, "period")
-    items = draw_own_items(rng)
+    items = draw_own_items(rng, [option.id for option in options],
+                           [option.id for option in options if not option.is_api])
     baseline = rng.choice([None] + [option.id for option in options])
     sections = [horizon, draft.common, draft.workload]
     currency = draw_currency(seed, sections + [option.given for option in options])
-    ini = write_ini(draft, f"random scenario {seed}", baseline, horizon, items, currency)
+    decoys = draw_decoys(seed, draft)
+    ini = write_ini(draft, f"random scenario {seed}", baseline, horizon, items, currency, decoys)
     shared = {}
     for values in sections:
         shared |= numbers(values, currency)
     return SimpleNamespace(
-        ini=ini, months=float(horizon.get("period", 12)), baseline=baseline or options[0].id, items=[item.cost for item in items],
+        ini=ini, case=CASE if decoys else "base", months=float(horizon.get("period", 12)), baseline=baseline or options[0].id,
         rate=float(currency.rate or 0), options=[
             finish(option, shared | numbers(option.given, currency),
-                   accelerators[option.accelerator]) for option in options])
+                   {} if option.is_api else tables.accelerators[option.accelerator], tables.profiles,
+                   [item.cost for item in items if option.id in item.options])
+            for option in options])
 
 
-def finish(option, given, catalogued):
+def finish(option, given, catalogued, profiles, items):
     inputs = catalogued | given
+    if isinstance(inputs.get("day_profile"), str):
+        inputs["day_profile"] = profiles[inputs["day_profile"]]
     unused = set()
-    if "rental_rate" in inputs:
+    if is_rented(inputs):
         unused |= NOT_FOR_RENTED | {"colo_power"}
     if "decode_throughput" not in inputs:
         unused |= {"input_tokens", "output_tokens"}
@@ -358,4 +526,6 @@ def finish(option, given, catalogued):
     neutral = DEFAULTS | catalogued
     telling = [name for name, value in inputs.items()
                if name not in unused and value != neutral[name]]
-    return SimpleNamespace(id=option.id, inputs=inputs, telling=telling)
+    telling += [f"list of {name}" for name, value in inputs.items()
+                if isinstance(value, list) and name not in unused]
+    return SimpleNamespace(id=option.id, inputs=inputs, items=items, telling=telling)

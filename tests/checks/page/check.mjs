@@ -98,9 +98,9 @@ const read_tables = (page) => page.evaluate(() => {
 const read_values = (page) => page.evaluate(() => {
   const values = evaluate_all(inputs_of(state.which, state.changes));
   return Object.fromEntries(values.map((v, o) => [data.options[o].id,
-    Object.fromEntries(data.items.filter((item) => has_row(values, item) || item.kind === 'series')
+    Object.fromEntries(data.items.filter((item) => has_row(values, item) || Array.isArray(v[item.name]))
       .filter((item) => v[item.name] !== undefined)
-      .map(({ name, kind, factor }) => [name, kind === 'series'
+      .map(({ name, factor }) => [name, Array.isArray(v[name])
         ? v[name].slice(0, periods_of(v)).map((value) => value / factor) : v[name] / factor]))]));
 });
 
@@ -116,10 +116,13 @@ function near(got, wanted) {
   return relative <= TOLERANCE;
 }
 
-// The names of items whose values differ from the engine's.
-function differences(items, read) {
+// The names of items whose values differ from the engine's. Inputs that stand at zero everywhere
+// have no row, and neither has what an option without hardware does not have (null).
+function differences(items, read, inputs) {
   return Object.entries(items).filter(([name, wanted]) => {
     const got = read?.[name];
+    if (got === undefined && (wanted === null || (wanted === 0 && inputs.includes(name))))
+      return false;
     if (!Array.isArray(wanted))
       return typeof got !== 'number' || !near(got, wanted);
     return !Array.isArray(got) || got.length !== wanted.length ||
@@ -137,8 +140,10 @@ async function check_state(page, file, state, reader) {
   const read = await reader(page);
   check_equal(ignored, '', `${what}: left out of the link`);
   check_verdict(followed, state.engine, what);
+  const inputs = await page.evaluate(() =>
+    data.items.filter((item) => item.kind === 'input').map((item) => item.name));
   state.engine.options.forEach((option, o) => {
-    const wrong = differences(option.items, read[option.id]);
+    const wrong = differences(option.items, read[option.id], inputs);
     const first = wrong[0];
     check(wrong.length === 0, `${what}: ${option.id}: ${wrong.join(', ')}: ` +
       `${read[option.id]?.[first]}, the engine has ${option.items[first]}`);
@@ -386,6 +391,26 @@ async function check_bad_link(open) {
   await page.close();
 }
 
+// What the engine refuses is left out too: results that are no numbers, a throughput above the roofline.
+async function check_absurd_links(open) {
+  const price = (option, number) => `${option}.list_price=${number}`;
+  const throughput = plan.absurd.option + '.' + plan.absurd.input;
+  for (const [fragment, left_out] of [
+    [price(plan.absurd.option, '1e308'), `${plan.absurd.option}.list_price`],
+    ['electricity_price=1e308', 'electricity_price'],
+    [`${throughput}=1e-320`, throughput],
+    [`${throughput}=1e9`, throughput],
+    [`${price(plan.absurd.option, '1e250')}&electricity_price=1e307`, 'electricity_price'],
+  ]) {
+    const page = await open(plan.absurd.file, `#${fragment}`);
+    const said = await page.innerText('body');
+    check((await page.textContent('#ignored')).includes(left_out), `#${fragment}: ${left_out} is left out`);
+    check(!/NaN|Infinity|\u221e/.test(said), `#${fragment}: ${/.{20}(NaN|Infinity|\u221e).{20}/.exec(said)?.[0]}`);
+    check_equal(page.complaints.join('; '), '', `complaints about #${fragment}`);
+    await page.close();
+  }
+}
+
 const background = (page) =>
   page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
@@ -456,6 +481,7 @@ await with_browser({}, async ({ context, open }) => {
   await check_hostile(open);
   await check_policy(open);
   await check_bad_link(open);
+  await check_absurd_links(open);
   await check_field(open);
   await check_export(open);
   await check_keyboard(open);

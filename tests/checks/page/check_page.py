@@ -29,7 +29,8 @@ from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 
 CHANGES = 6
 MANY, FEW = (50, 12) if DEEP else (6, 2)  # states of an example; THOROUGH have all that the others have
-THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations')
+THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
+TESTS_OWN = ('staged.ini', 'by_year.ini', 'everything.ini')
 TOLERANCE = 1e-9
 PATIENCE = 8  # times the time that a quiet machine may take
 
@@ -45,7 +46,8 @@ TITLES = {
 # Every operation of the formula language, as costs of the user's own.
 OPERATIONS = {
     'minmax': 'min(accelerators, 3, 700) * 1 USD + max(accelerators, 900) * 2 USD',
-    'rounding': 'round(accelerators / 7, 2) * 1 USD + ceil(accelerators * 1.10) * 1 USD',
+    'rounding': 'round(accelerators / 7, 2) * 1 USD + ceil(accelerators * 1.10) * 1 USD '
+                '+ floor(accelerators / 7) * 1 USD',
     'powers': '(accelerators / 100)^2 * 1 USD + 2^(1 / (1 + spares)) * 1 USD',
     'negative': '-(-(1 USD) * accelerators) - (3 USD - (2 USD - 1 USD))',
     'compared': '((pue < 1.25) + 2 * (pue <= 1.25) + 4 * (pue > 1.25) + 8 * (pue >= 1.25) '
@@ -55,7 +57,8 @@ OPERATIONS = {
 }
 SERIES = {
     'grows': '5 USD * growth(3 %/yr, elapsed) * t',
-    'follows': 'prev(it_energy) * 0.001 USD/kWh + first(purchase) * 3 USD + sum(period) * 1 USD/yr',
+    'follows': 'prev(it_energy) * 0.001 USD/kWh + first(outset) * 3 USD + sum(period) * 1 USD/yr',
+    'foresees': 'next(it_energy) * 0.002 USD/kWh + highest(it_energy) * 0.003 USD/kWh + year * 4 USD',
 }
 
 
@@ -227,7 +230,9 @@ def copy_examples(folder):
     """Beside their originals exports may lie; the examples' own folder stays as it is."""
     shutil.copytree(ROOT / 'examples', folder / 'examples',
                     ignore=shutil.ignore_patterns('pictures'))
-    return [folder / path.relative_to(ROOT) for path in EXAMPLES]
+    for name in TESTS_OWN:
+        shutil.copy(ROOT / 'tests' / 'checks' / 'workbook' / name, folder / 'examples')
+    return [folder / path.relative_to(ROOT) for path in EXAMPLES] + [folder / 'examples' / name for name in TESTS_OWN]
 
 
 def write_operations(folder):
@@ -285,6 +290,7 @@ def make_plan(folder, seed, count):
         hostile.append({'file': str(page), 'title': text, 'texts': [text]})
     return {'pages': pages, 'hostile': hostile, 'patience': PATIENCE,
             'speed': {'file': str(folder / 'mi325x-vs-h200.html'), 'target': 'mi325x.discount'},
+            'absurd': {'file': str(folder / 'mi325x-vs-h200.html'), 'option': 'h200', 'input': 'throughput'},
             'mixed': str(folder / 'this-machine.html'),
             'break_even': break_evens(folder / 'examples' / 'mi325x-vs-h200.ini')}
 

@@ -87,6 +87,12 @@ def on_terminal(*arguments, program=PERTOKEN, environment=None, statuses=(DONE,)
     return text.decode().replace('\r\n', '\n')
 
 
+def table(name):
+    """The rows of a shipped table by their ids."""
+    with open(ROOT / 'data' / f'{name}.csv', encoding='utf-8', newline='') as file:
+        return {row['id']: row for row in csv.DictReader(file)}
+
+
 # ---- what is expected
 
 def expect(condition, what):
@@ -135,6 +141,12 @@ class Count:
         else:
             self.check(name, True)
             print(f'ok   {name} {time.monotonic() - began:.1f} s', flush=True)
+
+    def tests(self, script, *arguments):
+        """Each function test_x of a script's globals, or those whose names contain one of argv's words."""
+        for name, test in script.items():
+            if name.startswith('test_') and (not sys.argv[1:] or any(word in name for word in sys.argv[1:])):
+                self.test(name[5:], test, *arguments)
 
     def finish(self):
         """The last line, and the exit status: failed, too, when nothing was checked."""

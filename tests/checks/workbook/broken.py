@@ -198,7 +198,7 @@ def scalar_by_address(subject):
 
 @breaks(17)
 def black_input(subject):
-    restyle(an_input(subject)[2], color='000000')
+    restyle(an_input(subject)[-1], color='000000')
 
 
 @breaks(17)

@@ -30,7 +30,7 @@ from support.program import Count, DEEP, skip_all  # noqa: E402
 MANY, FEW = (50, 8) if DEEP else (2, 1)
 MOST_REDRAWS = 50
 LEAST_TELLING = 8  # refusals: of two changes one or two bad draws say nothing
-THOROUGH = ('mi325x-vs-h200', 'uncertainty')
+THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'everything')
 SEED = 20250101
 AS_IT_IS = -1  # the number of an example's own state
 WORKERS = 2
@@ -106,7 +106,7 @@ class Example:
 
     def change_of_one(self, entry):
         draws = random.Random(f'{SEED} {self.scenario.stem} {entry.key}')
-        return perturb.change(draws, self.book, self.inputs, entry, self.inputs.cases['base'])
+        return perturb.change(draws, self.book, self.inputs, entry, 'base')
 
     def state_of_one(self, entry):
         """The state in which one reshaping input has another value."""
@@ -154,9 +154,9 @@ class Example:
 
         --set holds in every case, so a row is typed over wherever it has a value of its own.
         """
-        changed = {change.row: change.value for change in state.changes}
-        values = {('Inputs', entry.row, column): changed[entry.row]
-                  for entry, column, _ in self.inputs.literals() if entry.row in changed}
+        changed = {change.key: change.value for change in state.changes}
+        values = {('Inputs', row, column): changed[entry.key]
+                  for entry, row, column, _ in self.inputs.literals() if entry.key in changed}
         name = self.book.name('pt_case')
         values[name.sheet, *xlsx.position(name.ref)] = state.case
         return values
@@ -293,7 +293,8 @@ def main():
     if reason:
         skip_all(reason)
     start = time.monotonic()
-    harness.EXAMPLES.append(Path(__file__).resolve().parent / 'rented.ini')
+    own = ('rented.ini', 'open_limits.ini', 'staged.ini', 'by_year.ini', 'everything.ini')
+    harness.EXAMPLES += [Path(__file__).resolve().parent / name for name in own]
     if wanted := set(sys.argv[1:]):
         harness.EXAMPLES[:] = [path for path in harness.EXAMPLES if path.stem in wanted]
     print(f'{len(harness.EXAMPLES)} examples x {MANY} or {FEW} random changes, recalculated '

@@ -11,6 +11,7 @@ Seconds: 15
 """
 import csv
 import io
+import json
 import re
 import sys
 import tempfile
@@ -214,6 +215,24 @@ def check_refusals():
         expect(re.search(r'^scenario.ini:2:\d+: error: .*199', errors, re.M), f'line limit: {errors}')
 
 
+def check_file_name():
+    """A scenario without a title is called by its file, whatever that is called."""
+    scenario = re.sub('title = .*\n', '', SCENARIO.format(text=PLAIN), count=1)
+    name, odd = 'a\x1b]0;b\x07\ufffec.ini', re.compile('[\x00-\x09\x0b-\x1f\x7f\ufffe\uffff]')
+    with tempfile.TemporaryDirectory(prefix='pertoken-titles-') as folder:
+        Path(folder, name).write_text(scenario)
+        expect(run(folder, 'report', name, '-q', '-o', 'book.xlsx').returncode == 0, 'report')
+        title = xlsx.read(Path(folder, 'book.xlsx')).sheets['Cover'].value(1, 1)
+        expect(title == odd.sub('\ufffd', name), repr(title))
+        for face in (['compare'], ['compare', '--format', 'csv'], ['page']):
+            done = run(folder, *face, name, '-q')
+            said = done.stdout.decode()
+            found = odd.search(re.search('<title>(.*)</title>', said)[1] if face == ['page'] else said)
+            expect(done.returncode == 0 and not found, f'{face}: exit {done.returncode}, {found}')
+        told = json.loads(run(folder, 'compare', name, '-q', '--format', 'json').stdout)
+        expect(told['scenario']['title'] == title, repr(told['scenario']['title']))
+
+
 def main():
     reason = libreoffice.missing() or gnumeric.missing()
     if reason:
@@ -225,6 +244,7 @@ def main():
         for text in TEXTS:
             count.test(repr(text), check_one, text, plain, office)
     count.test('refusals', check_refusals)
+    count.test('file name', check_file_name)
     count.finish()
 
 

@@ -41,7 +41,7 @@ electricity_price = 0.08 USD/kWh
 OPTION = """
 [option {id}]
 accelerator = {accelerator}
-list_price = {price} USD
+{paid}
 throughput = {speed} token/s
 {more}
 """
@@ -49,8 +49,8 @@ H200, MI325X = 'h200-sxm-141', 'mi325x-256'
 FP8, BF16 = 'precision = fp8', 'precision = bf16'
 UNLIKE = 'not ranked: the throughputs are of unlike kinds'
 UNSERVED = 'not ranked: fewer than two options serve the demand'
-A, B = ('a', H200, 35000, 4000, ''), ('b', MI325X, 22000, 3000, '')
-TWIN = ('b', H200, 35000, 4000, '')
+A, B = ('a', H200, 'list_price = 35000 USD', 4000, ''), ('b', MI325X, 'list_price = 22000 USD', 3000, '')
+TWIN = ('b', *A[1:])
 
 
 def equal(found, wanted, what):
@@ -63,33 +63,39 @@ def of(option, more):
 
 CASES = {  # title: ([workload], options, {what is typed over: who is the cheapest then})
     'two in fp8, one in bf16': (
-        '', (of(A, FP8), of(B, FP8), ('c', MI325X, 12000, 3000, BF16)),
+        '', (of(A, FP8), of(B, FP8), ('c', MI325X, 'list_price = 12000 USD', 3000, BF16)),
         {(): 'b', ('a.list_price=30000 USD',): 'a', ('c.list_price=40000 USD',): 'b'}),
     'the baseline alone in fp8': (
-        '', (of(A, FP8), of(B, BF16), ('c', MI325X, 12000, 3000, BF16)),
+        '', (of(A, FP8), of(B, BF16), ('c', MI325X, 'list_price = 12000 USD', 3000, BF16)),
         {(): UNLIKE, ('a.list_price=10000 USD',): UNLIKE}),
     'twins': (
         FP8, (A, TWIN),
         {(): 'a, b (equal)', ('a.list_price=35001 USD',): 'b', ('b.list_price=36000 USD',): 'a'}),
     'twins and a third': (
-        FP8, (A, TWIN, ('c', H200, 38000, 4000, '')),
+        FP8, (A, TWIN, ('c', H200, 'list_price = 38000 USD', 4000, '')),
         {(): 'a, b (equal)', ('c.list_price=35000 USD',): 'a, b, c (equal)',
          ('a.list_price=39000 USD', 'b.list_price=38000 USD'): 'b, c (equal)',
          ('c.list_price=30000 USD',): 'c'}),
     'a demand': (
-        FP8 + '\ndemand = 200000 Mtok/yr', (A, B, ('c', MI325X, 2000, 500, '')),
-        {(): 'b', ('demand=80000 Mtok/yr',): 'b', ('demand=600000 Mtok/yr',): UNSERVED,
-         ('demand=900000 Mtok/yr',): UNSERVED, ('demand=80000 Mtok/yr', 'c.list_price=10 USD'): 'c'}),
+        FP8 + '\ndemand = 200000 Mtok/yr', (A, B, ('c', MI325X, 'list_price = 2000 USD', 500, '')),
+        {(): 'b', ('demand=80000 Mtok/yr',): 'c', ('demand=600000 Mtok/yr',): UNSERVED,
+         ('demand=900000 Mtok/yr',): UNSERVED, ('demand=80000 Mtok/yr', 'c.list_price=30000 USD'): 'b'}),
     'a demand that one option serves': (
         FP8 + '\ndemand = 600000 Mtok/yr', (A, B),
         {(): UNSERVED, ('demand=500000 Mtok/yr',): 'b'}),
+    'a demand that is bought, rented on demand or bought beyond capacity': (
+        FP8 + '\ndemand = 200000 Mtok/yr',
+        (A, ('b', H200, 'on_demand_rate = 1 USD/h', 4000, ''),
+         ('c', MI325X, 'list_price = 2000 USD', 500, 'burst_price = 0.5 USD/Mtok')),
+        {(): 'b', ('b.on_demand_rate=9 USD/gpu/h',): 'c', ('c.burst_price=0.001 USD/Mtok',): 'c',
+         ('c.burst_price=0 USD/Mtok',): 'b', ('demand=900000 Mtok/yr',): UNSERVED}),
 }
 
 
 def scenario_of(title, folder):
     workload, options, _ = CASES[title]
     path = Path(folder, f'{title}.ini')
-    keys = ('id', 'accelerator', 'price', 'speed', 'more')
+    keys = ('id', 'accelerator', 'paid', 'speed', 'more')
     path.write_text(HEAD.format(title=title, workload=workload)
                     + ''.join(OPTION.format(**dict(zip(keys, option))) for option in options))
     harness.PLACES[path] = ['--mixed']

@@ -3,18 +3,22 @@ import re
 
 import layout
 import simulated
+import typed
 import xlsx
 
 GRADES = ('measured', 'quoted', 'benchmark', 'published', 'projected', 'claim', 'assumed')
+LOG_NUMBER = 3  # the column of the Change log that numbers what is typed over
 RELATIVE = 1e-9
 ABSOLUTE = 1e-9
+OF_AMOUNTS = 1e-6  # of a difference between amounts of 1e8 USD, a double's last bit is 1.5e-8
 
 
 class Comparison:
     """Formula cells compared, the worst relative difference, and what disagreed."""
 
-    def __init__(self):
+    def __init__(self, typed_over=False):
         self.cells, self.worst, self.mismatches = 0, 0.0, []
+        self.typed_over = typed_over  # an input of the run: what is drawn may be, and its range is void
 
     def add(self, other):
         self.cells += other.cells
@@ -24,7 +28,10 @@ class Comparison:
     def judge(self, sheet, row, column, cell, got):
         """Counts a cell: pertoken's, and what the spreadsheet program got."""
         self.cells += 1
-        absolute = ABSOLUTE if is_check(sheet, row) else 0.0
+        absolute = slack_of(sheet, row)
+        if self.typed_over and isinstance(got, str):
+            cell = xlsx.Cell(without_draws(cell.value), cell.formula)
+            got = without_draws(got)
         difference = relative_difference(cell.value, got, absolute)
         if difference is None or difference > RELATIVE:
             self.mismatches.append(f'{sheet.name}!{xlsx.address(row, column)}: pertoken has '
@@ -35,7 +42,8 @@ class Comparison:
 
 def compare(expected, base, actual):
     """expected: a book with pertoken's values; actual(sheet name, row, column) -> value in base."""
-    result = Comparison()
+    typed_over = simulated.NAME in base.sheets and differing_inputs(base, actual) > 0
+    result, origins = Comparison(typed_over), typed.Typed(base, actual)
     for sheet in expected.sheets.values():
         if sheet.name in layout.TORNADO and moved(sheet, base.sheets[sheet.name]):
             compare_swings(result, sheet, base.sheets[sheet.name], actual)
@@ -44,10 +52,25 @@ def compare(expected, base, actual):
             compare_simulation(result, sheet, base, actual)
             continue
         for (row, column), cell in sheet.formulas():
-            if simulated.NAME in cell.formula:
-                cell = as_simulated(base.sheets[sheet.name].cell(row, column), base, actual)
+            said = origin_said(sheet, row, column, cell, origins)
+            if said is not None:
+                cell = xlsx.Cell(said, cell.formula)
+            elif simulated.NAME in cell.formula:
+                cell = as_simulated(base.sheets[sheet.name].cell(row, column), sheet, base, actual)
             result.judge(sheet, row, column, cell, actual(sheet.name, row, column))
     return result
+
+
+def origin_said(sheet, row, column, cell, origins):
+    """What a cell must say of where inputs come from; None of a cell that does not."""
+    if sheet.name == 'Inputs':
+        return origins.wanted(row, column)
+    if sheet.name == 'Change log':
+        number = sheet.value(row, LOG_NUMBER)
+        texts = origins.in_log(number) if column < LOG_NUMBER else ()
+        return texts[column - 1] if texts else len(origins.rows) if 'Inputs' in cell.formula else None
+    link = re.fullmatch(r"'?Inputs'?!(\$[A-Z]+\$\d+)", cell.formula)
+    return origins.wanted(*xlsx.position(link[1].replace('$', ''))) if link else None
 
 
 def compare_simulation(result, sheet, base, actual):
@@ -68,7 +91,8 @@ def differing_inputs(base, actual):
     inputs = layout.Inputs(base)
     live, run = inputs.columns['Live'], inputs.columns['Simulated']
     return sum(actual('Inputs', entry.row, live) != inputs.sheet.value(entry.row, run)
-               for entry in inputs.rows)
+               for entry in inputs.rows) + sum(not typed.same_as_written(one, inputs.sheet, actual)
+                                               for one in inputs.lists)
 
 
 def state_of_simulation(base, actual):
@@ -78,12 +102,16 @@ def state_of_simulation(base, actual):
     return 'current' if same_case and not differing_inputs(base, actual) else 'stale'
 
 
-def as_simulated(cell, base, actual):
-    """What a cell elsewhere shows of the simulation: its figures stay as they were."""
-    if isinstance(cell.value, str):
-        return xlsx.Cell(cell.value.replace('current', state_of_simulation(base, actual)),
-                         cell.formula)
-    return cell
+def as_simulated(cell, sheet, base, actual):
+    """What a cell elsewhere shows of the simulation: its figures stay as they were. A text that is of
+    a current run alone names the cell that says what holds without one."""
+    if not isinstance(cell.value, str):
+        return cell
+    state = state_of_simulation(base, actual)
+    without = re.fullmatch(r'IF\(.*="current",.*,\$([A-Z]+)\$(\d+)\)', cell.formula)
+    if without and state != 'current':
+        return xlsx.Cell(sheet.value(*xlsx.position(without[1] + without[2])), cell.formula)
+    return xlsx.Cell(cell.value.replace('current', state), cell.formula)
 
 
 def moved(sheet, there):
@@ -123,15 +151,17 @@ def compare_by_key(expected, base, actual):
     return result
 
 
-def is_check(sheet, row):
-    """Does the row hold differences, which nothing but rounding keeps from zero?"""
-    return sheet.name == 'Checks' or sheet.text(row, layout.KEY).startswith('check_')
+def slack_of(sheet, row):
+    """What rounding may make of a row that holds differences which nothing else keeps from zero."""
+    if sheet.name == 'Checks':
+        return ABSOLUTE
+    return OF_AMOUNTS if sheet.text(row, layout.KEY).startswith('check_') else 0.0
 
 
 def relative_difference(expected, got, absolute):
     """None where the two cannot be compared, such as a text and a number."""
     if isinstance(expected, str) or isinstance(got, str):
-        return 0.0 if ungraded(expected) == ungraded(got) else None
+        return 0.0 if of_the_run(expected) == of_the_run(got) else None
     if expected is None or got is None:
         return None
     difference = abs(expected - got)
@@ -142,24 +172,29 @@ def relative_difference(expected, got, absolute):
     return difference / abs(expected) if expected else float('inf')
 
 
-def ungraded(text):
-    """The answer without what typing does not change: grades, and the interval of the run."""
+def without_draws(text):
+    """Whoever types over the one input that is drawn is told to simulate again; then nothing is drawn."""
+    return text.replace('; nothing is drawn in this case', ' (over the ranges: run simulate again)') \
+        if isinstance(text, str) else text
+
+
+def of_the_run(text):
+    """The answer without what typing does not change: what the run's ranges say."""
     if not isinstance(text, str):
         return text
-    if text in GRADES:
-        return '(grade)'
-    text = re.sub(r'(weakest evidence that matters: )\w+', r'\1', text)
-    return re.sub(r'\(P5 to P95: [^)]*\)?|^ to [0-9.]+\)$', '(interval)', text)
+    return re.sub(r'; over the ranges [^;]*(?=;|$)| \(over the ranges: [^)]*\)', '(ranges)', text)
 
 
 def same_formulas(base, other):
     """Two states of one scenario must have the same formulas in the same cells: what differs."""
-    differing = []
+    differing, origins = [], layout.Inputs(base).columns['Source']
     for sheet in base.sheets.values():
         if sheet.name in layout.MOVING:
             continue
         cells = other.sheets[sheet.name].cells if sheet.name in other.sheets else {}
         for (row, column), cell in sheet.formulas():
+            if sheet.name == 'Inputs' and column >= origins:
+                continue  # whether an origin is the same in all cases depends on what is set
             there = cells.get((row, column)) or xlsx.Cell(None)
             if there.formula != cell.formula:
                 differing.append(f'{sheet.name}!{xlsx.address(row, column)}: ={cell.formula} became '

@@ -8,7 +8,7 @@ CASES = ('Sensitivity', 'Simulation')  # repeat the calculation per case, down t
 TORNADO = ('Sensitivity',)
 MOVING = CASES + ('Negotiation',)  # their formulas depend on which swings are the widest
 SWING_COLUMNS = range(4, 10)  # at present, both ends, the result at both, the width
-RESULTS = ('Decisions',)  # hold results of a run that are not live, in grey
+RESULTS = ('Decisions', 'Negotiation')  # hold results of a run that are not live, in grey
 LABEL, KEY, UNIT, SCALAR, FIRST_PERIOD = 1, 2, 3, 4, 5  # columns of a calculation sheet
 
 
@@ -100,15 +100,21 @@ def validations(sheet):
 
 
 class Input:
-    """A row of the table of inputs."""
+    """An input that may be typed over: its live cell, and that of each case by the case's name."""
 
-    def __init__(self, row, key, unit, texts):
+    def __init__(self, row, key, unit, texts, live, cells):
         self.row, self.key, self.unit = row, key, unit
         self.texts = texts  # the other columns by their headings: Input, Source, Date, Grade, From
+        self.live, self.cells = live, cells
 
 
 class Inputs:
-    """The table of inputs: columns by heading, the cases' columns by name, rows."""
+    """The table of inputs: columns by heading, the cases' columns by name, rows; below it the timeline,
+    a list of inputs by year in each row, with its cases below where there are several.
+
+    rows: of the table; lists: of the timeline, as (row, key, unit, texts, its years' inputs); all:
+    what may be typed over, of both.
+    """
 
     def __init__(self, book):
         self.sheet = sheet = book.sheets['Inputs']
@@ -119,14 +125,38 @@ class Inputs:
         first, end = self.columns['Live'] + 1, self.columns['Source']
         self.cases = {by_column[column]: column for column in range(first, end)
                       if by_column.get(column)}
-        self.rows = [self.read_row(row) for row in range(self.header + 1, sheet.last_row() + 1)
-                     if sheet.text(row, self.columns['Key']) and sheet.value(row, first) is not None]
+        rows = [row for row in range(self.header + 1, sheet.last_row() + 1)
+                if sheet.text(row, self.columns['Key']) and sheet.value(row, first) is not None]
+        timeline = next((row for row in rows if sheet.text(row, self.columns['Key']) == 'Key'), None)
+        self.rows = [self.read_row(row) for row in rows if timeline is None or row < timeline]
+        self.lists = [self.read_list(row) for row in rows if timeline is not None and row > timeline]
+        self.all = self.rows + [year for one in self.lists for year in one.years]
         self.validations = validations(sheet)
 
+    def texts(self, row):
+        return {heading: self.sheet.text(row, self.columns[heading])
+                for heading in ('Key', 'Unit', 'Input', 'Source', 'Date', 'Grade', 'From')}
+
     def read_row(self, row):
-        texts = {heading: self.sheet.text(row, self.columns[heading])
-                 for heading in ('Key', 'Unit', 'Input', 'Source', 'Date', 'Grade', 'From')}
-        return Input(row, texts['Key'], texts['Unit'], texts)
+        texts = self.texts(row)
+        return Input(row, texts['Key'], texts['Unit'], texts, (row, self.columns['Live']),
+                     {case: (row, column) for case, column in self.cases.items()})
+
+    def read_list(self, row):
+        """Years that are computed, as the list does not reach them, are no inputs."""
+        texts, first = self.texts(row), self.columns['Live'] + 1
+        one = Input(row, texts['Key'], texts['Unit'], texts, None, {})
+        rows = {case: row + 1 + i if len(self.cases) > 1 else row for i, case in enumerate(self.cases)}
+        one.columns = [column for column in range(first, self.columns['Source'])
+                       if self.sheet.value(row, column) is not None]
+        one.years = [Input(row, year_key(one.key, column - first + 1), one.unit, texts, (row, column),
+                           {case: (at, column) for case, at in rows.items()})
+                     for column in one.columns
+                     if self.sheet.value(rows[next(iter(rows))], column) is not None
+                     and self.sheet.cell(rows[next(iter(rows))], column).style.locked is False]
+        one.kept = {case: [(at, self.columns[f'As written, year {column - first + 1}'])
+                           for column in one.columns] for case, at in rows.items()}
+        return one
 
     def find_header(self):
         for row in range(1, self.sheet.last_row() + 1):
@@ -140,9 +170,15 @@ class Inputs:
         return next((rule for rule in self.validations if rule.covers(row, column)), None)
 
     def literals(self):
-        """(row, column, cell) of every input that a user may type over."""
-        for entry in self.rows:
-            for column in self.cases.values():
-                cell = self.sheet.cell(entry.row, column)
+        """(input, row, column, cell) of every value that a user may type over."""
+        for entry in self.all:
+            for row, column in entry.cells.values():
+                cell = self.sheet.cell(row, column)
                 if cell is not None and cell.formula is None and cell.value is not None:
-                    yield entry, column, cell
+                    yield entry, row, column, cell
+
+
+def year_key(key, year):
+    """What --set calls a year of a list: engineers_year_1, h200.list_price_year_2_usd."""
+    name = key.removesuffix('_usd')
+    return f'{name}_year_{year}{key[len(name):]}'

@@ -15,29 +15,27 @@ class Change:
     """One input set to a value: text is what follows KEY= on pertoken's command line."""
 
     def __init__(self, entry, value, text):
-        self.key, self.row, self.value, self.text = entry.key, entry.row, value, text
+        self.key, self.value, self.text = entry.key, value, text
 
 
 def candidates(inputs):
     """The inputs that hold a value of their own in base."""
-    base = inputs.cases['base']
-    return [entry for entry in inputs.rows if inputs.sheet.cell(entry.row, base).formula is None]
+    return [entry for entry in inputs.all if inputs.sheet.cell(*entry.cells['base']).formula is None]
 
 
 def draw(random, book, inputs, entries, case):
     """A handful of changes of one case's inputs."""
-    column = inputs.cases[case]
-    changes = (change(random, book, inputs, entry, column)
+    changes = (change(random, book, inputs, entry, case)
                for entry in random.sample(entries, min(NUMBER_OF_INPUTS, len(entries))))
     return [made for made in changes if made]
 
 
-def change(random, book, inputs, entry, column):
+def change(random, book, inputs, entry, case):
     """None where nothing can be drawn: a text without a list, or no value within the limits."""
-    limits = inputs.validation(entry.row, column)
-    old = inputs.sheet.value(entry.row, column)
+    limits = inputs.validation(*entry.cells[case])
+    old = inputs.sheet.value(*entry.cells[case])
     if isinstance(old, str) or (limits and limits.kind == 'list'):
-        return choice(random, book, inputs, entry, column, limits)
+        return choice(random, book, inputs, entry, limits)
     whole = entry.unit in COUNTS or entry.key == 'horizon' or (limits and limits.kind == 'whole')
     percent = 100 if entry.unit.startswith('%') else 1
     for _ in range(TRIES):
@@ -53,7 +51,7 @@ def change(random, book, inputs, entry, column):
     return None
 
 
-def choice(random, book, inputs, entry, column, limits):
+def choice(random, book, inputs, entry, limits):
     """Of a list: texts, or numbers that the error text names as in "1 (metered) or 0 (included)"."""
     choices = limits.choices(book, inputs.sheet) if limits else []
     if not choices:

@@ -13,7 +13,7 @@ import xlsx
 from layout import FIRST_PERIOD, KEY, LABEL, SCALAR, UNIT
 
 CONSTANTS = {0.0, 1.0, 100.0}
-FUNCTIONS = set('ABS AND COUNT COUNTIF EXP FIXED HYPERLINK IF INDEX IRR ISNUMBER LN MATCH MAX MIN NOT OR ROUND '
+FUNCTIONS = set('ABS AND COUNT COUNTIF EXP FIND FIXED HYPERLINK IF INDEX IRR ISNUMBER LN MATCH MAX MIN NOT OR ROUND '
                 'ROUNDDOWN ROUNDUP SUM SUMPRODUCT'.split())
 GRADES = set('measured quoted benchmark published projected claim assumed default'.split())
 UNDATED = {'assumed', 'default', 'claim'}
@@ -167,7 +167,7 @@ def rule_07(subject):
                     yield at(sheet, row, column, f'{heading} "{text}" appears twice')
                 seen.add((column, text))
     seen = set()
-    for entry in subject.inputs.rows:
+    for entry in (*subject.inputs.rows, *subject.inputs.lists):
         if not entry.unit or not entry.texts['Input']:
             yield at(subject.inputs.sheet, entry.row, 1, f'{entry.key} has no unit or no label')
         if entry.key in seen:
@@ -261,7 +261,7 @@ def rule_13(subject):
     """everything computed once"""
     seen = {}
     for spot in subject.formulas(subject.calculations):
-        if spot.column in (SCALAR, FIRST_PERIOD):
+        if spot.column in (SCALAR, FIRST_PERIOD) and spot.formula != '0':  # what does not apply
             before = seen.setdefault((spot.sheet, spot.column, spot.formula), spot)
             if before is not spot:
                 yield spot.says(f'the same as in row {before.row}')
@@ -325,8 +325,7 @@ def rule_16(subject):
     """names for scalars, cell references for series"""
     scalars = {(sheet.name, row, SCALAR) for sheet in subject.calculations
                for row in layout.items(sheet) if not sheet.cell(row, FIRST_PERIOD)}
-    live = subject.inputs.columns['Live']
-    scalars |= {('Inputs', entry.row, live) for entry in subject.inputs.rows}
+    scalars |= {('Inputs', *entry.live) for entry in subject.inputs.rows}
     for name in subject.book.names:
         if not name.name.startswith('_xlnm.') and ':' in name.ref:
             yield f'{name.name}: a name for a series: {name.refers_to}'
@@ -339,8 +338,7 @@ def rule_16(subject):
 
 def rule_17(subject):
     """inputs blue on a fill and unlocked; formulas black, links green, locked; a legend on Cover"""
-    open_cells = {('Inputs', entry.row, column) for entry in subject.inputs.rows
-                  for column in subject.inputs.cases.values()}
+    open_cells = {('Inputs', *place) for entry in subject.inputs.all for place in entry.cells.values()}
     chosen = subject.book.name('pt_case')
     open_cells |= {(chosen.sheet, *xlsx.position(chosen.ref))} if chosen else set()
     for sheet in subject.book.sheets.values():
@@ -383,9 +381,8 @@ def green(color):
 def with_unit(subject):
     """(sheet, row, column, number format, unit) of the numbers of Inputs and the calculations."""
     inputs = subject.inputs
-    columns = (inputs.columns['Live'], *inputs.cases.values())
-    places = [(inputs.sheet, entry.row, column, entry.unit)
-              for entry in inputs.rows for column in columns]
+    places = [(inputs.sheet, *place, entry.unit)
+              for entry in inputs.all for place in (entry.live, *entry.cells.values())]
     for sheet in subject.calculations:
         places += [(sheet, row, column, sheet.text(row, UNIT)) for row in layout.items(sheet)
                    for column in range(SCALAR, layout.timeline(sheet)[1] + 1)]
@@ -419,7 +416,8 @@ def rule_19(subject):
     for sheet in subject.book.sheets.values():
         heads = [place for place, cell in sheet.cells.items() if cell.value == 'Date']
         for (row, column), cell in sheet.cells.items():
-            if any(column == c and row > r for r, c in heads) and not is_date(cell):
+            below = any(column == c and row > r for r, c in heads) and (row, column) not in heads
+            if below and not is_date(cell):
                 yield at(sheet, row, column, f'not a date: {cell.value!r}')
     texts = [cell.value for name in layout.BEFORE
              for cell in subject.book.sheets[name].cells.values() if isinstance(cell.value, str)]
@@ -436,11 +434,11 @@ def is_date(cell):
 def rule_20(subject):
     """validation, error text, source, date and grade for each input"""
     sheet = subject.inputs.sheet
-    for entry, column, _ in subject.inputs.literals():
-        rule = subject.inputs.validation(entry.row, column)
+    for entry, row, column, _ in subject.inputs.literals():
+        rule = subject.inputs.validation(row, column)
         if rule is None or rule.kind == 'none' or rule.style != 'stop' or not rule.error:
-            yield at(sheet, entry.row, column, f'{entry.key}: no validation with an error text')
-    for entry in subject.inputs.rows:
+            yield at(sheet, row, column, f'{entry.key}: no validation with an error text')
+    for entry in (*subject.inputs.rows, *subject.inputs.lists):
         grade, date = entry.texts['Grade'], entry.texts['Date']
         if grade not in GRADES:
             yield at(sheet, entry.row, 1, f'{entry.key} has the grade "{grade}"')
@@ -467,6 +465,11 @@ def rule_21(subject):
         over = f'{xlsx.address(entry.row, first)}:{xlsx.address(entry.row, last)}'
         if not live or not (live.formula or '').replace('$', '').startswith(f'INDEX({over},'):
             yield at(inputs.sheet, entry.row, inputs.columns['Live'], f'not an INDEX over {over}')
+    for entry in (year for one in inputs.lists for year in one.years if len(inputs.cases) > 1):
+        live, places = inputs.sheet.cell(*entry.live), list(entry.cells.values())
+        over = f'{xlsx.address(*places[0])}:{xlsx.address(*places[-1])}'
+        if not (live.formula or '').startswith(f'INDEX({over},'):
+            yield at(inputs.sheet, *entry.live, f'not an INDEX over {over}')
     yield from plain_overrides(inputs)
 
 
@@ -474,12 +477,12 @@ def plain_overrides(inputs):
     """Highlighted is what has another fill than the base value, or a conditional format."""
     areas = [ref for node in inputs.sheet.root.iterfind('conditionalFormatting')
              for ref in node.get('sqref').split()]
-    for entry, column, literal in inputs.literals():
-        base = inputs.sheet.cell(entry.row, inputs.cases['base'])
+    for entry, row, column, literal in inputs.literals():
+        base = inputs.sheet.cell(*entry.cells['base'])
         highlighted = base.style and base.style.fill != literal.style.fill
-        if column != inputs.cases['base'] and not highlighted \
-                and not any(xlsx.inside(ref, entry.row, column) for ref in areas):
-            yield at(inputs.sheet, entry.row, column, 'an override that is not highlighted')
+        if (row, column) != entry.cells['base'] and not highlighted \
+                and not any(xlsx.inside(ref, row, column) for ref in areas):
+            yield at(inputs.sheet, row, column, 'an override that is not highlighted')
 
 
 def rule_22(subject):

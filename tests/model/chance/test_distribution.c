@@ -1,6 +1,6 @@
 // Distributions: their text, their quantiles against independent ones, their moments.
+#include "model/chance/distribution_text.h"
 #include "model/cost/model_read.h"
-#include "model/scenario/distribution_text.h"
 #include "tests/support/fixture.h"
 
 #include "base/vector.h"
@@ -68,6 +68,21 @@ static const struct {
     {"colo_power", "discrete(maybe: 1)", "1:10: expected metered or included, not 'maybe'"},
     {"colo_power", "discrete(metered: 1) -", "1:22: expected nothing after the bracket"},
     {"accelerators", "discrete(8.5: 1)", "1:10: 'accelerators' must be a whole number"},
+    // Of what overflows, or is one number to sixteen digits.
+    {"list_price", "uniform(0, 1e300) USD", "1:12: a range's values must be zero or from 1e-30 to"},
+    {"list_price", "uniform(0, 1e-300) USD", "1:12: a range's values must be zero or from 1e-30"},
+    {"list_price", "triangular(1, 2, 1e300) USD", "1:18: a range's values must be zero or from"},
+    {"list_price", "pert(1, 2, 1.7e308) USD", "1:12: a range's values must be zero or from 1e-30"},
+    {"list_price", "pert(2e4, 2e4, 2.00000000001e4) USD", "1:16: a range must be wider than a"},
+    {"list_price", "normal(1e300, 1e300) USD", "1:8: a range's values must be zero or from 1e-30"},
+    {"list_price", "normal(2e4, 1e-9) USD", "1:13: a range must be wider than a billionth"},
+    {"list_price", "lognormal(1e300, 2) USD", "1:11: a range's values must be zero or from 1e-30"},
+    {"list_price", "lognormal(2e4, 1e10) USD", "1:16: a lognormal's factor must be at most 1e+06"},
+    {"list_price", "lognormal(2e4, 1.0000000000001) USD", "1:16: a range must be wider than a"},
+    {"list_price", "discrete(1: 1, 1e300: 1) USD", "1:16: a range's values must be zero or from"},
+    {"list_price", "discrete(1: 1e308, 2: 1e308) USD", "1:13: a weight must be from 1e-9 to 1e9"},
+    {"list_price", "discrete(1: 1, 2: 1e-300) USD", "1:19: a weight must be from 1e-9 to 1e9"},
+    {"demand", "uniform(1, 1e30) Mtok/yr", "1:12: a range's values must be zero or from 1e-30"},
     {"pue", "from measurement of it", "1:1: unknown distribution"},
     {"pue", "from measurement (2)", "1:17: expected nothing after 'from measurement'"},
 };

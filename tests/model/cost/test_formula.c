@@ -34,6 +34,19 @@ static const struct {
     {"12 USD/kW/month * a", NULL},
     {"growth( a ,b )", "growth(a, b)"},
     {"1e-3", "0.001"},
+    // Before a bracket a unit's symbol is a function's name.
+    {"2 min", NULL},
+    {"2 / min(3 USD, a)", NULL},
+    {"2 USD * min(2, 3)", NULL},
+    {"2 USD / min (2, 3)", "2 USD / min(2, 3)"},
+    {"2 USD/min * min(2, 3)", NULL},
+    // Behind a number or a unit and a slash it is a unit, else a name.
+    {"2 year * a", NULL},
+    {"2 USD/year * a", NULL},
+    {"2 USD * year", NULL},
+    {"2 * year + a", NULL},
+    {"1 yr *t", "1 yr * t"},
+    {"80 USD / t*a", "80 USD / t * a"},
 };
 
 static void test_printed(void **state) {
@@ -68,6 +81,7 @@ static const struct {
     {"min()", "expected a number"},
     {"1.2.3", "expected an operator"},
     {"a $ b", "expected an operator"},
+    {"2 min(2, 3)", "1:3: expected an operator before 'min(2, 3)'"},
     {"a * [b", "1:5: expected '[' with a ']' before '[b'"},
     {"max(a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a)", "fewer arguments"},
 };
@@ -112,6 +126,8 @@ static double worth(struct fixture *fixture, const char *formula, const char *un
                    "[input rate]\nlabel = R\nunit = %%/yr\ngroup = g\ndefault = 10 %%/yr\n"
                    "[series n]\nlabel = N\nunit = -\ngroup = g\nformula = t\n"
                    "[series running]\nlabel = R\nunit = -\ngroup = g\nformula = prev(running) + n\n"
+                   "[series below]\nlabel = B\nunit = -\ngroup = g\nformula = n - 4\n"
+                   "[series ahead]\nlabel = A\nunit = -\ngroup = g\nformula = next(n) * n\n"
                    "[item result]\nlabel = R\nunit = %s\ngroup = g\nformula = %s\n",
                    unit, formula);
   const struct source *source = source_from_text("test", text, &fixture->arena);
@@ -149,6 +165,10 @@ static const struct {
     {"ceil(0.2)", "-", 1},
     {"ceil(-0.2)", "-", -1},
     {"ceil(7)", "-", 7},
+    {"floor(2.9999999999999)", "-", 3},
+    {"floor(2.99)", "-", 2},
+    {"floor(-2.99)", "-", -2},
+    {"floor(0.7 * 10)", "-", 7},
     {"round(2.5, 0)", "-", 3},
     {"round(-2.5, 0)", "-", -3},
     {"round(1.25, 1)", "-", 1.3},
@@ -166,6 +186,9 @@ static const struct {
     {"sum(n)", "-", 6},
     {"first(n)", "-", 0},
     {"sum(running)", "-", 10},
+    {"highest(n)", "-", 3},
+    {"highest(below)", "-", -1},
+    {"sum(ahead)", "-", 2 * 1 + 3 * 2 + 0 * 3},
     {"1 kW", "W", 1000},
     {"x * 1 kWh / 1 h", "kW", 5000},
 };

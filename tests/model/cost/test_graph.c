@@ -4,6 +4,7 @@
 #include "tests/support/fixture.h"
 
 #include "model/cost/graph.h"
+#include "model/cost/usable.h"
 
 #include <string.h>
 
@@ -23,6 +24,9 @@ static const struct {
     {"USD", "prise", "unknown name 'prise'; did you mean 'price'?"},
     {"USD", "qqqqqqqq", "unknown name 'qqqqqqqq'"},
     {"USD", "x", "the formulas go round in a circle: x -> x"},
+    {"yr", "next(age)", "next() is defined only per period"},
+    {"yr", "prev(age)", "prev() is defined only per period"},
+    {"-", "floor(1 yr)", "what is rounded down must be a plain number"},
     {"yr", "age", "'age' has a value per period: say sum(age) or first(age)"},
     {"USD", "sum(price)", "'price' is one number, not a series"},
     {"-", "t", "t is defined only per period"},
@@ -30,6 +34,9 @@ static const struct {
     {"USD", "if(power > 1 W, price, power)", "units do not match: price (USD) and power (W)"},
     {"USD", "min(price, 3)", "units do not match: price (USD) and 3 (a plain number)"},
     {"USD", "price^2", "the formula of 'x' is in USD*USD, but its unit is USD"},
+    {"-", "(((price^3)^3)^3)^3", "a unit's power must be at most 12: this is USD*USD*USD"},
+    {"-", "(price^3)^3 * price^3 * price", "a unit's power must be at most 12"},
+    {"-", "1 / (price^3)^3 / price^3 / price", "a unit's power must be at most 12: this is 1/USD"},
     {"USD", "price^0.5", "can only be raised to the power 2 or 3"},
     {"-", "2^(1 yr)", "an exponent must be a plain number, not 1 yr (h)"},
     {"-", "growth(3, 1 yr)", "a growth rate must be 1/h"},
@@ -85,19 +92,23 @@ static const struct {
      "'W' means something else in formulas"},
     {"[item 9x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n", "'9x' is not a name"},
     {"[item x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\nneeds = prize\n",
-     "'prize' must be declared before it is needed"},
+     "'prize' must be declared before it is named here"},
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\nrequired = maybe\n", "expected yes or no"},
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\ndefault = 3\n", "has no unit"},
     {"[input y]\nlabel = Y\nunit = USDD\ngroup = g\nmin = 3 USD\nchoices = a:1\n",
      "unknown unit 'USDD'"},
     {"[input y]\nlabel = Y\ngroup = g\nmax = 3 USD\n", "[input y] needs 'unit'"},
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\nor_formula = 3 USD\n",
-     "or_formula without a formula"},
+     "or_formula without the formula before it"},
+    {"[input y]\nlabel = Y\nunit = USD\ngroup = g\nformula = 3 USD\nor_formula_2 = 4 USD\n",
+     "or_formula_2 without the formula before it"},
+    {"[series x]\nlabel = X\nunit = yr\ngroup = g\nformula = next(x) + age\n",
+     "the formulas go round in a circle: x -> x"},
     {"[input y]\nlabel = Y\nunit = USD\ngroup = g\ndefault = 3 USD\nscope = all\n",
      "expected option, not 'all'"},
     {"[item x]\nlabel = X\nunit = USD\ngroup = g\nformula = price\n"
-     "needs = price price price price price\n",
-     "at most 4 names can be needed"},
+     "needs = price price price price price price price\n",
+     "at most 6 names can stand here"},
 };
 
 static void test_malformed(void **state) {
@@ -145,6 +156,128 @@ static void test_states(void **state) {
   fixture_end(&fixture);
 }
 
+// What an option leaves out is absent, and so is what follows from it: a sum is that of the rest, and
+// is not there where nothing but a number is left.
+static void test_absence(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *formula; // NULL: absent
+  } items[] = {{"watts", NULL},         {"double", NULL},
+               {"some", "price + fee"}, {"more", "2 * (price + fee)"},
+               {"bare", NULL},          {"so_far", "prev(so_far) + fee_t"},
+               {"fee_t", "fee"},        {"taken", NULL},
+               {"either", "fee"},       {"past", NULL}};
+  struct fixture fixture;
+  fixture_start(&fixture);
+  const struct model *model = model_of(
+      &fixture,
+      "[input fee]\nlabel = F\nunit = USD\ngroup = g\n"
+      "[input watts]\nlabel = W\nunit = USD\ngroup = g\nrequired = yes\nabsent_with = fee\n"
+      "[item double]\nlabel = D\nunit = USD\ngroup = g\nformula = 2 * watts\n"
+      "[item some]\nlabel = S\nunit = USD\ngroup = g\nformula = price + double + fee\n"
+      "needs = fee\n"
+      "[item more]\nlabel = M\nunit = USD\ngroup = g\nformula = 2 * (price + watts + fee)\n"
+      "needs = fee\n"
+      "[item bare]\nlabel = B\nunit = USD\ngroup = g\nformula = watts + 1 USD\n"
+      "[item taken]\nlabel = T\nunit = USD\ngroup = g\nformula = price - watts\n"
+      "[item either]\nlabel = E\nunit = USD\ngroup = g\nformula = fee\nneeds = fee\n"
+      "or_formula = watts\n"
+      "[series fee_t]\nlabel = F\nunit = USD\ngroup = g\nformula = fee\nneeds = fee\n"
+      "[series past]\nlabel = P\nunit = USD\ngroup = g\nformula = prev(past) * 2 - watts\n"
+      "[series so_far]\nlabel = S\nunit = USD\ngroup = g\n"
+      "formula = prev(so_far) + watts + fee_t\nneeds = fee\n");
+  assert_non_null(model);
+  enum given given[32] = {GIVEN_NOT};
+  given[model_find(model, "price")] = GIVEN_VALUE;
+  given[model_find(model, "fee")] = GIVEN_VALUE;
+  const struct graph *graph = graph_build(model, "a", (struct place){NULL, 1, 1}, given,
+                                          &fixture.arena, &fixture.diagnostics);
+  assert_non_null(graph);
+  for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+    const int d = model_find(model, items[i].name);
+    assert_int_equal(graph->state[d] == GRAPH_ABSENT, !items[i].formula);
+    if (items[i].formula)
+      assert_string_equal(graph_formula_text(graph, d, &fixture.arena), items[i].formula);
+  }
+  given[model_find(model, "fee")] = GIVEN_NOT;
+  assert_null(graph_build(model, "a", (struct place){NULL, 1, 1}, given, &fixture.arena,
+                          &fixture.diagnostics));
+  expect_error(&fixture, "without the fee", "1:1: option 'a' needs 'watts' (USD)");
+  fixture_end(&fixture);
+}
+
+// The first of several alternatives whose needs are met counts.
+static void test_alternatives(void **state) {
+  (void)state;
+  static const struct {
+    const char *given[2];
+    int used;
+  } cases[] = {{{"a", "b"}, 0}, {{"a"}, 1}, {{"b"}, 2}, {{"price"}, 3}};
+  struct fixture fixture;
+  fixture_start(&fixture);
+  const struct model *model =
+      model_of(&fixture, "[input a]\nlabel = A\nunit = USD\ngroup = g\n"
+                         "[input b]\nlabel = B\nunit = USD\ngroup = g\n"
+                         "[item x]\nlabel = X\nunit = USD\ngroup = g\nor_formula_3 = price\n"
+                         "or_formula_2 = b\nor_needs_2 = b\nformula = a + b\nneeds = a b\n"
+                         "or_formula = a\nor_needs = a\n");
+  assert_non_null(model);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    enum given given[16] = {GIVEN_NOT};
+    given[model_find(model, "price")] = GIVEN_VALUE;
+    for (size_t g = 0; g < 2 && cases[i].given[g]; g++)
+      given[model_find(model, cases[i].given[g])] = GIVEN_VALUE;
+    const struct graph *graph = graph_try(model, "o", given, &fixture.arena);
+    assert_non_null(graph);
+    assert_int_equal(graph->state[model_find(model, "x")], cases[i].used);
+  }
+  fixture_end(&fixture);
+}
+
+// What nobody mentions is left out, and what then reads no series is one number; what is there only
+// where something follows the year is there in those options alone.
+static void test_varying(void **state) {
+  (void)state;
+  static const struct {
+    const char *mentioned;
+    bool is_given;
+    enum declaration_kind kind;
+    int plan, stock; // states
+  } cases[] = {{"o.title", false, DECLARATION_SCALAR, GRAPH_ABSENT, 1},
+               {"o.growth.source", false, DECLARATION_SERIES, GRAPH_ABSENT, 1},
+               {"growth", true, DECLARATION_SERIES, GRAPH_INPUT, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct fixture fixture;
+    fixture_start(&fixture);
+    const char *text =
+        "[group g]\nlabel = G\n"
+        "[input n]\nlabel = N\nunit = -\ngroup = g\ndefault = 3\n"
+        "[input growth]\nlabel = G\nunit = -\ngroup = g\ntyped = yes\n"
+        "[series year]\nlabel = Y\nunit = -\ngroup = g\nformula = floor(t / 2)\n"
+        "[item need]\nlabel = E\nunit = -\ngroup = g\nvaries = yes\n"
+        "formula = n * (1 + growth * year)\nneeds = growth\nor_formula = n\n"
+        "[item fleet]\nlabel = F\nunit = -\ngroup = g\nformula = highest(need)\n"
+        "[input plan]\nlabel = P\nunit = -\ngroup = g\ndefault = 1\nwhen_varies = fleet\n"
+        "[item stock]\nlabel = S\nunit = -\ngroup = g\nvaries = yes\n"
+        "formula = max(prev(stock), need, (1 - plan) * fleet)\nneeds = plan\nor_formula = fleet\n";
+    struct model *model = model_read(source_from_text("test", text, &fixture.arena), &fixture.arena,
+                                     &fixture.diagnostics);
+    expect_error(&fixture, text, "");
+    model_mention(model, cases[i].mentioned);
+    model_leave_out(model);
+    assert_int_equal(model_check(model, &fixture.diagnostics), 0);
+    assert_int_equal(model->declarations[model_find(model, "need")].kind, cases[i].kind);
+    assert_int_equal(model->declarations[model_find(model, "stock")].kind, cases[i].kind);
+    enum given given[16] = {GIVEN_NOT};
+    given[model_find(model, "growth")] = cases[i].is_given ? GIVEN_VALUE : GIVEN_NOT;
+    const struct graph *graph = graph_try(model, "o", given, &fixture.arena);
+    assert_non_null(graph);
+    assert_int_equal(graph->state[model_find(model, "plan")], cases[i].plan);
+    assert_int_equal(graph->state[model_find(model, "stock")], cases[i].stock);
+    fixture_end(&fixture);
+  }
+}
+
 static void test_default_model(void **state) {
   (void)state;
   struct fixture fixture;
@@ -167,9 +300,10 @@ static void test_default_model(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused),       cmocka_unit_test(test_long_cycle),
-      cmocka_unit_test(test_malformed),     cmocka_unit_test(test_states),
-      cmocka_unit_test(test_default_model),
+      cmocka_unit_test(test_refused),      cmocka_unit_test(test_long_cycle),
+      cmocka_unit_test(test_malformed),    cmocka_unit_test(test_states),
+      cmocka_unit_test(test_alternatives), cmocka_unit_test(test_varying),
+      cmocka_unit_test(test_absence),      cmocka_unit_test(test_default_model),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

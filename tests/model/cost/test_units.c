@@ -36,6 +36,10 @@ static const struct {
     {"12 JPY/kWh", "JPY/kWh", 12e-3},
     {"1.1 USD/EUR", "USD/EUR", 1.1},
     {"  7   USD  ", "USD", 7},
+    {"342 g/kWh", "g/kWh", 0.342},
+    {"0.342 t/MWh", "g/kWh", 0.342},
+    {"164 kg", "kg/gpu", 164e3},
+    {"80 USD / t", "USD/t", 80e-6},
 };
 
 static void test_good(void **state) {
@@ -69,6 +73,8 @@ static const struct {
     {"0.08 USD/kwh", "USD/kWh", "did you mean 'kWh'?"},
     {"0.08 USD", "USD/kWh", "wrong unit 'USD': expected a quantity such as '100 USD/kWh'"},
     {"14 %", "-", "wrong unit '%'"},
+    {"5 kg", "L", "wrong unit 'kg'"},
+    {"5 Kg", "kg", "did you mean 'kg'?"},
     {"1 gpu", "%", "wrong unit 'gpu'"},
     {"nan", "USD", "expected a quantity"},
     {"inf USD", "USD", "expected a quantity"},
@@ -101,8 +107,9 @@ static void test_bad(void **state) {
 // A conversion shown as named constants is worth what the units are worth.
 static void test_conversions(void **state) {
   (void)state;
-  static const char *const units[] = {"USD/kW/month", "token/s", "Mtok/yr", "J/token", "L/kWh",
-                                      "USD/m3",       "GiB",     "%/yr",    "USD/h"};
+  static const char *const units[] = {"USD/kW/month", "token/s", "Mtok/yr", "J/token",
+                                      "L/kWh",        "USD/m3",  "GiB",     "%/yr",
+                                      "USD/h",        "t",       "g/Mtok",  "kg/gpu"};
   struct fixture fixture;
   fixture_start(&fixture);
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {

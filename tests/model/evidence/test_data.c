@@ -47,7 +47,31 @@ static void test_references(void **state) {
   check_references(&f, CATALOG_THROUGHPUT, "model", CATALOG_MODELS);
   check_references(&f, CATALOG_PRICES, "accelerator", CATALOG_ACCELERATORS);
   check_references(&f, CATALOG_POWER, "accelerator", CATALOG_ACCELERATORS);
+  check_references(&f, CATALOG_CARBON, "accelerator", CATALOG_ACCELERATORS);
+  check_references(&f, CATALOG_API_PRICES, "model", CATALOG_MODELS);
+  check_references(&f, CATALOG_ALIASES, "accelerator", CATALOG_ACCELERATORS);
+  check_references(&f, CATALOG_ALIASES, "model", CATALOG_MODELS);
   check_references(&f, CATALOG_BANDWIDTH, "accelerator", CATALOG_ACCELERATORS);
+  arena_free(&f.arena);
+}
+
+// What an alias stands for: one thing, and never a thing of the same name.
+static void test_aliases(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  const struct table *aliases = tables_load(&f, CATALOG_ALIASES);
+  for (size_t row = 0; row < aliases->rows; row++) {
+    const char *id = table_cell(aliases, row, "id");
+    const int meanings = !!*table_cell(aliases, row, "accelerator") +
+                         !!*table_cell(aliases, row, "model") +
+                         !!*table_cell(aliases, row, "precision");
+    if (meanings != 1 || catalog_find(tables_load(&f, CATALOG_ACCELERATORS), id) >= 0 ||
+        catalog_find(tables_load(&f, CATALOG_MODELS), id) >= 0)
+      fail_msg("alias '%s' stands for %d things, or is an id", id, meanings);
+    if (strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789.-") != strlen(id))
+      fail_msg("alias '%s' is not written in lower case with hyphens", id);
+  }
   arena_free(&f.arena);
 }
 
@@ -119,6 +143,26 @@ static void test_rows_agree_with_themselves(void **state) {
     if (achieved > 0 && peak > 0 && efficiency > 0)
       assert_true(fabs(achieved / peak - efficiency) < 2e-3);
   }
+  arena_free(&f.arena);
+}
+
+// data/README.md: a rack is sold whole, modules in servers, cards and superchips alone.
+static const char *unit_by_form(const struct table *table, size_t row) {
+  const char *form = table_cell(table, row, "form_factor");
+  if (strstr(form, "rack"))
+    return table_cell(table, row, "scale_up_domain");
+  if (strncmp(form, "SXM", 3) == 0 || strncmp(form, "OAM", 3) == 0)
+    return table_cell(table, row, "gpus_per_node");
+  return strstr(form, "cloud") ? "" : "1";
+}
+
+static void test_purchase_units(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  const struct table *table = tables_load(&f, CATALOG_ACCELERATORS);
+  for (size_t row = 0; row < table->rows; row++)
+    assert_string_equal(table_cell(table, row, "purchase_unit"), unit_by_form(table, row));
   arena_free(&f.arena);
 }
 
@@ -278,8 +322,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_row_has_a_source_and_a_date),
       cmocka_unit_test(test_references),
+      cmocka_unit_test(test_aliases),
       cmocka_unit_test(test_figures_are_in_order),
       cmocka_unit_test(test_rows_agree_with_themselves),
+      cmocka_unit_test(test_purchase_units),
       cmocka_unit_test(test_parameters_follow_from_dimensions),
       cmocka_unit_test(test_device_names),
       cmocka_unit_test(test_doubtful_rows_say_so),

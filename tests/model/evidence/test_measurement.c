@@ -1,36 +1,25 @@
 // Records: written, read back, and everything that must be refused.
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/evidence/grade.h"
 #include "model/evidence/measurement_read.h"
 #include "model/evidence/measurement_write.h"
 #include "tests/support/fixture.h"
+#include "tests/support/place_of_work.h"
 
+#include "base/record.h"
 #include "model/evidence/measurement.h"
-#include "model/evidence/measurement_fields.h"
+#include "model/evidence/records.h"
 
+#include <cmocka.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct place_of_work {
-  struct fixture fixture;
-  char folder[64];
-  const char *path;
-};
-
-static void start(struct place_of_work *work) {
-  fixture_start(&work->fixture);
-  strcpy(work->folder, "/tmp/pertoken-record-XXXXXX");
-  assert_non_null(mkdtemp(work->folder));
-  work->path = arena_printf(&work->fixture.arena, "%s/a.json", work->folder);
-}
-
-static void end(struct place_of_work *work) {
-  const char *command = arena_printf(&work->fixture.arena, "rm -rf '%s'", work->folder);
-  assert_int_equal(system(command), 0);
-  fixture_end(&work->fixture);
-}
 
 static const double samples[] = {0.1, 0.1 + 1e-17, 1.0 / 3, 0.125};
 
@@ -83,6 +72,8 @@ static const struct measurement example = {
     .read_bandwidth_share = 0.93,
     .share_p5 = 0.9,
     .share_p95 = 0.95,
+    .share_ci95_low = 0.92,
+    .share_ci95_high = 0.94,
     .energy_meter = "none: absent",
     .idle_power_w = NAN,
     .load_power_w = NAN,
@@ -104,7 +95,8 @@ static const struct measurement example = {
 static struct measurement_record *make_record(struct arena *arena, size_t count) {
   struct measurement_record *record = arena_alloc(arena, sizeof *record);
   record->device = (struct measurement_device){
-      "cpu", 0, "Xeon \xc3\xbc \"2\" cores", "", "", "AVX-512", 1ull << 34, 105ull << 20, 2};
+      "cpu",        0, "Xeon \xc3\xbc \"2\" cores", "", "", "AVX-512", 1ull << 34, 105ull << 20,
+      320ull << 20, 2};
   record->environment = (struct measurement_environment){
       "Linux 6.1", "avx2", "",
       0.25,        2,      "0.1.0",
@@ -120,7 +112,7 @@ static struct measurement_record *make_record(struct arena *arena, size_t count)
 static void test_round_trip(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   struct measurement_record *written = make_record(arena, 2);
   written->results[1].context = 4096;
@@ -133,6 +125,7 @@ static void test_round_trip(void **state) {
   assert_string_equal(read->digest, written->digest);
   assert_string_equal(read->device.name, written->device.name);
   assert_int_equal(read->device.memory_bytes, written->device.memory_bytes);
+  assert_int_equal(read->device.reported_cache_bytes, 320 << 20);
   assert_true(measurement_same_device(&read->device, &written->device));
   assert_int_equal(read->count, 2);
   const struct measurement *result = &read->results[1];
@@ -144,18 +137,19 @@ static void test_round_trip(void **state) {
   assert_true(result->tokens_per_s == example.tokens_per_s);
   assert_true(result->power_slope_w_per_s == -0.5);
   assert_true(isnan(result->load_power_w));
+  assert_true(result->share_ci95_low == 0.92 && result->share_ci95_high == 0.94);
   assert_true(result->flags.noisy && !result->flags.drift);
   assert_int_equal(result->grade, GRADE_MEASURED);
   assert_string_equal(result->types.accumulation, "f32");
   assert_string_equal(result->step_form.form, "single launches");
   assert_string_equal(result->step_form.fallback, "recording failed");
-  end(&work);
+  place_of_work_end(&work);
 }
 
 static void test_round_trip_of_telemetry(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   struct measurement_record *written = make_record(arena, 1);
   assert_int_equal(measurement_write(written, work.path, arena, &work.fixture.diagnostics), 0);
@@ -194,7 +188,7 @@ static void test_round_trip_of_telemetry(void **state) {
   assert_int_equal(telemetry->throttle_count, 2);
   assert_string_equal(telemetry->throttles[1].reason, "hardware slowdown");
   assert_true(telemetry->throttles[1].seconds == 5.5);
-  end(&work);
+  place_of_work_end(&work);
 }
 
 // Idle with a gap; under load the mean of 90 W for two seconds and 105 W for four.
@@ -215,7 +209,7 @@ static struct measurement_record *make_metered(struct arena *arena) {
 static void test_round_trip_of_readings(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   assert_int_equal(
       measurement_write(make_metered(arena), work.path, arena, &work.fixture.diagnostics), 0);
@@ -232,7 +226,7 @@ static void test_round_trip_of_readings(void **state) {
   assert_true(measurement_has_gap(&readings->idle) && !measurement_has_gap(&readings->load));
   expect_near(measurement_window_joules(&readings->load), 600, 1e-12, "energy");
   expect_near(measurement_window_seconds(&readings->idle), 4.5, 1e-12, "without the gap");
-  end(&work);
+  place_of_work_end(&work);
 }
 
 // Readings that contradict each other, or the watts beside them.
@@ -261,7 +255,7 @@ static void test_readings_that_contradict(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof readings_cases / sizeof readings_cases[0]; i++) {
     struct place_of_work work;
-    start(&work);
+    place_of_work_start(&work);
     struct arena *arena = &work.fixture.arena;
     struct measurement_record *record = make_record(arena, 1);
     struct measurement *result = &record->results[0];
@@ -273,15 +267,8 @@ static void test_readings_that_contradict(void **state) {
     const bool good = !*readings_cases[i].error;
     assert_int_equal(measurement_read(work.path, arena, &work.fixture.diagnostics) != NULL, good);
     expect_error(&work.fixture, arena_printf(arena, "case %zu", i), readings_cases[i].error);
-    end(&work);
+    place_of_work_end(&work);
   }
-}
-
-static void write_text(const char *path, const char *text) {
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
 }
 
 static char *read_text(const char *path, struct arena *arena) {
@@ -294,8 +281,7 @@ static char *read_text(const char *path, struct arena *arena) {
 }
 
 static void refuse(struct place_of_work *work, const char *text, const char *error) {
-  write_text(work->path, text);
-  work->fixture.diagnostics = (struct diagnostics){.arena = &work->fixture.arena};
+  place_of_work_write(work, text);
   assert_null(measurement_read(work->path, &work->fixture.arena, &work->fixture.diagnostics));
   expect_error(&work->fixture, text, error);
 }
@@ -305,7 +291,7 @@ static void refuse(struct place_of_work *work, const char *text, const char *err
 static void test_damaged(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   struct measurement_record *record = make_record(arena, 1);
   measurement_write(record, work.path, arena, &work.fixture.diagnostics);
@@ -317,26 +303,26 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 8}", "a record of schema 8, this version reads 1 to 7");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 7");
+  refuse(&work, "{\"schema\": 9}", "a record of schema 9, this version reads 1 to 8");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 8");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 7}", "the record has no digest");
+  refuse(&work, "{\"schema\": 8}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
   digit[strlen("\"batch\": ")] = '5';
   refuse(&work, text, "its digest does not match its content");
-  end(&work);
+  place_of_work_end(&work);
 }
 
 static void test_cannot_be_opened(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct fixture *fixture = &work.fixture;
   assert_null(measurement_read("/nonexistent/a.json", &fixture->arena, &fixture->diagnostics));
   expect_error(fixture, "missing", "No such file");
-  end(&work);
+  place_of_work_end(&work);
 }
 
 // ---- records whose digest is right and whose content is not
@@ -356,12 +342,8 @@ static const char *edited(struct place_of_work *work, const char *name, const ch
     json_object_set_new(object, name, json_loads(value, JSON_DECODE_ANY, NULL));
   else
     json_object_del(object, name);
-  json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
-  char *text = json_dumps(record, JSON_REAL_PRECISION(17));
-  const char *copy = arena_copy(arena, text);
-  free(text);
-  json_decref(record);
-  return copy;
+  json_object_set_new(record, "digest", json_string(record_digest(record, arena)));
+  return place_of_work_text(work, record);
 }
 
 static const struct {
@@ -418,20 +400,36 @@ static const struct {
     {"/schema", "99", "a record of schema 99"},
 };
 
-static void test_flags_in_words(void **state) {
+// What came with schema 8, taken out of a record.
+static void take_out_8(json_t *record) {
+  json_object_del(json_object_get(record, "device"), "reported_cache_bytes");
+  for (size_t i = 0; i < json_array_size(json_object_get(record, "results")); i++) {
+    json_t *result = json_array_get(json_object_get(record, "results"), i);
+    json_object_del(result, "share_ci95_low");
+    json_object_del(result, "share_ci95_high");
+  }
+}
+
+static void test_doubts_in_words(void **state) {
   (void)state;
   struct arena arena = {NULL};
-  struct measurement_flags flags = {false};
-  assert_string_equal(measurement_flags_text(&flags, &arena), "");
-  flags.noisy = flags.thermal_unsettled = true;
-  assert_string_equal(measurement_flags_text(&flags, &arena),
-                      "the samples drifted, the power had not settled");
-  memset(&flags, true, sizeof flags); // each has its words
-  const char *all = measurement_flags_text(&flags, &arena);
-  size_t commas = 0;
-  for (const char *at = all; *at; at++)
-    commas += *at == ',' ? 1 : 0;
-  assert_int_equal(commas + 1, sizeof flags / sizeof(bool));
+  struct measurement result = example;
+  assert_string_equal(measurement_doubts(&result, &arena), "");
+  result.flags.noisy = result.flags.thermal_unsettled = true;
+  assert_string_equal(measurement_doubts(&result, &arena),
+                      "unsteady, +-0.25 %: 93 % (92-94) of the read bandwidth, the power had not "
+                      "settled");
+  result.flags = (struct measurement_flags){.drift = true};
+  result.share_ci95_low = result.share_ci95_high = NAN; // of slices, and in old records
+  assert_string_equal(measurement_doubts(&result, &arena),
+                      "unsteady, +-0.25 %: 93 % of the read bandwidth");
+  result.read_bandwidth_share = NAN;
+  assert_string_equal(measurement_doubts(&result, &arena), "unsteady, +-0.25 %");
+  for (size_t i = 0; i < sizeof result.flags / sizeof(bool); i++) { // each has its words
+    result.flags = (struct measurement_flags){false};
+    ((bool *)&result.flags)[i] = true;
+    assert_true(*measurement_doubts(&result, &arena));
+  }
   arena_free(&arena);
 }
 
@@ -439,7 +437,7 @@ static void test_flags_in_words(void **state) {
 static void test_members_of_old(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   measurement_write(make_record(arena, 1), work.path, arena, &work.fixture.diagnostics);
   struct measurement_record *read = measurement_read(work.path, arena, &work.fixture.diagnostics);
@@ -454,6 +452,7 @@ static void test_members_of_old(void **state) {
   json_t *result = json_array_get(json_object_get(record, "results"), 0);
   json_t *tensor_parallel = json_object_get(result, "tensor_parallel");
   json_object_set_new(record, "schema", json_integer(5));
+  take_out_8(record);
   for (size_t i = 0; i < 2; i++) {
     json_t *old = json_array_get(json_object_get(tensor_parallel, "members"), i);
     json_object_del(old, "state");
@@ -461,7 +460,7 @@ static void test_members_of_old(void **state) {
   }
   json_object_del(json_object_get(result, "together"), "telemetry");
   json_object_del(result, "step_form");
-  json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
+  json_object_set_new(record, "digest", json_string(record_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   json_decref(record);
   read = measurement_read(work.path, arena, &work.fixture.diagnostics);
@@ -471,19 +470,20 @@ static void test_members_of_old(void **state) {
   assert_string_equal(kept->telemetry.source, "");
   assert_true(isnan(kept->telemetry.window_s) && isnan(kept->state.power_limit_w));
   assert_true(isnan(read->results[0].together.telemetry.core_clock_hz.median));
-  end(&work);
+  place_of_work_end(&work);
 }
 
 // A record as the first version wrote it: without what came since.
 static void test_old_schema(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   measurement_write(make_record(arena, 1), work.path, arena, &work.fixture.diagnostics);
   json_t *record = json_load_file(work.path, 0, NULL);
   json_t *result = json_array_get(json_object_get(record, "results"), 0);
   json_object_set_new(record, "schema", json_integer(1));
+  take_out_8(record);
   json_object_del(json_object_get(record, "environment"), "device_state");
   json_object_del(result, "readings");
   json_object_del(result, "beside");
@@ -491,12 +491,12 @@ static void test_old_schema(void **state) {
   json_object_del(result, "shard");
   json_object_del(result, "tensor_parallel");
   json_object_del(result, "step_form");
-  json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
+  json_object_set_new(record, "digest", json_string(record_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   assert_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
   expect_error(&work.fixture, "old", "results[0].telemetry: records have no such field");
   json_object_del(result, "telemetry");
-  json_object_set_new(record, "digest", json_string(measurement_digest(record, arena)));
+  json_object_set_new(record, "digest", json_string(record_digest(record, arena)));
   json_dump_file(record, work.path, 0);
   json_decref(record);
   work.fixture.diagnostics = (struct diagnostics){.arena = arena};
@@ -520,17 +520,17 @@ static void test_old_schema(void **state) {
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 7"));
-  end(&work);
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 8"));
+  place_of_work_end(&work);
 }
 
 static void test_bad_content(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
     refuse(&work, edited(&work, bad[i].name, bad[i].value), bad[i].error);
-  end(&work);
+  place_of_work_end(&work);
 }
 
 // ---- directories
@@ -538,51 +538,46 @@ static void test_bad_content(void **state) {
 static void test_directory(void **state) {
   (void)state;
   struct place_of_work work;
-  struct measurement_record **records;
-  size_t count;
-  start(&work);
+  struct records records;
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   struct diagnostics *diagnostics = &work.fixture.diagnostics;
-  assert_int_equal(measurement_read_directory(work.folder, &records, &count, arena, diagnostics),
-                   0);
-  assert_int_equal(count, 0);
+  assert_int_equal(records_read(work.folder, &records, arena, diagnostics), 0);
+  assert_int_equal(records.count, 0);
   const char *names[] = {"b.json", "a.json", "c.txt", ".hidden.json", "d.json.Xy12ab"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     measurement_write(make_record(arena, 1), arena_printf(arena, "%s/%s", work.folder, names[i]),
                       arena, diagnostics);
-  assert_int_equal(measurement_read_directory(work.folder, &records, &count, arena, diagnostics),
-                   0);
-  assert_int_equal(count, 2);
-  assert_non_null(strstr(records[0]->path, "a.json"));
-  assert_non_null(strstr(records[1]->path, "b.json"));
-  write_text(work.path, "{");
-  assert_int_equal(measurement_read_directory(work.folder, &records, &count, arena, diagnostics),
-                   -1);
-  assert_int_equal(count, 1);
-  assert_int_equal(measurement_read_directory("/nonexistent", &records, &count, arena, diagnostics),
-                   -1);
+  assert_int_equal(records_read(work.folder, &records, arena, diagnostics), 0);
+  assert_int_equal(records.count, 2);
+  assert_non_null(strstr(records.list[0]->path, "a.json"));
+  assert_non_null(strstr(records.list[1]->path, "b.json"));
+  place_of_work_write(&work, "{");
+  assert_int_equal(records_read(work.folder, &records, arena, diagnostics), -1);
+  assert_int_equal(records.count, 1);
+  assert_int_equal(records_read("/nonexistent", &records, arena, diagnostics), -1);
   expect_error(&work.fixture, "/nonexistent", "cannot read the directory '/nonexistent'");
-  end(&work);
+  place_of_work_end(&work);
 }
 
 static void test_failing_disk(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   struct diagnostics *diagnostics = &work.fixture.diagnostics;
   struct measurement_record *record = make_record(arena, 1);
   assert_int_equal(measurement_write(record, "/nonexistent/a.json", arena, diagnostics), -1);
   expect_error(&work.fixture, "missing folder", "cannot write '/nonexistent/a.json'");
   assert_true(diagnostics->machine_failed);
-  end(&work);
+  place_of_work_end(&work);
 }
 
 // A record that cannot be replaced stays as it was, and nothing is left beside it.
 static void test_old_record_stays(void **state) {
   (void)state;
   struct place_of_work work;
-  start(&work);
+  place_of_work_start(&work);
   struct arena *arena = &work.fixture.arena;
   struct diagnostics *diagnostics = &work.fixture.diagnostics;
   struct measurement_record *record = make_record(arena, 1);
@@ -593,7 +588,7 @@ static void test_old_record_stays(void **state) {
   assert_string_equal(read_text(work.path, arena), before);
   assert_int_equal(unlink(work.path), 0);
   assert_int_equal(rmdir(work.folder), 0);
-  end(&work);
+  place_of_work_end(&work);
 }
 
 int main(void) {
@@ -607,7 +602,7 @@ int main(void) {
       cmocka_unit_test(test_old_record_stays),
       cmocka_unit_test(test_members_of_old),
       cmocka_unit_test(test_old_schema),
-      cmocka_unit_test(test_flags_in_words),
+      cmocka_unit_test(test_doubts_in_words),
       cmocka_unit_test(test_round_trip_of_telemetry),
       cmocka_unit_test(test_round_trip_of_readings),
       cmocka_unit_test(test_readings_that_contradict),

@@ -42,7 +42,7 @@ static void test_published_headroom(void **state) {
   tables_open(&tables, "data");
   const struct memory_model model = memory_model_of_size(70e9, &tables.arena);
   const struct fit_device device = device_named(&tables, "mi355x-288");
-  const struct fit_terms terms = {4096, "bf16", MEMORY_SHARE, MEMORY_CHUNK, 0};
+  const struct fit_terms terms = {4096, "bf16", MEMORY_SHARE, MEMORY_CHUNK, 0, 0};
   const struct fit fit = fit_find(&model, "bf16", &device, &terms);
   assert_true(memory_weights(&model, "bf16") == 140e9);
   assert_int_equal(fit.accelerators, 1);
@@ -121,7 +121,7 @@ static void test_concurrency(void **state) {
   tables_open(&tables, "data");
   const struct memory_model model = model_named(&tables, "llama-3.1-70b");
   const struct fit_device device = device_named(&tables, "h200-sxm-141");
-  struct fit_terms terms = {4096, "bf16", MEMORY_SHARE, MEMORY_CHUNK, 0};
+  struct fit_terms terms = {4096, "bf16", MEMORY_SHARE, MEMORY_CHUNK, 0, 0};
   const double step = 8192. * 2 * 2 * (3 * 8192. + (2 * 8192. + 2 * 8 * 128 + 2 * 28672) / 2);
   const double request = 4096. * 327680 + 128256. * 4;
   const double expected = floor((0.9 * 282e9 - 141107412992. - step) / request);
@@ -152,8 +152,8 @@ static void test_concurrency_is_monotone(void **state) {
     for (int n = 1; n <= 8; n *= 2) {
       double last = INFINITY;
       for (double context = 256; context < 1e6; context *= 1.7) {
-        const struct fit_terms terms = {context, "fp8", 0.9, 8192, 0},
-                               wide = {context, "bf16", 0.9, 8192, 0};
+        const struct fit_terms terms = {context, "fp8", 0.9, 8192, 0, 0},
+                               wide = {context, "bf16", 0.9, 8192, 0, 0};
         const double fits = fit_concurrency(&model, "fp8", &device, n, &terms);
         assert_true(fits <= last && fits >= fit_concurrency(&model, "fp8", &device, n, &wide));
         assert_true(fits >= fit_concurrency(&model, "bf16", &device, n, &terms));
@@ -166,13 +166,11 @@ static void test_concurrency_is_monotone(void **state) {
 
 // ---- the batch at a rate per user
 
-static const double hour_s = 3600;
-
 static struct curve curve_of(const double *batches, const double *tokens_per_s, size_t count,
                              double accelerators) {
   struct curve curve = {.accelerators = accelerators};
   for (size_t i = count; i-- > 0;) // in any order
-    assert_true(curve_add(&curve, batches[i], tokens_per_s[i] * hour_s, 100 + batches[i], ""));
+    assert_true(curve_add(&curve, batches[i], tokens_per_s[i], 100 + batches[i], ""));
   return curve;
 }
 
@@ -200,10 +198,11 @@ static void test_batch_at_rate(void **state) {
     struct curve_choice choice = {0};
     fixture_start(&fixture);
     const struct curve curve = curve_of(batches, rates, 4, cases[i].accelerators);
-    const char *why = curve_choose(&curve, cases[i].target * hour_s, &choice, &fixture.arena);
+    const struct curve_limits limits = {cases[i].target, INFINITY, INFINITY};
+    const char *why = curve_choose(&curve, &limits, &choice, &fixture.arena);
     expect_why("rate", why, cases[i].error);
     if (!why)
-      assert_true(choice.interactivity >= cases[i].target * hour_s * (1 - 1e-9));
+      assert_true(choice.interactivity >= cases[i].target * (1 - 1e-9));
     if (cases[i].batch) {
       assert_int_equal(choice.batch, cases[i].batch);
       assert_int_equal(choice.is_measured, cases[i].measured);
@@ -212,8 +211,8 @@ static void test_batch_at_rate(void **state) {
       // Between 16 and 64, and one user more would be too many.
       assert_true(choice.batch > 16 && choice.batch < 64 && !choice.is_measured);
       const double next =
-          curve_interpolate(curve.batch, curve.throughput, curve.count, choice.batch + 1);
-      assert_true(next / (choice.batch + 1) < cases[i].target * hour_s);
+          curve_interpolate(curve.batch, curve.tokens_per_s, curve.count, choice.batch + 1);
+      assert_true(next / (choice.batch + 1) < cases[i].target);
     }
     fixture_end(&fixture);
   }
@@ -228,10 +227,49 @@ static void test_straight_line(void **state) {
   fixture_start(&fixture);
   const struct curve curve = curve_of(batches, rates, 2, 1);
   // (60 + 6 b) / b >= 9 up to b = 20.
-  assert_null(curve_choose(&curve, 9 * hour_s, &choice, &fixture.arena));
+  const struct curve_limits limits = {9, INFINITY, INFINITY};
+  assert_null(curve_choose(&curve, &limits, &choice, &fixture.arena));
   assert_int_equal(choice.batch, 20);
-  expect_near(choice.throughput, 180 * hour_s, 1e-12, "throughput");
+  expect_near(choice.tokens_per_s, 180, 1e-12, "throughput");
   fixture_end(&fixture);
+}
+
+// Times to the first token of 0.1, 0.2, 0.4 and 2 s.
+static void test_batch_within_times(void **state) {
+  (void)state;
+  static const double batches[] = {1, 4, 16, 64}, rates[] = {100, 320, 960, 1920};
+  static const double ttft_s[] = {0.1, 0.2, 0.4, 2}, tpot_s[] = {0.01, 0.012, 0.016, 0.03};
+  static const struct {
+    struct curve_limits limits;
+    int least, most; // the batch
+    const char *error;
+  } cases[] = {
+      {{0, 0.4, INFINITY}, 16, 16, ""},
+      {{0, 1, INFINITY}, 17, 63, ""},
+      {{0, 5, INFINITY}, 64, 64, ""},
+      {{0, INFINITY, 0.012}, 4, 4, ""},
+      {{80, 5, INFINITY}, 4, 4, ""},
+      {{80, 0.1, INFINITY}, 1, 1, ""},
+      {{0, 0.09, INFINITY}, 0, 0, "P99 is 0.1 s to the first token"},
+      {{101, 5, 5}, 0, 0, "nothing that was measured keeps it"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct fixture fixture;
+    struct curve_choice choice = {0};
+    fixture_start(&fixture);
+    struct curve curve = curve_of(batches, rates, 4, 1);
+    expect_why("times that are not told",
+               curve_choose(&curve, &cases[i].limits, &choice, &fixture.arena), "tell no P90");
+    curve.percentile = 99;
+    memcpy(curve.ttft_s, ttft_s, sizeof ttft_s);
+    memcpy(curve.tpot_s, tpot_s, sizeof tpot_s);
+    expect_why("times", curve_choose(&curve, &cases[i].limits, &choice, &fixture.arena),
+               cases[i].error);
+    assert_in_range(choice.batch, cases[i].least, cases[i].most);
+    if (choice.batch)
+      assert_true(choice.ttft_s <= cases[i].limits.ttft_s * (1 + 1e-9));
+    fixture_end(&fixture);
+  }
 }
 
 static void test_curve_keeps_one_point_a_batch(void **state) {
@@ -257,6 +295,7 @@ int main(void) {
       cmocka_unit_test(test_concurrency_is_monotone),
       cmocka_unit_test(test_batch_at_rate),
       cmocka_unit_test(test_straight_line),
+      cmocka_unit_test(test_batch_within_times),
       cmocka_unit_test(test_curve_keeps_one_point_a_batch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,9 +53,11 @@ static void start(struct world *world) {
       catalog_open(&world->catalog, "data", &world->fixture.arena, &world->fixture.diagnostics), 0);
   world->list[0] = made_up(&world->fixture);
   world->records =
-      (struct records){world->list, 1, catalog_table(&world->catalog, CATALOG_ACCELERATORS)};
-  world->workload =
-      (struct workload){.values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "2", "512"}};
+      (struct records){.list = world->list,
+                       .count = 1,
+                       .accelerators = catalog_table(&world->catalog, CATALOG_ACCELERATORS)};
+  world->workload = (struct workload){
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "2", "512"}};
 }
 
 static const char *project(struct world *world, const char *file, const char *accelerator,
@@ -134,7 +136,8 @@ static void test_refused(void **state) {
   REFUSED(result->slice_count = 2, "this workload itself was not measured, only a part of it");
   REFUSED(result->whole_model = false, "no record has a whole-model result");
   REFUSED(result->shard.of = 2, "only one rank's share was measured");
-  REFUSED(result->tensor_parallel.devices = 2, "several devices together were measured");
+  REFUSED((result->tensor_parallel.devices = 2, result->tensor_parallel.library = "NCCL"),
+          "several devices together were measured");
   REFUSED(result->flags.cache_resident = true, "a cache held the model");
   REFUSED(result->flags.bandwidth_void = true, "no valid read bandwidth");
   REFUSED(result->read_bandwidth_share = NAN, "no valid read bandwidth");

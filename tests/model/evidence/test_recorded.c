@@ -70,12 +70,13 @@ static void test_choose(void **state) {
     struct fixture fixture;
     fixture_start(&fixture);
     struct measurement_record *list[] = {record_of(&fixture)};
-    struct records records = {list, 1, NULL};
+    struct records records = {.list = list, .count = 1};
     struct workload workload = {.values = {[WORKLOAD_MODEL] = cases[i].model,
                                            [WORKLOAD_PRECISION] = cases[i].precision,
                                            [WORKLOAD_ACTIVATIONS] = "",
                                            [WORKLOAD_KV] = "",
                                            [WORKLOAD_SPARSITY] = "",
+                                           [WORKLOAD_SPECULATION] = "",
                                            [WORKLOAD_INTERACTIVITY] = "",
                                            [WORKLOAD_BASIS] = "",
                                            [WORKLOAD_SCENARIO] = "",
@@ -87,7 +88,7 @@ static void test_choose(void **state) {
                                       &recorded, &fixture.arena);
     expect_why(cases[i].batch, why, cases[i].error);
     if (!why) {
-      double tokens = recorded.throughput / 3600;
+      double tokens = recorded.tokens_per_s;
       bool exact = cases[i].low == cases[i].high;
       if (exact)
         expect_near(tokens, cases[i].low, 1e-12, cases[i].batch);
@@ -115,14 +116,14 @@ static void test_newest_whole_model(void **state) {
     list[2]->results[k].finished = "2026-11-03T10:00:00Z";
     list[2]->results[k].whole_model = false;
   }
-  struct records records = {list, 3, NULL};
+  struct records records = {.list = list, .count = 3};
   assert_ptr_equal(records_of_backend(&records, "cpu"), list[1]);
   assert_null(records_of_backend(&records, "hip"));
   struct workload workload = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
   struct recorded recorded;
   assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
-  expect_near(recorded.throughput / 3600, 72, 1e-12, "the newer record");
+  expect_near(recorded.tokens_per_s, 72, 1e-12, "the newer record");
   fixture_end(&fixture);
 }
 
@@ -150,9 +151,9 @@ static void test_curve(void **state) {
     struct measurement_record *list[] = {record_of(&fixture)};
     for (size_t k = 0; k < list[0]->count; k++)
       list[0]->results[k].shard.of = wanted[i].ranks;
-    const struct records records = {list, 1, NULL};
+    const struct records records = {.list = list, .count = 1};
     const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", wanted[i].kv, "", "",
-                                                 "", "", "", "", wanted[i].context}};
+                                                 "", "", "", "", "", "", "", wanted[i].context}};
     struct curve curve;
     struct recorded nearest;
     const char *why =
@@ -162,7 +163,7 @@ static void test_curve(void **state) {
     if (!why) {
       assert_int_equal(curve.count, wanted[i].points);
       assert_true(curve.batch[1] == 4);
-      expect_near(curve_interactivity(&curve, 1) / 3600, wanted[i].per_user, 1e-12, "per user");
+      expect_near(curve_interactivity(&curve, 1), wanted[i].per_user, 1e-12, "per user");
     }
     fixture_end(&fixture);
   }
@@ -182,9 +183,9 @@ static void test_tensor_parallel(void **state) {
     list[1]->results[k].finished = "2026-11-02T10:00:00Z";
     list[0]->results[k].idle_power_w = 30;
   }
-  const struct records records = {list, 2, NULL};
+  const struct records records = {.list = list, .count = 2};
   const struct workload workload = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
   const struct measurement *two = NULL;
   for (size_t k = 0; k < list[0]->count; k++)
     if (list[0]->results[k].batch == 4 && list[0]->results[k].context == 512)
@@ -192,7 +193,7 @@ static void test_tensor_parallel(void **state) {
   struct recorded recorded;
   assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
   assert_ptr_equal(recorded.nearest, two);
-  expect_near(recorded.throughput / 3600, two->tokens_per_s / 2, 1e-12, "of one device");
+  expect_near(recorded.tokens_per_s, two->tokens_per_s / 2, 1e-12, "of one device");
   expect_near(recorded.load_power_w, two->load_power_w / 2, 1e-12, "watts of one device");
   expect_near(recorded.idle_power_w, 15, 1e-12, "idle watts of one device");
   assert_non_null(strstr(recorded.source, "; on 2 devices together, through NCCL 2.28.9"));
@@ -216,21 +217,23 @@ static void test_ranks(void **state) {
     double tokens_per_s;
     const char *source;
   } expected[] = {
-      {{list, 2, NULL}, 36, "record machine.json: A processor, decode only, 95 %"},
-      {{list + 1, 1, NULL}, 18, "; one of 2 ranks, an all-reduce taking 12 us (a paper)"},
+      {{.list = list, .count = 2}, 36, "record machine.json: A processor, decode only, 95 %"},
+      {{.list = list + 1, .count = 1},
+       18,
+       "; one of 2 ranks, an all-reduce taking 12 us (a paper)"},
   };
   const struct workload workload = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
   for (size_t i = 0; i < 2; i++) {
     struct recorded recorded;
     assert_null(
         recorded_choose(&expected[i].records, "", "cpu", &workload, &recorded, &fixture.arena));
-    expect_near(recorded.throughput / 3600, expected[i].tokens_per_s, 1e-12, "of one device");
+    expect_near(recorded.tokens_per_s, expected[i].tokens_per_s, 1e-12, "of one device");
     if (!strstr(recorded.source, expected[i].source))
       fail_msg("expected '%s' in '%s'", expected[i].source, recorded.source);
   }
   const struct workload first = {
-      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "1", "512"}};
+      .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "1", "512"}};
   struct recorded recorded;
   recorded_choose(&expected[1].records, "", "cpu", &first, &recorded, &fixture.arena);
   assert_non_null(strstr(recorded.source, "; with 8 devices at once 97.2 % of that"));
@@ -261,9 +264,9 @@ static void test_source_of_watts(void **state) {
     for (size_t k = 0; k < list[0]->count; k++)
       list[0]->results[k].readings.load = (struct measurement_window){
           false, end_s, power_w, expected[i].readings, expected[i].readings};
-    const struct records records = {list, 1, NULL};
-    const struct workload workload = {
-        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", expected[i].batch, "512"}};
+    const struct records records = {.list = list, .count = 1};
+    const struct workload workload = {.values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "",
+                                                 "", "", "", expected[i].batch, "512"}};
     struct recorded recorded;
     assert_null(recorded_choose(&records, "", "cpu", &workload, &recorded, &fixture.arena));
     assert_string_equal(recorded.load_source, expected[i].source);
@@ -307,9 +310,10 @@ static void test_devices(void **state) {
     struct measurement_record *list[] = {record_of(&fixture)};
     list[0]->device = (struct measurement_device){
         .backend = "cuda", .name = devices[i].device, .memory_bytes = devices[i].memory_bytes};
-    struct records records = {list, 1, catalog_table(&catalog, CATALOG_ACCELERATORS)};
+    struct records records = {
+        .list = list, .count = 1, .accelerators = catalog_table(&catalog, CATALOG_ACCELERATORS)};
     struct workload workload = {
-        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "4", "512"}};
+        .values = {"llama-3.1-8b", "bf16", "", "", "", "", "", "", "", "", "", "", "4", "512"}};
     struct recorded recorded;
     const char *why = recorded_choose(&records, devices[i].file, devices[i].accelerator, &workload,
                                       &recorded, &fixture.arena);

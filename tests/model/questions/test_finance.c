@@ -174,6 +174,9 @@ static const struct {
      2},
     {"never", 3, {-100, 40, 59}, NAN},
     {"nothing laid out", 2, {0, 10}, NAN},
+    {"laid out later", 3, {0, -10, 20}, NAN},
+    {"laid out again, and earned back for good", 5, {-100, 150, -80, 20, 40}, 3 + 10. / 40},
+    {"laid out again, and not earned back", 4, {-100, 150, -80, 20}, NAN},
 };
 
 static void published_paybacks(void **state) {

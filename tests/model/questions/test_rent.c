@@ -99,6 +99,23 @@ static void test_offers(void **state) {
   }
 }
 
+// Three years for half of that: a year's rent, half a year's, and the rest when the horizon ends.
+static void test_levelised_term(void **state) {
+  (void)state;
+  struct scenario_fixture f;
+  char text[2048];
+  snprintf(text, sizeof text,
+           "%shorizon = 1.5 yr\nwacc = 10 %%/yr\n[rent q]\nthree_years = 0.4 USD/gpu/h\n", owned);
+  const struct rent_answer *answer = answer_of(&f, text, NULL);
+  const double year_usd = 8 * 8760 * 0.4, year_tokens = 8 * 1000 * hour_s * 4380;
+  const double first = 1 / 1.1, second = 1 / pow(1.1, 1.5);
+  expect_near(answer->costs[0].levelised,
+              (year_usd * first + 2 * year_usd * second) /
+                  (year_tokens * first + year_tokens / 2 * second),
+              1e-12, "levelised");
+  scenario_fixture_end(&f);
+}
+
 // Half as fast: 16 for the same tokens, in nodes of 8; for the hours used just as many hours.
 static void test_rented_option(void **state) {
   (void)state;
@@ -148,11 +165,13 @@ static const struct {
     {"[rent q]\non_demand = 1\n", "has no unit"},
     {"[rent q]\non_demand = 0 USD/gpu/h\n", "on_demand must be above 0"},
     {"[rent q]\non_demand = -2 USD/gpu/h\n", "on_demand must be above 0"},
+    {"[rent q]\non_demand = 1e308 USD/gpu/h\n", "'1e308 USD/gpu/h' is more than can be added up"},
     {"[rent q]\non_demand = 1 USD/node/h\n", "wrong unit"},
     {"[rent q]\non_demand = pr138\n", "price 'pr138' is of 'h100-sxm5-80', not of 'h200-sxm-141'"},
     {"[rent q]\none_year = pr136\n", "price 'pr136' (on_demand) is no hourly rent for one_year"},
     {"[rent q]\non_demand = pr002\n", "(purchase) is no hourly rent"},
-    {"[rent q]\ncloud = own\n", "option 'own' is owned: cloud wants a rented one"},
+    {"[rent q]\ncloud = own\n",
+     "option 'own' is owned: cloud wants one that is rented at one rate"},
     {"[rent q]\nown = cloud\non_demand = 1 USD/gpu/h\n[option cloud]\naccelerator = h100-sxm5-80\n"
      "accelerators = 8\nrental_rate = 1 USD/gpu/h\nthroughput = 1 token/s\n",
      "option 'cloud' is rented: own wants an owned one"},
@@ -203,11 +222,9 @@ static void test_asked(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_offers),
-      cmocka_unit_test(test_rented_option),
-      cmocka_unit_test(test_searched_utilization),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_asked),
+      cmocka_unit_test(test_offers),        cmocka_unit_test(test_levelised_term),
+      cmocka_unit_test(test_rented_option), cmocka_unit_test(test_searched_utilization),
+      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,14 @@
 //
 // A node of `x` (8 accelerators of 1,000 USD) serves 800 token/s of `big` and 1,600 of `small`, one
 // of `y` (8 of 1,500 USD) 1,600 token/s of either; `y` needs an engineer at 2,000 USD a year.
+#include "base/arena.h"
+#include "model/optimise/allocation.h"
+#include "tests/support/fixture.h"
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/route.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,7 +107,7 @@ static void test_prices(void **state) {
       {"split = no\n", "", "", "workloads on one option", 48000, 46000},
       {"", "", "[portfolio]\ncapex_budget = 40000 USD\n", "capex budget", 46000, 46000},
       // 2.5 + 1 nodes of y at 12,000 and the engineer, or parts of x: big on y, small on x.
-      {"", "", "", "whole nodes", 46000, 2.5 * 12000 + 6000 + 8000},
+      {"", "", "", "whole purchase units", 46000, 2.5 * 12000 + 6000 + 8000},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0] && allocation_available(); i++) {
     struct scenario_fixture fixture;
@@ -141,7 +145,7 @@ static void test_infeasible(void **state) {
     expect_near(price_without(answer, cases[i].culprit), cases[i].without, 1e-9, cases[i].culprit);
     for (size_t p = 0; p < answer->price_count; p++)
       if (strcmp(answer->prices[p].constraint, cases[i].culprit) != 0 &&
-          strcmp(answer->prices[p].constraint, "whole nodes") != 0 && cases[i].alone &&
+          strcmp(answer->prices[p].constraint, "whole purchase units") != 0 && cases[i].alone &&
           answer->prices[p].status != ALLOCATION_INFEASIBLE)
         fail_msg("%s: '%s' would help as well", cases[i].culprit, answer->prices[p].constraint);
     scenario_fixture_end(&fixture);
@@ -186,7 +190,7 @@ static void test_bad_input(void **state) {
       {"", "[demand what]\ntokens = 1e9\n", "unit"},
       {"", "[supply y]\nstock = 0 gpu\n", "a stock of zero serves nothing"},
       {"", "[supply y]\nstock = -8 gpu\n", "stock cannot be negative"},
-      {"", "[supply y]\nstock = 7 gpu\n", "less than one node of 8"},
+      {"", "[supply y]\nstock = 7 gpu\n", "less than one purchase unit of 8"},
       {"", "[supply z]\nstock = 7 gpu\n", "there is no option 'z'"},
       {"", "[supply y]\nstok = 7 gpu\n", "did you mean 'stock'?"},
       {"", "[portfolio]\nbudget = 0 USD\n", "a budget of nothing"},

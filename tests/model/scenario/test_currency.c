@@ -290,8 +290,10 @@ static void published_prices_are_in_the_inputs_currency(void **state) {
   start(&fixture, "");
   const struct scenario *scenario = fixture.scenario;
   struct published own, in_usd;
-  assert_true(published_input(scenario, 0, model_find(scenario->model, "list_price"), &own));
-  assert_true(published_input(scenario, 0, model_find(scenario->model, "list_price_usd"), &in_usd));
+  assert_true(published_input(scenario, 0, model_find(scenario->model, "list_price"),
+                              GRADE_PUBLISHED, &own));
+  assert_true(published_input(scenario, 0, model_find(scenario->model, "list_price_usd"),
+                              GRADE_PUBLISHED, &in_usd));
   assert_true(own.count > 0 && own.count == in_usd.count);
   expect_near(own.low, in_usd.low / 1.25, 1e-12, "lowest");
   expect_near(own.high, in_usd.high / 1.25, 1e-12, "highest");

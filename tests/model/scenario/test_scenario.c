@@ -147,7 +147,7 @@ static const struct {
     {"[common]\npue = 1.3\n", "section"},
     {"[workload]\nutilization = 50 %\n", "'utilization' is given twice"},
     {"[workload]\npue = 1.3\n", "18:1: 'pue' belongs in [common] or an option"},
-    {"[workload]\nprecision = fp9\n", "unknown precision 'fp9': expected bf16, fp16, fp8"},
+    {"[workload]\nprecision = fp9\n", "unknown precision 'fp9'; did you mean 'fp8'?"},
     {"[workload]\nmodel = llama-2-70bb\n",
      "unknown model 'llama-2-70bb'; did you mean 'llama-2-70b'"},
     {"[workload]\nbatch = 0\n", "expected a positive whole number"},
@@ -168,7 +168,7 @@ static const struct {
     {"[option A]\naccelerator = h200-sxm-141\n", "options 'a' and 'A' differ only in case"},
     {"[option c d]\n", "'c d' is not a name"},
     {"[option c]\n", "17:1: option 'c' needs 'accelerator'"},
-    {"[option c]\naccelerator = h200\n", "18:15: unknown accelerator 'h200'"},
+    {"[option c]\naccelerator = h210\n", "18:15: unknown accelerator 'h210'"},
     {"[option c]\naccelerator = h200-sxm-142\n", "did you mean 'h200-sxm-141'?"},
     {"[option c]\naccelerator = h200-sxm-141\nthroughput = 1 token/s\n",
      "17:1: option 'c' needs 'list_price' (USD/gpu)"},
@@ -317,8 +317,8 @@ static void test_grades(void **state) {
   assert_int_equal(c->price_grade, GRADE_CLAIM);
   assert_int_equal(c->throughput_grade, GRADE_BENCHMARK);
   assert_int_equal(c->headline_grade, GRADE_CLAIM);
-  // The newest of the audited server runs in fp8: MLPerf Inference v6.0.
-  expect_near(value_of(run.scenario, "c.throughput"), 3986.11, 1e-14, "throughput");
+  // The lower median of the submitters' best audited server runs in fp8.
+  expect_near(value_of(run.scenario, "c.throughput"), 3955.78, 1e-14, "throughput");
   end(&run);
 }
 

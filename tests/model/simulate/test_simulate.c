@@ -1,5 +1,5 @@
 // Simulation: closed forms, correlation, coverage, convergence. Run in the repository's root.
-#include "model/scenario/distribution_text.h"
+#include "model/chance/distribution_text.h"
 #include "model/scenario/range.h"
 #include "tests/support/scenario_fixture.h"
 
@@ -259,7 +259,7 @@ static const struct judged {
      {1, 0.5, 0},
      {0, 0.5, -1},
      0.5,
-     "it serves the demand in no draw"},
+     "in no draw does it serve the demand"},
     {"one is unlike all others",
      "[option a]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\nprecision = fp8\n"
      "[option b]\naccelerator = h100-sxm5-80\nthroughput = 1000 token/s\nprecision = fp8\n"

@@ -64,6 +64,11 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, struct fake_gpu **out) {
 }
 #endif
 
+int nvmlDeviceGetUUID(struct fake_gpu *gpu, char *out, unsigned size) {
+  snprintf(out, size, "GPU-of-%s", gpu->pci);
+  return gpu->code;
+}
+
 int nvmlDeviceGetMigMode(struct fake_gpu *gpu, unsigned *current, unsigned *pending) {
   *current = *pending = gpu->is_split;
   return gpu->code;

@@ -1,0 +1,240 @@
+#include "base/output.h"
+
+#include "base/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fail(const char *path, struct diagnostics *diagnostics) {
+  const int reason = errno ? errno : EIO;
+  diagnostics->machine_failed = true;
+  diagnostics_error(diagnostics, (struct place){0}, "cannot write '%s': %s", path,
+                    strerror(reason));
+  return -1;
+}
+
+// ---- what is there
+
+// Opened without waiting: a pipe that nobody reads would otherwise block the program for ever.
+static int open_special(struct output *output, const char *path, struct diagnostics *diagnostics) {
+  const int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0 && errno == ENXIO) {
+    diagnostics_error(diagnostics, (struct place){0}, "'%s' is a pipe that nobody reads", path);
+    return -1;
+  }
+  if (fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0 ||
+      !(output->stream = fdopen(fd, "w")))
+    return fail(path, diagnostics);
+  return 0;
+}
+
+// What a link points to is replaced, and not the link.
+static int follow_link(struct output *output, const char *path, struct arena *arena,
+                       struct diagnostics *diagnostics) {
+  struct stat status;
+  char *resolved = realpath(path, NULL);
+  output->path = arena_copy(arena, resolved ? resolved : path);
+  free(resolved);
+  if (resolved || lstat(path, &status) || !S_ISLNK(status.st_mode))
+    return 0;
+  diagnostics_error(diagnostics, (struct place){0}, "'%s' is a link to something that is not there",
+                    path);
+  return -1;
+}
+
+// What nobody may write is not to be replaced either, not even by root.
+static int check_target(const char *path, const struct stat *there,
+                        struct diagnostics *diagnostics) {
+  if ((there->st_mode & 0222) && access(path, W_OK) == 0)
+    return 0;
+  errno = EACCES;
+  return fail(path, diagnostics);
+}
+
+// ---- a file without a name
+
+static const char *name_in(const char *folder, const char *suffix, struct arena *arena) {
+  return arena_printf(arena, "%s/.pertoken-%s", folder, suffix);
+}
+
+// Where the file system has no files without a name, one that loses its own at once.
+static int open_nameless(const struct output *output, struct arena *arena) {
+  const int fd = open(output->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+    return fd;
+  char *name = arena_copy(arena, name_in(output->folder, "XXXXXX", arena));
+  const int named = mkstemp(name);
+  if (named >= 0)
+    unlink(name);
+  return named;
+}
+
+static const char *folder_of(const char *path, struct arena *arena) {
+  const char *slash = strrchr(path, '/');
+  if (!slash)
+    return ".";
+  return slash == path ? "/" : arena_copy_n(arena, path, (size_t)(slash - path));
+}
+
+int output_open(struct output *output, const char *path, struct arena *arena,
+                struct diagnostics *diagnostics) {
+  struct stat there;
+  if (!path || stat(path, &there) || !S_ISREG(there.st_mode) ||
+      !diagnostics_have_read(diagnostics, &there))
+    return output_open_again(output, path, arena, diagnostics);
+  diagnostics_error(diagnostics, (struct place){0},
+                    "'%s' is an input of this command: choose another file to write", path);
+  return -1;
+}
+
+int output_open_again(struct output *output, const char *path, struct arena *arena,
+                      struct diagnostics *diagnostics) {
+  struct stat there;
+  *output = (struct output){.stream = stdout};
+  if (!path || !strcmp(path, "-"))
+    return 0;
+  output->stream = NULL;
+  if (follow_link(output, path, arena, diagnostics))
+    return -1;
+  const bool exists = stat(output->path, &there) == 0;
+  if (exists && !S_ISREG(there.st_mode))
+    return open_special(output, path, diagnostics);
+  if (exists && check_target(path, &there, diagnostics))
+    return -1;
+  output->folder = folder_of(output->path, arena);
+  const int fd = open_nameless(output, arena);
+  output->stream = fd < 0 ? NULL : fdopen(fd, "w");
+  if (!output->stream) {
+    fail(path, diagnostics);
+    if (fd >= 0)
+      close(fd);
+    return -1;
+  }
+  output->writable = arena_printf(arena, "/proc/self/fd/%d", fd);
+  return 0;
+}
+
+void output_discard(struct output *output) {
+  if (!output->path || !output->stream)
+    return;
+  fclose(output->stream);
+  output->stream = NULL;
+}
+
+// ---- in its place
+
+// What is there keeps its owner, as far as the system lets it, and its mode.
+static void keep_identity(int fd, const char *path) {
+  struct stat there;
+  if (stat(path, &there))
+    return;
+  if (fchown(fd, there.st_uid, there.st_gid) && fchown(fd, (uid_t)-1, there.st_gid))
+    errno = 0;
+  fchmod(fd, there.st_mode & 0777);
+}
+
+static int copy_to(int fd, const char *path, const char *name) {
+  const int to = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  struct stat status;
+  off_t at = 0;
+  if (to < 0)
+    return -1;
+  keep_identity(to, path);
+  ssize_t sent = fstat(fd, &status) ? -1 : 1;
+  while (sent > 0 && at < status.st_size)
+    sent = sendfile(to, fd, &at, (size_t)(status.st_size - at));
+  const bool whole = sent >= 0 && at == status.st_size && fsync(to) == 0;
+  const int reason = errno;
+  close(to);
+  if (!whole)
+    unlink(name);
+  errno = reason;
+  return whole ? 0 : -1;
+}
+
+// Gives the file a name that nothing has; where it cannot get one, a copy of it.
+static int name_it(const struct output *output, int fd, struct arena *arena, const char **name) {
+  enum { NAMES = 1000 };
+  int done = -1;
+  errno = EEXIST;
+  for (int i = 0; done && errno == EEXIST && i < NAMES; i++) {
+    *name = name_in(output->folder, arena_printf(arena, "%ld-%d", (long)getpid(), i), arena);
+    done = linkat(AT_FDCWD, output->writable, AT_FDCWD, *name, AT_SYMLINK_FOLLOW);
+    if (done && errno != EEXIST)
+      done = copy_to(fd, output->path, *name);
+  }
+  return done;
+}
+
+// Without it a crash of the machine could still undo the rename; not every file system can.
+static void flush_folder(const char *folder) {
+  const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  fsync(fd);
+  close(fd);
+}
+
+void output_hold_signals(sigset_t *before) {
+  static const int held[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+  sigset_t during;
+  sigemptyset(&during);
+  for (size_t i = 0; i < sizeof held / sizeof held[0]; i++)
+    sigaddset(&during, held[i]);
+  sigprocmask(SIG_BLOCK, &during, before);
+}
+
+void output_release_signals(const sigset_t *before) {
+  sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+static int put_in_place(const struct output *output, int fd, struct arena *arena) {
+  const char *name;
+  sigset_t before;
+  output_hold_signals(&before);
+  int result = name_it(output, fd, arena, &name);
+  if (!result && (result = rename(name, output->path))) {
+    const int reason = errno;
+    unlink(name);
+    errno = reason;
+  }
+  const int reason = errno;
+  flush_folder(output->folder);
+  output_release_signals(&before);
+  errno = reason;
+  return result;
+}
+
+// It has been reported; nobody is to find it again when the program ends.
+static void forget_failure(FILE *stream) {
+  __fpurge(stream);
+  clearerr(stream);
+}
+
+int output_close(struct output *output, struct diagnostics *diagnostics) {
+  FILE *stream = output->stream;
+  const char *name = output->path ? output->path : "standard output";
+  errno = 0;
+  int result = fflush(stream) || ferror(stream);
+  if (!result && output->folder && output->path) {
+    keep_identity(fileno(stream), output->path);
+    result = (fsync(fileno(stream)) && errno != EINVAL) ||
+             put_in_place(output, fileno(stream), diagnostics->arena);
+  }
+  if (result) {
+    fail(name, diagnostics);
+    forget_failure(stream);
+  }
+  output->stream = NULL;
+  if (output->path && fclose(stream) && !result)
+    result = fail(name, diagnostics);
+  return result ? -1 : 0;
+}

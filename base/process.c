@@ -1,0 +1,70 @@
+#include "base/process.h"
+
+#include "base/source.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct place nowhere = {0};
+static const long long last_second = 253402300799; // of 9999
+
+int process_check_arguments(int argc, char **argv, struct diagnostics *diagnostics) {
+  int result = 0;
+  for (int i = 1; i < argc; i++) {
+    const uint8_t *invalid = source_invalid_utf8(argv[i], strlen(argv[i]));
+    if (!invalid)
+      continue;
+    const int before = (int)((const char *)invalid - argv[i]);
+    diagnostics_error(diagnostics, nowhere,
+                      "expected UTF-8 text, found the byte 0x%02X in argument %d, after '%.*s'",
+                      *invalid, i, before, argv[i]);
+    result = -1;
+  }
+  return result;
+}
+
+// NULL where it is not set, or set to nothing.
+static const char *epoch_text(void) {
+  const char *text = getenv("SOURCE_DATE_EPOCH");
+  return text && *text ? text : NULL;
+}
+
+static bool is_second(const char *text, long long *second) {
+  char *end;
+  errno = 0;
+  *second = strtoll(text, &end, 10);
+  return *text >= '0' && *text <= '9' && !*end && !errno && *second <= last_second;
+}
+
+int process_check_epoch(struct diagnostics *diagnostics) {
+  const char *text = epoch_text();
+  long long second;
+  if (!text || is_second(text, &second))
+    return 0;
+  diagnostics_error(
+      diagnostics, nowhere,
+      "SOURCE_DATE_EPOCH: expected seconds since 1970, before the year 10000, not '%s'", text);
+  return -1;
+}
+
+bool process_epoch(time_t *epoch) {
+  const char *text = epoch_text();
+  long long second;
+  if (!text || !is_second(text, &second))
+    return false;
+  *epoch = (time_t)second;
+  return true;
+}
+
+bool process_shows_utf8(void) {
+  const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+  if (!locale)
+    return false;
+  const bool utf8 = !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+  freelocale(locale);
+  return utf8;
+}

@@ -1,0 +1,26 @@
+// process: what a program was started with beside its options: that its arguments are text, what
+// characters its locale shows, and the day that the environment names.
+//
+// The programs stay in the C locale, so that letters sort, fold and compare alike everywhere.
+#ifndef PERTOKEN_BASE_PROCESS_H
+#define PERTOKEN_BASE_PROCESS_H
+
+#include "base/diagnostics.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+// Reports each argument that is not valid UTF-8. Returns 0 or -1.
+int process_check_arguments(int argc, char **argv, struct diagnostics *diagnostics);
+
+// Reports a SOURCE_DATE_EPOCH that is not a whole number of seconds from 1970 to the year 9999.
+// Returns 0 or -1.
+int process_check_epoch(struct diagnostics *diagnostics);
+
+// Whether SOURCE_DATE_EPOCH is set, as process_check_epoch wants it: then *epoch is its value.
+bool process_epoch(time_t *epoch);
+
+// Whether the user's locale writes UTF-8.
+bool process_shows_utf8(void);
+
+#endif

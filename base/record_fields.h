@@ -1,0 +1,45 @@
+// record_fields: how a table of base/record.h says its fields: of struct s, each named like its member.
+//
+// For files that hold such a table, and for no others: the names are short.
+#ifndef PERTOKEN_BASE_RECORD_FIELDS_H
+#define PERTOKEN_BASE_RECORD_FIELDS_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#define ENDLESS 1e300
+
+#define FIELD_OF(s, member, ...)                                                                   \
+  { .name = #member, .offset = offsetof(struct s, member), __VA_ARGS__ }
+#define TEXT(s, member)               FIELD_OF(s, member, .kind = FIELD_TEXT)
+#define TEXT_SINCE(s, member, schema) FIELD_OF(s, member, .kind = FIELD_TEXT, .since = schema)
+#define CONSTANT(key, texts)                                                                       \
+  { .name = key, .kind = FIELD_CONSTANT, .names = texts }
+#define REAL(s, member, least)                                                                     \
+  FIELD_OF(s, member, .kind = FIELD_REAL, .low = least, .high = ENDLESS)
+#define MAYBE(s, member, least)                                                                    \
+  FIELD_OF(s, member, .kind = FIELD_MAYBE, .low = least, .high = ENDLESS)
+#define MAYBE_SINCE(s, member, least, schema)                                                      \
+  FIELD_OF(s, member, .kind = FIELD_MAYBE, .low = least, .high = ENDLESS, .since = schema)
+#define INT(s, member, least) FIELD_OF(s, member, .kind = FIELD_INT, .low = least, .high = INT_MAX)
+#define COUNT(s, member)      FIELD_OF(s, member, .kind = FIELD_COUNT, .high = 9.3e18)
+#define COUNT_SINCE(s, member, schema)                                                             \
+  FIELD_OF(s, member, .kind = FIELD_COUNT, .high = 9.3e18, .since = schema)
+#define BOOL(s, member)        FIELD_OF(s, member, .kind = FIELD_BOOL)
+#define NAME(s, member, texts) FIELD_OF(s, member, .kind = FIELD_NAME, .names = texts)
+#define REALS(s, member, count)                                                                    \
+  FIELD_OF(s, member, .kind = FIELD_REALS, .high = ENDLESS,                                        \
+           .count_offset = offsetof(struct s, count))
+#define MAYBES(s, member, count)                                                                   \
+  FIELD_OF(s, member, .kind = FIELD_MAYBES, .high = ENDLESS,                                       \
+           .count_offset = offsetof(struct s, count))
+#define OBJECT(s, member, table) FIELD_OF(s, member, .kind = FIELD_OBJECT, .fields = table)
+#define OBJECT_SINCE(s, member, table, schema)                                                     \
+  FIELD_OF(s, member, .kind = FIELD_OBJECT, .fields = table, .since = schema)
+#define LIST(s, member, count, type, table)                                                        \
+  FIELD_OF(s, member, .kind = FIELD_LIST, .count_offset = offsetof(struct s, count),               \
+           .size = sizeof(struct type), .fields = table)
+#define END                                                                                        \
+  { .name = NULL }
+
+#endif

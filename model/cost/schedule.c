@@ -1,0 +1,219 @@
+#include "model/cost/schedule.h"
+
+#include "model/cost/formula.h"
+#include "model/cost/model_read.h"
+#include "model/cost/units.h"
+
+#include <string.h>
+
+// ---- the text of a list
+
+static bool separates(const char *at) {
+  return *at == ',' && (!at[1] || strchr(" \t,", at[1]));
+}
+
+// Up to the next comma outside brackets.
+static size_t value_length(const char *text) {
+  size_t length = 0;
+  for (int depth = 0; text[length] && (depth > 0 || !separates(text + length)); length++)
+    depth += (text[length] == '(') - (text[length] == ')');
+  return length;
+}
+
+bool text_is_list(const char *text) {
+  return text[value_length(text)] != 0;
+}
+
+// What stands behind a number, or NULL where the text is something else.
+static const char *behind_number(const char *text) {
+  double ignored;
+  text += *text == '-' || *text == '+';
+  text += strspn(text, " \t");
+  const size_t length = number_prefix(text, &ignored);
+  text += length;
+  text += (*text == 'k' || *text == 'M') && (!text[1] || strchr(" \t", text[1]));
+  return length ? text + strspn(text, " \t") : NULL;
+}
+
+// The unit of a value, or "".
+static const char *unit_of(const char *text) {
+  const char *unit = behind_number(text);
+  const bool is_unit =
+      unit && *unit && !strchr(",._0123456789", *unit) && !strpbrk(unit, " +-*()^");
+  return is_unit ? unit : "";
+}
+
+static bool has_no_unit(const char *text) {
+  const char *unit = behind_number(text);
+  return unit && !*unit;
+}
+
+const struct list_value *list_split(const char *text, struct place place, size_t *count,
+                                    struct arena *arena) {
+  struct list_value *values = arena_array(arena, strlen(text) + 1, sizeof *values);
+  const char *at = text;
+  *count = 0;
+  for (bool more = true; more;) {
+    at += strspn(at, " \t");
+    size_t length = value_length(at), shown = length;
+    while (shown && strchr(" \t", at[shown - 1]))
+      shown--;
+    struct list_value *value = &values[(*count)++];
+    *value = (struct list_value){arena_copy_n(arena, at, shown), place};
+    value->place.column += (int)(at - text);
+    more = at[length] == ',';
+    at += length + more;
+  }
+  const char *unit = unit_of(values[*count - 1].text);
+  for (size_t i = 0; i + 1 < *count && *unit; i++)
+    if (has_no_unit(values[i].text))
+      values[i].text = arena_printf(arena, "%s %s", values[i].text, unit);
+  return values;
+}
+
+bool range_is_scale(const struct declaration *input, const char *text) {
+  const char *end = strrchr(text, ')');
+  return end && !input->unit.percents && !strcmp(end + 1 + strspn(end + 1, " \t"), "%");
+}
+
+// ---- what it needs of the model
+
+struct declaring {
+  struct model *model;
+  int input; // whose list it is
+  struct diagnostics *diagnostics;
+};
+
+static void set_alternative(const struct declaring *declaring, struct alternative *alternative,
+                            const char *text, int need) {
+  const struct model *model = declaring->model;
+  const struct place place = model->declarations[declaring->input].place;
+  *alternative = (struct alternative){.text = text, .place = place, .need_count = 1};
+  alternative->needs[0] = need;
+  alternative->formula = formula_parse(text, place, model->arena, declaring->diagnostics);
+}
+
+// Before the other formulas of a declaration.
+static void put_first(const struct declaring *declaring, int declaration, const char *text,
+                      int need) {
+  struct declaration *to = &declaring->model->declarations[declaration];
+  memmove(to->alternatives + 1, to->alternatives,
+          (size_t)to->alternative_count * sizeof *to->alternatives);
+  to->alternative_count++;
+  set_alternative(declaring, &to->alternatives[0], text, need);
+}
+
+// Its number, or -1. The pointer of the input may move.
+static int declare(const struct declaring *declaring, const char *ending, const char *what) {
+  struct model *model = declaring->model;
+  const struct declaration of = model->declarations[declaring->input];
+  struct declaration *input =
+      model_declare(model, arena_printf(model->arena, "%s_%s", of.name, ending), of.place,
+                    declaring->diagnostics);
+  if (!input)
+    return -1;
+  input->kind = DECLARATION_INPUT;
+  input->label = arena_printf(model->arena, "%s, %s", of.label, what);
+  input->group = of.group;
+  input->per_option = of.per_option;
+  input->absent_with = of.absent_with;
+  return (int)(input - model->declarations);
+}
+
+static int declare_scale(const struct declaring *declaring) {
+  const int scale = declare(declaring, "scale", "all years");
+  if (scale < 0)
+    return -1;
+  struct declaration *input = &declaring->model->declarations[scale];
+  input->unit = unit_percent;
+  input->has_min = true;
+  input->min_exclusive = declaring->model->declarations[declaring->input].min_exclusive;
+  declaring->model->declarations[declaring->input].scale = scale;
+  return 0;
+}
+
+// NAME_year_1, ...; from the second on it is the year's before where the list ends.
+static int declare_year(const struct declaring *declaring, int year) {
+  struct model *model = declaring->model;
+  const struct declaration of = model->declarations[declaring->input];
+  const int number = declare(declaring, arena_printf(model->arena, "year_%d", year),
+                             arena_printf(model->arena, "year %d", year));
+  if (number < 0)
+    return -1;
+  struct declaration *input = &model->declarations[number];
+  input->unit = of.unit;
+  input->integer = of.integer;
+  input->has_min = of.has_min;
+  input->has_max = of.has_max;
+  input->min_exclusive = of.min_exclusive;
+  input->min = of.min;
+  input->max = of.max;
+  input->year_of = declaring->input;
+  of.years[year - 1] = number;
+  if (year > 1)
+    put_first(declaring, number, model->declarations[of.years[year - 2]].name, of.scale);
+  model_declare_in_usd(model, number, declaring->diagnostics);
+  return 0;
+}
+
+// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)"
+static const char *by_year(const struct model *model, const struct declaration *input) {
+  const char *text = "";
+  if (input->year_count == 1)
+    return model->declarations[input->years[0]].name;
+  for (int i = 0; i < input->year_count; i++) {
+    const bool last = i + 1 == input->year_count;
+    const char *name = model->declarations[input->years[i]].name;
+    text = arena_printf(model->arena, "%s%s%s * (year %s %d)", text, i ? " + " : "", name,
+                        last ? ">=" : "=", i);
+  }
+  return text;
+}
+
+// Whole numbers are rounded up, and what is a share of something ends where that does.
+static const char *value_text(const struct model *model, const struct declaration *input) {
+  struct arena *arena = model->arena;
+  const char *text = arena_printf(arena, "%s * (%s)", model->declarations[input->scale].name,
+                                  by_year(model, input));
+  if (input->integer)
+    text = arena_printf(arena, "ceil(%s)", text);
+  return input->has_max ? arena_printf(arena, "min(%s, %s)",
+                                       quantity_text(input->max, &input->unit, arena), text)
+                        : text;
+}
+
+// A list of the input itself, or of the series that the model's text names for it.
+static int put_list(const struct declaring *declaring) {
+  struct model *model = declaring->model;
+  const struct declaration *input = &model->declarations[declaring->input];
+  const char *value = value_text(model, input);
+  const int scale = input->scale;
+  if (!strcmp(input->schedule, input->name)) {
+    put_first(declaring, declaring->input, value, scale);
+    return 0;
+  }
+  char *same = arena_copy(model->arena, input->schedule), *series = strsep(&same, " ");
+  const int list = model_require(model, series, declaring->diagnostics);
+  const int like = same ? model_require(model, same, declaring->diagnostics) : -1;
+  if (list < 0 || (same && like < 0))
+    return -1;
+  put_first(declaring, list, arena_printf(model->arena, "operating * %s", value), scale);
+  if (same)
+    put_first(declaring, like, series, scale);
+  put_first(declaring, declaring->input, arena_printf(model->arena, "highest(%s)", series), scale);
+  return 0;
+}
+
+int schedule_declare(struct model *model, int declaration, int years,
+                     struct diagnostics *diagnostics) {
+  const struct declaring declaring = {model, declaration, diagnostics};
+  struct declaration *input = &model->declarations[declaration];
+  input->years = arena_array(model->arena, (size_t)years, sizeof *input->years);
+  if (declare_scale(&declaring))
+    return -1;
+  for (int year = 1; year <= years; year++)
+    if (declare_year(&declaring, year))
+      return -1;
+  model->declarations[declaration].year_count = years;
+  return put_list(&declaring);
+}

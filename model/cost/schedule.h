@@ -1,0 +1,45 @@
+// schedule: an input that is given by year: a list of values, the last of which holds on.
+//
+// "2, 1, 1 FTE": a comma and a blank separate, so that "30,000 USD" is no list but a mistake. A value
+// without a unit has that of the last. The first value is that of the years before the first birthday
+// of operation, and of the purchase; year = floor(elapsed).
+//
+// Where an input NAME is a list of at most k values in a scenario, its model also has
+//   NAME_year_1 ... NAME_year_k  inputs; in an option with a shorter list the rest is its last value
+//   NAME_scale                  an input: all of them are multiplied by it, 100 %
+// and computes NAME by year from these in the options that give a list.
+#ifndef PERTOKEN_MODEL_COST_SCHEDULE_H
+#define PERTOKEN_MODEL_COST_SCHEDULE_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/cost/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { MAX_YEARS = 30 }; // as the longest horizon
+
+// A value of a list, complete with its unit.
+struct list_value {
+  const char *text; // "1 FTE"; "" where nothing stands between two commas
+  struct place place;
+};
+
+// Does a comma separate values in the text?
+bool text_is_list(const char *text);
+
+// The values of a list (or of a text that is none: one), in the arena; at least one.
+const struct list_value *list_split(const char *text, struct place place, size_t *count,
+                                    struct arena *arena);
+
+// Is the text of a range in %, of an input that is no share itself?
+bool range_is_scale(const struct declaration *input, const char *text);
+
+// Declares what a list of `years` values needs, before model_check. Returns 0, or -1 after an error:
+// a name of it is taken.
+int schedule_declare(struct model *model, int declaration, int years,
+                     struct diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,131 @@
+#include "model/cost/usable.h"
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <string.h>
+
+void model_mention(struct model *model, const char *key) {
+  char *rest = arena_copy(model->arena, key), *word;
+  while ((word = strsep(&rest, "."))) {
+    int found = model_find(model, word);
+    if (found >= 0 && model->declarations[found].usd_of >= 0)
+      found = model->declarations[found].usd_of;
+    if (found >= 0)
+      model->declarations[found].mentioned = true;
+    for (int d = 0; d < model->count && found < 0; d++)
+      if (model->declarations[d].given_as && !strcmp(model->declarations[d].given_as, word))
+        model->declarations[d].mentioned = true;
+  }
+}
+
+// ---- what follows the year
+
+struct following {
+  const struct model *model;
+  const int *state;
+  int year;
+  bool *seen;
+};
+
+static bool follows(const struct following *following, int declaration);
+
+static bool formula_follows(const struct following *following, const struct node *node) {
+  if (node->kind == NODE_NAME)
+    return follows(following, model_find(following->model, node->name));
+  for (int i = 0; i < node->argument_count; i++)
+    if (formula_follows(following, node->arguments[i]))
+      return true;
+  return false;
+}
+
+static bool follows(const struct following *following, int declaration) {
+  if (declaration < 0 || declaration == following->year)
+    return declaration >= 0;
+  if (following->seen[declaration])
+    return false;
+  following->seen[declaration] = true;
+  const struct declaration *item = &following->model->declarations[declaration];
+  for (int a = 0; a < item->alternative_count; a++) {
+    const struct alternative *alternative = &item->alternatives[a];
+    const bool used =
+        following->state ? following->state[declaration] == a : !alternative->left_out;
+    if (used && alternative->formula && formula_follows(following, alternative->formula))
+      return true;
+  }
+  return false;
+}
+
+bool model_follows_year(const struct model *model, const int *state, int declaration) {
+  struct arena scratch = {NULL};
+  const struct following following = {model, state, model_find(model, "year"),
+                                      arena_alloc(&scratch, (size_t)model->count)};
+  const bool found = following.year >= 0 && follows(&following, declaration);
+  arena_free(&scratch);
+  return found;
+}
+
+// ---- what is left out
+
+// Can some option have a value of the input, or does it follow from what is given?
+static bool is_within_reach(const struct model *model, int declaration) {
+  const struct declaration *input = &model->declarations[declaration];
+  if (input->when_varies >= 0)
+    return model_follows_year(model, NULL, input->when_varies);
+  return !input->typed || input->mentioned;
+}
+
+// What is left out may put more out of reach, and never brings anything back.
+void model_leave_out(struct model *model) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (int d = 0; d < model->count; d++)
+      for (int a = 0; a < model->declarations[d].alternative_count; a++) {
+        struct alternative *alternative = &model->declarations[d].alternatives[a];
+        for (int n = 0; n < alternative->need_count && !alternative->left_out; n++)
+          changed |= alternative->left_out = !is_within_reach(model, alternative->needs[n]);
+      }
+  }
+}
+
+// ---- what varies
+
+bool model_is_per_period(const struct model *model, const struct node *node) {
+  if (node->kind == NODE_NAME) {
+    const int found = model_find(model, node->name);
+    return !strcmp(node->name, "t") ||
+           (found >= 0 && declaration_is_series(&model->declarations[found]));
+  }
+  if (node_takes_series(node))
+    return function_table[node->function].per_period;
+  for (int i = 0; i < node->argument_count; i++)
+    if (model_is_per_period(model, node->arguments[i]))
+      return true;
+  return false;
+}
+
+static bool has_series_formula(const struct model *model, const struct declaration *item) {
+  for (int a = 0; a < item->alternative_count; a++) {
+    const struct alternative *alternative = &item->alternatives[a];
+    if (!alternative->left_out && alternative->formula &&
+        model_is_per_period(model, alternative->formula))
+      return true;
+  }
+  return false;
+}
+
+// Items may stand before what they are made of.
+void model_settle_kinds(struct model *model) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (int d = 0; d < model->count; d++) {
+      struct declaration *item = &model->declarations[d];
+      if (!item->varies || item->kind != DECLARATION_SCALAR || !has_series_formula(model, item))
+        continue;
+      item->kind = DECLARATION_SERIES;
+      changed = true;
+    }
+  }
+}

@@ -1,0 +1,486 @@
+#include "model/evidence/evidence.h"
+
+#include "model/evidence/catalog.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_LISTED = 12 }; // values or rows in a message
+
+static const char *cell(const struct evidence_request *request, size_t row, const char *column) {
+  return table_cell(request->throughputs, row, column);
+}
+
+double evidence_rate(const struct table *throughputs, size_t row) {
+  double per_second = 0;
+  table_number(throughputs, row, "tokens_per_s_per_gpu", &per_second);
+  return per_second;
+}
+
+static bool is_of(const struct evidence_request *request, size_t row) {
+  return !strcmp(cell(request, row, "accelerator"), request->accelerator);
+}
+
+static double power_limit(const struct table *table, size_t row) {
+  double limit_w = 0;
+  table_number(table, row, "power_limit_w", &limit_w);
+  return limit_w;
+}
+
+bool evidence_matches(const struct evidence_request *request, size_t row) {
+  return is_of(request, row) &&
+         workload_row_matches(request->workload, request->throughputs, row, WORKLOAD_KEYS) &&
+         power_limit(request->throughputs, row) == request->power_limit_w;
+}
+
+// ---- nothing fits
+
+static size_t count_matches(const struct evidence_request *request, int keys) {
+  size_t count = 0;
+  for (size_t row = 0; row < request->throughputs->rows; row++)
+    count += is_of(request, row) &&
+             workload_row_matches(request->workload, request->throughputs, row, keys);
+  return count;
+}
+
+// Adds an item to a list with "; " between, once.
+static const char *add_item(const char *list, const char *item, struct arena *arena) {
+  const char *ended = arena_printf(arena, "%s;", *item ? item : "(not stated)");
+  const char *known = strstr(list, ended);
+  if (known && (known == list || known[-1] == ' '))
+    return list;
+  return arena_printf(arena, "%s%s%s", list, *list ? " " : "", ended);
+}
+
+static const char *end_list(const char *list, struct arena *arena) {
+  return *list ? arena_copy_n(arena, list, strlen(list) - 1) : list;
+}
+
+// Who could supply what is not there.
+static const char *who_could(const struct evidence_request *request, struct arena *arena) {
+  return arena_printf(arena,
+                      "%s, or whoever runs it, would have to publish one, or pertoken-probe "
+                      "to measure it",
+                      *request->vendor ? request->vendor : "its vendor");
+}
+
+static const char *why_nothing(const struct evidence_request *request, struct arena *arena) {
+  const struct table *table = request->throughputs;
+  const char *list = "";
+  int key = 0;
+  if (!count_matches(request, 0))
+    return arena_printf(arena,
+                        "no published throughput of '%s': state throughput in the option (%s)",
+                        request->accelerator, who_could(request, arena));
+  while (count_matches(request, key + 1))
+    key++;
+  for (size_t row = 0; row < table->rows; row++)
+    if (is_of(request, row) && workload_row_matches(request->workload, table, row, key))
+      list = add_item(list, workload_row_value(table, row, (enum workload_key)key), arena);
+  return arena_printf(arena, "no published throughput of '%s' has %s = %s; there is: %s (%s)",
+                      request->accelerator, workload_key_names[key], request->workload->values[key],
+                      end_list(list, arena), who_could(request, arena));
+}
+
+// ---- candidates
+
+struct choosing {
+  const struct evidence_request *request;
+  const struct table *table;
+  struct arena *arena;
+  size_t *rows; // candidates so far
+  size_t count;
+  enum grade best; // of theirs
+  struct date newest;
+};
+
+static bool is_benchmark(const struct table *table, size_t row) {
+  return catalog_grade(table, row) == GRADE_BENCHMARK;
+}
+
+static bool has_length(const struct table *table, size_t row, const char *column, double wanted) {
+  double length = 0;
+  table_number(table, row, column, &length);
+  return wanted <= 0 || length == wanted;
+}
+
+static bool is_held(const struct choosing *choosing, size_t row) {
+  return power_limit(choosing->table, row) == choosing->request->power_limit_w;
+}
+
+static bool is_asked_for(const struct choosing *choosing, size_t row) {
+  const struct evidence_request *request = choosing->request;
+  const char *const *said = request->workload->values;
+  const bool speculates = *workload_row_value(choosing->table, row, WORKLOAD_SPECULATION);
+  const bool is_agentic =
+      !strcmp(workload_row_value(choosing->table, row, WORKLOAD_SCENARIO), "agentic");
+  return (!speculates || *said[WORKLOAD_SPECULATION]) && (!is_agentic || *said[WORKLOAD_SCENARIO]);
+}
+
+static bool has_lengths(const struct choosing *choosing, size_t row) {
+  const struct evidence_request *request = choosing->request;
+  return is_benchmark(choosing->table, row) ||
+         (has_length(choosing->table, row, "isl", request->input_tokens) &&
+          has_length(choosing->table, row, "osl", request->output_tokens));
+}
+
+// Of a family of precisions the very one, where it is there.
+static bool is_precise(const struct choosing *choosing, size_t row) {
+  const char *said = choosing->request->workload->values[WORKLOAD_PRECISION];
+  for (size_t i = 0; i < choosing->count && *said; i++)
+    if (!strcmp(said, workload_row_value(choosing->table, choosing->rows[i], WORKLOAD_PRECISION)))
+      return !strcmp(said, workload_row_value(choosing->table, row, WORKLOAD_PRECISION));
+  return true;
+}
+
+static bool is_later(struct date a, struct date b) {
+  return a.year != b.year     ? a.year > b.year
+         : a.month != b.month ? a.month > b.month
+                              : a.day > b.day;
+}
+
+// The best grade and the newest date there are.
+static void find_best(struct choosing *choosing) {
+  choosing->best = GRADE_ASSUMED;
+  choosing->newest = (struct date){0};
+  for (size_t i = 0; i < choosing->count; i++) {
+    const enum grade grade = catalog_grade(choosing->table, choosing->rows[i]);
+    struct date date;
+    choosing->best = grade < choosing->best ? grade : choosing->best;
+    if (catalog_date(choosing->table, choosing->rows[i], &date) && is_later(date, choosing->newest))
+      choosing->newest = date;
+  }
+}
+
+static bool is_of_best_grade(const struct choosing *choosing, size_t row) {
+  return catalog_grade(choosing->table, row) <= choosing->best;
+}
+
+static bool is_recent(const struct choosing *choosing, size_t row) {
+  struct date of = {0};
+  catalog_date(choosing->table, row, &of);
+  return !date_is_stale(of, choosing->newest);
+}
+
+// Drops the candidates for which it does not hold, judged before any is dropped.
+static void keep(struct choosing *choosing, bool (*holds)(const struct choosing *, size_t)) {
+  bool *kept = arena_array(choosing->arena, choosing->count + 1, sizeof *kept);
+  size_t count = 0;
+  for (size_t i = 0; i < choosing->count; i++)
+    kept[i] = holds(choosing, choosing->rows[i]);
+  for (size_t i = 0; i < choosing->count; i++)
+    if (kept[i])
+      choosing->rows[count++] = choosing->rows[i];
+  choosing->count = count;
+}
+
+// ---- what they must agree in
+
+// The lengths of a row's requests in words; those of MLPerf, or of a source's own traces, are one.
+static const char *lengths_of(const struct choosing *choosing, size_t row) {
+  const char *input = table_cell(choosing->table, row, "isl");
+  if (is_benchmark(choosing->table, row))
+    return "as MLPerf gives them";
+  if (!*input)
+    return table_cell(choosing->table, row, "source_title");
+  return arena_printf(choosing->arena, "%s in, %s out", input,
+                      table_cell(choosing->table, row, "osl"));
+}
+
+static const char *scenario_of(const struct choosing *choosing, size_t row) {
+  return workload_row_value(choosing->table, row, WORKLOAD_SCENARIO);
+}
+
+static const char *activations_of(const struct choosing *choosing, size_t row) {
+  return workload_row_value(choosing->table, row, WORKLOAD_ACTIVATIONS);
+}
+
+static const char *precision_of(const struct choosing *choosing, size_t row) {
+  return workload_row_value(choosing->table, row, WORKLOAD_PRECISION);
+}
+
+static const struct agreement {
+  const char *(*of)(const struct choosing *choosing, size_t row);
+  const char *what, *how;
+} agreements[] = {
+    {precision_of, "precisions", "precision"},
+    {activations_of, "precisions of the activations", "activations"},
+    {scenario_of, "scenarios", "scenario"},
+    {lengths_of, "request lengths", "input_tokens and output_tokens"},
+};
+
+static const char *why_several(const struct choosing *choosing, const struct agreement *agreement) {
+  const char *list = "";
+  for (size_t i = 0; i < choosing->count; i++)
+    list = add_item(list, agreement->of(choosing, choosing->rows[i]), choosing->arena);
+  return arena_printf(choosing->arena,
+                      "%zu published throughputs of '%s' fit, in several %s; say which with %s in "
+                      "[workload], or name a row with evidence = ID: %s",
+                      choosing->count, choosing->request->accelerator, agreement->what,
+                      agreement->how, end_list(list, choosing->arena));
+}
+
+static const char *find_disagreement(const struct choosing *choosing) {
+  for (size_t a = 0; a < sizeof agreements / sizeof agreements[0]; a++)
+    for (size_t i = 1; i < choosing->count; i++)
+      if (strcmp(agreements[a].of(choosing, choosing->rows[0]),
+                 agreements[a].of(choosing, choosing->rows[i])) != 0)
+        return why_several(choosing, &agreements[a]);
+  return NULL;
+}
+
+static const char *find_candidates(struct choosing *choosing) {
+  static const struct {
+    bool (*holds)(const struct choosing *choosing, size_t row);
+    const char *why;
+  } demands[] = {
+      {is_held, "are at another power limit than power_limit says"},
+      {is_asked_for, "are of agentic traces or speculative decoding, which the workload does not "
+                     "ask for with scenario or speculation"},
+      {has_lengths, "are of other requests than input_tokens and output_tokens say"},
+      {is_precise, ""}, // of these three there always is one
+      {is_of_best_grade, ""},
+      {is_recent, ""},
+  };
+  for (size_t row = 0; row < choosing->table->rows; row++)
+    if (is_of(choosing->request, row) &&
+        workload_row_matches(choosing->request->workload, choosing->table, row, WORKLOAD_KEYS)) {
+      choosing->rows =
+          arena_room(choosing->arena, choosing->rows, choosing->count, sizeof *choosing->rows);
+      choosing->rows[choosing->count++] = row;
+    }
+  if (!choosing->count)
+    return why_nothing(choosing->request, choosing->arena);
+  for (size_t d = 0; d < sizeof demands / sizeof demands[0]; d++) {
+    const size_t before = choosing->count;
+    find_best(choosing);
+    keep(choosing, demands[d].holds);
+    if (!choosing->count)
+      return arena_printf(choosing->arena, "%zu published throughput%s of '%s' that fit%s %s",
+                          before, before == 1 ? "" : "s", choosing->request->accelerator,
+                          before == 1 ? "s" : "", demands[d].why);
+  }
+  return find_disagreement(choosing);
+}
+
+// ---- the best of every submitter
+
+static const char *submitter_of(const struct table *table, size_t row) {
+  const char *submitter = table_cell(table, row, "submitter");
+  return *submitter ? submitter : table_cell(table, row, "source_title");
+}
+
+// By throughput, then id.
+static int compare_rows(const struct table *table, size_t a, size_t b) {
+  const double rate_a = evidence_rate(table, a), rate_b = evidence_rate(table, b);
+  if (rate_a != rate_b)
+    return rate_a < rate_b ? -1 : 1;
+  return strcmp(table_cell(table, a, "id"), table_cell(table, b, "id"));
+}
+
+static bool is_best_of_submitter(const struct choosing *choosing, size_t row) {
+  const struct table *table = choosing->table;
+  for (size_t i = 0; i < choosing->count; i++) {
+    const size_t other = choosing->rows[i];
+    const double rate = evidence_rate(table, row), beside = evidence_rate(table, other);
+    if (!strcmp(submitter_of(table, row), submitter_of(table, other)) &&
+        (beside > rate || (beside == rate && compare_rows(table, other, row) < 0)))
+      return false;
+  }
+  return true;
+}
+
+static void sort_rows(const struct choosing *choosing) {
+  for (size_t i = 1; i < choosing->count; i++)
+    for (size_t j = i;
+         j && compare_rows(choosing->table, choosing->rows[j], choosing->rows[j - 1]) < 0; j--) {
+      const size_t row = choosing->rows[j];
+      choosing->rows[j] = choosing->rows[j - 1];
+      choosing->rows[j - 1] = row;
+    }
+}
+
+static const char *gather(const struct evidence_request *request, struct candidates *candidates,
+                          struct arena *arena) {
+  const struct table *table = request->throughputs;
+  struct choosing choosing = {.request = request, .table = table, .arena = arena};
+  const char *why = find_candidates(&choosing);
+  if (why)
+    return why;
+  candidates->rows = choosing.count;
+  keep(&choosing, is_best_of_submitter);
+  sort_rows(&choosing);
+  assert(choosing.rows); // of those that fit the best of a submitter is kept
+  candidates->submitters = choosing.count;
+  candidates->best = choosing.rows;
+  return NULL;
+}
+
+// ---- the one
+
+static size_t pick(const struct candidates *candidates, const char *wanted) {
+  const size_t last = candidates->submitters - 1;
+  if (!strcasecmp(wanted, "best"))
+    return candidates->best[last];
+  return candidates->best[!strcasecmp(wanted, "lowest") ? 0 : last / 2];
+}
+
+static const char *row_words(const struct table *table, size_t row, struct arena *arena) {
+  return arena_printf(arena, "%s of %s", table_cell(table, row, "id"), submitter_of(table, row));
+}
+
+// "tp0100 of A, the lower median of 10 submitters' best, 155 to 160 token/s (14 rows fit)"
+static const char *pick_words(const struct table *table, const struct candidates *candidates,
+                              const char *wanted, struct arena *arena) {
+  const size_t picked = pick(candidates, wanted), last = candidates->submitters - 1;
+  const char *row = row_words(table, picked, arena);
+  const char *which = !strcasecmp(wanted, "best")     ? "highest"
+                      : !strcasecmp(wanted, "lowest") ? "lowest"
+                                                      : "lower median";
+  const char *few = candidates->submitters < EVIDENCE_ENOUGH ? "; fewer than three submitters" : "";
+  if (candidates->rows == 1)
+    return arena_printf(arena, "%s, the only row that fits%s", row, few);
+  if (!last)
+    return arena_printf(arena, "%s, the best of its %zu rows that fit, and of nobody else's%s", row,
+                        candidates->rows, few);
+  return arena_printf(arena,
+                      "%s, the %s of %zu submitters' best, %.6g to %.6g token/s (%zu rows fit)%s",
+                      row, which, last + 1, evidence_rate(table, candidates->best[0]),
+                      evidence_rate(table, candidates->best[last]), candidates->rows, few);
+}
+
+static const char *chosen_words(const struct evidence_request *request,
+                                const struct candidates *candidates, struct arena *arena) {
+  const bool in_vain = *request->wanted && candidates->submitters == 1;
+  return arena_printf(
+      arena, "the throughput is %s%s",
+      pick_words(request->throughputs, candidates, request->wanted, arena),
+      in_vain ? arena_printf(arena, " (evidence = %s has one to choose from)", request->wanted)
+              : "");
+}
+
+static bool is_word(const char *wanted) {
+  return !*wanted || !strcasecmp(wanted, "best") || !strcasecmp(wanted, "median") ||
+         !strcasecmp(wanted, "lowest");
+}
+
+const char *evidence_named(const struct evidence_request *request, size_t *row,
+                           struct arena *arena) {
+  const struct table *table = request->throughputs;
+  const char *id = request->wanted;
+  const long found = catalog_find(table, id);
+  if (found < 0)
+    return arena_printf(arena, "no row '%s' in the table of throughputs", id);
+  *row = (size_t)found;
+  if (!is_of(request, *row))
+    return arena_printf(arena, "evidence '%s' is for '%s', not for '%s'", id,
+                        cell(request, *row, "accelerator"), request->accelerator);
+  if (request->power_limit_w > 0 && power_limit(table, *row) != request->power_limit_w)
+    return arena_printf(arena, "evidence '%s' is not at a power limit of %g W/gpu", id,
+                        request->power_limit_w);
+  for (int key = 0; key < WORKLOAD_KEYS; key++) {
+    const char *wanted = request->workload->values[key];
+    const char *has = workload_row_value(table, *row, (enum workload_key)key);
+    if (*wanted && key != WORKLOAD_INTERACTIVITY &&
+        !workload_is_alike(request->workload, (enum workload_key)key, wanted, has))
+      return arena_printf(arena, "evidence '%s' has %s = %s, but the workload wants %s", id,
+                          workload_key_names[key], *has ? has : "(not stated)", wanted);
+  }
+  return NULL;
+}
+
+// What the rule would have chosen where a row is named: of the rows that are like it.
+static void note_named(const struct evidence_request *request, struct evidence *evidence,
+                       struct arena *arena) {
+  static const enum workload_key like[] = {WORKLOAD_MODEL, WORKLOAD_PRECISION, WORKLOAD_SCENARIO,
+                                           WORKLOAD_SPECULATION, WORKLOAD_TOKENS};
+  struct workload workload = *request->workload;
+  struct evidence_request alike = *request;
+  alike.workload = &workload;
+  alike.power_limit_w = power_limit(request->throughputs, evidence->row);
+  for (size_t k = 0; k < sizeof like / sizeof like[0]; k++)
+    workload.values[like[k]] = evidence->workload.values[like[k]];
+  if (gather(&alike, &evidence->candidates, arena))
+    return;
+  const char *rule = pick_words(request->throughputs, &evidence->candidates, "", arena);
+  evidence->note =
+      pick(&evidence->candidates, "") == evidence->row
+          ? arena_printf(arena, "the throughput, chosen by its id, is %s", rule)
+          : arena_printf(arena, "the throughput is %s, chosen by its id; by the rule it is %s",
+                         row_words(request->throughputs, evidence->row, arena), rule);
+}
+
+void evidence_of_row(const struct table *throughputs, size_t row, struct evidence *evidence) {
+  double watts = NAN, node = NAN, accelerators = 1;
+  table_number(throughputs, row, "avg_gpu_power_w_total", &watts);
+  table_number(throughputs, row, "system_power_w", &node);
+  table_number(throughputs, row, "num_gpus", &accelerators);
+  const double limit_w = power_limit(throughputs, row);
+  *evidence = (struct evidence){
+      .table = throughputs,
+      .row = row,
+      .id = table_cell(throughputs, row, "id"),
+      .source = table_cell(throughputs, row, "source_title"),
+      .date = table_cell(throughputs, row, "as_of"),
+      .doubt = table_cell(throughputs, row, "doubt"),
+      .tokens_per_s = evidence_rate(throughputs, row),
+      .load_power_w = watts / accelerators,
+      .node_power_w = node / accelerators,
+      .power_limit_w = limit_w > 0 ? limit_w : NAN,
+      .grade = catalog_grade(throughputs, row),
+      .place = table_place(throughputs, row, "tokens_per_s_per_gpu"),
+      .note = "",
+  };
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    evidence->workload.values[key] = workload_row_value(throughputs, row, (enum workload_key)key);
+}
+
+static const char *choose_by_rule(const struct evidence_request *request, struct evidence *evidence,
+                                  struct arena *arena) {
+  struct candidates candidates;
+  const char *why = gather(request, &candidates, arena);
+  if (why)
+    return why;
+  evidence_of_row(request->throughputs, pick(&candidates, request->wanted), evidence);
+  evidence->candidates = candidates;
+  evidence->note = chosen_words(request, &candidates, arena);
+  return NULL;
+}
+
+static const char *choose_named(const struct evidence_request *request, struct evidence *evidence,
+                                struct arena *arena) {
+  size_t row = 0;
+  const char *why = evidence_named(request, &row, arena);
+  if (why)
+    return why;
+  evidence_of_row(request->throughputs, row, evidence);
+  note_named(request, evidence, arena);
+  return NULL;
+}
+
+// MLPerf's requests stand for any, which is said where the workload has its own.
+static void note_lengths(const struct evidence_request *request, struct evidence *evidence,
+                         struct arena *arena) {
+  if (is_benchmark(request->throughputs, evidence->row) &&
+      (request->input_tokens > 0 || request->output_tokens > 0))
+    evidence->note = arena_printf(arena,
+                                  "%s; its requests are as long as MLPerf's, not as input_tokens "
+                                  "and output_tokens say",
+                                  evidence->note);
+}
+
+const char *evidence_choose(const struct evidence_request *request, struct evidence *evidence,
+                            struct arena *arena) {
+  if (is_word(request->wanted) && !*request->workload->values[WORKLOAD_MODEL])
+    return arena_printf(arena,
+                        "'%s' has no throughput, and there is no [workload] model to look one up",
+                        request->accelerator);
+  const char *why = is_word(request->wanted) ? choose_by_rule(request, evidence, arena)
+                                             : choose_named(request, evidence, arena);
+  if (!why)
+    note_lengths(request, evidence, arena);
+  return why;
+}

@@ -1,0 +1,157 @@
+#include "model/evidence/records.h"
+
+#include "base/json_in.h"
+#include "base/source.h"
+#include "model/evidence/measurement_read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_record_name(const struct dirent *entry) {
+  const char *point = strrchr(entry->d_name, '.');
+  return entry->d_name[0] != '.' && point && strcmp(point, ".json") == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+// ---- decoding that an engine did
+
+static struct measurement decoding_of(const struct serving_record *record,
+                                      const struct serving_rung *rung) {
+  const struct serving_power *power = &rung->power;
+  const bool metered = power->covers == COVERS_ACCELERATORS;
+  struct measurement result = {
+      .place = {record->source, 0, 0},
+      .model = {.id = record->model},
+      .precision = record->precision,
+      .types = {.weights = record->precision,
+                .activations = "",
+                .kv = "",
+                .head = "",
+                .accumulation = ""},
+      .batch = (int)rung->concurrency,
+      .context = isnan(rung->input_tokens) ? 0 : (int)rung->input_tokens,
+      .whole_model = true,
+      .tokens_per_s = rung->output_tokens_per_s,
+      .ci95_low = NAN,
+      .ci95_high = NAN,
+      .step_seconds = rung->concurrency / rung->output_tokens_per_s,
+      .slice_error_s = NAN,
+      .cost_formula = "",
+      .read_bandwidth = NAN,
+      .read_bandwidth_after = NAN,
+      .read_bandwidth_share = NAN,
+      .energy_meter = power->source,
+      .idle_power_w = metered ? power->idle_power_w : NAN,
+      .load_power_w = metered ? power->load_power_w : NAN,
+      .sampled_power_w = NAN,
+      .joules_per_token = NAN,
+      .beside = measurement_beside_unknown,
+      .telemetry = measurement_telemetry_unknown,
+      .together = measurement_together_unknown,
+      .shard = measurement_whole_model,
+      .tensor_parallel = measurement_one_device,
+      .step_form = {"", ""},
+      .grade = record->grade,
+      .started = record->started,
+      .finished = *record->finished ? record->finished : record->date,
+  };
+  if (record->accelerators > 1)
+    result.tensor_parallel.devices = record->accelerators;
+  return result;
+}
+
+static bool is_decoding(const struct serving_rung *rung) {
+  return !*rung->refused && rung->output_tokens_per_s > 0 && rung->input_tokens > 0;
+}
+
+static struct measurement_record *decodings_of(const struct serving_record *from,
+                                               struct arena *arena) {
+  struct measurement_record *record = arena_alloc(arena, sizeof *record);
+  *record = (struct measurement_record){
+      .source = from->source,
+      .path = from->path,
+      .accelerator = from->accelerator,
+      .device = {.backend = !strcmp(from->accelerator, "cpu") ? "cpu" : "",
+                 .name = *from->device ? from->device : from->accelerator,
+                 .uuid = "",
+                 .pci = "",
+                 .runtime = ""},
+      .started = from->started,
+      .finished = *from->finished ? from->finished : from->date,
+      .digest = from->digest,
+      .results = arena_array(arena, from->count, sizeof *record->results),
+  };
+  for (size_t i = 0; i < from->count; i++)
+    if (is_decoding(&from->rungs[i])) {
+      struct measurement *result = &record->results[record->count++];
+      *result = decoding_of(from, &from->rungs[i]);
+      result->record = record;
+    }
+  return record;
+}
+
+// ---- the folder
+
+static void read_one(const char *path, struct records *records, struct arena *arena,
+                     struct diagnostics *diagnostics) {
+  const struct source *source;
+  struct measurement_record *measurement = NULL;
+  struct serving_record *serving = NULL;
+  struct production *production = NULL;
+  json_t *object =
+      json_in_read(path, "expected a whole record in JSON", &source, arena, diagnostics);
+  if (!object)
+    return;
+  if (production_is_one(object))
+    production = production_of_json(object, source, arena, diagnostics);
+  else if (serving_is_one(object))
+    serving = serving_of_json(object, source, arena, diagnostics);
+  else
+    measurement = measurement_of_json(object, source, arena, diagnostics);
+  json_decref(object);
+  if (production)
+    records->productions[records->production_count++] = production;
+  if (measurement)
+    records->list[records->count++] = measurement;
+  if (serving)
+    records->servings[records->serving_count++] = serving;
+  if (serving && serving->basis == BASIS_DECODE)
+    records->list[records->count++] = decodings_of(serving, arena);
+}
+
+int records_of_files(const char *const *paths, size_t count, struct records *records,
+                     struct arena *arena, struct diagnostics *diagnostics) {
+  const size_t errors = diagnostics->errors;
+  records->count = records->serving_count = records->production_count = 0;
+  records->list = arena_array(arena, count, sizeof(struct measurement_record *));
+  records->servings = arena_array(arena, count, sizeof(struct serving_record *));
+  records->productions = arena_array(arena, count, sizeof(struct production *));
+  for (size_t i = 0; i < count; i++)
+    read_one(paths[i], records, arena, diagnostics);
+  return diagnostics->errors > errors ? -1 : 0;
+}
+
+int records_read(const char *directory, struct records *records, struct arena *arena,
+                 struct diagnostics *diagnostics) {
+  struct dirent **entries;
+  const int found = scandir(directory, &entries, is_record_name, by_name);
+  if (found < 0) {
+    diagnostics_error(diagnostics, (struct place){0}, "cannot read the directory '%s': %s",
+                      directory, strerror(errno));
+    return -1;
+  }
+  const char **paths = arena_array(arena, (size_t)found, sizeof *paths);
+  for (int i = 0; i < found; i++) {
+    paths[i] = arena_printf(arena, "%s/%s", directory, entries[i]->d_name);
+    free(entries[i]);
+  }
+  free(entries);
+  return records_of_files(paths, (size_t)found, records, arena, diagnostics);
+}

@@ -1,0 +1,38 @@
+// records: a folder of records, of every kind: what the probe measured of devices by itself, what
+// engines delivered under load, and what they served in use.
+//
+// A static batch that an engine decoded, as llama-bench runs it, is a measurement of decoding as the
+// probe's are, and stands among these too. What only the probe knows of one is unknown then: NAN, "",
+// 0. Its context is the cache before the first step.
+#ifndef PERTOKEN_MODEL_EVIDENCE_RECORDS_H
+#define PERTOKEN_MODEL_EVIDENCE_RECORDS_H
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/production.h"
+#include "model/evidence/serving.h"
+
+#include <stddef.h>
+
+struct records {
+  struct measurement_record **list;
+  size_t count;
+  struct serving_record **servings;
+  size_t serving_count;
+  struct production **productions;
+  size_t production_count;
+  const struct table *accelerators; // of the catalogue, which knows devices by name; NULL: none
+};
+
+// Every *.json of a directory, in the order of their names; accelerators is left alone. A directory
+// that cannot be read is an error; an empty one is not. Returns 0 or -1.
+int records_read(const char *directory, struct records *records, struct arena *arena,
+                 struct diagnostics *diagnostics);
+
+// The same of files. Returns 0 or -1.
+int records_of_files(const char *const *paths, size_t count, struct records *records,
+                     struct arena *arena, struct diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,565 @@
+#include "model/evidence/served.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FOUND = 64 };
+
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+// ---- which records and rungs fit
+
+struct query {
+  const struct served_request *request;
+  struct served_rungs found[MAX_FOUND]; // of one record and one length each
+  size_t count, records;                // that are of the accelerator, or named
+  const char *others;                   // lengths that did not fit, in words
+  struct arena *arena;
+};
+
+static bool is_alike(double a, double b) {
+  return (isnan(a) && isnan(b)) || fabs(a - b) <= SERVED_LENGTHS * fmax(a, b);
+}
+
+static bool counts(const struct serving_rung *rung) {
+  return !*rung->refused && rung->output_tokens_per_s > 0;
+}
+
+static bool is_wanted(const struct workload *workload, enum workload_key key, const char *value) {
+  return !*workload->values[key] || workload_is_alike(workload, key, workload->values[key], value);
+}
+
+static bool is_of_model(const struct served_request *request, const struct serving_record *record) {
+  return is_wanted(request->workload, WORKLOAD_MODEL, record->model) &&
+         is_wanted(request->workload, WORKLOAD_PRECISION, record->precision);
+}
+
+static bool is_candidate(const struct served_request *request,
+                         const struct serving_record *record) {
+  if (record->basis != BASIS_SERVING)
+    return false;
+  return *request->file ? !strcmp(file_name(record->path), request->file)
+                        : !strcmp(record->accelerator, request->accelerator);
+}
+
+bool served_is_there(const struct served_request *request) {
+  const struct records *records = request->records;
+  for (size_t i = 0; i < records->serving_count; i++)
+    if (is_candidate(request, records->servings[i]) && is_of_model(request, records->servings[i]))
+      return true;
+  return false;
+}
+
+const struct serving_record *served_named(const struct records *records, const char *file) {
+  const struct workload none = {.values = {NULL}};
+  const struct served_request request = {records, file, "", &none, 0, 0};
+  for (size_t i = 0; *file && i < records->serving_count; i++)
+    if (is_candidate(&request, records->servings[i]))
+      return records->servings[i];
+  return NULL;
+}
+
+static const char *age_of(const struct serving_record *record) {
+  return *record->finished ? record->finished : record->date;
+}
+
+const struct serving_record *served_of_accelerator(const struct records *records,
+                                                   const char *accelerator) {
+  const struct serving_record *newest = NULL;
+  for (size_t i = 0; i < records->serving_count; i++) {
+    const struct serving_record *record = records->servings[i];
+    if (!strcmp(record->accelerator, accelerator) &&
+        (!newest || strcmp(age_of(record), age_of(newest)) > 0))
+      newest = record;
+  }
+  return newest;
+}
+
+// What a record says otherwise than the option, or what it does not say and the workload does.
+static const char *why_not(const struct query *query, const struct serving_record *record) {
+  const struct served_request *request = query->request;
+  const struct workload *workload = request->workload;
+  const struct {
+    const char *what, *has, *wanted;
+    bool fits;
+  } demands[] = {
+      {"accelerator", record->accelerator, request->accelerator,
+       !strcmp(record->accelerator, request->accelerator)},
+      {"model", record->model, workload->values[WORKLOAD_MODEL],
+       is_wanted(workload, WORKLOAD_MODEL, record->model)},
+      {"precision", record->precision, workload->values[WORKLOAD_PRECISION],
+       is_wanted(workload, WORKLOAD_PRECISION, record->precision)},
+      {"speculation", record->speculation, workload->values[WORKLOAD_SPECULATION],
+       !strcmp(record->speculation, workload->values[WORKLOAD_SPECULATION])},
+      {"activations", "", workload->values[WORKLOAD_ACTIVATIONS],
+       !*workload->values[WORKLOAD_ACTIVATIONS]},
+      {"kv", "", workload->values[WORKLOAD_KV], !*workload->values[WORKLOAD_KV]},
+      {"sparsity", "dense", workload->values[WORKLOAD_SPARSITY],
+       is_wanted(workload, WORKLOAD_SPARSITY, "dense")},
+      {"tokens", "output", workload->values[WORKLOAD_TOKENS],
+       is_wanted(workload, WORKLOAD_TOKENS, "output")},
+  };
+  for (size_t i = 0; i < sizeof demands / sizeof demands[0]; i++)
+    if (!demands[i].fits)
+      return arena_printf(query->arena, "record '%s' has %s = %s, but the option wants %s",
+                          file_name(record->path), demands[i].what,
+                          *demands[i].has ? demands[i].has : "(not stated)",
+                          *demands[i].wanted ? demands[i].wanted : "none");
+  return NULL;
+}
+
+static bool has_length(double served, double wanted) {
+  return wanted <= 0 || is_alike(served, wanted);
+}
+
+static bool has_lengths(const struct query *query, const struct served_rungs *rungs) {
+  const struct served_request *request = query->request;
+  const char *context = request->workload->values[WORKLOAD_CONTEXT];
+  if (rungs->record->grade == GRADE_BENCHMARK)
+    return true;
+  return has_length(rungs->input_tokens, *context ? atof(context) : 0) &&
+         has_length(rungs->input_tokens, request->input_tokens) &&
+         has_length(rungs->output_tokens, request->output_tokens);
+}
+
+static const char *lengths_text(const struct served_rungs *rungs, struct arena *arena) {
+  if (isnan(rungs->input_tokens) || isnan(rungs->output_tokens))
+    return "requests of lengths that are not stated";
+  return arena_printf(arena, "requests of %.0f tokens in, %.0f out", rungs->input_tokens,
+                      rungs->output_tokens);
+}
+
+// Of one kind of load and of like lengths.
+static struct served_rungs *place_of(struct query *query, size_t from,
+                                     const struct serving_record *record,
+                                     const struct serving_rung *rung) {
+  const bool closed = rung->load == LOAD_CLOSED;
+  for (size_t i = from; i < query->count; i++) {
+    struct served_rungs *rungs = &query->found[i];
+    if (rungs->closed == closed && is_alike(rungs->input_tokens, rung->input_tokens) &&
+        is_alike(rungs->output_tokens, rung->output_tokens))
+      return rungs;
+  }
+  if (query->count == MAX_FOUND)
+    return NULL;
+  struct served_rungs *fresh = &query->found[query->count++];
+  *fresh = (struct served_rungs){.record = record,
+                                 .input_tokens = rung->input_tokens,
+                                 .output_tokens = rung->output_tokens,
+                                 .closed = closed,
+                                 .remark = ""};
+  return fresh;
+}
+
+static void insert(struct served_rungs *rungs, const struct serving_rung *rung) {
+  size_t at = rungs->count;
+  if (rungs->count == MAX_CURVE_POINTS)
+    return;
+  rungs->count++;
+  for (; rungs->closed && at && rungs->list[at - 1]->concurrency > rung->concurrency; at--)
+    rungs->list[at] = rungs->list[at - 1];
+  rungs->list[at] = rung;
+}
+
+static void list_other(struct query *query, const struct served_rungs *rungs) {
+  query->others =
+      arena_printf(query->arena, "%s%s%s (%s)", query->others, *query->others ? "; " : "",
+                   lengths_text(rungs, query->arena), file_name(rungs->record->path));
+}
+
+// Those of a record whose lengths fit; closed loops alone where it has any.
+static void add_record(struct query *query, const struct serving_record *record) {
+  const size_t from = query->count;
+  bool closed = false;
+  for (size_t i = 0; i < record->count; i++) {
+    struct served_rungs *rungs =
+        counts(&record->rungs[i]) ? place_of(query, from, record, &record->rungs[i]) : NULL;
+    if (rungs)
+      insert(rungs, &record->rungs[i]);
+  }
+  const size_t end = query->count;
+  for (size_t i = from; i < end; i++)
+    closed |= has_lengths(query, &query->found[i]) && query->found[i].closed;
+  query->count = from;
+  for (size_t i = from; i < end; i++)
+    if (!has_lengths(query, &query->found[i]))
+      list_other(query, &query->found[i]);
+    else if (query->found[i].closed == closed)
+      query->found[query->count++] = query->found[i];
+}
+
+static const char *wanted_lengths(const struct query *query) {
+  const struct served_request *request = query->request;
+  const char *context = request->workload->values[WORKLOAD_CONTEXT];
+  const double input = request->input_tokens > 0 ? request->input_tokens : atof(context);
+  const char *in = input > 0 ? arena_printf(query->arena, " %.0f tokens in", input) : "";
+  const char *out =
+      request->output_tokens > 0
+          ? arena_printf(query->arena, "%s %.0f out", *in ? "," : "", request->output_tokens)
+          : "";
+  return arena_printf(query->arena, "%s%s", in, out);
+}
+
+static const char *why_nothing(const struct query *query, const char *contradiction) {
+  const struct served_request *request = query->request;
+  if (contradiction)
+    return contradiction;
+  if (*query->others)
+    return arena_printf(query->arena, "the workload's requests are of%s, but the records served %s",
+                        wanted_lengths(query), query->others);
+  if (query->records)
+    return arena_printf(query->arena, "every rung of the serving records of '%s' was refused",
+                        request->accelerator);
+  return arena_printf(query->arena, "no serving record %s%s: see --measurements",
+                      *request->file ? "named " : "of ",
+                      *request->file ? request->file : request->accelerator);
+}
+
+static const char *find(struct query *query) {
+  const struct records *records = query->request->records;
+  const char *contradiction = NULL;
+  for (size_t i = 0; i < records->serving_count; i++) {
+    const struct serving_record *record = records->servings[i];
+    if (!is_candidate(query->request, record))
+      continue;
+    query->records++;
+    const char *why = why_not(query, record);
+    contradiction = contradiction ? contradiction : why;
+    if (!why)
+      add_record(query, record);
+  }
+  return query->count ? NULL : why_nothing(query, contradiction);
+}
+
+// ---- one of them
+
+static bool is_better(const struct served_rungs *a, const struct served_rungs *b) {
+  if (a->record->grade != b->record->grade)
+    return a->record->grade < b->record->grade;
+  return strcmp(age_of(a->record), age_of(b->record)) > 0;
+}
+
+static const char *why_several(const struct query *query) {
+  const char *list = "";
+  for (size_t i = 0; i < query->count; i++)
+    list = arena_printf(query->arena, "%s%s%s (%s)", list, i ? "; " : "",
+                        lengths_text(&query->found[i], query->arena),
+                        file_name(query->found[i].record->path));
+  return arena_printf(query->arena,
+                      "serving records of '%s' fit in several lengths of requests; say which with "
+                      "input_tokens and output_tokens: %s",
+                      query->request->accelerator, list);
+}
+
+static const char *choose(const struct query *query, struct served_rungs *out) {
+  const struct served_rungs *best = &query->found[0];
+  for (size_t i = 1; i < query->count; i++) {
+    if (!is_alike(query->found[i].input_tokens, best->input_tokens) ||
+        !is_alike(query->found[i].output_tokens, best->output_tokens))
+      return why_several(query);
+    best = is_better(&query->found[i], best) ? &query->found[i] : best;
+  }
+  *out = *best;
+  out->others = query->count - 1;
+  if (out->others)
+    out->remark = arena_printf(query->arena,
+                               "of %zu serving records that fit, %s counts: the best grade, then "
+                               "the newest",
+                               query->count, file_name(best->record->path));
+  return NULL;
+}
+
+// ---- its curve
+
+double serving_strictest(const struct serving_latency *latency, int *percentile) {
+  const struct {
+    int percentile;
+    double seconds;
+  } told[] = {{99, latency->p99_s}, {95, latency->p95_s}, {90, latency->p90_s}};
+  for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+    if (!isnan(told[i].seconds)) {
+      *percentile = told[i].percentile;
+      return told[i].seconds;
+    }
+  *percentile = 0;
+  return NAN;
+}
+
+static double percentile_of(const struct serving_latency *latency, int percentile) {
+  return percentile == 99   ? latency->p99_s
+         : percentile == 95 ? latency->p95_s
+         : percentile == 90 ? latency->p90_s
+                            : NAN;
+}
+
+// The percentile that most of the rungs tell of both times, of several the strictest; 0: none.
+static int common_percentile(const struct served_rungs *rungs) {
+  static const int percentiles[] = {99, 95, 90};
+  size_t most = 0;
+  int percentile = 0;
+  for (size_t p = 0; p < sizeof percentiles / sizeof percentiles[0]; p++) {
+    size_t told = 0;
+    for (size_t i = 0; i < rungs->count; i++)
+      told += !isnan(percentile_of(&rungs->list[i]->ttft, percentiles[p])) &&
+              !isnan(percentile_of(&rungs->list[i]->tpot, percentiles[p]));
+    if (told <= most)
+      continue;
+    most = told;
+    percentile = percentiles[p];
+  }
+  return percentile;
+}
+
+// Watts of one accelerator: its own, or with its share of the host where the meter covers that.
+static double watts_of(const struct served_rungs *rungs, double watts,
+                       const struct serving_power *power) {
+  const bool whole = power->covers != COVERS_ACCELERATORS;
+  const int devices = whole || !power->devices ? rungs->record->accelerators : power->devices;
+  return power->covers == rungs->list[0]->power.covers ? watts / devices : NAN;
+}
+
+static const char *draw_curve(struct served_rungs *rungs, struct arena *arena) {
+  struct curve *curve = &rungs->curve;
+  *curve = (struct curve){.accelerators = rungs->record->accelerators,
+                          .grade = rungs->record->grade,
+                          .percentile = common_percentile(rungs)};
+  for (size_t i = 0; i < rungs->count && rungs->closed; i++) {
+    const struct serving_rung *rung = rungs->list[i];
+    if (!curve_add(curve, rung->concurrency, rung->output_tokens_per_s / curve->accelerators,
+                   watts_of(rungs, rung->power.load_power_w, &rung->power), ""))
+      return arena_printf(
+          arena, "'%s' has two rungs of %g requests in flight, and nothing tells them apart",
+          file_name(rungs->record->path), rung->concurrency);
+    curve->ttft_s[i] = percentile_of(&rung->ttft, curve->percentile);
+    curve->tpot_s[i] = percentile_of(&rung->tpot, curve->percentile);
+  }
+  return NULL;
+}
+
+const char *served_find(const struct served_request *request, struct served_rungs *rungs,
+                        struct arena *arena) {
+  struct query *query = arena_alloc(arena, sizeof *query);
+  query->request = request;
+  query->arena = arena;
+  query->others = "";
+  const char *why = find(query);
+  if (!why)
+    why = choose(query, rungs);
+  return why ? why : draw_curve(rungs, arena);
+}
+
+// ---- a place on it
+
+static const char *load_text(const struct serving_rung *rung, struct arena *arena) {
+  if (rung->load == LOAD_CLOSED)
+    return arena_printf(arena, "%g request%s in flight", rung->concurrency,
+                        rung->concurrency == 1 ? "" : "s");
+  if (!isnan(rung->request_rate))
+    return arena_printf(arena, "%.4g requests/s, %s", rung->request_rate,
+                        serving_load_names[rung->load]);
+  return serving_load_names[rung->load];
+}
+
+// ", TTFT P99 1.2 s", or the median where no more is told, or "".
+static const char *latency_text(const char *name, const struct serving_latency *latency,
+                                struct arena *arena) {
+  int percentile;
+  double seconds = serving_strictest(latency, &percentile);
+  if (!percentile && isnan(latency->p50_s))
+    return isnan(latency->mean_s)
+               ? ""
+               : arena_printf(arena, ", %s %.3g s on average", name, latency->mean_s);
+  return percentile ? arena_printf(arena, ", %s P%d %.3g s", name, percentile, seconds)
+                    : arena_printf(arena, ", %s P50 %.3g s", name, latency->p50_s);
+}
+
+static const char *times_text(const struct serving_rung *rung, struct arena *arena) {
+  return arena_printf(arena, "%s%s", latency_text("TTFT", &rung->ttft, arena),
+                      latency_text("TPOT", &rung->tpot, arena));
+}
+
+// "vLLM 0.10.1 on 8 accelerators"
+static const char *engine_text(const struct serving_record *record, struct arena *arena) {
+  return arena_printf(arena, "%s%s%s on %d accelerator%s",
+                      *record->engine ? record->engine : "an engine that is not stated",
+                      *record->engine_version ? " " : "", record->engine_version,
+                      record->accelerators, record->accelerators == 1 ? "" : "s");
+}
+
+static const char *tool_text(const struct serving_record *record, struct arena *arena) {
+  const char *published = *record->published_title
+                              ? arena_printf(arena, "; published: %s", record->published_title)
+                              : "";
+  return arena_printf(arena, "by %s%s%s%s", record->tool, *record->tool_version ? " " : "",
+                      record->tool_version, published);
+}
+
+static void fill(const struct served_rungs *rungs, const struct serving_rung *nearest,
+                 struct served *out, struct arena *arena) {
+  const struct serving_record *record = rungs->record;
+  const struct serving_power *power = &nearest->power;
+  const double watts = watts_of(rungs, power->load_power_w, power);
+  const bool whole = power->covers != COVERS_ACCELERATORS;
+  *out = (struct served){
+      .rungs = rungs,
+      .nearest = nearest,
+      .tokens_per_s = nearest->output_tokens_per_s / record->accelerators,
+      .load_power_w = whole ? NAN : watts,
+      .node_power_w = whole ? watts : NAN,
+      .idle_power_w = whole ? NAN : watts_of(rungs, power->idle_power_w, power),
+      .grade = record->grade,
+      .place = {record->source, 0, 0},
+      .source = arena_printf(arena, "record %s: %s, %s, %s%s; %s", file_name(record->path),
+                             engine_text(record, arena), load_text(nearest, arena),
+                             lengths_text(rungs, arena), times_text(nearest, arena),
+                             tool_text(record, arena)),
+      .power_source =
+          arena_printf(arena, "record %s: %s, %s%s%s", file_name(record->path), power->source,
+                       load_text(nearest, arena), *power->remark ? "; " : "", power->remark),
+      .date = record->date,
+      .note = "",
+  };
+}
+
+double served_input_tokens(const struct served *served) {
+  const double asked = served->rungs->list[0]->asked_input_tokens;
+  return !isnan(asked) && is_alike(asked, served->rungs->input_tokens)
+             ? asked
+             : served->rungs->input_tokens;
+}
+
+static const char *refused_text(const struct serving_record *record, struct arena *arena) {
+  size_t refused = 0;
+  const char *first = "";
+  for (size_t i = 0; i < record->count; i++)
+    if (*record->rungs[i].refused && !refused++)
+      first = record->rungs[i].refused;
+  if (!refused)
+    return "";
+  return arena_printf(arena, "; %zu of its rungs %s refused: %s%s", refused,
+                      refused == 1 ? "was" : "were", first, refused > 1 ? ", ..." : "");
+}
+
+// Whether the most that was found is the most that there is.
+static const char *saturation_text(const struct served_rungs *rungs,
+                                   const struct serving_rung *most) {
+  const size_t last = rungs->count - 1;
+  if (!rungs->closed)
+    return "";
+  if (last == 0 || (most == rungs->list[last] &&
+                    most->output_tokens_per_s >
+                        (1 + SERVED_SATURATION) * rungs->list[last - 1]->output_tokens_per_s))
+    return "; more requests in flight may give more, as the ladder ends before saturation";
+  return "";
+}
+
+void served_most(const struct served_rungs *rungs, struct served *out, struct arena *arena) {
+  const struct serving_rung *most = rungs->list[0];
+  for (size_t i = 1; i < rungs->count; i++)
+    if (rungs->list[i]->output_tokens_per_s > most->output_tokens_per_s)
+      most = rungs->list[i];
+  fill(rungs, most, out, arena);
+  out->note = arena_printf(
+      arena,
+      "the throughput is the most that the server gave, with %s%s: interactivity, ttft, "
+      "tpot or batch choose another load%s%s",
+      load_text(most, arena), times_text(most, arena), saturation_text(rungs, most),
+      refused_text(rungs->record, arena));
+}
+
+static const struct serving_rung *nearest_to(const struct served_rungs *rungs, double batch) {
+  const struct serving_rung *nearest = rungs->list[0];
+  for (size_t i = 1; i < rungs->count; i++)
+    if (fabs(rungs->list[i]->concurrency - batch) < fabs(nearest->concurrency - batch))
+      nearest = rungs->list[i];
+  return nearest;
+}
+
+static void fill_choice(const struct served_rungs *rungs, const struct curve_choice *choice,
+                        struct served *out, struct arena *arena) {
+  fill(rungs, nearest_to(rungs, choice->batch), out, arena);
+  if (choice->is_measured)
+    return;
+  out->tokens_per_s = choice->tokens_per_s;
+  if (isnan(out->node_power_w))
+    out->load_power_w = choice->load_power;
+  else
+    out->node_power_w = choice->load_power;
+  out->grade = out->grade > GRADE_PROJECTED ? out->grade : GRADE_PROJECTED;
+  const int percentile = rungs->curve.percentile;
+  const char *times = percentile
+                          ? arena_printf(arena, ", TTFT P%d %.3g s, TPOT P%d %.3g s", percentile,
+                                         choice->ttft_s, percentile, choice->tpot_s)
+                          : "";
+  const char *how =
+      arena_printf(arena, "interpolated to %d requests in flight, of %g to %g%s", choice->batch,
+                   rungs->curve.batch[0], rungs->curve.batch[rungs->curve.count - 1], times);
+  out->source = arena_printf(arena, "record %s: %s, %s, %s; %s", file_name(rungs->record->path),
+                             engine_text(rungs->record, arena), how, lengths_text(rungs, arena),
+                             tool_text(rungs->record, arena));
+  out->power_source = arena_printf(arena, "record %s: %s, %s", file_name(rungs->record->path),
+                                   out->nearest->power.source, how);
+}
+
+const char *served_at(const struct served_rungs *rungs, int batch, struct served *out,
+                      struct arena *arena) {
+  const struct curve *curve = &rungs->curve;
+  struct curve_choice choice;
+  if (!rungs->closed)
+    return arena_printf(arena,
+                        "record '%s' is of arrivals, which have no number of requests in flight: "
+                        "leave batch open",
+                        file_name(rungs->record->path));
+  if (curve_at(curve, batch, &choice))
+    return arena_printf(
+        arena,
+        "the serving record has %g to %g requests in flight, and batch %d is outside "
+        "of that",
+        curve->batch[0], curve->batch[curve->count - 1], batch);
+  fill_choice(rungs, &choice, out, arena);
+  return NULL;
+}
+
+static bool keeps(const struct serving_rung *rung, const struct curve_limits *limits) {
+  int ttft, tpot;
+  return !(serving_strictest(&rung->ttft, &ttft) > limits->ttft_s) && ttft &&
+         !(serving_strictest(&rung->tpot, &tpot) > limits->tpot_s) && tpot;
+}
+
+// Of arrivals, which have no users to give a rate to.
+static const char *fastest_within(const struct served_rungs *rungs,
+                                  const struct curve_limits *limits, struct curve_choice *choice,
+                                  struct served *out, struct arena *arena) {
+  const struct serving_rung *best = NULL;
+  if (limits->interactivity > 0)
+    return "its requests arrive at a rate, and interactivity is of requests in flight: say ttft "
+           "and "
+           "tpot";
+  for (size_t i = 0; i < rungs->count; i++)
+    if (keeps(rungs->list[i], limits) &&
+        (!best || rungs->list[i]->output_tokens_per_s > best->output_tokens_per_s))
+      best = rungs->list[i];
+  if (!best)
+    return "no rung of its arrivals keeps ttft and tpot at P90 or beyond";
+  fill(rungs, best, out, arena);
+  *choice = (struct curve_choice){
+      .tokens_per_s = out->tokens_per_s, .load_power = NAN, .is_measured = true};
+  return NULL;
+}
+
+const char *served_within(const struct served_rungs *rungs, const struct curve_limits *limits,
+                          struct curve_choice *choice, struct served *out, struct arena *arena) {
+  if (!rungs->closed)
+    return fastest_within(rungs, limits, choice, out, arena);
+  const char *why = curve_choose(&rungs->curve, limits, choice, arena);
+  if (why)
+    return why;
+  fill_choice(rungs, choice, out, arena);
+  return NULL;
+}

@@ -1,0 +1,340 @@
+#include "model/evidence/serving.h"
+
+#include "base/json_in.h"
+#include "base/record.h"
+#include "base/record_fields.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+// ---- the fields of a record
+
+static const char *const kinds[] = {SERVING_RECORD, NULL};
+static const char *const bases[] = {[BASIS_SERVING] = "serving", [BASIS_DECODE] = "decode", NULL};
+static const char *const coverages[] = {[COVERS_NOTHING] = "nothing",
+                                        [COVERS_ACCELERATORS] = "accelerators",
+                                        [COVERS_MODULES] = "modules",
+                                        [COVERS_NODE] = "node",
+                                        NULL};
+// In the order of enum grade.
+static const char *const grades[] = {"measured", "", "benchmark", "published", "projected", NULL};
+
+const char *const serving_load_names[] = {[LOAD_CLOSED] = "closed loop",
+                                          [LOAD_POISSON] = "Poisson arrivals",
+                                          [LOAD_CONSTANT] = "constant arrivals",
+                                          [LOAD_BURST] = "all at once",
+                                          [LOAD_STATIC] = "static batch",
+                                          [LOAD_UNKNOWN] = "unknown",
+                                          NULL};
+
+static const struct field latency_fields[] = {MAYBE(serving_latency, mean_s, 0),
+                                              MAYBE(serving_latency, p50_s, 0),
+                                              MAYBE(serving_latency, p90_s, 0),
+                                              MAYBE(serving_latency, p95_s, 0),
+                                              MAYBE(serving_latency, p99_s, 0),
+                                              MAYBE(serving_latency, std_s, 0),
+                                              END};
+
+static const struct field power_fields[] = {TEXT(serving_power, source),
+                                            NAME(serving_power, covers, coverages),
+                                            INT(serving_power, devices, 0),
+                                            TEXT(serving_power, which),
+                                            MAYBE(serving_power, load_power_w, 0),
+                                            MAYBE(serving_power, idle_power_w, 0),
+                                            MAYBE(serving_power, energy_j, 0),
+                                            MAYBE(serving_power, window_s, 0),
+                                            MAYBE(serving_power, power_limit_w, 0),
+                                            MAYBE(serving_power, clock_offset_s, 0),
+                                            TEXT(serving_power, remark),
+                                            END};
+
+static const struct field rung_fields[] = {NAME(serving_rung, load, serving_load_names),
+                                           MAYBE(serving_rung, concurrency, 1),
+                                           MAYBE(serving_rung, mean_concurrency, 0),
+                                           MAYBE(serving_rung, request_rate, 0),
+                                           MAYBE(serving_rung, input_tokens, 0),
+                                           MAYBE(serving_rung, output_tokens, 0),
+                                           MAYBE(serving_rung, asked_input_tokens, 0),
+                                           MAYBE(serving_rung, asked_output_tokens, 0),
+                                           MAYBE(serving_rung, cached_share, 0),
+                                           MAYBE(serving_rung, window_s, 0),
+                                           MAYBE(serving_rung, completed, 0),
+                                           MAYBE(serving_rung, failed, 0),
+                                           MAYBE(serving_rung, output_tokens_per_s, 0),
+                                           MAYBE(serving_rung, input_tokens_per_s, 0),
+                                           OBJECT(serving_rung, ttft, latency_fields),
+                                           OBJECT(serving_rung, tpot, latency_fields),
+                                           OBJECT(serving_rung, end_to_end, latency_fields),
+                                           OBJECT(serving_rung, chunk_gap, latency_fields),
+                                           MAYBE(serving_rung, slo_ttft_s, 0),
+                                           MAYBE(serving_rung, slo_tpot_s, 0),
+                                           MAYBE(serving_rung, goodput_per_s, 0),
+                                           MAYBE(serving_rung, accepted_length, 1),
+                                           OBJECT(serving_rung, power, power_fields),
+                                           MAYBE(serving_rung, client_cpu_share, 0),
+                                           TEXT(serving_rung, server_counters),
+                                           TEXT(serving_rung, refused),
+                                           COUNT(serving_rung, seed),
+                                           TEXT(serving_rung, started),
+                                           TEXT(serving_rung, finished),
+                                           END};
+
+static const struct field file_fields[] = {TEXT(serving_file, name), TEXT(serving_file, sha256),
+                                           END};
+
+static const struct field record_fields[] = {
+    CONSTANT("record", kinds),
+    NAME(serving_record, basis, bases),
+    TEXT(serving_record, tool),
+    TEXT(serving_record, tool_version),
+    TEXT(serving_record, engine),
+    TEXT(serving_record, engine_version),
+    TEXT(serving_record, accelerator),
+    TEXT_SINCE(serving_record, device, 10),
+    INT(serving_record, accelerators, 1),
+    TEXT(serving_record, precision),
+    TEXT(serving_record, model),
+    TEXT(serving_record, served_model),
+    TEXT(serving_record, url),
+    TEXT(serving_record, prompts),
+    TEXT(serving_record, speculation),
+    INT(serving_record, input_accelerators, 0),
+    INT(serving_record, output_accelerators, 0),
+    TEXT(serving_record, published_title),
+    TEXT(serving_record, published_url),
+    TEXT(serving_record, remarks),
+    LIST(serving_record, files, file_count, serving_file, file_fields),
+    TEXT(serving_record, started),
+    TEXT(serving_record, finished),
+    TEXT(serving_record, date),
+    NAME(serving_record, grade, grades),
+    LIST(serving_record, rungs, count, serving_rung, rung_fields),
+    END};
+
+static const struct record_form form = {"serving record", SERVING_OLDEST, SERVING_SCHEMA,
+                                        record_fields};
+
+#define LATENCY_UNKNOWN                                                                            \
+  { NAN, NAN, NAN, NAN, NAN, NAN }
+
+const struct serving_rung serving_rung_unknown = {
+    .load = LOAD_UNKNOWN,
+    .concurrency = NAN,
+    .mean_concurrency = NAN,
+    .request_rate = NAN,
+    .input_tokens = NAN,
+    .output_tokens = NAN,
+    .asked_input_tokens = NAN,
+    .asked_output_tokens = NAN,
+    .cached_share = NAN,
+    .window_s = NAN,
+    .completed = NAN,
+    .failed = NAN,
+    .output_tokens_per_s = NAN,
+    .input_tokens_per_s = NAN,
+    .ttft = LATENCY_UNKNOWN,
+    .tpot = LATENCY_UNKNOWN,
+    .end_to_end = LATENCY_UNKNOWN,
+    .chunk_gap = LATENCY_UNKNOWN,
+    .slo_ttft_s = NAN,
+    .slo_tpot_s = NAN,
+    .goodput_per_s = NAN,
+    .accepted_length = NAN,
+    .power = {.source = "",
+              .which = "",
+              .load_power_w = NAN,
+              .idle_power_w = NAN,
+              .energy_j = NAN,
+              .window_s = NAN,
+              .power_limit_w = NAN,
+              .clock_offset_s = NAN,
+              .remark = ""},
+    .client_cpu_share = NAN,
+    .server_counters = "",
+    .refused = "",
+    .started = "",
+    .finished = "",
+};
+
+const struct serving_record serving_record_unknown = {
+    .tool = "",
+    .tool_version = "",
+    .engine = "",
+    .engine_version = "",
+    .accelerator = "",
+    .device = "",
+    .precision = "",
+    .model = "",
+    .served_model = "",
+    .url = "",
+    .prompts = "",
+    .speculation = "",
+    .published_title = "",
+    .published_url = "",
+    .remarks = "",
+    .started = "",
+    .finished = "",
+    .date = "",
+    .digest = "",
+};
+
+// ---- what must hold together
+
+int serving_samples(int percentile) {
+  static const struct { int percentile, samples; } table[] = {{99, 662}, {95, 130}, {90, 64}};
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    if (percentile >= table[i].percentile)
+      return table[i].samples;
+  return 1;
+}
+
+static bool ascends(const double *values, size_t count) {
+  double last = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (values[i] < last)
+      return false;
+    last = isnan(values[i]) ? last : values[i];
+  }
+  return true;
+}
+
+// Whether the samples that a percentile wants are there; of a number that nobody told, nobody knows.
+static bool is_told_too_early(double value, int percentile, double samples) {
+  return !isnan(value) && samples < serving_samples(percentile);
+}
+
+static const char *wrong_latency(const struct serving_latency *latency, double samples) {
+  const double percentiles[] = {latency->p50_s, latency->p90_s, latency->p95_s, latency->p99_s};
+  if (is_told_too_early(latency->p90_s, 90, samples) ||
+      is_told_too_early(latency->p95_s, 95, samples) ||
+      is_told_too_early(latency->p99_s, 99, samples))
+    return "a percentile of fewer requests than it needs: 64 for P90, 130 for P95, 662 for P99";
+  if (!ascends(percentiles, sizeof percentiles / sizeof percentiles[0]))
+    return "a latency's percentiles do not ascend";
+  return NULL;
+}
+
+static const char *wrong_power(const struct serving_power *power, int accelerators) {
+  const bool has_meter = *power->source && strncmp(power->source, "none", 4) != 0;
+  const bool has_watts = !isnan(power->load_power_w);
+  if (has_watts && (!has_meter || power->covers == COVERS_NOTHING))
+    return "watts need a meter, and what it covers";
+  if (power->devices > accelerators)
+    return "the watts are of more accelerators than the rates";
+  return NULL;
+}
+
+static const char *wrong_load(const struct serving_rung *rung, enum serving_basis basis) {
+  const bool arrives = rung->load == LOAD_POISSON || rung->load == LOAD_CONSTANT;
+  const bool is_set = rung->load == LOAD_CLOSED || rung->load == LOAD_STATIC;
+  if ((basis == BASIS_DECODE) != (rung->load == LOAD_STATIC))
+    return "a static batch is decoding, and nothing else is";
+  if (is_set && isnan(rung->concurrency))
+    return "its concurrency is missing";
+  if (arrives != !isnan(rung->request_rate))
+    return "a request rate is of Poisson and constant arrivals, and of these alone";
+  return NULL;
+}
+
+static const char *wrong_rates(const struct serving_rung *rung, enum serving_basis basis) {
+  const bool reads_only = basis == BASIS_DECODE && rung->input_tokens_per_s > 0;
+  if (!(rung->output_tokens_per_s > 0) && !(reads_only && isnan(rung->output_tokens_per_s)))
+    return "output_tokens_per_s must be above 0";
+  if (rung->completed == 0)
+    return "no request was completed";
+  return NULL;
+}
+
+static const char *wrong_rung(const struct serving_record *record,
+                              const struct serving_rung *rung) {
+  const struct serving_latency *latencies[] = {&rung->ttft, &rung->tpot, &rung->end_to_end,
+                                               &rung->chunk_gap};
+  const char *wrong = wrong_load(rung, record->basis);
+  if (!wrong && !*rung->refused)
+    wrong = wrong_rates(rung, record->basis);
+  for (size_t i = 0; i < sizeof latencies / sizeof latencies[0] && !wrong; i++)
+    wrong = wrong_latency(latencies[i], rung->completed);
+  return wrong ? wrong : wrong_power(&rung->power, record->accelerators);
+}
+
+static const char *wrong_record(const struct serving_record *record) {
+  const bool is_public = *record->published_title || *record->published_url;
+  struct date date;
+  if (!*record->accelerator || !*record->model || !*record->precision || !*record->tool)
+    return "accelerator, model, precision and tool must be told";
+  if (strlen(record->date) != strlen("2026-11-21") || !date_parse(record->date, &date))
+    return "date: expected a day as 2026-11-21";
+  if ((record->grade == GRADE_PUBLISHED &&
+       (!*record->published_title || !*record->published_url)) ||
+      (record->grade == GRADE_MEASURED && is_public))
+    return "a published run has a title and a URL, one's own run has none";
+  if (record->input_accelerators + record->output_accelerators &&
+      record->input_accelerators + record->output_accelerators != record->accelerators)
+    return "accelerators of input and of output do not add up";
+  return record->count ? NULL : "a record needs a rung";
+}
+
+int serving_check(const struct serving_record *record, struct diagnostics *diagnostics) {
+  const struct place place = {record->source, 0, 0};
+  const size_t errors = diagnostics->errors;
+  const char *wrong = wrong_record(record);
+  if (wrong)
+    diagnostics_error(diagnostics, place, "%s", wrong);
+  for (size_t i = 0; i < record->count; i++) {
+    wrong = wrong_rung(record, &record->rungs[i]);
+    if (wrong)
+      diagnostics_error(diagnostics, place, "rungs[%zu]: %s", i, wrong);
+  }
+  return diagnostics->errors > errors ? -1 : 0;
+}
+
+// ---- files
+
+const char *serving_told_name(const char *name) {
+  const bool has_drive = isalpha((unsigned char)name[0]) && name[1] == ':';
+  const bool is_path = strchr("/\\.~", *name) || has_drive;
+  const char *file = name;
+  for (const char *at = name; is_path && *at; at++)
+    if (strchr("/\\", *at) && at[1] && !strchr("/\\", at[1]))
+      file = at + 1;
+  return file;
+}
+
+int serving_write(struct serving_record *record, const char *path, struct arena *arena,
+                  struct diagnostics *diagnostics) {
+  record->served_model = serving_told_name(record->served_model);
+  if (serving_check(record, diagnostics) ||
+      record_write(&form, record, &record->digest, path, arena, diagnostics))
+    return -1;
+  record->path = arena_copy(arena, path);
+  return 0;
+}
+
+struct serving_record *serving_of_json(const json_t *object, const struct source *source,
+                                       struct arena *arena, struct diagnostics *diagnostics) {
+  struct serving_record *record = arena_alloc(arena, sizeof *record);
+  if (record_of_json(&form, object, source, record, &record->digest, arena, diagnostics))
+    return NULL;
+  record->source = source;
+  record->path = source->name;
+  return serving_check(record, diagnostics) ? NULL : record;
+}
+
+struct serving_record *serving_read(const char *path, struct arena *arena,
+                                    struct diagnostics *diagnostics) {
+  const struct source *source;
+  json_t *object =
+      json_in_read(path, "expected a whole serving record in JSON", &source, arena, diagnostics);
+  if (!object)
+    return NULL;
+  struct serving_record *record = serving_of_json(object, source, arena, diagnostics);
+  json_decref(object);
+  return record;
+}
+
+bool serving_is_one(const json_t *object) {
+  const char *kind = json_string_value(json_object_get(object, "record"));
+  return kind && !strcmp(kind, SERVING_RECORD);
+}

@@ -1,0 +1,168 @@
+#include "model/imports/format.h"
+
+#include "base/texts.h"
+#include "model/imports/readers.h"
+#include "model/telemetry/power_read.h"
+
+#include <math.h>
+#include <string.h>
+
+// The narrower ones first: several share keys.
+static const struct format formats[] = {
+    {.tool = "InferenceX agentic aggregate",
+     .keys = {"scenario_type", "users", "output_tput_per_gpu"},
+     .refused = "conversations of many turns out of a cache: their rates are of no stated lengths"},
+    {.tool = "InferenceX aggregate",
+     .keys = {"hw", "conc", "tput_per_gpu", "output_tput_per_gpu"},
+     .read = read_inferencex,
+     .is_whole_run = true},
+    {.tool = "SGLang bench_serving",
+     .keys = {"output_throughput", "total_output_tokens", "mean_e2e_latency_ms"},
+     .read = read_sglang,
+     .is_whole_run = true},
+    {.tool = "vLLM bench serve",
+     .keys = {"output_throughput", "total_output_tokens", "total_token_throughput", "completed"},
+     .read = read_vllm,
+     .is_whole_run = true},
+    {.tool = "vLLM bench throughput",
+     .keys = {"elapsed_time", "num_requests", "tokens_per_second"},
+     .refused = "its tokens per second count input tokens too, and it does not say how many; "
+                "'vllm bench serve' tells output tokens"},
+    {.tool = "trtllm-bench",
+     .keys = {"performance/system_output_throughput_tok_s", "request_info"},
+     .read = read_trtllm,
+     .is_whole_run = true},
+    {.tool = "AIPerf",
+     .keys = {"output_token_throughput", "request_throughput", "input_config"},
+     .read = read_aiperf},
+    {.tool = "guidellm",
+     .keys = {"metadata/guidellm_version", "benchmarks"},
+     .read = read_guidellm},
+    {.tool = "guidellm of an earlier report version",
+     .keys = {"benchmarks/0/metrics/output_tokens_per_second"},
+     .refused = "version 2 of the report, since guidellm 0.4, is read"},
+    {.tool = "llm-d benchmark report",
+     .keys = {"version", "scenario/load", "results/request_performance"},
+     .read = read_llm_d_2},
+    {.tool = "llm-d benchmark report",
+     .keys = {"version", "scenario", "metrics/throughput"},
+     .read = read_llm_d_1},
+    {.tool = "inference-perf",
+     .keys = {"load_summary", "successes/throughput"},
+     .read = read_inference_perf},
+    {.tool = "llama-bench",
+     .keys = {"build_commit", "n_prompt", "n_gen", "avg_ts"},
+     .read = read_llama_bench},
+    {.tool = "llama-batched-bench",
+     .keys = {"pp", "tg", "pl", "speed_tg"},
+     .read = read_batched_bench},
+    {.tool = "MLPerf LoadGen",
+     .keys = {"line 2", "Scenario", "Result is"},
+     .read = read_mlperf,
+     .is_benchmark = true},
+    {.tool = "MLPerf system description",
+     .keys = {"accelerator_model_name", "accelerators_per_node"},
+     .read = read_mlperf_system,
+     .is_beside = true},
+    {.tool = "MLPerf system description of several kinds of nodes",
+     .keys = {"node_types", "system_name"},
+     .refused = "which of them the rates are of is not said: give --accelerator and --accelerators "
+                "instead"},
+    {.tool = "MLPerf LoadGen's detailed log",
+     .begins = ":::MLLOG",
+     .read = read_mlperf_window,
+     .is_beside = true},
+    {.tool = "llama-bench table",
+     .begins = "| model ",
+     .refused =
+         "a table for people, with rounded numbers: run llama-bench with -o json, jsonl or csv"},
+    {.tool = "llama-batched-bench table",
+     .begins = "|    PP |",
+     .refused = "a table for people: run llama-batched-bench with --output-format jsonl"},
+};
+
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+static bool fits(const struct format *format, const struct document *document) {
+  if (format->begins)
+    return !document->count &&
+           !strncmp(document->source->text, format->begins, strlen(format->begins));
+  for (size_t i = 0; i < MAX_FORMAT_KEYS && format->keys[i]; i++)
+    if (!document->count || !json_below(document->parts[0].json, format->keys[i]))
+      return false;
+  return true;
+}
+
+const struct format *format_of(const struct document *document) {
+  for (size_t i = 0; i < FORMATS; i++)
+    if (fits(&formats[i], document))
+      return &formats[i];
+  return NULL;
+}
+
+const char *format_names(struct arena *arena) {
+  struct texts names = {0};
+  for (size_t i = 0; i < FORMATS; i++)
+    if (formats[i].read && !(i && !strcmp(formats[i].tool, formats[i - 1].tool)))
+      texts_add(&names, arena, "%s", formats[i].tool);
+  return texts_joined(&names, arena);
+}
+
+static int read_parts(struct reading *reading) {
+  const struct document *document = reading->document;
+  const struct format *format = reading->imported->format;
+  if (!document->count)
+    return format->read(reading);
+  for (size_t i = 0; i < document->count; i++) {
+    reading->part = &document->parts[i];
+    for (size_t k = 0; k < MAX_FORMAT_KEYS && format->keys[k]; k++)
+      if (!json_below(reading->part->json, format->keys[k]))
+        return reading_error(reading, "expected more of %s here, but '%s' is missing", format->tool,
+                             format->keys[k]);
+    if (format->read(reading))
+      return -1;
+  }
+  return 0;
+}
+
+static int read_document(struct reading *reading) {
+  const struct document *document = reading->document;
+  struct imported *imported = reading->imported;
+  imported->format = format_of(document);
+  if (!imported->format && power_read_knows(document->source))
+    return reading_error(reading,
+                         "watts and no rates: give it with --power, beside a file of rates");
+  if (!imported->format)
+    return reading_error(reading, "%s of no known format; tried: %s", document->written_in,
+                         format_names(reading->arena));
+  if (!imported->format->read)
+    return reading_error(reading, "%s: %s", imported->format->tool, imported->format->refused);
+  const size_t errors = reading->diagnostics->errors;
+  if (read_parts(reading) || reading->diagnostics->errors > errors)
+    return -1;
+  if (!imported->count && !imported->format->is_beside)
+    return reading_error(reading, "%s without a result", imported->format->tool);
+  return 0;
+}
+
+int format_read(const char *path, struct imported *imported, struct arena *arena,
+                struct diagnostics *diagnostics) {
+  struct document document;
+  struct reading reading = {&document, NULL, imported, {NAN, NAN}, arena, diagnostics};
+  *imported = (struct imported){.tool_version = "",
+                                .engine = "",
+                                .engine_version = "",
+                                .hardware = "",
+                                .precision = "",
+                                .model = "",
+                                .prompts = "",
+                                .speculation = "",
+                                .date = "",
+                                .power_window = {NAN, NAN}};
+  int result = document_read(path, &document, arena, diagnostics);
+  imported->source = document.source;
+  if (!result)
+    result = read_document(&reading);
+  document_close(&document);
+  return result;
+}

@@ -1,0 +1,77 @@
+#include "base/texts.h"
+#include "model/evidence/serving.h"
+#include "model/imports/imported.h"
+#include "model/imports/readers.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static const struct latency_keys statistics = {"*/successful/mean",
+                                               "*/successful/median",
+                                               "*/successful/percentiles/p90",
+                                               "*/successful/percentiles/p95",
+                                               "*/successful/percentiles/p99",
+                                               "*/successful/std_dev"};
+
+static void read_load(const struct reading *reading, const json_t *strategy,
+                      struct serving_rung *rung) {
+  static const struct {
+    const char *type;
+    enum serving_load load;
+    const char *key;
+  } loads[] = {{"concurrent", LOAD_CLOSED, "streams"},
+               {"synchronous", LOAD_CLOSED, NULL},
+               {"constant", LOAD_CONSTANT, "rate"},
+               {"poisson", LOAD_POISSON, "rate"},
+               {"throughput", LOAD_BURST, NULL}};
+  const char *type = text_below(reading, strategy, "type_");
+  for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+    if (strcmp(type, loads[i].type) != 0)
+      continue;
+    const double set = loads[i].key ? number_below(reading, strategy, loads[i].key) : 1;
+    rung->load = isnan(set) ? LOAD_UNKNOWN : loads[i].load;
+    if (rung->load == LOAD_CLOSED)
+      rung->concurrency = set;
+    else if (rung->load == LOAD_CONSTANT || rung->load == LOAD_POISSON)
+      rung->request_rate = set;
+  }
+}
+
+// guidellm's time_per_output_token has the first token in it. Its inter_token_latency is the field's
+// TPOT, the mean over tokens instead of requests. Its rates are means over events, not over time:
+// tokens are added up and divided by the duration.
+static int read_benchmark(struct reading *reading, const json_t *benchmark) {
+  const json_t *metrics = json_below(benchmark, "metrics");
+  struct serving_rung rung = serving_rung_unknown;
+  const struct rung_totals totals = {
+      number_below(reading, metrics, "prompt_token_count/successful/total_sum"),
+      number_below(reading, metrics, "output_token_count/successful/total_sum"), NAN};
+  read_load(reading, json_below(benchmark, "config/strategy"), &rung);
+  rung.window_s = number_below(reading, benchmark, "duration");
+  rung.completed = number_below(reading, metrics, "request_totals/successful");
+  rung.failed = number_below(reading, metrics, "request_totals/errored");
+  rung.output_tokens_per_s = totals.output_tokens / rung.window_s;
+  rung.mean_concurrency = number_below(reading, metrics, "request_concurrency/successful/mean");
+  rung.ttft = latency_below(reading, metrics, &statistics, "time_to_first_token_ms", 1e-3);
+  rung.tpot = latency_below(reading, metrics, &statistics, "inter_token_latency_ms", 1e-3);
+  rung.end_to_end = latency_below(reading, metrics, &statistics, "request_latency", 1);
+  reading->window.start_s = number_below(reading, benchmark, "start_time");
+  reading->window.end_s = number_below(reading, benchmark, "end_time");
+  return rung_add(reading, &rung, &totals);
+}
+
+int read_guidellm(struct reading *reading) {
+  struct imported *imported = reading->imported;
+  const json_t *json = reading->part->json, *benchmark;
+  size_t i;
+  imported->tool_version = text_below(reading, json, "metadata/guidellm_version");
+  imported->model = text_below(reading, json, "config/spec/backend/model");
+  imported->prompts = text_below(reading, json, "config/spec/backend/request_format");
+  texts_add(&imported->unsaid, reading->arena, "the engine and its version");
+  json_array_foreach(json_below(json, "benchmarks"), i, benchmark) {
+    if (read_benchmark(reading, benchmark))
+      return -1;
+  }
+  return 0;
+}

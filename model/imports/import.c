@@ -1,0 +1,557 @@
+#include "model/imports/import.h"
+
+#include "base/csv.h"
+#include "base/source.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/naming.h"
+#include "model/imports/format.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const import_fact_options[IMPORT_FACTS] = {[FACT_ACCELERATOR] = "--accelerator",
+                                                       [FACT_ACCELERATORS] = "--accelerators",
+                                                       [FACT_PRECISION] = "--precision",
+                                                       [FACT_MODEL] = "--model",
+                                                       [FACT_DATE] = "--date"};
+
+struct joining {
+  const struct imported *files;
+  size_t count;
+  const struct import_statement *statement;
+  struct catalog *catalog;
+  struct import *import;
+  const char *facts[IMPORT_FACTS]; // settled: ids of the catalogue, digits, a day
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+static int refuse(const struct joining *joining, const char *text) {
+  diagnostics_error(joining->diagnostics, (struct place){0}, "%s", text);
+  return -1;
+}
+
+static const char *name_of(const struct imported *file) {
+  return file->source->name;
+}
+
+// ---- facts
+
+static const char *said_by(const struct imported *file, enum import_fact fact,
+                           struct arena *arena) {
+  switch (fact) {
+  case FACT_ACCELERATOR: return file->hardware;
+  case FACT_ACCELERATORS:
+    return file->accelerators ? arena_printf(arena, "%d", file->accelerators) : "";
+  case FACT_PRECISION: return file->precision;
+  case FACT_MODEL: return file->model;
+  default: return file->date;
+  }
+}
+
+static struct naming accelerator_named(const struct joining *joining, const char *text) {
+  long row;
+  const struct table *table = catalog_table(joining->catalog, CATALOG_ACCELERATORS);
+  char *spaced = arena_copy(joining->arena, text);
+  for (char *at = spaced; *at; at++)
+    *at = *at == '-' ? ' ' : *at;
+  row = table ? catalog_device(table, text) : -1;
+  if (table && row < 0)
+    row = catalog_device(table, spaced); // Kubernetes' labels
+  if (row >= 0)
+    return (struct naming){.word = table_cell(table, (size_t)row, "id")};
+  if (!strcasecmp(text, "cpu"))
+    return (struct naming){.word = "cpu"};
+  return naming_find_row(joining->catalog, CATALOG_ACCELERATORS, text, &row, joining->arena);
+}
+
+// "Qwen/Qwen3-8B", and Hugging Face's folder of it: ".../models--Qwen--Qwen3-8B/snapshots/...".
+static struct naming model_named(const struct joining *joining, const char *text) {
+  static const char cached[] = "models--";
+  const char *folder = strstr(text, cached), *slash = strrchr(text, '/');
+  const char *name = slash && !folder ? slash + 1 : text;
+  long row;
+  if (folder) {
+    const char *owner_end = strstr(folder + strlen(cached), "--");
+    name =
+        owner_end ? arena_copy_n(joining->arena, owner_end + 2, strcspn(owner_end + 2, "/")) : text;
+  }
+  return naming_find_row(joining->catalog, CATALOG_MODELS, name, &row, joining->arena);
+}
+
+static struct naming precision_named(const struct joining *joining, const char *text) {
+  static const struct {
+    const char *dtype, *word;
+  } dtypes[] = {{"bfloat16", "bf16"}, {"float16", "fp16"}, {"float32", "fp32"}};
+  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
+    if (!strcmp(text, dtypes[i].dtype))
+      return (struct naming){.word = dtypes[i].word};
+  return naming_find_precision(joining->catalog, text, joining->arena);
+}
+
+static struct naming count_named(const struct joining *joining, const char *text) {
+  char *end;
+  const long count = strtol(text, &end, 10);
+  if (*text && !*end && count >= 1 && count <= 1000000)
+    return (struct naming){.word = arena_printf(joining->arena, "%ld", count)};
+  return (struct naming){
+      .why = arena_printf(joining->arena, "expected a number of accelerators above 0, found '%s'",
+                          !strcmp(text, "-1") ? "0" : text)};
+}
+
+static struct naming day_named(const struct joining *joining, const char *text) {
+  const char *day = strlen(text) == strlen("2026-11-21") ? day_of(text, joining->arena) : "";
+  if (*day)
+    return (struct naming){.word = day};
+  return (struct naming){
+      .why = arena_printf(joining->arena, "expected a day such as 2026-11-21, found '%s'", text)};
+}
+
+static struct naming (*const named[IMPORT_FACTS])(const struct joining *, const char *) = {
+    accelerator_named, count_named, precision_named, model_named, day_named};
+
+// A count or a day that is none is wrong whoever says it; another name than the catalogue's is not.
+static bool must_be_right(enum import_fact fact) {
+  return fact == FACT_ACCELERATORS || fact == FACT_DATE;
+}
+
+static void note(const struct joining *joining, const char *text) {
+  struct texts *notes = &joining->import->notes;
+  for (size_t i = 0; i < notes->count; i++)
+    if (!strcmp(notes->list[i], text))
+      return;
+  texts_add(notes, joining->arena, "%s", text);
+}
+
+static int settle_file(struct joining *joining, enum import_fact fact, const struct imported *file,
+                       const char **settled, const char **raw, const struct imported **by) {
+  const char *text = said_by(file, fact, joining->arena);
+  if (!*text)
+    return 0;
+  const struct naming naming = named[fact](joining, text);
+  if (!naming.word && must_be_right(fact))
+    return refuse(joining, arena_printf(joining->arena, "%s: %s", name_of(file), naming.why));
+  if (fact == FACT_DATE && *by && strcmp(naming.word, *settled) <= 0)
+    return 0; // of a run over several days the last counts
+  const bool differs =
+      *settled && naming.word ? strcmp(*settled, naming.word) != 0 : *by && strcmp(*raw, text) != 0;
+  if (fact != FACT_DATE && differs)
+    return refuse(joining, arena_printf(joining->arena,
+                                        "%s and %s contradict each other: %s is '%s' in one and "
+                                        "'%s' in the other",
+                                        name_of(*by), name_of(file), import_fact_options[fact] + 2,
+                                        *raw, text));
+  *by = file;
+  *raw = text;
+  *settled = naming.word ? naming.word : *settled;
+  if (naming.note)
+    note(joining, naming.note);
+  return 0;
+}
+
+// Whether a word of the text, letters and digits, is the one of `length`.
+static bool has_word(const char *text, const char *word, size_t length) {
+  for (const char *at = text; *at;) {
+    size_t size = 0;
+    while (isalnum((unsigned char)at[size]))
+      size++;
+    if (size == length && !strncasecmp(at, word, length))
+      return true;
+    at += size ? size : 1;
+  }
+  return false;
+}
+
+// "h200" of h200-sxm-141.
+static bool names_family(const char *text, const char *id) {
+  return has_word(text, id, strcspn(id, "-"));
+}
+
+// "b200-trt" is no h200, whatever else it is.
+static bool is_other_accelerator(const struct joining *joining, const char *text, const char *id) {
+  const struct table *table = catalog_table(joining->catalog, CATALOG_ACCELERATORS);
+  for (size_t row = 0; table && !names_family(text, id) && row < table->rows; row++)
+    if (names_family(text, table_cell(table, row, "id")))
+      return true;
+  return false;
+}
+
+// Billions of parameters that a name says: 397 of "Qwen3.5-397B-A17B"; NAN for none.
+static double size_said(const char *name) {
+  for (const char *at = name; *at; at++) {
+    char *end;
+    if (!isdigit((unsigned char)*at) ||
+        (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.')))
+      continue;
+    const double size = strtod(at, &end);
+    if ((*end == 'b' || *end == 'B') && !isalnum((unsigned char)end[1]))
+      return size;
+  }
+  return NAN;
+}
+
+static bool is_other_model(const char *text, const char *id) {
+  return fabs(size_said(text) - size_said(id)) > 0;
+}
+
+// Whether a name that the catalogue lacks cannot be what was typed.
+static bool is_another(const struct joining *joining, enum import_fact fact, const char *text,
+                       const char *word) {
+  return (fact == FACT_ACCELERATOR && is_other_accelerator(joining, text, word)) ||
+         (fact == FACT_MODEL && is_other_model(text, word));
+}
+
+static int compare_typed(struct joining *joining, enum import_fact fact, const char *settled,
+                         const char *raw, const struct imported *by) {
+  const char *typed = joining->statement->facts[fact], *option = import_fact_options[fact];
+  const struct naming naming = named[fact](joining, typed);
+  if (!naming.word)
+    return naming.why ? refuse(joining, arena_printf(joining->arena, "%s: %s", option, naming.why))
+                      : -1;
+  joining->facts[fact] = naming.word;
+  if (naming.note)
+    note(joining, naming.note);
+  if (settled ? strcmp(settled, naming.word) != 0
+              : raw && is_another(joining, fact, raw, naming.word))
+    return refuse(joining, arena_printf(joining->arena, "%s is %s, but %s says '%s'", option,
+                                        naming.word, name_of(by), raw));
+  if (raw && !settled)
+    note(joining, arena_printf(joining->arena, "%s calls it '%s', which %s says is %s", name_of(by),
+                               raw, option, naming.word));
+  return 0;
+}
+
+// The fact as all say it, or NULL in `facts` where nobody does.
+static int settle(struct joining *joining, enum import_fact fact, struct texts *missing) {
+  const char *settled = NULL, *raw = NULL;
+  const struct imported *by = NULL;
+  for (size_t i = 0; i < joining->count; i++)
+    if (settle_file(joining, fact, &joining->files[i], &settled, &raw, &by))
+      return -1;
+  if (joining->statement->facts[fact])
+    return compare_typed(joining, fact, settled, raw, by);
+  joining->facts[fact] = settled;
+  if (!settled && raw)
+    texts_add(missing, joining->arena, "%s (%s says '%s', which is no id of the catalogue)",
+              import_fact_options[fact], name_of(by), raw);
+  else if (!settled)
+    texts_add(missing, joining->arena, "%s", import_fact_options[fact]);
+  return 0;
+}
+
+static int settle_facts(struct joining *joining) {
+  struct texts missing = {0};
+  int result = 0;
+  for (enum import_fact fact = 0; fact < IMPORT_FACTS; fact++)
+    if (settle(joining, fact, &missing))
+      result = -1;
+  if (!result && missing.count)
+    return refuse(joining, arena_printf(joining->arena, "the files do not say it all; add %s",
+                                        texts_joined(&missing, joining->arena)));
+  return result;
+}
+
+// ---- what files of one curve have in common
+
+static int contradict(const struct joining *joining, const struct imported *a,
+                      const struct imported *b, const char *what, const char *of_a,
+                      const char *of_b) {
+  return refuse(joining, arena_printf(joining->arena,
+                                      "%s and %s are no one curve: %s is %s in one and %s in the "
+                                      "other",
+                                      name_of(a), name_of(b), what, of_a, of_b));
+}
+
+static int check_tools(const struct joining *joining) {
+  const struct imported *first = NULL;
+  for (size_t i = 0; i < joining->count; i++) {
+    const struct imported *file = &joining->files[i];
+    if (file->format->is_beside)
+      continue;
+    if (first && first->format != file->format)
+      return contradict(joining, first, file, "the tool", first->format->tool, file->format->tool);
+    if (first && *first->engine_version && *file->engine_version &&
+        strcmp(first->engine_version, file->engine_version) != 0)
+      return contradict(joining, first, file, "the engine's version", first->engine_version,
+                        file->engine_version);
+    if (first && strcmp(first->speculation, file->speculation) != 0)
+      return contradict(joining, first, file, "speculation",
+                        *first->speculation ? first->speculation : "not told",
+                        *file->speculation ? file->speculation : "not told");
+    first = first ? first : file;
+  }
+  return first ? 0
+               : refuse(joining, "no file has results: a description of a system alone is none");
+}
+
+// Lengths are drawn around a mean, which differs between rungs of one curve.
+#define LENGTHS_AGREE 0.05
+
+static bool is_like(double a, double b) {
+  return (isnan(a) && isnan(b)) || fabs(a - b) <= LENGTHS_AGREE * fmax(a, b);
+}
+
+static bool same_lengths(const struct serving_rung *a, const struct serving_rung *b) {
+  return is_like(a->input_tokens, b->input_tokens) && is_like(a->output_tokens, b->output_tokens);
+}
+
+static const char *lengths_text(const struct serving_rung *rung, struct arena *arena) {
+  return arena_printf(arena, "%.0f in and %.0f out", rung->input_tokens, rung->output_tokens);
+}
+
+// A rung of the file with those lengths, or NULL.
+static const struct serving_rung *rung_like(const struct imported *file,
+                                            const struct serving_rung *rung) {
+  for (size_t i = 0; i < file->count; i++)
+    if (same_lengths(&file->rungs[i], rung))
+      return &file->rungs[i];
+  return NULL;
+}
+
+// Each file with results has rungs of the lengths that another has.
+static int check_lengths(const struct joining *joining) {
+  for (size_t i = 0; i < joining->count; i++)
+    for (size_t k = 0; k < joining->count; k++) {
+      const struct imported *a = &joining->files[i], *b = &joining->files[k];
+      for (size_t r = 0; b->count && r < a->count; r++)
+        if (!rung_like(b, &a->rungs[r]))
+          return contradict(joining, a, b, "a request", lengths_text(&a->rungs[r], joining->arena),
+                            lengths_text(&b->rungs[0], joining->arena));
+    }
+  return 0;
+}
+
+static bool same_number(double a, double b) {
+  return (isnan(a) && isnan(b)) || a == b;
+}
+
+static const char *load_text(const struct serving_rung *rung, struct arena *arena) {
+  if (!isnan(rung->concurrency))
+    return arena_printf(arena, "concurrency %.6g", rung->concurrency);
+  return isnan(rung->request_rate) ? serving_load_names[rung->load]
+                                   : arena_printf(arena, "%.6g requests/s", rung->request_rate);
+}
+
+static bool same_load(const struct serving_rung *a, const struct serving_rung *b) {
+  return a->load == b->load && same_number(a->concurrency, b->concurrency) &&
+         same_number(a->request_rate, b->request_rate) &&
+         isnan(a->output_tokens_per_s) == isnan(b->output_tokens_per_s);
+}
+
+static int check_twice(const struct joining *joining, const struct import_record *made) {
+  const struct serving_record *record = &made->record;
+  for (size_t i = 0; i < record->count; i++)
+    for (size_t k = 0; k < i; k++) {
+      const struct serving_rung *a = &record->rungs[k], *b = &record->rungs[i];
+      if (*a->refused || *b->refused || a->load == LOAD_UNKNOWN || !same_load(a, b))
+        continue;
+      return refuse(joining,
+                    arena_printf(joining->arena,
+                                 "%s and %s both have a rung of %s (%s): leave one out",
+                                 name_of(made->origins[k].file), name_of(made->origins[i].file),
+                                 load_text(b, joining->arena), lengths_text(b, joining->arena)));
+    }
+  return 0;
+}
+
+// ---- the records
+
+static int split_published(const struct joining *joining, struct serving_record *record) {
+  const char *text = joining->statement->published;
+  const char *url = text ? strstr(text, ", http") : NULL;
+  if (!text)
+    return 0;
+  if (!url || url == text || strchr(url + 2, ' '))
+    return refuse(joining, "--published: expected 'TITLE, URL', the URL with http:// or https://");
+  record->published_title = arena_copy_n(joining->arena, text, (size_t)(url - text));
+  record->published_url = url + 2;
+  return 0;
+}
+
+// Of one's own run the record is called measured only where the file states what was measured.
+static int check_statement(const struct joining *joining, const struct imported *file,
+                           const struct serving_rung *rung) {
+  const bool is_stated = !isnan(rung->window_s) && !isnan(rung->completed) &&
+                         !isnan(rung->input_tokens) && !isnan(rung->output_tokens);
+  if (joining->statement->published || file->basis == BASIS_DECODE || is_stated || *rung->refused)
+    return 0;
+  return refuse(
+      joining, arena_printf(joining->arena,
+                            "%s says too little to be called measured (%s): as a publication, give "
+                            "--published 'TITLE, URL'",
+                            name_of(file), texts_joined(&file->unsaid, joining->arena)));
+}
+
+static const char *first_text(const char *known, const char *text) {
+  return *known ? known : text;
+}
+
+static void add_texts(struct texts *all, const struct texts *more, struct arena *arena) {
+  for (size_t i = 0; i < more->count; i++) {
+    bool is_there = false;
+    for (size_t k = 0; k < all->count; k++)
+      is_there = is_there || !strcmp(all->list[k], more->list[i]);
+    if (!is_there)
+      texts_add(all, arena, "%s", more->list[i]);
+  }
+}
+
+// What all files say of the run, and their digests.
+static void describe(const struct joining *joining, struct serving_record *record) {
+  struct arena *arena = joining->arena;
+  struct serving_file *files = arena_array(arena, joining->count, sizeof *files);
+  struct texts remarks = {0};
+  for (size_t i = 0; i < joining->count; i++) {
+    const struct imported *file = &joining->files[i];
+    const char *slash = strrchr(name_of(file), '/');
+    files[i] = (struct serving_file){slash ? slash + 1 : name_of(file),
+                                     source_sha256(file->source, arena)};
+    record->engine = first_text(record->engine, file->engine);
+    record->engine_version = first_text(record->engine_version, file->engine_version);
+    record->device = first_text(record->device, file->hardware);
+    record->served_model = first_text(record->served_model, file->model);
+    record->prompts = first_text(record->prompts, file->prompts);
+    add_texts(&remarks, &file->remarks, arena);
+    add_texts(&joining->import->unsaid, &file->unsaid, arena);
+    if (file->format->is_beside)
+      continue;
+    record->tool = file->format->tool;
+    record->tool_version = file->tool_version;
+    record->basis = file->basis;
+    record->speculation = file->speculation;
+    record->input_accelerators = file->input_accelerators;
+    record->output_accelerators = file->output_accelerators;
+    record->grade = !joining->statement->published ? GRADE_MEASURED
+                    : file->format->is_benchmark   ? GRADE_BENCHMARK
+                                                   : GRADE_PUBLISHED;
+    if (file->format->is_whole_run && file->basis == BASIS_SERVING)
+      add_texts(&remarks,
+                &(struct texts){(const char *[]){"rates are over the whole run, ramp-up and drain "
+                                                 "included"},
+                                1},
+                arena);
+  }
+  record->files = files;
+  record->file_count = joining->count;
+  record->remarks = texts_joined_by(&remarks, "; ", arena);
+}
+
+static struct import_record *record_of(struct joining *joining, const struct serving_rung *rung,
+                                       const struct serving_record *blank) {
+  struct import *import = joining->import;
+  for (size_t i = 0; i < import->count; i++)
+    if (same_lengths(&import->records[i].record.rungs[0], rung))
+      return &import->records[i];
+  import->records =
+      arena_room(joining->arena, import->records, import->count, sizeof *import->records);
+  import->records[import->count].record = *blank;
+  return &import->records[import->count++];
+}
+
+static void add_rung(struct joining *joining, const struct imported *file, size_t number,
+                     const struct serving_record *blank) {
+  const struct serving_rung *rung = &file->rungs[number];
+  struct import_record *made = record_of(joining, rung, blank);
+  struct serving_record *record = &made->record;
+  record->rungs = arena_room(joining->arena, record->rungs, record->count, sizeof *record->rungs);
+  made->origins = arena_room(joining->arena, made->origins, record->count, sizeof *made->origins);
+  size_t at = record->count++;
+  // By concurrency, then by rate; those without stay in the files' order.
+  for (; at > 0 && (record->rungs[at - 1].concurrency > rung->concurrency ||
+                    record->rungs[at - 1].request_rate > rung->request_rate);
+       at--) {
+    record->rungs[at] = record->rungs[at - 1];
+    made->origins[at] = made->origins[at - 1];
+  }
+  record->rungs[at] = *rung;
+  made->origins[at] = (struct import_origin){file, &file->places[number]};
+}
+
+static void settle_times(struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++) {
+    const struct serving_rung *rung = &record->rungs[i];
+    if (*rung->started && (!*record->started || strcmp(rung->started, record->started) < 0))
+      record->started = rung->started;
+    if (*rung->finished && strcmp(rung->finished, record->finished) > 0)
+      record->finished = rung->finished;
+  }
+}
+
+static bool counts(const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    if (!*record->rungs[i].refused)
+      return true;
+  return false;
+}
+
+static int check_record(const struct joining *joining, struct import_record *made) {
+  const struct serving_record *record = &made->record;
+  for (size_t i = 0; i < record->count; i++)
+    if (check_statement(joining, made->origins[i].file, &record->rungs[i]))
+      return -1;
+  if (check_twice(joining, made))
+    return -1;
+  settle_times(&made->record);
+  if (counts(record))
+    return 0;
+  return refuse(joining, arena_printf(joining->arena, "%s: no rung counts: %s",
+                                      name_of(made->origins[0].file), record->rungs[0].refused));
+}
+
+int import_join(const struct imported *files, size_t count,
+                const struct import_statement *statement, struct catalog *catalog,
+                struct import *import, struct arena *arena, struct diagnostics *diagnostics) {
+  struct joining joining = {files, count, statement, catalog, import, {0}, arena, diagnostics};
+  struct serving_record blank = serving_record_unknown;
+  *import = (struct import){0};
+  if (check_tools(&joining) || settle_facts(&joining) || check_lengths(&joining) ||
+      split_published(&joining, &blank))
+    return -1;
+  blank.accelerator = joining.facts[FACT_ACCELERATOR];
+  blank.accelerators = (int)strtol(joining.facts[FACT_ACCELERATORS], NULL, 10);
+  blank.precision = joining.facts[FACT_PRECISION];
+  blank.model = joining.facts[FACT_MODEL];
+  blank.date = joining.facts[FACT_DATE];
+  describe(&joining, &blank);
+  for (size_t i = 0; i < count; i++)
+    for (size_t r = 0; r < files[i].count; r++)
+      add_rung(&joining, &files[i], r, &blank);
+  for (size_t i = 0; i < import->count; i++)
+    if (check_record(&joining, &import->records[i]))
+      return -1;
+  return 0;
+}
+
+const char *import_file_name(const struct serving_record *record, struct arena *arena) {
+  const struct serving_rung *rung = &record->rungs[0];
+  const char *identity =
+      arena_printf(arena, "%s|%d|%s|%s|%s|%.17g|%.17g", record->accelerator, record->accelerators,
+                   record->precision, record->date, record->published_url, rung->input_tokens,
+                   rung->output_tokens);
+  for (size_t i = 0; i < record->file_count; i++)
+    identity = arena_printf(arena, "%s|%s", identity, record->files[i].sha256);
+  const char *hash = source_sha256(source_from_text("import", identity, arena), arena);
+  return arena_printf(arena, "%s-%s-%.8s.json", record->model, record->accelerator, hash);
+}
+
+int import_fact_named(const struct import_statement *statement, enum import_fact fact,
+                      struct catalog *catalog, const char **word, const char **note,
+                      struct arena *arena, struct diagnostics *diagnostics) {
+  const struct joining joining = {
+      .statement = statement, .catalog = catalog, .arena = arena, .diagnostics = diagnostics};
+  const char *option = import_fact_options[fact], *typed = statement->facts[fact];
+  if (!typed) {
+    diagnostics_error(diagnostics, (struct place){0}, "the files do not say %s", option);
+    return -1;
+  }
+  const struct naming naming = named[fact](&joining, typed);
+  if (naming.why)
+    diagnostics_error(diagnostics, source_text_start(option, typed, arena), "%s", naming.why);
+  *word = naming.word;
+  *note = naming.note;
+  return naming.why ? -1 : 0;
+}

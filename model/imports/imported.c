@@ -1,0 +1,284 @@
+#include "model/imports/imported.h"
+
+#include "base/digits.h"
+#include "base/source.h"
+#include "model/evidence/grade.h"
+#include "model/telemetry/utc.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int reading_error(const struct reading *reading, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *text = arena_vprintf(reading->arena, format, arguments);
+  va_end(arguments);
+  const int line = reading->part ? reading->part->line : 0;
+  diagnostics_error(reading->diagnostics,
+                    (struct place){reading->document->source, line, line ? 1 : 0}, "%s", text);
+  return -1;
+}
+
+#define LAST_TIME_S 253402300800. // the year 10000
+
+// ---- values
+
+static const json_t *step(const json_t *value, const char *key, size_t length) {
+  char name[128];
+  if (length >= sizeof name)
+    return NULL;
+  memcpy(name, key, length);
+  name[length] = 0;
+  if (json_is_array(value))
+    return json_array_get(value, strtoul(name, NULL, 10));
+  return json_object_get(value, name);
+}
+
+const json_t *json_below(const json_t *value, const char *path) {
+  while (value && *path) {
+    const size_t length = strcspn(path, "/");
+    value = step(value, path, length);
+    path += length + (path[length] == '/');
+  }
+  return json_is_null(value) ? NULL : value;
+}
+
+double number_below(const struct reading *reading, const json_t *value, const char *path) {
+  const json_t *found = json_below(value, path);
+  if (!found || (json_is_string(found) && !json_string_length(found))) // what was NaN, too
+    return NAN;
+  if (!json_is_number(found))
+    reading_error(reading, "'%s': expected a number", path);
+  return json_is_number(found) ? json_number_value(found) : NAN;
+}
+
+const char *text_below(const struct reading *reading, const json_t *value, const char *path) {
+  const json_t *found = json_below(value, path);
+  char digits[DIGITS_ROOM];
+  if (json_is_number(found))
+    return arena_copy(reading->arena, digits_shortest(json_number_value(found), digits));
+  return json_is_string(found) ? arena_copy(reading->arena, json_string_value(found)) : "";
+}
+
+int count_below(const struct reading *reading, const json_t *value, const char *path) {
+  const double count = number_below(reading, value, path);
+  if (isnan(count))
+    return 0;
+  if (!(count >= 0 && count <= 1e6) || count != floor(count))
+    return reading_error(reading, "'%s': expected a whole number of accelerators", path);
+  return count > 0 ? (int)count : -1;
+}
+
+// ---- latencies
+
+static double latency_number(const struct reading *reading, const json_t *value,
+                             const char *pattern, const char *name, double scale) {
+  if (!pattern)
+    return NAN;
+  const char *star = strchr(pattern, '*');
+  if (!star)
+    return scale * number_below(reading, value, pattern);
+  const char *path =
+      arena_printf(reading->arena, "%.*s%s%s", (int)(star - pattern), pattern, name, star + 1);
+  return scale * number_below(reading, value, path);
+}
+
+struct serving_latency latency_below(const struct reading *reading, const json_t *value,
+                                     const struct latency_keys *keys, const char *name,
+                                     double scale) {
+  return (struct serving_latency){.mean_s = latency_number(reading, value, keys->mean, name, scale),
+                                  .p50_s = latency_number(reading, value, keys->p50, name, scale),
+                                  .p90_s = latency_number(reading, value, keys->p90, name, scale),
+                                  .p95_s = latency_number(reading, value, keys->p95, name, scale),
+                                  .p99_s = latency_number(reading, value, keys->p99, name, scale),
+                                  .std_s = latency_number(reading, value, keys->std, name, scale)};
+}
+
+double seconds_in(const char *unit) {
+  static const struct {
+    const char *unit;
+    double seconds;
+  } units[] = {{"s", 1},           {"sec", 1},   {"seconds", 1}, {"s/token", 1},  {"ms", 1e-3},
+               {"ms/token", 1e-3}, {"us", 1e-6}, {"ns", 1e-9},   {"sec/token", 1}};
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    if (!strcmp(unit, units[i].unit))
+      return units[i].seconds;
+  return NAN;
+}
+
+// ---- times
+
+double time_below(const struct reading *reading, const json_t *value, const char *path) {
+  double time_s;
+  return utc_parse(text_below(reading, value, path), &time_s) ? time_s : NAN;
+}
+
+const char *day_of(const char *text, struct arena *arena) {
+  struct date date;
+  const bool packed = strspn(text, "0123456789") >= 8;
+  const char *day = packed ? arena_printf(arena, "%.4s-%.2s-%.2s", text, text + 4, text + 6)
+                           : arena_printf(arena, "%.10s", text);
+  return strlen(day) == strlen("2026-11-21") && date_parse(day, &date) ? day : "";
+}
+
+// ---- rungs
+
+static double *percentile_of(struct serving_latency *latency, size_t which, int *percentile) {
+  static const int percentiles[] = {90, 95, 99};
+  double *const values[] = {&latency->p90_s, &latency->p95_s, &latency->p99_s};
+  *percentile = percentiles[which];
+  return values[which];
+}
+
+static void leave_out_early(struct serving_latency *latency, double samples) {
+  for (size_t i = 0; i < 3; i++) {
+    int percentile;
+    double *value = percentile_of(latency, i, &percentile);
+    if (isnan(samples) || samples < serving_samples(percentile))
+      *value = NAN;
+  }
+}
+
+static bool is_near(double a, double b, double share) {
+  return fabs(a - b) <= share * fmax(fabs(a), fabs(b));
+}
+
+// Tools round what they write to two digits behind the point at the coarsest, or divide by a time
+// that they took a little later.
+#define TOTALS_AGREE 0.02
+
+static int check_rate(const struct reading *reading, const struct serving_rung *rung,
+                      const struct rung_totals *totals) {
+  const double expected = totals->output_tokens / rung->window_s;
+  const double whole = (totals->output_tokens + totals->input_tokens) / rung->window_s;
+  if (!(rung->output_tokens_per_s > 0) || !isfinite(rung->output_tokens_per_s))
+    return reading_error(reading, "no rate of output tokens above 0");
+  if (isnan(expected) || is_near(rung->output_tokens_per_s, expected, TOTALS_AGREE))
+    return 0;
+  if (is_near(rung->output_tokens_per_s, whole, TOTALS_AGREE))
+    return reading_error(reading,
+                         "the rate of output tokens counts input tokens too: %.6g per second are "
+                         "%.6g in and %.6g out in %.6g s",
+                         rung->output_tokens_per_s, totals->input_tokens, totals->output_tokens,
+                         rung->window_s);
+  return reading_error(reading,
+                       "contradicts itself: %.6g output tokens per second, but %.6g of them in "
+                       "%.6g s are %.6g per second",
+                       rung->output_tokens_per_s, totals->output_tokens, rung->window_s, expected);
+}
+
+static int fill_input_rate(const struct reading *reading, struct serving_rung *rung,
+                           const struct rung_totals *totals) {
+  if (!isnan(rung->input_tokens_per_s))
+    return 0;
+  rung->input_tokens_per_s = totals->input_tokens / rung->window_s;
+  if (isnan(totals->total_tokens_per_s))
+    return 0;
+  if (totals->total_tokens_per_s < rung->output_tokens_per_s)
+    return reading_error(reading,
+                         "contradicts itself: %.6g tokens per second in and out, of them %.6g out",
+                         totals->total_tokens_per_s, rung->output_tokens_per_s);
+  rung->input_tokens_per_s = totals->total_tokens_per_s - rung->output_tokens_per_s;
+  return 0;
+}
+
+// Little's law: requests in flight are requests per second times the seconds that each takes.
+static int fill_concurrency(const struct reading *reading, struct serving_rung *rung) {
+  const double requests_per_s = isnan(rung->window_s)
+                                    ? rung->output_tokens_per_s / rung->output_tokens
+                                    : rung->completed / rung->window_s;
+  const double mean = requests_per_s * rung->end_to_end.mean_s;
+  if (isnan(rung->mean_concurrency))
+    rung->mean_concurrency = mean;
+  if (rung->load != LOAD_CLOSED || !(mean > 1.15 * rung->concurrency))
+    return 0;
+  return reading_error(reading,
+                       "contradicts itself: %.6g requests per second of %.6g s each would be %.6g "
+                       "in flight, not %.6g: is a latency in another unit?",
+                       requests_per_s, rung->end_to_end.mean_s, mean, rung->concurrency);
+}
+
+static const char *why_refused(const struct serving_rung *rung, struct arena *arena) {
+  if (rung->failed > 0)
+    return arena_printf(arena, "%.0f requests failed", rung->failed);
+  if (rung->cached_share > 0.01)
+    return arena_printf(arena, "%.3g %% of the input tokens came from a cache",
+                        100 * rung->cached_share);
+  return rung->completed == 0 ? "no request was completed" : "";
+}
+
+// Chunks of more tokens than one come of an engine that guesses tokens ahead, or that waits before it
+// sends. A length of accepted guesses above 1 is the former for certain.
+static void say_speculation(const struct reading *reading, const struct serving_rung *rung) {
+  struct imported *imported = reading->imported;
+  const double chunk = rung->chunk_gap.mean_s / rung->tpot.mean_s;
+  if (!*imported->speculation && rung->accepted_length > 1.01)
+    imported->speculation = "unnamed";
+  if (!*imported->speculation && chunk > 1.2)
+    texts_add(&imported->unsaid, reading->arena,
+              "whether tokens were guessed ahead, for its chunks hold %.2g of them", chunk);
+}
+
+static void append_rung(const struct reading *reading, const struct serving_rung *rung) {
+  struct imported *imported = reading->imported;
+  imported->rungs = arena_room(reading->arena, imported->rungs, imported->count, sizeof *rung);
+  imported->places =
+      arena_room(reading->arena, imported->places, imported->count, sizeof *imported->places);
+  imported->places[imported->count] = (struct imported_place){reading->part->line, reading->window};
+  imported->rungs[imported->count++] = *rung;
+}
+
+// ---- loads
+
+static bool is_without_bound(const json_t *rate) {
+  return !rate || (json_is_string(rate) && !strcmp(json_string_value(rate), "inf"));
+}
+
+void rung_set_load(const struct reading *reading, struct serving_rung *rung, const json_t *value) {
+  const double concurrency = number_below(reading, value, "max_concurrency");
+  const json_t *rate = json_below(value, "request_rate");
+  const double burstiness = number_below(reading, value, "burstiness");
+  if (is_without_bound(rate)) {
+    rung->load = isnan(concurrency) ? LOAD_BURST : LOAD_CLOSED;
+    rung->concurrency = concurrency;
+  } else if (json_is_number(rate) && (isnan(burstiness) || burstiness == 1)) {
+    rung->load = LOAD_POISSON;
+    rung->request_rate = json_number_value(rate);
+  }
+}
+
+static const char *time_text(double time_s, struct arena *arena) {
+  return time_s >= 0 && time_s < LAST_TIME_S ? utc_text(time_s, arena) : "";
+}
+
+int rung_add(struct reading *reading, struct serving_rung *rung, const struct rung_totals *totals) {
+  struct serving_latency *const latencies[] = {&rung->ttft, &rung->tpot, &rung->end_to_end,
+                                               &rung->chunk_gap};
+  if (!*rung->refused)
+    rung->refused = why_refused(rung, reading->arena);
+  if (!*rung->refused && reading->imported->basis == BASIS_SERVING &&
+      (check_rate(reading, rung, totals) || fill_input_rate(reading, rung, totals)))
+    return -1;
+  if (isnan(rung->input_tokens))
+    rung->input_tokens = totals->input_tokens / rung->completed;
+  if (isnan(rung->output_tokens))
+    rung->output_tokens = totals->output_tokens / rung->completed;
+  if (!*rung->refused && fill_concurrency(reading, rung))
+    return -1;
+  for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++)
+    if (!reading->imported->stops_early)
+      leave_out_early(latencies[i], rung->completed);
+  if (!*rung->power.source)
+    rung->power.source = "none: the file has no watts";
+  rung->started = time_text(reading->window.start_s, reading->arena);
+  rung->finished = time_text(reading->window.end_s, reading->arena);
+  if (*rung->started && !reading->imported->count)
+    reading->imported->date = arena_printf(reading->arena, "%.10s", rung->started);
+  say_speculation(reading, rung);
+  append_rung(reading, rung);
+  reading->window = (struct imported_window){NAN, NAN};
+  return 0;
+}

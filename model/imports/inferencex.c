@@ -1,0 +1,126 @@
+#include "base/arena.h"
+#include "base/texts.h"
+#include "model/evidence/serving.h"
+#include "model/imports/imported.h"
+#include "model/imports/readers.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static const struct latency_keys latencies = {"mean_*", "median_*", "p90_*",
+                                              "p95_*",  "p99_*",    "std_*"};
+
+enum { POWER_SCHEMA = 2 }; // since which watts are integrated over the run's own window
+
+// Rates are per GPU of those that do the work: all of them, or where prefill and decode are apart,
+// input per prefill GPU and output per decode GPU.
+struct gpus {
+  int all, input, output;
+};
+
+static int read_gpus(const struct reading *reading, struct gpus *gpus) {
+  const json_t *json = reading->part->json;
+  struct imported *imported = reading->imported;
+  const int tp = count_below(reading, json, "tp"),
+            input = count_below(reading, json, "num_prefill_gpu"),
+            output = count_below(reading, json, "num_decode_gpu");
+  const double stages = number_below(reading, json, "pp");
+  const int pp = stages > 1 ? (int)stages : 1;
+  if (input || output) {
+    const int prefill = input > 0 ? input : 0, decode = output > 0 ? output : 0;
+    const bool apart = prefill && decode && json_is_true(json_below(json, "disagg"));
+    const bool shared = json_is_false(json_below(json, "is_multinode")); // counted in both
+    const int all = shared && prefill == decode ? prefill : prefill + decode;
+    *gpus =
+        (struct gpus){all, prefill && !shared ? prefill : all, decode && !shared ? decode : all};
+    imported->input_accelerators = apart ? prefill : 0;
+    imported->output_accelerators = apart ? decode : 0;
+  } else
+    *gpus = (struct gpus){tp > 0 ? tp * pp : 0, tp > 0 ? tp * pp : 0, tp > 0 ? tp * pp : 0};
+  imported->accelerators = gpus->all;
+  if (gpus->all)
+    return 0;
+  return reading_error(reading, "its rates are per GPU, and it says no number of them above 0");
+}
+
+// What all rates say of each other: in and out, each times its GPUs, are what comes in and out of all.
+static int check_rates(const struct reading *reading, const struct serving_rung *rung,
+                       const struct gpus *gpus) {
+  const double all = gpus->all * number_below(reading, reading->part->json, "tput_per_gpu");
+  const double sum = rung->input_tokens_per_s + rung->output_tokens_per_s;
+  if (isnan(all) || isnan(sum) || fabs(all - sum) <= 0.02 * all)
+    return 0;
+  return reading_error(reading,
+                       "contradicts itself: %.6g tokens per second in and out of %d GPUs, but %.6g "
+                       "in and %.6g out",
+                       all, gpus->all, rung->input_tokens_per_s, rung->output_tokens_per_s);
+}
+
+static void read_power(const struct reading *reading, struct serving_rung *rung, int gpus) {
+  const json_t *json = reading->part->json;
+  const double valid = number_below(reading, json, "power_valid"),
+               schema = number_below(reading, json, "power_metric_schema_version"),
+               each_w = number_below(reading, json, "avg_power_w"),
+               total_w = number_below(reading, json, "avg_total_gpu_power_w");
+  struct serving_power *power = &rung->power;
+  if (isnan(each_w))
+    return;
+  power->source = "none: InferenceX says that its watts are not valid";
+  if (schema != POWER_SCHEMA)
+    power->source = "none: InferenceX's watts before version 2 are no mean over the run's window";
+  if (valid != 1 || schema != POWER_SCHEMA)
+    return;
+  power->source = arena_printf(reading->arena, "InferenceX, the GPUs' boards, %d GPUs", gpus);
+  power->covers = COVERS_ACCELERATORS;
+  power->devices = gpus;
+  power->load_power_w = isnan(total_w) ? each_w * gpus : total_w;
+  power->energy_j = number_below(reading, json, "total_gpu_energy_j");
+  power->window_s = power->energy_j / power->load_power_w;
+}
+
+static void say_run(const struct reading *reading) {
+  struct imported *imported = reading->imported;
+  const json_t *json = reading->part->json;
+  const char *image = text_below(reading, json, "image"),
+             *speculation = text_below(reading, json, "spec_decoding");
+  imported->hardware = text_below(reading, json, "hw");
+  imported->precision = text_below(reading, json, "precision");
+  imported->model = text_below(reading, json, "model");
+  imported->engine = text_below(reading, json, "framework");
+  imported->engine_version = image;
+  imported->speculation =
+      strcmp(speculation, "none") ? speculation : text_below(reading, json, "mtp");
+  imported->date = day_of(text_below(reading, json, "date"), reading->arena);
+  texts_add(&imported->unsaid, reading->arena,
+            "how many requests and seconds its rates are of, and the lengths as served");
+  texts_add(&imported->remarks, reading->arena, "lengths as asked, not as served");
+}
+
+int read_inferencex(struct reading *reading) {
+  const json_t *json = reading->part->json;
+  struct serving_rung rung = serving_rung_unknown;
+  struct gpus gpus;
+  if (read_gpus(reading, &gpus))
+    return -1;
+  rung.load = LOAD_CLOSED;
+  rung.concurrency = number_below(reading, json, "conc");
+  rung.output_tokens_per_s = gpus.output * number_below(reading, json, "output_tput_per_gpu");
+  rung.input_tokens_per_s = gpus.input * number_below(reading, json, "input_tput_per_gpu");
+  if (isnan(rung.input_tokens_per_s))
+    rung.input_tokens_per_s =
+        gpus.all * number_below(reading, json, "tput_per_gpu") - rung.output_tokens_per_s;
+  rung.asked_input_tokens = number_below(reading, json, "isl");
+  rung.asked_output_tokens = number_below(reading, json, "osl");
+  rung.input_tokens = rung.asked_input_tokens;
+  rung.output_tokens = rung.asked_output_tokens;
+  rung.ttft = latency_below(reading, json, &latencies, "ttft", 1);
+  rung.tpot = latency_below(reading, json, &latencies, "tpot", 1);
+  rung.chunk_gap = latency_below(reading, json, &latencies, "itl", 1);
+  rung.end_to_end = latency_below(reading, json, &latencies, "e2el", 1);
+  if (check_rates(reading, &rung, &gpus))
+    return -1;
+  read_power(reading, &rung, gpus.all);
+  say_run(reading);
+  return rung_add(reading, &rung, &(struct rung_totals){NAN, NAN, NAN});
+}

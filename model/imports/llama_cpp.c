@@ -1,0 +1,99 @@
+#include "base/texts.h"
+#include "model/evidence/serving.h"
+#include "model/imports/imported.h"
+#include "model/imports/readers.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static void say_llama(const struct reading *reading) {
+  struct imported *imported = reading->imported;
+  const json_t *json = reading->part->json;
+  const char *gpu = text_below(reading, json, "gpu_info");
+  imported->basis = BASIS_DECODE;
+  imported->engine = "llama.cpp";
+  imported->engine_version = text_below(reading, json, "build_number");
+  imported->tool_version = imported->engine_version;
+  imported->hardware = *gpu ? gpu : text_below(reading, json, "cpu_info");
+  imported->model = text_below(reading, json, "model_filename");
+  imported->date = day_of(text_below(reading, json, "test_time"), reading->arena);
+  if (!imported->count)
+    texts_add(&imported->remarks, reading->arena, "%s, build %s (%s)",
+              text_below(reading, json, "model_type"), text_below(reading, json, "build_number"),
+              text_below(reading, json, "build_commit"));
+}
+
+// The mean of the samples, where the file has them: CSV has none.
+static int check_samples(const struct reading *reading, struct serving_rung *rung, double rate) {
+  const json_t *samples = json_below(reading->part->json, "samples_ts");
+  const json_t *times = json_below(reading->part->json, "samples_ns"), *element;
+  const double count = (double)json_array_size(samples);
+  size_t i;
+  double sum = 0, ns = 0;
+  json_array_foreach(samples, i, element) {
+    sum += json_number_value(element) / count;
+  }
+  json_array_foreach(times, i, element) {
+    ns += json_number_value(element);
+  }
+  if (!(rate > 0))
+    return reading_error(reading, "no rate above 0");
+  if (count && fabs(sum - rate) > 0.02 * rate)
+    return reading_error(reading, "contradicts itself: avg_ts is %.6g, its samples' mean %.6g",
+                         rate, sum);
+  if (count)
+    rung->completed = count;
+  rung->window_s = ns > 0 ? ns * 1e-9 : NAN;
+  return 0;
+}
+
+int read_llama_bench(struct reading *reading) {
+  const json_t *json = reading->part->json;
+  const double prompt = number_below(reading, json, "n_prompt"),
+               written = number_below(reading, json, "n_gen"),
+               depth = number_below(reading, json, "n_depth"),
+               rate = number_below(reading, json, "avg_ts");
+  struct serving_rung rung = serving_rung_unknown;
+  say_llama(reading);
+  rung.load = LOAD_STATIC;
+  rung.concurrency = 1;
+  rung.input_tokens = prompt + (isnan(depth) ? 0 : depth);
+  rung.output_tokens = written;
+  if (check_samples(reading, &rung, rate))
+    return -1;
+  if (prompt > 0 && written > 0)
+    rung.refused = "its rate counts input tokens too";
+  else if (prompt > 0)
+    rung.input_tokens_per_s = rate;
+  else
+    rung.output_tokens_per_s = rate;
+  reading->window.start_s = time_below(reading, json, "test_time");
+  return rung_add(reading, &rung, &(struct rung_totals){NAN, NAN, NAN});
+}
+
+int read_batched_bench(struct reading *reading) {
+  const json_t *json = reading->part->json;
+  const double rate = number_below(reading, json, "speed_tg"),
+               time_s = number_below(reading, json, "t_tg");
+  struct serving_rung rung = serving_rung_unknown;
+  reading->imported->basis = BASIS_DECODE;
+  reading->imported->engine = "llama.cpp";
+  rung.load = LOAD_STATIC;
+  rung.concurrency = number_below(reading, json, "pl");
+  rung.input_tokens = number_below(reading, json, "pp");
+  rung.output_tokens = number_below(reading, json, "tg");
+  rung.output_tokens_per_s = rate;
+  rung.window_s = time_s;
+  const double expected = rung.concurrency * rung.output_tokens / time_s;
+  if (!(rate > 0))
+    return reading_error(reading, "no rate of output tokens above 0");
+  if (fabs(expected - rate) > 0.02 * rate)
+    return reading_error(reading,
+                         "contradicts itself: speed_tg is %.6g, but pl x tg tokens in t_tg are "
+                         "%.6g per second",
+                         rate, expected);
+  if (!reading->imported->unsaid.count)
+    texts_add(&reading->imported->unsaid, reading->arena, "llama.cpp's build");
+  return rung_add(reading, &rung, &(struct rung_totals){NAN, NAN, NAN});
+}

@@ -1,0 +1,235 @@
+#include "base/texts.h"
+#include "model/evidence/serving.h"
+#include "model/imports/imported.h"
+#include "model/imports/readers.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct latency_keys statistics = {"mean", "p50", "p90", "p95", "p99", "stddev"};
+static const struct latency_keys plain_statistics = {"*/mean", "*/median", "*/p90",
+                                                     "*/p95",  "*/p99",    NULL};
+
+static struct serving_latency latency_of(const struct reading *reading, const json_t *latencies,
+                                         const char *name) {
+  const json_t *json = json_below(latencies, name);
+  const char *unit = text_below(reading, json, "units");
+  if (json && isnan(seconds_in(unit)))
+    reading_error(reading, "'%s': expected a unit of time, found %s", name, *unit ? unit : "none");
+  return latency_below(reading, json, &statistics, "", seconds_in(unit));
+}
+
+// guidellm's own TPOT has the first token in it, and the report takes it over as it is.
+static void read_latencies(const struct reading *reading, const json_t *latencies, const char *tool,
+                           struct serving_rung *rung) {
+  rung->ttft = latency_of(reading, latencies, "time_to_first_token");
+  rung->tpot =
+      latency_of(reading, latencies,
+                 strcasecmp(tool, "guidellm") ? "time_per_output_token" : "inter_token_latency");
+  rung->end_to_end = latency_of(reading, latencies, "request_latency");
+}
+
+static void read_requests(const struct reading *reading, const json_t *requests,
+                          struct serving_rung *rung) {
+  const double failures = number_below(reading, requests, "failures");
+  rung->failed = isnan(failures) ? 0 : failures;
+  rung->completed = number_below(reading, requests, "total") - rung->failed;
+  rung->input_tokens = number_below(reading, requests, "input_length/mean");
+  rung->output_tokens = number_below(reading, requests, "output_length/mean");
+}
+
+// A rate that is a mean over events shows here: it is not tokens over time.
+static struct rung_totals totals_of(const struct serving_rung *rung, double total_tokens_per_s) {
+  return (struct rung_totals){rung->completed * rung->input_tokens,
+                              rung->completed * rung->output_tokens, total_tokens_per_s};
+}
+
+// ---- 0.1
+
+// One entry for each replica, with its own accelerators.
+static void say_hosts(const struct reading *reading) {
+  const json_t *hosts = json_below(reading->part->json, "scenario/host/accelerator");
+  const json_t *types = json_below(reading->part->json, "scenario/host/type"), *host;
+  struct imported *imported = reading->imported;
+  int input = 0, output = 0;
+  size_t i;
+  json_array_foreach(hosts, i, host) {
+    const int count = count_below(reading, host, "count");
+    const char *type = json_string_value(json_array_get(types, i));
+    imported->hardware = text_below(reading, host, "model");
+    imported->accelerators = count < 0 ? -1 : imported->accelerators + count;
+    input += type && !strcmp(type, "prefill") ? count : 0;
+    output += type && !strcmp(type, "decode") ? count : 0;
+  }
+  if (input > 0 && output > 0) {
+    imported->input_accelerators = input;
+    imported->output_accelerators = output;
+  }
+}
+
+int read_llm_d_1(struct reading *reading) {
+  struct imported *imported = reading->imported;
+  const json_t *json = reading->part->json, *metrics = json_below(json, "metrics");
+  struct serving_rung rung = serving_rung_unknown;
+  const char *tool = text_below(reading, json, "scenario/load/name");
+  imported->tool_version = text_below(reading, json, "version");
+  imported->model = text_below(reading, json, "scenario/model/name");
+  imported->engine = text_below(reading, json, "scenario/platform/engine/0/name");
+  imported->engine_version = text_below(reading, json, "scenario/platform/engine/0/version");
+  texts_add(&imported->remarks, reading->arena, "measured by %s", *tool ? tool : "an unnamed tool");
+  say_hosts(reading);
+  rung_set_load(reading, &rung, json_below(json, "scenario/load/args"));
+  if (rung.load == LOAD_BURST) // when neither is told
+    rung.load = LOAD_UNKNOWN;
+  rung.window_s = number_below(reading, metrics, "time/duration");
+  reading->window.start_s = number_below(reading, metrics, "time/start");
+  reading->window.end_s = number_below(reading, metrics, "time/stop");
+  rung.output_tokens_per_s = number_below(reading, metrics, "throughput/output_tokens_per_sec");
+  read_requests(reading, json_below(metrics, "requests"), &rung);
+  read_latencies(reading, json_below(metrics, "latency"), tool, &rung);
+  const struct rung_totals totals =
+      totals_of(&rung, number_below(reading, metrics, "throughput/total_tokens_per_sec"));
+  return rung_add(reading, &rung, &totals);
+}
+
+// ---- 0.2 and 0.2.1
+
+// "PT1M49.97S"; NAN for what is none.
+static double duration_s(const char *text) {
+  double total = 0;
+  if (strncmp(text, "PT", 2) != 0)
+    return NAN;
+  for (const char *at = text + 2; *at;) {
+    char *end;
+    const double number = strtod(at, &end);
+    if (end == at || !strchr("HMS", *end) || !*end)
+      return NAN;
+    total += number * (*end == 'H' ? 3600 : *end == 'M' ? 60 : 1);
+    at = end + 1;
+  }
+  return total;
+}
+
+// How many accelerators several replicas have between them, the report does not say.
+static void say_engine(const struct reading *reading, const json_t *component) {
+  struct imported *imported = reading->imported;
+  const int count = count_below(reading, component, "accelerator/count");
+  const double replicas = number_below(reading, component, "replicas");
+  const char *role = text_below(reading, component, "role");
+  imported->engine = text_below(reading, component, "tool");
+  imported->engine_version = text_below(reading, component, "tool_version");
+  imported->hardware = text_below(reading, component, "accelerator/model");
+  imported->model = text_below(reading, component, "model/name");
+  if (count < 0 || imported->accelerators < 0)
+    imported->accelerators = -1;
+  else if (replicas > 1)
+    texts_add(&imported->unsaid, reading->arena,
+              "whether its %d accelerators are those of one of %.0f replicas", count, replicas);
+  else
+    imported->accelerators += count;
+  imported->input_accelerators += strcmp(role, "prefill") == 0 && count > 0 ? count : 0;
+  imported->output_accelerators += strcmp(role, "decode") == 0 && count > 0 ? count : 0;
+}
+
+static void say_stack(const struct reading *reading) {
+  struct imported *imported = reading->imported;
+  const json_t *stack = json_below(reading->part->json, "scenario/stack"), *component;
+  size_t i;
+  json_array_foreach(stack, i, component) {
+    const json_t *standardized = json_below(component, "standardized");
+    if (!strcmp(text_below(reading, standardized, "kind"), "inference_engine"))
+      say_engine(reading, standardized);
+  }
+  if (imported->unsaid.count && imported->accelerators > 0)
+    imported->accelerators = 0;
+  const int both = imported->input_accelerators + imported->output_accelerators;
+  if (!imported->input_accelerators || !imported->output_accelerators ||
+      both != imported->accelerators)
+    imported->input_accelerators = imported->output_accelerators = 0;
+}
+
+static void read_load(const struct reading *reading, struct serving_rung *rung) {
+  const json_t *load = json_below(reading->part->json, "scenario/load/standardized");
+  const json_t *concurrency = json_below(load, "concurrency");
+  rung->asked_input_tokens = number_below(reading, load, "input_seq_len/value");
+  rung->asked_output_tokens = number_below(reading, load, "output_seq_len/value");
+  if (json_is_number(concurrency)) {
+    rung->load = LOAD_CLOSED;
+    rung->concurrency = json_number_value(concurrency);
+  }
+  if (!isnan(number_below(reading, load, "prefix/prefix_len/value")))
+    texts_add(&reading->imported->remarks, reading->arena,
+              "prompts share a prefix, so that some of their tokens may come from a cache");
+}
+
+static double rate_of(const struct reading *reading, const char *name) {
+  const json_t *rate =
+      json_below(reading->part->json, "results/request_performance/aggregate/throughput");
+  rate = json_below(rate, name);
+  const char *unit = text_below(reading, rate, "units");
+  if (rate && strcmp(unit, "tokens/s") != 0)
+    reading_error(reading, "'%s': expected the unit tokens/s, found %s", name,
+                  *unit ? unit : "none");
+  return number_below(reading, rate, "mean");
+}
+
+int read_llm_d_2(struct reading *reading) {
+  struct imported *imported = reading->imported;
+  const json_t *json = reading->part->json;
+  const json_t *aggregate = json_below(json, "results/request_performance/aggregate");
+  struct serving_rung rung = serving_rung_unknown;
+  const char *tool = text_below(reading, json, "scenario/load/standardized/tool");
+  imported->tool_version = text_below(reading, json, "version");
+  texts_add(&imported->remarks, reading->arena, "measured by %s %s", tool,
+            text_below(reading, json, "scenario/load/standardized/tool_version"));
+  say_stack(reading);
+  read_load(reading, &rung);
+  rung.window_s = duration_s(text_below(reading, json, "run/time/duration"));
+  reading->window.start_s = time_below(reading, json, "run/time/start");
+  reading->window.end_s = time_below(reading, json, "run/time/end");
+  rung.output_tokens_per_s = rate_of(reading, "output_token_rate");
+  read_requests(reading, json_below(aggregate, "requests"), &rung);
+  read_latencies(reading, json_below(aggregate, "latency"), tool, &rung);
+  const struct rung_totals totals = totals_of(&rung, rate_of(reading, "total_token_rate"));
+  return rung_add(reading, &rung, &totals);
+}
+
+// ---- inference-perf
+
+// Requests with pictures or sound are another workload than their text tokens.
+static bool has_media(const json_t *successes) {
+  static const char *const media[] = {"image", "video", "audio"};
+  for (size_t i = 0; i < sizeof media / sizeof media[0]; i++)
+    if (json_below(successes, media[i]))
+      return true;
+  return false;
+}
+
+int read_inference_perf(struct reading *reading) {
+  const json_t *json = reading->part->json, *successes = json_below(json, "successes");
+  struct serving_rung rung = serving_rung_unknown;
+  rung.window_s = number_below(reading, json, "benchmark_time_seconds");
+  rung.completed = number_below(reading, successes, "count");
+  rung.failed = number_below(reading, json, "failures/count");
+  rung.input_tokens = number_below(reading, successes, "prompt_len/mean");
+  rung.output_tokens = number_below(reading, successes, "output_len/mean");
+  rung.output_tokens_per_s = number_below(reading, successes, "throughput/output_tokens_per_sec");
+  rung.cached_share = number_below(reading, successes, "prompt_tokens/cached") /
+                      number_below(reading, successes, "prompt_tokens/total");
+  const json_t *latency = json_below(successes, "latency");
+  rung.ttft = latency_below(reading, latency, &plain_statistics, "time_to_first_token", 1);
+  rung.tpot = latency_below(reading, latency, &plain_statistics, "time_per_output_token", 1);
+  rung.chunk_gap = latency_below(reading, latency, &plain_statistics, "inter_token_latency", 1);
+  rung.end_to_end = latency_below(reading, latency, &plain_statistics, "request_latency", 1);
+  if (has_media(successes))
+    rung.refused = "its requests carry images, video or audio";
+  texts_add(&reading->imported->unsaid, reading->arena,
+            "whether requests came at even intervals or at random");
+  texts_add(&reading->imported->unsaid, reading->arena, "the engine and its version");
+  const struct rung_totals totals =
+      totals_of(&rung, number_below(reading, successes, "throughput/total_tokens_per_sec"));
+  return rung_add(reading, &rung, &totals);
+}

@@ -1,0 +1,43 @@
+// readers: one function for each format that reads one value of a file, a rung as a rule.
+//
+// The keys are those that the tools write, as their own sources have them. All return 0, or -1 after
+// errors.
+#ifndef PERTOKEN_MODEL_IMPORTS_READERS_H
+#define PERTOKEN_MODEL_IMPORTS_READERS_H
+
+struct reading;
+
+// vllm.c: `vllm bench serve --save-result`, and forks of it (InferenceX's client).
+int read_vllm(struct reading *reading);
+
+// sglang.c: `python -m sglang.bench_serving --output-file`.
+int read_sglang(struct reading *reading);
+
+// llama_cpp.c: `llama-bench -o json|jsonl|csv` and `llama-batched-bench --output-format jsonl`.
+int read_llama_bench(struct reading *reading);
+int read_batched_bench(struct reading *reading);
+
+// trtllm.c: `trtllm-bench throughput --report_json`.
+int read_trtllm(struct reading *reading);
+
+// aiperf.c: profile_export_aiperf.json of `aiperf profile`.
+int read_aiperf(struct reading *reading);
+
+// guidellm.c: a report of `guidellm benchmark run`, version 2.
+int read_guidellm(struct reading *reading);
+
+// llm_d.c: a report of llm-d-benchmark, and one of inference-perf.
+int read_llm_d_1(struct reading *reading);
+int read_llm_d_2(struct reading *reading);
+int read_inference_perf(struct reading *reading);
+
+// inferencex.c: an aggregate of InferenceX (InferenceMAX), one node's or several's.
+int read_inferencex(struct reading *reading);
+
+// mlperf.c: mlperf_log_summary.txt; a submission's description of its system; mlperf_log_detail.txt,
+// a text without values, for the window of its watts.
+int read_mlperf(struct reading *reading);
+int read_mlperf_system(struct reading *reading);
+int read_mlperf_window(struct reading *reading);
+
+#endif

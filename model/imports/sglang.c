@@ -1,0 +1,53 @@
+#include "base/texts.h"
+#include "model/evidence/serving.h"
+#include "model/imports/imported.h"
+#include "model/imports/readers.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static const struct latency_keys latencies = {"mean_*_ms", "median_*_ms", "p90_*_ms",
+                                              "p95_*_ms",  "p99_*_ms",    "std_*_ms"};
+
+static double first_number(const struct reading *reading, const char *one, const char *other) {
+  const double value = number_below(reading, reading->part->json, one);
+  return isnan(value) ? number_below(reading, reading->part->json, other) : value;
+}
+
+// What the server said of itself when the client asked it; newer clients keep it.
+static void say_server(const struct reading *reading) {
+  struct imported *imported = reading->imported;
+  const json_t *info = json_below(reading->part->json, "server_info");
+  imported->engine = json_is_object(info) ? "SGLang" : "";
+  imported->engine_version = text_below(reading, info, "version");
+  imported->model = text_below(reading, info, "served_model_name");
+  if (!*imported->model)
+    imported->model = text_below(reading, info, "model_path");
+  imported->precision = text_below(reading, info, "quantization");
+  if (!*imported->engine)
+    texts_add(&imported->unsaid, reading->arena, "the engine and its version");
+}
+
+int read_sglang(struct reading *reading) {
+  const json_t *json = reading->part->json;
+  struct serving_rung rung = serving_rung_unknown;
+  const struct rung_totals totals = {first_number(reading, "total_input_tokens", "total_input"),
+                                     number_below(reading, json, "total_output_tokens"), NAN};
+  rung_set_load(reading, &rung, json);
+  rung.window_s = number_below(reading, json, "duration");
+  rung.completed = number_below(reading, json, "completed");
+  rung.failed = fmax(0, number_below(reading, json, "num_prompts") - rung.completed);
+  rung.mean_concurrency = number_below(reading, json, "concurrency");
+  rung.output_tokens_per_s = number_below(reading, json, "output_throughput");
+  rung.input_tokens_per_s = number_below(reading, json, "input_throughput");
+  rung.asked_input_tokens = number_below(reading, json, "random_input_len");
+  rung.asked_output_tokens = number_below(reading, json, "random_output_len");
+  rung.ttft = latency_below(reading, json, &latencies, "ttft", 1e-3);
+  rung.tpot = latency_below(reading, json, &latencies, "tpot", 1e-3);
+  rung.chunk_gap = latency_below(reading, json, &latencies, "itl", 1e-3);
+  rung.end_to_end = latency_below(reading, json, &latencies, "e2e_latency", 1e-3);
+  rung.accepted_length = number_below(reading, json, "accept_length");
+  say_server(reading);
+  return rung_add(reading, &rung, &totals);
+}

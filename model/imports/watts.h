@@ -1,0 +1,29 @@
+// watts: the power of imported rungs, out of a file that another program wrote beside them.
+#ifndef PERTOKEN_MODEL_IMPORTS_WATTS_H
+#define PERTOKEN_MODEL_IMPORTS_WATTS_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/texts.h"
+#include "model/imports/import.h"
+#include "model/imports/imported.h"
+
+#include <stddef.h>
+
+// As typed; NULL: not said.
+struct watts_statement {
+  const char *path;
+  const char *devices;      // "0,2": those that served
+  const char *utc_offset;   // "+02:00": of times without a zone
+  const char *clock_offset; // "0.5": seconds by which the two hosts' clocks may differ, at most
+};
+
+// Sets the power of every rung by its window's time; a rung that keeps none says why, and so does
+// `doubts`. Of MLPerf's rungs the window is that of its detailed log, and the clocks differ by what
+// MLPerf allows. Errors: a file that power_read refuses, devices that it lacks, an offset that is none,
+// no rung that has watts in it. Returns 0 or -1.
+int watts_join(struct import *import, const struct imported *files, size_t count,
+               const struct watts_statement *statement, struct texts *doubts, struct arena *arena,
+               struct diagnostics *diagnostics);
+
+#endif

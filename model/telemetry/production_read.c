@@ -1,0 +1,331 @@
+#include "model/telemetry/production_read.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "model/evidence/production.h"
+#include "model/evidence/serving.h"
+#include "model/telemetry/metrics.h"
+#include "model/telemetry/utc.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const double hour_s = 3600;
+static const double whole_share = 0.99; // of an hour that counts as a whole one
+
+enum { MAX_HOURS = 24 * 366 * 5, NAMES = 3 };
+
+// What is read of an engine; of a quantity's names the first that is there, newest first.
+static const struct engine_counters {
+  const char *engine;
+  const char *input[NAMES], *output[NAMES], *hits[NAMES], *queries[NAMES], *running[NAMES];
+  bool input_lacks_hits; // input tokens are without those that were found
+} engines[] = {
+    {.engine = "vLLM",
+     .input = {"vllm:prompt_tokens_total", "vllm:prompt_tokens"},
+     .output = {"vllm:generation_tokens_total", "vllm:generation_tokens"},
+     .hits = {"vllm:prefix_cache_hits_total", "vllm:prefix_cache_hits",
+              "vllm:gpu_prefix_cache_hits_total"},
+     .queries = {"vllm:prefix_cache_queries_total", "vllm:prefix_cache_queries",
+                 "vllm:gpu_prefix_cache_queries_total"},
+     .running = {"vllm:num_requests_running"}},
+    {.engine = "SGLang",
+     .input = {"sglang:prompt_tokens_total"},
+     .output = {"sglang:generation_tokens_total"},
+     .hits = {"sglang:cached_tokens_total"},
+     .running = {"sglang:num_running_reqs"}},
+    {.engine = "llama-server",
+     .input = {"llamacpp:prompt_tokens_total"},
+     .output = {"llamacpp:tokens_predicted_total"},
+     .hits = {"llamacpp:prompt_tokens_cached_total"},
+     .running = {"llamacpp:requests_processing"},
+     .input_lacks_hits = true},
+};
+
+enum { ENGINES = sizeof engines / sizeof engines[0] };
+
+struct reader {
+  struct metrics **files; // [count]
+  size_t count;
+  double first_s, end_s;         // of the first and the last scrape
+  double start_s;                // of the first hour
+  struct production_hour *hours; // [hour_count]
+  size_t hour_count;
+  int resets;
+  struct arena *arena;
+};
+
+static bool holds_counter(const struct source *source) {
+  for (size_t e = 0; e < ENGINES; e++)
+    if (strstr(source->text, engines[e].output[0]) || strstr(source->text, engines[e].input[0]))
+      return true;
+  return false;
+}
+
+bool production_read_knows(const struct source *source) {
+  if (!holds_counter(source))
+    return false;
+  json_t *json = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES, NULL);
+  const bool known = metrics_are_range(json);
+  json_decref(json);
+  return known;
+}
+
+// ---- the series of a quantity
+
+// Calls `take` with each series of the first name that is there. Returns how many there are.
+static size_t each_of(struct reader *reader, const char *const *names,
+                      void (*take)(struct reader *, const struct metric *, void *), void *context) {
+  size_t found = 0;
+  for (size_t n = 0; n < NAMES && names[n] && !found; n++)
+    for (size_t f = 0; f < reader->count; f++)
+      for (size_t i = 0; i < reader->files[f]->count; i++) {
+        const struct metric *metric = &reader->files[f]->list[i];
+        if (strcmp(metric->name, names[n]) != 0)
+          continue;
+        found++;
+        if (take)
+          take(reader, metric, context);
+      }
+  return found;
+}
+
+static bool is_gap(const struct metric *metric, size_t i) {
+  return metric->time_s[i] - metric->time_s[i - 1] > PRODUCTION_GAP_S;
+}
+
+static double increment(const struct metric *metric, size_t i) {
+  return metric->values[i] < metric->values[i - 1] ? metric->values[i]
+                                                   : metric->values[i] - metric->values[i - 1];
+}
+
+static void widen(struct reader *reader, const struct metric *metric, void *context) {
+  (void)context;
+  if (!metric->count)
+    return;
+  reader->first_s = fmin(reader->first_s, metric->time_s[0]);
+  reader->end_s = fmax(reader->end_s, metric->time_s[metric->count - 1]);
+}
+
+static void add_total(struct reader *reader, const struct metric *metric, void *context) {
+  double *total = context;
+  (void)reader;
+  for (size_t i = 1; i < metric->count; i++)
+    if (!is_gap(metric, i))
+      *total += increment(metric, i);
+}
+
+// Spread evenly over the time between two scrapes.
+static void spread(struct reader *reader, const struct metric *metric, size_t i, double tokens,
+                   double *hours) {
+  const double from_s = metric->time_s[i - 1], to_s = metric->time_s[i];
+  for (size_t h = (size_t)((from_s - reader->start_s) / hour_s); h < reader->hour_count; h++) {
+    const double begin_s = reader->start_s + (double)h * hour_s;
+    if (begin_s >= to_s)
+      return;
+    const double within_s = fmin(to_s, begin_s + hour_s) - fmax(from_s, begin_s);
+    hours[h] += tokens * fmax(0, within_s) / (to_s - from_s);
+  }
+}
+
+struct spread_to {
+  double *tokens, *covered_s; // [hour_count]
+};
+
+// Covered is what some server's counter covers: one that is down serves nothing.
+static void add_hours(struct reader *reader, const struct metric *metric, void *context) {
+  const struct spread_to *to = context;
+  double *its_s = arena_array(reader->arena, reader->hour_count, sizeof *its_s);
+  for (size_t i = 1; i < metric->count; i++) {
+    if (is_gap(metric, i))
+      continue;
+    reader->resets += to->covered_s && metric->values[i] < metric->values[i - 1];
+    spread(reader, metric, i, increment(metric, i), to->tokens);
+    spread(reader, metric, i, metric->time_s[i] - metric->time_s[i - 1], its_s);
+  }
+  for (size_t h = 0; h < reader->hour_count && to->covered_s; h++)
+    to->covered_s[h] = fmax(to->covered_s[h], its_s[h]);
+}
+
+struct gauge {
+  double integral, covered_s; // of all servers, and of the one that is covered longest
+};
+
+static void add_gauge(struct reader *reader, const struct metric *metric, void *context) {
+  struct gauge *gauge = context;
+  double covered_s = 0;
+  (void)reader;
+  for (size_t i = 1; i < metric->count; i++) {
+    if (is_gap(metric, i))
+      continue;
+    const double seconds = metric->time_s[i] - metric->time_s[i - 1];
+    gauge->integral += seconds * (metric->values[i] + metric->values[i - 1]) / 2;
+    covered_s += seconds;
+  }
+  gauge->covered_s = fmax(gauge->covered_s, covered_s);
+}
+
+// ---- what they say together
+
+static const char *find_hours(struct reader *reader, const struct engine_counters *engine) {
+  reader->first_s = INFINITY;
+  reader->end_s = -INFINITY;
+  each_of(reader, engine->output, widen, NULL);
+  if (!(reader->end_s > reader->first_s))
+    return "the counter of output tokens was not scraped twice";
+  reader->start_s = hour_s * floor(reader->first_s / hour_s);
+  const double hours = ceil((reader->end_s - reader->start_s) / hour_s);
+  if (!(hours <= MAX_HOURS))
+    return "more than five years of scrapes";
+  reader->hour_count = (size_t)hours;
+  return NULL;
+}
+
+static void fill_hours(struct reader *reader, const struct engine_counters *engine,
+                       struct production *production) {
+  struct arena *arena = reader->arena;
+  struct production_hour *hours = arena_array(arena, reader->hour_count, sizeof *hours);
+  double *covered_s = arena_array(arena, reader->hour_count, sizeof *covered_s);
+  struct spread_to output = {arena_array(arena, reader->hour_count, sizeof(double)), covered_s};
+  struct spread_to input = {arena_array(arena, reader->hour_count, sizeof(double)), NULL};
+  each_of(reader, engine->output, add_hours, &output);
+  each_of(reader, engine->input, add_hours, &input);
+  for (size_t h = 0; h < reader->hour_count; h++) {
+    hours[h] = (struct production_hour){utc_text(reader->start_s + (double)h * hour_s, arena),
+                                        covered_s[h], input.tokens[h], output.tokens[h]};
+    production->covered_s += covered_s[h];
+    production->input_tokens += input.tokens[h];
+    production->output_tokens += output.tokens[h];
+  }
+  production->hours = hours;
+  production->hour_count = reader->hour_count;
+}
+
+static bool is_whole(const struct production_hour *hour) {
+  return hour->covered_s >= whole_share * hour_s;
+}
+
+static double peak_over_mean(const struct production *production) {
+  double peak = NAN;
+  for (size_t h = 0; h < production->hour_count; h++)
+    if (is_whole(&production->hours[h]))
+      peak = fmax(peak, production->hours[h].output_tokens / production->hours[h].covered_s);
+  return peak / production->output_tokens_per_s;
+}
+
+// Of each hour of the day the mean over the days on which it is covered whole.
+static void fill_profile(const struct reader *reader, struct production *production) {
+  double rates[HOURS_OF_DAY] = {0}, days[HOURS_OF_DAY] = {0}, sum = 0;
+  for (size_t h = 0; h < production->hour_count; h++) {
+    const double local_s = reader->start_s + (double)h * hour_s + 60.0 * production->utc_offset_min;
+    const int hour = (int)(floor(local_s / hour_s) - 24 * floor(local_s / hour_s / 24));
+    if (!is_whole(&production->hours[h]))
+      continue;
+    rates[hour] += production->hours[h].output_tokens / production->hours[h].covered_s;
+    days[hour]++;
+  }
+  double *profile = arena_array(reader->arena, HOURS_OF_DAY, sizeof *profile);
+  for (int hour = 0; hour < HOURS_OF_DAY; hour++) {
+    if (!days[hour])
+      return;
+    profile[hour] = rates[hour] / days[hour];
+    sum += profile[hour];
+  }
+  if (!(sum > 0))
+    return;
+  for (int hour = 0; hour < HOURS_OF_DAY; hour++)
+    profile[hour] /= sum;
+  production->day_profile = profile;
+  production->day_profile_count = HOURS_OF_DAY;
+}
+
+static double hit_rate(struct reader *reader, const struct engine_counters *engine) {
+  double hits = 0, queries = 0;
+  if (!each_of(reader, engine->hits, add_total, &hits))
+    return NAN;
+  if (engine->queries[0])
+    each_of(reader, engine->queries, add_total, &queries);
+  else
+    each_of(reader, engine->input, add_total, &queries);
+  if (engine->input_lacks_hits)
+    queries += hits;
+  return queries > 0 ? fmin(1, hits / queries) : NAN;
+}
+
+static double mean_running(struct reader *reader, const struct engine_counters *engine) {
+  struct gauge gauge = {0, 0};
+  each_of(reader, engine->running, add_gauge, &gauge);
+  return gauge.covered_s > 0 ? gauge.integral / gauge.covered_s : NAN;
+}
+
+static const char *summarise(struct reader *reader, const struct engine_counters *engine,
+                             struct production *production) {
+  const char *why = find_hours(reader, engine);
+  if (why)
+    return why;
+  production->engine = engine->engine;
+  production->started = utc_text(reader->first_s, reader->arena);
+  production->finished = utc_text(reader->end_s, reader->arena);
+  fill_hours(reader, engine, production);
+  if (!(production->covered_s > 0))
+    return "all scrapes are more than 15 minutes apart";
+  production->output_tokens_per_s = production->output_tokens / production->covered_s;
+  production->peak_over_mean = peak_over_mean(production);
+  production->cache_hit = hit_rate(reader, engine);
+  production->running = mean_running(reader, engine);
+  production->resets = reader->resets;
+  fill_profile(reader, production);
+  return NULL;
+}
+
+// The one engine whose output tokens are counted.
+static const char *choose_engine(struct reader *reader, const struct engine_counters **out) {
+  *out = NULL;
+  for (size_t e = 0; e < ENGINES; e++) {
+    if (!each_of(reader, engines[e].output, NULL, NULL))
+      continue;
+    if (*out)
+      return arena_printf(reader->arena, "counters of %s and of %s: import each by itself",
+                          (*out)->engine, engines[e].engine);
+    *out = &engines[e];
+  }
+  return *out ? NULL
+              : "no counter of output tokens: query vllm:generation_tokens_total, "
+                "sglang:generation_tokens_total or llamacpp:tokens_predicted_total itself, without "
+                "rate() or sum()";
+}
+
+static struct metrics *read_file(const struct source *source, struct arena *arena,
+                                 struct diagnostics *diagnostics) {
+  json_t *json = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES, NULL);
+  struct metrics *metrics = metrics_of_range(json, source, arena, diagnostics);
+  json_decref(json);
+  return metrics;
+}
+
+int production_read(const struct source *const *files, size_t count, int utc_offset_min,
+                    struct production *production, struct arena *arena,
+                    struct diagnostics *diagnostics) {
+  struct reader reader = {
+      .files = arena_array(arena, count, sizeof(struct metrics *)), .count = count, .arena = arena};
+  struct serving_file *names = arena_array(arena, count, sizeof *names);
+  const struct engine_counters *engine;
+  *production =
+      (struct production){.utc_offset_min = utc_offset_min, .files = names, .file_count = count};
+  for (size_t i = 0; i < count; i++) {
+    names[i] = (struct serving_file){files[i]->name, source_sha256(files[i], arena)};
+    reader.files[i] = read_file(files[i], arena, diagnostics);
+    if (!reader.files[i])
+      return -1;
+  }
+  const char *why = choose_engine(&reader, &engine);
+  if (!why)
+    why = summarise(&reader, engine, production);
+  if (!why)
+    return 0;
+  diagnostics_error(diagnostics, (struct place){files[0], 0, 0}, "%s", why);
+  return -1;
+}

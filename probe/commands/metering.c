@@ -1,0 +1,173 @@
+#include "probe/commands/metering.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/version.h"
+#include "model/cost/units.h"
+#include "model/telemetry/clock_state.h"
+#include "model/telemetry/power_record.h"
+#include "model/telemetry/power_series.h"
+#include "model/telemetry/utc.h"
+#include "probe/measure/power_log.h"
+
+#include <argp.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const double longest_s = 86400;
+static const double most_readings = 50000; // of a device, so that a day fits into a file
+static const double tell_every_s = 1;
+
+// ---- options
+
+static const struct argp_option known_options[] = {
+    {"seconds", 's', "N", 0, "How long to read, such as '90', '90 s', '30min'", 0},
+    {"output", 'o', "FILE", 0, "Write what was read to this file", 0},
+    {"device", 'd', "LIST", 0,
+     "Read these: all (the default: every accelerator, or the CPU packages where there is none), "
+     "cpu, or accelerators by number, PCI address or UUID: 0,1",
+     0},
+    {"quiet", 'q', NULL, 0, "No warnings and no progress on standard error", 1},
+    {0},
+};
+
+static double read_seconds(const char *text, struct argp_state *state) {
+  double value = 0;
+  const size_t length = number_prefix(text, &value);
+  const char *unit = text + length + strspn(text + length, " ");
+  if (!strcmp(unit, "min"))
+    value *= 60;
+  else if (*unit && strcmp(unit, "s") != 0)
+    value = NAN;
+  if (!length || !(value >= 1) || value > longest_s)
+    argp_error(state, "expected --seconds from 1 s to a day, such as '90' or '30min', found '%s'",
+               text);
+  return value;
+}
+
+static error_t parse_one(int key, char *text, struct argp_state *state) {
+  struct metering *metering = state->input;
+  switch (key) {
+  case 's': metering->seconds = read_seconds(text, state); break;
+  case 'o': metering->path = text; break;
+  case 'd': metering->devices = text; break;
+  case 'q': metering->quiet = true; break;
+  case ARGP_KEY_ARG: argp_error(state, "one argument too many: '%s'", text); break;
+  case ARGP_KEY_END:
+    if (isnan(metering->seconds) || !metering->path)
+      argp_error(state, "expected %s", metering->path ? "--seconds N" : "-o FILE");
+    break;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+  return 0;
+}
+
+struct metering metering_parse(int argc, char **argv, struct arena *arena) {
+  static const struct argp argp = {
+      .options = known_options,
+      .parser = parse_one,
+      .doc = "Read the watts of this host's accelerators while another host measures what they "
+             "serve, and write them down with their times in UTC and the state of this host's "
+             "clock.\vExample, on the server's host:\n"
+             "  pertoken probe meter --seconds 30min -o watts.json\n"
+             "and then, where the load comes from:\n"
+             "  pertoken probe serving http://HOST:8000 ... --power watts.json"};
+  struct metering metering = {.seconds = NAN, .devices = "all"};
+  argv[0] = arena_printf(arena, "pertoken probe %s", argv[0]);
+  argp_err_exit_status = 2;
+  argp_parse(&argp, argc, argv, 0, NULL, &metering);
+  return metering;
+}
+
+// ---- the run
+
+static int fail(struct diagnostics *diagnostics, const char *why) {
+  diagnostics_error(diagnostics, (struct place){0}, "%s", why);
+  return -1;
+}
+
+static void tell(const struct metering *metering, struct power_log *log, double elapsed_s,
+                 struct arena *arena) {
+  if (metering->progress)
+    metering->progress(arena_printf(arena, "%.0f of %.0f s: %.0f W", elapsed_s, metering->seconds,
+                                    power_log_watts(log)));
+}
+
+// Returns for how long.
+static double wait(const struct metering *metering, struct power_log *log, struct arena *arena) {
+  const double begun_s = clock_now(metering->clock);
+  double elapsed_s = 0, told_s = 0;
+  while (elapsed_s < metering->seconds && !*metering->stop) {
+    clock_sleep(metering->clock, fmin(POWER_LOG_EVERY_S, metering->seconds - elapsed_s));
+    elapsed_s = clock_now(metering->clock) - begun_s;
+    if (elapsed_s - told_s < tell_every_s)
+      continue;
+    told_s = elapsed_s;
+    tell(metering, log, elapsed_s, arena);
+  }
+  return elapsed_s;
+}
+
+static void span(const struct power_series *series, double *first_s, double *last_s) {
+  *first_s = INFINITY;
+  *last_s = -INFINITY;
+  for (size_t i = 0; i < series->count; i++) {
+    const struct power_track *track = &series->tracks[i];
+    *first_s = fmin(*first_s, track->time_s[0]);
+    *last_s = fmax(*last_s, track->time_s[track->count - 1]);
+  }
+}
+
+static const char *clock_words(const struct power_series *series, struct arena *arena) {
+  const double bound_s = clock_state_bound(&series->clock, &series->clock_after);
+  return isnan(bound_s)
+             ? "this clock is not synchronised by NTP: state by how much the two may "
+               "differ when you join them"
+             : arena_printf(arena, "this clock is within %.3g ms of UTC by its NTP", 1e3 * bound_s);
+}
+
+static int write_down(const struct metering *metering, struct power_log *log, bool early, FILE *out,
+                      struct arena *arena, struct diagnostics *diagnostics) {
+  const char *trouble = power_log_trouble(log, arena);
+  double first_s, last_s;
+  struct power_record record = {.series = power_log_series(log, arena),
+                                .tool_version = PERTOKEN_VERSION,
+                                .meters = power_log_meters(log),
+                                .remarks = early ? "stopped before its time" : ""};
+  if (*trouble)
+    diagnostics_warning(diagnostics, (struct place){0}, "%s", trouble);
+  if (!record.series.count)
+    return fail(diagnostics, "nothing was read");
+  if (*trouble)
+    record.remarks = trouble;
+  span(&record.series, &first_s, &last_s);
+  record.started = utc_text(first_s, arena);
+  record.finished = utc_text(last_s, arena);
+  if (power_record_write(&record, metering->path, arena, diagnostics))
+    return -1;
+  fprintf(out, "%s: %zu device%s, %.0f s from %s\n%s\n%s\n", metering->path, record.series.count,
+          record.series.count == 1 ? "" : "s", last_s - first_s, record.started, record.meters,
+          clock_words(&record.series, arena));
+  return 0;
+}
+
+int metering_run(const struct metering *metering, FILE *out, struct arena *arena,
+                 struct diagnostics *diagnostics) {
+  const struct power_log_request request = {
+      .devices = metering->devices,
+      .every_s = fmax(POWER_LOG_EVERY_S, metering->seconds / most_readings),
+      .roots = metering->roots,
+      .clock = metering->clock};
+  struct power_log *log;
+  const char *why = power_log_start(&request, &log, arena);
+  if (why)
+    return fail(diagnostics, why);
+  const double elapsed_s = wait(metering, log, arena);
+  const int result =
+      write_down(metering, log, elapsed_s < metering->seconds, out, arena, diagnostics);
+  power_log_stop(log);
+  return result;
+}

@@ -1,0 +1,36 @@
+// metering: the watts of this host over a while, written down for a measurement that another host
+// runs: pertoken probe meter.
+#ifndef PERTOKEN_PROBE_COMMANDS_METERING_H
+#define PERTOKEN_PROBE_COMMANDS_METERING_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "probe/meters/meter.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+struct metering {
+  double seconds;
+  const char *devices; // of power_log_request
+  const char *path;
+  bool quiet;
+  // Set by the caller.
+  const struct meter_roots *roots;
+  const struct clock *clock;
+  const volatile sig_atomic_t *stop;
+  void (*progress)(const char *text); // NULL: nobody is told
+};
+
+// argv[0] is the command's name. argp prints help and reports errors, and then exits with status 0
+// or 2. Texts are argv's own.
+struct metering metering_parse(int argc, char **argv, struct arena *arena);
+
+// Reads for so long, or until it is stopped, and then writes the file and says on `out` what it has.
+// Errors: no meter; nothing read; a file that cannot be written. Returns 0 or -1.
+int metering_run(const struct metering *metering, FILE *out, struct arena *arena,
+                 struct diagnostics *diagnostics);
+
+#endif

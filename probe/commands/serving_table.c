@@ -1,0 +1,121 @@
+#include "probe/commands/serving_table.h"
+
+#include "probe/commands/result_table.h"
+#include "probe/serving/ladder.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+const char *serving_load_text(const struct serving_rung *rung, struct arena *arena) {
+  return rung->load == LOAD_CLOSED ? arena_printf(arena, "%.0f in flight", rung->concurrency)
+                                   : arena_printf(arena, "%.3g/s", rung->request_rate);
+}
+
+// A number, or "-" if nothing was measured.
+static void print_number(double value, const char *format, int width, struct arena *arena,
+                         FILE *out) {
+  fprintf(out, " %*s", width, isnan(value) ? "-" : arena_printf(arena, format, value));
+}
+
+static bool is_metered(const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    if (!isnan(record->rungs[i].power.load_power_w))
+      return true;
+  return false;
+}
+
+static void print_rung(const struct serving_rung *rung, bool metered, struct arena *arena,
+                       FILE *out) {
+  fprintf(out, "%-14s", serving_load_text(rung, arena));
+  if (*rung->refused) {
+    fputs(" refused\n", out);
+    return;
+  }
+  print_number(rung->output_tokens_per_s, "%.4g", 8, arena, out);
+  print_number(rung->input_tokens_per_s, "%.4g", 8, arena, out);
+  print_number(1e3 * rung->ttft.p50_s, "%.4g", 8, arena, out);
+  print_number(1e3 * rung->ttft.p90_s, "%.4g", 8, arena, out);
+  print_number(1e3 * rung->tpot.p50_s, "%.4g", 8, arena, out);
+  print_number(1e3 * rung->tpot.p90_s, "%.4g", 8, arena, out);
+  print_number(rung->completed, "%.0f", 8, arena, out);
+  print_number(rung->window_s, "%.0f", 5, arena, out);
+  if (metered) {
+    print_number(rung->power.load_power_w, "%.4g", 7, arena, out);
+    print_number(rung->power.load_power_w / rung->output_tokens_per_s, "%.3g", 8, arena, out);
+  }
+  putc('\n', out);
+}
+
+static void print_heading(const struct serving_record *record, bool metered, FILE *out) {
+  fputs(record->model, out);
+  fprintf(out, " in %s on %d x %s, served by ", record->precision, record->accelerators,
+          record->accelerator);
+  print_safely(*record->engine ? record->engine : "an engine that does not say its name", out);
+  fputs(*record->engine_version ? " " : "", out);
+  print_safely(record->engine_version, out);
+  fprintf(out, "\n%-14s %8s %8s %17s %17s %8s %5s%s\n", "", "output", "input", "TTFT, ms",
+          "TPOT, ms", "", "", metered ? "" : "");
+  fprintf(out, "%-14s %8s %8s %8s %8s %8s %8s %8s %5s", "load", "token/s", "token/s", "P50", "P90",
+          "P50", "P90", "requests", "s");
+  fprintf(out, metered ? " %7s %8s\n" : "\n", "W", "J/token");
+}
+
+// A remark on rungs, with those that it is true of: "1 in flight: ..."; once where it is of all.
+static void print_remarks(const struct serving_record *record, const char *what,
+                          const char *(*of)(const struct serving_rung *), struct arena *arena,
+                          FILE *out) {
+  const char *last = "";
+  for (size_t i = 0; i < record->count; i++) {
+    const char *text = of(&record->rungs[i]);
+    if (!*text || !strcmp(text, last))
+      continue;
+    fprintf(out, "%s, %s: ", serving_load_text(&record->rungs[i], arena), what);
+    print_safely(text, out);
+    putc('\n', out);
+    last = text;
+  }
+}
+
+static const char *refusal(const struct serving_rung *rung) {
+  return rung->refused;
+}
+
+static const char *counters(const struct serving_rung *rung) {
+  return *rung->refused ? "" : rung->server_counters;
+}
+
+static const char *missing_watts(const struct serving_rung *rung) {
+  return *rung->refused || !isnan(rung->power.load_power_w) ? "" : rung->power.source;
+}
+
+static void print_goodput(const struct serving_record *record, FILE *out) {
+  const struct serving_rung *rung = &record->rungs[0];
+  const double goodput = ladder_goodput(record->rungs, record->count);
+  bool arrives = false;
+  for (size_t i = 0; i < record->count; i++)
+    arrives |= record->rungs[i].load == LOAD_POISSON && !*record->rungs[i].refused;
+  if (!arrives || (isnan(rung->slo_ttft_s) && isnan(rung->slo_tpot_s)))
+    return;
+  fputs("goodput", out);
+  if (!isnan(rung->slo_ttft_s))
+    fprintf(out, ", TTFT %g ms", 1e3 * rung->slo_ttft_s);
+  if (!isnan(rung->slo_tpot_s))
+    fprintf(out, ", TPOT %g ms", 1e3 * rung->slo_tpot_s);
+  if (isnan(goodput))
+    fputs(": none of the rates held it\n", out);
+  else
+    fprintf(out, ": %.3g requests/s, the highest of the rates at which %.0f %% kept it\n", goodput,
+            100 * LADDER_ATTAINMENT);
+}
+
+void serving_table_print(const struct serving_record *record, struct arena *arena, FILE *out) {
+  const bool metered = is_metered(record);
+  print_heading(record, metered, out);
+  for (size_t i = 0; i < record->count; i++)
+    print_rung(&record->rungs[i], metered, arena, out);
+  print_remarks(record, "refused", refusal, arena, out);
+  print_remarks(record, "watts", missing_watts, arena, out);
+  print_remarks(record, "the server's counters", counters, arena, out);
+  print_goodput(record, out);
+}

@@ -1,0 +1,40 @@
+// counters: what a server's own counters (GET /metrics, the text format of Prometheus) say that it did,
+// to hold beside what the client counted.
+#ifndef PERTOKEN_PROBE_SERVING_COUNTERS_H
+#define PERTOKEN_PROBE_SERVING_COUNTERS_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+
+// Since the server started, of all requests and all of its replicas. NAN: it does not count that.
+struct server_counters {
+  const char
+      *engine; // whose names they are: "vLLM", "SGLang", "llama.cpp"; NULL: nobody's known here
+  double input_tokens;  // of all prompts, those found in the cache included
+  double cached_tokens; // of these
+  double output_tokens;
+};
+
+// Reads the body [size] of an answer; what is no line of the format is passed over.
+struct server_counters counters_read(const char *text, size_t size);
+
+// What a client counted of the same time, by the servers' usage.
+struct client_counts {
+  double input_tokens, output_tokens;
+};
+
+// How far counters may be from the client's, as a share.
+#define COUNTERS_AGREE 0.001
+
+// "agree: 1,280 of 1,280 tokens in, ..." or "differ: ...", between a reading before and one after.
+// Others' requests count in the server's, and so do not go unnoticed.
+const char *counters_compare(const struct server_counters *before,
+                             const struct server_counters *after,
+                             const struct client_counts *client, struct arena *arena);
+
+// The share of input tokens that the server took from its cache; NAN where it does not count them.
+double counters_cached_share(const struct server_counters *before,
+                             const struct server_counters *after);
+
+#endif

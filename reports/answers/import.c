@@ -1,0 +1,171 @@
+#include "reports/answers/import.h"
+
+#include "base/texts.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/serving.h"
+#include "reports/answers/answer_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double hours_per_s = 1. / 3600;
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+// Of all that the meter covers, for an output token.
+static double joules_per_token(const struct serving_rung *rung) {
+  return rung->power.load_power_w / rung->output_tokens_per_s;
+}
+
+// "concurrency 64", "2.5 requests/s", "all at once"
+static const char *load_words(const struct serving_rung *rung, struct arena *arena) {
+  if (rung->load == LOAD_STATIC)
+    return arena_printf(arena, "batch %.6g", rung->concurrency);
+  if (!isnan(rung->concurrency))
+    return arena_printf(arena, "concurrency %.6g", rung->concurrency);
+  return isnan(rung->request_rate) ? serving_load_names[rung->load]
+                                   : arena_printf(arena, "%.6g requests/s", rung->request_rate);
+}
+
+static const struct {
+  struct heading heading;
+  unsigned faces; // 0: all
+} columns[] = {{{"what", "Load", NULL}, FACE_TERMINAL},
+               {{"file", "File", NULL}, FACE_CSV | FACE_JSON},
+               {{"load", "Load", NULL}, FACE_CSV | FACE_JSON},
+               {{"concurrency", "Concurrency", "request"}, FACE_CSV | FACE_JSON},
+               {{"request_rate", "Rate", "1/s"}, FACE_CSV | FACE_JSON},
+               {{"input_tokens", "In", "token"}, 0},
+               {{"output_tokens", "Out", "token"}, 0},
+               {{"input_tokens_per_s", "Input", "token/s"}, 0},
+               {{"output_tokens_per_s", "Output", "token/s"}, 0},
+               {{"ttft", "TTFT", "s"}, 0},
+               {{"tpot", "TPOT", "s"}, 0},
+               {{"load_power", "Power", "W"}, 0},
+               {{"energy_per_output_token", "Energy", "J/token"}, 0}};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0], WATTS = COLUMNS - 2 };
+
+static bool has_watts(const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    if (!isnan(record->rungs[i].power.load_power_w))
+      return true;
+  return false;
+}
+
+static void add_rungs(const struct import_record *made, struct answer *answer) {
+  const struct serving_record *record = &made->record;
+  struct heading headings[COLUMNS];
+  for (size_t i = 0; i < COLUMNS; i++)
+    headings[i] = columns[i].heading;
+  struct answer_table *table =
+      answer_add_table(answer, "rungs",
+                       arena_printf(answer->arena, "%s in %s on %d x %s", record->model,
+                                    record->precision, record->accelerators, record->accelerator),
+                       headings, COLUMNS);
+  for (size_t i = 0; i < COLUMNS; i++)
+    table->columns[i].faces =
+        i < WATTS || has_watts(record) ? columns[i].faces : FACE_CSV | FACE_JSON;
+  for (size_t i = 0; i < record->count; i++) {
+    const struct serving_rung *rung = &record->rungs[i];
+    if (*rung->refused)
+      continue;
+    ANSWER_ROW(table, cell_words(load_words(rung, answer->arena)),
+               cell_words(base_name(made->origins[i].file->source->name)),
+               cell_words(serving_load_names[rung->load]), cell_value(rung->concurrency),
+               cell_value(rung->request_rate / hours_per_s), cell_value(rung->input_tokens),
+               cell_value(rung->output_tokens), cell_value(rung->input_tokens_per_s / hours_per_s),
+               cell_value(rung->output_tokens_per_s / hours_per_s),
+               cell_value(rung->ttft.mean_s * hours_per_s),
+               cell_value(rung->tpot.mean_s * hours_per_s), cell_value(rung->power.load_power_w),
+               cell_value(joules_per_token(rung) * hours_per_s));
+  }
+  table->note = "TTFT and TPOT are means.";
+}
+
+static size_t add_refused(const struct import *import, struct answer *answer) {
+  struct answer_table *table = NULL;
+  for (size_t i = 0; i < import->count; i++)
+    for (size_t r = 0; r < import->records[i].record.count; r++) {
+      const struct import_record *made = &import->records[i];
+      const struct serving_rung *rung = &made->record.rungs[r];
+      if (!*rung->refused)
+        continue;
+      if (!table)
+        table = ANSWER_TABLE(answer, "refused", "What counts for nothing", {"file", "File", NULL},
+                             {"concurrency", "Conc.", "request"}, {"why", "Why", NULL});
+      ANSWER_ROW(table, cell_words(base_name(made->origins[r].file->source->name)),
+                 cell_value(rung->concurrency), cell_words(rung->refused));
+    }
+  return table ? table->row_count : 0;
+}
+
+static void add_files(const struct import *import, struct answer *answer) {
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "records", NULL, {"path", "Record", NULL}, {"tool", "Tool", NULL},
+                   {"basis", "Basis", NULL}, {"grade", "Grade", NULL}, {"digest", "Digest", NULL});
+  table->faces = FACE_CSV | FACE_JSON;
+  for (size_t i = 0; i < import->count; i++) {
+    const struct serving_record *record = &import->records[i].record;
+    ANSWER_ROW(table, cell_words(record->path), cell_words(record->tool),
+               cell_words(record->basis == BASIS_SERVING ? "serving" : "decode"),
+               cell_words(grade_name(record->grade)), cell_words(record->digest));
+  }
+}
+
+static const char *by_whom(const struct serving_record *record, struct arena *arena) {
+  const char *version =
+      *record->tool_version ? arena_printf(arena, " %s", record->tool_version) : "";
+  return arena_printf(arena, "%s by %s%s", grade_name(record->grade), record->tool, version);
+}
+
+static void add_notes(const struct import *import, struct answer *answer) {
+  const struct serving_record *record = &import->records[0].record;
+  for (size_t i = 0; i < import->count; i++)
+    answer_note(answer, "Record: ", "%s", import->records[i].record.path);
+  for (size_t i = 0; i < import->notes.count; i++)
+    answer_note(answer, "", "%s", import->notes.list[i]);
+  if (import->unsaid.count)
+    answer_note(answer, "Not said: ", "%s", texts_joined(&import->unsaid, answer->arena));
+  if (*record->remarks)
+    answer_note(answer, "Remarks: ", "%s", record->remarks);
+}
+
+// The least window of a measurement of one's own, which a shorter run of another tool misses.
+enum { SHORT_WINDOW_S = 60 };
+
+static void warn_of_short_windows(const struct import *import, struct answer *answer) {
+  size_t count = 0;
+  for (size_t i = 0; i < import->count; i++)
+    for (size_t r = 0; r < import->records[i].record.count; r++)
+      count += import->records[i].record.basis == BASIS_SERVING &&
+               import->records[i].record.rungs[r].window_s < SHORT_WINDOW_S;
+  if (count)
+    answer_warn(answer, "%zu rung%s of less than %d s: too short to be a steady state", count,
+                count > 1 ? "s are" : " is", SHORT_WINDOW_S);
+}
+
+struct answer import_answer(const struct import *import, struct arena *arena) {
+  struct answer answer = answer_new("import", "import", NULL, NULL, arena);
+  const struct serving_record *record = &import->records[0].record;
+  size_t rungs = 0;
+  answer.schema = 1;
+  for (size_t i = 0; i < import->count; i++) {
+    rungs += import->records[i].record.count;
+    add_rungs(&import->records[i], &answer);
+  }
+  const size_t refused = add_refused(import, &answer);
+  add_files(import, &answer);
+  answer.sentence =
+      arena_printf(arena, "%zu rung%s imported, %s, in %s%s.", rungs - refused,
+                   rungs - refused == 1 ? "" : "s", by_whom(record, arena), record->precision,
+                   refused ? arena_printf(arena, "; %zu refused", refused) : "");
+  add_notes(import, &answer);
+  warn_of_short_windows(import, &answer);
+  for (size_t i = 0; i < import->doubts.count; i++)
+    answer_warn(&answer, "%s", import->doubts.list[i]);
+  return answer;
+}

@@ -1,0 +1,13 @@
+// import: what `pertoken import` made of other programs' files, as an answer.
+#ifndef PERTOKEN_REPORTS_ANSWERS_IMPORT_H
+#define PERTOKEN_REPORTS_ANSWERS_IMPORT_H
+
+#include "base/arena.h"
+#include "model/imports/import.h"
+#include "reports/answers/answer.h"
+
+// Of records that have been written: the rungs of each, what was refused and why, what the files do
+// not say.
+struct answer import_answer(const struct import *import, struct arena *arena);
+
+#endif

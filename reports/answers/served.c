@@ -1,0 +1,205 @@
+#include "reports/answers/served.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/served.h"
+#include "model/evidence/serving.h"
+#include "model/questions/prediction.h"
+#include "model/scenario/option.h"
+#include "reports/answers/answer_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+bool served_asked(const struct scenario *scenario) {
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (scenario->options[o].served)
+      return true;
+  return false;
+}
+
+// ---- every load
+
+static const char *load_words(const struct serving_rung *rung, struct arena *arena) {
+  if (rung->load == LOAD_CLOSED)
+    return arena_printf(arena, "%g in flight", rung->concurrency);
+  if (!isnan(rung->request_rate))
+    return arena_printf(arena, "%.4g/s, %s", rung->request_rate, serving_load_names[rung->load]);
+  return serving_load_names[rung->load];
+}
+
+// Watts over tokens per second; of the accelerators that the meter covers.
+static double joules_per_token(const struct serving_record *record,
+                               const struct serving_rung *rung) {
+  const struct serving_power *power = &rung->power;
+  const int devices = power->devices ? power->devices : record->accelerators;
+  const double all = power->covers == COVERS_ACCELERATORS ? record->accelerators : devices;
+  return power->load_power_w * all / devices / rung->output_tokens_per_s;
+}
+
+static double in_hours(double seconds) {
+  return seconds / rate_per_hour(1);
+}
+
+static void add_rung(struct answer_table *table, const char *name,
+                     const struct serving_record *record, const struct serving_rung *rung) {
+  const double per_user = rung->output_tokens_per_s / rung->concurrency;
+  ANSWER_ROW(table, cell_words(name), cell_words(load_words(rung, table->arena)),
+             cell_value(rate_per_hour(rung->output_tokens_per_s / record->accelerators)),
+             cell_value(rate_per_hour(per_user)), cell_value(in_hours(rung->ttft.p50_s)),
+             cell_value(in_hours(rung->ttft.p90_s)), cell_value(in_hours(rung->ttft.p99_s)),
+             cell_value(in_hours(rung->tpot.p50_s)), cell_value(in_hours(rung->tpot.p90_s)),
+             cell_value(in_hours(rung->tpot.p99_s)),
+             cell_value(in_hours(joules_per_token(record, rung))),
+             cell_words(*rung->refused ? rung->refused : "-"));
+}
+
+static void add_rungs(struct answer_table *table, const char *name,
+                      const struct serving_record *record) {
+  for (size_t i = 0; i < record->count; i++)
+    add_rung(table, name, record, &record->rungs[i]);
+}
+
+// `whose`: what a row belongs to.
+static struct answer_table *add_curves(struct answer *answer, struct heading whose) {
+  struct answer_table *table = ANSWER_TABLE(
+      answer, "loads", "At every load", whose, {"load", "Requests", NULL},
+      {"throughput", "Per accelerator", "token/s"}, {"interactivity", "Per user", "token/s"},
+      {"ttft_p50", "TTFT P50", "s"}, {"ttft_p90", "TTFT P90", "s"}, {"ttft_p99", "TTFT P99", "s"},
+      {"tpot_p50", "TPOT P50", "ms"}, {"tpot_p90", "TPOT P90", "ms"},
+      {"tpot_p99", "TPOT P99", "ms"}, {"energy_per_token", "Energy", "J/token"},
+      {"refused", "Refused", NULL});
+  static const size_t wide[] = {5, 8, 6, 9, 11}; // columns that a narrow terminal does without
+  for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+    table->columns[wide[i]].room = ROOM_WIDE;
+  table->note =
+      "Times to the first token (TTFT) and between tokens (TPOT) are of the requests of a "
+      "rung; energy is of what the meter covers. A rung that was refused counts for "
+      "nothing.";
+  return table;
+}
+
+// Of several options with one record the first shows it.
+static bool is_shown(const struct scenario *scenario, size_t before,
+                     const struct serving_record *record) {
+  for (size_t o = 0; o < before; o++)
+    if (scenario->options[o].served && scenario->options[o].served->rungs->record == record)
+      return true;
+  return false;
+}
+
+static void add_options(const struct scenario *scenario, struct answer *answer) {
+  struct answer_table *table = add_curves(answer, (struct heading){"option", "Option", NULL});
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    if (option->served && !is_shown(scenario, o, option->served->rungs->record))
+      add_rungs(table, option->id, option->served->rungs->record);
+  }
+  table->note = arena_printf(answer->arena,
+                             "All rungs of each record, at the first option that "
+                             "rests on it. %s",
+                             table->note);
+}
+
+struct answer served_records(const struct records *records, struct arena *arena) {
+  struct answer answer = answer_new("served", "records", NULL, NULL, arena);
+  struct answer_table *table = add_curves(&answer, (struct heading){"record", "Record", NULL});
+  answer.schema = 1;
+  answer.sentence = "";
+  size_t count = 0;
+  for (size_t i = 0; i < records->serving_count; i++) {
+    const struct serving_record *record = records->servings[i];
+    const char *slash = strrchr(record->path, '/');
+    const char *name = slash ? slash + 1 : record->path;
+    if (record->basis != BASIS_SERVING)
+      continue;
+    add_rungs(table, name, record);
+    answer.sentence = arena_printf(arena, "%s%s%s: %s in %s on %d x %s, %s by %s on %s.",
+                                   answer.sentence, count++ ? " " : "", name, record->model,
+                                   record->precision, record->accelerators, record->accelerator,
+                                   grade_name(record->grade), record->tool, record->date);
+  }
+  if (count == 1) // which the sentence names
+    table->columns[0].faces = FACE_CSV | FACE_JSON;
+  return answer;
+}
+
+// ---- beside decode and prefill
+
+enum { AT_IN = 1, AT_OUT, AT_DECODE, AT_PREFILL, AT_PREDICTED, AT_SERVED };
+
+static struct answer_cell given(double value, const char *unit, struct arena *arena) {
+  return cell_live(
+      value, arena_printf(arena, "[=%s]", quantity_text(value, unit_known(unit, arena), arena)));
+}
+
+static void add_prediction(struct answer_table *table, const struct option *option,
+                           const struct prediction *prediction) {
+  struct arena *arena = table->arena;
+  const int r = (int)table->row_count;
+  const double predicted = prediction->predicted;
+  ANSWER_ROW(table, cell_words(option->id), given(prediction->input_tokens, "token", arena),
+             given(prediction->output_tokens, "token", arena),
+             given(rate_per_hour(prediction->decode), "token/s", arena),
+             given(rate_per_hour(prediction->prefill), "token/s", arena),
+             cell_live(rate_per_hour(predicted),
+                       arena_printf(arena, "[@%d,%d]/([@%d,%d]/[@%d,%d]+[@%d,%d]/[@%d,%d])", r,
+                                    AT_OUT, r, AT_IN, r, AT_PREFILL, r, AT_OUT, r, AT_DECODE)),
+             given(rate_per_hour(prediction->served), "token/s", arena),
+             cell_live(prediction->served / predicted,
+                       arena_printf(arena, "[@%d,%d]/[@%d,%d]", r, AT_SERVED, r, AT_PREDICTED)));
+}
+
+static const char *words_of(const struct option *option, const struct prediction *prediction,
+                            struct arena *arena) {
+  if (prediction->why)
+    return arena_printf(arena, "%s: nothing to hold the server against, as there is %s.",
+                        option->id, prediction->why);
+  return arena_printf(arena,
+                      "%s: decode and prefill predict %.4g token/s per accelerator, and the server "
+                      "gave %.4g, %s of that.",
+                      option->id, prediction->predicted, prediction->served,
+                      percent_words(prediction->served / prediction->predicted, arena));
+}
+
+static void add_predictions(const struct scenario *scenario, struct answer *answer,
+                            struct arena *arena) {
+  struct answer_table *table =
+      ANSWER_TABLE(answer, "prediction", "Beside decode and prefill", {"option", "Option", NULL},
+                   {"input_tokens", "In", "token"}, {"output_tokens", "Out", "token"},
+                   {"decode", "Decode", "token/s"}, {"prefill", "Prefill", "token/s"},
+                   {"predicted", "Predicted", "token/s"}, {"served", "Served", "token/s"},
+                   {"share", "Of that", "%"});
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    if (!option->served)
+      continue;
+    const struct prediction prediction = prediction_of(scenario, option, arena);
+    answer->sentence = arena_printf(arena, "%s%s%s", answer->sentence, *answer->sentence ? " " : "",
+                                    words_of(option, &prediction, arena));
+    if (prediction.why)
+      continue;
+    add_prediction(table, option, &prediction);
+    answer_reason(answer, "%s: decoding is of %s.", option->id, prediction.decode_source);
+    answer_reason(answer, "%s: prefill is of %s.", option->id, prediction.prefill_source);
+  }
+  table->note =
+      "Predicted = out / (in / prefill + out / decode), per accelerator: as if a server did "
+      "nothing but these two, one after the other.";
+  if (!table->row_count)
+    answer->table_count--;
+}
+
+int answer_served(const struct scenario *scenario, const char *only, struct answers *answers,
+                  struct arena *arena, struct diagnostics *diagnostics) {
+  struct answer answer = answer_new("served", "options", "What the servers did", scenario, arena);
+  (void)only;
+  (void)diagnostics;
+  answer.sentence = "";
+  add_options(scenario, &answer);
+  add_predictions(scenario, &answer, arena);
+  answers_add(answers, answer);
+  return 0;
+}

@@ -1,0 +1,124 @@
+#include "model/imports/import.h"
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/installation.h"
+#include "base/source.h"
+#include "base/texts.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/serving.h"
+#include "model/imports/format.h"
+#include "model/imports/imported.h"
+#include "model/imports/watts.h"
+#include "reports/answers/answer.h"
+#include "reports/answers/answer_parts.h"
+#include "reports/answers/import.h"
+#include "reports/commands/commands.h"
+#include "reports/commands/run.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct place nowhere = {0};
+
+static int make_folder(const struct run *run, const char *path) {
+  if (!mkdir(path, 0777) || errno == EEXIST)
+    return 0;
+  run->diagnostics->machine_failed = true;
+  diagnostics_error(run->diagnostics, nowhere, "cannot make '%s': %s", path, strerror(errno));
+  return -1;
+}
+
+// The files of the command line that are read, in its order; what is wrong with the others is said of all at
+// once.
+struct files {
+  struct imported *list; // [count]
+  size_t count;
+};
+
+static struct files read_files(const struct run *run) {
+  const size_t all = (size_t)run->options.argument_count;
+  struct files files = {arena_array(run->arena, all, sizeof *files.list), 0};
+  for (size_t i = 0; i < all; i++)
+    if (!format_read(run->options.arguments[i], &files.list[files.count], run->arena,
+                     run->diagnostics))
+      files.count++;
+  return files;
+}
+
+static void tell_what_was_read(const struct run *run, const struct files *files,
+                               struct answer *answer) {
+  struct texts names = {0};
+  for (size_t i = 0; i < files->count; i++)
+    texts_add(&names, run->arena, "%s", files->list[i].source->name);
+  answer_warn(answer, "%zu of %d files imported: %s; the others are refused", files->count,
+              run->options.argument_count, texts_joined(&names, run->arena));
+}
+
+static int write_records(const struct run *run, const char *folder, struct import *import) {
+  if (make_folder(run, folder))
+    return -1;
+  for (size_t i = 0; i < import->count; i++) {
+    struct serving_record *record = &import->records[i].record;
+    const char *path =
+        arena_printf(run->arena, "%s/%s", folder, import_file_name(record, run->arena));
+    if (serving_write(record, path, run->arena, run->diagnostics))
+      return -1;
+  }
+  return 0;
+}
+
+static int import_files(struct run *run, const struct files *files, struct import *import) {
+  const struct options *options = &run->options;
+  const struct import_statement statement = {.facts = {[FACT_ACCELERATOR] = options->accelerator,
+                                                       [FACT_ACCELERATORS] = options->accelerators,
+                                                       [FACT_PRECISION] = options->precision,
+                                                       [FACT_MODEL] = options->model,
+                                                       [FACT_DATE] = options->date},
+                                             .published = options->published};
+  const char *directory = installation_data(options->data_directory, run->arena, run->diagnostics);
+  struct catalog catalog;
+  if (!files->count || !directory ||
+      catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
+      import_join(files->list, files->count, &statement, &catalog, import, run->arena,
+                  run->diagnostics))
+    return -1;
+  const struct watts_statement watts = {options->power, options->devices, options->utc_offset,
+                                        options->clock_offset};
+  return !options->power ? 0
+                         : watts_join(import, files->list, files->count, &watts, &import->doubts,
+                                      run->arena, run->diagnostics);
+}
+
+// --devices and the like say something of --power's file.
+static int check_options(const struct run *run) {
+  const struct options *options = &run->options;
+  if (!options->output_path)
+    diagnostics_error(run->diagnostics, nowhere, "-o DIR is missing: where the record is to go");
+  else if (!options->power && (options->devices || options->utc_offset || options->clock_offset))
+    diagnostics_error(run->diagnostics, nowhere,
+                      "--devices, --utc-offset and --clock-offset need --power");
+  else
+    return 0;
+  return -1;
+}
+
+int command_import(struct run *run) {
+  const char *folder = run->options.output_path;
+  struct import import = {0};
+  const bool is_production = folder && import_is_production(run);
+  if (!is_production && check_options(run))
+    return -1;
+  run->options.output_path = NULL; // the answer's own place is the standard output
+  if (is_production)
+    return make_folder(run, folder) ? -1 : import_production(run, folder);
+  const struct files files = read_files(run);
+  if (import_files(run, &files, &import) || write_records(run, folder, &import))
+    return -1;
+  struct answer answer = import_answer(&import, run->arena);
+  const bool is_whole = files.count == (size_t)run->options.argument_count;
+  if (!is_whole)
+    tell_what_was_read(run, &files, &answer);
+  return run_print_answer(run, NULL, answer) || !is_whole ? -1 : 0;
+}

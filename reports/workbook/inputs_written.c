@@ -1,0 +1,301 @@
+#include "reports/workbook/inputs_written.h"
+
+#include "base/arena.h"
+#include "base/short_text.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/formula.h"
+#include "reports/workbook/provenance.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+// Columns beside the table; behind them a column for each case of each of these.
+enum { COLUMN_CHANGED, COLUMN_NUMBER, COLUMN_WRITTEN };
+enum { KEPT_VALUE = WRITTEN_FIELDS, KEPT_WAS, KEPT };
+
+static const struct unit count = {.text = "inputs", .counts = true};
+
+static const struct unit *unit_of(const struct book *book, const struct written_input *input) {
+  return &book->scenario->model->declarations[input->declaration].unit;
+}
+
+static bool is_input(const struct written_input *input, int year) {
+  return input->option->option->graph->state[input->years[year - 1]] == GRAPH_INPUT;
+}
+
+// Of years the one with the weakest grade speaks for all.
+static const struct figure *figure_in(const struct book *book, const struct written_input *input,
+                                      size_t which_case) {
+  const struct option *option = input->option->option;
+  if (!input->year_count)
+    return option_figure(book->scenario, option, which_case, input->declaration);
+  const struct figure *weakest = option_figure(book->scenario, option, which_case, input->years[0]);
+  for (int i = 1; i < input->year_count; i++) {
+    const struct figure *figure =
+        option_figure(book->scenario, option, which_case, input->years[i]);
+    if (is_input(input, i + 1) && figure->grade > weakest->grade)
+      weakest = figure;
+  }
+  return weakest;
+}
+
+int written_case_row(const struct book *book, int row, size_t which_case) {
+  return book->scenario->case_count > 1 ? row + 1 + (int)which_case : row;
+}
+
+static double amount_of_year(const struct written_input *input, int year, size_t which_case) {
+  while (!is_input(input, year))
+    year--;
+  return amount_in(input->option, input->years[year - 1], 0, which_case);
+}
+
+double written_year(const struct book *book, const struct written_input *input, int year,
+                    size_t which_case) {
+  return cell_number(amount_of_year(input, year, which_case),
+                     &book->scenario->model->declarations[input->years[0]].unit);
+}
+
+static double value_in(const struct book *book, const struct written_input *input,
+                       size_t which_case) {
+  return cell_number(amount_in(input->option, input->declaration, 0, which_case),
+                     unit_of(book, input));
+}
+
+// "41500 USD"; of years "2, 1, 1 FTE".
+static const char *value_text(const struct book *book, const struct written_input *input,
+                              size_t which_case) {
+  struct arena *arena = book->arena;
+  if (!input->year_count)
+    return quantity_text(amount_in(input->option, input->declaration, 0, which_case),
+                         unit_of(book, input), arena);
+  const struct unit *unit = &book->scenario->model->declarations[input->years[0]].unit;
+  const char *list = "", *text = "";
+  for (int year = 1; year <= input->year_count; year++) {
+    list = *text ? arena_printf(arena, "%s%.*s, ", list, (int)strcspn(text, " "), text) : "";
+    text = quantity_text(amount_of_year(input, year, which_case), unit, arena);
+  }
+  return arena_printf(arena, "%s%s", list, text);
+}
+
+// "41500 USD, published, 2026-03, data/prices.csv:9"
+static const char *was_text(const struct book *book, const struct written_input *input,
+                            size_t which_case) {
+  const struct figure *figure = figure_in(book, input, which_case);
+  struct arena *arena = book->arena;
+  const char *date = figure_date(figure, arena);
+  const bool dated = strcmp(date, "-") != 0;
+  return arena_printf(arena, "%s, %s%s%s, %s", value_text(book, input, which_case),
+                      figure_grade(figure), dated ? ", " : "", dated ? date : "",
+                      figure_place(book->scenario, figure, input->declaration, arena));
+}
+
+static const char *text_in(const struct book *book, const struct written_input *input, int field,
+                           size_t which_case) {
+  const struct figure *figure = figure_in(book, input, which_case);
+  switch (field) {
+  case WRITTEN_SOURCE: return figure_source(figure);
+  case WRITTEN_DATE: return figure_date(figure, book->arena);
+  case WRITTEN_GRADE: return figure_grade(figure);
+  case WRITTEN_PLACE: return figure_place(book->scenario, figure, input->declaration, book->arena);
+  default: return was_text(book, input, which_case);
+  }
+}
+
+static bool is_same(const struct book *book, const struct written_input *input, int field,
+                    size_t which_case) {
+  if (field == KEPT_VALUE)
+    return value_in(book, input, which_case) == value_in(book, input, 0);
+  return !strcmp(text_in(book, input, field, which_case), text_in(book, input, field, 0));
+}
+
+const char *written_text(const struct book *book, const struct option_sheet *option,
+                         int declaration, int field) {
+  const struct written_input input = {.option = option, .declaration = declaration};
+  return text_in(book, &input, field, book->scenario->selected);
+}
+
+// Of what is the same in all cases the first stands for all.
+static bool is_steady(const struct book *book, const struct written_input *input, int field) {
+  for (size_t c = 1; c < book->scenario->case_count; c++)
+    if (!is_same(book, input, field, c))
+      return false;
+  return true;
+}
+
+static int kept_column(const struct book *book, const struct written_columns *columns, int field,
+                       size_t which_case) {
+  const size_t cases = book->scenario->case_count;
+  return columns->beside + COLUMN_WRITTEN + (int)((size_t)field * cases + which_case);
+}
+
+static void keep(struct book *book, const struct written_columns *columns,
+                 const struct written_input *input, int field, size_t which_case) {
+  const int column = kept_column(book, columns, field, which_case);
+  if (field == KEPT_VALUE)
+    put_number(book, input->row, column, value_in(book, input, which_case),
+               formats_cell(&book->formats, CELL_RESULT, unit_of(book, input)));
+  else
+    put_text(book, input->row, column, text_in(book, input, field, which_case), TEXT_PLAIN);
+}
+
+// Writes a field as it is in every case; returns what a formula finds of the case shown.
+static const char *put_kept(struct book *book, const struct written_columns *columns,
+                            const struct written_input *input, int field) {
+  struct arena *arena = book->arena;
+  const bool steady = is_steady(book, input, field);
+  const size_t cases = steady ? 1 : book->scenario->case_count;
+  for (size_t c = 0; c < cases; c++)
+    keep(book, columns, input, field, c);
+  const char *first =
+      cell_address(input->row, kept_column(book, columns, field, 0), ADDRESS_COLUMN, arena);
+  if (steady)
+    return first;
+  book->sheets->case_index->used = true;
+  return arena_printf(
+      arena, "INDEX(%s:%s,1,%s)", first,
+      cell_address(input->row, kept_column(book, columns, field, cases - 1), ADDRESS_COLUMN, arena),
+      book->sheets->case_index->text);
+}
+
+// ---- the timeline
+
+static int kept_year_column(const struct book *book, const struct written_columns *columns,
+                            int year) {
+  return kept_column(book, columns, KEPT, 0) + year - 1;
+}
+
+static const char *years_of_row(const struct book *book, int row, int first, int count) {
+  return arena_printf(book->arena, "%s:%s", cell_here(book, row, first),
+                      cell_here(book, row, first + count - 1));
+}
+
+const char *written_years(const struct book *book, const struct written_columns *columns,
+                          const struct written_input *input, size_t which_case) {
+  return years_of_row(book, written_case_row(book, input->row, which_case),
+                      kept_year_column(book, columns, 1), input->year_count);
+}
+
+const char *written_differs(const struct book *book, const struct written_input *input,
+                            const char *years) {
+  return arena_printf(book->arena, "SUMPRODUCT((%s<>%s)*1)>0",
+                      years_of_row(book, input->row, COLUMN_CASE, input->year_count), years);
+}
+
+static void keep_year(struct book *book, const struct written_columns *columns,
+                      const struct written_input *input, int year) {
+  const struct unit *unit = &book->scenario->model->declarations[input->years[0]].unit;
+  const int column = kept_year_column(book, columns, year);
+  const size_t cases = book->scenario->case_count;
+  for (size_t c = 0; c < cases; c++)
+    put_number(book, written_case_row(book, input->row, c), column,
+               written_year(book, input, year, c), formats_cell(&book->formats, CELL_RESULT, unit));
+  if (cases > 1)
+    put_formula(book, input->row, column, written_year(book, input, year, book->scenario->selected),
+                CELL_FORMULA, unit, "=INDEX(%s:%s,%s,1)", cell_here(book, input->row + 1, column),
+                cell_here(book, input->row + (int)cases, column), book->sheets->case_index->text);
+}
+
+// Writes the years as they are in every case; returns what a formula finds of the case shown.
+static const char *put_kept_years(struct book *book, const struct written_columns *columns,
+                                  const struct written_input *input) {
+  for (int year = 1; year <= input->year_count; year++)
+    keep_year(book, columns, input, year);
+  return years_of_row(book, input->row, kept_year_column(book, columns, 1), input->year_count);
+}
+
+// Whether it is typed over, and how many are down to this row.
+static void put_changed(struct book *book, const struct written_columns *columns,
+                        const struct written_input *input) {
+  struct typed_rows *typed = &book->sheets->typed;
+  const int changed = columns->beside + COLUMN_CHANGED, number = columns->beside + COLUMN_NUMBER;
+  if (input->year_count)
+    put_formula(book, input->row, changed, 0, CELL_FORMULA, &count, "=IF(%s,1,0)",
+                written_differs(book, input, put_kept_years(book, columns, input)));
+  else
+    put_formula(book, input->row, changed, 0, CELL_FORMULA, &count, "=(%s<>%s)*1", input->live,
+                put_kept(book, columns, input, KEPT_VALUE));
+  const char *own = cell_here(book, input->row, changed);
+  const char *before =
+      typed->last ? arena_printf(book->arena, "%s+", cell_here(book, typed->last, number)) : "";
+  put_formula(book, input->row, number, 0, CELL_FORMULA, &count, "=%s%s", before, own);
+  typed->first = typed->last ? typed->first : input->row;
+  typed->last = input->row;
+  typed->number_column = number;
+  typed->source_column = columns->provenance + WRITTEN_SOURCE;
+}
+
+static void put_field(struct book *book, const struct written_columns *columns,
+                      const struct written_input *input, int field, const char *typed) {
+  const enum text_format format = field == WRITTEN_SOURCE ? TEXT_INDENTED_WRAPPED : TEXT_PLAIN;
+  put_formula_text(
+      book, input->row, columns->provenance + field,
+      text_in(book, input, field, book->scenario->selected), formats_text(&book->formats, format),
+      "=IF(%s=1,%s,%s)",
+      cell_address(input->row, columns->beside + COLUMN_CHANGED, ADDRESS_COLUMN, book->arena),
+      typed, put_kept(book, columns, input, field));
+}
+
+void written_put(struct book *book, const struct written_columns *columns,
+                 const struct written_input *input) {
+  put_changed(book, columns, input);
+  const char *was = put_kept(book, columns, input, KEPT_WAS);
+  put_field(book, columns, input, WRITTEN_SOURCE,
+            arena_printf(book->arena, "\"typed over (was \"&%s&\")\"", was));
+  put_field(book, columns, input, WRITTEN_DATE, "\"-\"");
+  put_field(book, columns, input, WRITTEN_GRADE, "\"assumed\"");
+  put_field(book, columns, input, WRITTEN_PLACE, "\"this workbook\"");
+  const char *source = text_in(book, input, WRITTEN_SOURCE, book->scenario->selected);
+  set_lines(book, input->row, 1 + text_characters(source) / WRITTEN_SOURCE_WIDTH);
+}
+
+void written_put_provenance_header(struct book *book, int column, int row) {
+  static const char *const provenance[] = {"Source", "Date", "Grade", "From"};
+  for (int field = 0; field < WRITTEN_FIELDS; field++)
+    put_text(book, row, column + field, provenance[field],
+             field == WRITTEN_SOURCE ? TEXT_HEADER_INDENTED : TEXT_HEADER);
+}
+
+void written_put_header(struct book *book, const struct written_columns *columns, int row) {
+  static const char *const kept[KEPT] = {"source", "date", "grade", "from", "value", "in words"};
+  book->sheets->typed = (struct typed_rows){0};
+  written_put_provenance_header(book, columns->provenance, row);
+  put_text(book, row, columns->beside + COLUMN_CHANGED, "Typed over", TEXT_HEADER_RIGHT);
+  put_text(book, row, columns->beside + COLUMN_NUMBER, "So far", TEXT_HEADER_RIGHT);
+  for (int field = 0; field < KEPT; field++)
+    for (size_t c = 0; c < book->scenario->case_count; c++)
+      put_text(
+          book, row, kept_column(book, columns, field, c),
+          arena_printf(book->arena, "As written, %s: %s", kept[field], book->scenario->cases[c]),
+          TEXT_HEADER);
+  for (int year = 1; year <= columns->years; year++)
+    put_text(book, row, kept_year_column(book, columns, year),
+             arena_printf(book->arena, "As written, year %d", year), TEXT_HEADER);
+}
+
+const char *written_cell(const struct book *book, int row, int field) {
+  return cell_on(book, SHEET_INPUTS, row,
+                 book->sheets->typed.source_column + field - WRITTEN_SOURCE);
+}
+
+const char *written_count(const struct book *book) {
+  const struct typed_rows *typed = &book->sheets->typed;
+  return cell_on(book, SHEET_INPUTS, typed->last, typed->number_column);
+}
+
+void written_end(struct book *book, const struct written_columns *columns, int first, int last) {
+  const char *formula = arena_printf(
+      book->arena, "=%s=1",
+      cell_address(first, columns->beside + COLUMN_CHANGED, ADDRESS_COLUMN, book->arena));
+  lxw_conditional_format rule = {.type = LXW_CONDITIONAL_TYPE_FORMULA,
+                                 .value_string = (char *)formula,
+                                 .format = formats_text(&book->formats, TEXT_CHANGED)};
+  put_rule(book, first, columns->provenance, last, columns->provenance + WRITTEN_PLACE, &rule);
+}

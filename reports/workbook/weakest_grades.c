@@ -1,0 +1,229 @@
+#include "reports/workbook/weakest_grades.h"
+
+#include "base/arena.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/grading.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+#include "reports/spreadsheet/cells.h"
+#include "reports/spreadsheet/constants.h"
+#include "reports/spreadsheet/formats.h"
+#include "reports/spreadsheet/names.h"
+#include "reports/workbook/cost_columns.h"
+#include "reports/workbook/inputs_written.h"
+#include "reports/workbook/sheets.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+// As the tornado's: what a figure is at both ends, what the cost is there, and what that means.
+enum {
+  COLUMN_LOW = COLUMN_VALUE,
+  COLUMN_HIGH,
+  COLUMN_AT_LOW,
+  COLUMN_AT_HIGH,
+  COLUMN_MOVES,
+  COLUMN_PLACE
+};
+
+static const struct unit place_unit = {.text = "place", .counts = true};
+
+// The grades by their strength; before them what has none.
+enum { PLACES = GRADES + 1 };
+
+struct graded {
+  struct book *book;
+  const struct option_sheet *option;
+  int item;                            // the cost per token
+  int declarations[MAX_GRADED], count; // of the inputs that have a row on Inputs
+  int cost_row, row;                   // of the cost at present, of the first of them
+  const struct replica *replica;
+  const char *order; // the cells of the grades
+  struct name *swing, *matters;
+};
+
+static int cost_item(const struct book *book) {
+  return model_find(book->scenario->model, "cost_per_mtok");
+}
+
+static void find_inputs(struct graded *graded) {
+  const struct option *option = graded->option->option;
+  graded->count = 0;
+  for (size_t i = 0; i < option->graded_count; i++)
+    if (graded->option->input_rows[option->graded[i]] >= 0)
+      graded->declarations[graded->count++] = option->graded[i];
+}
+
+int grades_rows(const struct book *book) {
+  return cost_item(book) < 0 ? 0 : (int)book->scenario->option_count + 2;
+}
+
+const char *grades_cell(const struct book *book, size_t option) {
+  return cell_on(book, SHEET_SENSITIVITY, book->sheets->grades_row + (int)option, COLUMN_VALUE);
+}
+
+static double amount_of(const struct graded *graded, int declaration) {
+  return amount_in(graded->option, declaration, 0, graded->book->scenario->selected);
+}
+
+// ---- what each figure does
+
+// Both ends of every figure are a column each.
+static void lay_out(struct graded *graded, int row) {
+  struct book *book = graded->book;
+  struct replica_column *columns =
+      arena_array(book->arena, 2 * (size_t)graded->count + 1, sizeof *columns);
+  graded->cost_row = row + 1;
+  graded->row = graded->cost_row + 1;
+  for (int i = 0; i < 2 * graded->count; i++) {
+    const int d = graded->declarations[i / 2];
+    const bool high = i % 2;
+    columns[i] = (struct replica_column){
+        d, cell_fixed(book, graded->row + i / 2, high ? COLUMN_HIGH : COLUMN_LOW),
+        amount_of(graded, d) * (high ? 1 + GRADE_SWING : 1 - GRADE_SWING),
+        arena_printf(book->arena, "%s %s", book->scenario->model->declarations[d].name,
+                     high ? "high" : "low")};
+  }
+  graded->replica = replica_new(book, graded->option, graded->item, graded->row + graded->count + 1,
+                                COLUMN_PERIOD, columns, 2 * (size_t)graded->count);
+}
+
+// Of the engine's: infinite where there is no cost to move.
+static double moved(const struct graded *graded, int i) {
+  const double cost = shown_value(graded->book, graded->option, graded->item, 0);
+  if (cost == 0)
+    return 0;
+  return fmax(fabs(replica_value(graded->replica, 2 * (size_t)i) / cost - 1),
+              fabs(replica_value(graded->replica, 2 * (size_t)i + 1) / cost - 1));
+}
+
+static int place_of(const struct graded *graded, int i) {
+  const struct scenario *scenario = graded->book->scenario;
+  const struct figure *figure =
+      option_figure(scenario, graded->option->option, scenario->selected, graded->declarations[i]);
+  const bool given = figure->origin > ORIGIN_RENT;
+  return given && moved(graded, i) > GRADE_MATTERS ? 2 + (int)figure->grade : 1;
+}
+
+static void write_ends(const struct graded *graded, int i) {
+  struct book *book = graded->book;
+  const int row = graded->row + i, d = graded->declarations[i];
+  const struct unit *unit = &book->scenario->model->declarations[d].unit;
+  const char *input = option_name_used(graded->option, d);
+  for (int k = 0; k < 2; k++)
+    put_formula(book, row, COLUMN_LOW + k,
+                amount_of(graded, d) * (k ? 1 + GRADE_SWING : 1 - GRADE_SWING) /
+                    unit_cell_factor(unit),
+                CELL_FORMULA, unit, "=%s*(1%s%s)", input, k ? "+" : "-", graded->swing->text);
+}
+
+static void write_costs(const struct graded *graded, int i) {
+  struct book *book = graded->book;
+  const int row = graded->row + i;
+  const struct unit *unit = &book->scenario->model->declarations[graded->item].unit;
+  for (size_t k = 0; k < 2; k++)
+    put_formula(book, row, COLUMN_AT_LOW + (int)k,
+                replica_value(graded->replica, 2 * (size_t)i + k), CELL_FORMULA, unit, "=%s",
+                replica_cell(graded->replica, 2 * (size_t)i + k));
+}
+
+static void write_figure(const struct graded *graded, int i) {
+  struct book *book = graded->book;
+  const int row = graded->row + i, d = graded->declarations[i];
+  const struct declaration *input = &book->scenario->model->declarations[d];
+  const char *cost = cell_fixed(book, graded->cost_row, COLUMN_VALUE);
+  put_labels(book, row, input->label, input->name, input->unit.text);
+  write_ends(graded, i);
+  write_costs(graded, i);
+  put_formula(book, row, COLUMN_MOVES, moved(graded, i), CELL_FORMULA, &unit_percent,
+              "=IF(%s=0,0,MAX(ABS(%s/%s-1),ABS(%s/%s-1)))", cost,
+              cell_here(book, row, COLUMN_AT_LOW), cost, cell_here(book, row, COLUMN_AT_HIGH),
+              cost);
+  put_formula(book, row, COLUMN_PLACE, place_of(graded, i), CELL_FORMULA, &place_unit,
+              "=IF(%s>%s,MATCH(%s,%s,0),1)", cell_here(book, row, COLUMN_MOVES),
+              graded->matters->text,
+              written_cell(book, graded->option->input_rows[d], WRITTEN_GRADE), graded->order);
+}
+
+// Returns the row behind an option's calculation.
+static int write_figures(struct graded *graded) {
+  static const char *const numbers[] = {"Low end",      "High end", "Cost at low",
+                                        "Cost at high", "Moves",    "Place"};
+  struct book *book = graded->book;
+  const char *const texts[] = {
+      arena_printf(book->arena, "%s: which grades matter", graded->option->option->id), "Key",
+      "Unit"};
+  const struct declaration *cost = &book->scenario->model->declarations[graded->item];
+  put_header(book, graded->cost_row - 1, texts, 3);
+  put_headings(book, graded->cost_row - 1, COLUMN_LOW, numbers, 6);
+  put_labels(book, graded->cost_row, cost->label, cost->name, cost->unit.text);
+  put_link(book, graded->cost_row, COLUMN_VALUE, option_name(graded->option, graded->item),
+           shown_value(book, graded->option, graded->item, 0), &cost->unit);
+  for (int i = 0; i < graded->count; i++)
+    write_figure(graded, i);
+  replica_write(graded->replica);
+  return replica_end(graded->replica) + 1;
+}
+
+// ---- the answers
+
+static const char *write_order(struct book *book, int row) {
+  put_labels(book, row, "Grades, the strongest first", "grades", "-");
+  put_text(book, row, COLUMN_VALUE, "default", TEXT_RIGHT);
+  for (int grade = 0; grade < GRADES; grade++)
+    put_text(book, row, COLUMN_VALUE + 1 + grade, grade_name((enum grade)grade), TEXT_RIGHT);
+  return arena_printf(book->arena, "%s:%s", cell_fixed(book, row, COLUMN_VALUE),
+                      cell_fixed(book, row, COLUMN_VALUE + PLACES - 1));
+}
+
+static void write_answer(const struct graded *graded, int row) {
+  struct book *book = graded->book;
+  const struct option *option = graded->option->option;
+  const char *none =
+      arena_printf(book->arena, "MATCH(\"%s\",%s,0)", grade_name((enum grade)0), graded->order);
+  const char *places =
+      arena_printf(book->arena, "%s:%s", cell_here(book, graded->row, COLUMN_PLACE),
+                   cell_here(book, graded->row + graded->count - 1, COLUMN_PLACE));
+  put_labels(book, row, arena_printf(book->arena, "Weakest grade that matters, %s", option->id),
+             arena_printf(book->arena, "%s.grade", option->id), "-");
+  put_formula_text(book, row, COLUMN_VALUE, grade_name(option->headline_grade),
+                   formats_text(&book->formats, TEXT_RIGHT), "=INDEX(%s,1,MAX(%s%s%s))",
+                   graded->order, none, graded->count ? "," : "", graded->count ? places : "");
+}
+
+static struct name *share(struct book *book, const char *label, const char *typed, double value) {
+  struct name *name =
+      constants_literal(&book->constants, "grade", label, typed, value, &unit_percent);
+  name->used = true;
+  return name;
+}
+
+int grades_write(struct book *book, int row, int calculations) {
+  if (!grades_rows(book))
+    return calculations;
+  static const char *const headings[] = {"What the evidence is worth", "Key", "Unit", "Grade"};
+  struct graded graded = {.book = book,
+                          .item = cost_item(book),
+                          .swing =
+                              share(book, "Swing of a figure that tells whether its grade matters",
+                                    "swing", GRADE_SWING),
+                          .matters = share(book, "Change of the cost per token above which it does",
+                                           "matters", GRADE_MATTERS)};
+  put_header(book, row, headings, 3);
+  put_headings(book, row, COLUMN_VALUE, headings + 3, 1);
+  graded.order = write_order(book, calculations);
+  calculations += 2;
+  book->sheets->grades_row = book_place(book, row + 1);
+  for (size_t o = 0; o < book->scenario->option_count; o++) {
+    graded.option = &book->sheets->options[o];
+    find_inputs(&graded);
+    lay_out(&graded, calculations);
+    write_answer(&graded, row + 1 + (int)o);
+    calculations = write_figures(&graded);
+  }
+  return calculations;
+}

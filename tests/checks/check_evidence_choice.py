@@ -1,0 +1,310 @@
+#!/usr/bin/python3
+"""Which published row speaks for an option, and whose watts: chosen here anew from data/ alone.
+
+    check_evidence_choice.py
+
+The rule stands in docs/evidence.md. Every accelerator, model, precision and scenario of which MLPerf
+has rows is asked for, and some of other sources; the program must take the row that this script
+takes, say of how many, and give it the watts of its own run, of a like one, or the TDP. PERTOKEN
+names the program.
+
+Deep: all combinations rather than every seventh.
+"""
+import datetime
+import json
+import math
+import re
+import tempfile
+from pathlib import Path
+
+from support.program import BAD_INPUT, Count, DEEP, ROOT, expect, near, run, run_json, table
+
+HEAD = '''[scenario]
+title = T
+date = 2026-11-22
+[common]
+accelerators = 72
+accelerators_per_node = 8
+electricity_price = 0.08 USD/kWh
+pue = 1.25
+utilization = 70 %
+list_price = 30000 USD
+[workload]
+'''
+
+
+THROUGHPUT, MODELS, ACCELERATORS = (table(name).values() for name in ('throughput', 'models', 'accelerators'))
+ACTIVE_B = {model['id']: float(model['active_params_b']) for model in MODELS}
+TDP_W = {part['id']: part['tdp_w'] for part in ACCELERATORS}
+
+
+def rate(row):
+    return float(row['tokens_per_s_per_gpu'])
+
+
+def grade(row):
+    if row['kind'] == 'seed_claim':
+        return 2
+    return 0 if row['source_title'].startswith('MLPerf') else 1
+
+
+def last_day(row):
+    year, month, day = (row['as_of'].split('-') + ['', ''])[:3]
+    if day:
+        return datetime.date(int(year), int(month), int(day))
+    month = int(month or 12)
+    return datetime.date(int(year) + month // 12, month % 12 + 1, 1) - datetime.timedelta(1)
+
+
+def year_before(day):
+    return day.replace(year=day.year - 1, day=28 if (day.month, day.day) == (2, 29) else day.day)
+
+
+def candidates(asked, lengths=(None, None)):
+    """Rows of the columns asked for; the best of each submitter, by throughput; and of how many."""
+    rows = [row for row in THROUGHPUT if all(row[column] == value for column, value in asked.items())
+            and row['token_basis'] == 'output' and not row['speculation']]
+    rows = [row for row in rows if not grade(row) or all(
+        length is None or row[column] and float(row[column]) == length
+        for column, length in zip(('isl', 'osl'), lengths))]
+    rows = [row for row in rows if grade(row) == min(map(grade, rows))]
+    newest = max(map(last_day, rows), default=None)
+    rows = [row for row in rows if last_day(row) >= year_before(newest)]
+    ordered = sorted(rows, key=lambda row: (-rate(row), row['id']))
+    best = {}
+    for row in ordered:
+        best.setdefault(row['submitter'] or row['source_title'], row)
+    return sorted(best.values(), key=lambda row: (rate(row), row['id'])), len(rows)
+
+
+def factor(a, b):
+    return abs(math.log(a / b)) if a and b else math.inf
+
+
+def active_b(row):
+    return ACTIVE_B.get(row['model']) or float(row['active_params_b'] or 0)
+
+
+def watts(chosen):
+    """Of the row, else of the nearest like run, else the TDP; and which row's they are."""
+    if chosen['avg_gpu_power_w_total']:
+        return float(chosen['avg_gpu_power_w_total']) / float(chosen['num_gpus']), chosen['id']
+    if chosen['system_power_w']:
+        return float(chosen['system_power_w']) / float(chosen['num_gpus']), chosen['id']
+    near_by = []
+    for row in THROUGHPUT:
+        if (row['avg_gpu_power_w_total'] and row['token_basis'] == 'output' and
+                all(row[column] == chosen[column] for column in ('accelerator', 'precision'))):
+            size, speed = factor(active_b(row), active_b(chosen)), factor(rate(row), rate(chosen))
+            if size <= math.log(2) and speed <= math.log(2):
+                near_by.append((size + speed, row))
+    if not near_by:
+        return float(TDP_W[chosen['accelerator']] or 'nan'), ''
+    row = min(near_by, key=lambda one: one[0])[1]
+    return float(row['avg_gpu_power_w_total']) / float(row['num_gpus']), row['id']
+
+
+class Asked:
+    """One scenario of one option, and what it says."""
+
+    def __init__(self, folder, workload, option, power=''):
+        said = ''.join(f'{key} = {value}\n' for key, value in workload.items())
+        text = HEAD + said + '[option o]\n' + option + power
+        self.path = Path(folder) / 'asked.ini'
+        self.path.write_text(text, encoding='utf-8')
+
+    def answer(self, *arguments):
+        answer = run_json('compare', self.path, *arguments)
+        self.option = answer['options'][0]
+        self.warnings = ' | '.join(self.option['warnings'])
+        return self
+
+    def input(self, name):
+        return self.option['inputs'][name]
+
+    def chosen(self):
+        return self.input('throughput')['source'].split(':')[0]
+
+
+count = Count()
+
+
+def ask(folder, row, option='', **workload):
+    asked = {'model': row['model'], 'precision': row['precision'], 'scenario': row['scenario'], **workload}
+    power = '' if TDP_W[row['accelerator']] else 'load_power = 1 W\n'
+    return Asked(folder, asked, f'accelerator = {row["accelerator"]}\n{option}', power)
+
+
+def is_chosen(folder, row):
+    asked = {column: row[column] for column in ('accelerator', 'model', 'precision', 'scenario')}
+    best, fit = candidates(asked)
+    middle = best[(len(best) - 1) // 2]
+    one = ask(folder, row).answer()
+    expect(one.chosen() == middle['id'], f'{one.chosen()} instead of {middle["id"]}')
+    expect(near(one.input('throughput')['value'], rate(middle)), one.warnings)
+    if len(best) > 1:
+        expect(f"{len(best)} submitters' best" in one.warnings and f'({fit} rows fit)' in one.warnings,
+               one.warnings)
+    expect(('fewer than three submitters' in one.warnings) == (len(best) < 3), one.warnings)
+    watts_w, of = watts(middle)
+    if TDP_W[row['accelerator']]:
+        expect(near(one.input('load_power')['value'], watts_w), f'{watts_w} W of {of or "the TDP"}: {one.warnings}')
+        own = of == middle['id']
+        expect(one.input('load_power')['grade'] == (one.input('throughput')['grade'] if own else 'projected'),
+               f'watts of {of or "the TDP"} are {one.input("load_power")["grade"]}')
+        expect(('power under load' in one.warnings) != own, one.warnings)
+        expect(of in one.input('load_power')['source'], one.input('load_power')['source'])
+
+
+def every_combination(folder):
+    seen = {}
+    for row in THROUGHPUT:
+        if not grade(row) and row['model'] and row['token_basis'] == 'output':
+            seen.setdefault((row['accelerator'], row['model'], row['precision'], row['scenario']), row)
+    expect(len(seen) > 80, f'only {len(seen)} combinations')
+    for number, (name, row) in enumerate(seen.items()):
+        if DEEP or number % 7 == 0:
+            count.test(' '.join(name), is_chosen, folder, row)
+
+
+def the_thirteen(folder):
+    """Of 14 audited rows of B200 with Llama 3.1 405B, one of the 13 between 155 and 160 token/s."""
+    row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
+    one = ask(folder, row).answer()
+    expect(155 <= one.input('throughput')['value'] <= 160, one.warnings)
+    best = ask(folder, row, 'evidence = best\n').answer().input('throughput')['value']
+    lowest = ask(folder, row, 'evidence = lowest\n').answer().input('throughput')['value']
+    median = ask(folder, row, 'evidence = Median\n').answer().input('throughput')['value']
+    expect(lowest < median < best and median == one.input('throughput')['value'], f'{lowest} {median} {best}')
+    named = ask(folder, row, 'evidence = tp0370\n').answer()
+    expect(near(named.input('throughput')['value'], rate(row)) and f'by the rule it is {one.chosen()}'
+           in named.warnings, named.warnings)
+
+
+def every_face(folder):
+    """What the row was chosen from, on the terminal, in CSV and JSON, in the workbook and the page."""
+    row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
+    one = ask(folder, row).answer()
+    words = r"the\s+lower\s+median\s+of\s+10\s+submitters'\s+best"
+    for face in ('table', 'csv'):
+        shown = run('compare', one.path, '--format', face)
+        expect(re.search(words, shown.stdout + shown.stderr), face)
+    for command, suffix in (('report', 'xlsx'), ('page', 'html')):
+        file = Path(folder) / f'face.{suffix}'
+        done = run(command, one.path, '-o', file)
+        expect(done.returncode == 0, done.stderr)
+        text = file.read_bytes()
+        if suffix == 'xlsx':
+            text = run('-p', file, program='/usr/bin/unzip', encoding=None).stdout
+        expect(re.search(words.replace("'", "(?:'|&apos;|&#39;)").encode(), text), suffix)
+
+
+def of_one_row(folder):
+    row = next(row for row in THROUGHPUT if row['id'] == 'tp0520')
+    one = ask(folder, row, 'evidence = median\n').answer()
+    expect('evidence = median has one to choose from' in one.warnings, one.warnings)
+
+
+def what_is_open(folder):
+    """Rows that differ in what the workload leaves open are not mixed: it is to say which."""
+    part = 'accelerator = h200-sxm-141\n'
+    for workload, words in (
+            ({'model': 'llama-2-70b', 'precision': 'fp8'}, 'in several scenarios.*offline.*server'),
+            ({'model': 'llama-2-70b', 'scenario': 'server', 'precision': 'int8'},
+             'has precision = int8; there is: fp8'),
+            ({'model': 'llama-3.1-70b', 'precision': 'fp8', 'scenario': 'offline max throughput'},
+             'in several request lengths.*1000 in, 1000 out')):
+        done = run('compare', Asked(folder, workload, part).path)
+        expect(done.returncode == BAD_INPUT and re.search(words, done.stderr, re.S), done.stderr)
+
+
+def stated_lengths(folder):
+    asked = {'accelerator': 'h200-sxm-141', 'model': 'llama-3.1-70b', 'precision': 'fp8',
+             'scenario': 'offline max throughput'}
+    best, _ = candidates(asked, (2048, 128))
+    one = Asked(folder, {'model': asked['model'], 'precision': 'fp8', 'scenario': asked['scenario'],
+                         'input_tokens': '2048 token', 'output_tokens': '128 token'},
+                f'accelerator = {asked["accelerator"]}\n').answer()
+    expect(one.chosen() == best[(len(best) - 1) // 2]['id'], one.chosen())
+    row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
+    benchmark = ask(folder, row, input_tokens='8192 token', output_tokens='1024 token').answer()
+    expect("its requests are as long as MLPerf's" in benchmark.warnings, benchmark.warnings)
+
+
+def spread_as_a_range(folder):
+    """Each submitter's best is as likely as the others."""
+    row = next(row for row in THROUGHPUT if row['id'] == 'tp0370')
+    best, _ = candidates({column: row[column] for column in ('accelerator', 'model', 'precision', 'scenario')})
+    one = ask(folder, row, 'evidence_spread = yes\n').answer()
+    cost = one.option['items']['cost_per_mtok'] * rate(best[(len(best) - 1) // 2])
+    drawn = run_json('simulate', one.path, '--draws', '20000')
+    mean = sum(cost / rate(each) for each in best) / len(best)
+    found = float(re.search(r'"mean": ?([0-9.eE+-]+)', json.dumps(drawn)).group(1))
+    expect(near(found, mean, 1e-4), f'{found} instead of {mean}')
+    typed = Asked(folder, {'model': row['model']}, f'accelerator = {row["accelerator"]}\n'
+                  'throughput = 100 token/s\nevidence_spread = yes\n')
+    refused = run('compare', typed.path)
+    expect(refused.returncode == BAD_INPUT and 'candidates' in refused.stderr, refused.stderr)
+
+
+def four_bits(folder):
+    """fp4 and mxfp4 are one family for a model that is published in mxfp4, and for no other."""
+    def of(model, said, options):
+        path = Path(folder) / 'four.ini'
+        path.write_text(f'{HEAD}model = {model}\n{said}{options}', encoding='utf-8')
+        return path
+
+    looked_up = '[option a]\naccelerator = h200-sxm-141\n[option b]\naccelerator = mi355x-288\n'
+    typed = ('[option a]\naccelerator = h100-sxm5-80\nprecision = mxfp4\nthroughput = 2000 token/s\n'
+             '[option b]\naccelerator = mi355x-288\nprecision = fp4\nthroughput = 9000 token/s\n')
+    note = 'a and b are compared in mxfp4 and fp4, which count as one here'
+    path = of('gpt-oss-120b', 'precision = mxfp4\nscenario = server\n', looked_up)
+    for shown in (run('compare', path).stdout, run('compare', path, '--format', 'json').stdout,
+                  run('compare', path, '--format', 'csv').stderr):
+        expect(note in ' '.join(shown.split()), shown)
+    answer = run_json('compare', path)
+    expect([one['workload']['precision'] for one in answer['options']] == ['mxfp4', 'fp4'], answer['options'])
+    shown = run('compare', of('gpt-oss-120b', '', typed)).stdout
+    expect(note in ' '.join(shown.split()) and 'costs least' in shown, shown)
+    refused = run('compare', of('llama-2-70b', '', typed))
+    expect(refused.returncode == BAD_INPUT and 'precision: mxfp4 and fp4' in refused.stderr, refused.stderr)
+
+
+def power_of_a_node(folder):
+    """MLPerf's watts of a whole node contain the host's, which are not paid twice."""
+    row = next(row for row in THROUGHPUT if row['id'] == 'tp0138')
+    node_w = float(row['system_power_w']) / float(row['num_gpus'])
+    one = ask(folder, row, 'evidence = tp0138\n').answer()
+    expect(near(one.input('load_power')['value'], node_w) and one.input('load_power')['grade'] == 'benchmark',
+           one.input('load_power'))
+    expect('host power' not in one.warnings and 'power under load' not in one.warnings, one.warnings)
+    stated = ask(folder, row, 'evidence = tp0138\nhost_power = 305 W/gpu\n').answer()
+    expect(near(stated.input('load_power')['value'], node_w - 305), stated.input('load_power'))
+    expect(near(stated.option['items']['it_power'], one.option['items']['it_power']), stated.option['items'])
+
+
+def rounds_that_differ(folder):
+    text = HEAD + 'model = llama-2-70b\nprecision = fp8\nscenario = server\n'
+    text += '[option a]\naccelerator = h200-sxm-141\n[option b]\naccelerator = mi300x-192\n'
+    path = Path(folder) / 'two.ini'
+    path.write_text(text, encoding='utf-8')
+    answer = run('compare', path)
+    ours = {name: candidates({'accelerator': part, 'model': 'llama-2-70b', 'precision': 'fp8',
+                              'scenario': 'server'})[0] for name, part in
+            (('a', 'h200-sxm-141'), ('b', 'mi300x-192'))}
+    days = [rows[(len(rows) - 1) // 2]['as_of'] for rows in ours.values()]
+    said = 'of different rounds' in ' '.join(answer.stdout.split())
+    expect(said == (days[0] != days[1]), f'{days}: {answer.stdout}')
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for test in (the_thirteen, every_face, of_one_row, what_is_open, stated_lengths, spread_as_a_range,
+                     rounds_that_differ, four_bits, power_of_a_node):
+            count.test(test.__name__.replace('_', ' '), test, folder)
+        every_combination(folder)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

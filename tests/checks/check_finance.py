@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+"""Whose extra outlay finance examines, and whether it pays: on the terminal, in CSV and JSON and in the
+workbook's live formulas.
+
+What it should say is worked out here, from both options' cash and discount factors as compare's JSON has
+them. The cheaper option is bought for less in some rows and for more in others. PERTOKEN names the
+program.
+"""
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import gnumeric  # noqa: E402
+import harness  # noqa: E402
+import xlsx  # noqa: E402
+from support.program import Count, ROOT, expect, near, run, run_csv, run_json  # noqa: E402
+
+VIEWS = ROOT / 'examples' / 'finance-views.ini'
+CLOUD = ROOT / 'examples' / 'cloud.ini'
+# Name: (scenario, settings, option, whose extra outlay is examined, whether it pays, the sentence's end)
+OUTLAYS = {
+    'cheaper to buy and in all': (VIEWS, (), 'mi325x', 'h200 over mi325x', 'no',
+                                  'saves 4,561,690 USD in all: the extra outlay for h200 does not pay.'),
+    'cheaper to buy, dearer in all': (VIEWS, ('--case', 'software_lags'), 'mi325x', 'h200 over mi325x', 'yes',
+                                      'earns back in 2.49 yr: the extra outlay for h200 pays.'),
+    'dearer to buy, cheaper in all': (VIEWS, ('--case', 'software_lags', '--set', 'mi325x.list_price=36000 USD',
+                                              '--set', 'h200.engineers=40 FTE'), 'mi325x', 'mi325x over h200', 'yes',
+                                      'the extra outlay for mi325x pays.'),
+    'not at the discount rate': (VIEWS, ('--case', 'software_lags', '--set', 'wacc=12.5 %/yr'), 'mi325x',
+                                 'h200 over mi325x', 'only undiscounted', 'but not once it is discounted.'),
+    'both rented': (CLOUD, (), 'mi325x', 'none', 'no extra outlay', None),
+}
+
+
+def told(scenario, settings, option):
+    """What is examined and whether it pays, of the cash that compare has."""
+    options = {each['id']: each['items'] for each in run_json('compare', scenario, *settings)['options']}
+    base = next(iter(options))
+    ours, theirs = options[option], options[base]
+    scale = theirs['tokens_total'] / ours['tokens_total']
+    saved = [b - scale * a for a, b in zip(ours['cash'], theirs['cash'])]
+    value = sum(b * g - scale * a * f for a, f, b, g in zip(ours['cash'], ours['discount_factor'],
+                                                            theirs['cash'], theirs['discount_factor']))
+    if not saved[0]:
+        return 'none', 'no extra outlay', sum(saved)
+    sign = -1 if saved[0] > 0 else 1
+    examined = f'{option} over {base}' if sign > 0 else f'{base} over {option}'
+    pays = 'yes' if sign * value > 0 else 'only undiscounted' if sign * sum(saved) > 0 else 'no'
+    return examined, pays, sum(saved)
+
+
+def finance_rows(book, option, value):
+    sheet = book.sheets['Finance']
+    return {key: value('Finance', row, 4) for row in range(1, sheet.last_row() + 1)
+            for key in [str(sheet.text(row, 2)).removeprefix(f'{option}.')] if key in ('examined', 'pays', 'saved')}
+
+
+def check_outlay(scenario, settings, option, examined, pays, ending):
+    own = told(scenario, settings, option)
+    expect(own[:2] == (examined, pays), f'the table says {examined}, {pays}; the cash {own}')
+    done = run('finance', scenario, *settings, '-q').stdout
+    sentence = ' '.join(done.split('\n\n')[1].split())
+    expect(not ending or sentence.endswith(ending), sentence)
+    expect('never' not in done, 'never')
+    lines = {row['item']: row['value'] for row in run_csv('finance', scenario, *settings)
+             if (row['view'], row['option']) == ('difference', option)}
+    there = run_json('finance', scenario, *settings)['difference']['options'][option]
+    for face in (lines, there):
+        expect((face['examined'], face['pays']) == (examined, pays), f'{face}')
+        expect(near(float(face['saved']), own[2]), f'saved: {face["saved"]}')
+
+
+def check_sheet(scenario, settings, option, examined, pays, _):
+    with tempfile.TemporaryDirectory() as folder:
+        path = harness.report(scenario, Path(folder, 'book.xlsx'), settings)
+        book = xlsx.read(path)
+        written = finance_rows(book, option, lambda sheet, *place: book.sheets[sheet].value(*place))
+        expect((written['examined'], written['pays']) == (examined, pays), f'written: {written}')
+        if not gnumeric.missing():
+            again = finance_rows(book, option, gnumeric.recalculate(path, Path(folder, 'again.xlsx')))
+            expect((again['examined'], again['pays']) == (examined, pays), f'recalculated: {again}')
+
+
+def main():
+    count = Count()
+    for name, outlay in OUTLAYS.items():
+        count.test(name, check_outlay, *outlay)
+        count.test(f'{name}, workbook', check_sheet, *outlay)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

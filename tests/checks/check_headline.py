@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+"""The headline of a scenario with ranges: its median and interval, of the cost and of the saving, and
+the base values by that name, on every face; of one without ranges neither.
+
+What the ranges give is simulate's, of the same draws; the saving of a baseline over another option is
+worked out here from that option's. PERTOKEN names the program.
+"""
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import harness  # noqa: E402
+import xlsx  # noqa: E402
+from support.program import Count, ROOT, expect, near, run, run_csv, run_json  # noqa: E402
+
+UNCERTAIN, CERTAIN = ROOT / 'examples' / 'uncertainty.ini', ROOT / 'examples' / 'mi325x-vs-h200.ini'
+# Name: (scenario, settings, who is the cheapest, whom that one is set against)
+HEADLINES = {
+    'the challenger': (UNCERTAIN, (), 'mi325x', 'h200'),
+    'the baseline': (UNCERTAIN, ('--set', 'mi325x.list_price=60000 USD'), 'h200', 'mi325x'),
+    'no ranges': (CERTAIN, (), 'mi325x', 'h200'),
+}
+
+
+def percentiles(told, kind, option):
+    found = next(outcome for outcome in told['outcomes'] if (outcome['kind'], outcome['option']) == (kind, option))
+    return [found['percentiles'][level] for level in ('P5', 'P50', 'P95')]
+
+
+def over_ranges(scenario, settings, cheapest, against):
+    """What the headline must say of the ranges."""
+    told = run_json('simulate', scenario, *settings)
+    low, median, high = (f'{cost:.4g}' for cost in percentiles(told, 'cost', cheapest))
+    baseline = cheapest if cheapest == 'h200' else against
+    saving = percentiles(told, 'saving', against if cheapest == baseline else cheapest)
+    if cheapest == baseline:
+        saving = [1 - 1 / (1 - share) for share in reversed(saving)]
+    least, middle, most = (f'{100 * share:.1f}' for share in saving)
+    return (f'; over the ranges {cheapest} costs {median} USD/Mtok in the median (P5 to P95: {low} to {high}) '
+            f'and saves {middle} % against {against} ({least} to {most} %)')
+
+
+def on_terminal(scenario, settings, _):
+    text = run('compare', scenario, *settings, '-q').stdout
+    return ' '.join(text.split('\n\n')[1].split()).removesuffix('.')
+
+
+def in_json(scenario, settings, _):
+    return run_json('compare', scenario, *settings)['answer'].removesuffix('.')
+
+
+def on_cover(scenario, settings, folder):
+    book = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), settings))
+    cover = book.sheets['Cover']
+    place = next(place for place, cell in sorted(cover.formulas()) if 'Outputs' in cell.formula)
+    return cover.value(*place).partition('; weakest evidence')[0]
+
+
+def on_page(scenario, settings, _):
+    page = run('page', scenario, *settings, '-q').stdout
+    ranges = json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)[1]
+                        )['scenario']['ranges']
+    return 'at the base values; ' + ranges if ranges else ''
+
+
+FACES = {'terminal': on_terminal, 'JSON': in_json, 'workbook': on_cover, 'page': on_page}
+
+
+def check_headline(face, scenario, settings, cheapest, against):
+    ranges = over_ranges(scenario, settings, cheapest, against) if scenario == UNCERTAIN else ''
+    with tempfile.TemporaryDirectory() as folder:
+        text = FACES[face](scenario, settings, folder)
+    if ranges:
+        expect(text.endswith(' at the base values' + ranges) or text == 'at the base values' + ranges, text)
+    else:
+        expect('base values' not in text and 'P5' not in text, text)
+
+
+def check_rows():
+    """The CSV has no sentence: the median stands between the interval's ends, as JSON has it."""
+    told = run_json('compare', UNCERTAIN)
+    wanted = run_json('simulate', UNCERTAIN)
+    rows = {(row['option'], row['item']): row['value'] for row in run_csv('compare', UNCERTAIN)}
+    for option in told['options']:
+        for kind in ('cost', 'saving') if option['id'] != told['baseline'] else ('cost',):
+            for level, value in zip(('p5', 'p50', 'p95'), percentiles(wanted, kind, option['id'])):
+                key = f'{kind}_{level}'
+                expect(near(option['interval'][key], value), f'{option["id"]}: {key} in JSON')
+                expect(near(float(rows[option['id'], key]), value), f'{option["id"]}: {key} in CSV')
+
+
+def main():
+    count = Count()
+    for name, headline in HEADLINES.items():
+        for face in FACES:
+            count.test(f'{name}, {face}', check_headline, face, *headline)
+    count.test('rows', check_rows)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

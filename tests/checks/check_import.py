@@ -1,0 +1,420 @@
+#!/usr/bin/python3
+"""Other programs' results as records: what the files and the command line say, and what contradicts.
+
+    check_import.py
+
+The formats themselves are tests/model/imports' subject. Files are made up here, in vLLM's format as a
+rule; none is a measurement. Where ../shared/samples is, every file of it is imported or refused for a
+reason. PERTOKEN names the program.
+"""
+import hashlib
+import json
+import pathlib
+import re
+import resource
+import time
+
+from support.folder import Folder
+from support.program import BAD_INPUT, Count, DONE, ROOT, Skip, expect, near, run, run_csv, run_json
+
+SAMPLES = ROOT.parent / 'shared' / 'samples'
+STATED = {'accelerator': 'h200', 'accelerators': '8', 'precision': 'fp8', 'model': 'llama-3.1-8b'}
+START = 1786022594.0  # 2026-08-06T13:23:14Z
+MOST_SECONDS = 1.0
+
+
+def options(**changes):
+    merged = {**STATED, **changes}
+    return [part for name, value in merged.items() if value is not None
+            for part in (f'--{name.replace("_", "-")}', value)]
+
+
+def vllm(concurrency=16, requests=640, length=(1024, 256), **changes):
+    """A made-up result of vLLM bench serve that holds together."""
+    e2e_ms = 100 + length[1] * (10 + concurrency / 10)
+    duration = requests * e2e_ms / 1e3 / concurrency
+    total = [requests * tokens for tokens in length]
+    result = {'date': '20260806-132830', 'backend': 'openai', 'model_id': 'org/Llama-3.1-8B-Instruct',
+              'num_prompts': requests, 'request_rate': 'inf', 'burstiness': 1.0, 'max_concurrency': concurrency,
+              'duration': duration, 'benchmark_start_time_unix': START, 'benchmark_end_time_unix': START + duration,
+              'completed': requests, 'failed': 0, 'total_input_tokens': total[0], 'total_output_tokens': total[1],
+              'output_throughput': total[1] / duration, 'total_token_throughput': sum(total) / duration,
+              'mean_ttft_ms': 100.0, 'mean_tpot_ms': 10 + concurrency / 10, 'mean_e2el_ms': e2e_ms}
+    return {**result, **changes}
+
+
+class Imports(Folder):
+    """A folder of files to be imported."""
+
+    def run(self, files, *stated, form=run):
+        return form('import', *files, *(stated or options()), '-o', self.records)
+
+    def refused(self, files, fragment, *stated):
+        done = self.run(files, *stated)
+        expect(done.returncode == BAD_INPUT, f'exit {done.returncode}: {done.stdout}{done.stderr}')
+        expect(re.search(fragment, done.stderr), f'no "{fragment}" in: {done.stderr}')
+        expect(not self.records.exists(), 'a refused import wrote something')
+
+    def imported(self, files, *stated):
+        """The answer, and the records."""
+        answer = self.run(files, *stated, form=run_json)
+        rows = answer['tables']['records']['rows']
+        return answer, [json.loads(pathlib.Path(row['path']).read_text()) for row in rows]
+
+
+# ---- what files and command line say
+
+def test_everything_missing_is_asked_for_at_once():
+    folder = Imports()
+    file = folder.write('a.json', vllm(model_id='', date='', benchmark_start_time_unix=None))
+    folder.refused([file], 'add --accelerator, --accelerators, --precision, --model, --date$', '-q')
+
+
+def test_a_ladder_becomes_one_curve():
+    folder = Imports()
+    files = [folder.write(f'{c}.json', vllm(c)) for c in (64, 4, 16)]
+    answer, records = folder.imported(files)
+    record, = records
+    expect([rung['concurrency'] for rung in record['rungs']] == [4, 16, 64], 'rungs by concurrency')
+    expect(record['accelerator'] == 'h200-sxm-141' and record['accelerators'] == 8, 'what was stated')
+    expect((record['tool'], record['basis'], record['grade']) == ('vLLM bench serve', 'serving', 'measured'), record)
+    expect(record['date'] == '2026-08-06' and record['started'] == '2026-08-06T13:23:14Z', 'times in UTC')
+    digests = {file['name']: file['sha256'] for file in record['files']}
+    expect(digests == {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in files}, digests)
+    expect('3 rungs imported, measured by vLLM bench serve' in answer['answer'], answer['answer'])
+    again = folder.imported(files)[1]
+    expect(again == records and len(list(folder.records.iterdir())) == 1, 'the same files, the same record')
+
+
+def test_formats_agree():
+    folder = Imports()
+    file = folder.write('a.json', vllm())
+    rows = [row for row in folder.run([file], form=run_csv) if row['table'] == 'rungs']
+    rung, = folder.run([file], form=run_json)['tables']['rungs']['rows']
+    for row in rows:
+        said = rung[row['column']]
+        same = row['value'] in ('', str(said)) if isinstance(said, (str, type(None))) else near(float(row['value']), said)
+        expect(same, f'{row} is not {said}')
+    shown = folder.run([file]).stdout
+    expect('concurrency 16' in shown and 'Record: ' in shown, shown)
+
+
+SCENARIO = """[scenario]
+title = Made up
+date = 2026-11-22
+[workload]
+model = llama-3.1-8b
+precision = fp8
+input_tokens = 1024 token
+output_tokens = 256 token
+batch = 16
+utilization = 60 %
+[common]
+accelerators = 8
+pue = 1.3
+electricity_price = 0.1 USD/kWh
+list_price = 30000 USD/gpu
+[option a]
+accelerator = h200-sxm-141
+"""
+
+
+def test_a_scenario_takes_the_record():
+    folder = Imports()
+    record, = folder.imported([folder.write(f'{c}.json', vllm(c)) for c in (4, 16, 64)])[1]
+    scenario = folder.write('made-up.ini', SCENARIO)
+    option, = run_json('compare', scenario, '--measurements', folder.records)['options']
+    throughput = option['inputs']['throughput']
+    expect(near(throughput['value'], record['rungs'][1]['output_tokens_per_s'] / 8), throughput)
+    expect(throughput['grade'] == 'measured' and throughput['date'] == '2026-08-06', throughput)
+
+
+def test_published_and_benchmark():
+    folder = Imports()
+    published = options(published='A title, with a comma, https://example.org/run')
+    record, = folder.imported([folder.write('a.json', vllm())], *published)[1]
+    expect((record['grade'], record['published_title'], record['published_url']) ==
+           ('published', 'A title, with a comma', 'https://example.org/run'), record['grade'])
+    files = mlperf_files(folder)
+    stated = options(accelerator=None, accelerators=None, model='llama-2-70b', date='2026-08-06')
+    record, = folder.imported(files, *stated, '--published', 'MLPerf Inference, https://example.org/run')[1]
+    expect((record['grade'], record['accelerators'], record['accelerator'], record['device']) ==
+           ('benchmark', 16, 'h200-sxm-141', 'NVIDIA H200'), record)
+    folder = Imports()
+    folder.refused([folder.write('a.json', vllm())], "expected 'TITLE, URL'", *options(published='A title'))
+    folder.refused(mlperf_files(folder), 'too little to be called measured', *stated)
+
+
+def test_an_aggregate_is_a_publication():
+    rates = {'tput_per_gpu': 520, 'output_tput_per_gpu': 390, 'input_tput_per_gpu': 780}
+    apart = {'hw': 'h200', 'conc': 64, 'model': 'org/Llama-3.1-8B', 'framework': 'vllm', 'precision': 'fp8', 'isl': 1024,
+             'osl': 1024, 'disagg': True, 'is_multinode': True, 'num_prefill_gpu': 4, 'num_decode_gpu': 8, **rates}
+    folder = Imports()
+    file = folder.write('agg.json', apart)
+    stated = options(accelerator=None, accelerators=None, precision=None, date='2026-08-06')
+    folder.refused([file], 'too little to be called measured', *stated)
+    record, = folder.imported([file], *stated, '--published', 'InferenceX, https://example.org/run')[1]
+    expect((record['grade'], record['accelerators'], record['input_accelerators'], record['output_accelerators']) ==
+           ('published', 12, 4, 8), record)
+    expect(near(record['rungs'][0]['output_tokens_per_s'], 8 * 390), record['rungs'][0])
+
+
+def mlperf_files(folder, **system):
+    summary = ('=====\nMLPerf Results Summary\n=====\nScenario : Offline\nMode : PerformanceOnly\n'
+               'Samples per second: 80\nTokens per second: 24000\nResult is : VALID\n')
+    described = {'accelerator_model_name': 'NVIDIA H200', 'accelerators_per_node': '8', 'number_of_nodes': 2,
+                 'framework': 'vLLM 0.11', 'system_name': 'made up', **system}
+    return [folder.write('summary.txt', summary), folder.write('system.json', described)]
+
+
+# ---- contradictions
+
+FILES_THAT_CONTRADICT = {
+    'model': (vllm(4), vllm(8, model_id='org/Llama-3.1-70B'), r"model is 'org/Llama-3.1-8B-Instruct' in one and 'org/Ll"),
+    'lengths': (vllm(4), vllm(8, length=(4096, 256)), 'a request is 1024 in and 256 out in one and 4096 in and 256 out'),
+    'one load': (vllm(4), vllm(4, 320), r'both have a rung of concurrency 4 \(1024 in and 256 out\)'),
+    'tool': (vllm(4), {'pp': 8, 'tg': 8, 'pl': 1, 'speed_tg': 8, 't_tg': 1}, 'the tool is vLLM bench serve in one'),
+}
+
+
+def test_files_that_contradict_each_other_are_named():
+    for what, (one, other, fragment) in FILES_THAT_CONTRADICT.items():
+        folder = Imports()
+        files = [folder.write('one.json', one), folder.write('other.json', other)]
+        folder.refused(files, fragment)
+        said = folder.run(files).stderr
+        expect('one.json' in said and 'other.json' in said, f'{what}: {said}')
+
+
+def test_what_the_file_says_otherwise_is_refused():
+    folder = Imports()
+    of_two = {'performance': {'system_output_throughput_tok_s': 10, 'output_throughput_per_gpu_tok_s': 5,
+                              'total_latency_ms': 2000}, 'engine': {'quantization': 'NVFP4'},
+              'request_info': {'num_requests': 2, 'avg_input_length': 10, 'avg_output_length': 10}}
+    file = folder.write('trtllm.json', of_two)
+    folder.refused([file], r"--accelerators is 8, but .*trtllm.json says '2'", *options(date='2026-10-01'))
+    folder.refused([file], r"--precision is fp8, but .*says 'NVFP4'", *options(date='2026-10-01', accelerators='2'))
+    file = folder.write('vllm.json', vllm())
+    folder.refused([file], "--date is 2026-08-07, but .*says '2026-08-06'", *options(date='2026-08-07'))
+    folder.refused([file], "--model is llama-3.1-70b, but .*says 'org/Llama-3.1-8B", *options(model='llama-3.1-70b'))
+
+
+def test_typed_names_and_numbers():
+    folder = Imports()
+    file = folder.write('a.json', vllm())
+    folder.refused([file], "--accelerators: expected a number of accelerators above 0, found '0'",
+                   *options(accelerators='0'))
+    folder.refused([file], 'unknown accelerator', *options(accelerator='h2000'))
+    folder.refused([file], 'unknown model', *options(model='lama'))
+    folder.refused([file], 'unknown precision', *options(precision='fp9'))
+    folder.refused([file], '--date: expected a day such as', *options(date='yesterday'))
+    done = run('import', file, *options())
+    expect(done.returncode == BAD_INPUT and '-o DIR is missing' in done.stderr, done.stderr)
+
+
+def test_no_accelerators_in_the_file():
+    folder = Imports()
+    folder.refused(mlperf_files(folder, accelerators_per_node='0'), 'expected a number of accelerators above 0',
+                   *options(accelerators=None, model='llama-2-70b', date='2026-08-06'))
+
+
+def test_every_broken_file_is_said_at_once():
+    folder = Imports()
+    files = [folder.write('a.json', '{'), folder.write('b.json', '{"a": 1}'), folder.write('c.json', vllm())]
+    done = folder.run([*files, folder.path / 'none.json'])
+    expect(done.returncode == BAD_INPUT, done.stdout)
+    for fragment in ('a.json:1:1: error: not whole JSON', 'b.json: error: JSON of no known format; tried: Inf',
+                     'none.json: error: cannot be opened'):
+        expect(fragment in done.stderr, f'{fragment}: {done.stderr}')
+
+
+def test_a_mistake_is_shown_where_it_is():
+    """In a file of one line, behind letters of many bytes and a list that is not read, and in its second line."""
+    folder = Imports()
+    whole = json.dumps(vllm(backend='\u00e9\u00e9\u00e9', itls=[[0.1] * 50] * 4, last=1), ensure_ascii=False)
+    cut = whole.replace('"last": 1', '"last": one')
+    column = cut.encode().index(b'one}') + 1
+    for text, line in ((cut, 1), (f'{whole}\n{cut}', 2)):
+        folder.refused([folder.write('a.json', text)], f"a.json:{line}:{column}: error: not whole JSON: .* near 'one'")
+
+
+def test_a_refused_file_does_not_stop_the_others():
+    """What is imported is the same as without it, and said; the exit status says that it is not all."""
+    folder = Imports()
+    files = [folder.write(f'{c}.json', vllm(c)) for c in (4, 16)]
+    broken = folder.write('cut.json', json.dumps(vllm(64))[:200])
+    done = folder.run([files[0], broken, files[1]], *options(), '--format', 'json')
+    expect(done.returncode == BAD_INPUT and 'cut.json:1:' in done.stderr, done.stderr)
+    answer = json.loads(done.stdout)
+    said, = [text for text in answer['warnings'] if 'refused' in text]
+    expect(said.startswith('2 of 3 files imported') and '4.json' in said and '16.json' in said
+           and 'cut.json' not in said, said)
+    expect('2 of 3 files imported' in folder.run([broken, *files]).stdout.replace('\n', ' '), 'on the terminal')
+    path, = folder.records.iterdir()
+    record = json.loads(path.read_text())
+    expect([rung['concurrency'] for rung in record['rungs']] == [4, 16], record)
+    expect(folder.imported(files)[1] == [record], 'not as without it')
+    other = Imports()
+    other.refused([other.write('cut.json', broken.read_text())], 'cut.json:1:')
+
+
+def test_a_refused_rung_is_kept_and_said():
+    folder = Imports()
+    files = [folder.write('4.json', vllm(4)), folder.write('8.json', vllm(8, failed=2))]
+    answer, (record,) = folder.imported(files)
+    expect('1 rung imported' in answer['answer'] and '1 refused' in answer['answer'], answer['answer'])
+    row, = answer['tables']['refused']['rows']
+    expect((row['file'], row['why']) == ('8.json', '2 requests failed'), row)
+    expect(record['rungs'][1]['refused'] == '2 requests failed', record['rungs'][1])
+    folder = Imports()
+    folder.refused([folder.write('8.json', vllm(8, failed=2))], 'no rung counts: 2 requests failed')
+
+
+# ---- watts beside
+
+def nvidia_smi(seconds, watts, before=5, devices=8):
+    """Local times two hours ahead of UTC, as nvidia-smi writes them: without a zone."""
+    lines = ['timestamp, index, power.draw [W]']
+    for second in range(-before, seconds + 6):
+        moment = time.gmtime(START + 7200 + second)
+        stamp = time.strftime('%Y/%m/%d %H:%M:%S.000', moment)
+        lines += [f'{stamp}, {device}, {watts:.2f} W' for device in range(devices)]
+    return '\n'.join(lines) + '\n'
+
+
+def test_watts_by_time():
+    folder = Imports()
+    file = folder.write('a.json', vllm())
+    seconds = int(vllm()['duration'])
+    power = folder.write('power.csv', nvidia_smi(seconds, 500))
+    beside = options(power=str(power), utc_offset='+02:00', clock_offset='0.1')
+    answer, (record,) = folder.imported([file], *beside)
+    rung = record['rungs'][0]
+    expect(near(rung['power']['load_power_w'], 4000) and rung['power']['devices'] == 8, rung['power'])
+    expect(rung['power']['clock_offset_s'] == 0.1 and rung['power']['covers'] == 'accelerators', rung['power'])
+    row, = answer['tables']['rungs']['rows']
+    expect(near(row['energy_per_output_token'], 4000 / rung['output_tokens_per_s']), row)
+
+
+def test_watts_that_are_of_no_use():
+    folder = Imports()
+    file = folder.write('a.json', vllm())
+    seconds = int(vllm()['duration'])
+    power = str(folder.write('power.csv', nvidia_smi(seconds, 500)))
+    short = str(folder.write('short.csv', nvidia_smi(seconds // 2, 500)))
+    zone, clock = {'utc_offset': '+02:00'}, {'clock_offset': '0.1'}
+    folder.refused([file], 'zone', *options(power=power, **clock))
+    folder.refused([file], 'by how much the two clocks differ is not known', *options(power=power, **zone))
+    folder.refused([file], 'no watts for any rung', *options(power=short, **zone, **clock))
+    folder.refused([file], 'name the devices that served', *options(power=power, accelerators='4', **zone, **clock))
+    folder.refused([file], 'no power file of a known format', *options(power=str(file), **zone))
+    folder.refused([file], 'need --power', *options(devices='0,1'))
+    folder.refused([file], "--utc-offset: expected \\+02:00 or the like, not 'two'", *options(power=power, utc_offset='two'))
+    folder.refused([power], 'watts and no rates: give it with --power')
+    chosen = options(power=power, accelerators='4', devices='0,1,2,3', **zone, **clock)
+    rung = folder.imported([file], *chosen)[1][0]['rungs'][0]
+    expect(near(rung['power']['load_power_w'], 2000) and rung['power']['devices'] == 4, rung['power'])
+
+
+def test_watts_of_mlperf_are_of_its_own_window():
+    folder = Imports()
+
+    def stamp(second):
+        return time.strftime('%m-%d-%Y %H:%M:%S', time.gmtime(START + second))
+
+    log = ''.join(':::MLLOG ' + json.dumps({'key': key, 'value': f'{stamp(second)}.000', 'time_ms': 1.0,
+                                            'namespace': 'mlperf::logging', 'event_type': 'POINT_IN_TIME',
+                                            'metadata': {}}) + '\n'
+                  for key, second in (('power_begin', 10), ('power_end', 110)))
+    spl = ''.join(f'Time,{stamp(second)}.000,Watts,{6000 if 5 <= second <= 115 else 900},Volts,230,Amps,20,PF,0.99,Mark,'
+                  'made-up\n' for second in range(0, 130))
+    files = [*mlperf_files(folder), folder.write('detail.txt', log)]
+    stated = options(accelerator=None, accelerators=None, model='llama-2-70b', date='2026-08-06',
+                     published='MLPerf Inference, https://example.org/run', power=str(folder.write('spl.txt', spl)))
+    power = folder.imported(files, *stated)[1][0]['rungs'][0]['power']
+    expect(near(power['load_power_w'], 6000) and power['covers'] == 'node', power)
+    expect(near(power['window_s'], 100) and power['clock_offset_s'] == 0.5, power)
+    folder = Imports()
+    stated[-1] = str(folder.write('spl.txt', spl))
+    folder.refused(mlperf_files(folder), 'the window that the watts are for does not tell which', *stated)
+
+
+# ---- size, and real files
+
+def processor_seconds():
+    """Of the programs that have ended: other programs' load is none of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def test_ten_thousand_requests_in_a_second():
+    folder = Imports()
+    requests, length = 10_000, 256
+    result = vllm(64, requests, (1024, length))
+    times = ', '.join(['0.0146' + '3821764927'] * (length - 1))
+    details = {'input_lens': [1024] * requests, 'output_lens': [length] * requests, 'ttfts': [0.123456789] * requests,
+               'errors': [''] * requests, 'generated_texts': ['some words of an answer ' * 40] * requests}
+    text = json.dumps({**result, **details})[:-1] + ', "itls": [' + ', '.join([f'[{times}]'] * requests) + ']}'
+    file = folder.write('details.json', text)
+    taken = []
+    for _ in range(3):
+        start = processor_seconds()
+        expect(folder.run([file]).returncode == DONE, 'a large file is not imported')
+        taken.append(processor_seconds() - start)
+    print(f'   {len(text) / 1e6:.0f} MB in {min(taken):.2f} s')
+    expect(min(taken) < MOST_SECONDS, f'{min(taken):.2f} s')
+
+
+# What a sample needs beside STATED, and what is said of one that is refused.
+SAMPLES_EXPECTED = [
+    (r'inferencex/concurrency_.*json', {'model': 'gpt-oss-120b', 'precision': 'mxfp4'}, None),
+    (r'inferencex/raw_bench.*json', {}, "--model is llama-3.1-8b, but .*Qwen3.5-397B"),
+    (r'inferencex/agg_agentic.*json', {}, 'conversations of many turns'),
+    (r'aiperf/.*json', {}, None),
+    (r'guidellm/.*json', {}, None),
+    (r'inference-perf/.*yaml', {'date': '2026-08-01'}, 'carry images, video or audio'),
+    (r'llm-d/br_.*example.yaml', {}, 'contradicts itself: 2262.45 output tokens per second'),
+    (r'llama.cpp/llama-bench.*(json|jsonl|csv)', {'accelerator': 'cpu', 'accelerators': '1'}, None),
+    (r'llama.cpp/llama-bench.*md', {}, 'run llama-bench with -o json'),
+    (r'llama.cpp/batched-bench.*', {'date': '2026-08-01'}, None),
+    (r'mlperf/.*txt', {'date': '2026-08-01', 'published': 'MLPerf, https://example.org/'}, None),
+    (r'mlperf_power/mlperf_log_summary.txt', {}, 'the run.s result is INVALID'),
+    (r'(smi|mlperf_power)/(nvidia|amd|spl).*', {}, 'give it with --power'),
+    (r'trtllm/.*json', {'accelerators': '1', 'date': '2026-08-01'}, None),
+    (r'.*', {}, 'no known format'),
+]
+
+
+def test_samples():
+    if not SAMPLES.is_dir():
+        raise Skip(f'{SAMPLES} is not here')
+    files = sorted(path for path in SAMPLES.rglob('*') if path.is_file() and path.name != 'README.md')
+    expect(len(files) >= 25, f'{len(files)} samples')
+    for path in files:
+        name = str(path.relative_to(SAMPLES))
+        changes, refusal = next((c, r) for pattern, c, r in SAMPLES_EXPECTED if re.fullmatch(pattern, name))
+        folder = Imports()
+        if refusal:
+            folder.refused([path], refusal, *options(**changes))
+        else:
+            expect(folder.imported([path], *options(**changes))[1], name)
+
+
+def test_samples_of_a_ladder():
+    if not SAMPLES.is_dir():
+        raise Skip(f'{SAMPLES} is not here')
+    files = sorted(SAMPLES.glob('inferencex/concurrency_*.json'))
+    record, = Imports().imported(files, *options(model=None, accelerators='16', precision='mxfp4'))[1]
+    rates = [rung['output_tokens_per_s'] for rung in record['rungs']]
+    expect(len(rates) == len(files) and rates == sorted(rates), rates)
+    expect(record['model'] == 'gpt-oss-120b', record['model'])
+
+
+def main():
+    count = Count()
+    count.tests(globals())
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

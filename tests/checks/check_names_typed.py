@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+"""Names as people type them: taken where they can mean one thing alone, else asked back with the candidates.
+
+    check_names_typed.py [NAME...]
+
+What a name was taken for is said on every face. PERTOKEN and PROBE name the programs.
+"""
+import pathlib
+import tempfile
+import zipfile
+
+from support.program import BAD_INPUT, Count, DONE, NO, PROBE, ROOT, expect, expect_exit, run, run_csv, run_json
+
+SCENARIO = """[scenario]
+title = Names
+date = 2026-10-01
+[workload]
+model = {model}
+precision = {precision}
+scenario = {scenario}
+[common]
+accelerators = 8
+utilization = {share}
+electricity_price = {electricity}
+pue = 1.3
+horizon = 3 yr
+[option a]
+accelerator = {accelerator}
+list_price = {price}
+throughput = 3000 token/s
+load_power = 900 W
+accelerators_per_node = 8
+[option b]
+accelerator = mi300x-192
+list_price = 20000 USD
+throughput = 2900 token/s
+"""
+USUAL = {'model': 'llama-2-70b', 'precision': 'fp8', 'scenario': 'server', 'share': '70 %', 'price': '25000 USD',
+         'electricity': '0.08 USD/kWh', 'accelerator': 'h100-sxm5-80'}
+
+# What is typed, and what it is the same as.
+TAKEN = [
+    ('accelerator', 'H100', 'h100-sxm5-80'),
+    ('accelerator', 'h100 SXM', 'h100-sxm5-80'),
+    ('accelerator', 'H100-SXM5-80', 'h100-sxm5-80'),
+    ('accelerator', 'MI355X', 'mi355x-288'),
+    ('accelerator', 'B200', 'b200-sxm-180'),
+    ('accelerator', 'h200', 'h200-sxm-141'),
+    ('accelerator', 'MI400', 'mi455x-432'),
+    ('model', 'Llama-2-70B', 'llama-2-70b'),
+    ('model', 'Llama 2_70b', 'llama-2-70b'),
+    ('model', 'llama-3-70b', 'llama-3.1-70b'),
+    ('precision', 'FP8', 'fp8'),
+    ('precision', 'FP4', 'fp4'),
+    ('precision', 'fp6', 'mxfp6'),
+    ('scenario', 'Server', 'server'),
+    ('share', '70 percent', '70 %'),
+    ('electricity', '0.08 $/kWh', '0.08 USD/kWh'),
+    ('price', '25k USD', '25000 USD'),
+    ('price', '25k $', '25000 USD'),
+    ('price', '0.025M USD', '25000 USD'),
+]
+
+# What is typed, and what the one error says.
+ASKED_BACK = [
+    ('accelerator', 'MI355', "unknown accelerator 'MI355'; did you mean 'mi355x-288'?"),
+    ('accelerator', 'MI355X-289', "did you mean 'mi355x-288'?"),
+    ('accelerator', 'GH200', "'GH200' fits more than one accelerator: gh200-96, gh200-144; say which"),
+    ('accelerator', 'h10', 'fits more than one accelerator: h100-sxm5-80, h100-pcie-80, h100-nvl-94; say which'),
+    ('accelerator', 'abacus', "unknown accelerator 'abacus'; see 'pertoken catalog accelerators'"),
+    ('model', 'llama-3-71b', "did you mean 'llama-3.1-70b'?"),
+    ('model', 'gpt', 'fits more than one model: '),
+    ('precision', 'fp9', "unknown precision 'fp9'; did you mean"),
+    ('precision', 'half', "unknown precision 'half': expected bf16, fp16, fp8, fp4"),
+    ('price', '2,300 USD', "write '2300 USD' or '2.300 USD'"),
+    ('price', '1,250,000 USD', "write '1250000 USD'"),
+    ('price', '2300,50 USD', "write '2300.50 USD'"),
+    ('price', '25 k USD', "unknown unit 'k'"),
+    ('price', '25kUSD', "unknown unit 'kUSD'"),
+    ('electricity', '0.08 €/kWh', 'unknown unit'),
+    ('electricity', '0.08 $/kwh', "unknown unit '$/kwh'"),
+    ('electricity', '0.08 $;', "names.ini:11:26: error: unknown unit '$;'"),
+]
+NOTE = "'H100' is read as h100-sxm5-80: the SXM5 form"
+
+
+def written(folder, **changes):
+    path = folder / 'names.ini'
+    path.write_text(SCENARIO.format(**{**USUAL, **changes}), encoding='utf-8')
+    return path
+
+
+def without_words(result):
+    """A result but for what names the file, and what says how a name was read."""
+    del result['scenario']
+    for holder, texts in ((result, 'notes'), *((option, 'warnings') for option in result['options'])):
+        holder[texts] = [text for text in holder[texts] if 'is read as' not in text]
+    return result
+
+
+def test_taken(folder):
+    for key, typed, meant in TAKEN:
+        found, expected = (without_words(run_json('compare', written(folder, **{key: value}))) for value in (typed, meant))
+        expect(found == expected, f'{key} = {typed} is not {meant}')
+
+
+def test_asked_back(folder):
+    for key, typed, words in ASKED_BACK:
+        done = run('compare', written(folder, **{key: typed}))
+        expect_exit(done, BAD_INPUT, words)
+        expect(done.stderr.count('error: ') == 1, f'{key} = {typed}:\n{done.stderr}')
+
+
+def test_nothing_follows_an_unknown_accelerator(folder):
+    """What the catalogue would have given is not missed as well."""
+    path = written(folder, accelerator='abacus')
+    given = 'throughput = 3000 token/s\nload_power = 900 W\naccelerators_per_node = 8\n'
+    path.write_text(path.read_text().replace(given, ''), encoding='utf-8')
+    done = run('compare', path)
+    expect_exit(done, BAD_INPUT, 'unknown accelerator')
+    expect(done.stderr.count('error: ') == 1, done.stderr)
+
+
+def test_said_on_every_face(folder):
+    path = written(folder, accelerator='H100')
+    faces = {face: ' '.join(run('compare', path, '-q', '--format', face).stdout.split())
+             for face in ('table', 'json')}
+    faces['explain'] = ' '.join(run('explain', path, 'a.tco').stderr.split())
+    for command, name in (('page', 'out.html'), ('report', 'out.xlsx')):
+        expect_exit(run(command, path, '-q', '-o', folder / name), DONE)
+    faces['page'] = (folder / 'out.html').read_text().replace("\\u0027", "'")
+    with zipfile.ZipFile(folder / 'out.xlsx') as workbook:
+        faces['workbook'] = workbook.read('xl/sharedStrings.xml').decode()
+    for face, text in faces.items():
+        expect(NOTE in text, f'{face} does not say how H100 was read')
+    expect({row['accelerator'] for row in run_csv('compare', path)} == {'h100-sxm5-80', 'mi300x-192'}, 'csv')
+    expect(NOTE in run('compare', path, '--format', 'csv').stderr, 'nothing is said beside csv')
+    expect('is read as' not in run('compare', written(folder)).stdout, 'an id needs no reading')
+
+
+def test_demands(folder):
+    """A portfolio's demands, and a throughput that is typed for the workload of one of them."""
+    text = (ROOT / 'examples/portfolio.ini').read_text()
+    text = text.replace('evidence = tp0049\n', 'throughput = 1000 token/s\n').replace('evidence.h100 = tp0544\n', '')
+    text = text.replace('evidence.h100 = tp0051\n', '')
+    typed = text
+    for name, as_typed in (('[demand chat]', '[demand chat]\nmodel = Llama 2 70B\nprecision = FP8\nscenario = Server'),
+                           ('model = mixtral-8x7b', 'model = Mixtral-8x7B'), ('= interactive', '= Interactive'),
+                           ('model = llama-3.1-405b', 'model = Llama_3.1 405b')):
+        typed = typed.replace(name, as_typed)
+    answers = []
+    for name, content in (('as-written', text), ('as-typed', typed)):
+        path = folder / f'{name}.ini'
+        path.write_text(content, encoding='utf-8')
+        answers.append(run_json('route', path, statuses=(DONE, NO)))
+        del answers[-1]['scenario']
+    expect(typed != text and answers[0] == answers[1], 'a portfolio differs by how its names are typed')
+
+
+def test_conditions(_):
+    rows = run_json('catalog', 'prices', '--where', 'accelerator=H100')
+    expect({row['accelerator'] for row in rows['rows']} == {'h100-sxm5-80'}, 'of another accelerator')
+    expect(any('is read as h100-sxm5-80' in note for note in rows['notes']), rows['notes'])
+    done = run('fit', '--where', 'accelerator=H100', '--where', 'model=llama-3-70b', '--where', 'precision=FP8')
+    expect_exit(done, DONE, 'h100-sxm5-80', 'llama-3.1-70b', 'fp8', 'is read as')
+    expect_exit(run('fit', '--where', 'accelerator=gh200'), BAD_INPUT, 'gh200-96, gh200-144; say which')
+
+
+def test_probe(_):
+    done = run('run', '--model', 'TinyLlama', '--layers', '1', '--verify-only', program=PROBE)
+    expect_exit(done, BAD_INPUT, "did you mean 'tinyllama-1.1b'?")
+    done = run('run', '--model', 'SmolLM-135M', '--layers', '1', '--verify-only', program=PROBE)
+    expect_exit(done, DONE, 'smollm-135m on ')
+
+
+def test_older_catalogue(folder):
+    """A catalogue without aliases has its ids."""
+    older = folder / 'older'
+    older.mkdir()
+    for path in pathlib.Path('data').resolve().glob('*.csv'):
+        if path.name != 'aliases.csv':
+            (older / path.name).write_bytes(path.read_bytes())
+    expect_exit(run('compare', written(folder), '--data', older), DONE)
+    expect_exit(run('compare', written(folder, accelerator='H100'), '--data', older), BAD_INPUT, 'fits more than one')
+
+
+def main():
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        count.tests(globals(), pathlib.Path(folder))
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

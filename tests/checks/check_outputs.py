@@ -1,0 +1,261 @@
+#!/usr/bin/python3
+"""What -o names: is it written whole or not at all, and never over what the command reads?
+
+A file that is an input is refused, under each of its names; one that is there keeps its mode and its
+owner; nothing is left beside it by signals, by exhausted memory or by a disk that takes only so much;
+a workbook is on the disk with all of its parts or the old one stays. Pipes and links are what they were.
+Deep: thirty limits of a file's size rather than six, disks of ten sizes, signals at twice as many moments.
+Seconds: 12
+"""
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+import zipfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support import program  # noqa: E402
+from support.golden import GOLDEN  # noqa: E402
+from support.program import (BAD_INPUT, Count, DEEP, MACHINE_FAILED, PERTOKEN, ROOT, Skip, expect,  # noqa: E402
+                             expect_exit)
+
+OLD = b'an older file'
+# Commands that write, by what stands before -o.
+COMMANDS = [['report'], ['compare'], ['sensitivity'], ['finance'], ['explain', 'a.tco'], ['page']]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIZES = [4096 * 2 ** (k / 3) for k in range(31)] if DEEP else [4096, 20000, 60000, 120000, 200000, 4000000]
+DISKS = [16 * 2 ** k for k in range(10)] if DEEP else [64, 256]
+MANY = ''.join(f'\n[option more{i}]\naccelerator = h200-sxm-141\nlist_price = {30000 + i} USD\n'
+               'throughput = 4000 token/s\n' for i in range(9))
+
+
+def scenario(folder, more=''):
+    path = folder / 'scenario.ini'
+    path.write_text(GOLDEN + more)
+    return path
+
+
+def first_option():
+    return next(line for line in GOLDEN.splitlines() if line.startswith('[option')).split()[1].rstrip(']')
+
+
+def pertoken(*arguments, **options):
+    return program.run(*arguments, '-q', **options)
+
+
+def report(path, target, **options):
+    return pertoken('report', path, '-o', target, **options)
+
+
+def whole(path):
+    """Every part of a workbook unpacks, and is XML to its end."""
+    with zipfile.ZipFile(path) as book:
+        expect(book.testzip() is None, 'a part does not unpack')
+        for name in book.namelist():
+            xml.etree.ElementTree.fromstring(book.read(name))
+
+
+def whole_or_old(done, target):
+    if done.returncode == 0:
+        whole(target)
+    else:
+        expect_exit(done, MACHINE_FAILED, 'cannot write')
+        expect(target.read_bytes() == OLD, 'the older file was changed')
+
+
+# ---- inputs
+
+def refuse(target, *arguments):
+    before = target.read_bytes()
+    done = pertoken(*arguments, '-o', target)
+    expect_exit(done, BAD_INPUT, 'is an input of this command')
+    expect(target.read_bytes() == before, f'{arguments}: {target.name} was changed')
+
+
+def test_scenario_as_output(folder):
+    path, option = scenario(folder), first_option()
+    for command, *rest in COMMANDS:
+        refuse(path, command, path, *(text.replace('a.', f'{option}.') for text in rest))
+
+
+def test_other_names_of_an_input(folder):
+    path = scenario(folder)
+    os.link(path, folder / 'hard.ini')
+    (folder / 'soft.ini').symlink_to(path)
+    for name in ('hard.ini', 'soft.ini'):
+        refuse(folder / name, 'compare', path)
+    refuse(folder / '.' / 'scenario.ini', 'compare', path)
+
+
+def test_everything_read_as_output(folder):
+    """What a scenario inherits, a catalogue, the cost model."""
+    parent, child, model = scenario(folder), folder / 'child.ini', folder / 'model.ini'
+    child.write_text('[scenario]\ninherits = scenario.ini\ntitle = A child\n')
+    model.write_bytes((ROOT / 'model' / 'cost' / 'tco.ini').read_bytes())
+    data = folder / 'data'
+    data.mkdir()
+    for table in (ROOT / 'data').glob('*.csv'):
+        (data / table.name).write_bytes(table.read_bytes())
+    refuse(parent, 'compare', child)
+    refuse(model, 'compare', parent, '--model', model)
+    refuse(data / 'accelerators.csv', 'report', parent, '--data', data)
+
+
+# ---- what is there
+
+def test_mode_and_owner(folder):
+    path, target = scenario(folder), folder / 'out.xlsx'
+    target.write_bytes(OLD)
+    target.chmod(0o640)
+    owner = (1234, 4321) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
+    os.chown(target, *owner)
+    for command in ('report', 'compare'):
+        expect(pertoken(command, path, '-o', target).returncode == 0, command)
+        now = target.stat()
+        expect(stat.S_IMODE(now.st_mode) == 0o640 and (now.st_uid, now.st_gid) == owner, f'{command}: {now}')
+    expect(sorted(os.listdir(folder)) == ['out.xlsx', 'scenario.ini'], os.listdir(folder))
+
+
+def test_new_file(folder):
+    target, before = folder / 'new.csv', os.umask(0o027)
+    try:
+        expect(pertoken('compare', scenario(folder), '-o', target).returncode == 0, 'compare')
+    finally:
+        os.umask(before)
+    expect(stat.S_IMODE(target.stat().st_mode) == 0o640, oct(target.stat().st_mode))
+
+
+def test_pipe_without_a_reader(folder):
+    pipe = folder / 'pipe'
+    os.mkfifo(pipe)
+    expect_exit(pertoken('compare', scenario(folder), '-o', pipe, timeout=10), BAD_INPUT, 'a pipe that nobody reads')
+    with subprocess.Popen(['cat', pipe], stdout=subprocess.PIPE) as reader:
+        for _ in range(50):  # until cat has opened it
+            done = pertoken('compare', scenario(folder), '-o', pipe, '--format', 'csv')
+            if done.returncode == 0:
+                break
+            time.sleep(0.02)
+        expect(done.returncode == 0 and b'cost_per_mtok' in reader.stdout.read(), done.stderr)
+    expect(stat.S_ISFIFO(pipe.stat().st_mode), 'the pipe was replaced')
+
+
+def test_links(folder):
+    link, target = folder / 'link.csv', folder / 'target.csv'
+    link.symlink_to('target.csv')
+    expect_exit(pertoken('compare', scenario(folder), '-o', link), BAD_INPUT, 'a link to something that is not there')
+    expect(link.is_symlink() and not target.exists(), 'the dangling link was replaced')
+    target.write_bytes(OLD)
+    expect(pertoken('compare', scenario(folder), '-o', link).returncode == 0, 'compare')
+    expect(link.is_symlink() and target.read_bytes() != OLD, 'the link was not followed')
+
+
+# ---- what goes wrong
+
+def test_signals(folder):
+    """At any moment of writing, by each signal that asks a program to end."""
+    path, target = scenario(folder, MANY), folder / 'out.xlsx'
+    target.write_bytes(OLD)
+    start = time.monotonic()
+    expect(report(path, target).returncode == 0, 'report')
+    seconds = time.monotonic() - start
+    target.write_bytes(OLD)
+    for number in SIGNALS:
+        for share in (0.2, 0.5, 0.8, 0.95) if DEEP else (0.5, 0.75, 0.9):
+            with subprocess.Popen([PERTOKEN, 'report', path, '-q', '-o', target]) as child:
+                time.sleep(share * seconds)
+                child.send_signal(number)
+                ended = child.wait()
+            expect(ended in (0, -number), f'{number}: {ended}')
+            expect(sorted(os.listdir(folder)) == ['out.xlsx', 'scenario.ini'], f'{number}: {os.listdir(folder)}')
+            if target.read_bytes() != OLD:
+                whole(target)
+
+
+def test_exhausted_memory(folder):
+    path, target = scenario(folder, MANY), folder / 'out.xlsx'
+    target.write_bytes(OLD)
+    for megabytes in (40, 80, 120):
+        def limit(size=megabytes << 20):
+            resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        done = report(path, target, preexec_fn=limit)
+        expect(done.returncode in (0, MACHINE_FAILED), f'{megabytes} MB: exit {done.returncode}: {done.stderr}')
+        expect(sorted(os.listdir(folder)) == ['out.xlsx', 'scenario.ini'], os.listdir(folder))
+
+
+def test_limits_of_a_files_size(folder):
+    path, target = scenario(folder), folder / 'out.xlsx'
+    for size in map(int, SIZES):
+        target.write_bytes(OLD)
+        done = report(path, target, preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+        whole_or_old(done, target)
+    expect(done.returncode == 0, 'the largest is large enough')
+    expect(sorted(os.listdir(folder)) == ['out.xlsx', 'scenario.ini'], os.listdir(folder))
+
+
+def mounted(folder, where, kilobytes, target):
+    """A report in a mount namespace of its own, in which a folder is a disk of that size."""
+    script = ('mount -t tmpfs -o size="$2"k tmpfs "$1" || exit 77; [ -e "$3" ] || printf "an older file" >"$3"; '
+              '"$0" report "$4" -q -o "$3" --data "$5"; rc=$?; [ $rc = 0 ] && cp "$3" "$6"; exit $rc')
+    arguments = ['-rm', 'sh', '-c', script, PERTOKEN, where, kilobytes, target, folder / 'scenario.ini',
+                 ROOT / 'data', folder / 'copy.xlsx']
+    try:
+        done = program.run(*arguments, program='unshare')
+    except FileNotFoundError:
+        raise Skip('needs unshare') from None
+    if done.returncode in (1, 77) and 'pertoken' not in done.stderr:
+        raise Skip('no disk can be mounted here')
+    return done
+
+
+def test_full_temporary_folder(folder):
+    """What the workbook needs meanwhile does not lie in a folder that may be full, but beside it."""
+    scenario(folder)
+    target, temporary = folder / 'out.xlsx', folder / 'temporary'
+    target.write_bytes(OLD)
+    temporary.mkdir()
+    os.environ['TMPDIR'] = str(temporary)
+    try:
+        done = mounted(folder, temporary, 4, target)
+    finally:
+        del os.environ['TMPDIR']
+    expect(done.returncode == 0, done.stderr)
+    whole(target)
+
+
+def test_small_disks(folder):
+    scenario(folder)
+    disk = folder / 'disk'
+    disk.mkdir()
+    for kilobytes in DISKS:
+        (folder / 'copy.xlsx').unlink(missing_ok=True)
+        done = mounted(folder, disk, kilobytes, disk / 'out.xlsx')
+        expect(done.returncode in (0, MACHINE_FAILED), f'{kilobytes} k: exit {done.returncode}: {done.stderr}')
+        if done.returncode == 0:
+            whole(folder / 'copy.xlsx')
+
+
+TESTS = [test_scenario_as_output, test_other_names_of_an_input, test_everything_read_as_output,
+         test_mode_and_owner, test_new_file, test_pipe_without_a_reader, test_links, test_signals,
+         test_exhausted_memory, test_limits_of_a_files_size, test_full_temporary_folder, test_small_disks]
+
+
+def in_folder(test):
+    with tempfile.TemporaryDirectory(prefix='pertoken-outputs-') as folder:
+        test(Path(folder))
+
+
+def main():
+    count = Count()
+    for test in TESTS:
+        count.test(test.__name__, in_folder, test)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""A server's own counters in use as evidence of utilization: read in, named by a scenario, refused.
+
+    check_production.py
+
+The counters are made up as Prometheus answers a range query. PERTOKEN names the program.
+"""
+import json
+
+from support.folder import Folder
+from support.program import BAD_INPUT, Count, DONE, expect, near, run, run_json
+
+START = 1795305600  # 2026-11-22T00:00:00Z
+WHO = ('--accelerator', 'h200-sxm-141', '--accelerators', '8', '--precision', 'fp8', '--model', 'llama-2-70b')
+RECORD = 'llama-2-70b-h200-sxm-141-production-2026-11-24.json'
+SCENARIO = """[scenario]
+title = production
+date = 2026-11-22
+[workload]
+model = {model}
+precision = fp8
+[common]
+accelerators = 8
+pue = 1.2
+electricity_price = 0.1 USD/kWh
+[option a]
+accelerator = {accelerator}
+list_price = 30000 USD/gpu
+availability = 98 %
+{throughput}
+production = {record}
+"""
+
+
+def counter(name, per_s, hours):
+    """Every five minutes; four times the rate from 9 to 17 h."""
+    value, values = 1000.0, []
+    for i in range(12 * hours + 1):
+        values.append([START + 300 * i, repr(value)])
+        value += 300 * per_s * (4 if 9 <= i // 12 % 24 < 17 else 1)
+    return {'metric': {'__name__': name, 'instance': 'a:8000'}, 'values': values}
+
+
+def answer(*series):
+    return json.dumps({'status': 'success', 'data': {'resultType': 'matrix', 'result': series}})
+
+
+class Counters(Folder):
+    """A folder of counters, and scenarios that take their record."""
+
+    def counters(self, hours=48):
+        return [self.write('output.json', answer(counter('vllm:generation_tokens_total', 5000, hours))),
+                self.write('input.json', answer(counter('vllm:prompt_tokens_total', 50000, hours),
+                                                counter('vllm:gpu_prefix_cache_hits_total', 15000, hours),
+                                                counter('vllm:gpu_prefix_cache_queries_total', 50000, hours)))]
+
+    def scenario(self, **changes):
+        said = {'model': 'llama-2-70b', 'accelerator': 'h200-sxm-141', 'throughput': 'throughput = 4202 token/s',
+                'record': RECORD, **changes}
+        return self.write('s.ini', SCENARIO.format(**said))
+
+
+def read_in(folder, *options, hours=48):
+    return run_json('import', *folder.counters(hours), *WHO, '-o', folder.records, *options)
+
+
+def compared(folder, *options):
+    return run_json('compare', folder.scenario(), '--measurements', folder.records, *options)['options'][0]
+
+
+def test_several_files_become_a_record():
+    folder = Counters()
+    told = read_in(folder, '--utc-offset', '+02:00')
+    record = json.loads((folder.records / RECORD).read_text())
+    expect(near(record['output_tokens_per_s'], 10000), record['output_tokens_per_s'])
+    expect(near(record['peak_over_mean'], 2) and near(record['cache_hit'], 0.3), record['cache_hit'])
+    expect(near(sum(record['day_profile']), 1) and near(record['day_profile'][11], 4 / 48), record['day_profile'])
+    expect(len(record['hours']) == 48 and len(record['files']) == 2, len(record['hours']))
+    expect('day_profile' in json.dumps(told), told)
+
+
+def test_utilization_is_tokens_over_capacity():
+    folder = Counters()
+    read_in(folder)
+    option = compared(folder)
+    expect(near(option['items']['tokens_per_gpu'], 10000 / 8 * 3600), option['items']['tokens_per_gpu'])
+    expect(option['inputs']['utilization']['grade'] == 'assumed', 'no better than the throughput')
+    shown = run('explain', folder.scenario(), 'a.tokens_per_gpu', '--measurements', folder.records).stdout
+    expect('30.35' in shown and '30 % of input tokens from the prefix cache' in shown, shown)
+    stated = compared(folder, '--set', 'a.utilization=50 %')['items']['tokens_per_gpu']
+    expect(near(stated, 0.5 * 0.98 * 4202 * 3600), stated)
+
+
+def test_hits_are_what_is_not_prefilled():
+    """Of an option with rates of its own for prefill and decoding, and of a token API; else nowhere."""
+    folder = Counters()
+    read_in(folder)
+    rates = 'decode_throughput = 2000 token/s\nprefill_throughput = 14000 token/s\nutilization = 50 %'
+    lengths = ('--set', 'input_tokens=10000 token', '--set', 'output_tokens=1000 token')
+    folder.scenario(throughput=rates)
+    option = run_json('compare', folder.path / 's.ini', '--measurements', folder.records, *lengths)['options'][0]
+    expect(near(option['inputs']['cache_hit']['value'], 30), option['inputs']['cache_hit'])
+    expect(option['inputs']['cache_hit']['grade'] == 'measured', option['inputs']['cache_hit'])
+    expect(near(option['items']['throughput'], 1000 / (7000 / 14000 + 1000 / 2000)), option['items']['throughput'])
+    expect('cache_hit' not in compared(folder)['inputs'], 'hits beside a serving throughput')
+    api = folder.write('api.ini', f"""[scenario]
+title = production
+date = 2026-11-22
+[workload]
+model = llama-2-70b
+input_tokens = 10000 token
+output_tokens = 1000 token
+demand = 1000 Mtok/yr
+[option api]
+input_price = 1 USD/Mtok
+cached_input_price = 0.5 USD/Mtok
+output_price = 2 USD/Mtok
+production = {RECORD}
+""")
+    option = run_json('compare', api, '--measurements', folder.records)['options'][0]
+    expect(near(option['items']['cost_per_mtok'], 2 + 7 * 1 + 3 * 0.5), option['items']['cost_per_mtok'])
+
+
+def test_refused_in_a_scenario():
+    folder = Counters()
+    read_in(folder)
+    for changes, fragment in (({'throughput': 'throughput = 1000 token/s'}, 'one of them is wrong'),
+                              ({'throughput': 'decode_throughput = 5000 token/s'}, 'needs a serving throughput'),
+                              ({'model': 'llama-3.1-8b'}, "'demand' carries over"),
+                              ({'accelerator': 'h100-sxm5-80'}, "'demand' carries over"),
+                              ({'record': 'none.json'}, 'no record of production')):
+        done = run('compare', folder.scenario(**changes), '--measurements', folder.records)
+        expect(done.returncode == BAD_INPUT and fragment in done.stderr, (changes, done.stderr))
+
+
+def test_less_than_a_day():
+    folder = Counters()
+    told = run('import', *folder.counters(hours=20), *WHO, '-o', folder.records)
+    expect(told.returncode == DONE and '20.0 hours are less than a day' in told.stdout + told.stderr, told.stderr)
+    record = next(folder.records.iterdir())
+    expect(json.loads(record.read_text())['day_profile'] == [], 'no profile')
+    done = run('compare', folder.scenario(record=record.name), '--measurements', folder.records)
+    expect(done.returncode == BAD_INPUT and 'needs a whole day' in done.stderr, done.stderr)
+
+
+def test_an_edited_record():
+    folder = Counters()
+    read_in(folder)
+    path = folder.records / RECORD
+    path.write_text(path.read_text().replace('"accelerators": 8', '"accelerators": 4'))
+    done = run('compare', folder.scenario(), '--measurements', folder.records)
+    expect(done.returncode == BAD_INPUT and 'digest' in done.stderr, done.stderr)
+
+
+def test_refused_files():
+    folder = Counters()
+    only_input = folder.write('a.json', answer(counter('vllm:prompt_tokens_total', 1, 2)))
+    vector = folder.write('b.json', json.dumps({'status': 'success', 'data': {
+        'resultType': 'vector', 'result': [{'metric': {'__name__': 'vllm:generation_tokens_total'}}]}}))
+    for file, options, fragment in ((only_input, WHO, 'no counter of output tokens'),
+                                    (vector, WHO, 'resultType "matrix", found "vector"'),
+                                    (folder.counters()[0], WHO[2:], 'the files do not say --accelerator'),
+                                    (folder.counters()[0], (*WHO, '--utc-offset', 'CET'), 'expected a zone')):
+        done = run('import', file, *options, '-o', folder.records)
+        expect(done.returncode == BAD_INPUT and fragment in done.stderr, (fragment, done.stderr))
+
+
+def main():
+    count = Count()
+    count.tests(globals())
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

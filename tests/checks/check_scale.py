@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""Do large scenarios stay quick on every face? 400 cases, 1,000 items, 1,000 options, 10,000 errors.
+
+Each takes less than 5 seconds of the processor, of one that other suites share less than 10, and 500 MB
+of memory. A workbook that its charts have no
+room for is refused with the number that they have room for.
+Deep: every face of each, 200 cases of ten options, simulation.
+Seconds: 8
+"""
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from support import program  # noqa: E402
+from support.program import BAD_INPUT, Count, DEEP, PERTOKEN, ROOT, expect, expect_exit  # noqa: E402
+
+SECONDS, MEGABYTES = 5 if DEEP else 10, 500
+HEAD = """\
+[scenario]
+title = A large one
+date = 2026-11-20
+horizon = 3 yr
+
+[workload]
+model = llama-2-70b
+precision = fp8
+
+[common]
+accelerators = 8
+utilization = 70 %
+pue = 1.25
+electricity_price = 0.08 USD/kWh
+"""
+RANGE = '\n[range]\nelectricity_price = triangular(0.05, 0.08, 0.14) USD/kWh\n'
+TERMINAL, CSV, JSON = ['compare'], ['compare', '--format', 'csv'], ['compare', '--format', 'json']
+PAGE, REPORT, SIMULATE = ['page'], ['report'], ['simulate']
+TORNADO, TORNADO_CSV = ['sensitivity'], ['sensitivity', '--format', 'csv']
+EXPLAIN = ['explain', 'o1.tco']
+FACES = [TERMINAL, CSV, JSON, PAGE, REPORT, SIMULATE, TORNADO, TORNADO_CSV, EXPLAIN]
+MOST_CHARTED = 255
+
+
+def options(count):
+    return ''.join(f'\n[option o{i}]\naccelerator = {("h200-sxm-141", "mi325x-256")[i % 2]}\n'
+                   f'list_price = {20000 + 7 * i} USD\nthroughput = {2000 + i} token/s\n' for i in range(count))
+
+
+def cases(count):
+    return ''.join(f'\n[case c{i}]\nelectricity_price = {0.05 + i / 10000:.4f} USD/kWh\n'
+                   f'o1.list_price = {20000 + i} USD\npue = {1.1 + i / 1000:.3f}\n' for i in range(count))
+
+
+def items(count):
+    return ''.join(f'\n[item thing{i}]\nlabel = Thing {i}\nunit = USD/yr\ngroup = opex\n'
+                   f'formula = 0.{i % 9 + 1} %/yr * hardware_cost\n' for i in range(count))
+
+
+def bad_options(count):
+    return ''.join(f'\n[option o{i}]\naccelerator = h200-sxm-141\nlist_price = {i} EURO\n' for i in range(count))
+
+
+def bad_keys(count):
+    return options(2) + ''.join(f'nonesuch{i} = {i}\n' for i in range(count))
+
+
+LARGE = [  # name, text, exit, faces of make test
+    ('400 cases', HEAD + options(2) + cases(400) + RANGE, 0, [TERMINAL, PAGE, REPORT]),
+    ('1,000 items', HEAD + options(2) + items(1000), 0, [CSV, REPORT]),
+    ('1,000 options', HEAD + options(1000), 0, [JSON, TORNADO, TORNADO_CSV]),
+    ('10,000 bad options', HEAD + bad_options(10000), BAD_INPUT, [TERMINAL]),
+    ('10,000 unknown keys', HEAD + bad_keys(10000), BAD_INPUT, [TERMINAL]),
+    ('200 cases of ten options', HEAD + options(10) + cases(200), 0, []),
+]
+
+
+def measured(*arguments):
+    """The exit status, the processor's seconds, the megabytes and what was said of a run."""
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen([PERTOKEN, *map(str, arguments)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=said)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return child.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000, said.read().decode()
+
+
+def test_face(scenario, face, exit_status):
+    with tempfile.TemporaryDirectory(prefix='pertoken-scale-') as folder:
+        status, seconds, megabytes, said = measured(face[0], scenario, *face[1:], '-q', '-o', Path(folder, 'out'))
+    expect(status == exit_status, f'exit {status}: {said[-300:]}')
+    expect(seconds < SECONDS and megabytes < MEGABYTES, f'{seconds:.1f} s, {megabytes:.0f} MB')
+    if exit_status:
+        expect(said.count('error: ') >= 10000, f'{said.count("error: ")} errors were said')
+
+
+def test_series_of_charts(folder):
+    path = folder / 'many.ini'
+    path.write_text(HEAD + options(256))
+    done = program.run('report', path, '-q', '-o', folder / 'many.xlsx')
+    expect_exit(done, BAD_INPUT, "a workbook's charts have room for 255 options, and here are 256")
+
+
+def main():
+    count = Count()
+    with tempfile.TemporaryDirectory(prefix='pertoken-scale-') as name:
+        folder = Path(name)
+        for title, text, exit_status, faces in LARGE:
+            path = folder / f'{title.replace(" ", "-")}.ini'
+            path.write_text(text)
+            every = [face for face in FACES if (face != SIMULATE or RANGE in text) and
+                     (face != REPORT or text.count('[option') <= MOST_CHARTED or exit_status)]
+            for face in every if DEEP else faces:
+                count.test(f'{title}: {" ".join(face)}', test_face, path, face, exit_status)
+        count.test('series of charts', test_series_of_charts, folder)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

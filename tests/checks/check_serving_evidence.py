@@ -1,0 +1,313 @@
+#!/usr/bin/python3
+"""A serving record as evidence, from the file to every face.
+
+Records of the tests' own are put beside scenarios. What compare, explain, the workbook and the page say
+of throughput and watts must be what is in the record: at the most that the server gave, at a batch, a
+rate per user, and within times to the first token and between tokens; between two rungs what a straight
+line gives, computed here. What a record says otherwise than the option is refused, a record that was
+edited is not read, a rung that was refused counts for nothing, and a static batch is decoding.
+Deep: the workbook is recalculated after random changes.
+"""
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parent / room) for room in ('workbook', 'page')]
+import check_page  # noqa: E402
+import check_recalculation  # noqa: E402
+import gnumeric  # noqa: E402
+import harness  # noqa: E402
+import libreoffice  # noqa: E402
+import xlsx  # noqa: E402
+from support.program import (BAD_INPUT, Count, DEEP, Skip, expect, expect_exit, near, run,  # noqa: E402
+                             run_json)
+from support.records import NO_LATENCY, NO_POWER, RUNG, rung, save, serving  # noqa: E402
+
+GPUS, TDP_W = 8, 700
+SCENARIO = """\
+[scenario]
+title = Served
+date = 2026-11-20
+baseline = mine
+[workload]
+model = llama-2-70b
+precision = fp8
+utilization = 70 %
+[common]
+accelerators = 8
+list_price = 30000 USD
+electricity_price = 0.1 USD/kWh
+pue = 1.2
+[option mine]
+accelerator = h200-sxm-141
+"""
+
+
+def times(ttft_s, tpot_s):
+    """Of a rung: medians, and P90 and P99 alike."""
+    def latency(seconds):
+        return {**NO_LATENCY, 'p50_s': seconds / 2, 'p90_s': seconds, 'p99_s': seconds}
+    return {'ttft': latency(ttft_s), 'tpot': latency(tpot_s)}
+
+
+# Requests in flight, token/s of all, W of all, seconds to the first token.
+POINTS = [(1, 120, 2800, 0.2), (64, 5000, 5000, 1.0), (256, 9000, 5600, 4.0)]
+CURVE = [rung(flight, rate, watts, **times(ttft, 0.01 + flight / 1e4)) for flight, rate, watts, ttft in POINTS]
+REFUSED = {**rung(128, 50000), 'refused': '3 of 12 requests failed'}
+STATIC = {**RUNG, 'load': 'static batch', 'concurrency': 64.0, 'input_tokens_per_s': None,
+          'output_tokens_per_s': 12000.0}
+PROMPTS = {**STATIC, 'output_tokens': None, 'output_tokens_per_s': None, 'input_tokens_per_s': 80000.0}
+
+
+class Place:
+    """Folders with records, each beside the same scenario."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.path = folder / 'served.ini'
+        self.path.write_text(SCENARIO)
+        self.number = 0
+
+    def records(self, *records):
+        self.number += 1
+        folder = self.folder / str(self.number)
+        folder.mkdir()
+        for number, record in enumerate(records):
+            save(folder / f'record-{number}.json', record)
+        harness.PLACES[self.path] = ['--measurements', folder]
+        return folder
+
+    def arguments(self, settings=()):
+        return [*harness.places(self.path), *(f'--set={setting}' for setting in settings)]
+
+    def compare(self, *settings):
+        return run_json('compare', self.path, *self.arguments(settings))
+
+    def refused(self, message, *settings):
+        expect_exit(run('compare', self.path, '-q', *self.arguments(settings)), BAD_INPUT, message)
+
+    def explained(self, item, *settings):
+        done = run('explain', self.path, item, '-q', *self.arguments(settings))
+        expect(done.returncode == 0, done.stderr)
+        return ' '.join(done.stdout.split())
+
+
+def item(answer, name, option='mine'):
+    return next(each for each in answer['options'] if each['id'] == option)['inputs'][name]
+
+
+def expect_rate(answer, of_all, watts_of_all, grade='measured'):
+    for name, all_of_them in (('throughput', of_all), ('load_power', watts_of_all)):
+        figure = item(answer, name)
+        expect(near(figure['value'], all_of_them / GPUS, 1e-9), f'{name}: {figure["value"]}')
+        expect(figure['grade'] == grade, f'{name}: {figure["grade"]}')
+
+
+def between(low, high, at):
+    share = (at - low[0]) / (high[0] - low[0])
+    return [a + share * (b - a) for a, b in zip(low, high)]
+
+
+# ---- which point
+
+def test_most(place):
+    place.records(serving(*CURVE, REFUSED))
+    answer = place.compare()
+    expect_rate(answer, 9000, 5600)
+    source = item(answer, 'throughput')['source']
+    expect('record-0.json: vLLM 0.10.1 on 8 accelerators, 256 requests in flight' in source, source)
+    warnings = ' '.join(json.dumps(answer).split())
+    for words in ('the most that the server gave, with 256 requests in flight', 'TTFT P99 4 s',
+                  'may give more, as the ladder ends before saturation', '1 of its rungs was refused'):
+        expect(words in warnings, f'{words}: {warnings}')
+
+
+def test_batch_and_rate(place):
+    place.records(serving(*CURVE[:2]))
+    expect_rate(place.compare('workload.batch=64'), 5000, 5000)
+    _, rate, watts, _ = between(*POINTS[:2], 40)
+    expect_rate(place.compare('workload.batch=40'), rate, watts, 'projected')
+    # Rate over users on the straight line from (1, 120) to (64, 5000), solved by hand: the largest
+    # whole batch at which 42.54 + 77.46 b is 79 b or more is 27.
+    _, rate, watts, _ = between(*POINTS[:2], 27)
+    expect_rate(place.compare('workload.interactivity=79 token/s'), rate, watts, 'projected')
+    place.refused('1 to 64 requests in flight, and batch 65 is outside', 'workload.batch=65')
+    place.refused('is below what was measured', 'workload.interactivity=10 token/s')
+    place.refused('has both batch and interactivity', 'workload.batch=1', 'workload.ttft=1 s')
+
+
+def test_times(place):
+    place.records(serving(*CURVE[:2]))
+    for settings, batch in ((['workload.ttft=1 s'], 64), (['workload.ttft=600 ms'], 32),
+                            (['workload.ttft=1 s', 'workload.tpot=12 ms'], 20)):
+        _, rate, watts, _ = between(*POINTS[:2], batch)
+        expect_rate(place.compare(*settings), rate, watts, 'measured' if batch == 64 else 'projected')
+        expect(place.compare(*settings)['options'][0]['workload']['batch'] == str(batch), settings)
+    place.refused('nothing that was measured keeps it: at batch 1 P99 is 0.2 s', 'workload.ttft=100 ms')
+    place.refused('ttft must be above 0 s', 'workload.ttft=0 s')
+    place.records(serving(*({**each, 'ttft': NO_LATENCY} for each in CURVE)))
+    place.refused('tell no P90', 'workload.ttft=1 s')
+
+
+# ---- what contradicts
+
+def test_contradictions(place):
+    place.records(serving(*CURVE))
+    place.refused('requests are of 8192 tokens in, but the records served requests of 1024 tokens in, 256 out',
+                  'workload.context=8192')
+    for settings, words in ((['mine.record=nowhere.json'], 'no record named nowhere.json'),
+                            (['mine.record=record-0.json', 'workload.precision=bf16'], 'precision = fp8, but'),
+                            (['mine.record=record-0.json', 'mine.accelerator=b200-sxm'],
+                             'accelerator = h200-sxm-141, but the option wants'),
+                            (['mine.record=record-0.json', 'mine.evidence=tp0022'], 'both evidence and a record'),
+                            (['workload.tokens=total'], 'tokens = output, but the option wants total')):
+        place.refused(words, *settings)
+
+
+def test_damaged(place):
+    folder = place.records(serving(*CURVE))
+    path = folder / 'record-0.json'
+    text = path.read_text()
+    path.write_text(text.replace('5000.0', '6000.0', 1))
+    place.refused('the record was changed after it was written')
+    path.write_text(text[:-40])
+    place.refused('expected a whole record in JSON')
+    record = json.loads(text)
+    record['rungs'][0]['completed'] = 63.0
+    save(path, record)
+    place.refused('rungs[0]: a percentile of fewer requests than it needs')
+    del record['rungs'][0]['power']['load_power_w']
+    save(path, record)
+    place.refused('rungs[0].power.load_power_w: this field is missing')
+
+
+def test_grades(place):
+    """An imported record is as strong as its source, and the newest of the strongest counts."""
+    public = {'grade': 'published', 'published_title': 'A study', 'published_url': 'https://example.org'}
+    place.records(serving(*CURVE, **public, date='2026-11-19'))
+    expect_rate(place.compare(), 9000, 5600, 'published')
+    place.records(serving(*CURVE, **public, date='2026-11-19'), serving(*CURVE[:2]),
+                  serving(*CURVE[:2], date='2026-10-01'))
+    expect_rate(place.compare(), 5000, 5000)
+    expect('of 3 serving records that fit, record-1.json counts' in json.dumps(place.compare()), 'which')
+
+
+def test_watts(place):
+    """A node's contain the host's; of half of the accelerators they are those'; none are not made up."""
+    def metered(**power):
+        return serving({**CURVE[1], 'power': {**NO_POWER, 'source': 'a meter', 'load_power_w': 8000.0, **power}})
+    place.records(metered(covers='node'))
+    answer = place.compare('host_power=100 W/gpu')
+    expect(item(answer, 'load_power')['value'] == 900 and 'less host_power' in json.dumps(answer), 'less the host')
+    answer = place.compare()
+    expect(item(answer, 'load_power')['value'] == 1000 and item(answer, 'host_power')['value'] == 0, 'the node')
+    place.records(metered(covers='accelerators', devices=4))
+    expect(item(place.compare(), 'load_power')['value'] == 2000, 'four of eight')
+    place.records(serving({**CURVE[1], 'power': NO_POWER}))
+    expect(item(place.compare(), 'load_power')['grade'] == 'projected', 'no meter')
+    place.records(serving(*CURVE))
+    answer = place.compare('mine.throughput=500 token/s')
+    expect(item(answer, 'load_power')['value'] == 700 and item(answer, 'throughput')['grade'] == 'assumed',
+           'a throughput typed over leaves the watts')
+
+
+# ---- decoding
+
+def test_decoding(place):
+    place.records(serving(STATIC, basis='decode', tool='llama-bench'))
+    place.refused('no record named record-9.json', 'mine.record=record-9.json')
+    answer = place.compare('workload.basis=decode', 'workload.batch=64', 'workload.context=1024')
+    expect(near(item(answer, 'decode_throughput')['value'], 12000 / GPUS), 'decode_throughput')
+    expect('throughput' not in answer['options'][0]['inputs'], 'a static batch served')
+    place.refused('want', 'mine.record=record-0.json', 'workload.ttft=1 s')
+
+
+def test_prediction(place):
+    """out / (in / prefill + out / decode), beside what the server did."""
+    place.records(serving(*CURVE[:2]), serving(STATIC, PROMPTS, basis='decode', tool='llama-bench'))
+    answer = run_json('served', place.path, *place.arguments())['answers'][0]
+    tables = answer['tables']
+    row, = tables['prediction']['rows']
+    wanted = 256 / (1024 / 10000 + 256 / 1500)
+    expect(near(row['predicted'], wanted) and near(row['served'], 625), row)
+    expect(near(row['share'], 100 * 625 / wanted), row)
+    expect(len(tables['loads']['rows']) == 2, tables['loads'])
+    typed = run_json('served', place.path, *place.arguments(['mine.prefill_throughput=5000 token/s']))
+    row, = typed['answers'][0]['tables']['prediction']['rows']
+    expect(near(row['predicted'], 256 / (1024 / 5000 + 256 / 1500)), row)
+    place.records(serving(*CURVE))
+    done = run('served', place.path, '-q', *place.arguments())
+    expect('no record of decoding' in ' '.join(done.stdout.split()), done.stdout)
+
+
+def test_records_alone(place):
+    """What `pertoken served` shows without a scenario: the serving ones of all that a folder has."""
+    folder = place.records(serving(*CURVE), serving(STATIC, basis='decode', tool='llama-bench'))
+    paths = sorted(folder.glob('*.json'))
+    done = run('served', *paths, '--format', 'json')
+    expect(done.returncode == 0 and 'record-0.json: llama-2-70b' in done.stdout, done.stdout + done.stderr)
+    rows = json.loads(done.stdout)['tables']['loads']['rows']
+    expect([row['throughput'] for row in rows] == [rate / GPUS for _, rate, _, _ in POINTS], rows)
+    expect({row['record'] for row in rows} == {'record-0.json'}, rows)
+    expect_exit(run('served', paths[1]), BAD_INPUT, 'no serving record among them')
+    expect_exit(run('served', paths[0], 'none.json'), BAD_INPUT, 'none.json')
+    expect_exit(run('served', place.path, paths[0]), BAD_INPUT, 'one scenario at a time')
+
+
+def test_fit(place):
+    place.records(serving(*CURVE))
+    answer = run_json('fit', place.path, *place.arguments(['workload.ttft=1 s']))['answers'][0]
+    row, = answer['tables']['latency']['rows']
+    expect(row['batch'] == 64 and near(row['throughput'], 625), row)
+    expect('1280 tokens' in answer['answer'].replace(',', ''), answer['answer'])
+
+
+# ---- the faces
+
+def test_faces(place):
+    place.records(serving(*CURVE))
+    cost = next(each for each in place.compare()['options'])['items']['cost_per_mtok']
+    said = place.explained('mine.throughput')
+    expect('throughput = 1125 token/s/gpu [measured] record record-0.json: vLLM' in said, said)
+    expect('load_power = 700 W/gpu [measured] record record-0.json: nvml, 8 devices' in
+           place.explained('mine.load_power'), 'watts')
+    book = xlsx.read(harness.report(place.path, place.folder / 'served.xlsx'))
+    cells = [cell for sheet in book.sheets.values() for cell in sheet.cells.values()]
+    expect(sum(near(cell.value, cost) for cell in cells if isinstance(cell.value, float) and cell.formula) > 0,
+           'the cost on a live cell')
+    texts = [cell.value for cell in cells if isinstance(cell.value, str)]
+    expect(any('record record-0.json: vLLM' in text for text in texts), 'the source in the workbook')
+    expect('At every load' in texts, 'the curve on Decisions')
+    data = check_page.write_page(place.path, place.folder / 'served.html', harness.places(place.path))
+    figure = data['cases'][0]['options'][0]['figures']['throughput']
+    expect(near(figure['value'], 1125) or near(figure['value'], 1125 * 3600), figure)
+    expect(figure['grade'] == 'measured' and 'record-0.json' in figure['source'], figure)
+
+
+def test_recalculation(place):
+    if reason := libreoffice.missing() or gnumeric.missing():
+        raise Skip(reason)
+    place.records(serving(*CURVE), serving(STATIC, PROMPTS, basis='decode', tool='llama-bench'))
+    harness.EXAMPLES[:] = [place.path]
+    check_recalculation.FEW = 2 if DEEP else 1
+    folder = place.folder / 'recalculation'
+    folder.mkdir()
+    tally = check_recalculation.check(False, folder)
+    expect(sum(tally.states.values()) > 2 and not tally.failed + tally.refused, 'see above')
+
+
+TESTS = [test_most, test_batch_and_rate, test_times, test_contradictions, test_damaged, test_grades,
+         test_watts, test_decoding, test_prediction, test_records_alone, test_fit, test_faces, test_recalculation]
+
+
+def main():
+    count = Count()
+    for test in TESTS:
+        with tempfile.TemporaryDirectory() as folder:
+            count.test(test.__name__, test, Place(Path(folder)))
+    return count.finish()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,306 @@
+#!/usr/bin/python3
+"""Purchases in stages: what a demand that changes from year to year makes an option buy, and when.
+
+The figures of the first test are the cost model's golden ones; the rest is worked out beside it.
+Seconds: 6
+"""
+import tempfile
+from pathlib import Path
+
+from support.program import BAD_INPUT, Count, expect, run, run_json
+
+HEAD = """\
+[scenario]
+title = Stages
+date = 2026-11-01
+horizon = 3 yr
+[common]
+demand = 2500000 Mtok/yr
+utilization = 70 %
+node_price = 50000 USD
+pue = 1.3
+electricity_price = 0.09 USD/kWh
+support = 4 %/yr
+host_power = 300 W
+wacc = 8 %/yr
+"""
+GROWTH = 'demand_growth = 40 %/yr\n'
+OPTION = """\
+[option a]
+accelerator = h100-sxm
+throughput = 2500 token/s
+list_price = 32000 USD
+discount = 10 %
+load_power = 700 W
+idle_power = 700 W
+"""
+GAIN, DECLINE = 'throughput_gain = 10 %/yr\n', 'price_decline = 15 %/yr\n'
+ENGINEERS = 'engineers = 2, 1, 1 FTE\nengineer_cost = 250000 USD/yr\n'
+GOLDEN = {
+    'needed': [0, 48, 64, 80], 'bought': [0, 48, 16, 16], 'accelerators': 80,
+    'purchases': [1682400, 491680, 432928, 0],
+    'power_cost': [0, 40681.44, 54241.92, 67802.4], 'cooling_cost': [0, 8514.72, 11352.96, 14191.2],
+    'support_cost': [0, 67296, 86963.2, 104280.32], 'engineering_cost': [0, 500000, 250000, 250000],
+    'load': [0, 66.06206663, 63.05924542, 64.20577716], 'tokens': [0, 2.5e12, 3.5e12, 4.9e12],
+    'tco': 4062332.16, 'cost_per_mtok': 0.3726910239, 'levelised_cost_per_mtok': 0.4096680202,
+    'energy_per_token': 0.7221454679}
+
+
+def told(folder, text, *arguments):
+    path = Path(folder, 'stages.ini')
+    path.write_text(text, encoding='utf-8')
+    return {one['id']: one['items'] for one in run_json('compare', path, *arguments)['options']}
+
+
+def near(found, wanted, what):
+    expect(found is not None and abs(found - wanted) <= 1e-9 * max(abs(wanted), 1e-9), f'{what}: {found}, not {wanted}')
+
+
+def expect_items(items, wanted):
+    for name, values in wanted.items():
+        found = items.get(name)
+        if not isinstance(values, list):
+            values, found = [values], [found]
+        expect(found is not None and len(found) == len(values), f'{name}: {found}, not {values}')
+        for place, (value, number) in enumerate(zip(values, found)):
+            near(number, value, f'{name}[{place}]')
+
+
+def expect_checks(items):
+    """Checks of numbers and of what may stand together are zero."""
+    for name, value in items.items():
+        if name.startswith('check_'):
+            values = value if isinstance(value, list) else [value]
+            expect(all(abs(one) < 1e-9 for one in values), f'{name}: {value}')
+
+
+def check_golden(folder):
+    items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + ENGINEERS)['a']
+    expect_items(items, GOLDEN)
+    expect_checks(items)
+    # the mean load by accelerator-hours, and the hours themselves
+    near(items['cost_per_gpu_hour'], 4062332.16 / (192 * 8760), 'per accelerator-hour')
+    near(items['it_power'], 64, 'mean IT power')
+    loads = GOLDEN['load'][1:]
+    near(items['average_load'], sum(fleet * load for fleet, load in zip((48, 64, 80), loads)) / 192, 'mean load')
+
+
+def check_books(folder):
+    """Each purchase is written off from its own date."""
+    items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'book_life = 4 yr\n')['a']
+    first, second, third = 1682400, 491680, 432928
+    written = [first / 4, (first + second) / 4, (first + second + third) / 4]
+    expect_items(items, {
+        'book_depreciation': [0, *written],
+        'book_value': [first, first + second - written[0], first + second + third - sum(written[:2]),
+                       first + second + third - sum(written)],
+        'book_value_left': first * 1 / 4 + second * 2 / 4 + third * 3 / 4})
+    expect_checks(items)
+
+
+def check_repair_and_residual(folder):
+    """By the prices paid, not by today's."""
+    items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'failure_rate = 10 %/yr\nspares = 10 %\n'
+                 'residual_value = 20 %\nnetwork_price = 1000 USD\ninstallation = 5 %\npurchase_tax = 3 %\n')['a']
+    stock = [53, 71, 88]        # 48, 64 and 80 and a tenth, rounded up
+    prices = [28800 * 0.85**year for year in range(3)]
+    bought = [53, 18, 17]
+    paid = [count * price for count, price in zip(bought, prices)]
+    hardware = [one + nodes * 50000 + new * 1000 for one, nodes, new in zip(paid, (6, 2, 2), (48, 16, 16))]
+    mean = [sum(paid[:year + 1]) / stock[year] for year in range(3)]
+    expect_items(items, {
+        'stock': [0, *stock], 'bought': [0, *bought],
+        'purchases': [*[one * 1.08 for one in hardware], 0],
+        'support_cost': [0, *[0.04 * sum(hardware[:year + 1]) for year in range(3)]],
+        'repair': [0, *[fleet * 0.1 * price for fleet, price in zip((48, 64, 80), mean)]],
+        'residual': [0, 0, 0, -0.2 * sum(hardware)]})
+    expect_checks(items)
+
+
+def check_upfront(folder):
+    """The most that is ever needed, at the outset and at its prices; the idle ones draw power too."""
+    staged = told(folder, HEAD + GROWTH + OPTION + DECLINE)['a']
+    items = told(folder, HEAD + GROWTH + OPTION + DECLINE + 'purchase = upfront\n')['a']
+    expect_items(items, {'needed': [0, 48, 64, 96], 'in_service': [0, 96, 96, 96], 'bought': [0, 96, 0, 0],
+                         'purchases': [96 * 28800 + 12 * 50000, 0, 0, 0]})
+    expect(items['capex'] > staged['capex'] and items['power_total'] > staged['power_total'], 'upfront costs more')
+    expect_checks(items)
+    # the same as the fleet given as a number, whose tokens are held against the same demand
+    given = told(folder, HEAD + GROWTH + OPTION + DECLINE + 'accelerators = 96\n')['a']
+    for name in ('tco', 'capex', 'tokens_total', 'levelised_cost_per_mtok', 'cost_per_gpu_hour', 'average_load', 'it_power'):
+        near(items[name], given[name], f'{name}, upfront and given')
+
+
+def check_falling(folder):
+    """Nothing is bought, nothing negative: what is no longer needed stays, powered and supported."""
+    items = told(folder, HEAD + 'demand_growth = -30 %/yr\n' + OPTION)['a']
+    expect_items(items, {'needed': [0, 48, 32, 24], 'in_service': [0, 48, 48, 48], 'bought': [0, 48, 0, 0],
+                         'purchases': [48 * 28800 + 6 * 50000, 0, 0, 0], 'tokens': [0, 2.5e12, 1.75e12, 1.225e12]})
+    near(items['support_cost'][3], items['support_cost'][1], 'support of what is idle')
+    expect_checks(items)
+
+
+def check_beside_static(folder):
+    """An option beside one in stages, whose own fleet does not change, is as it is alone."""
+    static = OPTION.replace('[option a]', '[option b]')
+    alone = told(folder, HEAD + static)['b']
+    beside = told(folder, HEAD + OPTION + GAIN + GROWTH + static)['b']
+    for name in ('tco', 'cost_per_mtok', 'levelised_cost_per_mtok', 'capex', 'accelerators', 'energy_per_token',
+                 'average_load', 'cost_per_gpu_hour', 'levelised_cost_per_gpu_hour', 'book_value_left'):
+        near(beside[name], alone[name], f'{name}, beside one in stages')
+    expect('purchases' not in beside and 'purchases' not in alone, 'one purchase has no dates')
+
+
+def check_months(folder):
+    """In shorter periods purchases still come with the years, at the end of each."""
+    text = (HEAD + GROWTH + OPTION + GAIN + DECLINE).replace('horizon', 'period = 3 month\nhorizon')
+    items = told(folder, text)['a']
+    purchases = [0] * 13
+    purchases[0], purchases[4], purchases[8] = GOLDEN['purchases'][:3]
+    expect_items(items, {'purchases': purchases, 'tco': GOLDEN['tco'] - 1e6})
+    expect_checks(items)
+
+
+def check_rent(folder):
+    """What is rented grows with the demand, and buys nothing."""
+    items = told(folder, HEAD + GROWTH + OPTION.replace(
+        'list_price = 32000 USD\ndiscount = 10 %', 'rental_rate = 2 USD/h'))['a']
+    expect_items(items, {'in_service': items['needed'], 'capex': 0,
+                         'rental_cost': [2 * 8760 * fleet for fleet in items['needed']]})
+    expect(items['needed'][1] < items['needed'][3], 'the rented fleet grows')
+    expect_checks(items)
+
+
+REFUSED = {
+    'growth without a demand': (HEAD.replace('demand = 2500000 Mtok/yr\n', 'accelerators = 8\n'), OPTION + GROWTH,
+                                "'demand_growth' means nothing to option 'a' without 'demand'"),
+    'stages of what does not change': (HEAD, OPTION + 'purchase = staged\n',
+                                       "'purchase' means nothing to option 'a': its 'accelerators' is the same in all years"),
+    'stages of a count': (HEAD + GROWTH, OPTION + 'accelerators = 48\npurchase = upfront\n',
+                          "'purchase' means nothing to option 'a'"),
+    'stages that no option has': (HEAD + 'purchase = upfront\n', OPTION,
+                                  "'purchase' means nothing: 'accelerators' is the same in all years, in every option"),
+    'a third kind of purchase': (HEAD + GROWTH, OPTION + 'purchase = monthly\n', 'staged'),
+    'tax of stages': (HEAD + GROWTH, OPTION + 'tax_rate = 25 %\n',
+                      "'tax_rate' is of one purchase at the outset: option 'a' has 'purchase = staged'"),
+    'a loan for stages': (HEAD + GROWTH + 'loan_share = 50 %\nloan_rate = 5 %/yr\nloan_term = 3 yr\n', OPTION,
+                          "'loan_share' is of one purchase at the outset"),
+    'a lease of stages': (HEAD + GROWTH, OPTION + 'lease_rate = 5 %/yr\nlease_term = 3 yr\n',
+                          "'lease_rate' is of one purchase at the outset"),
+    'a book life that ends before': (HEAD + GROWTH, OPTION + 'book_life = 2 yr\n',
+                                     "its 'book_life' of 2 yr must reach the horizon of 3 yr, or 'purchase' be upfront"),
+    'a decline of what is rented': (HEAD, OPTION.replace('list_price = 32000 USD\ndiscount = 10 %',
+                                                         'rental_rate = 2 USD/h') + DECLINE,
+                                    "'price_decline' is part of the rent"),
+}
+ALLOWED = {
+    'tax of all at the outset': (HEAD + GROWTH, OPTION + 'purchase = upfront\ntax_rate = 25 %\n'),
+    'books of all at the outset': (HEAD + GROWTH, OPTION + 'purchase = upfront\nbook_life = 2 yr\n'),
+}
+
+
+def check_refused(folder, name):
+    head, option, message = REFUSED[name]
+    path = Path(folder, 'stages.ini')
+    path.write_text(head + option, encoding='utf-8')
+    done = run('compare', path)
+    expect(done.returncode == BAD_INPUT and message in done.stderr, f'{done.returncode}: {done.stderr}')
+
+
+RENTED = OPTION.replace('[option a]', '[option cloud]').replace(
+    'list_price = 32000 USD\ndiscount = 10 %', 'rental_rate = 2 USD/h')
+ASKED = {
+    'rent': ('[rent one]\nown = a\ncloud = cloud\n', "option 'a' changes from year to year (see its 'in_service')"),
+    'wait': ('[wait a]\nmonths = 6\nmeanwhile = cloud\n', "option 'a' changes from year to year (see its 'in_service')"),
+    'route': ('[demand one]\ntokens = 1000 Mtok/yr\n', "option 'a' changes from year to year (see its 'in_service')"),
+}
+
+
+def check_asked(folder, command):
+    """What is asked of fleets that stay what they are is not answered of others."""
+    section, message = ASKED[command]
+    path = Path(folder, 'stages.ini')
+    path.write_text(HEAD + GROWTH + OPTION + RENTED + section, encoding='utf-8')
+    done = run(command, path)
+    expect(done.returncode == BAD_INPUT and message in done.stderr, f'{done.returncode}: {done.stderr}')
+
+
+def check_pairs(folder):
+    """An owned and a rented option are set against each other unasked, but not in stages."""
+    path = Path(folder, 'stages.ini')
+    path.write_text(HEAD + OPTION + RENTED, encoding='utf-8')
+    expect(run('rent', path).returncode == 0, 'a pair that stays what it is')
+    path.write_text(HEAD + GROWTH + OPTION + RENTED, encoding='utf-8')
+    done = run('rent', path)
+    expect(done.returncode == BAD_INPUT and 'whose fleets stay what they are' in done.stderr, done.stderr)
+
+
+def check_outlay(folder):
+    """Finance speaks of what is paid at first, and of what is earned back for good."""
+    path = Path(folder, 'stages.ini')
+    path.write_text(HEAD + GROWTH + OPTION + RENTED, encoding='utf-8')
+    done = run('finance', path, environment={'COLUMNS': '300'})
+    outlay = 48 * 28800 + 6 * 50000
+    expect(f'cloud costs {outlay:,} USD less to buy at the outset than a' in done.stdout, done.stdout[:600])
+
+
+def check_moved(folder):
+    """What may be moved: the growth over a range, a solved price, an input of the tornado, a case."""
+    path = Path(folder, 'stages.ini')
+    path.write_text(HEAD + GROWTH + OPTION + GAIN + OPTION.replace('[option a]', '[option b]') + DECLINE
+                    + '[range]\ndemand_growth = triangular(10, 40, 70) %/yr\n'
+                    '[case slow]\ndemand_growth = 0 %/yr\nb.purchase = upfront\n', encoding='utf-8')
+    items = {one['id']: one['items'] for one in run_json('compare', path, '--case', 'slow')['options']}
+    expect(items['b']['in_service'] == [0, 48, 48, 48] and items['b']['bought'] == [0, 48, 0, 0],
+           f'in the slow case: {items["b"]["bought"]}')
+    base = {one['id']: one['items'] for one in run_json('compare', path)['options']}
+    expect(items['a']['tco'] < base['a']['tco'], 'less growth costs less')
+    moved = run_json('sensitivity', path)['swings']
+    expect({'demand_growth', 'b.price_decline'} <= {one['input'] for one in moved}, f'moved: {moved}')
+    draws = run_json('simulate', path, '--draws', '4096')
+    expect(draws['case'] == 'base', f'{draws.keys()}')
+    solved = run_json('solve', path, '--option', 'b', '--for', 'list_price')
+    price = solved['values'][0]
+    items = {one['id']: one['items'] for one in run_json(
+        'compare', path, '--set', f'b.list_price={price:.15g} USD')['options']}
+    near(items['b']['cost_per_mtok'], items['a']['cost_per_mtok'], 'cost at the solved price')
+
+
+def check_difference(folder):
+    """What only one of two scenarios uses is in both models: a what-if of the other knows it."""
+    static, staged = Path(folder, 'static.ini'), Path(folder, 'staged.ini')
+    static.write_text(HEAD + OPTION + 'engineers = 2 FTE\nengineer_cost = 250000 USD/yr\n', encoding='utf-8')
+    staged.write_text(HEAD + GROWTH + OPTION + GAIN + DECLINE + ENGINEERS, encoding='utf-8')
+    for one, other in ((static, staged), (staged, static)):
+        pair = run_json('diff', one, other)['options'][0]
+        near(pair['together']['cost_per_mtok'], pair['results']['cost_per_mtok']['b'], 'all inputs of the other')
+        alone = pair['alone']
+        expect({'demand_growth', 'throughput_gain', 'price_decline', 'engineers'} <= set(alone)
+               and not any(name.startswith('engineers_') for name in alone), f'one by one: {sorted(alone)}')
+        expect(abs(alone['demand_growth']['change']) > 0.01, f'the growth alone: {alone["demand_growth"]}')
+
+
+def check_allowed(folder, name):
+    expect_checks(told(folder, ''.join(ALLOWED[name]))['a'])
+
+
+def main():
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, test in (('golden', check_golden), ('books', check_books), ('repair and residual', check_repair_and_residual),
+                           ('upfront', check_upfront), ('falling', check_falling), ('beside a static one', check_beside_static),
+                           ('months', check_months), ('rent', check_rent),
+                           ('pairs of rent', check_pairs), ('outlay', check_outlay), ('moved', check_moved),
+                           ('difference', check_difference)):
+            count.test(name, test, folder)
+        for name in REFUSED:
+            count.test(f'refused: {name}', check_refused, folder, name)
+        for name in ASKED:
+            count.test(f'asked: {name}', check_asked, folder, name)
+        for name in ALLOWED:
+            count.test(f'allowed: {name}', check_allowed, folder, name)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

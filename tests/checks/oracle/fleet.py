@@ -1,0 +1,149 @@
+"""What an option has in service, what it buys when, and the tokens it serves: year by year, hour by hour.
+
+`x` are an option's inputs as numbers (fractions, not percent), `r` its results so far. Series have an
+entry a period: entry 0 is the purchase, then come the periods of operation.
+"""
+
+import math
+
+HOURS_PER_YEAR = 8760
+DAYS_PER_YEAR = 365
+HOURS_PER_DAY = 24
+MONTHS_PER_YEAR = 12
+SECONDS_PER_HOUR = 3600
+TOKENS_PER_MTOK = 1e6
+
+
+def ceil(number):
+    """Round up, but forgive the last bits of a float: 800 * 1.10 is 880, not 881."""
+    return math.ceil(round(number, 9))
+
+
+def growth(rate, years):
+    return (1 + rate) ** years
+
+
+def in_year(value, year):
+    """An input in a year (0, 1, ...): of a list its element, of which the last holds on."""
+    return value[min(year, len(value) - 1)] if isinstance(value, list) else value
+
+
+def time_line(x, r):
+    """The last period is possibly shorter. `year` counts those that are over when a period begins."""
+    full = x.period / MONTHS_PER_YEAR
+    begins = [full * number for number in range(ceil(x.horizon / full))]
+    r.period = [0] + [min(full, x.horizon - begin) for begin in begins]
+    r.elapsed = [0] + begins
+    r.year = [math.floor(round(elapsed, 9)) for elapsed in r.elapsed]
+    r.operation = range(1, len(r.period))
+    ramp = x.ramp / MONTHS_PER_YEAR
+    r.share = [0] + [ramped(begin, length, ramp) for begin, length in zip(begins, r.period[1:])]
+
+
+def ramped(begin, length, ramp):
+    """The mean over a period of a use that grows from nothing to one in the time `ramp`."""
+    growing = max(0, min(begin + length, ramp) - begin)
+    if not growing:
+        return 1
+    mean = (begin + growing / 2) / ramp
+    return (mean * growing + length - growing) / length
+
+
+def series(r, amount):
+    """Nothing at the purchase, then amount(t) in each period of operation."""
+    return [0] + [amount(t) for t in r.operation]
+
+
+def demand(x, r):
+    """Tokens a year that are asked for."""
+    r.demand = series(r, lambda t: in_year(x.demand, r.year[t]) * TOKENS_PER_MTOK
+                      * growth(x.demand_growth, r.year[t]))
+
+
+def speed(x, r):
+    """Tokens per accelerator-hour: flat out, and at the use that is planned."""
+    r.flat_out = [in_year(x.throughput, year) * growth(x.throughput_gain, year) * SECONDS_PER_HOUR
+                  * x.availability * x.scaling_efficiency * x.delivered for year in r.year]
+    r.tokens_per_gpu = [each * in_year(x.utilization, year) for each, year in zip(r.flat_out, r.year)]
+
+
+def needed(x, r, t):
+    """Accelerators that serve a period's demand, in whole units: in a day's peak hour, where a day is given."""
+    if x.day_profile is None:
+        tokens_an_hour = r.demand[t] / HOURS_PER_YEAR
+    else:
+        tokens_an_hour = r.demand[t] / DAYS_PER_YEAR * max(x.day_profile)
+    return ceil(tokens_an_hour / r.tokens_per_gpu[t] / x.purchase_unit) * x.purchase_unit
+
+
+def in_service(x, r):
+    """What is typed is kept, in each year. What demand sized stays when demand falls, idle."""
+    if x.accelerators is not None:
+        r.in_service = series(r, lambda t: in_year(x.accelerators, r.year[t]))
+    else:
+        r.needed = series(r, lambda t: needed(x, r, t))
+        most = series(r, lambda t: len(r.period) - 1 if x.purchase == "upfront" else t)
+        r.in_service = series(r, lambda t: max(r.needed[:most[t] + 1]))
+    r.accelerators = max(r.in_service)
+    r.nodes = ceil(r.accelerators / x.accelerators_per_node)
+
+
+def purchases(x, r):
+    """What is bought for a period, and what is there in it, spares included; nothing is sold."""
+    r.bought, r.nodes_bought, r.connected, r.stock = [0], [0], [0], [0]
+    stock = nodes = connected = 0
+    for t in r.operation:
+        wanted = r.accelerators if x.purchase == "upfront" else r.in_service[t]
+        r.bought.append(max(0, ceil(wanted * (1 + x.spares)) - stock))
+        r.nodes_bought.append(max(0, ceil(wanted / x.accelerators_per_node) - nodes))
+        r.connected.append(max(0, wanted - connected))
+        stock, nodes, connected = stock + r.bought[t], nodes + r.nodes_bought[t], connected + r.connected[t]
+        r.stock.append(stock)
+    r.accelerators_bought = sum(r.bought)
+
+
+def served(x, r):
+    """Nobody is served what he did not ask for, in no hour of the day; what is beyond capacity may be bought."""
+    r.capacity = series(r, lambda t: r.in_service[t] * r.tokens_per_gpu[t] * r.period[t]
+                        * HOURS_PER_YEAR * r.share[t])
+    if x.demand is None:
+        r.fleet_tokens = r.tokens = r.capacity
+        return
+    shares = x.day_profile or [1]                   # without a day, all of it is one long hour
+    r.demanded = series(r, lambda t: r.demand[t] * r.period[t])
+    r.fleet_tokens, r.unmet, r.burst_tokens, r.headroom = [0], [0], [0], [0]
+    bought = bool(x.burst_price or x.burst_rate)
+    for t in r.operation:
+        tokens = beyond = 0
+        for share in shares:
+            can, asked = r.capacity[t] / len(shares), r.demanded[t] * share
+            tokens += min(can, asked)
+            beyond += max(0, asked - can)
+        r.fleet_tokens.append(tokens)
+        r.burst_tokens.append(beyond if bought else 0)
+        r.unmet.append(0 if bought else beyond)
+        peak = r.demanded[t] * max(shares) * len(shares)
+        r.headroom.append(100 * (r.capacity[t] / peak - 1))
+    r.tokens = [own + more for own, more in zip(r.fleet_tokens, r.burst_tokens)]
+    r.unmet_total = sum(r.unmet)
+    r.headroom_least = min(r.headroom[1:])
+    r.demand_met = 100 if bought else min(100, 100 + r.headroom_least)
+
+
+def use(x, r):
+    """Hours at full speed that an accelerator works in a period, and their share of the period."""
+    r.busy_hours = series(r, lambda t: r.fleet_tokens[t] / r.flat_out[t] / r.in_service[t])
+    r.load = series(r, lambda t: 100 * r.busy_hours[t] / (r.period[t] * HOURS_PER_YEAR))
+    r.gpu_hours = series(r, lambda t: r.in_service[t] * r.period[t] * HOURS_PER_YEAR)
+    busy = sum(r.in_service[t] * r.busy_hours[t] for t in r.operation)
+    r.average_load = 100 * busy / sum(r.gpu_hours)
+
+
+def build(x, r):
+    if x.demand is not None:
+        demand(x, r)
+    speed(x, r)
+    in_service(x, r)
+    purchases(x, r)
+    served(x, r)
+    use(x, r)

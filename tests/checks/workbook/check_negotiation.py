@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+"""The sheet Negotiation: what each side would have to concede, or may ask.
+
+Every price there is put into the scenario and `pertoken compare` asked what the option costs then: as much
+as the other side, or 5 and 10 % less. Net price, discount, concession and room must be that price's; a
+price that would have to be below zero is none. Where inputs have ranges the interval is `solve`'s, of the
+same draws.
+"""
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+import xlsx  # noqa: E402
+from support.program import Count, ROOT, expect, near, run_json  # noqa: E402
+
+COLUMNS = ('saving', 'cost', 'price', 'concede', 'room', 'net', 'discount', 'P5', 'P50', 'P95')
+CHEAPEST = 'the cheapest of the others'  # whom the baseline is set against where there are several
+DEAR = ('--set', 'mi325x.engineers=40 FTE')
+SHEETS = {  # name: (scenario, settings, whose vendors negotiate, and with whom)
+    'two to buy': ('mi355x-vs-b200', (), {'b200': 'mi355x', 'mi355x': 'b200'}),
+    'ranges': ('uncertainty', (), {'h200': 'mi325x', 'mi325x': 'h200'}),
+    'no price does it': ('mi325x-vs-h200', DEAR, {'h200': 'mi325x', 'mi325x': 'h200'}),
+    'rents': ('cloud', (), {'h100': CHEAPEST, 'h200': 'h100', 'mi300x': 'h100', 'mi325x': 'h100', 'mi355x': 'h100'}),
+}
+
+
+def sides(sheet):
+    """{option: [today's row, its targets' rows]} by COLUMNS, a target with the one it is set against."""
+    found, option = {}, None
+    for row in range(1, sheet.last_row() + 1):
+        label, values = str(sheet.text(row, 1)), dict(zip(COLUMNS, (sheet.value(row, c) for c in range(4, 14))))
+        heading = re.fullmatch(r"What (.+)'s vendor must concede, or may ask", label)
+        option = heading[1] if heading else option
+        target = re.fullmatch(r'(?:Same cost per token as|\d+ % below) (.+)', label)
+        if label == 'Today':
+            found[option] = [values | {'input': sheet.text(row, 2), 'unit': sheet.text(row, 3)}]
+        elif target:
+            found[option].append(values | {'against': target[1]})
+    return found
+
+
+def costs(scenario, *settings):
+    return {each['id']: each['items']['cost_per_mtok'] for each in run_json('compare', scenario, *settings)['options']}
+
+
+def rival(now, option, against):
+    if against != CHEAPEST:
+        return against
+    return min((other for other in now if other != option), key=now.get)
+
+
+def check_target(scenario, settings, option, today, target):
+    now = costs(scenario, *settings)
+    wanted = now[rival(now, option, target['against'])] * (1 - target['saving'])
+    expect(near(target['cost'], wanted), f'{option}: cost {target}')
+    name = f'{option}.{today["input"]}'
+    if isinstance(target['price'], str):
+        free = costs(scenario, *settings, '--set', f'{name}=0.000001 {today["unit"]}')[option]
+        expect(target['price'] == 'no price does it' and free > wanted, f'{option}: {target}, {free} for nothing')
+        expect({target['concede'], target['room'], target['net'], target['discount']} == {'-'}, f'{option}: {target}')
+        return
+    price = costs(scenario, *settings, '--set', f'{name}={target["price"]!r} {today["unit"]}')
+    expect(near(price[option], wanted), f'{option}: costs {price[option]} at {target["price"]}, not {wanted}')
+    change = target['price'] / today['price'] - 1
+    expect(near(target['concede'] + 1, max(0, -change) + 1) and near(target['room'] + 1, max(0, change) + 1),
+           f'{option}: {target}')
+    if today['net'] is not None:
+        net = target['price'] * (1 - today['discount'])
+        discount = 1 - net / today['price'] if net <= today['price'] else '-'
+        expect(near(target['net'], net) and (target['discount'] == discount or near(target['discount'], discount)),
+               f'{option}: {target}')
+
+
+def check_interval(scenario, option, today, same):
+    draws = () if same['P50'] is None else ('--draws', 4096)
+    match = rival(costs(scenario), option, same['against'])
+    found = run_json('solve', scenario, '--option', option, '--for', today['input'], '--match', match, *draws)
+    for level, value in found['ranges']['percentiles'].items() if 'ranges' in found else ():
+        expect(level not in same or near(same[level], value), f'{option}: {level} {same}, not {value}')
+    expect(('ranges' in found) == (same['P50'] is not None), f'{option}: {same}')
+
+
+def check_sheet(name, settings, wanted):
+    scenario = ROOT / 'examples' / f'{name}.ini'
+    with tempfile.TemporaryDirectory() as folder:
+        sheet = xlsx.read(harness.report(scenario, Path(folder, 'book.xlsx'), settings)).sheets['Negotiation']
+    found = sides(sheet)
+    expect({option: rows[1]['against'] for option, rows in found.items()} == wanted, f'{list(found)}')
+    for option, (today, *targets) in found.items():
+        expect([target['saving'] for target in targets] == [0, 0.05, 0.1], f'{option}: {targets}')
+        for target in targets:
+            check_target(scenario, settings, option, today, target)
+        if not settings:
+            check_interval(scenario, option, today, targets[0])
+
+
+def main():
+    count = Count()
+    for name, sheet in SHEETS.items():
+        count.test(name, check_sheet, *sheet)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

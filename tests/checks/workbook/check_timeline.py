@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+"""Are the periods headed by when they begin, and is nothing shown past the horizon?
+
+Scenarios of this script's own, with starts, dates and periods of several kinds: every time sheet
+says the same days. Then the horizon is typed over: the sheets that looked like blank paper past the
+old one show the new one's periods, as Gnumeric recalculates them, and what they have no columns for
+cannot be typed. On paper, as LibreOffice prints it, no year stands past the horizon.
+Seconds: 6
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import gnumeric  # noqa: E402
+import harness  # noqa: E402
+import layout  # noqa: E402
+import libreoffice  # noqa: E402
+import xlsx  # noqa: E402
+from support.program import Count, Skip, expect  # noqa: E402
+
+SCENARIO = """\
+[scenario]
+title = A fleet that serves a demand
+date = 2026-11-20
+{head}
+
+[common]
+demand = 2500000 Mtok/yr
+utilization = 70 %
+pue = 1.3
+electricity_price = 0.09 USD/kWh
+accelerators_per_node = 8
+
+[option one]
+accelerator = h200-sxm-141
+list_price = 32000 USD
+throughput = 2500 token/s
+load_power = 700 W
+
+[option two]
+accelerator = mi325x-256
+list_price = 25000 USD
+throughput = 2300 token/s
+load_power = 1000 W
+"""
+# What the scenario says of time, and when its periods begin.
+BEGINS = (
+    ('start = 2027-01', ['2027-01', '2028-01', '2029-01']),
+    ('start = 2027-01-01', ['2027-01', '2028-01', '2029-01']),
+    ('start = 2028-02-29', ['2028-02-29', '2029-02-28', '2030-02-28']),
+    ('', ['2026-11-20', '2027-11-20', '2028-11-20']),
+    ('start = 2027-10\nperiod = 3 month\nhorizon = 1 yr', ['2027-10', '2028-01', '2028-04', '2028-07']),
+    ('start = 2027-01-31\nperiod = 1 month\nhorizon = 3 month',
+     ['2027-01-31', '2027-02-28', '2027-03-31']),
+    ('start = 2027-01\nperiod = 0.2 yr\nhorizon = 1 yr',
+     ['2027-01-01', '2027-03-15', '2027-05-27', '2027-08-08', '2027-10-20']),
+)
+HEAD = 'Period begins'
+
+
+def workbook(folder, name, head):
+    scenario = Path(folder, f'{name}.ini')
+    scenario.write_text(SCENARIO.format(head=head), encoding='utf-8')
+    return harness.report(scenario, scenario.with_suffix('.xlsx'))
+
+
+def heads(sheet, value=None):
+    """The headings of a sheet, each as the texts over its periods, up to the last that is there."""
+    value = value or (lambda _, row, column: sheet.value(row, column))
+    found = []
+    for row in range(1, sheet.last_row() + 1):
+        if sheet.text(row, layout.LABEL) == HEAD:
+            columns = range(layout.FIRST_PERIOD, max(column for _, column in sheet.cells) + 1)
+            texts = [value(sheet.name, row, column) or '' for column in columns]
+            while texts and not texts[-1]:
+                texts.pop()
+            found.append(texts)
+    return found
+
+
+def test_when_periods_begin(folder):
+    for number, (head, begins) in enumerate(BEGINS):
+        book = xlsx.read(workbook(folder, f'begins-{number}', head))
+        for sheet in layout.calculations(book):
+            said, = heads(sheet)
+            expect(said[:1 + len(begins)] == ['purchase', *begins], f'{head}: {sheet.name} says {said}')
+        for name in ('Outputs', 'Finance'):
+            for said in heads(book.sheets[name]):
+                expect(said == ['purchase', *begins], f'{head}: {name} says {said}')
+
+
+def test_a_longer_horizon(folder):
+    path = workbook(folder, 'longer', 'start = 2027-01')
+    book, longer, result = xlsx.read(path), Path(folder, 'typed.xlsx'), Path(folder, 'result.xlsx')
+    inputs = layout.Inputs(book)
+    row = next(entry.row for entry in inputs.rows if entry.key == 'horizon')
+    column = inputs.cases['base']
+    limits = inputs.validation(row, column)
+    expect(limits.allows(7) and not limits.allows(7.5), 'a horizon without columns can be typed')
+    part = inputs.sheet.part
+    xlsx.patch(path, longer, lambda name, xml:
+               xlsx.set_cells(xml, {xlsx.address(row, column): 5} if name == part else {}))
+    actual = gnumeric.recalculate(longer, result)
+    wanted = ['purchase', *(f'{year}-01' for year in range(2027, 2032))]
+    for name in ('Outputs', 'Finance'):
+        for said in heads(book.sheets[name], actual):
+            expect(said == wanted, f'{name} says {said}')
+    state = book.name('pt_checks_ok')
+    expect(actual(state.sheet, *xlsx.position(state.ref)) == 1, 'a check fails at 5 years')
+
+
+def test_lists(folder):
+    """Each list is a row over the years, headed by when they begin, and its cells are inputs."""
+    path = harness.report(Path(__file__).resolve().parent / 'by_year.ini', Path(folder, 'lists.xlsx'))
+    inputs = layout.Inputs(xlsx.read(path))
+    shown = {one.key: [(year.key, inputs.sheet.value(*year.cells['base'])) for year in one.years]
+             for one in inputs.lists}
+    wanted = {'electricity_price': (0.09, 0.10, 0.11), 'shorter.electricity_price': (0.08, 0.09),
+              'listed.engineers': (3, 2, 1, 1), 'shorter.engineers': (2, 1)}
+    for key, values in wanted.items():
+        expect(shown.pop(key) == [(f'{key}_year_{i}', value) for i, value in enumerate(values, 1)], key)
+    expect(not shown, f'more lists: {list(shown)}')
+    expect('plain.engineers' in [entry.key for entry in inputs.rows], 'a number is no list')
+    head = [inputs.sheet.text(inputs.lists[0].row - 1, column) for column in inputs.lists[0].columns]
+    expect(head == ['from 2027-01', 'from 2028-01', 'from 2029-01', 'from 2030-01 on'][:len(head)],
+           f'the years are headed {head}')
+
+
+def test_on_paper(folder):
+    if reason := libreoffice.missing():
+        raise Skip(reason)
+    path = workbook(folder, 'paper', 'start = 2077-01')
+    subprocess.run(['soffice', f'-env:UserInstallation={Path(folder, "profile").as_uri()}', '--headless',
+                    '--convert-to', 'pdf', '--outdir', folder, path], capture_output=True, check=True)
+    try:
+        text = subprocess.run(['pdftotext', path.with_suffix('.pdf'), '-'], capture_output=True,
+                              encoding='utf-8', check=True).stdout
+    except FileNotFoundError as missing:
+        raise Skip('pdftotext is not installed') from missing
+    expect('2079-01' in text, 'the last period is not printed')
+    expect('2080-01' not in text, 'a period past the horizon is printed')
+
+
+def main():
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        count.tests(globals(), folder)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,40 @@
+// Any text as a serving record. Its digest is mended first: otherwise no change of a record would
+// come further than that.
+#include "base/diagnostics.h"
+#include "fuzz.h"
+
+#include "model/evidence/serving.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+static void check_rung(const struct serving_record *record, const struct serving_rung *rung) {
+  assert(rung->refused && rung->power.source && serving_load_names[rung->load]);
+  assert(*rung->refused || rung->output_tokens_per_s > 0 || record->basis == BASIS_DECODE);
+  assert(isnan(rung->ttft.p99_s) || isnan(rung->completed) ||
+         rung->completed >= serving_samples(99));
+}
+
+// What is read is written so that it is read again, as the same content.
+static void check_record(struct fuzz *fuzz, void *read) {
+  struct serving_record *record = read;
+  for (size_t i = 0; i < record->count; i++)
+    check_rung(record, &record->rungs[i]);
+  struct diagnostics told = {.arena = &fuzz->arena};
+  const char *path = fuzz_path(fuzz);
+  assert(serving_write(record, path, &fuzz->arena, &told) == 0);
+  const struct serving_record *again = serving_read(path, &fuzz->arena, &told);
+  unlink(path);
+  assert(again && again->count == record->count && !strcmp(again->digest, record->digest));
+}
+
+static void *read_record(struct fuzz *fuzz, const char *path) {
+  return serving_read(path, &fuzz->arena, &fuzz->diagnostics);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  return fuzz_a_record(data, size, read_record, check_record);
+}

@@ -1,0 +1,311 @@
+// What serving records say of a workload: the rungs that count, the place on their curve, the watts.
+#include "base/arena.h"
+#include "base/source.h"
+#include "model/evidence/curve.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/records.h"
+#include "model/evidence/served.h"
+#include "model/evidence/serving.h"
+#include "model/evidence/workload.h"
+#include "tests/support/fixture.h"
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+enum { RUNGS = 6 };
+
+static const double ttft_s[RUNGS] = {0.2, 0.4, 1, 4, 9, 20};
+
+static struct serving_rung rung_of(double concurrency, double tokens_per_s, double watts) {
+  struct serving_rung rung = serving_rung_unknown;
+  rung.load = LOAD_CLOSED;
+  rung.concurrency = concurrency;
+  rung.input_tokens = 1000;
+  rung.output_tokens = 250;
+  rung.completed = 1000;
+  rung.output_tokens_per_s = tokens_per_s;
+  rung.power.source = "nvml, 4 devices";
+  rung.power.covers = COVERS_ACCELERATORS;
+  rung.power.devices = 4;
+  rung.power.load_power_w = watts;
+  rung.power.idle_power_w = 400;
+  return rung;
+}
+
+// On 8 accelerators, 4 of them metered: 100 to 2000 token/s; the last but one, at 16, was refused.
+struct scene {
+  struct fixture fixture;
+  struct source source;
+  struct serving_rung rungs[RUNGS];
+  struct serving_record record, *list[4];
+  struct records records;
+  struct workload workload;
+  struct served_request request;
+  struct served_rungs found;
+};
+
+static void start(struct scene *scene) {
+  static const double concurrency[RUNGS] = {8, 1, 2, 4, 16, 32};
+  static const double rates[RUNGS] = {700, 100, 195, 370, 5000, 2000};
+  memset(scene, 0, sizeof *scene);
+  fixture_start(&scene->fixture);
+  for (size_t i = 0; i < RUNGS; i++) {
+    scene->rungs[i] = rung_of(concurrency[i], rates[i], 1000 + 10 * concurrency[i]);
+    scene->rungs[i].ttft.p99_s = scene->rungs[i].ttft.p90_s = ttft_s[i];
+    scene->rungs[i].tpot.p99_s = scene->rungs[i].tpot.p90_s = 0.01;
+  }
+  scene->rungs[4].refused = "2 of 160 requests failed";
+  scene->record = serving_record_unknown;
+  scene->record.source = &scene->source;
+  scene->record.path = "records/a.json";
+  scene->record.engine = "vLLM";
+  scene->record.tool = "pertoken-probe";
+  scene->record.accelerator = "h200";
+  scene->record.accelerators = 8;
+  scene->record.model = "llama";
+  scene->record.precision = "fp8";
+  scene->record.date = "2026-11-01";
+  scene->record.rungs = scene->rungs;
+  scene->record.count = RUNGS;
+  scene->list[0] = &scene->record;
+  scene->records = (struct records){.servings = scene->list, .serving_count = 1};
+  for (int k = 0; k < WORKLOAD_KEYS; k++)
+    scene->workload.values[k] = "";
+  scene->workload.values[WORKLOAD_MODEL] = "llama";
+  scene->workload.values[WORKLOAD_PRECISION] = "fp8";
+  scene->request = (struct served_request){&scene->records, "", "h200", &scene->workload, 0, 0};
+}
+
+static const char *find(struct scene *scene) {
+  return served_find(&scene->request, &scene->found, &scene->fixture.arena);
+}
+
+static void test_most(void **state) {
+  (void)state;
+  struct scene scene;
+  struct served served;
+  start(&scene);
+  assert_null(find(&scene));
+  assert_int_equal(scene.found.count, 5); // by rising concurrency, without the one refused
+  for (size_t i = 1; i < scene.found.count; i++)
+    assert_true(scene.found.list[i]->concurrency > scene.found.list[i - 1]->concurrency);
+  served_most(&scene.found, &served, &scene.fixture.arena);
+  expect_near(served.tokens_per_s, 2000.0 / 8, 1e-12, "per accelerator");
+  expect_near(served.load_power_w, 1320.0 / 4, 1e-12, "of those that are metered");
+  expect_near(served.idle_power_w, 100, 1e-12, "idle");
+  assert_true(isnan(served.node_power_w));
+  assert_int_equal(served.grade, GRADE_MEASURED);
+  expect_fragment(served.source, "record a.json: vLLM on 8 accelerators, 32 requests in flight");
+  expect_fragment(served.note, "more requests in flight may give more");
+  expect_fragment(served.note, "1 of its rungs was refused: 2 of 160 requests failed");
+  scene.rungs[0].output_tokens_per_s = 1990; // at 8
+  served_most(&scene.found, &served, &scene.fixture.arena);
+  assert_null(strstr(served.note, "may give more"));
+  fixture_end(&scene.fixture);
+}
+
+static void test_between_rungs(void **state) {
+  (void)state;
+  struct scene scene;
+  struct served served;
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  assert_null(find(&scene));
+  assert_null(served_at(&scene.found, 4, &served, arena));
+  expect_near(served.tokens_per_s, 370.0 / 8, 1e-12, "a rung");
+  assert_int_equal(served.grade, GRADE_MEASURED);
+  assert_null(served_at(&scene.found, 3, &served, arena));
+  assert_true(served.tokens_per_s > 195.0 / 8 && served.tokens_per_s < 370.0 / 8);
+  expect_near(served.load_power_w, 1030.0 / 4, 1e-9, "watts on a straight line");
+  assert_int_equal(served.grade, GRADE_PROJECTED);
+  expect_fragment(served.source, "interpolated to 3 requests in flight, of 1 to 32");
+  expect_why("beyond", served_at(&scene.found, 33, &served, arena), "1 to 32 requests in flight");
+  scene.record.grade = GRADE_PUBLISHED; // which no interpolation makes better
+  assert_null(served_at(&scene.found, 3, &served, arena));
+  assert_int_equal(served.grade, GRADE_PROJECTED);
+  fixture_end(&scene.fixture);
+}
+
+static void test_within_limits(void **state) {
+  (void)state;
+  struct scene scene;
+  struct served served;
+  struct curve_choice choice;
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  for (size_t i = 0; i < RUNGS; i++) // which are not in order
+    scene.rungs[i].ttft.p99_s = scene.rungs[i].concurrency / 10;
+  assert_null(find(&scene));
+  const struct curve_limits rate = {46.25 * 2, INFINITY, INFINITY};
+  assert_null(served_within(&scene.found, &rate, &choice, &served, arena));
+  assert_int_equal(choice.batch, 4); // 370 / 4
+  const struct curve_limits time = {0, 0.85, 0.02};
+  assert_null(served_within(&scene.found, &time, &choice, &served, arena));
+  assert_int_equal(choice.batch, 8);
+  assert_true(choice.is_measured);
+  const struct curve_limits between = {0, 1.7, 0.02};
+  assert_null(served_within(&scene.found, &between, &choice, &served, arena));
+  assert_true(choice.batch > 8 && choice.batch < 32 && choice.ttft_s <= 1.7 + 1e-9);
+  expect_near(served.tokens_per_s, choice.tokens_per_s, 1e-12, "the same");
+  const struct curve_limits none = {0, 0.05, INFINITY};
+  expect_why("too soon", served_within(&scene.found, &none, &choice, &served, arena),
+             "nothing that was measured keeps it");
+  scene.rungs[1].ttft.p99_s = scene.rungs[1].ttft.p90_s = NAN; // at 1, of too few requests
+  assert_null(find(&scene));
+  assert_null(served_within(&scene.found, &time, &choice, &served, arena));
+  assert_int_equal(choice.batch, 8);
+  const struct curve_limits below = {0, 0.15, 0.02}; // kept by 1 alone, which does not tell
+  expect_why("not told", served_within(&scene.found, &below, &choice, &served, arena),
+             "at batch 2 P99 is 0.2 s to the first token");
+  for (size_t i = 0; i < RUNGS; i++)
+    scene.rungs[i].ttft.p99_s = scene.rungs[i].ttft.p95_s = scene.rungs[i].ttft.p90_s = NAN;
+  assert_null(find(&scene));
+  expect_why("not told", served_within(&scene.found, &time, &choice, &served, arena),
+             "tell no P90");
+  fixture_end(&scene.fixture);
+}
+
+static void test_watts_of_a_node(void **state) {
+  (void)state;
+  struct scene scene;
+  struct served served;
+  start(&scene);
+  for (size_t i = 0; i < RUNGS; i++)
+    scene.rungs[i].power.covers = COVERS_NODE;
+  assert_null(find(&scene));
+  served_most(&scene.found, &served, &scene.fixture.arena);
+  expect_near(served.node_power_w, 1320.0 / 8, 1e-12, "of all in it, whatever is metered");
+  assert_true(isnan(served.load_power_w) && isnan(served.idle_power_w));
+  assert_null(served_at(&scene.found, 3, &served, &scene.fixture.arena));
+  expect_near(served.node_power_w, 1030.0 / 8, 1e-9, "between");
+  fixture_end(&scene.fixture);
+}
+
+// What is asked for otherwise than the record has it.
+static const struct {
+  const char *file, *accelerator;
+  int key; // of the workload
+  const char *value;
+  double input_tokens, output_tokens;
+  const char *why;
+} refusals[] = {
+    {"", "h200", WORKLOAD_MODEL, "llama", 1020, 240, ""},
+    {"a.json", "h200", WORKLOAD_MODEL, "llama", 0, 0, ""},
+    {"", "h200", WORKLOAD_CONTEXT, "1024", 0, 0, ""},
+    {"", "b200", WORKLOAD_MODEL, "llama", 0, 0, "no serving record of b200"},
+    {"b.json", "h200", WORKLOAD_MODEL, "llama", 0, 0, "no serving record named b.json"},
+    {"a.json", "b200", WORKLOAD_MODEL, "llama", 0, 0,
+     "has accelerator = h200, but the option wants b200"},
+    {"", "h200", WORKLOAD_MODEL, "mixtral", 0, 0,
+     "has model = llama, but the option wants mixtral"},
+    {"", "h200", WORKLOAD_PRECISION, "bf16", 0, 0, "has precision = fp8, but"},
+    {"", "h200", WORKLOAD_SPECULATION, "mtp", 0, 0, "has speculation = (not stated), but"},
+    {"", "h200", WORKLOAD_KV, "fp8", 0, 0, "has kv = (not stated), but the option wants fp8"},
+    {"", "h200", WORKLOAD_TOKENS, "total", 0, 0, "has tokens = output, but the option wants total"},
+    {"", "h200", WORKLOAD_CONTEXT, "8192", 0, 0,
+     "of 8192 tokens in, but the records served requests of 1000 tokens in, 250 out (a.json)"},
+    {"", "h200", WORKLOAD_MODEL, "llama", 1000, 300, "of 1000 tokens in, 300 out, but"},
+    {"", "h200", WORKLOAD_MODEL, "llama", 0, 100, "are of 100 out, but the records served"},
+};
+
+static void test_contradictions(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+    struct scene scene;
+    start(&scene);
+    scene.request.file = refusals[i].file;
+    scene.request.accelerator = refusals[i].accelerator;
+    scene.request.input_tokens = refusals[i].input_tokens;
+    scene.request.output_tokens = refusals[i].output_tokens;
+    scene.workload.values[refusals[i].key] = refusals[i].value;
+    expect_why(refusals[i].value, find(&scene), refusals[i].why);
+    fixture_end(&scene.fixture);
+  }
+}
+
+static void test_refused_rungs_and_twins(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  scene.rungs[1].concurrency = 2;
+  expect_why("two at 2", find(&scene), "two rungs of 2 requests in flight");
+  for (size_t i = 0; i < RUNGS; i++)
+    scene.rungs[i].refused = "too short";
+  expect_why("all", find(&scene), "every rung of the serving records of 'h200' was refused");
+  scene.record.basis = BASIS_DECODE;
+  assert_false(served_is_there(&scene.request));
+  expect_why("decoding", find(&scene), "no serving record of h200");
+  fixture_end(&scene.fixture);
+}
+
+// Of several of one length the best grade counts, then the newest; of several lengths none.
+static void test_several_records(void **state) {
+  (void)state;
+  struct scene scene;
+  start(&scene);
+  struct serving_record published = scene.record, newer = scene.record;
+  struct serving_rung other = rung_of(1, 50, 100);
+  published.grade = GRADE_PUBLISHED;
+  published.date = "2026-11-30";
+  newer.date = "2026-11-02";
+  newer.path = "newer.json";
+  scene.list[1] = &published;
+  scene.list[2] = &newer;
+  scene.records.serving_count = 3;
+  assert_null(find(&scene));
+  assert_ptr_equal(scene.found.record, &newer);
+  assert_int_equal(scene.found.others, 2);
+  expect_fragment(scene.found.remark, "of 3 serving records that fit, newer.json counts");
+  other.input_tokens = 8000;
+  newer.rungs = &other;
+  newer.count = 1;
+  expect_why("two lengths", find(&scene), "fit in several lengths of requests; say which");
+  scene.request.input_tokens = 8100;
+  assert_null(find(&scene));
+  assert_ptr_equal(scene.found.record, &newer);
+  fixture_end(&scene.fixture);
+}
+
+// Arrivals have no curve, and count where there is no closed loop.
+static void test_arrivals(void **state) {
+  (void)state;
+  struct scene scene;
+  struct served served;
+  struct curve_choice choice;
+  start(&scene);
+  struct arena *arena = &scene.fixture.arena;
+  scene.rungs[5].load = LOAD_POISSON;
+  scene.rungs[5].request_rate = 8;
+  assert_null(find(&scene));
+  assert_int_equal(scene.found.count, 4); // the closed ones
+  for (size_t i = 0; i < RUNGS; i++) {
+    scene.rungs[i].load = LOAD_POISSON;
+    scene.rungs[i].request_rate = scene.rungs[i].concurrency / 4;
+  }
+  assert_null(find(&scene));
+  assert_false(scene.found.closed);
+  served_most(&scene.found, &served, arena);
+  expect_fragment(served.source, "8 requests/s, Poisson arrivals");
+  const struct curve_limits limits = {0, 4, INFINITY}, rate = {1, 4, 1};
+  assert_null(served_within(&scene.found, &limits, &choice, &served, arena));
+  expect_near(served.tokens_per_s, 700.0 / 8, 1e-12, "the fastest within 4 s, at 0.2 s");
+  expect_why("no users", served_within(&scene.found, &rate, &choice, &served, arena),
+             "interactivity is of requests in flight");
+  expect_why("no batch", served_at(&scene.found, 4, &served, arena), "leave batch open");
+  fixture_end(&scene.fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_most),
+      cmocka_unit_test(test_between_rungs),
+      cmocka_unit_test(test_within_limits),
+      cmocka_unit_test(test_watts_of_a_node),
+      cmocka_unit_test(test_contradictions),
+      cmocka_unit_test(test_refused_rungs_and_twins),
+      cmocka_unit_test(test_several_records),
+      cmocka_unit_test(test_arrivals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+// What servers count of themselves, as each of them words it, beside what a client counted.
+#include "tests/support/fixture.h"
+
+#include "probe/serving/counters.h"
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// NAN: not told. A sum that lacks a part that everybody tells is not told either.
+static const struct {
+  const char *name, *text, *engine;
+  double input, cached, output;
+} cases[] = {
+    {"vLLM",
+     "# HELP vllm:prompt_tokens_total Number of prefill tokens processed.\n"
+     "# TYPE vllm:prompt_tokens_total counter\n"
+     "vllm:prompt_tokens_total{engine=\"0\",model_name=\"m\"} 120.0\n"
+     "vllm:generation_tokens_total{engine=\"0\",model_name=\"m\"} 64.0\n"
+     "vllm:prefix_cache_hits_total{engine=\"0\",model_name=\"m\"} 16.0\n",
+     "vLLM", 120, 16, 64},
+    {"vLLM, two engines in one",
+     "vllm:prompt_tokens_total{engine=\"0\"} 100\nvllm:prompt_tokens_total{engine=\"1\"} 20\n"
+     "vllm:generation_tokens_total{engine=\"0\"} 60\nvllm:generation_tokens_total{engine=\"1\"} "
+     "4\n",
+     "vLLM", 120, NAN, 64},
+    {"vLLM 0.9 tells its cache's hits under two names: they count once",
+     "vllm:gpu_prefix_cache_hits_total 16\nvllm:prefix_cache_hits_total 16\n"
+     "vllm:prompt_tokens_total 120\nvllm:generation_tokens_total 64\n",
+     "vLLM", 120, 16, 64},
+    {"SGLang",
+     "sglang:prompt_tokens_total{model_name=\"m\"} 120\nsglang:generation_tokens_total 64\n"
+     "sglang:cached_tokens_total 3\n",
+     "SGLang", 120, 3, 64},
+    {"llama-server counts what was cached beside the rest",
+     "llamacpp:prompt_tokens_total 100\nllamacpp:prompt_tokens_cached_total 20\n"
+     "llamacpp:tokens_predicted_total 64\n",
+     "llama.cpp", 120, 20, 64},
+    {"llama-server that counts no cache", "llamacpp:prompt_tokens_total 100\n", NULL, 100, NAN,
+     NAN},
+    {"labels with any character in them, a time, no end of line",
+     "vllm:prompt_tokens_total{m=\"a } b \\\" 7\"} 120 1763800000000\n"
+     "vllm:generation_tokens_total{m=\"{\"}\t6.4e1",
+     "vLLM", 120, NAN, 64},
+    {"no number, less than none, more than any",
+     "vllm:prompt_tokens_total many\nvllm:generation_tokens_total -1\n"
+     "vllm:prefix_cache_hits_total +Inf\n",
+     NULL, NAN, NAN, NAN},
+    {"names that only begin alike, and a label that does not end",
+     "vllm:prompt_tokens_total_ 5\nvllm:prompt_tokens 5\nvllm:generation_tokens_total{a=\"b 5\n",
+     NULL, NAN, NAN, NAN},
+    {"no counters at all", "<html>Not Found</html>\n\n\n{}\n", NULL, NAN, NAN, NAN},
+    {"nothing", "", NULL, NAN, NAN, NAN},
+};
+
+static bool is_same(double one, double other) {
+  return (isnan(one) && isnan(other)) || one == other;
+}
+
+static void test_texts(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    // Bytes of their own, so that reading beyond them is noticed.
+    const size_t size = strlen(cases[i].text);
+    char *bytes = test_malloc(size + 1);
+    memcpy(bytes, cases[i].text, size);
+    const struct server_counters read = counters_read(bytes, size);
+    test_free(bytes);
+    if (!is_same(read.input_tokens, cases[i].input) ||
+        !is_same(read.cached_tokens, cases[i].cached) ||
+        !is_same(read.output_tokens, cases[i].output))
+      fail_msg("%s: %g in, %g of them cached, %g out", cases[i].name, read.input_tokens,
+               read.cached_tokens, read.output_tokens);
+    assert_int_equal(read.engine != NULL, cases[i].engine != NULL);
+    if (read.engine)
+      assert_string_equal(read.engine, cases[i].engine);
+  }
+}
+
+// ---- beside the client's
+
+static struct server_counters counted(double input, double cached, double output) {
+  return (struct server_counters){NULL, input, cached, output};
+}
+
+static const struct {
+  double before, after; // tokens out; as many came in
+  const char *verdict;
+} comparisons[] = {
+    {500, 1500, "agree: 1000 tokens in and 1000 out, 1000 and 1000 by usage"},
+    {500, 1501, "agree: 1001 tokens in"},
+    {500, 1502, "differ: 1002 tokens in"}, // somebody else's
+    {500, 1498, "differ: 998 tokens in"},
+    {500, 20, "none: the server's counters began anew"},
+    {NAN, 1500, "none: /metrics has no counters of tokens"},
+    {500, NAN, "none: /metrics has no counters of tokens"},
+};
+
+static void test_comparisons(void **state) {
+  (void)state;
+  struct fixture fixture;
+  const struct client_counts client = {1000, 1000};
+  fixture_start(&fixture);
+  for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
+    const struct server_counters before =
+        counted(comparisons[i].before, NAN, comparisons[i].before);
+    const struct server_counters after = counted(comparisons[i].after, NAN, comparisons[i].after);
+    expect_fragment(counters_compare(&before, &after, &client, &fixture.arena),
+                    comparisons[i].verdict);
+  }
+  fixture_end(&fixture);
+}
+
+static void test_cached_share(void **state) {
+  (void)state;
+  const struct server_counters before = counted(100, 50, 0), after = counted(300, 60, 0);
+  const struct server_counters untold = counted(300, NAN, 0);
+  assert_true(counters_cached_share(&before, &after) == 0.05);
+  assert_true(isnan(counters_cached_share(&before, &untold)));
+  assert_true(isnan(counters_cached_share(&before, &before))); // of nothing
+  assert_true(isnan(counters_cached_share(&after, &before)));  // began anew
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_texts),
+      cmocka_unit_test(test_comparisons),
+      cmocka_unit_test(test_cached_share),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

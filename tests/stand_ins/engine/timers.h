@@ -1,0 +1,24 @@
+// timers: what is due next, as a binary heap.
+#ifndef PERTOKEN_ENGINE_TIMERS_H
+#define PERTOKEN_ENGINE_TIMERS_H
+
+#include <stddef.h>
+
+// Member of what is due. `place` is the heap's, 0: not in it.
+struct timed {
+  double due_s;
+  size_t place;
+};
+
+struct timers {
+  struct timed **heap; // [count + 1], from 1
+  size_t count, room;
+};
+
+void timers_set(struct timers *timers, struct timed *timed, double due_s);
+void timers_drop(struct timers *timers, struct timed *timed);
+
+// What is due first; NULL: nothing.
+struct timed *timers_first(const struct timers *timers);
+
+#endif
