@@ -1,5 +1,7 @@
 #include "reports/print/number.h"
 
+#include "model/cost/arithmetic.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ static bool shows_zero(const char *text) {
 }
 
 const char *number_fixed(double value, int decimals, struct arena *arena) {
-  const char *text = arena_printf(arena, "%.*f", decimals, value);
+  const char *text = arena_printf(arena, "%.*f", decimals, arithmetic_round(value, decimals));
   if (text[0] == '-' && shows_zero(text))
     text++;
   return grouped(text, arena);
@@ -93,7 +95,8 @@ static bool one_too_many(const struct scale *scale, const double *values, size_t
   for (size_t i = 0; i < count; i++) {
     char text[400];
     const int length =
-        snprintf(text, sizeof text, "%.*f", scale->decimals, values[i] / scale->factor);
+        snprintf(text, sizeof text, "%.*f", scale->decimals,
+                 arithmetic_round(values[i] / scale->factor, scale->decimals));
     if (length < 1 || text[length - 1] != '0')
       return false;
   }

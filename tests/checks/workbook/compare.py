@@ -124,10 +124,13 @@ def moved(sheet, there):
 
 def compare_swings(result, sheet, there, actual):
     """The swings of a tornado that both books show: what both ends are, and what they do."""
-    rows = layout.swings(there)
-    for key, row in layout.swings(sheet).items():
+    rows, swings = layout.swings(there), layout.swings(sheet)
+    alone = {key.split('.')[1] for key in swings.keys() - rows.keys() if '.' in key}
+    for key, row in swings.items():
         if key not in rows or is_ranged(sheet, row) != is_ranged(there, rows[key]):
             continue  # --set makes an input certain: its range goes
+        if key in alone:
+            continue  # what is common to the options there moves all but one here
         for column in layout.SWING_COLUMNS:
             result.judge(sheet, row, column, sheet.cell(row, column),
                          actual(sheet.name, rows[key], column))
