@@ -6,7 +6,7 @@
 #include "base/vector.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/scenario/free.h"
+#include "model/scenario/reading/free.h"
 #include "model/scenario/scenario.h"
 #include "model/whatif/response.h"
 #include "model/whatif/variation.h"

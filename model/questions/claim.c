@@ -8,8 +8,8 @@
 #include "model/cost/units.h"
 #include "model/questions/claim_concurrency.h"
 #include "model/scenario/figure.h"
-#include "model/scenario/free.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/free.h"
 #include "model/scenario/scenario.h"
 
 #include <ctype.h>

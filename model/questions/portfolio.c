@@ -10,7 +10,7 @@
 #include "model/evidence/catalog.h"
 #include "model/evidence/memory.h"
 #include "model/questions/question.h"
-#include "model/scenario/currency.h"
+#include "model/scenario/reading/currency.h"
 
 #include <ctype.h>
 #include <math.h>

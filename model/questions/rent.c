@@ -13,9 +13,9 @@
 #include "model/evidence/grade.h"
 #include "model/evidence/workload.h"
 #include "model/questions/question.h"
-#include "model/scenario/currency.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
+#include "model/scenario/reading/currency.h"
 #include "model/scenario/scenario.h"
 
 #include <math.h>

@@ -17,9 +17,9 @@
 #include "model/questions/question.h"
 #include "model/scenario/amendment.h"
 #include "model/scenario/figure.h"
-#include "model/scenario/grading.h"
 #include "model/scenario/option.h"
-#include "model/scenario/resolution.h"
+#include "model/scenario/reading/grading.h"
+#include "model/scenario/reading/resolution.h"
 #include "model/scenario/scenario.h"
 
 #include <math.h>

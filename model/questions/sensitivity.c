@@ -10,7 +10,7 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/option.h"
-#include "model/scenario/range.h"
+#include "model/scenario/reading/range.h"
 #include "model/scenario/scenario.h"
 
 #include <assert.h>

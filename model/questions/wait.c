@@ -16,7 +16,7 @@
 #include "model/questions/delivery_slip.h"
 #include "model/questions/question.h"
 #include "model/scenario/option.h"
-#include "model/scenario/range.h"
+#include "model/scenario/reading/range.h"
 #include "model/simulate/sampler.h"
 
 #include <ctype.h>

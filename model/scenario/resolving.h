@@ -6,6 +6,7 @@
 //   resolution    what excludes or needs what; what a rented option does not pay
 //   hardware      what its accelerator and its price give
 //   throughput    what its evidence gives
+//   utilization   what a record of production gives
 //   hardware      watts that nobody stated
 //   resolution    defaults
 //   currency      amounts in USD

@@ -6,6 +6,7 @@
 #include "model/cost/units.h"
 #include "model/evidence/evidence.h"
 #include "model/evidence/grade.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 
 #include <math.h>

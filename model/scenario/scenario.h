@@ -20,6 +20,7 @@
 #include "model/cost/model.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/records.h"
+#include "model/evidence/workload.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
 

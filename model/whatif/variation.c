@@ -7,8 +7,8 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
-#include "model/scenario/currency.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/reading/currency.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "model/cost/units.h"
 #include "model/questions/solve.h"
 #include "model/scenario/option.h"
-#include "model/scenario/plausibility.h"
+#include "model/scenario/reading/plausibility.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "model/whatif/variation.h"

@@ -4,7 +4,7 @@
 #include "base/output.h"
 #include "base/source.h"
 #include "model/scenario/ranking.h"
-#include "model/scenario/resolution.h"
+#include "model/scenario/reading/resolution.h"
 #include "model/scenario/scenario.h"
 #include "model/simulate/simulation.h"
 #include "reports/commands/commands.h"

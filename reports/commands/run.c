@@ -7,7 +7,7 @@
 #include "model/evidence/grade.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/option.h"
-#include "model/scenario/read.h"
+#include "model/scenario/reading/read.h"
 #include "reports/answers/faces.h"
 #include "reports/print/style.h"
 

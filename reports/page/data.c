@@ -8,9 +8,9 @@
 #include "model/evidence/workload.h"
 #include "model/questions/sensitivity.h"
 #include "model/scenario/figure.h"
-#include "model/scenario/grading.h"
-#include "model/scenario/plausibility.h"
 #include "model/scenario/ranking.h"
+#include "model/scenario/reading/grading.h"
+#include "model/scenario/reading/plausibility.h"
 #include "model/whatif/variation.h"
 #include "reports/print/json_out.h"
 

@@ -90,7 +90,7 @@ function graded_figure(state, o, name) {
 
 const ungraded = new Set(['none', 'default', 'rent']);
 
-// The weakest grade among the inputs that matter: model/scenario/grading.h has the rule.
+// The weakest grade among the inputs that matter: model/scenario/reading/grading.h has the rule.
 function headline_grade(state, inputs, o) {
   const { grades, swing, matters } = data.grading;
   const cost = evaluate(inputs[o], o).cost_per_mtok;

@@ -1,5 +1,5 @@
 // weakest_grades: on Sensitivity, which figures an option's cost stands or falls with, and the weakest
-// grade among them, live, by the rule of model/scenario/grading.h: a figure counts where a swing of it
+// grade among them, live, by the rule of model/scenario/reading/grading.h: a figure counts where a swing of it
 // alone moves the cost per token by more than is said there.
 #ifndef PERTOKEN_REPORTS_WORKBOOK_WEAKEST_GRADES_H
 #define PERTOKEN_REPORTS_WORKBOOK_WEAKEST_GRADES_H

@@ -1,7 +1,7 @@
 // Any text as a scenario file that asks something: [claim], [fit], [demand], [wait], [rent].
 #include "fuzz.h"
 
-#include "model/scenario/read.h"
+#include "model/scenario/reading/read.h"
 #include "reports/answers/faces.h"
 #include "reports/answers/questions.h"
 

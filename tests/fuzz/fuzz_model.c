@@ -1,7 +1,7 @@
 // Any text as a cost model of the user's own, `--model FILE`, with one of the examples' options.
 #include "fuzz.h"
 
-#include "model/scenario/read.h"
+#include "model/scenario/reading/read.h"
 #include "model/scenario/scenario.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 // Any text as a scenario file, against the shipped catalogue cut short by tests/fuzz/run.
 #include "fuzz.h"
 
-#include "model/scenario/read.h"
+#include "model/scenario/reading/read.h"
 #include "model/scenario/scenario.h"
 
 #include <assert.h>

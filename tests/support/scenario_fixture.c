@@ -1,6 +1,6 @@
 #include "tests/support/scenario_fixture.h"
 
-#include "model/scenario/read.h"
+#include "model/scenario/reading/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/audit.h"
-#include "model/scenario/free.h"
+#include "model/scenario/reading/free.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 // Reports in other currencies than USD: which amounts are converted, that nothing but money
 // changes, what stands in for an input in USD, and what is refused. Run in the repository's root.
-#include "model/scenario/currency.h"
-#include "model/scenario/range.h"
+#include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/range.h"
 #include "tests/support/scenario_fixture.h"
 
 #include "model/questions/audit.h"
 #include "model/questions/rent.h"
 #include "model/questions/solve.h"
 #include "model/questions/wait.h"
-#include "model/scenario/published_bounds.h"
+#include "model/scenario/reading/published_bounds.h"
 
 #include <math.h>
 #include <stdio.h>

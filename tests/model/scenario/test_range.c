@@ -1,7 +1,7 @@
 // [range] and [correlate]: what is read, what is refused and where, and that nothing else changes.
 // Run in the repository's root.
-#include "model/scenario/range.h"
-#include "model/scenario/read.h"
+#include "model/scenario/reading/range.h"
+#include "model/scenario/reading/read.h"
 #include "tests/support/scenario_fixture.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
 #include "model/optimise/allocation.h"
 #include "model/questions/route.h"
 #include "model/scenario/amendment.h"
-#include "model/scenario/read.h"
-#include "model/scenario/resolution.h"
+#include "model/scenario/reading/read.h"
+#include "model/scenario/reading/resolution.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Scenarios: precedence, rent, evidence, cases, grades, and what is refused. Run in the
 // repository's root.
-#include "model/scenario/read.h"
+#include "model/scenario/reading/read.h"
 #include "tests/support/fixture.h"
 
 #include "model/scenario/scenario.h"

@@ -1,6 +1,6 @@
 // Simulation: closed forms, correlation, coverage, convergence. Run in the repository's root.
 #include "model/chance/distribution_text.h"
-#include "model/scenario/range.h"
+#include "model/scenario/reading/range.h"
 #include "tests/support/scenario_fixture.h"
 
 #include "model/simulate/sampler.h"

@@ -1,0 +1,354 @@
+#include "model/scenario/reading/assignment.h"
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/carbon.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/day.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/production.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
+#include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/reading.h"
+#include "model/scenario/reading/sections.h"
+#include "model/scenario/reading/text.h"
+#include "model/scenario/resolving.h"
+#include "model/scenario/scenario.h"
+#include "model/scenario/selection.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+// Of [scenario], beside the inputs.
+static const char *const head_keys[] = {"title",    "date",   "start",    "horizon",
+                                        "baseline", "period", "inherits", "currency"};
+
+enum { HEAD_KEYS = sizeof head_keys / sizeof head_keys[0] };
+
+static bool is_head_key(const char *name) {
+  for (size_t i = 0; i < HEAD_KEYS; i++)
+    if (!strcmp(head_keys[i], name))
+      return true;
+  return false;
+}
+
+// ---- keys that stand for inputs
+
+// grid = REGION, for grid_intensity.
+static void take_grid(struct reading *reading, struct layer layer, const struct ini_key *key) {
+  struct scenario *scenario = reading->scenario;
+  const struct table *table = catalog_table(scenario->catalog, CATALOG_CARBON);
+  const int intensity = model_find(scenario->model, "grid_intensity");
+  const char *nearest = NULL;
+  struct figure figure;
+  const long row = table ? carbon_of_grid(table, key->value, &nearest, reading->arena) : -1;
+  if (table && row < 0)
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "unknown grid '%s'%s; see 'pertoken catalog carbon'", key->value,
+                      did_you_mean(nearest, reading->arena));
+  if (row < 0)
+    figure = (struct figure){.place = key->value_place, .source = "", .date = ""};
+  else {
+    resolving_cell(table, (size_t)row, "value", &figure);
+    figure.value *= unit_factor(&scenario->model->declarations[intensity].unit);
+    figure.source =
+        arena_printf(reading->arena, "%s (%s): %s", table_cell(table, (size_t)row, "subject"),
+                     table_cell(table, (size_t)row, "region"), figure.source);
+  }
+  inputs_take(reading->inputs, layer, intensity, figure, key, reading->diagnostics);
+}
+
+// day_profile = consumer, for the 24 shares.
+static void take_day(struct reading *reading, struct layer layer, const struct ini_key *key) {
+  struct scenario *scenario = reading->scenario;
+  const int first = model_find(scenario->model, "day_share_1");
+  struct day day;
+  struct figure figure = {
+      .place = key->value_place, .grade = GRADE_ASSUMED, .source = "", .date = ""};
+  day_read(key->value, key->value_place, scenario->catalog, &day, reading->arena,
+           reading->diagnostics);
+  const struct table *table = catalog_glance(scenario->catalog, CATALOG_DAY_PROFILES);
+  if (day.row >= 0)
+    resolving_cell(table, (size_t)day.row, "share_1", &figure);
+  for (int hour = 0; hour < HOURS_OF_DAY; hour++) {
+    figure.value = day.share[hour];
+    figure.place = key->value_place;
+    inputs_take(reading->inputs, layer, first + hour, figure, key, reading->diagnostics);
+  }
+}
+
+static const struct shorthand {
+  const char *key, *input;
+  void (*take)(struct reading *reading, struct layer layer, const struct ini_key *key);
+} shorthands[] = {{"grid", "grid_intensity", take_grid}, {"day_profile", "day_share_1", take_day}};
+
+enum { SHORTHANDS = sizeof shorthands / sizeof shorthands[0] };
+
+static const struct shorthand *find_shorthand(const struct reading *reading, const char *name) {
+  for (size_t i = 0; i < SHORTHANDS; i++)
+    if (!strcmp(shorthands[i].key, name) &&
+        model_find(reading->scenario->model, shorthands[i].input) >= 0)
+      return &shorthands[i];
+  return NULL;
+}
+
+// Every key that could stand where `name` stands, for a suggestion.
+static const char *nearest_key(const struct reading *reading, const char *name, bool selections) {
+  const struct model *model = reading->scenario->model;
+  if (model->count > MAX_CANDIDATES)
+    return NULL;
+  const char **names = arena_array(
+      reading->arena, (size_t)model->count + SELECTION_KEYS + SHORTHANDS, sizeof *names);
+  size_t count = 0;
+  for (size_t i = 0; i < SHORTHANDS; i++)
+    names[count++] = shorthands[i].key;
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].kind == DECLARATION_INPUT)
+      names[count++] = model->declarations[d].name;
+  for (int key = 0; key < SELECTION_KEYS && selections; key++)
+    names[count++] = selection_key_name(key);
+  return nearest_name(name, names, count);
+}
+
+void reading_unknown_key(struct reading *reading, const char *name, const struct ini_key *key,
+                         const char *where, bool selections) {
+  const char *nearest = nearest_key(reading, name, selections);
+  const struct model *model = reading->scenario->model;
+  int d = model_find(model, name);
+  if (d >= 0 && model->declarations[d].kind == DECLARATION_INPUT)
+    diagnostics_error(reading->diagnostics, key->place, "'%s' belongs in [common] or an option",
+                      name);
+  else if (currency_is_rate(name))
+    diagnostics_error(reading->diagnostics, key->place,
+                      "the report is in USD: '%s' means nothing without 'currency' in [scenario]",
+                      name);
+  else if (d >= 0)
+    diagnostics_error(reading->diagnostics, key->place,
+                      "'%s' is computed, not given: see its formula with 'pertoken explain'", name);
+  else
+    diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in %s%s", name, where,
+                      did_you_mean(nearest, reading->arena));
+}
+
+static bool may_stand_in_workload(const struct reading *reading, const char *name) {
+  const struct model *model = reading->scenario->model;
+  const char *point = strchr(name, '.');
+  const char *input = point ? arena_copy_n(reading->arena, name, (size_t)(point - name)) : name;
+  const struct shorthand *shorthand = find_shorthand(reading, input);
+  int d = model_find(model, shorthand ? shorthand->input : input);
+  return d >= 0 && (!strcmp(model->groups[model->declarations[d].group].name, "throughput") ||
+                    !strcmp(model->groups[model->declarations[d].group].name, "volume"));
+}
+
+static void unknown_head_key(struct reading *reading, const struct ini_key *key) {
+  const char *nearest = nearest_name(key->name, head_keys, HEAD_KEYS);
+  diagnostics_error(reading->diagnostics, key->place, "unknown key '%s' in [scenario]%s", key->name,
+                    did_you_mean(nearest, reading->arena));
+}
+
+// As an input, or what stands for some; an empty word for these takes back what the file inherits.
+static bool assign_input(struct reading *reading, struct layer layer, const char *name,
+                         const struct ini_key *key) {
+  const struct shorthand *shorthand = find_shorthand(reading, name);
+  if (!shorthand)
+    return inputs_assign(reading->inputs, layer, name, key, reading->diagnostics);
+  struct ini_key named = *key;
+  named.name = name;
+  if (*key->value)
+    shorthand->take(reading, layer, &named);
+  return true;
+}
+
+// As a selection of an option, or (-1) the workload. False when `name` is none.
+static bool select_key(struct reading *reading, int option, const char *name,
+                       const struct ini_key *key) {
+  return selection_take(&reading->selections[option + 1], option >= 0, name, key,
+                        reading->scenario->catalog, reading->arena, reading->diagnostics);
+}
+
+static void assign_common(struct reading *reading, const struct ini_section *section,
+                          const struct ini_key *key) {
+  static const struct layer layer = {ORIGIN_COMMON, -1, 0};
+  bool workload = !strcmp(section->kind, "workload"), head = !strcmp(section->kind, "scenario");
+  const bool is_input = !strcmp(key->name, "horizon") || currency_is_rate(key->name);
+  if (head && !is_input && !is_head_key(key->name))
+    unknown_head_key(reading, key);
+  if (head && !is_input)
+    return;
+  if (section_is_repeated(reading, section->kind, key->name))
+    diagnostics_error(reading->diagnostics, key->place,
+                      "'%s' is given twice: it stands in another common section", key->name);
+  if (workload && select_key(reading, -1, key->name, key))
+    return;
+  if ((workload && !may_stand_in_workload(reading, key->name)) ||
+      !assign_input(reading, layer, key->name, key))
+    reading_unknown_key(reading, key->name, key,
+                        arena_printf(reading->arena, "[%s]", section->kind), workload);
+}
+
+static void refuse_selection(struct reading *reading, const char *name, const struct ini_key *key,
+                             bool is_set) {
+  const char *workload = selection_key_find(name) < SELECT_WORKLOAD
+                             ? ""
+                             : arena_printf(reading->arena, " or workload.%s", name);
+  if (is_set)
+    diagnostics_error(reading->diagnostics, key->place, "'%s' is not an input: set OPTION.%s%s",
+                      name, name, workload);
+  else
+    diagnostics_error(reading->diagnostics, key->place,
+                      "a case changes inputs: '%s' belongs in the option or [workload]", name);
+}
+
+// KEY or OPTION.KEY, in a case or after --set.
+static void assign_prefixed(struct reading *reading, struct layer layer, enum origin for_option,
+                            const struct ini_key *key, const char *where) {
+  const char *point = strchr(key->name, '.');
+  const char *prefix =
+      point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
+  layer.option = point ? scenario_option(reading->scenario, prefix) : -1;
+  if (layer.option < 0 && assign_input(reading, layer, key->name, key))
+    return;
+  const char *name = point && layer.option >= 0 ? point + 1 : key->name;
+  if (layer.option >= 0) {
+    layer.origin = for_option;
+    if (assign_input(reading, layer, name, key))
+      return;
+  }
+  if (selection_key_find(name) >= 0)
+    refuse_selection(reading, name, key, for_option == ORIGIN_SET_OPTION);
+  else if (for_option == ORIGIN_SET_OPTION && is_head_key(name))
+    diagnostics_error(reading->diagnostics, key->place,
+                      "--set changes inputs: '%s' stands in the file's [scenario]", name);
+  else if (point && layer.option < 0)
+    scenario_unknown_option(reading->scenario, prefix, key->place, reading->diagnostics);
+  else
+    reading_unknown_key(reading, name, key, where, false);
+}
+
+static void assign_section(struct reading *reading, const struct ini_section *section) {
+  int option =
+      !strcmp(section->kind, "option") ? scenario_option(reading->scenario, section->argument) : -1;
+  int which = !strcmp(section->kind, "case") ? reading_case(reading, section->argument) : -1;
+  const char *where = arena_printf(reading->arena, "[%s%s%s]", section->kind,
+                                   *section->argument ? " " : "", section->argument);
+  for (size_t k = 0; k < section->key_count; k++) {
+    const struct ini_key *key = &section->keys[k];
+    if (section_is_common(section->kind))
+      assign_common(reading, section, key);
+    else if (which >= 0)
+      assign_prefixed(reading, (struct layer){ORIGIN_CASE, -1, (size_t)which}, ORIGIN_CASE_OPTION,
+                      key, where);
+    else if (option >= 0 && !select_key(reading, option, key->name, key) &&
+             !assign_input(reading, (struct layer){ORIGIN_OPTION, option, 0}, key->name, key))
+      reading_unknown_key(reading, key->name, key, where, true);
+  }
+}
+
+// --set KEY=VALUE, common.KEY=VALUE, workload.KEY=VALUE, scenario.KEY=VALUE or OPTION.KEY=VALUE.
+static void assign_setting(struct reading *reading, const char *setting) {
+  struct arena *arena = reading->arena;
+  const struct source *source = source_from_text("--set", setting, arena);
+  struct place start = {source, 1, 1};
+  const char *equals = strchr(setting, '=');
+  if (!equals) {
+    diagnostics_error(reading->diagnostics, start, "expected KEY=VALUE");
+    return;
+  }
+  size_t length = (size_t)(equals - setting), space = strspn(equals + 1, " ");
+  while (length && setting[length - 1] == ' ')
+    length--;
+  struct ini_key key = {arena_copy_n(arena, setting, length), arena_copy(arena, equals + 1 + space),
+                        start, start};
+  key.value_place.column += (int)(equals - setting + 1 + (long)space);
+  const char *point = strchr(key.name, '.');
+  if (point) {
+    const char *prefix = arena_copy_n(arena, key.name, (size_t)(point - key.name));
+    int option = scenario_option(reading->scenario, prefix);
+    if (option >= 0 && select_key(reading, option, point + 1, &key))
+      return;
+    if (section_is_common(prefix) && select_key(reading, -1, point + 1, &key))
+      return;
+    if (section_is_common(prefix))
+      key.name = point + 1;
+  }
+  assign_prefixed(reading, (struct layer){ORIGIN_SET, -1, 0}, ORIGIN_SET_OPTION, &key, "--set");
+}
+
+// ---- [item NAME]
+
+static void assign_to_common(struct reading *reading, const char *name, const char *value,
+                             struct place place) {
+  const struct ini_key key = {name, value, place, place};
+  inputs_assign(reading->inputs, (struct layer){ORIGIN_COMMON, -1, 0}, name, &key,
+                reading->diagnostics);
+}
+
+// NAME_applies: yes in the options of the list, no in all others.
+static void assign_options(struct reading *reading, const struct ini_key *list, const char *name) {
+  const char *at = list->value;
+  assign_to_common(reading, name, "no", list->value_place);
+  while (*(at += strspn(at, " \t,"))) {
+    const size_t length = strcspn(at, " \t,");
+    struct ini_key key = {name, "yes", list->value_place, list->value_place};
+    key.value_place.column += (int)(at - list->value);
+    const char *id = arena_copy_n(reading->arena, at, length);
+    const int option = scenario_option(reading->scenario, id);
+    if (option < 0)
+      scenario_unknown_option(reading->scenario, id, key.value_place, reading->diagnostics);
+    else
+      inputs_assign(reading->inputs, (struct layer){ORIGIN_OPTION, option, 0}, name, &key,
+                    reading->diagnostics);
+    at += length;
+  }
+}
+
+// The numbers of its formula as inputs, with the item's source, date and quote.
+static void assign_item(struct reading *reading, const struct ini_section *section) {
+  static const char *const attributes[] = {"source", "date", "quote"};
+  const struct model *model = reading->scenario->model;
+  const struct ini_key *options = ini_find(section, "options");
+  const struct ini_key *said[] = {ini_find(section, attributes[0]),
+                                  ini_find(section, attributes[1]),
+                                  ini_find(section, attributes[2])};
+  size_t numbers = 0;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    if (!input->item || strcmp(input->item, section->argument) != 0 ||
+        input->kind != DECLARATION_INPUT)
+      continue;
+    if (!input->literal) {
+      assign_options(reading, options, input->name);
+      continue;
+    }
+    numbers++;
+    assign_to_common(reading, input->name, input->literal, input->place);
+    for (size_t a = 0; a < sizeof attributes / sizeof attributes[0]; a++)
+      if (said[a])
+        inputs_assign(reading->inputs, (struct layer){ORIGIN_COMMON, -1, 0},
+                      arena_printf(reading->arena, "%s.%s", input->name, attributes[a]), said[a],
+                      reading->diagnostics);
+  }
+  for (size_t a = 0; a < sizeof attributes / sizeof attributes[0] && !numbers; a++)
+    if (said[a])
+      diagnostics_error(reading->diagnostics, said[a]->place,
+                        "'%s' is of the numbers in the formula, and there are none", attributes[a]);
+}
+
+// The items first: what [common] says of their numbers stands in place of them.
+void assign_all(struct reading *reading) {
+  const struct scenario *scenario = reading->scenario;
+  const struct scenario_text *text = reading->text;
+  for (size_t i = 0; i < text->section_count; i++)
+    if (!strcmp(text->sections[i].kind, "item"))
+      assign_item(reading, &text->sections[i]);
+  for (size_t i = 0; i < text->section_count; i++)
+    assign_section(reading, &text->sections[i]);
+  for (size_t i = 0; i < scenario->setting_count; i++)
+    assign_setting(reading, scenario->settings[i]);
+}

@@ -1,0 +1,107 @@
+#include "model/scenario/reading/cost_model.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "base/source_file.h"
+#include "model/cost/formula.h"
+#include "model/cost/model.h"
+#include "model/cost/model_check.h"
+#include "model/cost/model_read.h"
+#include "model/cost/own_item.h"
+#include "model/cost/units.h"
+#include "model/cost/usable.h"
+#include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/schedules.h"
+#include "model/scenario/reading/sections.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { MAX_PERIODS_PER_YEAR = 12 };
+
+// [scenario] period replaces what the model says of a period's length. It is not an input: the columns
+// of every sheet depend on it, in all cases alike.
+static void read_period(struct reading *reading, struct model *model) {
+  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  const struct ini_key *key = reading_head_key(reading, "period");
+  reading->scenario->period_h = year_h;
+  int d = key ? model_require(model, "period_length", reading->diagnostics) : -1;
+  if (d < 0)
+    return;
+  struct declaration *item = &model->declarations[d];
+  double value = 0;
+  if (quantity_parse(key->value, key->value_place, &item->unit, &value, reading->diagnostics))
+    return;
+  double per_year = value > 0 ? year_h / value : 0;
+  if (per_year < 1 || per_year > MAX_PERIODS_PER_YEAR + 1e-9 ||
+      fabs(per_year - round(per_year)) > 1e-9) {
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "a year must be a whole number of periods, at most %d: 1 month, 3 month, "
+                      "6 month, 1 yr",
+                      MAX_PERIODS_PER_YEAR);
+    return;
+  }
+  reading->scenario->period_h = value;
+  item->alternatives[0].text = key->value;
+  item->alternatives[0].place = key->value_place;
+  item->alternatives[0].formula =
+      formula_parse(key->value, key->value_place, reading->arena, reading->diagnostics);
+}
+
+// Every key of the scenario and of --set may give an input; a question's own words do not.
+static void mention_keys(const struct reading *reading, struct model *model) {
+  for (size_t i = 0; i < reading->spoken->section_count; i++) {
+    const struct ini_section *section = &reading->spoken->sections[i];
+    const bool asks = section_is_question(section->kind) && strcmp(section->kind, "free") != 0;
+    for (size_t k = 0; k < section->key_count; k++)
+      if (!asks || strchr(section->keys[k].name, '.'))
+        model_mention(model, section->keys[k].name);
+  }
+  for (size_t i = 0; i < reading->scenario->setting_count; i++) {
+    const char *setting = reading->scenario->settings[i];
+    model_mention(model, arena_copy_n(reading->arena, setting, strcspn(setting, " =")));
+  }
+  model_leave_out(model);
+}
+
+static void add_items(const struct reading *reading, struct model *model) {
+  for (size_t i = 0; i < reading->text->section_count; i++)
+    if (!strcmp(reading->text->sections[i].kind, "item"))
+      own_item_add(model, &reading->text->sections[i], reading->diagnostics);
+  own_items_finish(model);
+}
+
+// What the engine itself looks up by name. Without them no key of the scenario would mean anything.
+static int check_relied_on(const struct model *model, struct diagnostics *diagnostics) {
+  static const char *const names[] = {"cost_per_mtok", "levelised_cost_per_mtok", "horizon",
+                                      "throughput"};
+  int missing = 0;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    missing += model_require(model, names[i], diagnostics) < 0;
+  return missing ? -1 : 0;
+}
+
+int scenario_model_read(struct reading *reading) {
+  const struct source *source =
+      reading->request->model_path
+          ? source_read(reading->request->model_path, reading->arena, reading->diagnostics)
+          : source_from_text("built-in model", model_default_text, reading->arena);
+  const char *currency = currency_read(reading);
+  struct model *model = source && currency
+                            ? model_read_in(source, currency, reading->arena, reading->diagnostics)
+                            : NULL;
+  if (!model || check_relied_on(model, reading->diagnostics))
+    return -1;
+  size_t errors = reading->diagnostics->errors;
+  schedules_declare(reading, model);
+  add_items(reading, model);
+  reading->scenario->model = model;
+  read_period(reading, model);
+  mention_keys(reading, model);
+  if (reading->diagnostics->errors == errors)
+    model_check(model, reading->diagnostics);
+  return 0;
+}

@@ -1,0 +1,145 @@
+#include "model/scenario/reading/free.h"
+
+#include "base/arena.h"
+#include "base/ini.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/reading/assignment.h"
+#include "model/scenario/reading/sections.h"
+#include "model/scenario/scenario.h"
+#include "model/scenario/selection.h"
+
+#include <string.h>
+
+// Where the number at the start of a bound ends; the bound's beginning where there is none.
+static const char *after_number(const char *bound) {
+  double value;
+  const char *digits = bound + (*bound == '-' || *bound == '+');
+  const size_t length = number_prefix(digits, &value);
+  return length ? digits + length : bound;
+}
+
+// "2000 .. 8000 token/s": the low end may leave its unit to the high end.
+static bool split_bounds(const char *text, const char **low, const char **high,
+                         struct arena *arena) {
+  const char *dots = strstr(text, "..");
+  if (!dots)
+    return false;
+  size_t length = (size_t)(dots - text);
+  while (length && text[length - 1] == ' ')
+    length--;
+  *low = arena_copy_n(arena, text, length);
+  *high = dots + 2 + strspn(dots + 2, " ");
+  const char *low_unit = after_number(*low), *high_unit = after_number(*high);
+  if (low_unit == *low || high_unit == *high)
+    return false;
+  if (!*low_unit)
+    *low = arena_printf(arena, "%s%s", *low, high_unit);
+  return true;
+}
+
+static bool within(const struct declaration *input, double value) {
+  if (input->has_min && (input->min_exclusive ? value <= input->min : value < input->min))
+    return false;
+  return !input->has_max || value <= input->max;
+}
+
+bool bounds_parse(const char *text, struct place place, const struct unit *unit, double *low,
+                  double *high, struct diagnostics *diagnostics) {
+  const char *low_text, *high_text;
+  if (!split_bounds(text, &low_text, &high_text, diagnostics->arena)) {
+    diagnostics_error(diagnostics, place,
+                      "expected LOW .. HIGH in %s, with a number at either end, not '%s'",
+                      unit->text, text);
+    return false;
+  }
+  if (quantity_parse(low_text, place, unit, low, diagnostics) ||
+      quantity_parse(high_text, place, unit, high, diagnostics))
+    return false;
+  if (*low < *high)
+    return true;
+  diagnostics_error(diagnostics, place, "the low end of '%s' is not below its high end", text);
+  return false;
+}
+
+static bool read_free(struct reading *reading, const struct ini_key *key,
+                      struct free_quantity *quantity) {
+  const struct model *model = reading->scenario->model;
+  const char *point = strchr(key->name, '.'), *name = point ? point + 1 : key->name;
+  const char *id =
+      point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
+  const int d = model_stated(model, model_find(model, name), key->value);
+  *quantity = (struct free_quantity){.key = key->name,
+                                     .place = key->place,
+                                     .declaration = d,
+                                     .option = point ? scenario_option(reading->scenario, id) : -1};
+  if (point && quantity->option < 0) {
+    scenario_unknown_option(reading->scenario, id, key->place, reading->diagnostics);
+    return false;
+  }
+  if (d < 0 || model->declarations[d].kind != DECLARATION_INPUT) {
+    reading_unknown_key(reading, name, key, "[free]", false);
+    return false;
+  }
+  const struct declaration *input = &model->declarations[d];
+  if (input->choice_count || input->integer) {
+    diagnostics_error(reading->diagnostics, key->place,
+                      "'%s' is %s: it cannot be free: write one scenario for each value", name,
+                      input->choice_count ? "a choice" : "a whole number");
+    return false;
+  }
+  if (!bounds_parse(key->value, key->value_place, &input->unit, &quantity->low, &quantity->high,
+                    reading->diagnostics))
+    return false;
+  if (within(input, quantity->low) && within(input, quantity->high))
+    return true;
+  diagnostics_error(reading->diagnostics, key->value_place, "'%s' goes beyond the limits of '%s'",
+                    key->value, name);
+  return false;
+}
+
+void frees_read(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const struct ini_section *section = reading_section(reading, "free");
+  const size_t count = section ? section->key_count : 0;
+  scenario->frees = arena_array(reading->arena, count + 1, sizeof *scenario->frees);
+  for (size_t k = 0; k < count; k++)
+    if (read_free(reading, &section->keys[k], &scenario->frees[scenario->free_count]))
+      scenario->free_count++;
+}
+
+// Evidence or a price that the option names stands for the quantity as well as a value of its own.
+static bool is_chosen(const struct resolving *resolving, const char *input) {
+  const struct selections *selections = &resolving->selections;
+  if (!strcmp(input, "throughput") || !strcmp(input, "decode_throughput"))
+    return selection_of(selections, SELECT_EVIDENCE) || selection_of(selections, SELECT_RECORD) ||
+           selection_of(selections, SELECT_PROJECTION);
+  return !strcmp(input, "list_price") && selection_of(selections, SELECT_PRICE);
+}
+
+void frees_fill(const struct resolving *resolving, const struct figure **figures) {
+  const struct scenario *scenario = resolving->scenario;
+  for (size_t i = 0; i < scenario->free_count; i++) {
+    const struct free_quantity *quantity = &scenario->frees[i];
+    const struct declaration *input = &scenario->model->declarations[quantity->declaration];
+    const int of = input->usd_of;
+    const struct figure **figure = &figures[of < 0 ? quantity->declaration : of];
+    const bool common = quantity->option < 0;
+    if ((!common && (size_t)quantity->option != resolving->number) ||
+        (*figure)->origin != ORIGIN_NONE ||
+        is_chosen(resolving, of < 0 ? input->name : scenario->model->declarations[of].name))
+      continue;
+    const double middle = (quantity->low + quantity->high) / 2;
+    *figure = resolving_keep(
+        resolving, (struct figure){.origin = common ? ORIGIN_COMMON : ORIGIN_OPTION,
+                                   .value = middle,
+                                   .text = quantity_text(middle, &input->unit, resolving->arena),
+                                   .place = quantity->place,
+                                   .grade = GRADE_ASSUMED,
+                                   .source = "middle of its range in [free]",
+                                   .date = "",
+                                   .in_usd = of >= 0});
+  }
+}

@@ -1,0 +1,439 @@
+#include "model/scenario/reading/grading.h"
+
+#include "base/texts.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/evidence/evidence.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/records.h"
+#include "model/evidence/served.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/plausibility.h"
+#include "model/scenario/reading/schedules.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+// What a step grades or warns of.
+struct subject {
+  struct scenario *scenario;
+  struct option *option;
+  struct arena *arena;
+};
+
+static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
+                                      const char *name) {
+  static const struct figure none = {.origin = ORIGIN_NONE, .source = "", .date = ""};
+  int d = option_stated(option, model_find(scenario->model, name));
+  return d < 0 ? &none : option_figure(scenario, option, scenario->selected, d);
+}
+
+static bool is_there(const struct figure *figure) {
+  return figure->origin != ORIGIN_NONE;
+}
+
+const struct graded_input graded_inputs[GRADED_INPUTS] = {
+    {"throughput", SHOWN_THROUGHPUT},
+    {"decode_throughput", SHOWN_THROUGHPUT},
+    {"prefill_throughput", SHOWN_THROUGHPUT},
+    {"load_power", SHOWN_POWER},
+    {"list_price", SHOWN_PRICE},
+    {"rental_rate", SHOWN_PRICE},
+    {"on_demand_rate", SHOWN_PRICE},
+    {"spot_rate", SHOWN_PRICE},
+    {"output_price", SHOWN_PRICE},
+    {"input_price", SHOWN_PRICE},
+    {"cached_input_price", SHOWN_PRICE},
+    {"burst_price", SHOWN_PRICE},
+    {"burst_rate", SHOWN_PRICE},
+};
+
+// The relative change of the cost per token when each of some inputs alone falls and rises by a swing:
+// a block of cases, in which case 0 is the option as it stands. -1 is no input, and moves nothing.
+static void find_influences(const struct scenario *scenario, const struct option *option,
+                            const int *inputs, size_t count, double *influences) {
+  const struct model *model = scenario->model;
+  const size_t width = 1 + 2 * count;
+  struct arena scratch = {NULL};
+  struct evaluation *block = evaluation_like(option->evaluation, width, &scratch);
+  for (int d = 0; d < model->count; d++)
+    for (size_t i = 0; i < width && option->graph->state[d] == GRAPH_INPUT; i++)
+      evaluation_at(block, d, 0)[i] = evaluation_at(option->evaluation, d, 0)[scenario->selected];
+  for (size_t i = 0; i < count; i++) {
+    if (inputs[i] < 0)
+      continue;
+    evaluation_at(block, inputs[i], 0)[1 + 2 * i] *= 1 - GRADE_SWING;
+    evaluation_at(block, inputs[i], 0)[2 + 2 * i] *= 1 + GRADE_SWING;
+  }
+  evaluate(block);
+  const double *costs = evaluation_at(block, model_find(model, "cost_per_mtok"), 0);
+  for (size_t i = 0; i < count; i++)
+    influences[i] =
+        fmax(fabs(costs[1 + 2 * i] / costs[0] - 1), fabs(costs[2 + 2 * i] / costs[0] - 1));
+  arena_free(&scratch);
+}
+
+// What counts for the headline: the inputs of the table (-1 for one that the option computes), then
+// every number in the user's items.
+struct weighing {
+  int *inputs;
+  double *influences;
+  size_t count;
+};
+
+static struct weighing weigh(const struct scenario *scenario, const struct option *option,
+                             struct arena *arena) {
+  enum { BLOCK = 32 };
+  const struct model *model = scenario->model;
+  const size_t most = GRADED_INPUTS + (size_t)model->count;
+  struct weighing weighing = {arena_array(arena, most, sizeof(int)),
+                              arena_array(arena, most, sizeof(double)), GRADED_INPUTS};
+  for (size_t g = 0; g < GRADED_INPUTS; g++) {
+    const int d = option_moved(option, model_find(model, graded_inputs[g].input));
+    weighing.inputs[g] = d >= 0 && option->graph->state[d] == GRAPH_INPUT ? d : -1;
+  }
+  for (int d = 0; d < model->count; d++)
+    if (model->declarations[d].literal && option->graph->state[d] == GRAPH_INPUT)
+      weighing.inputs[weighing.count++] = d;
+  for (size_t i = 0; i < weighing.count; i += BLOCK)
+    find_influences(scenario, option, weighing.inputs + i,
+                    weighing.count - i < BLOCK ? weighing.count - i : BLOCK,
+                    weighing.influences + i);
+  return weighing;
+}
+
+static size_t heaviest(const struct weighing *weighing) {
+  size_t found = weighing->count;
+  for (size_t i = GRADED_INPUTS; i < weighing->count; i++)
+    if (weighing->inputs[i] >= 0 &&
+        (found == weighing->count || weighing->influences[i] > weighing->influences[found]))
+      found = i;
+  return found;
+}
+
+static void list_graded(struct option *option, struct weighing *weighing, struct arena *arena) {
+  int *graded = arena_array(arena, MAX_GRADED, sizeof *graded);
+  option->graded = graded;
+  option->graded_count = 0;
+  for (size_t g = 0; g < GRADED_INPUTS; g++)
+    if (weighing->inputs[g] >= 0)
+      graded[option->graded_count++] = weighing->inputs[g];
+  for (size_t i = heaviest(weighing); i < weighing->count && option->graded_count < MAX_GRADED;
+       i = heaviest(weighing)) {
+    graded[option->graded_count++] = weighing->inputs[i];
+    weighing->inputs[i] = -1;
+  }
+}
+
+static void grade_shown(const struct subject *subject) {
+  struct option *option = subject->option;
+  enum grade shown[SHOWN_GRADES];
+  bool seen[SHOWN_GRADES] = {false};
+  for (size_t g = 0; g < GRADED_INPUTS; g++) {
+    const struct figure *figure = figure_of(subject->scenario, option, graded_inputs[g].input);
+    const enum shown_grade which = graded_inputs[g].shown;
+    if (figure->origin <= ORIGIN_RENT)
+      continue;
+    shown[which] = seen[which] ? grade_weaker(shown[which], figure->grade) : figure->grade;
+    seen[which] = true;
+  }
+  for (int which = 0; which < SHOWN_GRADES; which++)
+    if (!seen[which])
+      shown[which] = option->provider ? shown[SHOWN_PRICE] : GRADE_ASSUMED;
+  option->throughput_grade = shown[SHOWN_THROUGHPUT];
+  option->power_grade = shown[SHOWN_POWER];
+  option->price_grade = shown[SHOWN_PRICE];
+}
+
+static void grade_option(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  struct arena scratch = {NULL};
+  struct weighing weighing = weigh(scenario, option, &scratch);
+  grade_shown(subject);
+  option->headline_grade = GRADE_MEASURED;
+  for (size_t i = 0; i < weighing.count; i++) {
+    const int d = weighing.inputs[i];
+    const struct figure *figure =
+        d < 0 ? &figure_none : option_figure(scenario, option, scenario->selected, d);
+    if (figure->origin > ORIGIN_RENT && weighing.influences[i] > GRADE_MATTERS)
+      option->headline_grade = grade_weaker(option->headline_grade, figure->grade);
+  }
+  list_graded(option, &weighing, subject->arena);
+  arena_free(&scratch);
+}
+
+static double amount(const struct scenario *scenario, const struct option *option,
+                     const char *name) {
+  int d = model_find(scenario->model, name);
+  bool there = d >= 0 && option_has(option, d);
+  return there ? option_value(scenario, option, d, 0) : 0;
+}
+
+static void list_not_included(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct model *model = scenario->model;
+  option->not_included = "";
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    if (option->rented && input->only_with < 0)
+      continue; // what was asked for counts in a rent as well
+    const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
+    bool zero = option->graph->state[d] == GRAPH_INPUT && figure->origin != ORIGIN_CATALOGUE &&
+                option_value(scenario, option, d, 0) == 0;
+    if (input->notice && zero)
+      option->not_included = arena_printf(subject->arena, "%s%s%s", option->not_included,
+                                          *option->not_included ? ", " : "", input->notice);
+  }
+  if (*option->not_included)
+    texts_add(&option->warnings, subject->arena, "not included, because at zero: %s",
+              option->not_included);
+}
+
+static void warn_of_power(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct figure *load = figure_of(scenario, option, "load_power");
+  if (load->origin == ORIGIN_CATALOGUE && *option->power_doubt && !option->rented)
+    texts_add(&option->warnings, subject->arena, "%s", option->power_doubt);
+  if (load->origin == ORIGIN_RENT)
+    texts_add(&option->warnings, subject->arena,
+              "its power is unknown, and so is its energy per token");
+  if (amount(scenario, option, "idle_power") > amount(scenario, option, "load_power"))
+    texts_add(&option->warnings, subject->arena, "idle power is above the power under load");
+}
+
+// A count that somebody typed is kept, whole servers and racks or not.
+static void warn_of_units(const struct subject *subject) {
+  const double count = amount(subject->scenario, subject->option, "accelerators");
+  const double unit = amount(subject->scenario, subject->option, "purchase_unit");
+  const double whole = unit > 0 ? ceil(count / unit) * unit : count;
+  if (!subject->option->rented && whole != count)
+    texts_add(&subject->option->warnings, subject->arena,
+              "%g accelerators are not whole purchase units: they are sold by %g, as %g", count,
+              unit, whole);
+}
+
+// A site that not even one purchase fits.
+static void warn_of_site(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  const double site = amount(scenario, subject->option, "site_power");
+  const double count = amount(scenario, subject->option, "accelerators");
+  const double unit = amount(scenario, subject->option, "purchase_unit");
+  const double peak = amount(scenario, subject->option, "site_peak_power");
+  if (site > 0 && peak * unit > site * count)
+    texts_add(&subject->option->warnings, subject->arena,
+              "the site's power, %.4g kW, is less than the peak of one purchase unit, %g "
+              "accelerators: %.4g kW",
+              site / 1000, unit, peak * unit / count / 1000);
+}
+
+static void warn_of_overlaps(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  int covers = (amount(scenario, option, "spares") > 0) +
+               (amount(scenario, option, "support") > 0) +
+               (amount(scenario, option, "repair_cost") > 0);
+  if (amount(scenario, option, "failure_rate") > 0 && covers >= 2 && !option->rented)
+    texts_add(
+        &option->warnings, subject->arena,
+        "failures may be paid for twice: at most one of spares, support and repair_cost should "
+        "cover them");
+  if (amount(scenario, option, "demand_charge") > 0)
+    texts_add(
+        &option->warnings, subject->arena,
+        "average electricity prices often include the demand charge: make sure this one does not");
+  if (amount(scenario, option, "build_price") > 0)
+    texts_add(
+        &option->warnings, subject->arena,
+        "a facility of your own outlives the horizon: facility_residual credits %.0f %% of it",
+        100 * amount(scenario, option, "facility_residual"));
+}
+
+static void warn_of_age(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  struct date today, of;
+  if (!date_parse(scenario->date, &today))
+    return;
+  for (size_t g = 0; g < GRADED_INPUTS; g++) {
+    const struct figure *figure = figure_of(scenario, option, graded_inputs[g].input);
+    if (graded_inputs[g].shown == SHOWN_PRICE && is_there(figure) &&
+        date_parse(figure->date, &of) && date_is_stale(of, today))
+      texts_add(&option->warnings, subject->arena,
+                "the price is stale: %s dates from %s, over 12 months before %s",
+                graded_inputs[g].input, figure->date, scenario->date);
+  }
+  const struct figure *rate = figure_of(scenario, option, "exchange_rate");
+  if (is_there(rate) && date_parse(rate->date, &of) && date_is_stale(of, today))
+    texts_add(&option->warnings, subject->arena,
+              "the exchange rate is stale: it dates from %s, over 12 months before %s", rate->date,
+              scenario->date);
+}
+
+// What went wrong while measuring goes with the figure.
+static void warn_of_record(const struct subject *subject) {
+  struct option *option = subject->option;
+  if (!option->record)
+    return;
+  const char *doubts = measurement_doubts(option->record, subject->arena);
+  if (*doubts)
+    texts_add(&option->warnings, subject->arena, "%s", doubts);
+  const struct measurement_step_form *form = &option->record->step_form;
+  if (*form->fallback)
+    texts_add(&option->warnings, subject->arena,
+              "the measurement took longer than necessary: %s, because %s", form->form,
+              form->fallback);
+}
+
+// A rate that was measured with hits and has them taken off once more is too high.
+static void warn_of_hits(const struct subject *subject) {
+  const struct figure *counted =
+      figure_of(subject->scenario, subject->option, "prefill_includes_hits");
+  if (counted->origin == ORIGIN_DEFAULT &&
+      amount(subject->scenario, subject->option, "cache_hit") > 0 &&
+      is_there(figure_of(subject->scenario, subject->option, "prefill_throughput")))
+    texts_add(&subject->option->warnings, subject->arena,
+              "cache_hit is taken off what is prefilled: where prefill_throughput already counts "
+              "tokens from the cache, say prefill_includes_hits = yes, else no");
+}
+
+static void warn_of_throughput(const struct subject *subject) {
+  struct option *option = subject->option;
+  if (option->evidence && *option->evidence->note)
+    texts_add(&option->warnings, subject->arena, "%s", option->evidence->note);
+  if (option->served && *option->served->note)
+    texts_add(&option->warnings, subject->arena, "%s", option->served->note);
+  if (option->served && *option->served->rungs->remark)
+    texts_add(&option->warnings, subject->arena, "%s", option->served->rungs->remark);
+  if (*option_doubt(option))
+    texts_add(&option->warnings, subject->arena, "the published throughput is doubtful: %s",
+              option_doubt(option));
+  if (option->decode_only)
+    texts_add(&option->warnings, subject->arena,
+              "upper bound, decode only: the throughput leaves out prefill, so serving costs more");
+  if (!strcmp(option->workload.values[WORKLOAD_TOKENS], "total"))
+    texts_add(
+        &option->warnings, subject->arena,
+        "the throughput counts input and output tokens together, and so does the cost per token");
+}
+
+// Idle power measured in one option and taken as the load power in another tilts a comparison.
+static void warn_of_idle_power(struct scenario *scenario, struct arena *arena) {
+  bool given = false, missing = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    bool has = is_there(figure_of(scenario, &scenario->options[o], "idle_power"));
+    given |= has;
+    missing |= !has;
+  }
+  if (given && missing)
+    texts_add(&scenario->warnings, arena,
+              "idle power is given for only some options; the others idle at their "
+              "power under load");
+}
+
+static void warn_of_no_records(struct scenario *scenario, struct arena *arena) {
+  const char *directory = scenario->measurements_directory;
+  if (directory && !scenario->records->count && !scenario->records->serving_count &&
+      !scenario->records->production_count)
+    texts_add(&scenario->warnings, arena, "there are no records in '%s'", directory);
+}
+
+// Rounds of a benchmark are months of software apart.
+static void warn_of_rounds(struct scenario *scenario, struct arena *arena) {
+  const struct evidence *first = NULL;
+  const char *list = "";
+  bool differ = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct evidence *evidence = scenario->options[o].evidence;
+    if (!evidence)
+      continue;
+    first = first ? first : evidence;
+    differ |= strcmp(first->date, evidence->date) != 0;
+    list = arena_printf(arena, "%s%s%s of %s", list, *list ? ", " : "", scenario->options[o].id,
+                        evidence->date);
+  }
+  if (differ)
+    texts_add(&scenario->warnings, arena, "the published throughputs are of different rounds: %s",
+              list);
+}
+
+static void warn_of_horizons(struct scenario *scenario, struct arena *arena) {
+  for (size_t o = 1; o < scenario->option_count; o++)
+    if (amount(scenario, &scenario->options[o], "horizon") !=
+        amount(scenario, &scenario->options[0], "horizon")) {
+      texts_add(&scenario->warnings, arena, "the options have different horizons");
+      return;
+    }
+}
+
+static void refuse_unlike(struct scenario *scenario, struct arena *arena,
+                          struct diagnostics *diagnostics) {
+  const struct option *baseline = &scenario->options[scenario->baseline];
+  scenario->mixed = false;
+  scenario->mixed_reason = "";
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const char *family = workload_family_note(&baseline->workload, &option->workload, arena);
+    const char *difference = workload_difference(&baseline->workload, &option->workload, arena);
+    if (family)
+      texts_add(&scenario->warnings, arena, "%s and %s are compared in %s", baseline->id,
+                option->id, family);
+    if (!difference)
+      continue;
+    if (scenario->may_mix) {
+      scenario->mixed = true;
+      scenario->mixed_reason =
+          arena_printf(arena, "%s%s%s and %s differ in %s", scenario->mixed_reason,
+                       *scenario->mixed_reason ? "; " : "", baseline->id, option->id, difference);
+      continue;
+    }
+    option_refuse_unlike(baseline, option, difference, diagnostics);
+  }
+}
+
+void option_refuse_unlike(const struct option *baseline, const struct option *option,
+                          const char *difference, struct diagnostics *diagnostics) {
+  diagnostics_error(diagnostics, option->place,
+                    "the throughputs of '%s' and '%s' are not comparable, %s (--mixed compares "
+                    "them anyway, stamped as mixed)",
+                    baseline->id, option->id, difference);
+}
+
+// Which accelerator or model a name was taken for is the first thing to know of an option.
+static void say_readings(const struct subject *subject) {
+  const struct texts *readings = &subject->option->readings;
+  for (size_t i = 0; i < readings->count; i++)
+    texts_add(&subject->option->warnings, subject->arena, "%s", readings->list[i]);
+}
+
+void option_assess(struct scenario *scenario, size_t number, struct arena *arena) {
+  static void (*const steps[])(const struct subject *) = {
+      grade_option,       say_readings, list_not_included, warn_of_power,
+      warn_of_units,      warn_of_site, warn_of_overlaps,  warn_of_age,
+      warn_of_throughput, warn_of_hits, warn_of_record,
+  };
+  const struct subject subject = {scenario, &scenario->options[number], arena};
+  subject.option->warnings = (struct texts){0};
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+    steps[i](&subject);
+  plausibility_warn(scenario, number, arena);
+}
+
+void scenario_assess(struct scenario *scenario, struct arena *arena,
+                     struct diagnostics *diagnostics) {
+  refuse_unlike(scenario, arena, diagnostics);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    option_assess(scenario, o, arena);
+  warn_of_idle_power(scenario, arena);
+  warn_of_horizons(scenario, arena);
+  schedules_warn(scenario, arena);
+  warn_of_rounds(scenario, arena);
+  warn_of_no_records(scenario, arena);
+}

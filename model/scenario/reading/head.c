@@ -1,0 +1,91 @@
+#include "model/scenario/reading/head.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/process.h"
+#include "base/short_text.h"
+#include "base/source.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/reading/sections.h"
+#include "model/scenario/scenario.h"
+
+#include <string.h>
+#include <time.h>
+
+static const char *today(struct arena *arena) {
+  time_t now;
+  struct tm day;
+  char text[16];
+  if (!process_epoch(&now))
+    now = time(NULL);
+  gmtime_r(&now, &day);
+  strftime(text, sizeof text, "%Y-%m-%d", &day);
+  return arena_copy(arena, text);
+}
+
+static void read_date(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "date");
+  struct date date;
+  reading->scenario->date = key ? key->value : today(reading->arena);
+  if (key && (!date_parse(key->value, &date) || strlen(key->value) != 10))
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "expected a day such as 2026-10-01, not '%s'", key->value);
+}
+
+// A month stands for its first day.
+static void read_start(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "start");
+  struct scenario *scenario = reading->scenario;
+  struct date date;
+  const bool month = key && strlen(key->value) == strlen("2027-01");
+  scenario->start = !key    ? scenario->date
+                    : month ? arena_printf(reading->arena, "%s-01", key->value)
+                            : key->value;
+  if (key && (!date_parse(key->value, &date) || strlen(scenario->start) != strlen("2027-01-01")))
+    diagnostics_error(reading->diagnostics, key->value_place,
+                      "expected a month or a day such as 2027-01 or 2027-01-15, not '%s'",
+                      key->value);
+}
+
+static void read_title(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "title");
+  reading->scenario->title =
+      key ? key->value : text_readable(reading->scenario->path, reading->arena);
+  if (key)
+    short_text_check("a title", key->value, key->value_place, reading->diagnostics);
+}
+
+static void read_baseline(struct reading *reading) {
+  const struct ini_key *key = reading_head_key(reading, "baseline");
+  int found = key ? scenario_option(reading->scenario, key->value) : 0;
+  reading->scenario->baseline = found < 0 ? 0 : (size_t)found;
+  if (found >= 0)
+    return;
+  const char *nearest = scenario_nearest_option(reading->scenario, key->value, reading->arena);
+  diagnostics_error(reading->diagnostics, key->value_place, "the baseline '%s' is not an option%s",
+                    key->value, did_you_mean(nearest, reading->arena));
+}
+
+static void select_case(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const char *wanted = reading->request->case_name;
+  int which = wanted ? reading_case(reading, wanted) : 0;
+  scenario->selected = which < 0 ? 0 : (size_t)which;
+  if (which >= 0)
+    return;
+  const char *nearest = nearest_name(wanted, scenario->cases, scenario->case_count), *list = "";
+  for (size_t c = 0; c < scenario->case_count && !nearest; c++)
+    list = arena_printf(reading->arena, "%s%s%s", list, c ? ", " : "; the cases are ",
+                        scenario->cases[c]);
+  diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
+                    "no [case %s]%s%s", wanted, did_you_mean(nearest, reading->arena), list);
+}
+
+void head_read(struct reading *reading) {
+  read_title(reading);
+  read_date(reading);
+  read_start(reading);
+  read_baseline(reading);
+  select_case(reading);
+}

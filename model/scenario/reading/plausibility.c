@@ -1,0 +1,296 @@
+#include "model/scenario/reading/plausibility.h"
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/texts.h"
+#include "model/chance/distribution.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/roofline.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/free.h"
+#include "model/scenario/reading/published_bounds.h"
+#include "model/scenario/reading/range.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Throughput is as low as one likes at a small batch, and so is the overhead of cooling.
+static const struct looked_at {
+  const char *input;
+  enum catalog_table table;
+  bool low_as_well;
+} looked_at[] = {
+    {"throughput", CATALOG_THROUGHPUT, false},
+    {"list_price", CATALOG_PRICES, true},
+    {"rental_rate", CATALOG_PRICES, true},
+    {"output_price", CATALOG_API_PRICES, true},
+    {"input_price", CATALOG_API_PRICES, true},
+    {"electricity_price", CATALOG_POWER, true},
+    {"pue", CATALOG_POWER, false},
+};
+
+// Typed, and neither taken from the catalogue nor left at a default.
+static const struct figure *typed_figure(const struct scenario *scenario, size_t option,
+                                         const char *input, int *declaration) {
+  const struct option *of = &scenario->options[option];
+  *declaration = option_stated(of, model_find(scenario->model, input));
+  if (*declaration < 0)
+    return NULL;
+  const struct figure *figure = option_figure(scenario, of, scenario->selected, *declaration);
+  return figure->origin >= ORIGIN_COMMON ? figure : NULL;
+}
+
+// "207 times", "1/843 of"
+static const char *ratio_text(double ratio, struct arena *arena) {
+  if (ratio < 1)
+    return arena_printf(arena, "1/%.0f of", 1 / ratio);
+  return arena_printf(arena, ratio < 10 ? "%.1f times" : "%.0f times", ratio);
+}
+
+static void warn(const struct scenario *scenario, size_t option, int declaration, double value,
+                 double beside, const char *what, const char *from, struct arena *arena) {
+  const struct declaration *input = &scenario->model->declarations[declaration];
+  texts_add(&scenario->options[option].warnings, arena,
+            "%s, %s, is %s the %s, %s (%s): is its unit right?", input->name,
+            quantity_text(value, &input->unit, arena), ratio_text(value / beside, arena), what,
+            quantity_text(beside, &input->unit, arena), from);
+}
+
+static void look_at(const struct scenario *scenario, size_t option, const struct looked_at *input,
+                    struct arena *arena) {
+  const bool is_price = input->table == CATALOG_PRICES || input->table == CATALOG_API_PRICES;
+  int d;
+  struct published published;
+  const struct figure *figure = typed_figure(scenario, option, input->input, &d);
+  if (!figure || figure->value <= 0 || !catalog_glance(scenario->catalog, input->table) ||
+      !published_input(scenario, option, d, is_price ? GRADE_ASSUMED : GRADE_PUBLISHED, &published))
+    return;
+  const double highest = figure_highest(figure);
+  if (highest > PLAUSIBILITY_TIMES * published.high)
+    warn(scenario, option, d, highest, published.high,
+         is_price ? "highest in the catalogue" : "highest published", published.high_id, arena);
+  else if (input->low_as_well && PLAUSIBILITY_TIMES * figure->value < published.low)
+    warn(scenario, option, d, figure->value, published.low,
+         is_price ? "lowest in the catalogue" : "lowest published", published.low_id, arena);
+}
+
+static void look_at_power(const struct scenario *scenario, size_t option, struct arena *arena) {
+  int d;
+  double tdp_w;
+  const char *accelerator = scenario->options[option].accelerator;
+  const struct figure *figure = typed_figure(scenario, option, "load_power", &d);
+  const struct table *table = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
+  const long row = table ? catalog_find(table, accelerator) : -1;
+  if (!figure || row < 0 || !table_number(table, (size_t)row, "tdp_w", &tdp_w))
+    return;
+  if (figure->value > PLAUSIBILITY_TDP_HIGH * tdp_w || figure->value < PLAUSIBILITY_TDP_LOW * tdp_w)
+    warn(scenario, option, d, figure->value, tdp_w, "TDP", accelerator, arena);
+}
+
+// ---- rooflines
+
+static const struct rate {
+  const char *input;
+  bool is_decode, is_serving;
+} rates[] = {{"throughput", false, true},
+             {"decode_throughput", true, false},
+             {"prefill_throughput", false, false}};
+
+enum { RATES = sizeof rates / sizeof rates[0] };
+
+// An input of the option in a case, 0 where it has none.
+static double value_of(const struct scenario *scenario, const struct option *option,
+                       size_t which_case, const char *input) {
+  const int d = model_find(scenario->model, input);
+  const struct figure *figure =
+      d < 0 ? &figure_none : option_figure(scenario, option, which_case, d);
+  return figure->origin > ORIGIN_RENT ? figure_highest(figure) : 0;
+}
+
+static bool find_roofline(const struct scenario *scenario, const struct option *option,
+                          size_t which_case, const struct rate *rate, struct roofline *roofline) {
+  const char *const *said = option->workload.values;
+  const double input = value_of(scenario, option, which_case, "input_tokens");
+  const double output = value_of(scenario, option, which_case, "output_tokens");
+  const bool is_output = rate->is_serving && strcmp(said[WORKLOAD_TOKENS], "total") != 0;
+  *roofline =
+      (struct roofline){.accelerators = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS),
+                        .models = catalog_glance(scenario->catalog, CATALOG_MODELS),
+                        .precision = said[WORKLOAD_PRECISION],
+                        .kv = said[WORKLOAD_KV],
+                        .is_sparse = !strcmp(said[WORKLOAD_SPARSITY], "sparse"),
+                        .computed = is_output && output > 0 ? 1 + input / output : 1,
+                        .batch = rate->is_decode ? strtod(said[WORKLOAD_BATCH], NULL) : 0,
+                        .context = strtod(said[WORKLOAD_CONTEXT], NULL)};
+  if (!roofline->accelerators || !roofline->models || !*said[WORKLOAD_MODEL])
+    return false;
+  const long accelerator = catalog_find(roofline->accelerators, option->accelerator);
+  const long model = catalog_find(roofline->models, said[WORKLOAD_MODEL]);
+  roofline->accelerator = (size_t)accelerator;
+  roofline->model = (size_t)model;
+  return accelerator >= 0 && model >= 0;
+}
+
+// "more than b200-sxm-180 can compute of llama-2-70b in fp8: 36231.9 token/s by its datasheet"; NULL
+// where it is not, or no roofline is known.
+static const char *beyond(const struct scenario *scenario, const struct option *option,
+                          size_t which_case, const struct rate *rate, double value,
+                          struct arena *arena) {
+  struct roofline roofline;
+  if (!find_roofline(scenario, option, which_case, rate, &roofline))
+    return NULL;
+  const double computing = roofline_computing(&roofline);
+  const double reading = roofline_reading(&roofline);
+  const double limit = fmin(computing, reading);
+  if (rate_per_second(value) <= limit)
+    return NULL;
+  const char *how = computing > reading   ? arena_printf(arena, " at batch %g", roofline.batch)
+                    : *roofline.precision ? arena_printf(arena, " in %s", roofline.precision)
+                                          : "";
+  return arena_printf(arena, "more than %s can %s of %s%s: %.6g token/s by its datasheet",
+                      option->accelerator, computing > reading ? "read" : "compute",
+                      option->workload.values[WORKLOAD_MODEL], how, limit);
+}
+
+const char *plausibility_beyond(const struct scenario *scenario, const struct option *option,
+                                int declaration, double value, struct arena *arena) {
+  const char *input = scenario->model->declarations[declaration].name;
+  for (size_t r = 0; r < RATES; r++)
+    if (!strcmp(rates[r].input, input))
+      return beyond(scenario, option, scenario->selected, &rates[r], value, arena);
+  return NULL;
+}
+
+// What is to be said of a rate above its roofline; NULL where it is not, or is not there.
+static const char *exceeds(const struct scenario *scenario, const struct option *option,
+                           size_t which_case, const struct rate *rate, const struct figure **figure,
+                           struct arena *arena) {
+  const int d = model_find(scenario->model, rate->input);
+  *figure = d < 0 ? &figure_none : option_figure(scenario, option, which_case, d);
+  if ((*figure)->origin <= ORIGIN_RENT)
+    return NULL;
+  const char *than = beyond(scenario, option, which_case, rate, (*figure)->value, arena);
+  const struct unit *unit = &scenario->model->declarations[d].unit;
+  return than ? arena_printf(arena, "%s, %s, is %s", rate->input,
+                             quantity_text((*figure)->value, unit, arena), than)
+              : NULL;
+}
+
+// ---- where a rate may lie
+
+// What is said of an input's range, or of what is free.
+struct reach {
+  struct place place;
+  double low, high;
+};
+
+static bool reach_of(const struct scenario *scenario, const struct option *option, int d,
+                     struct reach *reach) {
+  const int range = option_range(scenario, option, d), number = (int)(option - scenario->options);
+  if (range >= 0) {
+    const struct distribution *distribution = &scenario->ranges[range].distribution;
+    *reach = (struct reach){scenario->ranges[range].place, distribution->low, distribution->high};
+    return true;
+  }
+  for (size_t i = 0; i < scenario->free_count; i++) {
+    const struct free_quantity *quantity = &scenario->frees[i];
+    if (quantity->declaration == d && (quantity->option < 0 || quantity->option == number)) {
+      *reach = (struct reach){quantity->place, quantity->low, quantity->high};
+      return true;
+    }
+  }
+  return false;
+}
+
+// The rate's declaration; negative where it has none, or no range.
+static int reach_of_rate(const struct scenario *scenario, const struct option *option,
+                         const struct rate *rate, struct reach *reach) {
+  const int d = model_find(scenario->model, rate->input);
+  return d >= 0 && reach_of(scenario, option, d, reach) ? d : -1;
+}
+
+void plausibility_refuse_reach(const struct scenario *scenario, struct arena *arena,
+                               struct diagnostics *diagnostics) {
+  for (size_t i = 0; i < RATES * scenario->option_count; i++) {
+    const struct option *option = &scenario->options[i / RATES];
+    const struct rate *rate = &rates[i % RATES];
+    struct reach reach;
+    const int d = reach_of_rate(scenario, option, rate, &reach);
+    const char *than =
+        d < 0 ? NULL : beyond(scenario, option, scenario->selected, rate, reach.low, arena);
+    if (than)
+      diagnostics_error(diagnostics, reach.place, "all that %s may be, from %s, is %s", rate->input,
+                        quantity_text(reach.low, &scenario->model->declarations[d].unit, arena),
+                        than);
+  }
+}
+
+static void look_at_reach(const struct scenario *scenario, struct option *option,
+                          const struct rate *rate, struct arena *arena) {
+  struct reach reach;
+  const int d = reach_of_rate(scenario, option, rate, &reach);
+  const char *than =
+      d < 0 ? NULL : beyond(scenario, option, scenario->selected, rate, reach.high, arena);
+  if (than)
+    texts_add(&option->warnings, arena, "%s may be up to %s, %s", rate->input,
+              quantity_text(reach.high, &scenario->model->declarations[d].unit, arena), than);
+}
+
+double plausibility_most(const struct scenario *scenario, const struct option *option,
+                         int declaration) {
+  struct roofline roofline;
+  const char *input = scenario->model->declarations[declaration].name;
+  for (size_t r = 0; r < RATES; r++)
+    if (!strcmp(rates[r].input, input) &&
+        find_roofline(scenario, option, scenario->selected, &rates[r], &roofline))
+      return conversion_table[CONVERT_SECONDS_PER_HOUR].value *
+             fmin(roofline_computing(&roofline), roofline_reading(&roofline));
+  return INFINITY;
+}
+
+static bool is_typed_alone(const struct figure *figure) {
+  return figure->origin >= ORIGIN_COMMON && !*figure->source;
+}
+
+void plausibility_refuse(const struct scenario *scenario, const struct option *option,
+                         struct arena *arena, struct diagnostics *diagnostics) {
+  const struct figure *figure, *told = NULL;
+  for (size_t c = 0; c < scenario->case_count; c++)
+    for (size_t r = 0; r < RATES; r++) {
+      const char *what = exceeds(scenario, option, c, &rates[r], &figure, arena);
+      if (!what || !is_typed_alone(figure) || figure == told)
+        continue;
+      told = figure;
+      diagnostics_error(diagnostics, figure->place, "%s; check its unit, or give %s.source", what,
+                        rates[r].input);
+    }
+}
+
+static void look_at_rooflines(const struct scenario *scenario, size_t number, struct arena *arena) {
+  struct option *option = &scenario->options[number];
+  const struct figure *figure;
+  for (size_t r = 0; r < RATES; r++) {
+    const char *what = exceeds(scenario, option, scenario->selected, &rates[r], &figure, arena);
+    if (what)
+      texts_add(&option->warnings, arena, "%s", what);
+    look_at_reach(scenario, option, &rates[r], arena);
+  }
+}
+
+void plausibility_warn(const struct scenario *scenario, size_t option, struct arena *arena) {
+  for (size_t i = 0; i < sizeof looked_at / sizeof looked_at[0]; i++)
+    look_at(scenario, option, &looked_at[i], arena);
+  look_at_power(scenario, option, arena);
+  look_at_rooflines(scenario, option, arena);
+}

@@ -1,0 +1,378 @@
+#include "model/scenario/reading/range.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "model/chance/distribution_text.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/schedule.h"
+#include "model/cost/units.h"
+#include "model/evidence/evidence.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
+#include "model/scenario/option.h"
+#include "model/scenario/reading/assignment.h"
+#include "model/scenario/reading/sections.h"
+#include "model/scenario/selection.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_matrix_double.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+double correlation_of_normals(double rank) {
+  return 2 * sin(M_PI * rank / 6);
+}
+
+// A range in %, and any range of what is a list by year in some case, is of its scale.
+static int ranged(const struct scenario *scenario, int option, int declaration, const char *text) {
+  const struct model *model = scenario->model;
+  if (declaration < 0 || model->declarations[declaration].scale < 0)
+    return declaration;
+  const struct declaration *input = &model->declarations[declaration];
+  struct arena scratch = {NULL};
+  const struct figure **figures = arena_array(&scratch, (size_t)model->count, sizeof *figures);
+  bool is_list = false;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    inputs_resolve(scenario->inputs, option, c, figures);
+    is_list |= figures[declaration]->year_count > 0;
+  }
+  arena_free(&scratch);
+  return is_list || range_is_scale(input, text) ? input->scale : declaration;
+}
+
+static bool read_range(struct reading *reading, const struct ini_key *key, struct range *range) {
+  const struct model *model = reading->scenario->model;
+  const char *point = strchr(key->name, '.'), *name = point ? point + 1 : key->name;
+  const char *id =
+      point ? arena_copy_n(reading->arena, key->name, (size_t)(point - key->name)) : "";
+  const int option = point ? scenario_option(reading->scenario, id) : -1;
+  const int named = ranged(reading->scenario, option, model_find(model, name), key->value);
+  const int d = model_stated(model, named, key->value);
+  *range =
+      (struct range){.key = key->name, .place = key->place, .declaration = d, .option = option};
+  if (point && range->option < 0)
+    scenario_unknown_option(reading->scenario, id, key->place, reading->diagnostics);
+  else if (selection_key_find(name) >= 0)
+    diagnostics_error(reading->diagnostics, key->place,
+                      "only inputs have ranges: '%s' is not an input", name);
+  else if (d < 0 || model->declarations[d].kind != DECLARATION_INPUT)
+    reading_unknown_key(reading, name, key, "[range]", false);
+  else
+    return !distribution_parse(key->value, key->value_place, &model->declarations[d],
+                               &range->distribution, reading->arena, reading->diagnostics);
+  return false;
+}
+
+// The range of a key of [range], however bad its value; or -1 after an error.
+static int correlated_range(struct reading *reading, const char *name, struct place place) {
+  const struct ini_section *section = reading_section(reading, "range");
+  const struct scenario *scenario = reading->scenario;
+  for (size_t r = 0; r < scenario->range_count; r++)
+    if (!strcmp(scenario->ranges[r].key, name))
+      return (int)r;
+  if (section && ini_find(section, name))
+    return -1;
+  size_t count = section && section->key_count <= MAX_CANDIDATES ? section->key_count : 0;
+  const char **names = arena_array(reading->arena, count + 1, sizeof *names);
+  for (size_t k = 0; k < count; k++)
+    names[k] = section->keys[k].name;
+  const char *nearest = nearest_name(name, names, count);
+  diagnostics_error(reading->diagnostics, place, "'%s' has no range to correlate%s", name,
+                    did_you_mean(nearest, reading->arena));
+  return -1;
+}
+
+static bool read_rank(struct reading *reading, const struct ini_key *key, double *rank) {
+  bool negative = *key->value == '-';
+  size_t length = number_prefix(key->value + negative, rank);
+  *rank = negative ? -*rank : *rank;
+  if (length && !key->value[negative + length] && fabs(*rank) <= 1)
+    return true;
+  diagnostics_error(reading->diagnostics, key->value_place,
+                    "expected a rank correlation within -1 and 1, not '%s'", key->value);
+  return false;
+}
+
+static bool read_correlation(struct reading *reading, const struct ini_key *key,
+                             struct correlation *correlation) {
+  const char *comma = strchr(key->name, ',');
+  if (!comma || strchr(comma + 1, ',')) {
+    diagnostics_error(reading->diagnostics, key->place,
+                      "expected two ranged inputs and their rank correlation, as in 'a, b = 0.3'");
+    return false;
+  }
+  size_t length = (size_t)(comma - key->name), space = strspn(comma + 1, " \t");
+  while (length && strchr(" \t", key->name[length - 1]))
+    length--;
+  struct place second = key->place;
+  second.column += (int)(comma + 1 + space - key->name);
+  int a = correlated_range(reading, arena_copy_n(reading->arena, key->name, length), key->place);
+  int b = correlated_range(reading, comma + 1 + space, second);
+  *correlation = (struct correlation){.place = key->place};
+  bool good = read_rank(reading, key, &correlation->rank) && a >= 0 && b >= 0;
+  if (a >= 0 && a == b)
+    diagnostics_error(reading->diagnostics, second, "an input cannot be correlated with itself");
+  correlation->a = (size_t)(a < b ? a : b);
+  correlation->b = (size_t)(a < b ? b : a);
+  return good && a != b;
+}
+
+// "b, a" after "a, b" says the same or contradicts it.
+static bool is_repeated(struct reading *reading, const struct correlation *correlation) {
+  const struct scenario *scenario = reading->scenario;
+  for (size_t c = 0; c < scenario->correlation_count; c++) {
+    const struct correlation *other = &scenario->correlations[c];
+    if (other->a != correlation->a || other->b != correlation->b)
+      continue;
+    if (other->rank != correlation->rank)
+      diagnostics_error(reading->diagnostics, correlation->place,
+                        "'%s' and '%s' are correlated twice: %g here and %g in line %d",
+                        scenario->ranges[other->a].key, scenario->ranges[other->b].key,
+                        correlation->rank, other->rank, other->place.line);
+    return true;
+  }
+  return false;
+}
+
+void ranges_read(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const struct ini_section *ranges = reading_section(reading, "range");
+  const struct ini_section *correlate = reading_section(reading, "correlate");
+  size_t count = ranges ? ranges->key_count : 0, pairs = correlate ? correlate->key_count : 0;
+  scenario->ranges = arena_array(reading->arena, count + 1, sizeof *scenario->ranges);
+  scenario->correlations = arena_array(reading->arena, pairs + 1, sizeof *scenario->correlations);
+  for (size_t k = 0; k < count; k++)
+    if (read_range(reading, &ranges->keys[k], &scenario->ranges[scenario->range_count]))
+      scenario->range_count++;
+  for (size_t k = 0; k < pairs; k++) {
+    struct correlation *next = &scenario->correlations[scenario->correlation_count];
+    if (read_correlation(reading, &correlate->keys[k], next) && !is_repeated(reading, next))
+      scenario->correlation_count++;
+  }
+}
+
+static bool has_own_range(const struct scenario *scenario, int option, int declaration) {
+  for (size_t r = 0; r < scenario->range_count; r++)
+    if (scenario->ranges[r].option == option && scenario->ranges[r].declaration == declaration)
+      return true;
+  return false;
+}
+
+static struct distribution spread_of(const struct evidence *evidence, struct arena *arena) {
+  const struct candidates *candidates = &evidence->candidates;
+  const size_t count = candidates->submitters;
+  struct distribution spread = {.kind = DISTRIBUTION_DISCRETE,
+                                .atoms = arena_array(arena, count, sizeof *spread.atoms),
+                                .atom_count = count};
+  for (size_t i = 0; i < count; i++)
+    spread.atoms[i] =
+        (struct atom){rate_per_hour(evidence_rate(evidence->table, candidates->best[i])),
+                      (double)(i + 1) / (double)count};
+  spread.low = spread.atoms[0].value;
+  spread.high = spread.atoms[count - 1].value;
+  return spread;
+}
+
+void ranges_of_evidence(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  const int throughput = model_find(scenario->model, "throughput");
+  struct range *ranges = arena_array(
+      reading->arena, scenario->range_count + scenario->option_count + 1, sizeof *ranges);
+  memcpy(ranges, scenario->ranges, scenario->range_count * sizeof *ranges);
+  scenario->ranges = ranges;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    const struct ini_key *key = selection_of(&scenario->selections[1 + o], SELECT_SPREAD);
+    if (!key || strcmp(key->value, "yes") != 0)
+      continue;
+    if (!option->evidence)
+      diagnostics_error(reading->diagnostics, key->place,
+                        "option '%s' has no published throughput whose candidates could be a range",
+                        option->id);
+    else if (has_own_range(scenario, (int)o, throughput))
+      diagnostics_error(reading->diagnostics, key->place,
+                        "option '%s' has a range of its throughput in [range] already", option->id);
+    else if (option->evidence->candidates.submitters > 1)
+      ranges[scenario->range_count++] =
+          (struct range){.key = arena_printf(reading->arena, "%s.throughput", option->id),
+                         .place = key->place,
+                         .declaration = throughput,
+                         .option = (int)o,
+                         .distribution = spread_of(option->evidence, reading->arena)};
+  }
+}
+
+static bool takes_common(const struct figure *figure) {
+  return figure->origin == ORIGIN_DEFAULT || figure->origin == ORIGIN_CATALOGUE ||
+         figure->origin == ORIGIN_COMMON || figure->origin == ORIGIN_CASE ||
+         figure->origin == ORIGIN_SET;
+}
+
+int option_range(const struct scenario *scenario, const struct option *option, int declaration) {
+  const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
+  int found = -1, number = (int)(option - scenario->options);
+  bool certain = figure->origin == ORIGIN_CASE_OPTION || figure->origin == ORIGIN_SET_OPTION;
+  if (option->graph->state[declaration] != GRAPH_INPUT || figure->origin == ORIGIN_RENT || certain)
+    return -1;
+  bool common =
+      takes_common(figure) && figure->origin != ORIGIN_CASE && figure->origin != ORIGIN_SET;
+  for (size_t r = 0; r < scenario->range_count; r++) {
+    const struct range *range = &scenario->ranges[r];
+    if (range->declaration != declaration)
+      continue;
+    if (range->option == number)
+      return (int)r;
+    if (range->option < 0 && common)
+      found = (int)r;
+  }
+  return found;
+}
+
+// An option's own range: the option must have the input, and pay for it.
+static void check_own(struct reading *reading, const struct range *range) {
+  const struct scenario *scenario = reading->scenario;
+  const struct option *option = &scenario->options[range->option];
+  const char *name = scenario->model->declarations[range->declaration].name;
+  int state = option->graph->state[range->declaration];
+  const struct figure *figure = option_figure(scenario, option, 0, range->declaration);
+  if (state >= 0)
+    diagnostics_error(
+        reading->diagnostics, range->place,
+        "a range on '%s', which option '%s' otherwise computes: give it a value there", name,
+        option->id);
+  else if (state == GRAPH_ABSENT)
+    diagnostics_error(reading->diagnostics, range->place, "option '%s' has no '%s'", option->id,
+                      name);
+  else if (figure->origin == ORIGIN_RENT)
+    diagnostics_error(
+        reading->diagnostics, range->place,
+        "'%s' is part of the rent of option '%s': a rented option does not pay for it", name,
+        option->id);
+}
+
+static void check_common(struct reading *reading, const struct range *range) {
+  const struct scenario *scenario = reading->scenario;
+  const char *name = scenario->model->declarations[range->declaration].name, *list = "";
+  bool taken = false;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    const struct option *option = &scenario->options[o];
+    bool own = has_own_range(scenario, (int)o, range->declaration);
+    if (option->graph->state[range->declaration] >= 0 && !own) {
+      diagnostics_error(reading->diagnostics, range->place,
+                        "a range on '%s', which option '%s' otherwise computes: give it a value "
+                        "in [common]",
+                        name, option->id);
+      return;
+    }
+    taken |= option->graph->state[range->declaration] == GRAPH_INPUT &&
+             takes_common(option_figure(scenario, option, 0, range->declaration));
+    list = arena_printf(reading->arena, "%s%s%s.%s", list, o ? " or " : "", option->id, name);
+  }
+  if (!taken)
+    diagnostics_error(reading->diagnostics, range->place,
+                      "no option takes a common '%s': say which option's, %s", name, list);
+}
+
+static void complete_measured(struct reading *reading, struct range *range) {
+  const struct scenario *scenario = reading->scenario;
+  const char *name = scenario->model->declarations[range->declaration].name;
+  bool throughput = !strcmp(name, "decode_throughput");
+  bool power = !strcmp(name, "load_power") || !strcmp(name, "idle_power");
+  const struct option *option = range->option < 0 ? NULL : &scenario->options[range->option];
+  const struct figure *figure =
+      option ? option_figure(scenario, option, 0, range->declaration) : NULL;
+  if (!option || !(throughput || power)) {
+    diagnostics_error(reading->diagnostics, range->place,
+                      "only OPTION.decode_throughput, OPTION.load_power and OPTION.idle_power can "
+                      "be 'from measurement'");
+    return;
+  }
+  if (!option->record || figure->origin != ORIGIN_CATALOGUE ||
+      figure->place.source != option->record->place.source) {
+    diagnostics_error(reading->diagnostics, range->place,
+                      "'%s' of option '%s' does not come from a record of the probe", name,
+                      option->id);
+    return;
+  }
+  distribution_measure(
+      &range->distribution, figure->value, throughput ? option->record->samples : NULL,
+      throughput ? option->record->sample_count : 0,
+      throughput ? DISTRIBUTION_SPREAD_THROUGHPUT : DISTRIBUTION_SPREAD_POWER, reading->arena);
+}
+
+// A range may take an input above zero that makes no sense without another.
+static void check_companion(struct reading *reading, const struct range *range) {
+  const struct scenario *scenario = reading->scenario;
+  const struct model *model = scenario->model;
+  for (int d = 0; d < model->count; d++)
+    for (size_t o = 0; o < scenario->option_count; o++) {
+      const struct option *option = &scenario->options[o];
+      bool silent = option_figure(scenario, option, 0, d)->origin == ORIGIN_DEFAULT &&
+                    option_range(scenario, option, d) < 0;
+      if (model->declarations[d].needed_with != range->declaration || !silent ||
+          range->distribution.high <= 0 ||
+          option_range(scenario, option, range->declaration) != (int)(range - scenario->ranges))
+        continue;
+      diagnostics_error(reading->diagnostics, range->place,
+                        "option '%s' may have '%s' and so needs '%s' (%s)", option->id,
+                        model->declarations[range->declaration].name, model->declarations[d].name,
+                        model->declarations[d].unit.text);
+    }
+}
+
+// Is the matrix of the first `count` correlations positive definite? Scaled by a hair, so that an
+// exact 1 passes where it contradicts nothing.
+static bool go_together(const struct scenario *scenario, size_t count, gsl_matrix *matrix) {
+  gsl_matrix_set_identity(matrix);
+  for (size_t c = 0; c < count; c++) {
+    const struct correlation *correlation = &scenario->correlations[c];
+    double r = correlation_of_normals(correlation->rank) * CORRELATION_SHRINK;
+    gsl_matrix_set(matrix, correlation->a, correlation->b, r);
+    gsl_matrix_set(matrix, correlation->b, correlation->a, r);
+  }
+  return gsl_linalg_cholesky_decomp1(matrix) == GSL_SUCCESS;
+}
+
+// All together they must be; one that spoils the ones above may be put right by one below. What is
+// named is the pair from which on they are not, in the order of the file.
+static void check_correlations(struct reading *reading) {
+  const struct scenario *scenario = reading->scenario;
+  if (!scenario->correlation_count)
+    return;
+  gsl_set_error_handler_off();
+  gsl_matrix *matrix = gsl_matrix_alloc(scenario->range_count, scenario->range_count);
+  size_t count = scenario->correlation_count;
+  bool good = go_together(scenario, count, matrix);
+  while (!good && !go_together(scenario, count - 1, matrix))
+    count--;
+  gsl_matrix_free(matrix);
+  if (good)
+    return;
+  const struct correlation *bad = &scenario->correlations[count - 1];
+  diagnostics_error(reading->diagnostics, bad->place,
+                    "'%s' and '%s' cannot have the correlation %g beside the ones above: the "
+                    "matrix is not positive definite (pairs that are not named have 0)",
+                    scenario->ranges[bad->a].key, scenario->ranges[bad->b].key, bad->rank);
+}
+
+void ranges_check(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  for (size_t r = 0; r < scenario->range_count; r++) {
+    struct range *range = &scenario->ranges[r];
+    size_t errors = reading->diagnostics->errors;
+    if (range->option < 0)
+      check_common(reading, range);
+    else
+      check_own(reading, range);
+    if (reading->diagnostics->errors == errors && range->distribution.kind == DISTRIBUTION_MEASURED)
+      complete_measured(reading, range);
+    if (reading->diagnostics->errors == errors)
+      check_companion(reading, range);
+  }
+  check_correlations(reading);
+}

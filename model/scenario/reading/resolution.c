@@ -1,0 +1,548 @@
+#include "model/scenario/reading/resolution.h"
+
+#include "base/ini.h"
+#include "base/source.h"
+#include "base/texts.h"
+#include "model/cost/evaluate.h"
+#include "model/cost/graph.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/inputs.h"
+#include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/free.h"
+#include "model/scenario/reading/grading.h"
+#include "model/scenario/reading/plausibility.h"
+#include "model/scenario/reading/schedules.h"
+#include "model/scenario/resolving.h"
+#include "model/scenario/selection.h"
+#include "model/scenario/sources/hardware.h"
+#include "model/scenario/sources/throughput.h"
+#include "model/scenario/sources/utilization.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { MIN_YEARS = 7 };
+
+static bool said(const struct figure *figure) {
+  return figure->origin != ORIGIN_NONE;
+}
+
+static bool at_option_level(const struct figure *figure) {
+  return figure->origin >= ORIGIN_OPTION;
+}
+
+static bool is_given(const struct figure *figure) {
+  return said(figure) && figure->origin != ORIGIN_RENT;
+}
+
+static bool is_stated(const struct figure *figure) {
+  return figure->origin > ORIGIN_RENT;
+}
+
+// ---- inputs that bear on one another
+
+static void report_both(const struct resolving *resolving, int a, int b,
+                        const struct figure **figures) {
+  const struct declaration *declarations = resolving->scenario->model->declarations;
+  diagnostics_error(resolving->diagnostics, figures[a]->place,
+                    "option '%s' has both '%s' and '%s': give one of them", resolving->option->id,
+                    declarations[a].name, declarations[b].name);
+}
+
+static void settle_pair(const struct resolving *resolving, int a, int b,
+                        const struct figure **figures) {
+  if (!said(figures[a]) || !said(figures[b]))
+    return;
+  if (at_option_level(figures[a]) == at_option_level(figures[b]))
+    report_both(resolving, a, b, figures);
+  else
+    figures[at_option_level(figures[a]) ? b : a] = &figure_none;
+}
+
+// Pairs that exclude each other: an error, or the option level's word against the common one's.
+static void settle_pairs(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    const int conflicts = input->conflicts;
+    if (conflicts >= 0 && model->declarations[conflicts].when_varies < 0 && said(figures[d]) &&
+        said(figures[conflicts]) && figure_highest(figures[d]) != 0 &&
+        figure_highest(figures[conflicts]) != 0)
+      report_both(resolving, d, conflicts, figures);
+    const bool together = input->unless >= 0 && said(figures[input->unless]);
+    for (int i = 0; i < input->instead_count && !together; i++)
+      settle_pair(resolving, d, input->instead_of[i], figures);
+  }
+}
+
+// A row of prices counts as the option's own list price when it is weighed against a rent, before
+// its value has been looked up.
+static void settle_purchase(const struct resolving *resolving, const struct figure **figures) {
+  const int list_price = model_find(resolving->scenario->model, "list_price");
+  const struct ini_key *price = selection_of(&resolving->selections, SELECT_PRICE);
+  const bool pending = list_price >= 0 && price && !said(figures[list_price]);
+  if (pending)
+    figures[list_price] = resolving_keep(
+        resolving,
+        (struct figure){.origin = ORIGIN_OPTION, .place = price->place, .source = "", .date = ""});
+  settle_pairs(resolving, figures);
+  if (pending)
+    figures[list_price] = &figure_none;
+}
+
+// What a bought option has no use for.
+static void leave_out_rent(const struct resolving *resolving, const struct figure **figures) {
+  static const char *const shares[] = {"reserved_share", "spot_share"};
+  for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+    const int d = model_find(resolving->scenario->model, shares[i]);
+    if (d < 0 || !said(figures[d]))
+      continue;
+    if (at_option_level(figures[d]))
+      diagnostics_error(resolving->diagnostics, figures[d]->place,
+                        "'%s' is of a rent, and option '%s' has none", shares[i],
+                        resolving->option->id);
+    figures[d] = &figure_none;
+  }
+}
+
+// What a rented option does not pay for itself counts as zero there.
+static void settle_rent(const struct resolving *resolving, const struct figure **figures) {
+  static const struct figure paid = {
+      .origin = ORIGIN_RENT, .grade = GRADE_ASSUMED, .source = "included in the rent", .date = ""};
+  const struct model *model = resolving->scenario->model;
+  const int list_price = model_find(model, "list_price");
+  for (int i = 0; list_price >= 0 && i < model->declarations[list_price].instead_count; i++)
+    resolving->option->rented |= said(figures[model->declarations[list_price].instead_of[i]]);
+  if (!resolving->option->rented) {
+    leave_out_rent(resolving, figures);
+    return;
+  }
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    if (!input->in_rent)
+      continue;
+    if (at_option_level(figures[d]))
+      diagnostics_error(
+          resolving->diagnostics, figures[d]->place,
+          "'%s' is part of the rent of option '%s': a rented option does not pay for it",
+          input->name, resolving->option->id);
+    // What an option need not have, a rented one does not have.
+    figures[d] = input->has_default || input->required ? &paid : &figure_none;
+  }
+}
+
+// The input that another one means nothing without, or -1: of a rate of what an option need not have,
+// one that it changes.
+static int companion_of(const struct model *model, int declaration, const struct figure **figures) {
+  const struct declaration *input = &model->declarations[declaration];
+  if (input->only_with >= 0 || !input->typed || !input->rated_count ||
+      model->declarations[input->rated[0]].required)
+    return input->only_with;
+  for (int i = 0; i < input->rated_count && figures; i++)
+    if (is_given(figures[input->rated[i]]))
+      return input->rated[i];
+  return input->rated[0];
+}
+
+// What is said of a view of finance to an option that does not have that view: an error at the
+// option's own level, and no matter at the common one as long as some option has it.
+static void settle_companions(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  struct companions *companions = resolving->companions;
+  for (int d = 0; d < model->count; d++) {
+    const int with = companion_of(model, d, figures);
+    if (with < 0 || !is_given(figures[d]))
+      continue;
+    if (is_given(figures[with])) {
+      if (companions)
+        companions->some_has[d] = true;
+      continue;
+    }
+    const char *name = declaration_key(model, d);
+    if (at_option_level(figures[d]) && *name)
+      diagnostics_error(resolving->diagnostics, figures[d]->place,
+                        "'%s' means nothing to option '%s' without '%s'", name,
+                        resolving->option->id, model->declarations[with].name);
+    else if (companions && !companions->idle[d].source)
+      companions->idle[d] = figures[d]->place;
+    figures[d] = &figure_none;
+  }
+}
+
+// The same of what is there only where something varies over the years.
+static void settle_varying(const struct resolving *resolving) {
+  const struct option *option = resolving->option;
+  const struct model *model = resolving->scenario->model;
+  struct companions *companions = resolving->companions;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    const struct figure *figure = option->figures[d];
+    if (input->when_varies < 0 || !is_given(figure) || figure->origin == ORIGIN_DEFAULT)
+      continue;
+    const bool has = option->graph->state[d] == GRAPH_INPUT;
+    if (!has && at_option_level(figure))
+      diagnostics_error(resolving->diagnostics, figure->place,
+                        "'%s' means nothing to option '%s': its '%s' is the same in all years",
+                        input->name, option->id, model->declarations[input->when_varies].name);
+    else if (!has && companions && !companions->idle[d].source)
+      companions->idle[d] = figure->place;
+    else if (has && companions)
+      companions->some_has[d] = true;
+  }
+}
+
+// The value above zero that an option has of an input in some case, or NULL.
+static const struct figure *above_zero(const struct resolving *resolving, int declaration) {
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure *figure = resolving_figures(resolving, c)[declaration];
+    if (said(figure) && figure->value > 0)
+      return figure;
+  }
+  return NULL;
+}
+
+// What conflicts with an input that is there where something varies conflicts with its default too.
+static void refuse_beside_varying(const struct resolving *resolving) {
+  const struct option *option = resolving->option;
+  const struct declaration *declarations = resolving->scenario->model->declarations;
+  for (int d = 0; d < resolving->scenario->model->count; d++) {
+    const int other = declarations[d].conflicts;
+    if (other < 0 || declarations[other].when_varies < 0 || !is_given(option->figures[d]) ||
+        option->graph->state[other] != GRAPH_INPUT)
+      continue;
+    const struct figure *figure = above_zero(resolving, other);
+    if (figure)
+      diagnostics_error(resolving->diagnostics, option->figures[d]->place,
+                        "'%s' is of one purchase at the outset: option '%s' has '%s = %s'",
+                        declarations[d].name, option->id, declarations[other].name,
+                        declaration_choice(&declarations[other], figure->value));
+  }
+}
+
+// The books write nothing off before the horizon that is bought in stages.
+static void check_book_life(const struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  const struct option *option = resolving->option;
+  const int purchase = model_find(scenario->model, "purchase");
+  const int life = model_find(scenario->model, "book_life");
+  const int horizon = model_find(scenario->model, "horizon");
+  if (purchase < 0 || life < 0 || option->graph->state[purchase] != GRAPH_INPUT)
+    return;
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const struct figure **figures = resolving_figures(resolving, c);
+    if (figures[purchase]->value == 0 || figures[life]->value >= figures[horizon]->value)
+      continue;
+    const struct unit *years = &scenario->model->declarations[horizon].unit;
+    diagnostics_error(resolving->diagnostics, figures[horizon]->place,
+                      "option '%s' buys in stages: its 'book_life' of %s must reach the horizon of "
+                      "%s, or 'purchase' be upfront",
+                      option->id, quantity_text(figures[life]->value, years, resolving->arena),
+                      quantity_text(figures[horizon]->value, years, resolving->arena));
+    return;
+  }
+}
+
+static void report_idle(const struct scenario *scenario, const struct companions *companions,
+                        struct diagnostics *diagnostics) {
+  const struct model *model = scenario->model;
+  for (int d = 0; d < model->count; d++)
+    if (companions->idle[d].source && !companions->some_has[d] && *declaration_key(model, d)) {
+      const struct declaration *input = &model->declarations[d];
+      const bool varies = input->when_varies >= 0;
+      diagnostics_error(
+          diagnostics, companions->idle[d],
+          varies ? "'%s' means nothing: '%s' is the same in all years, in every option"
+                 : "'%s' means nothing without '%s', which no option has",
+          declaration_key(model, d),
+          model->declarations[varies ? input->when_varies : companion_of(model, d, NULL)].name);
+    }
+}
+
+// ---- what nobody stated
+
+static bool may_apply(const struct declaration *input, const struct figure **figures) {
+  return (input->only_with < 0 || is_given(figures[input->only_with])) &&
+         (input->absent_with < 0 || !is_given(figures[input->absent_with]));
+}
+
+static void apply_defaults(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    const bool neutral = resolving->option->rented && input->has_rent_default;
+    if (said(figures[d]) || !may_apply(input, figures) || (!input->has_default && !neutral))
+      continue;
+    figures[d] = resolving_keep(
+        resolving, (struct figure){.origin = neutral ? ORIGIN_RENT : ORIGIN_DEFAULT,
+                                   .value = neutral ? input->rent_default : input->default_value,
+                                   .grade = GRADE_ASSUMED,
+                                   .source = neutral ? "included in the rent" : "default",
+                                   .date = ""});
+  }
+}
+
+// An input that another one, once above zero, makes no sense without.
+static void check_companions(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  for (int d = 0; d < model->count; d++) {
+    const int with = model->declarations[d].needed_with;
+    if (with >= 0 && figure_highest(figures[with]) > 0 && figures[d]->origin == ORIGIN_DEFAULT)
+      diagnostics_error(resolving->diagnostics, figures[with]->place,
+                        "option '%s' has '%s' and so needs '%s' (%s)", resolving->option->id,
+                        model->declarations[with].name, model->declarations[d].name,
+                        model->declarations[d].unit.text);
+  }
+}
+
+// Without these it is not known what a provider is to be paid for.
+static void check_api(const struct resolving *resolving, const struct figure **figures) {
+  static const char *const needed[] = {"demand", "input_tokens", "output_tokens"};
+  const struct model *model = resolving->scenario->model;
+  for (size_t i = 0; i < sizeof needed / sizeof needed[0] && resolving->option->provider; i++) {
+    const int d = model_find(model, needed[i]);
+    if (d >= 0 && !said(figures[d]))
+      diagnostics_error(resolving->diagnostics, resolving->option->place,
+                        "option '%s' buys tokens from a provider and so needs '%s' (%s)",
+                        resolving->option->id, needed[i], model->declarations[d].unit.text);
+  }
+}
+
+// What a server did contains its own hits; how many more there would be is not known.
+static void check_cache(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  const int hits = model_find(model, "cache_hit"), throughput = model_find(model, "throughput");
+  if (hits >= 0 && said(figures[hits]) && said(figures[throughput]))
+    diagnostics_error(resolving->diagnostics, figures[hits]->place,
+                      "option '%s' has a serving throughput, which contains its own cache hits: "
+                      "'cache_hit' goes with decode_throughput and prefill_throughput, or with a "
+                      "token API",
+                      resolving->option->id);
+}
+
+// A rent of several kinds is one of all the accelerators, each kind at a rate of its own.
+static void check_shares(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  const int reserved = model_find(model, "reserved_share"), spot = model_find(model, "spot_share");
+  const int around_the_clock = model_find(model, "rental_rate");
+  const int on_demand = model_find(model, "on_demand_rate");
+  if (reserved < 0 || spot < 0 || (!is_stated(figures[reserved]) && !is_stated(figures[spot])))
+    return;
+  const struct figure *share = figures[is_stated(figures[spot]) ? spot : reserved];
+  const double percent = round(1e8 * (figures[reserved]->value + figures[spot]->value)) / 1e6;
+  const char *wrong = NULL;
+  if (percent > 100)
+    wrong =
+        arena_printf(resolving->arena,
+                     "reserved_share and spot_share of option '%s' come to %g %%: at most 100 %%",
+                     resolving->option->id, percent);
+  else if (percent < 100 && !is_stated(figures[on_demand]))
+    wrong = arena_printf(resolving->arena,
+                         "reserved_share and spot_share leave %g %% of option '%s' to rent on "
+                         "demand, which needs 'on_demand_rate' (%s)",
+                         100 - percent, resolving->option->id,
+                         model->declarations[on_demand].unit.text);
+  else if (is_stated(figures[around_the_clock]) && !is_stated(figures[reserved]))
+    wrong = arena_printf(resolving->arena,
+                         "option '%s' has 'spot_share' beside 'rental_rate': say with "
+                         "'reserved_share' how much of it is rented around the clock",
+                         resolving->option->id);
+  if (wrong)
+    diagnostics_error(resolving->diagnostics, share->place, "%s", wrong);
+}
+
+// A case may change what an input is, not which inputs there are.
+static void check_case(const struct resolving *resolving, size_t which) {
+  const struct scenario *scenario = resolving->scenario;
+  const struct figure **base = resolving_figures(resolving, 0);
+  const struct figure **figures = resolving_figures(resolving, which);
+  for (int d = 0; d < scenario->model->count; d++) {
+    const struct declaration *input = &scenario->model->declarations[d];
+    // Of the years of a list, the list speaks.
+    const char *name = declaration_key(scenario->model, d);
+    if (!said(figures[d]) || said(base[d]) || input->year_of >= 0 || !*name)
+      continue;
+    diagnostics_error(resolving->diagnostics, figures[d]->place,
+                      "case '%s' gives '%s', which option '%s' otherwise %s: give it there too",
+                      scenario->cases[which], name, resolving->option->id,
+                      input->alternative_count ? "computes" : "does not have");
+  }
+}
+
+// ---- the steps
+
+// What the layers say, settled between inputs that bear on one another. After an error in one case
+// the later ones would only repeat it.
+static void settle_case(const struct resolving *resolving, size_t which, size_t errors) {
+  const struct diagnostics *diagnostics = resolving->diagnostics;
+  const size_t before = diagnostics->errors;
+  const struct figure **figures = resolving_figures(resolving, which);
+  inputs_resolve(resolving->scenario->inputs, (int)resolving->number, which, figures);
+  if (resolving->amendment)
+    amendment_apply(resolving->amendment, figures);
+  if (which && errors != before)
+    return;
+  hardware_api(resolving, figures);
+  frees_fill(resolving, figures);
+  settle_purchase(resolving, figures);
+  if (diagnostics->errors == before)
+    settle_rent(resolving, figures);
+  if (diagnostics->errors == before)
+    settle_companions(resolving, figures);
+}
+
+static void complete_case(const struct resolving *resolving, size_t which, size_t errors) {
+  apply_defaults(resolving, resolving_figures(resolving, which));
+  static void (*const checks[])(const struct resolving *, const struct figure **) = {
+      check_companions, check_api, check_cache, check_shares};
+  for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+    if (resolving->diagnostics->errors == errors)
+      checks[i](resolving, resolving_figures(resolving, which));
+  if (which && resolving->diagnostics->errors == errors)
+    check_case(resolving, which);
+}
+
+static enum given given_by(const struct figure *figure) {
+  if (figure->origin == ORIGIN_RENT)
+    return GIVEN_NEUTRAL;
+  if (figure->year_count)
+    return GIVEN_LIST;
+  return figure->origin > ORIGIN_RENT || figure->in_usd ? GIVEN_VALUE : GIVEN_NOT;
+}
+
+static void build_graph(const struct resolving *resolving) {
+  const struct model *model = resolving->scenario->model;
+  struct option *option = resolving->option;
+  enum given *given = arena_array(resolving->arena, (size_t)model->count, sizeof *given);
+  for (int d = 0; d < model->count; d++)
+    given[d] = given_by(option->figures[d]);
+  option->graph = graph_build(model, option->id, option->place, given, resolving->arena,
+                              resolving->diagnostics);
+  if (!option->graph)
+    return;
+  settle_varying(resolving);
+  refuse_beside_varying(resolving);
+  check_book_life(resolving);
+}
+
+static void settle(struct resolving *resolving) {
+  const size_t errors = resolving->diagnostics->errors;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    settle_case(resolving, c, errors);
+  schedules_settle(resolving);
+  if (resolving->option->provider || hardware_apply(resolving) == 0) {
+    throughput_apply(resolving);
+    utilization_apply(resolving);
+    hardware_power(resolving);
+  }
+  if (resolving->lack && resolving->lack->kind)
+    return;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    complete_case(resolving, c, errors);
+  currency_settle(resolving);
+  build_graph(resolving);
+}
+
+// An evaluation of one of the last few options that computes the same from the same kinds of input:
+// most options of a scenario do.
+static const struct evaluation *evaluated_alike(const struct scenario *scenario,
+                                                const struct option *option) {
+  enum { LAST_FEW = 8 };
+  const struct option *other = option;
+  for (int i = 0; i < LAST_FEW && other > scenario->options; i++)
+    if (graph_equal((--other)->graph, option->graph))
+      return other->evaluation;
+  return NULL;
+}
+
+static void evaluate_option(const struct scenario *scenario, struct option *option,
+                            struct arena *arena, struct diagnostics *diagnostics) {
+  const struct evaluation *like = evaluated_alike(scenario, option);
+  option->evaluation =
+      like ? evaluation_like(like, scenario->case_count, arena)
+           : evaluation_new(option->graph, scenario->periods, scenario->case_count, arena);
+  for (int d = 0; d < scenario->model->count; d++)
+    for (size_t c = 0; c < scenario->case_count && option->graph->state[d] == GRAPH_INPUT; c++)
+      evaluation_at(option->evaluation, d, 0)[c] = option_figure(scenario, option, c, d)->value;
+  evaluate(option->evaluation);
+  for (size_t c = 0; c < scenario->case_count; c++) {
+    const char *what = arena_printf(arena, c ? "option '%s' in case '%s'" : "option '%s'",
+                                    option->id, scenario->cases[c]);
+    if (evaluation_check(option->evaluation, c, what, diagnostics))
+      return;
+  }
+  plausibility_refuse(scenario, option, arena, diagnostics);
+}
+
+static void find_periods(struct scenario *scenario) {
+  double longest = MIN_YEARS * conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  const int horizon = model_find(scenario->model, "horizon");
+  for (size_t o = 0; o < scenario->option_count; o++)
+    for (size_t c = 0; c < scenario->case_count; c++)
+      longest = fmax(longest, option_figure(scenario, &scenario->options[o], c, horizon)->value);
+  scenario->periods = scenario_columns(scenario, longest);
+}
+
+void scenario_resolve(struct scenario *scenario, struct arena *arena,
+                      struct diagnostics *diagnostics) {
+  const size_t count = (size_t)scenario->model->count;
+  struct companions companions = {arena_array(arena, count, sizeof(bool)),
+                                  arena_array(arena, count, sizeof(struct place))};
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    struct resolving resolving = resolving_new(scenario, o, NULL, arena, diagnostics);
+    resolving.companions = &companions;
+    settle(&resolving);
+  }
+  report_idle(scenario, &companions, diagnostics);
+  currency_check(scenario, diagnostics);
+}
+
+void scenario_evaluate(struct scenario *scenario, struct arena *arena,
+                       struct diagnostics *diagnostics) {
+  find_periods(scenario);
+  for (size_t o = 0; o < scenario->option_count; o++)
+    evaluate_option(scenario, &scenario->options[o], arena, diagnostics);
+}
+
+// A scenario of the same options, each of which can be changed.
+static struct scenario *copy_of(const struct scenario *scenario, struct arena *arena) {
+  struct scenario *copy = arena_alloc(arena, sizeof *copy);
+  *copy = *scenario;
+  copy->options = arena_array(arena, scenario->option_count, sizeof *copy->options);
+  memcpy(copy->options, scenario->options, scenario->option_count * sizeof *copy->options);
+  return copy;
+}
+
+const struct option *option_resolve(const struct scenario *scenario, size_t number,
+                                    const struct amendment *amendment, struct lack *lack,
+                                    struct arena *arena, struct diagnostics *diagnostics) {
+  const size_t errors = diagnostics->errors;
+  struct resolving resolving =
+      resolving_new(copy_of(scenario, arena), number, amendment, arena, diagnostics);
+  *lack = (struct lack){.kind = LACK_NONE};
+  resolving.lack = lack;
+  settle(&resolving);
+  if (lack->kind || diagnostics->errors != errors)
+    return NULL;
+  evaluate_option(resolving.scenario, resolving.option, arena, diagnostics);
+  if (diagnostics->errors != errors)
+    return NULL;
+  option_assess(resolving.scenario, number, arena);
+  return resolving.option;
+}
+
+const struct scenario *scenario_in_case(const struct scenario *scenario, size_t which_case,
+                                        struct arena *arena, struct diagnostics *diagnostics) {
+  const size_t errors = diagnostics->errors;
+  struct scenario *copy = copy_of(scenario, arena);
+  copy->selected = which_case;
+  copy->warnings = (struct texts){0};
+  inputs_check_reach(copy->inputs, copy, diagnostics);
+  if (diagnostics->errors != errors)
+    return NULL;
+  scenario_assess(copy, arena, diagnostics);
+  return copy;
+}

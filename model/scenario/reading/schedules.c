@@ -1,0 +1,259 @@
+#include "model/scenario/reading/schedules.h"
+
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "base/texts.h"
+#include "model/cost/schedule.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/reading/range.h"
+#include "model/scenario/reading/text.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+// ---- what the text speaks of
+
+// The input NAME that may be a list, of NAME, OPTION.NAME, NAME.OPTION or their twins in USD; or -1.
+static int scheduled(const struct model *model, const char *key, struct arena *arena) {
+  static const char *const attributes[] = {"source", "date", "quote"};
+  const char *point = strchr(key, '.');
+  const char *names[] = {point ? point + 1 : key,
+                         point ? arena_copy_n(arena, key, (size_t)(point - key)) : key};
+  for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+    if (!strcmp(names[0], attributes[i]))
+      return -1;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    int d = model_find(model, names[i]);
+    d = d >= 0 && model->declarations[d].usd_of >= 0 ? model->declarations[d].usd_of : d;
+    if (d >= 0 && model->declarations[d].schedule)
+      return d;
+  }
+  return -1;
+}
+
+static void count_key(const struct model *model, int *years, bool is_range, const char *name,
+                      const char *value, struct arena *arena) {
+  const int d = scheduled(model, name, arena);
+  size_t count = 0;
+  if (d >= 0 && is_range)
+    count = range_is_scale(&model->declarations[d], value);
+  else if (d >= 0 && text_is_list(value))
+    list_split(value, (struct place){0}, &count, arena);
+  if (count && count <= MAX_YEARS && (int)count > years[d])
+    years[d] = (int)count;
+}
+
+static void count_section(const struct model *model, int *years, const struct ini_section *section,
+                          struct arena *arena) {
+  static const char *const others[] = {"item", "correlate", "free", "claim"};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (!strcmp(section->kind, others[i]))
+      return;
+  for (size_t k = 0; k < section->key_count; k++)
+    count_key(model, years, !strcmp(section->kind, "range"), section->keys[k].name,
+              section->keys[k].value, arena);
+}
+
+static void count_setting(const struct model *model, int *years, const char *setting,
+                          struct arena *arena) {
+  const char *equals = strchr(setting, '=');
+  size_t length = equals ? (size_t)(equals - setting) : 0;
+  while (length && setting[length - 1] == ' ')
+    length--;
+  if (equals)
+    count_key(model, years, false, arena_copy_n(arena, setting, length), equals + 1, arena);
+}
+
+void schedules_declare(const struct reading *reading, struct model *model) {
+  const struct scenario_text *text = reading->spoken;
+  const int count = model->count;
+  struct arena scratch = {NULL};
+  int *years = arena_array(&scratch, (size_t)count, sizeof *years);
+  for (size_t i = 0; i < text->section_count; i++)
+    count_section(model, years, &text->sections[i], &scratch);
+  for (size_t i = 0; i < reading->request->setting_count; i++)
+    count_setting(model, years, reading->request->settings[i], &scratch);
+  for (int d = 0; d < count; d++)
+    if (years[d])
+      schedule_declare(model, d, years[d], reading->diagnostics);
+  arena_free(&scratch);
+}
+
+static bool has_scale_range(const struct resolving *resolving, int scale) {
+  const struct scenario *scenario = resolving->scenario;
+  for (size_t r = 0; r < scenario->range_count; r++) {
+    const int option = scenario->ranges[r].option;
+    if (scenario->ranges[r].declaration == scale &&
+        (option < 0 || (size_t)option == resolving->number))
+      return true;
+  }
+  return false;
+}
+
+// ---- each option's figures
+
+// The values that an option has of an input in its longest case; 0: it has no list.
+static size_t longest(const struct resolving *resolving, int declaration) {
+  const struct declaration *input = &resolving->scenario->model->declarations[declaration];
+  size_t most = 0;
+  bool said = true;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure *figure = resolving_figures(resolving, c)[declaration];
+    said &= figure->origin > ORIGIN_RENT;
+    most = figure->year_count > most ? figure->year_count : most;
+  }
+  return !most && said && has_scale_range(resolving, input->scale) ? 1 : most;
+}
+
+static struct figure default_of(const struct declaration *input) {
+  return (struct figure){.origin = ORIGIN_DEFAULT,
+                         .value = input->default_value,
+                         .grade = GRADE_ASSUMED,
+                         .source = "default",
+                         .date = ""};
+}
+
+// A number as a list of one.
+static const struct figure *as_list(const struct resolving *resolving,
+                                    const struct figure *figure) {
+  struct figure list = *figure;
+  if (!list.year_count) {
+    struct list_figure *year = arena_alloc(resolving->arena, sizeof *year);
+    *year = (struct list_figure){list.value, list.text, list.place};
+    list.years = year;
+    list.year_count = 1;
+  }
+  return resolving_keep(resolving, list);
+}
+
+static void put(const struct resolving *resolving, const struct figure **figures, int declaration,
+                struct figure figure) {
+  if (figures[declaration]->origin < figure.origin)
+    figures[declaration] = resolving_keep(resolving, figure);
+}
+
+static void put_years(const struct resolving *resolving, const struct figure **figures,
+                      int declaration, size_t count) {
+  const struct declaration *input = &resolving->scenario->model->declarations[declaration];
+  struct figure list = *as_list(resolving, figures[declaration]);
+  for (size_t i = 0; i < count; i++) {
+    const struct list_figure *year = &list.years[i < list.year_count ? i : list.year_count - 1];
+    struct figure figure = list;
+    figure.value = year->value;
+    figure.text = year->text;
+    figure.place = year->place;
+    figure.years = NULL;
+    figure.year_count = 0;
+    put(resolving, figures, input->years[i], figure);
+  }
+  for (size_t i = 0; i < count; i++)
+    list.grade = grade_weaker(list.grade, figures[input->years[i]]->grade);
+  struct figure scale = list;
+  scale.value = 1;
+  scale.text = NULL;
+  scale.years = NULL;
+  scale.year_count = 0;
+  scale.in_usd = list.in_usd = false; // its years are
+  // A common word reaches the scale of an option's own list, too.
+  if (scale.origin >= ORIGIN_OPTION) {
+    scale.origin = ORIGIN_COMMON;
+    scale.place = (struct place){0};
+  }
+  if (figures[input->scale]->origin == ORIGIN_NONE)
+    figures[input->scale] = resolving_keep(resolving, scale);
+  for (int i = (int)count; i < input->year_count; i++)
+    if (figures[input->years[i]]->origin < list.origin)
+      figures[input->years[i]] = &figure_none; // said of another list
+  figures[declaration] = resolving_keep(resolving, list);
+}
+
+// What is stated of the years of a list that the option does not have.
+static void clear_years(const struct resolving *resolving, const struct figure **figures,
+                        const struct declaration *input) {
+  for (int i = -1; i < input->year_count; i++) {
+    const int d = i < 0 ? input->scale : input->years[i];
+    if (figures[d]->origin >= ORIGIN_OPTION)
+      diagnostics_error(resolving->diagnostics, figures[d]->place,
+                        "'%s' means nothing to option '%s', whose '%s' is no list by year",
+                        resolving->scenario->model->declarations[d].name, resolving->option->id,
+                        input->name);
+    figures[d] = &figure_none;
+  }
+}
+
+// A list says already how it changes.
+static void refuse_rates(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *rate = &model->declarations[d];
+    if (figures[d]->origin <= ORIGIN_RENT || figures[d]->value == 0)
+      continue;
+    for (int i = 0; i < rate->rated_count; i++)
+      if (figures[rate->rated[i]]->year_count)
+        diagnostics_error(resolving->diagnostics, figures[d]->place,
+                          "option '%s' has '%s' as a list by year and '%s' beside it: give one of "
+                          "them",
+                          resolving->option->id, model->declarations[rate->rated[i]].name,
+                          rate->name);
+  }
+}
+
+void schedules_settle(const struct resolving *resolving) {
+  const struct model *model = resolving->scenario->model;
+  const size_t errors = resolving->diagnostics->errors;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++)
+    if (resolving->diagnostics->errors == errors)
+      refuse_rates(resolving, resolving_figures(resolving, c));
+  for (int d = 0; d < model->count; d++) {
+    const struct declaration *input = &model->declarations[d];
+    const size_t count = input->year_count ? longest(resolving, d) : 0;
+    for (size_t c = 0; c < resolving->scenario->case_count && input->year_count; c++) {
+      const struct figure **figures = resolving_figures(resolving, c);
+      if (count && figures[d]->origin == ORIGIN_NONE && input->has_default)
+        figures[d] = resolving_keep(resolving, default_of(input));
+      if (count && figures[d]->origin != ORIGIN_NONE)
+        put_years(resolving, figures, d, count);
+      else
+        clear_years(resolving, figures, input);
+    }
+  }
+}
+
+// ---- warnings
+
+static void warn(struct scenario *scenario, struct option *option, const struct figure *list,
+                 const char *name, double horizon_years, struct arena *arena) {
+  const char *text = arena_printf(
+      arena, "'%s' has %zu years, of which those beyond the horizon of %g do not count", name,
+      list->year_count, horizon_years);
+  if (list->origin >= ORIGIN_OPTION) {
+    texts_add(&option->warnings, arena, "%s", text);
+    return;
+  }
+  for (size_t i = 0; i < scenario->warnings.count; i++)
+    if (!strcmp(scenario->warnings.list[i], text))
+      return;
+  texts_add(&scenario->warnings, arena, "%s", text);
+}
+
+void schedules_warn(struct scenario *scenario, struct arena *arena) {
+  const struct model *model = scenario->model;
+  const int horizon = model_find(model, "horizon");
+  const double year_h = conversion_table[CONVERT_HOURS_PER_YEAR].value;
+  for (size_t o = 0; o < scenario->option_count; o++) {
+    struct option *option = &scenario->options[o];
+    const double years =
+        option_figure(scenario, option, scenario->selected, horizon)->value / year_h;
+    for (int d = 0; d < model->count; d++) {
+      const struct figure *list = option_figure(scenario, option, scenario->selected, d);
+      if ((double)list->year_count > ceil(round(years * 1e9) / 1e9))
+        warn(scenario, option, list, model->declarations[d].name, years, arena);
+    }
+  }
+}

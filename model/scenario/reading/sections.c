@@ -1,0 +1,186 @@
+#include "model/scenario/reading/sections.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_ID_LENGTH = 24 };
+
+enum section_role {
+  SECTION_COMMON,  // its keys hold for every option
+  SECTION_ONE,     // says something of one option, case, item or figure
+  SECTION_QUESTION // asks something: its keys are read by whoever answers
+};
+
+static const struct section_kind {
+  const char *kind;
+  enum section_role role;
+  bool named;
+} section_kinds[] = {
+    {"scenario", SECTION_COMMON, false},
+    {"workload", SECTION_COMMON, false},
+    {"common", SECTION_COMMON, false},
+    {"option", SECTION_ONE, true},
+    {"case", SECTION_ONE, true},
+    {"item", SECTION_ONE, true},
+    {"range", SECTION_ONE, false},
+    {"correlate", SECTION_ONE, false},
+    {"claim", SECTION_QUESTION, true},
+    {"free", SECTION_QUESTION, false},
+    {"demand", SECTION_QUESTION, true},
+    {"supply", SECTION_QUESTION, true},
+    {"portfolio", SECTION_QUESTION, false},
+    {"wait", SECTION_QUESTION, true},
+    {"rent", SECTION_QUESTION, true},
+    {"fit", SECTION_QUESTION, false},
+};
+
+enum { SECTION_KINDS = sizeof section_kinds / sizeof section_kinds[0] };
+
+static const struct section_kind *kind_find(const char *kind) {
+  for (size_t i = 0; i < SECTION_KINDS; i++)
+    if (!strcmp(section_kinds[i].kind, kind))
+      return &section_kinds[i];
+  return NULL;
+}
+
+bool section_is_common(const char *kind) {
+  const struct section_kind *found = kind_find(kind);
+  return found && found->role == SECTION_COMMON;
+}
+
+bool section_is_question(const char *kind) {
+  const struct section_kind *found = kind_find(kind);
+  return found && found->role == SECTION_QUESTION;
+}
+
+const struct ini_section *reading_section(const struct reading *reading, const char *kind) {
+  for (size_t i = 0; i < reading->text->section_count; i++)
+    if (!strcmp(reading->text->sections[i].kind, kind))
+      return &reading->text->sections[i];
+  return NULL;
+}
+
+const struct ini_key *reading_head_key(const struct reading *reading, const char *name) {
+  const struct ini_section *section = reading_section(reading, "scenario");
+  return section ? ini_find(section, name) : NULL;
+}
+
+bool section_is_repeated(const struct reading *reading, const char *kind, const char *key) {
+  for (size_t i = 0; i < SECTION_KINDS && strcmp(section_kinds[i].kind, kind) != 0; i++) {
+    const struct ini_section *other = reading_section(reading, section_kinds[i].kind);
+    if (other && ini_find(other, key))
+      return true;
+  }
+  return false;
+}
+
+static void unknown_section(struct reading *reading, const struct ini_section *section) {
+  const char *kinds[SECTION_KINDS];
+  for (size_t i = 0; i < SECTION_KINDS; i++)
+    kinds[i] = section_kinds[i].kind;
+  const char *nearest = nearest_name(section->kind, kinds, SECTION_KINDS);
+  diagnostics_error(reading->diagnostics, section->place, "unknown section [%s]%s%s%s",
+                    section->kind, nearest ? "; did you mean [" : "", nearest ? nearest : "",
+                    nearest ? "]?" : "");
+}
+
+static void check_section(struct reading *reading, const struct ini_section *section) {
+  const struct section_kind *kind = kind_find(section->kind);
+  if (!kind)
+    unknown_section(reading, section);
+  else if (kind->named != (*section->argument != 0))
+    diagnostics_error(reading->diagnostics, section->place,
+                      kind->named ? "[%s] needs a name: [%s NAME]"
+                                  : "[%s] takes no name: write [%s]",
+                      section->kind, section->kind);
+}
+
+static void collect_questions(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  struct ini_section *questions =
+      arena_array(reading->arena, reading->text->section_count + 1, sizeof *questions);
+  for (size_t i = 0; i < reading->text->section_count; i++) {
+    const struct section_kind *kind = kind_find(reading->text->sections[i].kind);
+    if (kind && kind->role == SECTION_QUESTION)
+      questions[scenario->question_count++] = reading->text->sections[i];
+  }
+  scenario->questions = questions;
+}
+
+// A word with another meaning where an id may stand: before a point in --set, as a case.
+static bool is_reserved(const char *id) {
+  const struct section_kind *kind = kind_find(id);
+  return (kind && kind->role != SECTION_QUESTION) || !strcmp(id, "base");
+}
+
+static bool legal_id(struct reading *reading, const struct ini_section *section) {
+  const char *id = section->argument;
+  bool legal = isalpha((unsigned char)*id) && strlen(id) <= MAX_ID_LENGTH;
+  for (size_t i = 0; id[i]; i++)
+    legal &= isalnum((unsigned char)id[i]) || id[i] == '_';
+  bool reserved = is_reserved(id);
+  if (!legal || reserved)
+    diagnostics_error(reading->diagnostics, section->place,
+                      reserved
+                          ? "'%s' is a reserved word: choose another name"
+                          : "'%s' is not a name: a letter, then up to 23 letters, digits and _",
+                      id);
+  return legal && !reserved;
+}
+
+static void add_option(struct reading *reading, const struct ini_section *section) {
+  struct scenario *scenario = reading->scenario;
+  for (size_t o = 0; o < scenario->option_count; o++)
+    if (!strcasecmp(scenario->options[o].id, section->argument))
+      diagnostics_error(reading->diagnostics, section->place,
+                        "options '%s' and '%s' differ only in case", scenario->options[o].id,
+                        section->argument);
+  scenario->options[scenario->option_count++] =
+      (struct option){.id = section->argument, .place = section->place};
+}
+
+static void collect_options(struct reading *reading) {
+  struct scenario *scenario = reading->scenario;
+  size_t sections = reading->text->section_count;
+  scenario->options = arena_array(reading->arena, sections + 1, sizeof *scenario->options);
+  const char **cases = arena_array(reading->arena, sections + 1, sizeof *cases);
+  cases[scenario->case_count++] = "base";
+  for (size_t i = 0; i < sections; i++) {
+    const struct ini_section *section = &reading->text->sections[i];
+    bool option = !strcmp(section->kind, "option"), a_case = !strcmp(section->kind, "case");
+    if ((!option && !a_case) || !*section->argument || !legal_id(reading, section))
+      continue;
+    if (option)
+      add_option(reading, section);
+    else
+      cases[scenario->case_count++] = section->argument;
+  }
+  scenario->cases = cases;
+  if (!scenario->option_count)
+    diagnostics_error(reading->diagnostics, (struct place){.source = scenario->source},
+                      "there is no [option ID] to cost");
+}
+
+void sections_read(struct reading *reading) {
+  for (size_t i = 0; i < reading->text->section_count; i++)
+    check_section(reading, &reading->text->sections[i]);
+  collect_options(reading);
+  collect_questions(reading);
+}
+
+int reading_case(const struct reading *reading, const char *name) {
+  const struct scenario *scenario = reading->scenario;
+  for (size_t c = 0; c < scenario->case_count; c++)
+    if (!strcmp(scenario->cases[c], name))
+      return (int)c;
+  return -1;
+}

@@ -1,0 +1,32 @@
+// sections: the sections that a scenario file may have, and the options, cases and
+// questions that they name.
+#ifndef PERTOKEN_MODEL_SCENARIO_READING_SECTIONS_H
+#define PERTOKEN_MODEL_SCENARIO_READING_SECTIONS_H
+
+#include "base/ini.h"
+#include "model/scenario/reading/reading.h"
+
+#include <stdbool.h>
+
+// Lists options, cases and questions in the order of the file. Errors: a section of an unknown
+// kind, one name too many or too few; a malformed or reserved id; options that differ only in
+// case; no option at all.
+void sections_read(struct reading *reading);
+
+// [scenario], [workload], [common]: their keys hold for every option.
+bool section_is_common(const char *kind);
+
+// Are its keys read by whoever answers it?
+bool section_is_question(const char *kind);
+
+// Does a common section that is listed before `kind` above have the key too?
+bool section_is_repeated(const struct reading *reading, const char *kind, const char *key);
+
+// The section of a kind of which there is one, or NULL; a key of [scenario], or NULL.
+const struct ini_section *reading_section(const struct reading *reading, const char *kind);
+const struct ini_key *reading_head_key(const struct reading *reading, const char *name);
+
+// The number of a case, or -1.
+int reading_case(const struct reading *reading, const char *name);
+
+#endif

@@ -1,0 +1,141 @@
+#include "model/scenario/reading/text.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "base/source_file.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ANCESTORS = 32 };
+
+struct chain {
+  struct scenario_text *text;
+  size_t capacity; // of text->sections
+  bool (*is_common)(const char *kind);
+  const char *paths[MAX_ANCESTORS]; // canonical, youngest first
+  int length;
+  struct arena *arena;
+  struct diagnostics *diagnostics;
+};
+
+static struct ini_key *find_key(struct ini_section *section, const char *name) {
+  for (size_t k = 0; k < section->key_count; k++)
+    if (!strcmp(section->keys[k].name, name))
+      return &section->keys[k];
+  return NULL;
+}
+
+// Within a file no section repeats another: it may be one of the first `inherited` alone.
+static void merge_section(struct chain *chain, size_t inherited, const struct ini_section *from) {
+  struct scenario_text *text = chain->text;
+  struct ini_section *into = NULL;
+  for (size_t i = 0; i < inherited && !into; i++)
+    if (!strcmp(text->sections[i].kind, from->kind) &&
+        !strcmp(text->sections[i].argument, from->argument))
+      into = &text->sections[i];
+  if (!into) {
+    if (text->section_count == chain->capacity) {
+      chain->capacity = chain->capacity ? 2 * chain->capacity : 16;
+      text->sections = arena_grow(chain->arena, text->sections, text->section_count,
+                                  chain->capacity, sizeof *text->sections);
+    }
+    into = &text->sections[text->section_count++];
+    *into = *from;
+    return;
+  }
+  into->place = from->place;
+  into->keys = arena_grow(chain->arena, into->keys, into->key_count,
+                          into->key_count + from->key_count, sizeof *into->keys);
+  for (size_t k = 0; k < from->key_count; k++) {
+    struct ini_key *key = find_key(into, from->keys[k].name);
+    if (!key)
+      key = &into->keys[into->key_count++];
+    *key = from->keys[k];
+  }
+}
+
+static void drop_key(struct ini_section *section, const char *name) {
+  struct ini_key *key = find_key(section, name);
+  if (!key)
+    return;
+  struct ini_key *last = &section->keys[--section->key_count];
+  memmove(key, key + 1, (size_t)(last - key) * sizeof *key);
+}
+
+// A key of a common section replaces the inherited one, in whichever common section that stands.
+static void drop_inherited(struct chain *chain, size_t inherited, const struct ini_section *from) {
+  for (size_t i = 0; i < inherited && chain->is_common(from->kind); i++) {
+    struct ini_section *section = &chain->text->sections[i];
+    for (size_t k = 0; k < from->key_count && chain->is_common(section->kind) &&
+                       strcmp(section->kind, from->kind) != 0;
+         k++)
+      drop_key(section, from->keys[k].name);
+  }
+}
+
+static const char *beside(const char *path, const char *name, struct arena *arena) {
+  const char *slash = strrchr(path, '/');
+  if (*name == '/' || !slash)
+    return name;
+  return arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name);
+}
+
+static int read_file(struct chain *chain, const char *path);
+
+static int read_ancestor(struct chain *chain, const char *path, const struct ini_key *inherits) {
+  const char *parent = beside(path, inherits->value, chain->arena);
+  char canonical[PATH_MAX];
+  if (!*inherits->value || !realpath(parent, canonical)) {
+    diagnostics_error(chain->diagnostics, inherits->value_place,
+                      "cannot inherit from '%s': there is no such file", inherits->value);
+    return -1;
+  }
+  for (int i = 0; i < chain->length; i++) {
+    if (strcmp(chain->paths[i], canonical) != 0)
+      continue;
+    diagnostics_error(chain->diagnostics, inherits->value_place,
+                      "'%s' inherits from itself, directly or through others", inherits->value);
+    return -1;
+  }
+  return read_file(chain, parent);
+}
+
+static int read_file(struct chain *chain, const char *path) {
+  const struct source *source = source_read(path, chain->arena, chain->diagnostics);
+  const struct ini *ini = source ? ini_read(source, chain->arena, chain->diagnostics) : NULL;
+  if (!ini)
+    return -1;
+  if (chain->length == MAX_ANCESTORS) {
+    diagnostics_error(chain->diagnostics, (struct place){.source = source},
+                      "more than %d files inherit from one another", MAX_ANCESTORS);
+    return -1;
+  }
+  char canonical[PATH_MAX];
+  chain->paths[chain->length++] =
+      arena_copy(chain->arena, realpath(path, canonical) ? canonical : path);
+  const struct ini_section *scenario = ini_section(ini, "scenario", "");
+  const struct ini_key *inherits = scenario ? ini_find(scenario, "inherits") : NULL;
+  int bad = inherits ? read_ancestor(chain, path, inherits) : 0;
+  const size_t inherited = chain->text->section_count;
+  for (size_t i = 0; i < ini->section_count; i++)
+    drop_inherited(chain, inherited, &ini->sections[i]);
+  for (size_t i = 0; i < ini->section_count; i++)
+    merge_section(chain, inherited, &ini->sections[i]);
+  chain->text->all_text = arena_printf(chain->arena, "%s%s", chain->text->all_text, source->text);
+  chain->text->source = source;
+  return bad;
+}
+
+const struct scenario_text *scenario_text_read(const char *path,
+                                               bool (*is_common)(const char *kind),
+                                               struct arena *arena,
+                                               struct diagnostics *diagnostics) {
+  struct scenario_text *text = arena_alloc(arena, sizeof *text);
+  text->all_text = "";
+  struct chain chain = {
+      .text = text, .is_common = is_common, .arena = arena, .diagnostics = diagnostics};
+  return read_file(&chain, path) ? NULL : text;
+}

@@ -1,0 +1,29 @@
+// text: a scenario file with everything it inherits, merged into one set of sections.
+#ifndef PERTOKEN_MODEL_SCENARIO_READING_TEXT_H
+#define PERTOKEN_MODEL_SCENARIO_READING_TEXT_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct scenario_text {
+  const struct source *source; // the file itself
+  struct ini_section
+      *sections; // merged: in a child each key overrides the same key of the same section
+  size_t section_count;
+  const char *all_text; // of all files, oldest ancestor first: what the digest is taken over
+};
+
+// Reads `path` and, through `inherits = FILE` in [scenario], its ancestors (relative to the file
+// that names them). A key of a common section, which is of an is_common() kind, overrides it in the
+// ancestors' other common sections too. A missing ancestor and a circle are errors at the key. NULL after errors.
+const struct scenario_text *scenario_text_read(const char *path,
+                                               bool (*is_common)(const char *kind),
+                                               struct arena *arena,
+                                               struct diagnostics *diagnostics);
+
+#endif

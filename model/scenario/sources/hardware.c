@@ -1,0 +1,430 @@
+#include "model/scenario/sources/hardware.h"
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "base/texts.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/carbon.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/evidence.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/like_run.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/naming.h"
+#include "model/evidence/recorded.h"
+#include "model/evidence/served.h"
+#include "model/evidence/serving.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+#include "model/scenario/selection.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+// ---- a token API
+
+static long find_api(const struct resolving *resolving, const struct ini_key *key,
+                     const struct table **table) {
+  const struct ini_key *model =
+      selection_of(&resolving->selections, SELECT_WORKLOAD + WORKLOAD_MODEL);
+  *table = catalog_table(resolving->scenario->catalog, CATALOG_API_PRICES);
+  const long row = *table ? catalog_find(*table, key->value) : -1;
+  if (*table && row < 0)
+    diagnostics_error(resolving->diagnostics, key->value_place,
+                      "unknown API price '%s'; see 'pertoken catalog api_prices'", key->value);
+  if (row < 0 || !model || !*model->value)
+    return row;
+  const char *of = table_cell(*table, (size_t)row, "model");
+  if (strcmp(of, model->value) != 0) {
+    diagnostics_error(resolving->diagnostics, key->value_place,
+                      "API price '%s' is for '%s', not for '%s'", key->value, of, model->value);
+    return -1;
+  }
+  return row;
+}
+
+static void take_api(const struct resolving *resolving, const struct table *table, size_t row,
+                     const struct figure **figures) {
+  static const struct {
+    const char *input, *column;
+  } prices[] = {{"input_price", "input_usd_per_mtok"},
+                {"cached_input_price", "cached_input_usd_per_mtok"},
+                {"output_price", "output_usd_per_mtok"}};
+  const struct model *model = resolving->scenario->model;
+  for (size_t i = 0; i < sizeof prices / sizeof prices[0]; i++) {
+    const int d = model_find(model, prices[i].input);
+    struct figure figure;
+    if (d < 0 || figures[d]->origin != ORIGIN_NONE ||
+        !resolving_cell(table, row, prices[i].column, &figure))
+      continue;
+    figure.value *= unit_factor(&model->declarations[d].unit);
+    figure.in_usd = model->declarations[d].in_usd >= 0;
+    figures[d] = resolving_keep(resolving, figure);
+  }
+}
+
+static void leave_out_hardware(const struct resolving *resolving, const struct figure **figures) {
+  const struct model *model = resolving->scenario->model;
+  for (int d = 0; d < model->count; d++) {
+    const int with = model->declarations[d].absent_with;
+    if (with < 0 || figures[with]->origin == ORIGIN_NONE)
+      continue;
+    if (figures[d]->origin >= ORIGIN_OPTION)
+      diagnostics_error(resolving->diagnostics, figures[d]->place,
+                        "option '%s' buys tokens from a provider: '%s' means nothing there",
+                        resolving->option->id, model->declarations[d].name);
+    figures[d] = &figure_none;
+  }
+}
+
+static void refuse_selections(const struct resolving *resolving) {
+  for (int key = 0; key < SELECT_WORKLOAD; key++) {
+    const struct ini_key *said = selection_of(&resolving->selections, key);
+    if (said && *said->value && key != SELECT_API && key != SELECT_PRODUCTION)
+      diagnostics_error(resolving->diagnostics, said->place,
+                        "option '%s' buys tokens from a provider: '%s' means nothing there",
+                        resolving->option->id, selection_key_name(key));
+  }
+}
+
+void hardware_api(const struct resolving *resolving, const struct figure **figures) {
+  struct option *option = resolving->option;
+  const struct ini_key *key = selection_of(&resolving->selections, SELECT_API);
+  const int price = model_find(resolving->scenario->model, "output_price");
+  const bool is_base = figures == resolving_figures(resolving, 0);
+  const struct table *table;
+  long row = -1;
+  if (price < 0)
+    return;
+  if (key && is_base && figures[price]->origin == ORIGIN_OPTION)
+    diagnostics_error(resolving->diagnostics, key->place,
+                      "option '%s' has both 'api' and 'output_price': give one", option->id);
+  else if (key)
+    row = find_api(resolving, key, &table);
+  if (row >= 0) {
+    take_api(resolving, table, (size_t)row, figures);
+    option->provider = table_cell(table, (size_t)row, "provider");
+  }
+  if (figures[price]->origin == ORIGIN_NONE && !key)
+    return;
+  option->provider = option->provider ? option->provider : "";
+  option->accelerator_name = arena_printf(resolving->arena, "%s%stoken API, provider's precision",
+                                          option->provider, *option->provider ? " " : "");
+  leave_out_hardware(resolving, figures);
+  if (is_base)
+    refuse_selections(resolving);
+}
+
+// ---- the accelerator and its price
+
+// What holds together, and what is sold together where that is no server: a rack, a card. Rent is by
+// the accelerator.
+static void apply_units(struct resolving *resolving, const struct table *table, size_t row) {
+  const struct model *model = resolving->scenario->model;
+  const int per_node = model_find(model, "accelerators_per_node");
+  const int unit = model_find(model, "purchase_unit");
+  struct figure node = {.value = 0}, sold;
+  if (resolving_cell(table, row, "gpus_per_node", &node))
+    resolving_fill(resolving, per_node, node);
+  if (resolving->option->rented)
+    resolving_fill(resolving, unit,
+                   (struct figure){.origin = ORIGIN_RENT,
+                                   .value = 1,
+                                   .grade = GRADE_ASSUMED,
+                                   .source = "rented one by one",
+                                   .date = ""});
+  else if (resolving_cell(table, row, "purchase_unit", &sold) && sold.value != node.value)
+    resolving_fill(resolving, unit, sold);
+}
+
+// Of making it, where the carbon of its electricity is asked for.
+static void apply_carbon(struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  struct figure figure;
+  if (!resolving_has(resolving, model_find(scenario->model, "grid_intensity")))
+    return;
+  const struct table *table = catalog_glance(scenario->catalog, CATALOG_CARBON);
+  const long row = table ? carbon_of_accelerator(table, resolving->option->accelerator) : -1;
+  if (row < 0 || !resolving_cell(table, (size_t)row, "per_gpu_value", &figure))
+    return;
+  figure.value *= conversion_table[CONVERT_THOUSAND].value; // of kg
+  resolving_fill(resolving, model_find(scenario->model, "embodied_carbon"), figure);
+}
+
+static int apply_accelerator(struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  struct option *option = resolving->option;
+  const struct ini_key *key = selection_of(&resolving->selections, SELECT_ACCELERATOR);
+  if (!key) {
+    diagnostics_error(resolving->diagnostics, option->place,
+                      "option '%s' needs 'accelerator' (an id of 'pertoken catalog accelerators')",
+                      option->id);
+    return -1;
+  }
+  option->accelerator = option->accelerator_name = key->value;
+  const struct measurement_record *record = records_of_backend(scenario->records, key->value);
+  if (record) {
+    option->accelerator_name = record->device.name;
+    return 0;
+  }
+  const struct serving_record *served = served_of_accelerator(scenario->records, key->value);
+  if (served && !strcmp(key->value, "cpu")) {
+    if (*served->device)
+      option->accelerator_name = served->device;
+    return 0;
+  }
+  long row;
+  const struct naming naming =
+      naming_find_row(scenario->catalog, CATALOG_ACCELERATORS, key->value, &row, resolving->arena);
+  if (naming.why)
+    diagnostics_error(resolving->diagnostics, key->value_place, "%s", naming.why);
+  if (!naming.word)
+    return -1;
+  option->accelerator = naming.word;
+  if (naming.note)
+    texts_add(&option->readings, resolving->arena, "%s", naming.note);
+  const struct table *table = catalog_table(scenario->catalog, CATALOG_ACCELERATORS);
+  option->accelerator_name = table_cell(table, (size_t)row, "name");
+  apply_units(resolving, table, (size_t)row);
+  apply_carbon(resolving);
+  struct figure figure;
+  if (resolving_cell(table, (size_t)row, "tdp_w", &figure)) {
+    figure.grade = GRADE_PROJECTED; // TDP stands in for measured watts
+    resolving_fill(resolving, model_find(scenario->model, "load_power"), figure);
+  }
+  return 0;
+}
+
+// A server's price contains the server, a rack's also the network: they are not to be paid twice,
+// and not to be missed.
+static int settle_parts(struct resolving *resolving, const struct ini_key *key,
+                        const char *category, struct figure price) {
+  static const char *const parts[] = {"node_price", "network_price"};
+  const size_t count = !strcmp(category, "rack") ? 2 : !strcmp(category, "server") ? 1 : 0;
+  int result = 0;
+  for (size_t i = 0; i < count; i++) {
+    const int d = model_find(resolving->scenario->model, parts[i]);
+    if (!resolving_has(resolving, d)) {
+      price.value = 0;
+      price.in_usd = false;
+      price.source = arena_printf(resolving->arena, "included in the price %s", key->value);
+      resolving_fill(resolving, d, price);
+      continue;
+    }
+    diagnostics_error(resolving->diagnostics, resolving->option->figures[d]->place,
+                      "price '%s' of option '%s' is for a whole %s, which includes '%s'",
+                      key->value, resolving->option->id, category, parts[i]);
+    result = -1;
+  }
+  return result;
+}
+
+static int take_price(struct resolving *resolving, const struct ini_key *key, int list_price) {
+  const struct scenario *scenario = resolving->scenario;
+  const char *accelerator = resolving->option->accelerator;
+  const struct table *table = catalog_table(scenario->catalog, CATALOG_PRICES);
+  const long row = table ? catalog_find(table, key->value) : -1;
+  if (table && row < 0)
+    diagnostics_error(resolving->diagnostics, key->value_place,
+                      "unknown price '%s'; see 'pertoken catalog prices'", key->value);
+  if (row < 0)
+    return 0;
+  const char *of = table_cell(table, (size_t)row, "accelerator");
+  const char *basis = table_cell(table, (size_t)row, "price_basis");
+  struct figure figure;
+  if (strcmp(of, accelerator) != 0) {
+    diagnostics_error(resolving->diagnostics, key->value_place,
+                      "price '%s' is for '%s', not for '%s'", key->value,
+                      *of ? of : "no accelerator", accelerator);
+    return -1;
+  }
+  if (strcmp(basis, "purchase") != 0 ||
+      !resolving_cell(table, (size_t)row, "usd_per_gpu_equivalent", &figure)) {
+    diagnostics_error(resolving->diagnostics, key->value_place,
+                      "price '%s' is not a purchase price per accelerator (%s)", key->value, basis);
+    return -1;
+  }
+  figure.in_usd = scenario->model->declarations[list_price].in_usd >= 0;
+  resolving_fill(resolving, list_price, figure);
+  return settle_parts(resolving, key, table_cell(table, (size_t)row, "category"), figure);
+}
+
+static void apply_price(struct resolving *resolving) {
+  const struct ini_key *key = selection_of(&resolving->selections, SELECT_PRICE);
+  const int list_price = model_find(resolving->scenario->model, "list_price");
+  if (!key || list_price < 0)
+    return;
+  if (resolving->option->figures[list_price]->origin == ORIGIN_OPTION)
+    diagnostics_error(resolving->diagnostics, key->place,
+                      "option '%s' has both 'price' and 'list_price': give one",
+                      resolving->option->id);
+  else if (take_price(resolving, key, list_price))
+    resolving_pretend(resolving, "list_price");
+}
+
+// What an accelerator that nobody knows would have given: its own error is enough.
+static void pretend_accelerator(struct resolving *resolving) {
+  static const char *const inputs[] = {"accelerators_per_node", "load_power", "throughput"};
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+    resolving_pretend(resolving, inputs[i]);
+}
+
+int hardware_apply(struct resolving *resolving) {
+  if (apply_accelerator(resolving)) {
+    pretend_accelerator(resolving);
+    return -1;
+  }
+  apply_price(resolving);
+  return 0;
+}
+
+// ---- watts that nobody stated
+
+static struct figure watts_figure(const struct evidence *from, double value, const char *column,
+                                  const char *source) {
+  return (struct figure){.origin = ORIGIN_CATALOGUE,
+                         .value = value,
+                         .place = table_place(from->table, from->row, column),
+                         .grade = from->grade,
+                         .source = source,
+                         .date = from->date};
+}
+
+static void take_watts(struct resolving *resolving, const struct evidence *from, enum grade grade) {
+  const int load_power = model_find(resolving->scenario->model, "load_power");
+  const char *source = arena_printf(resolving->arena, "%s: mean power of its accelerators, %s",
+                                    from->id, from->source);
+  struct figure figure = watts_figure(from, from->load_power_w, "avg_gpu_power_w_total", source);
+  figure.grade = grade;
+  resolving_fill_over(resolving, load_power, ORIGIN_CATALOGUE, figure);
+}
+
+// A whole node's watts contain the host's: what is said of those is taken off, else they are not
+// paid again. False where the node draws no more than that.
+static bool take_node(struct resolving *resolving, double node_power_w, struct figure node) {
+  const struct model *model = resolving->scenario->model;
+  const int load_power = model_find(model, "load_power"), host = model_find(model, "host_power");
+  const double stated =
+      resolving_has(resolving, host) ? resolving->option->figures[host]->value : 0;
+  struct figure load = node, contained = node;
+  if (!(node_power_w > stated))
+    return false;
+  load.value = node_power_w - stated;
+  if (stated > 0)
+    load.source = arena_printf(resolving->arena, "%s, less host_power", node.source);
+  resolving_fill_over(resolving, load_power, ORIGIN_CATALOGUE, load);
+  contained.value = 0;
+  contained.source =
+      arena_printf(resolving->arena, "contained in the node's power: %s", node.source);
+  resolving_fill(resolving, host, contained);
+  return true;
+}
+
+static bool take_like(struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  struct option *option = resolving->option;
+  const int throughput = model_find(scenario->model, "throughput");
+  struct like_run run = {.throughputs = catalog_glance(scenario->catalog, CATALOG_THROUGHPUT),
+                         .models = catalog_glance(scenario->catalog, CATALOG_MODELS),
+                         .accelerator = option->accelerator,
+                         .precision = option->workload.values[WORKLOAD_PRECISION]};
+  struct evidence like;
+  if (!run.throughputs || !run.models || !*run.precision || !resolving_has(resolving, throughput))
+    return false;
+  const struct evidence *row = option->watts_of; // a throughput typed over it leaves its watts
+  run.tokens_per_s = row ? row->tokens_per_s : rate_per_second(option->figures[throughput]->value);
+  run.active_b = row ? like_run_active_of_row(&run, row->row)
+                     : like_run_active(run.models, option->workload.values[WORKLOAD_MODEL]);
+  if (!like_run_find(&run, &like))
+    return false;
+  take_watts(resolving, &like, GRADE_PROJECTED);
+  option->power_doubt = arena_printf(
+      resolving->arena,
+      "power under load, %.4g W/gpu, is that of a like run, %s (%s, %s, %.6g token/s), as none "
+      "was measured beside the throughput",
+      like.load_power_w, like.id, table_cell(like.table, like.row, "model_as_published"),
+      run.precision, evidence_rate(like.table, like.row));
+  return true;
+}
+
+// Of the server's record: its accelerators', else its node's.
+static bool take_served(struct resolving *resolving, const struct served *served) {
+  const struct model *model = resolving->scenario->model;
+  struct figure figure = {.origin = ORIGIN_CATALOGUE,
+                          .place = served->place,
+                          .grade = served->grade,
+                          .source = served->power_source,
+                          .date = served->date};
+  if (isfinite(served->node_power_w))
+    return take_node(resolving, served->node_power_w, figure);
+  if (!isfinite(served->load_power_w))
+    return false;
+  figure.value = served->load_power_w;
+  resolving_fill_over(resolving, model_find(model, "load_power"), ORIGIN_CATALOGUE, figure);
+  figure.value = served->idle_power_w;
+  if (isfinite(figure.value))
+    resolving_fill(resolving, model_find(model, "idle_power"), figure);
+  return true;
+}
+
+// Of a row that was held at a limit, where no watts were measured: it drew no more.
+static bool take_limit(struct resolving *resolving, const struct evidence *own) {
+  struct option *option = resolving->option;
+  if (!selection_of(&resolving->selections, SELECT_POWER_LIMIT) || !isfinite(own->power_limit_w))
+    return false;
+  struct figure figure =
+      watts_figure(own, own->power_limit_w, "power_limit_w",
+                   arena_printf(resolving->arena, "%s: its power limit, %s", own->id, own->source));
+  figure.grade = GRADE_PROJECTED;
+  resolving_fill_over(resolving, model_find(resolving->scenario->model, "load_power"),
+                      ORIGIN_CATALOGUE, figure);
+  option->power_doubt =
+      arena_printf(resolving->arena,
+                   "power under load is the limit at which %s ran, %g W/gpu, as none was measured",
+                   own->id, own->power_limit_w);
+  return true;
+}
+
+// Of the row itself: its accelerators', else its node's, else its limit.
+static bool take_own(struct resolving *resolving) {
+  const struct evidence *own = resolving->option->watts_of;
+  if (resolving->option->served_watts)
+    return take_served(resolving, resolving->option->served_watts);
+  if (!own)
+    return false;
+  if (!isfinite(own->load_power_w) && !isfinite(own->node_power_w))
+    return take_limit(resolving, own);
+  if (!isfinite(own->load_power_w))
+    return take_node(resolving, own->node_power_w,
+                     watts_figure(own, 0, "system_power_w",
+                                  arena_printf(resolving->arena, "%s: power of the whole node, %s",
+                                               own->id, own->source)));
+  take_watts(resolving, own, own->grade);
+  return true;
+}
+
+void hardware_power(struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  struct option *option = resolving->option;
+  const struct table *accelerators = catalog_glance(scenario->catalog, CATALOG_ACCELERATORS);
+  const int load_power = model_find(scenario->model, "load_power");
+  if (!accelerators || load_power < 0)
+    return;
+  const struct figure *figure = option->figures[load_power];
+  const bool is_tdp =
+      figure->origin == ORIGIN_CATALOGUE && figure->place.source == accelerators->source;
+  if (figure->origin != ORIGIN_NONE && !is_tdp)
+    return; // stated, or of a record
+  if (!take_own(resolving) && !take_like(resolving) && is_tdp)
+    option->power_doubt =
+        arena_printf(resolving->arena,
+                     "power under load is the TDP, %s, as none was measured; decoding draws less",
+                     quantity_text(figure->value, &scenario->model->declarations[load_power].unit,
+                                   resolving->arena));
+}

@@ -1,0 +1,50 @@
+#include "model/scenario/sources/projected_throughput.h"
+
+#include "base/diagnostics.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/projection.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/resolving.h"
+#include "model/scenario/scenario.h"
+#include "model/scenario/selection.h"
+#include "model/scenario/sources/published_throughput.h"
+#include "model/scenario/sources/recorded_throughput.h"
+
+#include <stddef.h>
+
+void projected_throughput_apply(const struct sources *sources) {
+  const struct scenario *scenario = sources->scenario;
+  struct option *option = sources->option;
+  struct projection projection;
+  const char *why =
+      projection_make(scenario->records, sources->projection->value, scenario->catalog,
+                      option->accelerator, &option->workload, &projection, sources->arena);
+  if (why) {
+    sources_report(sources, sources_lack(sources, SELECT_PROJECTION, why));
+    resolving_pretend(sources->resolving, "decode_throughput");
+    return;
+  }
+  sources_take_workload(option, projection.from);
+  resolving_fill(sources->resolving, sources->decode,
+                 (struct figure){.origin = ORIGIN_CATALOGUE,
+                                 .value = rate_per_hour(projection.tokens_per_s),
+                                 .place = projection.from->place,
+                                 .grade = GRADE_PROJECTED,
+                                 .source = projection.source,
+                                 .date = projection.date});
+}
+
+bool projected_throughput_counts(const struct sources *sources) {
+  const char *better = !sources->projection                   ? NULL
+                       : recorded_throughput_exists(sources)  ? "measured"
+                       : published_throughput_exists(sources) ? "published"
+                                                              : NULL;
+  if (better && !sources->resolving->amendment)
+    diagnostics_warning(sources->resolving->diagnostics, sources->projection->place,
+                        "the projection of option '%s' is not used: its accelerator's own figure "
+                        "is %s",
+                        sources->option->id, better);
+  return sources->projection && !better;
+}

@@ -1,0 +1,89 @@
+#include "model/scenario/sources/published_throughput.h"
+
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/curve.h"
+#include "model/evidence/published_curve.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/amendment.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/resolving.h"
+#include "model/scenario/selection.h"
+#include "model/scenario/sources/user_rate.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct lack published_at_rate(const struct sources *sources, struct evidence *evidence) {
+  struct option *option = sources->option;
+  struct curve *curve = arena_alloc(sources->arena, sizeof *curve);
+  const char *why = published_curve(&sources->request, curve, evidence, sources->arena);
+  const struct lack lack =
+      why ? sources_lack(sources, SELECT_EVIDENCE, why) : user_rate_choose(sources, curve);
+  if (lack.kind)
+    return lack;
+  evidence->tokens_per_s = option->choice.tokens_per_s;
+  evidence->load_power_w = option->choice.load_power;
+  evidence->node_power_w = NAN;
+  evidence->grade = user_rate_grade(option, evidence->grade);
+  evidence->id =
+      arena_printf(sources->arena, "%s..%s", curve->ids[0], curve->ids[curve->count - 1]);
+  evidence->source = user_rate_words(sources, evidence->source);
+  return (struct lack){.kind = LACK_NONE};
+}
+
+struct lack published_throughput_choose(const struct sources *sources, struct evidence *evidence) {
+  if (workload_chooses_batch(&sources->option->workload))
+    return published_at_rate(sources, evidence);
+  return sources_lack(sources, SELECT_EVIDENCE,
+                      evidence_choose(&sources->request, evidence, sources->arena));
+}
+
+// False where there is none, which is reported.
+static bool find_published(const struct sources *sources, struct evidence *evidence) {
+  if (!catalog_table(sources->scenario->catalog, CATALOG_THROUGHPUT))
+    return false;
+  const struct lack lack = published_throughput_choose(sources, evidence);
+  if (lack.kind)
+    sources_report(sources, lack);
+  return !lack.kind;
+}
+
+void published_throughput_apply(const struct sources *sources) {
+  struct option *option = sources->option;
+  struct workload *workload = &option->workload;
+  // A throughput is of output tokens while serving, unless the workload says otherwise.
+  if (!*workload->values[WORKLOAD_TOKENS])
+    workload->values[WORKLOAD_TOKENS] = "output";
+  if (!*workload->values[WORKLOAD_BASIS])
+    workload->values[WORKLOAD_BASIS] = "serving";
+  struct evidence *evidence = arena_alloc(sources->arena, sizeof *evidence);
+  if (!find_published(sources, evidence)) {
+    resolving_pretend(sources->resolving, "throughput");
+    return;
+  }
+  for (int k = 0; k < WORKLOAD_KEYS; k++)
+    if (*evidence->workload.values[k] && (k != WORKLOAD_BATCH || !option->curve))
+      workload->values[k] = evidence->workload.values[k];
+  option->evidence = option->watts_of = evidence;
+  resolving_fill(sources->resolving, sources->throughput,
+                 (struct figure){.origin = ORIGIN_CATALOGUE,
+                                 .value = rate_per_hour(evidence->tokens_per_s),
+                                 .place = evidence->place,
+                                 .grade = evidence->grade,
+                                 .source = arena_printf(sources->arena, "%s: %s", evidence->id,
+                                                        evidence->source),
+                                 .date = evidence->date});
+}
+
+bool published_throughput_exists(const struct sources *sources) {
+  struct evidence_request request = sources->request;
+  struct evidence evidence;
+  request.wanted = "";
+  if (strcmp(sources->option->workload.values[WORKLOAD_BASIS], "decode") != 0)
+    return false;
+  return catalog_table(sources->scenario->catalog, CATALOG_THROUGHPUT) &&
+         !evidence_choose(&request, &evidence, sources->arena);
+}

@@ -1,0 +1,108 @@
+#include "model/scenario/sources/recorded_throughput.h"
+
+#include "base/arena.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/curve.h"
+#include "model/evidence/records.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/amendment.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/resolving.h"
+#include "model/scenario/selection.h"
+#include "model/scenario/sources/user_rate.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct lack recorded_at_rate(const struct sources *sources, const char *file,
+                                    struct recorded *recorded) {
+  struct option *option = sources->option;
+  struct curve *curve = arena_alloc(sources->arena, sizeof *curve);
+  const char *why = recorded_curve(sources->scenario->records, file, option->accelerator,
+                                   &option->workload, curve, recorded, sources->arena);
+  const struct lack lack =
+      why ? sources_lack(sources, SELECT_RECORD, why) : user_rate_choose(sources, curve);
+  if (lack.kind)
+    return lack;
+  recorded->tokens_per_s = option->choice.tokens_per_s;
+  recorded->load_power_w = option->choice.load_power;
+  recorded->grade = user_rate_grade(option, curve->grade);
+  recorded->source =
+      user_rate_words(sources, arena_printf(sources->arena, "records of %s, decode only",
+                                            recorded->nearest->record->device.name));
+  recorded->load_source = user_rate_words(sources, recorded->load_source);
+  return (struct lack){.kind = LACK_NONE};
+}
+
+static struct figure recorded_figure(const struct recorded *recorded, double value,
+                                     const char *source) {
+  return (struct figure){.origin = ORIGIN_CATALOGUE,
+                         .value = value,
+                         .place = recorded->nearest->place,
+                         .grade = recorded->grade,
+                         .source = source,
+                         .date = recorded->date};
+}
+
+static const char *find_record(const struct sources *sources, const char *file,
+                               struct recorded *recorded) {
+  const struct option *option = sources->option;
+  return recorded_choose(sources->scenario->records, file, option->accelerator, &option->workload,
+                         recorded, sources->arena);
+}
+struct lack recorded_throughput_choose(const struct sources *sources, struct recorded *recorded) {
+  const char *file = sources->record ? sources->record->value : "";
+  const struct lack lack =
+      workload_chooses_batch(&sources->option->workload)
+          ? recorded_at_rate(sources, file, recorded)
+          : sources_lack(sources, SELECT_RECORD, find_record(sources, file, recorded));
+  return lack.kind
+             ? lack
+             : sources_lack_limit(
+                   sources, recorded->nearest->record->environment.device_state.power_limit_w);
+}
+
+void recorded_throughput_take(const struct sources *sources, const struct recorded *recorded) {
+  struct resolving *resolving = sources->resolving;
+  const struct model *model = sources->scenario->model;
+  sources->option->record = recorded->nearest;
+  sources_take_workload(sources->option, recorded->nearest);
+  resolving_fill(
+      resolving, sources->decode,
+      recorded_figure(recorded, rate_per_hour(recorded->tokens_per_s), recorded->source));
+  if (isfinite(recorded->load_power_w)) // in place of the TDP
+    resolving_fill_over(resolving, model_find(model, "load_power"), ORIGIN_CATALOGUE,
+                        recorded_figure(recorded, recorded->load_power_w, recorded->load_source));
+  if (isfinite(recorded->idle_power_w))
+    resolving_fill(resolving, model_find(model, "idle_power"),
+                   recorded_figure(recorded, recorded->idle_power_w, recorded->idle_source));
+}
+
+void recorded_throughput_apply(const struct sources *sources) {
+  struct recorded recorded;
+  const struct lack lack = recorded_throughput_choose(sources, &recorded);
+  if (!lack.kind) {
+    recorded_throughput_take(sources, &recorded);
+    return;
+  }
+  sources_report(sources, lack);
+  resolving_pretend(sources->resolving, "decode_throughput");
+  resolving_pretend(sources->resolving, "load_power");
+}
+
+bool recorded_throughput_exists(const struct sources *sources) {
+  struct recorded recorded;
+  return !find_record(sources, "", &recorded);
+}
+
+bool recorded_throughput_speaks(const struct sources *sources) {
+  const struct records *records = sources->scenario->records;
+  const struct option *option = sources->option;
+  const struct workload *workload = &option->workload;
+  const bool decoding = !strcmp(workload->values[WORKLOAD_BASIS], "decode") ||
+                        !strcmp(workload->values[WORKLOAD_SCENARIO], "decode");
+  return records_of_backend(records, option->accelerator) ||
+         (decoding && records_of_accelerator(records, option->accelerator));
+}

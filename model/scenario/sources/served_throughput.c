@@ -1,0 +1,88 @@
+#include "model/scenario/sources/served_throughput.h"
+
+#include "base/arena.h"
+#include "model/cost/units.h"
+#include "model/evidence/curve.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/amendment.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/resolving.h"
+#include "model/scenario/selection.h"
+#include "model/scenario/sources/user_rate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct lack served_within_limits(const struct sources *sources,
+                                        const struct served_rungs *rungs, struct served *served) {
+  struct option *option = sources->option;
+  const struct curve_limits limits = user_rate_limits(sources);
+  const char *why = served_within(rungs, &limits, &option->choice, served, sources->arena);
+  if (why)
+    return (struct lack){LACK_RATE, user_rate_place(option), why};
+  if (rungs->closed)
+    user_rate_take(sources, &rungs->curve);
+  return (struct lack){.kind = LACK_NONE};
+}
+
+struct lack served_throughput_choose(const struct sources *sources, struct served *served) {
+  struct served_rungs *rungs = arena_alloc(sources->arena, sizeof *rungs);
+  const char *batch = sources->option->workload.values[WORKLOAD_BATCH];
+  const char *why = served_find(&sources->served, rungs, sources->arena);
+  if (why)
+    return sources_lack(sources, SELECT_RECORD, why);
+  if (workload_chooses_batch(&sources->option->workload))
+    return served_within_limits(sources, rungs, served);
+  if (*batch)
+    return sources_lack(sources, SELECT_WORKLOAD + WORKLOAD_BATCH,
+                        served_at(rungs, atoi(batch), served, sources->arena));
+  served_most(rungs, served, sources->arena);
+  return (struct lack){.kind = LACK_NONE};
+}
+
+static void take_served_workload(const struct sources *sources, const struct served *served) {
+  const char **values = sources->option->workload.values;
+  const struct served_rungs *rungs = served->rungs;
+  values[WORKLOAD_MODEL] = rungs->record->model;
+  values[WORKLOAD_PRECISION] = rungs->record->precision;
+  values[WORKLOAD_SPECULATION] = rungs->record->speculation;
+  values[WORKLOAD_BASIS] = "serving";
+  values[WORKLOAD_TOKENS] = "output";
+  if (!*values[WORKLOAD_CONTEXT] && isfinite(rungs->input_tokens))
+    values[WORKLOAD_CONTEXT] = arena_printf(sources->arena, "%.0f", served_input_tokens(served));
+}
+
+void served_throughput_apply(const struct sources *sources) {
+  struct served *served = arena_alloc(sources->arena, sizeof *served);
+  struct lack lack = served_throughput_choose(sources, served);
+  if (!lack.kind)
+    lack = sources_lack_limit(sources, served->nearest->power.power_limit_w);
+  if (lack.kind) {
+    sources_report(sources, lack);
+    resolving_pretend(sources->resolving, "throughput");
+    resolving_pretend(sources->resolving, "load_power");
+    return;
+  }
+  take_served_workload(sources, served);
+  sources->option->served = sources->option->served_watts = served;
+  resolving_fill(sources->resolving, sources->throughput,
+                 (struct figure){.origin = ORIGIN_CATALOGUE,
+                                 .value = rate_per_hour(served->tokens_per_s),
+                                 .place = served->place,
+                                 .grade = served->grade,
+                                 .source = served->source,
+                                 .date = served->date});
+}
+
+bool served_throughput_speaks(const struct sources *sources) {
+  const struct workload *workload = &sources->option->workload;
+  if (!strcmp(workload->values[WORKLOAD_BASIS], "decode") ||
+      !strcmp(workload->values[WORKLOAD_SCENARIO], "decode"))
+    return false;
+  if (sources->record)
+    return served_named(sources->scenario->records, sources->record->value) != NULL;
+  return !sources->evidence && !sources->projection && *workload->values[WORKLOAD_MODEL] &&
+         served_is_there(&sources->served);
+}

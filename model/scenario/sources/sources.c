@@ -1,0 +1,107 @@
+#include "model/scenario/sources/sources.h"
+
+#include "base/csv.h"
+#include "base/diagnostics.h"
+#include "model/cost/model.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/recorded.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/selection.h"
+
+#include <math.h>
+#include <stddef.h>
+
+// Of an input in the base case; 0 where it has none.
+static double tokens_of(const struct resolving *resolving, const char *input) {
+  const int d = model_find(resolving->scenario->model, input);
+  return resolving_has(resolving, d) ? resolving->option->figures[d]->value : 0;
+}
+
+static struct evidence_request request_of(const struct resolving *resolving) {
+  const struct ini_key *evidence = selection_of(&resolving->selections, SELECT_EVIDENCE);
+  const struct table *parts = catalog_glance(resolving->scenario->catalog, CATALOG_ACCELERATORS);
+  const long part = parts ? catalog_find(parts, resolving->option->accelerator) : -1;
+  return (struct evidence_request){
+      .throughputs = catalog_glance(resolving->scenario->catalog, CATALOG_THROUGHPUT),
+      .accelerator = resolving->option->accelerator,
+      .vendor = part < 0 ? "" : table_cell(parts, (size_t)part, "vendor"),
+      .workload = &resolving->option->workload,
+      .input_tokens = tokens_of(resolving, "input_tokens"),
+      .output_tokens = tokens_of(resolving, "output_tokens"),
+      .power_limit_w = selection_power_limit(&resolving->selections, resolving->arena),
+      .wanted = evidence ? evidence->value : ""};
+}
+
+static struct served_request served_request_of(const struct resolving *resolving) {
+  const struct ini_key *record = selection_of(&resolving->selections, SELECT_RECORD);
+  return (struct served_request){.records = resolving->scenario->records,
+                                 .file = record ? record->value : "",
+                                 .accelerator = resolving->option->accelerator,
+                                 .workload = &resolving->option->workload,
+                                 .input_tokens = tokens_of(resolving, "input_tokens"),
+                                 .output_tokens = tokens_of(resolving, "output_tokens")};
+}
+
+struct sources sources_of(struct resolving *resolving) {
+  const struct selections *selections = &resolving->selections;
+  const struct model *model = resolving->scenario->model;
+  return (struct sources){.request = request_of(resolving),
+                          .served = served_request_of(resolving),
+                          .resolving = resolving,
+                          .option = resolving->option,
+                          .scenario = resolving->scenario,
+                          .arena = resolving->arena,
+                          .evidence = selection_of(selections, SELECT_EVIDENCE),
+                          .record = selection_of(selections, SELECT_RECORD),
+                          .projection = selection_of(selections, SELECT_PROJECTION),
+                          .throughput = model_find(model, "throughput"),
+                          .decode = model_find(model, "decode_throughput")};
+}
+
+struct lack sources_lack(const struct sources *sources, int selection, const char *why) {
+  const struct resolving *resolving = sources->resolving;
+  const struct ini_key *key = selection_of(&resolving->selections, selection);
+  if (!why)
+    return (struct lack){.kind = LACK_NONE};
+  return (struct lack){key && resolving->amended[selection] ? LACK_NAMED : LACK_EVIDENCE,
+                       key ? key->value_place : sources->option->place, why};
+}
+
+void sources_report(const struct sources *sources, struct lack lack) {
+  struct resolving *resolving = sources->resolving;
+  if (resolving->lack)
+    *resolving->lack = lack;
+  else
+    diagnostics_error(resolving->diagnostics, lack.place, "%s", lack.why);
+}
+
+struct lack sources_lack_limit(const struct sources *sources, double limit_w) {
+  const double wanted_w = sources->request.power_limit_w;
+  if (!(wanted_w > 0) || fabs(limit_w - wanted_w) < 0.5)
+    return (struct lack){.kind = LACK_NONE};
+  return sources_lack(
+      sources, SELECT_POWER_LIMIT,
+      isnan(limit_w)
+          ? arena_printf(sources->arena, "the record of option '%s' does not tell its power limit",
+                         sources->option->id)
+          : arena_printf(sources->arena,
+                         "the record of option '%s' is of a power limit of %g W, not "
+                         "of %g W",
+                         sources->option->id, limit_w, wanted_w));
+}
+
+bool sources_stated(const struct sources *sources) {
+  return resolving_has(sources->resolving, sources->throughput) ||
+         resolving_has(sources->resolving, sources->decode);
+}
+
+bool sources_origin_is(const struct sources *sources, int declaration, enum origin origin) {
+  return declaration >= 0 && sources->option->figures[declaration]->origin == origin;
+}
+
+void sources_take_workload(struct option *option, const struct measurement *measured) {
+  option->workload.values[WORKLOAD_MODEL] = measured->model.id;
+  option->workload.values[WORKLOAD_PRECISION] = measured->precision;
+  option->workload.values[WORKLOAD_ACTIVATIONS] = recorded_precision(measured->types.activations);
+  option->workload.values[WORKLOAD_KV] = recorded_precision(measured->types.kv);
+}

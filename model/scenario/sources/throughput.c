@@ -1,0 +1,125 @@
+#include "model/scenario/sources/throughput.h"
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/ini.h"
+#include "base/source.h"
+#include "model/cost/model.h"
+#include "model/evidence/catalog.h"
+#include "model/evidence/evidence.h"
+#include "model/evidence/recorded.h"
+#include "model/evidence/served.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+#include "model/scenario/selection.h"
+#include "model/scenario/sources/contradiction.h"
+#include "model/scenario/sources/projected_throughput.h"
+#include "model/scenario/sources/published_throughput.h"
+#include "model/scenario/sources/recorded_throughput.h"
+#include "model/scenario/sources/served_throughput.h"
+#include "model/scenario/sources/sources.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static void fill_workload(struct resolving *resolving) {
+  struct workload *workload = &resolving->option->workload;
+  for (int k = 0; k < WORKLOAD_KEYS; k++) {
+    const struct ini_key *key = selection_of(&resolving->selections, SELECT_WORKLOAD + k);
+    workload->values[k] = key ? key->value : "";
+    workload->places[k] = key ? key->value_place : (struct place){0};
+  }
+  const struct table *models = catalog_glance(resolving->scenario->catalog, CATALOG_MODELS);
+  const long model = models ? catalog_find(models, workload->values[WORKLOAD_MODEL]) : -1;
+  workload->shipped_precision =
+      model < 0 ? "" : table_cell(models, (size_t)model, "shipped_precision");
+}
+
+// Decoding alone is not serving; with a prefill rate it is.
+static void settle_basis(const struct resolving *resolving) {
+  struct option *option = resolving->option;
+  const struct model *model = resolving->scenario->model;
+  option->decode_only = resolving_has(resolving, model_find(model, "decode_throughput")) &&
+                        !resolving_has(resolving, model_find(model, "prefill_throughput"));
+  const char **basis = &option->workload.values[WORKLOAD_BASIS];
+  if (option->decode_only)
+    *basis = "decode";
+  else if (!**basis)
+    *basis = "serving";
+}
+
+static bool is_typed_over(const struct sources *sources, int declaration) {
+  return sources_origin_is(sources, declaration, ORIGIN_SET) ||
+         sources_origin_is(sources, declaration, ORIGIN_SET_OPTION);
+}
+
+static void keep_published_watts(const struct sources *sources) {
+  struct evidence *evidence = arena_alloc(sources->arena, sizeof *evidence);
+  struct option beneath = *sources->option; // as it were without the --set
+  struct sources its = *sources;
+  its.option = &beneath;
+  its.request.workload = &beneath.workload;
+  if (!*beneath.workload.values[WORKLOAD_TOKENS])
+    beneath.workload.values[WORKLOAD_TOKENS] = "output";
+  if (its.request.throughputs && !published_throughput_choose(&its, evidence).kind)
+    sources->option->watts_of = evidence;
+}
+
+static void keep_served_watts(const struct sources *sources) {
+  struct served *served = arena_alloc(sources->arena, sizeof *served);
+  struct option beneath = *sources->option;
+  struct sources its = *sources;
+  its.option = &beneath;
+  its.served.workload = &beneath.workload;
+  if (!served_throughput_choose(&its, served).kind)
+    sources->option->served_watts = served;
+}
+
+// A throughput typed over with --set, as one does in a cell of the workbook: the watts of what it
+// stands over stay. Where nothing fits there are none to keep.
+static void keep_watts(const struct sources *sources) {
+  struct recorded recorded;
+  if (is_typed_over(sources, sources->throughput) && served_throughput_speaks(sources))
+    keep_served_watts(sources);
+  else if (is_typed_over(sources, sources->throughput))
+    keep_published_watts(sources);
+  if (!is_typed_over(sources, sources->decode) ||
+      resolving_has(sources->resolving, sources->throughput) ||
+      !(sources->record || recorded_throughput_speaks(sources)))
+    return;
+  if (!recorded_throughput_choose(sources, &recorded).kind)
+    recorded_throughput_take(sources, &recorded);
+}
+
+// A provider serves a model in a precision of its own, in its own way.
+static void keep_model(struct workload *workload) {
+  for (int key = 0; key < WORKLOAD_KEYS; key++)
+    if (key != WORKLOAD_MODEL)
+      workload->values[key] = "";
+}
+
+// Its own word, else a record where one is asked for or speaks for it, else what is published.
+void throughput_apply(struct resolving *resolving) {
+  const struct sources sources = sources_of(resolving);
+  fill_workload(resolving);
+  if (resolving->option->provider) {
+    keep_model(&resolving->option->workload);
+    return;
+  }
+  if (!contradiction_refuse(&sources)) {
+    if (sources_stated(&sources))
+      keep_watts(&sources);
+    else if (projected_throughput_counts(&sources))
+      projected_throughput_apply(&sources);
+    else if (served_throughput_speaks(&sources))
+      served_throughput_apply(&sources);
+    else if (sources.record || (sources.projection && recorded_throughput_exists(&sources)) ||
+             recorded_throughput_speaks(&sources))
+      recorded_throughput_apply(&sources);
+    else
+      published_throughput_apply(&sources);
+  }
+  settle_basis(resolving);
+}

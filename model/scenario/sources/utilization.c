@@ -1,0 +1,210 @@
+#include "model/scenario/sources/utilization.h"
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+#include "base/ini.h"
+#include "model/cost/model.h"
+#include "model/cost/units.h"
+#include "model/evidence/grade.h"
+#include "model/evidence/production.h"
+#include "model/evidence/records.h"
+#include "model/evidence/workload.h"
+#include "model/scenario/figure.h"
+#include "model/scenario/option.h"
+#include "model/scenario/scenario.h"
+#include "model/scenario/selection.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct production *production_named(const struct records *records, const char *file) {
+  for (size_t i = 0; i < records->production_count; i++) {
+    const char *path = records->productions[i]->path, *slash = strrchr(path, '/');
+    if (!strcmp(slash ? slash + 1 : path, file))
+      return records->productions[i];
+  }
+  return NULL;
+}
+
+static bool differs(const char *said, const char *recorded) {
+  return *said && strcmp(said, recorded) != 0;
+}
+
+// Why a record says nothing of the option, or NULL. A share of one fleet's capacity is none of
+// another's.
+static const char *refuse_production(const struct resolving *resolving, const char *file,
+                                     const struct production *production) {
+  const struct option *option = resolving->option;
+  const char *const *workload = option->workload.values;
+  struct arena *arena = resolving->arena;
+  if (!production)
+    return arena_printf(arena, "no record of production named '%s' among the --measurements", file);
+  if (differs(option->accelerator, production->accelerator) ||
+      differs(workload[WORKLOAD_MODEL], production->model) ||
+      differs(workload[WORKLOAD_PRECISION], production->precision))
+    return arena_printf(arena,
+                        "'%s' is of %s in %s on %s: its utilization is not that of another "
+                        "accelerator, model or precision; 'demand' carries over",
+                        file, production->model, production->precision, production->accelerator);
+  if (production->covered_s < PRODUCTION_DAY_S)
+    return arena_printf(arena, "'%s' covers %.1f hours: utilization needs a whole day", file,
+                        production->covered_s / 3600);
+  return NULL;
+}
+
+// An input's value in a case, its default where nobody said one; NAN without either.
+static double value_in(const struct resolving *resolving, const struct figure **figures,
+                       const char *input) {
+  const struct model *model = resolving->scenario->model;
+  const int d = model_find(model, input);
+  if (d < 0)
+    return NAN;
+  if (figures[d]->origin != ORIGIN_NONE)
+    return figures[d]->value;
+  return model->declarations[d].has_default ? model->declarations[d].default_value : NAN;
+}
+
+static const char *production_words(const struct production *production, struct arena *arena) {
+  const char *hits = isnan(production->cache_hit)
+                         ? ""
+                         : arena_printf(arena, ", %.3g %% of input tokens from the prefix cache",
+                                        100 * production->cache_hit);
+  const char *peak = isnan(production->peak_over_mean)
+                         ? ""
+                         : arena_printf(arena, ", %.3g times that in the busiest hour",
+                                        production->peak_over_mean);
+  return arena_printf(arena, "%s counters: %.6g token/s over %.3g days on %d accelerators%s%s",
+                      production->engine, production->output_tokens_per_s,
+                      production->covered_s / PRODUCTION_DAY_S, production->accelerators, peak,
+                      hits);
+}
+
+// Beside a day's profile utilization is that of the peak hour.
+static double busiest_over_mean(const struct production *production) {
+  double most = 0;
+  for (size_t hour = 0; hour < production->day_profile_count; hour++)
+    most = fmax(most, production->day_profile[hour]);
+  return most > 0 ? HOURS_OF_DAY * most : 1;
+}
+
+// The utilization of a case, or NULL where it has none, and why.
+static const struct figure *utilization_in(const struct resolving *resolving,
+                                           const struct production *production,
+                                           const struct figure **figures, const char **why) {
+  const int d = model_find(resolving->scenario->model, "throughput");
+  const double per_hour = value_in(resolving, figures, "throughput") *
+                          value_in(resolving, figures, "availability") *
+                          value_in(resolving, figures, "scaling_efficiency") *
+                          value_in(resolving, figures, "delivered");
+  const bool in_peak =
+      resolving_has(resolving, model_find(resolving->scenario->model, "day_share_1"));
+  const double share = production_utilization(production, rate_per_second(per_hour)) *
+                       (in_peak ? busiest_over_mean(production) : 1);
+  *why = NULL;
+  if (!(per_hour > 0))
+    *why = "utilization from production needs a serving throughput to be a share of";
+  else if (share > 1)
+    *why = arena_printf(resolving->arena,
+                        "%.6g token/s were served, %.0f %% of what %d accelerators can at this "
+                        "throughput: one of them is wrong",
+                        production->output_tokens_per_s, 100 * share, production->accelerators);
+  if (*why)
+    return NULL;
+  const enum grade rate_grade = figures[d]->grade;
+  return resolving_keep(
+      resolving, (struct figure){.origin = ORIGIN_CATALOGUE,
+                                 .value = share,
+                                 .place = {production->source, 0, 0},
+                                 .grade = rate_grade,
+                                 .source = production_words(production, resolving->arena),
+                                 .date = arena_copy_n(resolving->arena, production->finished, 10)});
+}
+
+// Hits change what is left to prefill, and what a provider asks; a serving throughput contains its own.
+static void fill_hits(struct resolving *resolving, const struct production *production) {
+  const struct model *model = resolving->scenario->model;
+  const bool counts = resolving->option->provider ||
+                      resolving_has(resolving, model_find(model, "prefill_throughput"));
+  if (counts && !isnan(production->cache_hit))
+    resolving_fill(
+        resolving, model_find(model, "cache_hit"),
+        (struct figure){.origin = ORIGIN_CATALOGUE,
+                        .value = production->cache_hit,
+                        .place = {production->source, 0, 0},
+                        .grade = GRADE_MEASURED,
+                        .source = production_words(production, resolving->arena),
+                        .date = arena_copy_n(resolving->arena, production->finished, 10)});
+}
+
+// A day that is said to be measured: of the option's record. Why it cannot be, or NULL.
+static const char *take_day(const struct resolving *resolving, const struct figure **figures,
+                            const struct production *production) {
+  const int first = model_find(resolving->scenario->model, "day_share_1");
+  if (first < 0 || figures[first]->origin == ORIGIN_NONE || !isnan(figures[first]->value))
+    return NULL;
+  const bool is_there = production && production->day_profile_count == HOURS_OF_DAY;
+  for (int hour = 0; hour < HOURS_OF_DAY; hour++) {
+    struct figure share = *figures[first + hour];
+    share.value = is_there ? production->day_profile[hour] : 1.0 / HOURS_OF_DAY;
+    if (is_there) {
+      share.grade = GRADE_MEASURED;
+      share.source = production_words(production, resolving->arena);
+      share.date = arena_copy_n(resolving->arena, production->finished, 10);
+    }
+    figures[first + hour] = resolving_keep(resolving, share);
+  }
+  return is_there     ? NULL
+         : production ? "the record has no profile of a day: not each of its hours was seen whole"
+                      : "a measured day needs 'production', the record of what served";
+}
+
+// In all cases, with one error.
+static void take_days(const struct resolving *resolving, const struct production *production) {
+  const int first = model_find(resolving->scenario->model, "day_share_1");
+  const char *why = NULL;
+  for (size_t c = 0; c < resolving->scenario->case_count; c++) {
+    const struct figure **figures = resolving_figures(resolving, c);
+    const char *its = take_day(resolving, figures, production);
+    if (its && !why)
+      diagnostics_error(resolving->diagnostics, figures[first]->place, "option '%s': %s",
+                        resolving->option->id, its);
+    why = why ? why : its;
+  }
+}
+
+// Takes the record's figures for what the option leaves open. Why it cannot, or NULL.
+static const char *take_production(struct resolving *resolving,
+                                   const struct production *production) {
+  const struct scenario *scenario = resolving->scenario;
+  const int utilization = model_find(scenario->model, "utilization");
+  const char *why = NULL;
+  fill_hits(resolving, production);
+  for (size_t c = 0; c < scenario->case_count && !why && !resolving->option->provider; c++) {
+    const struct figure **figures = resolving_figures(resolving, c);
+    if (figures[utilization]->origin != ORIGIN_NONE)
+      continue;
+    const struct figure *figure = utilization_in(resolving, production, figures, &why);
+    if (figure)
+      figures[utilization] = figure;
+  }
+  return why;
+}
+
+void utilization_apply(struct resolving *resolving) {
+  const struct ini_key *key = selection_of(&resolving->selections, SELECT_PRODUCTION);
+  if (model_find(resolving->scenario->model, "utilization") < 0)
+    return;
+  const struct production *production =
+      key ? production_named(resolving->scenario->records, key->value) : NULL;
+  const char *why = key ? refuse_production(resolving, key->value, production) : NULL;
+  if (!why)
+    take_days(resolving, production);
+  if (key && !why)
+    why = take_production(resolving, production);
+  if (!why)
+    return;
+  diagnostics_error(resolving->diagnostics, key->value_place, "%s", why);
+  resolving_pretend(resolving, "utilization");
+}
