@@ -70,3 +70,10 @@ char *source_sha256(const struct source *source, struct arena *arena) {
     snprintf(hex + 2 * i, 3, "%02x", digest[i]);
   return hex;
 }
+
+const char *source_beside(const char *path, const char *name, struct arena *arena) {
+  const char *slash = strrchr(path, '/');
+  if (*name == '/' || !slash)
+    return name;
+  return arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name);
+}

@@ -38,6 +38,9 @@ bool source_line(const struct source *source, int line, const char **start, size
 // The first byte that is not valid UTF-8, or NULL.
 const uint8_t *source_invalid_utf8(const char *text, size_t size);
 
+// NAME as a file at `path` means it: beside that file, unless it begins at the root.
+const char *source_beside(const char *path, const char *name, struct arena *arena);
+
 // SHA-256 of the text as 64 lower-case hex digits.
 char *source_sha256(const struct source *source, struct arena *arena);
 

@@ -56,7 +56,7 @@ static struct said *said_in(const struct inputs *inputs, size_t row, int declara
   return block ? &block[declaration % BLOCK] : NULL;
 }
 
-static bool says(const struct inputs *inputs, struct layer layer, int declaration) {
+bool inputs_says(const struct inputs *inputs, struct layer layer, int declaration) {
   const struct said *said = said_in(inputs, row_of(inputs, layer), declaration);
   return said && said->figure.origin != ORIGIN_NONE;
 }
@@ -322,7 +322,7 @@ static bool option_says(const struct inputs *inputs, size_t option, size_t which
   const struct layer own[] = {
       {ORIGIN_OPTION, o, 0}, {ORIGIN_CASE_OPTION, o, which_case}, {ORIGIN_SET_OPTION, o, 0}};
   for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-    if (says(inputs, own[i], d))
+    if (inputs_says(inputs, own[i], d))
       return true;
   return false;
 }
@@ -347,7 +347,7 @@ static void check_setting_reach(const struct inputs *inputs, struct scenario *sc
   const struct layer set = {ORIGIN_SET, -1, 0};
   const char *name = declaration_key(inputs->model, d);
   size_t count = 0;
-  if (!says(inputs, set, d) || !*name)
+  if (!inputs_says(inputs, set, d) || !*name)
     return;
   const char *own = own_words(inputs, scenario, scenario->selected, d, &count);
   if (count && count == scenario->option_count)
@@ -365,7 +365,7 @@ void inputs_check_reach(const struct inputs *inputs, struct scenario *scenario,
     for (size_t c = 1; c < inputs->case_count; c++) {
       size_t count = 0;
       const char *name = declaration_key(inputs->model, d);
-      if (!says(inputs, (struct layer){ORIGIN_CASE, -1, c}, d) || !*name)
+      if (!inputs_says(inputs, (struct layer){ORIGIN_CASE, -1, c}, d) || !*name)
         continue;
       const char *own = own_words(inputs, scenario, c, d, &count);
       if (count && count == scenario->option_count)

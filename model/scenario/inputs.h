@@ -37,6 +37,9 @@ bool inputs_assign(struct inputs *inputs, struct layer layer, const char *name,
 void inputs_take(struct inputs *inputs, struct layer layer, int declaration, struct figure figure,
                  const struct ini_key *key, struct diagnostics *diagnostics);
 
+// Has the layer a word on the input?
+bool inputs_says(const struct inputs *inputs, struct layer layer, int declaration);
+
 // After the last assignment: grades the figures by their sources. Reports a source, date or quote
 // that belongs to no value.
 void inputs_finish(const struct inputs *inputs, struct diagnostics *diagnostics);

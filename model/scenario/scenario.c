@@ -151,3 +151,16 @@ const char *scenario_stamp(const struct scenario *scenario, struct arena *arena)
 const char *option_doubt(const struct option *option) {
   return option->evidence ? option->evidence->doubt : "";
 }
+
+const struct scenario_offer *option_offer(const struct scenario *scenario,
+                                          const struct option *option, size_t which_case) {
+  const struct scenario_offer *found = NULL;
+  for (size_t i = 0; i < scenario->offer_count; i++) {
+    const struct scenario_offer *offer = &scenario->offers[i];
+    const bool holds = offer->origin != ORIGIN_CASE_OPTION || offer->which_case == which_case;
+    if (!strcmp(scenario->options[offer->option].id, option->id) && holds &&
+        (!found || offer->origin >= found->origin))
+      found = offer;
+  }
+  return found;
+}

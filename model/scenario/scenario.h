@@ -40,12 +40,24 @@ struct scenario_request {
   bool mixed;
 };
 
+struct offer;
+
+// A vendor's offer, and whose inputs it gives, in which layer.
+struct scenario_offer {
+  enum origin origin;
+  int option;
+  size_t which_case;
+  const struct offer *offer;
+  struct place place; // of the key that names its file
+};
+
 struct scenario {
   const struct source *source;
   const char *path, *title;
-  const char *date;   // the day that staleness is counted from, YYYY-MM-DD
-  const char *start;  // the day on which the first period begins, YYYY-MM-DD
-  const char *digest; // SHA-256 over the scenario, what it inherits, the model and --set
+  const char *date;  // the day that staleness is counted from, YYYY-MM-DD
+  const char *start; // the day on which the first period begins, YYYY-MM-DD
+  const char
+      *digest; // SHA-256 over the scenario, what it inherits, its offers, the model and --set
   struct model *model;
   struct option *options;
   size_t option_count, baseline;
@@ -65,6 +77,8 @@ struct scenario {
   size_t correlation_count;
   struct free_quantity *frees; // free.h; in the order of the file
   size_t free_count;
+  struct scenario_offer *offers; // in the order of the files' keys
+  size_t offer_count;
   const struct ini_section *questions; // [claim NAME], [free], [demand NAME], ...: as they stand
   size_t question_count;
   struct catalog *catalog;            // the data it was resolved with; tables load when asked for
@@ -108,6 +122,10 @@ const struct figure *option_figure(const struct scenario *scenario, const struct
 // The value of a line item or input in the selected case, in base units; period 0 for scalars.
 double option_value(const struct scenario *scenario, const struct option *option, int declaration,
                     int period);
+
+// The offer that gives the option's inputs in a case, or NULL.
+const struct scenario_offer *option_offer(const struct scenario *scenario,
+                                          const struct option *option, size_t which_case);
 
 // Is the declaration there for this option, as an input or computed?
 bool option_has(const struct option *option, int declaration);

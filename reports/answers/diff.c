@@ -4,6 +4,7 @@
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/delivery/offer.h"
 #include "model/evidence/grade.h"
 #include "model/questions/difference.h"
 #include "model/scenario/option.h"
@@ -101,6 +102,50 @@ static void add_inputs(const struct diff *diff, struct answer *answer) {
     for (size_t i = 0; i < difference->changes[c].input_count; i++)
       for (size_t k = 0; k < ASPECTS; k++)
         add_aspect(diff, table, &aspects[k], difference->changes[c].inputs[i]);
+}
+
+// ---- lines of vendors' offers that differ
+
+static const char *offer_text(const struct offer *offer, const char *name) {
+  for (size_t i = 0; i < offer->text_count; i++)
+    if (!strcmp(offer->texts[i].name, name))
+      return offer->texts[i].text;
+  return NULL;
+}
+
+// Of A's lines those that B has otherwise or not at all; of B's those that A does not have.
+static void add_offer_lines(struct answer_table *table, const char *id, const struct offer *of,
+                            const struct offer *other, bool is_a) {
+  for (size_t i = 0; i < of->text_count; i++) {
+    const char *name = of->texts[i].name, *here = of->texts[i].text;
+    const char *there = offer_text(other, name);
+    if (there && (!is_a || !strcmp(here, there)))
+      continue;
+    const struct answer_cell mine = cell_words(here);
+    const struct answer_cell theirs = there ? cell_words(there) : cell_absent(NULL);
+    ANSWER_ROW(table, cell_words(name), cell_words(id), is_a ? mine : theirs, is_a ? theirs : mine);
+  }
+}
+
+static void add_offers(const struct diff *diff, struct answer *answer) {
+  const struct difference *difference = diff->difference;
+  struct answer_table table = answer_table_new("offer_lines", NULL, diff->arena);
+  ANSWER_COLUMN(&table, .key = "line", .title = "Lines of offers that differ", .align = ALIGN_LEFT);
+  ANSWER_COLUMN(&table, .key = "option", .title = "", .align = ALIGN_LEFT);
+  ANSWER_COLUMN(&table, .key = "a", .title = "A", .align = ALIGN_RIGHT);
+  ANSWER_COLUMN(&table, .key = "b", .title = "B", .align = ALIGN_RIGHT);
+  table.json = "offer_lines[#].%c";
+  for (size_t p = 0; p < difference->pair_count; p++) {
+    const struct pair *both = &difference->pairs[p];
+    const struct scenario_offer *a = option_offer(difference->a, both->a, difference->a->selected);
+    const struct scenario_offer *b = option_offer(difference->b, both->b, difference->b->selected);
+    if (!a || !b)
+      continue;
+    add_offer_lines(&table, both->a->id, a->offer, b->offer, true);
+    add_offer_lines(&table, both->a->id, b->offer, a->offer, false);
+  }
+  if (table.row_count)
+    answer_push(answer, table);
 }
 
 // ---- the same for machines
@@ -296,6 +341,7 @@ struct answer diff_answer(const struct scenario *a, const struct scenario *b, st
   add_names(&answer, &facts, "items", "Line items that differ: ", difference->items,
             difference->item_count, arena);
   ANSWER_TABLE(&answer, "options", NULL, {"id", "", NULL})->json = "options[id=%c].%r";
+  add_offers(&diff, &answer);
   add_inputs(&diff, &answer);
   add_machine_inputs(&diff, &answer);
   for (size_t p = 0; p < difference->pair_count; p++) {

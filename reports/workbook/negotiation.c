@@ -111,7 +111,7 @@ int negotiation_plan(struct book *book) {
   return 0;
 }
 
-struct offer {
+struct deal {
   const struct option_sheet *option, *rival;
   const char *rival_words;           // "b200", or "the cheapest of the others"
   const char *rival_cost;            // a formula: its cost, or the least of theirs
@@ -122,14 +122,14 @@ struct offer {
 };
 
 // The baseline's rival is whichever of the others is the cheapest once inputs were typed over.
-static void name_rival(const struct book *book, struct offer *offer) {
+static void name_rival(const struct book *book, struct deal *deal) {
   const struct scenario *scenario = book->scenario;
   struct arena *arena = book->arena;
   const char *costs = NULL;
   size_t count = 0;
-  offer->rival_words = offer->rival->option->id;
-  offer->rival_cost = option_name_used(offer->rival, cost_item(book));
-  if (offer->option->option != &scenario->options[scenario->baseline])
+  deal->rival_words = deal->rival->option->id;
+  deal->rival_cost = option_name_used(deal->rival, cost_item(book));
+  if (deal->option->option != &scenario->options[scenario->baseline])
     return;
   for (size_t o = 0; o < scenario->option_count; o++)
     if (o != scenario->baseline && book->sheets->ranking->options[o].compared) {
@@ -138,39 +138,39 @@ static void name_rival(const struct book *book, struct offer *offer) {
       count++;
     }
   if (count > 1) {
-    offer->rival_words = "the cheapest of the others";
-    offer->rival_cost = arena_printf(arena, "MIN(%s)", costs);
+    deal->rival_words = "the cheapest of the others";
+    deal->rival_cost = arena_printf(arena, "MIN(%s)", costs);
   }
 }
 
-static struct offer offer_of(struct book *book, size_t o) {
+static struct deal deal_of(struct book *book, size_t o) {
   const struct scenario *scenario = book->scenario;
-  struct offer offer = {.option = &book->sheets->options[o],
-                        .rival = &book->sheets->options[rival_of(book, o)],
-                        .discount = -1,
-                        .spread = book->sheets->price_spreads[o]};
-  offer.price = negotiated_price(book, offer.option->option);
-  if (option_is_owned(offer.option->option))
-    offer.discount = model_find(scenario->model, "discount");
-  if (offer.discount >= 0 && graph_is_series(offer.option->option->graph, offer.discount))
-    offer.discount = -1; // by year
-  offer.cost = shown_value(book, offer.option, cost_item(book), 0);
-  offer.other = shown_value(book, offer.rival, cost_item(book), 0);
-  offer.paid = shown_value(book, offer.option, offer.price, 0);
-  name_rival(book, &offer);
-  return offer;
+  struct deal deal = {.option = &book->sheets->options[o],
+                      .rival = &book->sheets->options[rival_of(book, o)],
+                      .discount = -1,
+                      .spread = book->sheets->price_spreads[o]};
+  deal.price = negotiated_price(book, deal.option->option);
+  if (option_is_owned(deal.option->option))
+    deal.discount = model_find(scenario->model, "discount");
+  if (deal.discount >= 0 && graph_is_series(deal.option->option->graph, deal.discount))
+    deal.discount = -1; // by year
+  deal.cost = shown_value(book, deal.option, cost_item(book), 0);
+  deal.other = shown_value(book, deal.rival, cost_item(book), 0);
+  deal.paid = shown_value(book, deal.option, deal.price, 0);
+  name_rival(book, &deal);
+  return deal;
 }
 
 // The price at which the option costs `target`; NAN where even a price of zero is too much.
-static double price_at(const struct offer *offer, double target) {
-  const double slope = offer->cost - offer->option->free_cost;
-  return slope == 0 || target < offer->option->free_cost
+static double price_at(const struct deal *deal, double target) {
+  const double slope = deal->cost - deal->option->free_cost;
+  return slope == 0 || target < deal->option->free_cost
              ? NAN
-             : offer->paid * (target - offer->option->free_cost) / slope;
+             : deal->paid * (target - deal->option->free_cost) / slope;
 }
 
-static const struct unit *price_unit(const struct book *book, const struct offer *offer) {
-  return &book->scenario->model->declarations[offer->price].unit;
+static const struct unit *price_unit(const struct book *book, const struct deal *deal) {
+  return &book->scenario->model->declarations[deal->price].unit;
 }
 
 // A number, or what stands where there is none.
@@ -185,18 +185,18 @@ static void put_found(struct book *book, int row, int column, double value, enum
 
 // Linear: today's price times the way from the cost at zero to the cost wanted, over the way from
 // there to today's.
-static void write_price(struct book *book, const struct offer *offer, int row, double price) {
+static void write_price(struct book *book, const struct deal *deal, int row, double price) {
   static const char none[] = "no price does it";
   struct arena *arena = book->arena;
-  const char *cost = cell_fixed(book, offer->today, COLUMN_WANTED);
-  const char *zero = cell_fixed(book, offer->today + 1, COLUMN_WANTED);
-  const char *paid = cell_fixed(book, offer->today, COLUMN_PRICE);
+  const char *cost = cell_fixed(book, deal->today, COLUMN_WANTED);
+  const char *zero = cell_fixed(book, deal->today + 1, COLUMN_WANTED);
+  const char *paid = cell_fixed(book, deal->today, COLUMN_PRICE);
   const char *wanted = cell_here(book, row, COLUMN_WANTED);
   const char *found = cell_here(book, row, COLUMN_PRICE);
-  put_found(book, row, COLUMN_PRICE, price, CELL_TOTAL, price_unit(book, offer), none,
+  put_found(book, row, COLUMN_PRICE, price, CELL_TOTAL, price_unit(book, deal), none,
             arena_printf(arena, "=IF(OR(%s=%s,%s<%s),\"%s\",%s*(%s-%s)/(%s-%s))", cost, zero,
                          wanted, zero, none, paid, wanted, zero, cost, zero));
-  const double change = price / offer->paid - 1;
+  const double change = price / deal->paid - 1;
   put_found(book, row, COLUMN_CONCESSION, isnan(price) ? NAN : fmax(0, -change), CELL_TOTAL,
             &unit_percent, "-",
             arena_printf(arena, "=IF(ISNUMBER(%s),MAX(0,1-%s/%s),\"-\")", found, found, paid));
@@ -206,28 +206,28 @@ static void write_price(struct book *book, const struct offer *offer, int row, d
 }
 
 // The net price, and the discount on the present list price that comes to it.
-static void write_discount(struct book *book, const struct offer *offer, int row, double price) {
+static void write_discount(struct book *book, const struct deal *deal, int row, double price) {
   struct arena *arena = book->arena;
-  if (offer->discount < 0)
+  if (deal->discount < 0)
     return;
-  const double net = price * (1 - shown_value(book, offer->option, offer->discount, 0));
+  const double net = price * (1 - shown_value(book, deal->option, deal->discount, 0));
   const char *found = cell_here(book, row, COLUMN_PRICE);
   const char *net_cell = cell_here(book, row, COLUMN_NET);
-  const char *paid = cell_fixed(book, offer->today, COLUMN_PRICE);
-  put_found(book, row, COLUMN_NET, net, CELL_FORMULA, price_unit(book, offer), "-",
+  const char *paid = cell_fixed(book, deal->today, COLUMN_PRICE);
+  put_found(book, row, COLUMN_NET, net, CELL_FORMULA, price_unit(book, deal), "-",
             arena_printf(arena, "=IF(ISNUMBER(%s),%s*(1-%s),\"-\")", found, found,
-                         cell_fixed(book, offer->today, COLUMN_DISCOUNT)));
-  put_found(book, row, COLUMN_DISCOUNT, net <= offer->paid ? 1 - net / offer->paid : NAN,
+                         cell_fixed(book, deal->today, COLUMN_DISCOUNT)));
+  put_found(book, row, COLUMN_DISCOUNT, net <= deal->paid ? 1 - net / deal->paid : NAN,
             CELL_FORMULA, &unit_percent, "-",
             arena_printf(arena, "=IF(AND(ISNUMBER(%s),MAX(%s,%s)=%s),1-%s/%s,\"-\")", net_cell,
                          net_cell, paid, paid, net_cell, paid));
 }
 
 // Of a price at which both cost the same, what the ranges make of it.
-static void write_spread(struct book *book, const struct offer *offer, int row) {
-  for (int i = 0; i < 3 && offer->spread; i++) {
-    const double value = offer->spread->percentiles[i * (SIMULATE_LEVELS / 2)];
-    const struct unit *unit = price_unit(book, offer);
+static void write_spread(struct book *book, const struct deal *deal, int row) {
+  for (int i = 0; i < 3 && deal->spread; i++) {
+    const double value = deal->spread->percentiles[i * (SIMULATE_LEVELS / 2)];
+    const struct unit *unit = price_unit(book, deal);
     if (isnan(value))
       put_text(book, row, COLUMN_LOW + i, "-", TEXT_RIGHT);
     else
@@ -236,17 +236,17 @@ static void write_spread(struct book *book, const struct offer *offer, int row) 
   }
 }
 
-static void write_target(struct book *book, const struct offer *offer, size_t t) {
+static void write_target(struct book *book, const struct deal *deal, size_t t) {
   const struct scenario *scenario = book->scenario;
   const int row = book->row++;
-  const double target = offer->other * (1 - wanted_savings[t]);
+  const double target = deal->other * (1 - wanted_savings[t]);
   const struct declaration *cost = &scenario->model->declarations[cost_item(book)];
-  const char *rival = offer->rival_words;
+  const char *rival = deal->rival_words;
   const char *label =
       t ? arena_printf(book->arena, "%g %% below %s", 100 * wanted_savings[t], rival)
         : arena_printf(book->arena, "Same cost per token as %s", rival);
-  put_labels(book, row, label, scenario->model->declarations[offer->price].name,
-             scenario->model->declarations[offer->price].unit.text);
+  put_labels(book, row, label, scenario->model->declarations[deal->price].name,
+             scenario->model->declarations[deal->price].unit.text);
   struct name *saving = NULL;
   if (t)
     saving = constants_literal(&book->constants, "wanted", "Saving to be negotiated",
@@ -257,16 +257,16 @@ static void write_target(struct book *book, const struct offer *offer, size_t t)
   put_formula(book, row, COLUMN_SAVING, wanted_savings[t], saving ? CELL_LINK : CELL_FORMULA,
               &unit_percent, "%s", saving ? arena_printf(book->arena, "=%s", saving->text) : "=0");
   put_formula(book, row, COLUMN_WANTED, target, CELL_FORMULA, &cost->unit, "=%s*(1-%s)",
-              offer->rival_cost, cell_here(book, row, COLUMN_SAVING));
-  write_price(book, offer, row, price_at(offer, target));
-  write_discount(book, offer, row, price_at(offer, target));
+              deal->rival_cost, cell_here(book, row, COLUMN_SAVING));
+  write_price(book, deal, row, price_at(deal, target));
+  write_discount(book, deal, row, price_at(deal, target));
   if (!t)
-    write_spread(book, offer, row);
+    write_spread(book, deal, row);
 }
 
-static void write_headings(struct book *book, const struct offer *offer) {
+static void write_headings(struct book *book, const struct deal *deal) {
   struct arena *arena = book->arena;
-  const struct option *option = offer->option->option;
+  const struct option *option = deal->option->option;
   const char *what = option->rented ? "Rent" : "List price";
   const char *unit = book->scenario->model->declarations[cost_item(book)].unit.text;
   const char *const numbers[] = {
@@ -276,11 +276,10 @@ static void write_headings(struct book *book, const struct offer *offer) {
       "To concede",
       "Room to ask more",
       option->rented ? "" : "Net price",
-      offer->discount < 0 ? "" : "Or as discount",
-      offer->spread ? arena_printf(arena, "%s, P5, against %s", what, offer->rival->option->id)
-                    : "",
-      offer->spread ? "Median" : "",
-      offer->spread ? "P95" : ""};
+      deal->discount < 0 ? "" : "Or as discount",
+      deal->spread ? arena_printf(arena, "%s, P5, against %s", what, deal->rival->option->id) : "",
+      deal->spread ? "Median" : "",
+      deal->spread ? "P95" : ""};
   const char *const texts[] = {
       arena_printf(arena, "What %s's vendor must concede, or may ask", option->id), "Key", "Unit"};
   put_header(book, book->row, texts, 3);
@@ -288,36 +287,35 @@ static void write_headings(struct book *book, const struct offer *offer) {
     put_text(book, book->row, COLUMN_SAVING + (int)i, numbers[i], TEXT_HEADER_RIGHT);
 }
 
-static void write_today(struct book *book, const struct offer *offer) {
+static void write_today(struct book *book, const struct deal *deal) {
   const struct model *model = book->scenario->model;
   const struct unit *cost = &model->declarations[cost_item(book)].unit;
-  const struct declaration *price = &model->declarations[offer->price];
-  const int row = offer->today;
+  const struct declaration *price = &model->declarations[deal->price];
+  const int row = deal->today;
   put_labels(book, row, "Today", price->name, price->unit.text);
-  put_link(book, row, COLUMN_WANTED, option_name(offer->option, cost_item(book)), offer->cost,
-           cost);
-  put_link(book, row, COLUMN_PRICE, option_name(offer->option, offer->price), offer->paid,
+  put_link(book, row, COLUMN_WANTED, option_name(deal->option, cost_item(book)), deal->cost, cost);
+  put_link(book, row, COLUMN_PRICE, option_name(deal->option, deal->price), deal->paid,
            &price->unit);
-  if (offer->discount >= 0) {
-    const double discount = shown_value(book, offer->option, offer->discount, 0);
-    put_link(book, row, COLUMN_DISCOUNT, option_name(offer->option, offer->discount), discount,
+  if (deal->discount >= 0) {
+    const double discount = shown_value(book, deal->option, deal->discount, 0);
+    put_link(book, row, COLUMN_DISCOUNT, option_name(deal->option, deal->discount), discount,
              &unit_percent);
-    put_formula(book, row, COLUMN_NET, offer->paid * (1 - discount), CELL_FORMULA, &price->unit,
+    put_formula(book, row, COLUMN_NET, deal->paid * (1 - discount), CELL_FORMULA, &price->unit,
                 "=%s*(1-%s)", cell_here(book, row, COLUMN_PRICE),
                 cell_here(book, row, COLUMN_DISCOUNT));
   }
   put_labels(book, row + 1, "At a price of zero", price->name, price->unit.text);
-  put_formula(book, row + 1, COLUMN_WANTED, offer->option->free_cost, CELL_LINK, cost, "=%s",
-              offer->option->free_cost_cell);
+  put_formula(book, row + 1, COLUMN_WANTED, deal->option->free_cost, CELL_LINK, cost, "=%s",
+              deal->option->free_cost_cell);
 }
 
-static void write_offer(struct book *book, struct offer *offer) {
-  write_headings(book, offer);
-  offer->today = ++book->row;
-  write_today(book, offer);
+static void write_offer(struct book *book, struct deal *deal) {
+  write_headings(book, deal);
+  deal->today = ++book->row;
+  write_today(book, deal);
   book->row += 2;
   for (size_t t = 0; t < TARGETS; t++)
-    write_target(book, offer, t);
+    write_target(book, deal, t);
   book->row++;
 }
 
@@ -337,8 +335,8 @@ void write_negotiation(struct book *book) {
   for (size_t o = 0; o < scenario->option_count; o++) {
     if (!book->sheets->options[o].free_cost_cell)
       continue;
-    struct offer offer = offer_of(book, o);
-    write_offer(book, &offer);
+    struct deal deal = deal_of(book, o);
+    write_offer(book, &deal);
   }
   const int last = drawn ? COLUMN_HIGH : COLUMN_DISCOUNT;
   set_widths(book, (const int[]){46, 25, 13, 17}, 4, last);

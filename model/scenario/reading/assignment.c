@@ -7,6 +7,7 @@
 #include "base/source.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/delivery/offer.h"
 #include "model/evidence/carbon.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/day.h"
@@ -83,10 +84,65 @@ static void take_day(struct reading *reading, struct layer layer, const struct i
   }
 }
 
+// What the offer has a line for, unless the layer has a word of its own on it.
+static void assign_offered(const struct reading *reading, struct layer layer, const char *input,
+                           const char *text, struct place place, const struct offer *offer) {
+  const struct ini_key key = {input, text, place, place};
+  const struct ini_key quote = {
+      "quote",
+      arena_printf(reading->arena, "%s %s", offer_reference(offer, reading->arena), offer->date),
+      place, place};
+  const int declaration = model_find(reading->scenario->model, input);
+  if (!text || declaration < 0 || inputs_says(reading->inputs, layer, declaration))
+    return;
+  inputs_assign(reading->inputs, layer, input, &key, reading->diagnostics);
+  inputs_assign(reading->inputs, layer, arena_printf(reading->arena, "%s.quote", input), &quote,
+                reading->diagnostics);
+}
+
+static void add_offer(const struct reading *reading, struct layer layer, const struct offer *offer,
+                      struct place place) {
+  struct scenario *scenario = reading->scenario;
+  scenario->offers =
+      arena_room(reading->arena, scenario->offers, scenario->offer_count, sizeof *scenario->offers);
+  scenario->offers[scenario->offer_count++] =
+      (struct scenario_offer){layer.origin, layer.option, layer.which_case, offer, place};
+}
+
+// quote = FILE, for the inputs that a vendor's offer has a line for. A net price takes no discount
+// of the scenario's.
+static void take_offer(struct reading *reading, struct layer layer, const struct ini_key *key) {
+  struct arena *arena = reading->arena;
+  if (layer.option < 0) {
+    diagnostics_error(reading->diagnostics, key->place,
+                      "an offer is of one option: '%s' belongs in [option ID]", key->name);
+    return;
+  }
+  const char *path = source_beside(key->value_place.source->name, key->value, arena);
+  const struct offer *offer =
+      offer_read(path, reading->scenario->catalog, arena, reading->diagnostics);
+  if (!offer)
+    return;
+  add_offer(reading, layer, offer, key->value_place);
+  for (int line = 0; line < OFFER_LINES; line++)
+    assign_offered(reading, layer, offer_lines[line].input,
+                   offer_input_text(offer, (enum offer_line)line, arena), offer->prices[line].place,
+                   offer);
+  if (!offer->prices[OFFER_DISCOUNT].text && offer->prices[OFFER_ACCELERATORS].text)
+    assign_offered(reading, layer, offer_lines[OFFER_DISCOUNT].input, "0 %",
+                   offer->prices[OFFER_ACCELERATORS].place, offer);
+  if (offer->nodes)
+    assign_offered(reading, layer, "accelerators_per_node",
+                   arena_printf(arena, "%d gpu/node", offer_accelerators_per_node(offer)),
+                   offer->nodes_place, offer);
+}
+
 static const struct shorthand {
   const char *key, *input;
   void (*take)(struct reading *reading, struct layer layer, const struct ini_key *key);
-} shorthands[] = {{"grid", "grid_intensity", take_grid}, {"day_profile", "day_share_1", take_day}};
+} shorthands[] = {{"grid", "grid_intensity", take_grid},
+                  {"day_profile", "day_share_1", take_day},
+                  {"quote", "list_price", take_offer}};
 
 enum { SHORTHANDS = sizeof shorthands / sizeof shorthands[0] };
 
@@ -231,14 +287,21 @@ static void assign_prefixed(struct reading *reading, struct layer layer, enum or
     reading_unknown_key(reading, name, key, where, false);
 }
 
+static bool names_offer(const char *name) {
+  const char *point = strrchr(name, '.');
+  return !strcmp(point ? point + 1 : name, "quote");
+}
+
 static void assign_section(struct reading *reading, const struct ini_section *section) {
   int option =
       !strcmp(section->kind, "option") ? scenario_option(reading->scenario, section->argument) : -1;
   int which = !strcmp(section->kind, "case") ? reading_case(reading, section->argument) : -1;
   const char *where = arena_printf(reading->arena, "[%s%s%s]", section->kind,
                                    *section->argument ? " " : "", section->argument);
-  for (size_t k = 0; k < section->key_count; k++) {
-    const struct ini_key *key = &section->keys[k];
+  for (size_t k = 0; k < 2 * section->key_count; k++) {
+    const struct ini_key *key = &section->keys[k % section->key_count];
+    if (names_offer(key->name) != (k >= section->key_count))
+      continue; // words of its own come first: an offer leaves them alone
     if (section_is_common(section->kind))
       assign_common(reading, section, key);
     else if (which >= 0)

@@ -4,6 +4,7 @@
 #include "model/cost/evaluate.h"
 #include "model/cost/graph.h"
 #include "model/cost/model.h"
+#include "model/delivery/offer.h"
 #include "model/evidence/evidence.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/measurement.h"
@@ -292,6 +293,44 @@ static void warn_of_record(const struct subject *subject) {
               form->fallback);
 }
 
+// The inputs that an offer has a line for, and the option takes from elsewhere.
+static const char *typed_over(const struct subject *subject, const struct offer *offer) {
+  struct texts names = {0};
+  for (int line = 0; line < OFFER_LINES; line++) {
+    const char *input = offer_lines[line].input;
+    const struct figure *figure = figure_of(subject->scenario, subject->option, input);
+    if (offer_input_text(offer, (enum offer_line)line, subject->arena) && is_there(figure) &&
+        figure->place.source != offer->source)
+      texts_add(&names, subject->arena, "%s", input);
+  }
+  return texts_joined(&names, subject->arena);
+}
+
+static void warn_of_offer(const struct subject *subject) {
+  const struct scenario *scenario = subject->scenario;
+  struct option *option = subject->option;
+  const struct scenario_offer *quote = option_offer(scenario, option, scenario->selected);
+  if (!quote)
+    return;
+  const struct offer *offer = quote->offer;
+  const char *name = offer_reference(offer, subject->arena);
+  const struct texts missing = offer_not_included(offer, subject->arena);
+  const char *typed = typed_over(subject, offer);
+  const double count = amount(scenario, option, "accelerators");
+  if (offer_has_expired(offer, scenario->date))
+    texts_add(&option->warnings, subject->arena, "the offer %s expired on %s, before %s", name,
+              offer->valid_until, scenario->date);
+  if (missing.count)
+    texts_add(&option->warnings, subject->arena, "not included in the offer %s: %s", name,
+              texts_joined(&missing, subject->arena));
+  if (*typed)
+    texts_add(&option->warnings, subject->arena, "not as the offer %s has it: %s", name, typed);
+  if (count != offer->accelerators)
+    texts_add(&option->warnings, subject->arena,
+              "the offer %s is of %d accelerators, and this is of %g at its prices", name,
+              offer->accelerators, count);
+}
+
 // A rate that was measured with hits and has them taken off once more is too high.
 static void warn_of_hits(const struct subject *subject) {
   const struct figure *counted =
@@ -417,7 +456,7 @@ void option_assess(struct scenario *scenario, size_t number, struct arena *arena
   static void (*const steps[])(const struct subject *) = {
       grade_option,       say_readings, list_not_included, warn_of_power,
       warn_of_units,      warn_of_site, warn_of_overlaps,  warn_of_age,
-      warn_of_throughput, warn_of_hits, warn_of_record,
+      warn_of_throughput, warn_of_hits, warn_of_record,    warn_of_offer,
   };
   const struct subject subject = {scenario, &scenario->options[number], arena};
   subject.option->warnings = (struct texts){0};

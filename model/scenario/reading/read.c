@@ -1,6 +1,7 @@
 #include "model/scenario/reading/read.h"
 
 #include "base/source.h"
+#include "model/delivery/offer.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/records.h"
 #include "model/scenario/inputs.h"
@@ -24,6 +25,8 @@ static void digest(const struct reading *reading) {
   struct scenario *scenario = reading->scenario;
   const char *all =
       arena_printf(reading->arena, "%s%s", scenario->model->source->text, reading->text->all_text);
+  for (size_t i = 0; i < scenario->offer_count; i++)
+    all = arena_printf(reading->arena, "%s%s", all, scenario->offers[i].offer->source->text);
   for (size_t i = 0; i < scenario->setting_count; i++)
     all = arena_printf(reading->arena, "%s--set %s\n", all, scenario->settings[i]);
   scenario->digest = source_sha256(source_from_text("digest", all, reading->arena), reading->arena);

@@ -76,17 +76,10 @@ static void drop_inherited(struct chain *chain, size_t inherited, const struct i
   }
 }
 
-static const char *beside(const char *path, const char *name, struct arena *arena) {
-  const char *slash = strrchr(path, '/');
-  if (*name == '/' || !slash)
-    return name;
-  return arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name);
-}
-
 static int read_file(struct chain *chain, const char *path);
 
 static int read_ancestor(struct chain *chain, const char *path, const struct ini_key *inherits) {
-  const char *parent = beside(path, inherits->value, chain->arena);
+  const char *parent = source_beside(path, inherits->value, chain->arena);
   char canonical[PATH_MAX];
   if (!*inherits->value || !realpath(parent, canonical)) {
     diagnostics_error(chain->diagnostics, inherits->value_place,

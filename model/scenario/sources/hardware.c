@@ -7,6 +7,7 @@
 #include "base/texts.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/delivery/offer.h"
 #include "model/evidence/carbon.h"
 #include "model/evidence/catalog.h"
 #include "model/evidence/evidence.h"
@@ -157,9 +158,48 @@ static void apply_carbon(struct resolving *resolving) {
   resolving_fill(resolving, model_find(scenario->model, "embodied_carbon"), figure);
 }
 
+// The accelerator of an offer where the option names none; another one's offer says nothing of it.
+static void settle_offered_accelerator(struct resolving *resolving) {
+  const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, 0);
+  struct ini_key *key = &resolving->selections.keys[SELECT_ACCELERATOR];
+  if (!quote)
+    return;
+  const struct offer *offer = quote->offer;
+  if (!key->name) {
+    *key = (struct ini_key){"accelerator", offer->accelerator, offer->accelerator_place,
+                            offer->accelerator_place};
+    return;
+  }
+  long row;
+  const struct naming named = naming_find_row(resolving->scenario->catalog, CATALOG_ACCELERATORS,
+                                              key->value, &row, resolving->arena);
+  if (named.word && strcmp(named.word, offer->accelerator) != 0)
+    diagnostics_error(resolving->diagnostics, quote->place,
+                      "the offer %s is of '%s', and option '%s' is of '%s'", offer->reference,
+                      offer->accelerator, resolving->option->id, named.word);
+}
+
+// As many as are offered, where nobody says how many there are to be, or for what demand.
+static void apply_offered_count(struct resolving *resolving) {
+  const struct model *model = resolving->scenario->model;
+  const struct scenario_offer *quote = option_offer(resolving->scenario, resolving->option, 0);
+  if (!quote || resolving_has(resolving, model_find(model, "demand")))
+    return;
+  const struct offer *offer = quote->offer;
+  resolving_fill(resolving, model_find(model, "accelerators"),
+                 (struct figure){.origin = ORIGIN_CATALOGUE,
+                                 .value = offer->accelerators,
+                                 .place = offer->count_place,
+                                 .grade = GRADE_QUOTED,
+                                 .source = offer_reference(offer, resolving->arena),
+                                 .date = offer->date});
+}
+
 static int apply_accelerator(struct resolving *resolving) {
   const struct scenario *scenario = resolving->scenario;
   struct option *option = resolving->option;
+  settle_offered_accelerator(resolving);
+  apply_offered_count(resolving);
   const struct ini_key *key = selection_of(&resolving->selections, SELECT_ACCELERATOR);
   if (!key) {
     diagnostics_error(resolving->diagnostics, option->place,

@@ -15,6 +15,7 @@
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/contradiction.h"
+#include "model/scenario/sources/offered_throughput.h"
 #include "model/scenario/sources/projected_throughput.h"
 #include "model/scenario/sources/published_throughput.h"
 #include "model/scenario/sources/recorded_throughput.h"
@@ -100,7 +101,8 @@ static void keep_model(struct workload *workload) {
       workload->values[key] = "";
 }
 
-// Its own word, else a record where one is asked for or speaks for it, else what is published.
+// Its own word, else a record where one is asked for or speaks for it, else what its offer
+// guarantees, else what is published.
 void throughput_apply(struct resolving *resolving) {
   const struct sources sources = sources_of(resolving);
   fill_workload(resolving);
@@ -118,7 +120,7 @@ void throughput_apply(struct resolving *resolving) {
     else if (sources.record || (sources.projection && recorded_throughput_exists(&sources)) ||
              recorded_throughput_speaks(&sources))
       recorded_throughput_apply(&sources);
-    else
+    else if (!offered_throughput_apply(&sources))
       published_throughput_apply(&sources);
   }
   settle_basis(resolving);
