@@ -1,14 +1,20 @@
 #include "model/delivery/offer.h"
 
+#include "base/arena.h"
+#include "base/diagnostics.h"
 #include "base/ini.h"
 #include "base/short_text.h"
+#include "base/source.h"
 #include "base/source_file.h"
 #include "model/cost/units.h"
+#include "model/evidence/catalog.h"
 #include "model/evidence/grade.h"
 #include "model/evidence/naming.h"
+#include "model/evidence/workload.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 struct reader {

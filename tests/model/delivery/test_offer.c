@@ -4,7 +4,7 @@
 #include "tests/support/fixture.h"
 
 #include "model/cost/units.h"
-#include "model/scenario/read.h"
+#include "model/scenario/reading/read.h"
 #include "model/scenario/scenario.h"
 
 #include <math.h>
