@@ -4,8 +4,9 @@
 // plugin (cuda, hip). It computes; it neither times nor prints nor chooses what to run: the probe
 // does.
 //
-// The model is a Llama-family transformer. Shapes, row-major, the last index fastest; H = hidden,
-// Q = heads * head_dim, K = kv_heads * head_dim, F = ffn_hidden, V = vocab:
+// The model is a decoder-only transformer; a shape of zeros but for its sizes is a Llama. Shapes,
+// row-major, the last index fastest; H = hidden, Q = heads * head_dim, K = kv_heads * head_dim,
+// F = ffn_hidden, V = vocab:
 //   embedding[V][H]
 //   per layer: attention_norm[H]  wq[Q][H]  wk[K][H]  wv[K][H]  wo[H][Q]
 //              ffn_norm[H]        gate[F][H] up[F][H] down[H][F]
@@ -24,14 +25,65 @@
 //     GPT-NeoX and the checkpoints on Hugging Face). The angles of a held position are constants: a
 //     backend takes them from double precision. Keys in the cache are stored after rope.
 //   attention: softmax(q.k / sqrt(head_dim)) v, head h reading kv head h / (heads / kv_heads)
+//
+// What other families do otherwise, each as a field of the shape:
+//   norm      NORM_LAYER: (x - mean(x)) / sqrt(variance(x) + norm_epsilon) * weight + bias[H], the
+//             variance without Bessel's correction
+//   mlp       MLP_GELU: down * gelu(up * m), gelu(x) = x * (1 + erf(x / sqrt(2))) / 2, no gate.
+//             MLP_CLAMPED_SWIGLU: g = min(gate * m, 7), u = max(-7, min(up * m, 7)),
+//             down * (g * sigmoid(1.702 g) * (u + 1)) (gpt-oss)
+//   parallel  both read the x that the layer began with: x += attention + MLP (Falcon)
+//   biases    added to the products named, in float, before anything else is done with them
+//   qk_norm   every head of q and of k is its rmsnorm times q_norm[head_dim], k_norm[head_dim],
+//             before rope (Qwen3)
+//   sinks     one logit per head, sinks[heads], joins the softmax and takes its part of it, with no
+//             value (Xiao et al. 2023; gpt-oss)
+//   window    a layer attends to the last `window` positions only, its own included; of every
+//             `full_every` layers the last attends to all of them (0: none does). A window longer
+//             than the context is all of it. The whole cache is held; family.h says which layer is
+//             what
+//   rope      the angle's frequency f = rope_theta^(-2i/head_dim) becomes, L = original_context,
+//             w = 2 pi / f:
+//             ROPE_LLAMA3: f / factor where w > L / low, f where w < L / high, between them
+//               (1 - s) f / factor + s f with s = (L / w - low) / (high - low) (Llama 3.1's code)
+//             ROPE_YARN: r f / factor + (1 - r) f with r = clamp((i - a) / (b - a), 0, 1), a and b
+//               the pairs that turn `high` and `low` times over L: head_dim/2 * log(L / (2 pi t)) /
+//               log(rope_theta), a rounded down and b up where rope.whole; cosine and sine are both
+//               multiplied by rope.magnitude (Peng et al. 2023, arXiv 2309.00071; 0: 1)
+//             interleaved: the pairs are (2i, 2i + 1)
+//   score_scale  multiplies q.k / sqrt(head_dim); 0 is 1
+//   experts   an MLP of `count` experts, each with gate, up and down of its own and a width of
+//             experts.hidden, in all layers after the first experts.dense_layers, which have the
+//             dense MLP. r = router[count][H] * m, plus a bias; the `chosen` largest (the lowest
+//             index of equals) are taken:
+//             ROUTER_SOFTMAX_CHOSEN: their weights are the softmax over the chosen
+//             ROUTER_SOFTMAX_ALL: the softmax over all, of the chosen not made to sum to 1 again
+//             ROUTER_SIGMOID: p = sigmoid(r); chosen by p + bias, from the experts.kept_groups of
+//               `groups` equal groups whose two largest p + bias sum to most; weights p / sum of
+//               the chosen p, times experts.scale (DeepSeek-V3, arXiv 2412.19437)
+//             x += the sum of weight * expert(m), and of a shared expert of width shared_hidden
+//   latent    (DeepSeek-V2, arXiv 2405.04434) N = head_dim - rope_dim, R = rank, P = rope_dim,
+//             D = value_dim:
+//             q_a[query_rank][H]  q_a_norm[query_rank]  q_b[heads * head_dim][query_rank]
+//             kv_a[R + P][H]  kv_a_norm[R]  k_b[heads][N][R]  v_b[heads][D][R]  wo[H][heads * D]
+//             cache, per layer: latents[batch][context][R + P], the keys; there are no values
+//             A position's entry is rmsnorm of the first R of kv_a * n, times kv_a_norm, then
+//             rope of the last P. Of a head's q = q_b * (rmsnorm(q_a * n) * q_a_norm) the first N
+//             become k_b^T q[0..N), the last P turn by rope; both against an entry are the score;
+//             o = the softmax's sum of the entries' first R, and the head's output v_b o.
+//             query_rank 0: q comes from n by wq[heads * head_dim][H]
+//
 // What is rounded, alike in every backend:
 //   - What enters a product with weights, to types.activations: n once for wq, wk and wv, the
-//     attention of all heads before wo, m once for gate and up, silu * up before down, the last
-//     norm before head. With INT8 and E4M3 the vector of one batch row has one scale, max|x| / 127
-//     or max|x| / 448, and x / scale goes to the nearest even (a vector of zeros stays one, and so
-//     does one whose scale underflows); both quotients are float's, so that ties fall alike
-//     everywhere. These two go with weights of the same type only; a BF16 head beside them takes
-//     BF16 activations.
+//     attention of all heads before wo, m once for gate, up and all experts, what is between up and
+//     down before down (of an expert: before its weight), the last norm before head; of latent
+//     attention also the normalised q_a * n. With INT8 and E4M3 the vector of one batch row has one
+//     scale, max|x| / 127 or max|x| / 448, and x / scale goes to the nearest even (a vector of
+//     zeros stays one, and so does one whose scale underflows); both quotients are float's, so that
+//     ties fall alike everywhere. INT8 goes with weights INT8, INT8_GROUP and INT4_GROUP; E4M3 with
+//     E4M3, MXFP4, NVFP4, MXFP6_E2M3 and MXFP6_E3M2. A BF16 head beside them takes BF16.
+//   - router, k_b and v_b are BF16 always; m, each head's q and each o enter them in BF16 (in F32
+//     where activations are F32).
 //   - Keys and values, to types.kv, before this step reads them.
 //   - Nothing else: x, queries, scores and sums are float. Matrix units may need queries and
 //     softmax weights in bf16; the tolerance for BF16 activations leaves room for that.
@@ -51,14 +103,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECODE_ABI 4
+#define DECODE_ABI 5
 
-enum element {
+enum element { // kernels/element.h: sizes and values
   ELEMENT_F32,
   ELEMENT_BF16,
-  ELEMENT_E4M3, // OCP fp8: bias 7, no infinity, largest 448 (OCP 8-bit floating point
-                // specification, 2023)
-  ELEMENT_INT8, // symmetric, -127..127
+  ELEMENT_E4M3,       // OCP fp8: bias 7, no infinity, largest 448 (OCP 8-bit floating point
+                      // specification, 2023)
+  ELEMENT_INT8,       // symmetric, -127..127, one float scale per row
+  ELEMENT_MXFP4,      // e2m1 in blocks of 32, an e8m0 scale each (OCP Microscaling Formats, 2023)
+  ELEMENT_NVFP4,      // e2m1 in blocks of 16, an e4m3 scale each, a float for the whole tensor
+  ELEMENT_MXFP6_E2M3, // blocks of 32, an e8m0 scale each
+  ELEMENT_MXFP6_E3M2,
+  ELEMENT_INT8_GROUP, // -127..127 in groups of 128 of a row, a BF16 scale each
+  ELEMENT_INT4_GROUP, // -7..7, the same
+  ELEMENTS
 };
 
 #define MAX_DECODE_RANKS 64
@@ -66,20 +125,70 @@ enum element {
 // What is held and computed in what. "fp8" alone says too little: two runs are alike when all of
 // this is.
 struct decode_types {
-  enum element weights;      // BF16; or E4M3, INT8 with one float scale per row
+  enum element weights;      // any but F32
   enum element activations;  // what enters a product with weights: F32, BF16; INT8 or E4M3 with one
                              // scale per vector
   enum element kv;           // BF16 or E4M3, no scale
   enum element head;         // of embedding and head: BF16, or as the weights
   enum element accumulation; // F32
+  enum element experts;      // of the routed experts; F32: as the weights
+};
+
+enum decode_norm { NORM_RMS, NORM_LAYER };
+enum decode_mlp { MLP_SWIGLU, MLP_CLAMPED_SWIGLU, MLP_GELU };
+enum decode_rope_scaling { ROPE_PLAIN, ROPE_LLAMA3, ROPE_YARN };
+enum decode_router { ROUTER_SOFTMAX_CHOSEN, ROUTER_SOFTMAX_ALL, ROUTER_SIGMOID };
+
+enum decode_bias { // bits
+  BIAS_QKV = 1,
+  BIAS_OUTPUT = 2, // of wo
+  BIAS_MLP = 4,    // of gate, up and down, also of experts
+  BIAS_ROUTER = 8,
+};
+
+struct decode_rope {
+  enum decode_rope_scaling scaling;
+  float factor, low, high, magnitude;
+  int original_context;
+  bool whole, interleaved;
+};
+
+struct decode_latent {
+  int rank; // 0: no latent attention
+  int query_rank, rope_dim, value_dim;
+};
+
+struct decode_experts {
+  int count; // 0: a dense model
+  int chosen, hidden, shared_hidden, dense_layers;
+  enum decode_router router;
+  int groups, kept_groups; // of ROUTER_SIGMOID; 0: all experts are one group
+  float scale;             // 0 is 1
 };
 
 struct decode_shape {
   int layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab;
   float norm_epsilon, rope_theta;
-  // Mixture of experts: 0 here means a dense model, the only kind that a backend must know.
-  int experts, experts_per_token;
+  enum decode_norm norm;
+  enum decode_mlp mlp;
+  bool parallel, qk_norm, sinks;
+  unsigned biases; // enum decode_bias
+  int window, full_every;
+  float score_scale;
+  struct decode_rope rope;
+  struct decode_latent latent;
+  struct decode_experts experts;
 };
+
+// Which experts the rows of the batch go to.
+enum decode_routing {
+  ROUTING_MODEL,   // as the router of random weights chooses
+  ROUTING_UNIFORM, // each row of each step: any set of `chosen`, all alike
+  ROUTING_SKEWED,  // drawn one by one without replacement, expert e by 1 / (place of e + 1)^skew,
+                   // in an order of places that each layer has for itself
+};
+// The last two are tables that kernels/routing.h makes alike for every backend, for
+// ROUTING_STEPS steps that then come again; weights are those that the router's r gives to them.
 
 struct decode_request {
   struct decode_shape shape;
@@ -89,6 +198,9 @@ struct decode_request {
   int threads;        // of a CPU; 0 chooses
   int ranks;          // devices that hold the model together, up to MAX_DECODE_RANKS; 0 and 1: one
   const int *devices; // [ranks], of two and more, all different; read by create
+  enum decode_routing routing;
+  float skew;
+  int chunk; // most positions of a call of prefill; 0: it is not called
 };
 
 enum decode_status {
@@ -113,7 +225,10 @@ struct decode_device {
 // What one step moves and computes, counted from the shapes; of several ranks, each of them.
 struct decode_cost {
   uint64_t weight_bytes;   // read once per step for the whole batch, scales included; embedding:
-                           // batch rows
+                           // batch rows; without routed experts
+  uint64_t expert_bytes;   // of one routed expert of one layer
+  double expected_experts; // distinct ones that a step touches, over all layers, with routing
+                           // uniform: layers * count * (1 - (1 - chosen / count)^batch)
   uint64_t kv_bytes;       // cache read, and the slots written
   uint64_t operations;     // multiplications and additions
   uint64_t resident_bytes; // memory held while running
@@ -131,6 +246,19 @@ struct decode_all_reduce {
 struct decode_step_form {
   char form[32];      // "recorded graph", "one launch", "single launches"
   char fallback[256]; // why it is not what it was to be, and takes longer than need be; "" if it is
+};
+
+// Routed experts that steps have touched since the state was made: the distinct ones of a step's
+// whole batch, added up over layers and steps. Prefill does not count.
+struct decode_touched {
+  uint64_t experts, steps;
+};
+
+// A run of positions of one row's prompt.
+struct decode_prompt {
+  int row, first, count;
+  const int *tokens; // [count]
+  bool beside;       // in the same pass every other row makes a step, as run would
 };
 
 struct decode_state; // owned by the backend
@@ -179,6 +307,23 @@ struct decode_backend {
   enum decode_status (*matrix_rate)(int device, const struct decode_types *, int threads,
                                     double *operations_per_s);
   void (*calibration_end)(void);
+
+  // Computes the prompt's positions first .. first + count - 1 (count <= chunk, the end <= context)
+  // of a row, causally: each attends to the positions up to itself that its layer's window lets it
+  // see. Keys and values enter the row's cache; its token and logits are afterwards those of the
+  // last of the positions. What is in the cache before `first` is taken as it is. All is rounded as
+  // in a step. NULL: the backend has no prefill.
+  enum decode_status (*prefill)(struct decode_state *, const struct decode_prompt *);
+  // The position that steps write from here on, attending to position + 1; context - 1 at first.
+  // NULL: it is held there.
+  enum decode_status (*set_position)(struct decode_state *, int position);
+
+  // After run: the experts that the last step chose, [layers][batch][chosen], the largest weight
+  // first; of layers without experts -1. NULL: the backend knows no experts.
+  enum decode_status (*chosen)(struct decode_state *, int *out);
+  enum decode_status (*touched)(struct decode_state *, struct decode_touched *out);
+  // What products of prefill are computed with: "oneDNN 3.6", "own tiles". NULL without prefill.
+  const char *(*prefill_library)(const struct decode_state *);
 
   // The last failure in words; "" if none.
   const char *(*error)(void);

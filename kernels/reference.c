@@ -1,5 +1,6 @@
 #include "kernels/reference.h"
 
+#include "kernels/family.h"
 #include "kernels/share.h"
 
 #include <math.h>
@@ -114,8 +115,7 @@ static double held_value(enum element type, int8_t q, float scale) {
   switch (type) {
   case ELEMENT_BF16: return (double)float_from_bf16(bf16_from_float((float)q * scale));
   case ELEMENT_E4M3: return (double)float_from_e4m3(e4m3_from_float((float)q)) * (double)scale;
-  case ELEMENT_INT8:
-  case ELEMENT_F32: break;
+  default: break;
   }
   return (double)q * (double)scale;
 }
@@ -389,13 +389,14 @@ static bool shape_known(const struct decode_shape *shape) {
     if (sizes[i] < 1)
       return false;
   return shape->heads % shape->kv_heads == 0 && shape->head_dim % 2 == 0 &&
-         shape->norm_epsilon >= 0 && shape->rope_theta > 0 && shape->experts == 0 &&
-         shape->experts_per_token == 0;
+         shape->norm_epsilon >= 0 && shape->rope_theta > 0 && !family_fault(shape) &&
+         family_pieces(shape) == 0;
 }
 
 static bool types_known(const struct decode_types *types) {
   bool narrow = types->activations == ELEMENT_INT8 || types->activations == ELEMENT_E4M3;
-  return types->weights != ELEMENT_F32 && (!narrow || types->activations == types->weights) &&
+  return types->weights > ELEMENT_F32 && types->weights <= ELEMENT_INT8 &&
+         types->experts == ELEMENT_F32 && (!narrow || types->activations == types->weights) &&
          (types->kv == ELEMENT_BF16 || types->kv == ELEMENT_E4M3) &&
          (types->head == ELEMENT_BF16 || types->head == types->weights) &&
          types->accumulation == ELEMENT_F32;

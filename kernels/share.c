@@ -70,7 +70,7 @@ struct share_part share_part_of(const struct decode_shape *whole, enum tensor te
   case TENSOR_ATTENTION_NORM:
   case TENSOR_FFN_NORM:
   case TENSOR_FINAL_NORM:
-  case TENSORS: break;
+  default: break;
   }
   return (struct share_part){0, 0};
 }

@@ -37,7 +37,7 @@ float weights_scale(const struct decode_shape *shape, enum tensor tensor) {
   case TENSOR_EMBEDDING:
   case TENSOR_KEYS:
   case TENSOR_VALUES:
-  case TENSORS: break;
+  default: break;
   case TENSOR_ATTENTION_NORM:
   case TENSOR_FFN_NORM:
   case TENSOR_FINAL_NORM: return 1.0f / 1024;

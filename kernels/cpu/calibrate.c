@@ -168,7 +168,15 @@ static void multiply_part(void *argument, int thread) {
 enum decode_status calibrate_matrix(const struct decode_types *types, int threads,
                                     double *operations_per_s) {
   struct decode_request request = {
-      .shape = {1, 64, 1, 1, 64, 64, 64, 1e-5f, 1e4f, 0, 0},
+      .shape = {.layers = 1,
+                .hidden = 64,
+                .heads = 1,
+                .kv_heads = 1,
+                .head_dim = 64,
+                .ffn_hidden = 64,
+                .vocab = 64,
+                .norm_epsilon = 1e-5f,
+                .rope_theta = 1e4f},
       .types = *types,
       .batch = 1,
       .context = 1,

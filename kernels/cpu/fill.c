@@ -25,7 +25,7 @@ static uint16_t bits_of(enum element element, float q, float scale) {
   case ELEMENT_BF16: return bf16_from_float(q * scale);
   case ELEMENT_E4M3: return e4m3_from_float(q);
   case ELEMENT_INT8: return (uint8_t)(int8_t)q;
-  case ELEMENT_F32: break;
+  default: break;
   }
   return 0;
 }
@@ -84,7 +84,7 @@ static void fill_row(const struct values *values, uint64_t index, size_t count, 
   case ELEMENT_BF16: fill_row_of(ELEMENT_BF16, values, index, count, panel, row); break;
   case ELEMENT_E4M3: fill_row_of(ELEMENT_E4M3, values, index, count, panel, row); break;
   case ELEMENT_INT8: fill_row_of(ELEMENT_INT8, values, index, count, panel, row); break;
-  case ELEMENT_F32: break;
+  default: break;
   }
 }
 

@@ -46,7 +46,7 @@ static inline size_t panel_offset(enum element element, size_t row, size_t colum
   case ELEMENT_INT8: return column / 4 * LINE_BYTES + row * 4 + column % 4;
   case ELEMENT_E4M3:
     return column / 4 * LINE_BYTES + row / 4 * 16 + column / 2 % 2 * 8 + row % 4 * 2 + column % 2;
-  case ELEMENT_F32: break;
+  default: break;
   }
   return column * LINE_BYTES + row * 4;
 }

@@ -5,6 +5,7 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
+#include "kernels/family.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ static bool shape_known(const struct decode_shape *shape) {
     return false;
   return shape->heads % shape->kv_heads == 0 && shape->head_dim % 2 == 0 &&
          shape->heads * shape->head_dim <= MAX_COLUMNS && shape->norm_epsilon >= 0 &&
-         shape->rope_theta > 0 && shape->experts == 0 && shape->experts_per_token == 0;
+         shape->rope_theta > 0 && family_pieces(shape) == 0 && !family_fault(shape);
 }
 
 static bool types_known(const struct decode_types *types) {
@@ -38,7 +39,8 @@ static bool types_known(const struct decode_types *types) {
   bool weights = types->weights == ELEMENT_INT8
                      ? types->activations == ELEMENT_INT8
                      : wide && (types->weights == ELEMENT_BF16 || types->weights == ELEMENT_E4M3);
-  return weights && (types->kv == ELEMENT_BF16 || types->kv == ELEMENT_E4M3) &&
+  return weights && types->experts == ELEMENT_F32 &&
+         (types->kv == ELEMENT_BF16 || types->kv == ELEMENT_E4M3) &&
          (types->head == ELEMENT_BF16 || types->head == types->weights) &&
          types->accumulation == ELEMENT_F32;
 }

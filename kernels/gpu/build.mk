@@ -74,10 +74,12 @@ GPU_WITHOUT := $(strip $(if $(HAS_CUDA),,cuda (needs nvcc of CUDA 12.8)) \
 GPU_WORDS = $(if $(GPU_WITHOUT),@echo "  built without $(GPU_WITHOUT)")
 endif
 
+# Of both sides of a backend.
+GPU_SHARED := weights share family
 GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*.cu kernels/*.h) \
-                               kernels/weights.c kernels/share.c) | sha256sum | cut -c1-16)
+                               $(GPU_SHARED:%=kernels/%.c)) | sha256sum | cut -c1-16)
 GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check identity \
-                                             wgmma_check driver_runtime collectives weights share)
+                                             wgmma_check driver_runtime collectives $(GPU_SHARED))
 GPU_COMPILE = $(COMPILE) -fPIC -fvisibility=hidden -DGPU_BUILD='"$(GPU_HASH)"'
 GPU_LINK = $(CC) $(CFLAGS) -shared $(HARDEN_LINK) $(LDFLAGS) -Wl,-z,defs -Wl,--exclude-libs,ALL
 
@@ -133,8 +135,7 @@ $(GPU_BUILD)/host/%.o: kernels/gpu/host/%.c kernels/gpu/build.mk
 	@echo "  compile $< (plugin)"
 	$(Q)$(GPU_COMPILE) -o $@ $<
 
-$(GPU_BUILD)/host/weights.o $(GPU_BUILD)/host/share.o: $(GPU_BUILD)/host/%.o: kernels/%.c \
-                                                       kernels/gpu/build.mk
+$(GPU_SHARED:%=$(GPU_BUILD)/host/%.o): $(GPU_BUILD)/host/%.o: kernels/%.c kernels/gpu/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (plugin)"
 	$(Q)$(GPU_COMPILE) -o $@ $<

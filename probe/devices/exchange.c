@@ -20,8 +20,16 @@ static enum decode_status measure(const struct device *devices, size_t count, in
   const struct decode_backend *backend = devices[0].backend;
   const int ranks = (int)count;
   const struct decode_request request = {
-      .shape = {1, WIDTH, ranks, ranks, 2, ranks, ranks, 1e-5f, 1e4f, 0, 0},
-      .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+      .shape = {.layers = 1,
+                .hidden = WIDTH,
+                .heads = ranks,
+                .kv_heads = ranks,
+                .head_dim = 2,
+                .ffn_hidden = ranks,
+                .vocab = ranks,
+                .norm_epsilon = 1e-5f,
+                .rope_theta = 1e4f},
+      .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
       .batch = batch,
       .context = 1,
       .ranks = ranks,

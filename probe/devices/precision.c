@@ -10,7 +10,7 @@ static const char *const element_names[] = {[ELEMENT_F32] = "f32",
                                             [ELEMENT_E4M3] = "e4m3",
                                             [ELEMENT_INT8] = "int8"};
 
-enum { ELEMENTS = sizeof element_names / sizeof element_names[0] };
+enum { ELEMENTS_NAMED = sizeof element_names / sizeof element_names[0] };
 
 static const struct {
   const char *name;
@@ -95,7 +95,7 @@ struct measurement_types precision_texts(const struct decode_types *types) {
 }
 
 static bool read_element(const char *text, enum element *out) {
-  for (int i = 0; i < ELEMENTS; i++) {
+  for (int i = 0; i < ELEMENTS_NAMED; i++) {
     if (strcmp(text, element_names[i]) != 0)
       continue;
     *out = (enum element)i;

@@ -21,17 +21,35 @@ static const struct model {
   const char *name;
   struct decode_shape shape;
 } models[] = {
-    {"tinyllama", {22, 2048, 32, 4, 64, 5632, 32000, 1e-5f, 1e4f, 0, 0}},
-    {"llama8b", {8, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 5e5f, 0, 0}},
+    {"tinyllama",
+     {.layers = 22,
+      .hidden = 2048,
+      .heads = 32,
+      .kv_heads = 4,
+      .head_dim = 64,
+      .ffn_hidden = 5632,
+      .vocab = 32000,
+      .norm_epsilon = 1e-5f,
+      .rope_theta = 1e4f}},
+    {"llama8b",
+     {.layers = 8,
+      .hidden = 4096,
+      .heads = 32,
+      .kv_heads = 8,
+      .head_dim = 128,
+      .ffn_hidden = 14336,
+      .vocab = 128256,
+      .norm_epsilon = 1e-5f,
+      .rope_theta = 5e5f}},
 };
 
 static const struct mix {
   const char *name;
   struct decode_types types;
 } mixes[] = {
-    {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32}},
-    {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32}},
-    {"e4m3", {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32}},
+    {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
+    {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32}},
+    {"e4m3", {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
 };
 
 static double now(void) {

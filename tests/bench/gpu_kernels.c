@@ -34,14 +34,52 @@
 #define MOST_VARIANTS  8
 #define ORACLE_CONTEXT 600
 
-static const struct decode_shape llama_8b = {32,     4096,  32,   8, 128, 14336,
-                                             128256, 1e-5f, 5e5f, 0, 0};
-static const struct decode_shape llama_70b = {80,    8192,  64,   8, 128, 28672,
-                                              32000, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape llama_8b = {.layers = 32,
+                                             .hidden = 4096,
+                                             .heads = 32,
+                                             .kv_heads = 8,
+                                             .head_dim = 128,
+                                             .ffn_hidden = 14336,
+                                             .vocab = 128256,
+                                             .norm_epsilon = 1e-5f,
+                                             .rope_theta = 5e5f};
+static const struct decode_shape llama_70b = {.layers = 80,
+                                              .hidden = 8192,
+                                              .heads = 64,
+                                              .kv_heads = 8,
+                                              .head_dim = 128,
+                                              .ffn_hidden = 28672,
+                                              .vocab = 32000,
+                                              .norm_epsilon = 1e-5f,
+                                              .rope_theta = 1e4f};
 // Timed in a rehearsal, with heads of the workload's own groups; see small_shape.
-static const struct decode_shape tiny = {2, 72, 1, 1, 66, 520, 96, 1e-5f, 1e4f, 0, 0};
-static const struct decode_shape oracle_tiny = {1, 72, 1, 1, 70, 520, 61, 1e-5f, 1e4f, 0, 0};
-static const struct decode_shape oracle_shape = {2, 512, 1, 1, 128, 1408, 1024, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape tiny = {.layers = 2,
+                                         .hidden = 72,
+                                         .heads = 1,
+                                         .kv_heads = 1,
+                                         .head_dim = 66,
+                                         .ffn_hidden = 520,
+                                         .vocab = 96,
+                                         .norm_epsilon = 1e-5f,
+                                         .rope_theta = 1e4f};
+static const struct decode_shape oracle_tiny = {.layers = 1,
+                                                .hidden = 72,
+                                                .heads = 1,
+                                                .kv_heads = 1,
+                                                .head_dim = 70,
+                                                .ffn_hidden = 520,
+                                                .vocab = 61,
+                                                .norm_epsilon = 1e-5f,
+                                                .rope_theta = 1e4f};
+static const struct decode_shape oracle_shape = {.layers = 2,
+                                                 .hidden = 512,
+                                                 .heads = 1,
+                                                 .kv_heads = 1,
+                                                 .head_dim = 128,
+                                                 .ffn_hidden = 1408,
+                                                 .vocab = 1024,
+                                                 .norm_epsilon = 1e-5f,
+                                                 .rope_theta = 1e4f};
 
 // The variants beside the default, in the words of tuning.h; the head is bf16.
 static const struct work {
@@ -584,10 +622,13 @@ static void name_variants(struct rung *rung) {
 
 static void climb(struct ladder *ladder, const struct work *work) {
   struct rung rung = {.ladder = ladder, .work = work};
-  const struct decode_types types = {work->weights, ELEMENT_BF16, work->kv, ELEMENT_BF16,
-                                     ELEMENT_F32};
-  rung.request =
-      (struct decode_request){*work->shape, types, work->batch, work->context, 1, 0, 0, NULL};
+  const struct decode_types types = {work->weights, ELEMENT_BF16, work->kv,
+                                     ELEMENT_BF16,  ELEMENT_F32,  ELEMENT_F32};
+  rung.request = (struct decode_request){.shape = *work->shape,
+                                         .types = types,
+                                         .batch = work->batch,
+                                         .context = work->context,
+                                         .seed = 1};
   if (ladder->tiny)
     rung.request = small_request(&rung, &tiny, work->context > 1000 ? 260 : 130);
   setenv("PERTOKEN_GPU_TUNING", "", 1);

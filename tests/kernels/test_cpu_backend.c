@@ -27,25 +27,38 @@ static const char *const isa_names[CPU_ISAS] = {"portable", "avx2", "avx512", "a
 static const char *const element_names[] = {"f32", "bf16", "e4m3", "int8"};
 
 // hidden, head_dim, ffn and vocab are no multiples of 16; three query heads read one kv head.
-static const struct decode_shape odd_shape = {2, 72, 6, 2, 40, 200, MOST_VOCAB, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape odd_shape = {.layers = 2,
+                                              .hidden = 72,
+                                              .heads = 6,
+                                              .kv_heads = 2,
+                                              .head_dim = 40,
+                                              .ffn_hidden = 200,
+                                              .vocab = MOST_VOCAB,
+                                              .norm_epsilon = 1e-5f,
+                                              .rope_theta = 1e4f};
 
 // Weights, activations, KV, head, accumulation.
 static const struct decode_types mixes[] = {
-    {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_F32, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_F32, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32},
-    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_F32, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_F32, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32},
 };
 #define MIXES (sizeof mixes / sizeof mixes[0])
 
 static struct decode_request request_of(const struct decode_types *types, int batch, int context,
                                         int threads) {
-  return (struct decode_request){odd_shape, *types, batch, context, 20, threads, 0, NULL};
+  return (struct decode_request){.shape = odd_shape,
+                                 .types = *types,
+                                 .batch = batch,
+                                 .context = context,
+                                 .seed = 20,
+                                 .threads = threads};
 }
 
 static struct decode_state *make(const struct decode_request *request) {
@@ -355,8 +368,16 @@ static void test_no_thread_stays(void **unused) {
 static void test_cost(void **unused) {
   (void)unused;
   struct decode_request request = {
-      .shape = {1, 4, 2, 1, 2, 8, 10, 1e-5f, 1e4f, 0, 0},
-      .types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+      .shape = {.layers = 1,
+                .hidden = 4,
+                .heads = 2,
+                .kv_heads = 1,
+                .head_dim = 2,
+                .ffn_hidden = 8,
+                .vocab = 10,
+                .norm_epsilon = 1e-5f,
+                .rope_theta = 1e4f},
+      .types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
       .batch = 3,
       .context = 5,
       .threads = 1,
@@ -378,7 +399,7 @@ static void test_refusals(void **unused) {
   struct decode_cost cost;
   enum decode_status status;
   struct decode_request experts = request, narrow = request, odd = request, huge = request;
-  experts.shape.experts = 8;
+  experts.shape.experts.count = 8;
   narrow.types.activations = ELEMENT_INT8;
   odd.shape.head_dim = 41;
   huge.shape.layers = 4000;

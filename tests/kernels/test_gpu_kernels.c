@@ -51,24 +51,40 @@ static const char *const element_names[] = {"f32", "bf16", "e4m3", "int8"};
 
 // Weights, activations, KV, head, accumulation: all that the GPU's kernels know.
 static const struct decode_types mixes[] = {
-    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
 };
 #define MIXES (sizeof mixes / sizeof mixes[0])
 
 // Layers, hidden, heads, KV heads, head_dim, FFN, vocabulary: nothing fits a tile; three query
 // heads read one KV head. Sampling takes 64 blocks for each row of the batch, most of the time that
 // a small step takes here.
-static const struct decode_shape odd_shape = {2, 72, 6, 2, 40, 101, 203, 1e-5f, 1e4f, 0, 0};
-static const struct decode_shape tiny_shape = {1, 44, 2, 1, 12, 37, 33, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape odd_shape = {.layers = 2,
+                                              .hidden = 72,
+                                              .heads = 6,
+                                              .kv_heads = 2,
+                                              .head_dim = 40,
+                                              .ffn_hidden = 101,
+                                              .vocab = 203,
+                                              .norm_epsilon = 1e-5f,
+                                              .rope_theta = 1e4f};
+static const struct decode_shape tiny_shape = {.layers = 1,
+                                               .hidden = 44,
+                                               .heads = 2,
+                                               .kv_heads = 1,
+                                               .head_dim = 12,
+                                               .ffn_hidden = 37,
+                                               .vocab = 33,
+                                               .norm_epsilon = 1e-5f,
+                                               .rope_theta = 1e4f};
 
 static int load(void **unused) {
   (void)unused;
@@ -114,7 +130,8 @@ static void set_number(const char *name, long long value) {
 
 static struct decode_request request_of(const struct decode_shape *shape,
                                         const struct decode_types *types, int batch, int context) {
-  return (struct decode_request){*shape, *types, batch, context, 20, 0, 0, NULL};
+  return (struct decode_request){
+      .shape = *shape, .types = *types, .batch = batch, .context = context, .seed = 20};
 }
 
 static const char *describe(const struct decode_request *r) {
@@ -250,8 +267,15 @@ static void every_group_of_heads(void **unused) {
       if (fewer && turn % 2) {
         continue; // slow, and each group and each size of head is in the other half
       }
-      const struct decode_shape shape = {
-          1, 24, kv_heads * groups[g], kv_heads, head_dims[d], 19, 61, 1e-5f, 1e4f, 0, 0};
+      const struct decode_shape shape = {.layers = 1,
+                                         .hidden = 24,
+                                         .heads = kv_heads * groups[g],
+                                         .kv_heads = kv_heads,
+                                         .head_dim = head_dims[d],
+                                         .ffn_hidden = 19,
+                                         .vocab = 61,
+                                         .norm_epsilon = 1e-5f,
+                                         .rope_theta = 1e4f};
       check_next(&shape, &mixes[turn % 2], 1 + (int)(turn % 7 == 6), contexts[turn % 6],
                  both_widths(turn));
     }
@@ -284,7 +308,15 @@ static void every_size_of_batch(void **unused) {
 // Longer rows than a warp's loads hold at a time, than a chunk, and than one block's share.
 static void long_rows(void **unused) {
   static const int batches[] = {1, 2, 4, 6};
-  struct decode_shape shape = {1, 40, 2, 1, 16, 4230, 67, 1e-5f, 1e4f, 0, 0};
+  struct decode_shape shape = {.layers = 1,
+                               .hidden = 40,
+                               .heads = 2,
+                               .kv_heads = 1,
+                               .head_dim = 16,
+                               .ffn_hidden = 4230,
+                               .vocab = 67,
+                               .norm_epsilon = 1e-5f,
+                               .rope_theta = 1e4f};
   (void)unused;
   for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b++) {
     for (size_t m = fewest ? b % 2 * 8 : 0; m < MIXES; m += fewest ? MIXES : fewer ? 8 : 4) {
@@ -542,7 +574,15 @@ static void stages_are_timed(void **unused) {
 // A whole step in one launch: devices on which some blocks have nothing to do in a stage, whole and
 // split contexts, every mix and batch that there is.
 static void persistent_steps(void **unused) {
-  static const struct decode_shape shape = {2, 72, 3, 1, 80, 101, 203, 1e-5f, 1e4f, 0, 0};
+  static const struct decode_shape shape = {.layers = 2,
+                                            .hidden = 72,
+                                            .heads = 3,
+                                            .kv_heads = 1,
+                                            .head_dim = 80,
+                                            .ffn_hidden = 101,
+                                            .vocab = 203,
+                                            .norm_epsilon = 1e-5f,
+                                            .rope_theta = 1e4f};
   static const size_t chosen[] = {0, 1, 2, 4}; // of the mixes: activations and head in bf16
   static const int units[] = {1, 4, 2, 3}, contexts[] = {65, 200, 1, 129};
   (void)unused;
@@ -581,7 +621,7 @@ static const struct {
     REFUSAL(types.kv, ELEMENT_INT8, "KV cache"),
     REFUSAL(types.head, ELEMENT_E4M3, "head"),
     REFUSAL(types.accumulation, ELEMENT_BF16, "accumulate"),
-    REFUSAL(shape.experts, 8, "mixtures of experts"),
+    REFUSAL(shape.experts.count, 8, "mixtures of experts"),
     REFUSAL(shape.head_dim, 33, "even head_dim"),
     REFUSAL(shape.head_dim, 258, "at most 256"),
     REFUSAL(shape.heads, 3, "multiple of the KV heads"),
@@ -592,7 +632,15 @@ static const struct {
 };
 
 static void refused_in_words(void **unused) {
-  static const struct decode_shape shape = {1, 64, 2, 2, 32, 64, 64, 1e-5f, 1e4f, 0, 0};
+  static const struct decode_shape shape = {.layers = 1,
+                                            .hidden = 64,
+                                            .heads = 2,
+                                            .kv_heads = 2,
+                                            .head_dim = 32,
+                                            .ffn_hidden = 64,
+                                            .vocab = 64,
+                                            .norm_epsilon = 1e-5f,
+                                            .rope_theta = 1e4f};
   const struct decode_backend *backend = plugins[0].backend;
   struct decode_cost cost;
   (void)unused;

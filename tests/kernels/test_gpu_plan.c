@@ -37,19 +37,41 @@ static const struct gpu_device small = {
 static const struct gpu_device *const devices[] = {&h200, &mi300x, &small, &h200_wgmma};
 #define DEVICES (sizeof devices / sizeof devices[0])
 
-static const struct decode_shape llama_8b = {32,     4096,  32,   8, 128, 14336,
-                                             128256, 1e-5f, 5e5f, 0, 0};
-static const struct decode_shape llama_70b = {80,    8192,  64,   8, 128, 28672,
-                                              32000, 1e-5f, 1e4f, 0, 0};
-static const struct decode_shape odd = {2, 72, 6, 2, 40, 101, 203, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape llama_8b = {.layers = 32,
+                                             .hidden = 4096,
+                                             .heads = 32,
+                                             .kv_heads = 8,
+                                             .head_dim = 128,
+                                             .ffn_hidden = 14336,
+                                             .vocab = 128256,
+                                             .norm_epsilon = 1e-5f,
+                                             .rope_theta = 5e5f};
+static const struct decode_shape llama_70b = {.layers = 80,
+                                              .hidden = 8192,
+                                              .heads = 64,
+                                              .kv_heads = 8,
+                                              .head_dim = 128,
+                                              .ffn_hidden = 28672,
+                                              .vocab = 32000,
+                                              .norm_epsilon = 1e-5f,
+                                              .rope_theta = 1e4f};
+static const struct decode_shape odd = {.layers = 2,
+                                        .hidden = 72,
+                                        .heads = 6,
+                                        .kv_heads = 2,
+                                        .head_dim = 40,
+                                        .ffn_hidden = 101,
+                                        .vocab = 203,
+                                        .norm_epsilon = 1e-5f,
+                                        .rope_theta = 1e4f};
 
 // Weights, activations, KV, head, accumulation.
 static const struct decode_types mixes[] = {
-    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
 };
 #define MIXES (sizeof mixes / sizeof mixes[0])
 
@@ -57,7 +79,8 @@ static char *const base = (char *)UINT64_C(0x100000000); // never touched: plans
 
 static struct decode_request request_of(const struct decode_shape *shape,
                                         const struct decode_types *types, int batch, int context) {
-  return (struct decode_request){*shape, *types, batch, context, 1, 0, 0, NULL};
+  return (struct decode_request){
+      .shape = *shape, .types = *types, .batch = batch, .context = context, .seed = 1};
 }
 
 static struct plan plan_of(const struct decode_request *request, const struct gpu_device *device) {
@@ -386,7 +409,15 @@ static void test_cost_as_on_the_cpu(void **state) {
 // By hand: one layer, nothing but ones and twos.
 static void test_cost_by_hand(void **state) {
   (void)state;
-  const struct decode_shape shape = {1, 64, 1, 1, 64, 64, 64, 1e-5f, 1e4f, 0, 0};
+  const struct decode_shape shape = {.layers = 1,
+                                     .hidden = 64,
+                                     .heads = 1,
+                                     .kv_heads = 1,
+                                     .head_dim = 64,
+                                     .ffn_hidden = 64,
+                                     .vocab = 64,
+                                     .norm_epsilon = 1e-5f,
+                                     .rope_theta = 1e4f};
   const struct decode_request request = request_of(&shape, &mixes[0], 1, 10);
   const struct plan plan = plan_of(&request, &h200);
   const struct decode_cost cost = gpu_plan_cost(&plan);
@@ -638,7 +669,7 @@ static void test_refusals(void **state) {
   REFUSED(types.kv, ELEMENT_INT8, "KV cache");
   REFUSED(types.head, ELEMENT_E4M3, "head");
   REFUSED(types.accumulation, ELEMENT_BF16, "accumulate");
-  REFUSED(shape.experts, 8, "mixtures of experts");
+  REFUSED(shape.experts.count, 8, "mixtures of experts");
   REFUSED(shape.head_dim, 41, "even head_dim");
   REFUSED(shape.head_dim, 258, "at most 256");
   REFUSED(shape.kv_heads, 4, "not a multiple of the KV heads");
@@ -706,8 +737,15 @@ static void test_devices_refused(void **state) {
 
 static void test_overflow(void **state) {
   (void)state;
-  const struct decode_shape vast = {4096,    65536, 32768, 32768, 2, 65536,
-                                    1 << 24, 1e-5f, 1e4f,  0,     0};
+  const struct decode_shape vast = {.layers = 4096,
+                                    .hidden = 65536,
+                                    .heads = 32768,
+                                    .kv_heads = 32768,
+                                    .head_dim = 2,
+                                    .ffn_hidden = 65536,
+                                    .vocab = 1 << 24,
+                                    .norm_epsilon = 1e-5f,
+                                    .rope_theta = 1e4f};
   struct decode_request request = request_of(&vast, &mixes[0], 128, (1 << 24) - 1); // keys: 2^65
   expect_refused(&request, &h200, "larger than any memory");
   request.context = 1; // large, but no overflow: memory is asked for by others

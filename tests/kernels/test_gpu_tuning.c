@@ -13,8 +13,16 @@
 #include "kernels/gpu/host/plan.h"
 
 static const struct decode_request llama_8b = {
-    .shape = {32, 4096, 32, 8, 128, 14336, 128256, 1e-5f, 5e5f, 0, 0},
-    .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    .shape = {.layers = 32,
+              .hidden = 4096,
+              .heads = 32,
+              .kv_heads = 8,
+              .head_dim = 128,
+              .ffn_hidden = 14336,
+              .vocab = 128256,
+              .norm_epsilon = 1e-5f,
+              .rope_theta = 5e5f},
+    .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
     .batch = 1,
     .context = 4096,
     .seed = 1};

@@ -26,18 +26,42 @@
 
 enum { VOCAB = 203, MOST_BATCH = 5, READ_BYTES = 3 * 64 * 1024, PATIENCE_S = 200 };
 
-static const struct decode_shape shape = {2, 72, 6, 2, 40, 101, VOCAB, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape shape = {.layers = 2,
+                                          .hidden = 72,
+                                          .heads = 6,
+                                          .kv_heads = 2,
+                                          .head_dim = 40,
+                                          .ffn_hidden = 101,
+                                          .vocab = VOCAB,
+                                          .norm_epsilon = 1e-5f,
+                                          .rope_theta = 1e4f};
 // Four devices can share it; its vocabulary is smaller than VOCAB.
-static const struct decode_shape shared = {1, 72, 12, 4, 20, 108, 100, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape shared = {.layers = 1,
+                                           .hidden = 72,
+                                           .heads = 12,
+                                           .kv_heads = 4,
+                                           .head_dim = 20,
+                                           .ffn_hidden = 108,
+                                           .vocab = 100,
+                                           .norm_epsilon = 1e-5f,
+                                           .rope_theta = 1e4f};
 static const int all_devices[] = {2, 0, 1, 3};
 // Its step can be one launch.
-static const struct decode_shape wide_heads = {1, 72, 3, 1, 80, 101, VOCAB, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape wide_heads = {.layers = 1,
+                                               .hidden = 72,
+                                               .heads = 3,
+                                               .kv_heads = 1,
+                                               .head_dim = 80,
+                                               .ffn_hidden = 101,
+                                               .vocab = VOCAB,
+                                               .norm_epsilon = 1e-5f,
+                                               .rope_theta = 1e4f};
 
 // Weights, activations, KV, head, accumulation.
-static const struct decode_types bf16 = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16,
-                                         ELEMENT_F32};
-static const struct decode_types e4m3 = {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16,
-                                         ELEMENT_F32};
+static const struct decode_types bf16 = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16,
+                                         ELEMENT_BF16, ELEMENT_F32,  ELEMENT_F32};
+static const struct decode_types e4m3 = {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3,
+                                         ELEMENT_BF16, ELEMENT_F32,  ELEMENT_F32};
 
 static const char *const variables[] = {
     "FAKE_HIP_DEVICES",     "FAKE_HIP_PARTITIONS",  "FAKE_HIP_ARCHITECTURE", "FAKE_HIP_MACHINE",
@@ -95,7 +119,8 @@ static void set_number(const char *name, long value) {
 }
 
 static struct decode_request request_of(const struct decode_types *types, int batch) {
-  return (struct decode_request){shape, *types, batch, 70, 20, 0, 0, NULL};
+  return (struct decode_request){
+      .shape = shape, .types = *types, .batch = batch, .context = 70, .seed = 20};
 }
 
 static void expect_words(const char *fragment) {

@@ -236,11 +236,11 @@ static void what_is_undefined_is_found(void **unused) {
 // ---- whole steps
 
 #define E4M3_ALL                                                                                   \
-  { ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32 }
+  { ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32 }
 #define E4M3_WEIGHTS                                                                               \
-  { ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32 }
+  { ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32 }
 #define BF16_ALL                                                                                   \
-  { ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32 }
+  { ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32 }
 
 static const struct step {
   const char *tuning; // "" for the plan's own choices
@@ -259,13 +259,22 @@ static const struct step {
 #define STEPS (sizeof steps / sizeof steps[0])
 
 // Nothing fits a tile; heads of a size that every step knows.
-static const struct decode_shape shape = {1, 72, 6, 2, 80, 101, 203, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape shape = {.layers = 1,
+                                          .hidden = 72,
+                                          .heads = 6,
+                                          .kv_heads = 2,
+                                          .head_dim = 80,
+                                          .ffn_hidden = 101,
+                                          .vocab = 203,
+                                          .norm_epsilon = 1e-5f,
+                                          .rope_theta = 1e4f};
 
 // One step; NULL, or what went wrong.
 static const char *step_error(const struct architecture *a, const struct step *s) {
   static char words[768];
   static float logits[33 * 203];
-  const struct decode_request request = {shape, s->types, s->batch, s->context, 20, 0, 0, NULL};
+  const struct decode_request request = {
+      .shape = shape, .types = s->types, .batch = s->batch, .context = s->context, .seed = 20};
   enum decode_status status = DECODE_OK;
   int tokens[33];
   decode_plugin *plugin;

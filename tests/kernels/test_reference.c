@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct decode_types wide = {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16,
-                                         ELEMENT_F32};
+static const struct decode_types wide = {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16,
+                                         ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32};
 
 // heads * head_dim differs from hidden, and no two sizes are equal, so that a mixed-up one shows.
 static const struct decode_request small = {
@@ -22,7 +22,7 @@ static const struct decode_request small = {
               .vocab = 40,
               .norm_epsilon = 1e-5f,
               .rope_theta = 10000},
-    .types = {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+    .types = {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
     .batch = 3,
     .context = 6,
     .seed = 38}; // the first tokens are 38, 39, 0
@@ -238,7 +238,8 @@ static void test_round(void **state) {
 // nearest to 1, a BF16 head 1 itself, though activations are INT8 elsewhere.
 static void test_head_activations(void **state) {
   (void)state;
-  struct decode_types types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32};
+  struct decode_types types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16,
+                               ELEMENT_INT8, ELEMENT_F32,  ELEMENT_F32};
   const double c = 18 * SEVEN_127, seven = 127 * SEVEN_127;
   const double expected[2][3] = {{c, seven, c + seven}, {1, 7, 8}};
   for (int i = 0; i < 2; i++) {
@@ -257,7 +258,8 @@ static void test_head_activations(void **state) {
 // that x = (1 + c, 7 + seven). down = 0, and the BF16 head takes the norm of that in bf16.
 static void test_activations_rounded(void **state) {
   (void)state;
-  struct decode_types types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32};
+  struct decode_types types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16,
+                               ELEMENT_BF16, ELEMENT_F32,  ELEMENT_F32};
   struct reference *r = hand_model(1, types);
   PUT(r, TENSOR_WO, 1, 0, 0, 1);
   PUT(r, TENSOR_DOWN, 0, 0);
@@ -440,9 +442,9 @@ static void test_gqa_is_shared_mha(void **state) {
 static void test_deep(void **state) {
   (void)state;
   static const struct decode_types types[] = {
-      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-      {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32},
-      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
   };
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
     struct decode_request request = small;
@@ -529,7 +531,7 @@ static void test_unsupported(void **state) {
   requests[i++].shape.head_dim = 7;
   requests[i++].shape.layers = 0;
   requests[i++].shape.vocab = -1;
-  requests[i++].shape.experts = 8;
+  requests[i++].shape.experts.count = 8;
   requests[i++].shape.rope_theta = NAN;
   requests[i++].shape.norm_epsilon = -1;
   requests[i++].batch = 0;
@@ -663,12 +665,12 @@ static void print_model(const struct decode_request *request) {
 
 static void print_models(void) {
   static const struct decode_types types[] = {
-      {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-      {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-      {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32},
-      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32},
+      {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32},
   };
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
     struct decode_request request = small;

@@ -34,17 +34,41 @@ static struct plugin {
 
 // Weights, activations, KV, head, accumulation.
 static const struct decode_types mixes[] = {
-    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32},
-    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
 };
 #define MIXES (sizeof mixes / sizeof mixes[0])
 
 // No size fits a tile. Of two KV heads, four ranks have each in pairs.
-static const struct decode_shape odd = {2, 72, 12, 4, 20, 108, VOCAB, 1e-5f, 1e4f, 0, 0};
-static const struct decode_shape few_kv_heads = {2, 100, 12, 2, 10, 52, VOCAB, 1e-5f, 1e4f, 0, 0};
-static const struct decode_shape tiny = {1, 24, 4, 2, 8, 12, 20, 1e-5f, 1e4f, 0, 0};
+static const struct decode_shape odd = {.layers = 2,
+                                        .hidden = 72,
+                                        .heads = 12,
+                                        .kv_heads = 4,
+                                        .head_dim = 20,
+                                        .ffn_hidden = 108,
+                                        .vocab = VOCAB,
+                                        .norm_epsilon = 1e-5f,
+                                        .rope_theta = 1e4f};
+static const struct decode_shape few_kv_heads = {.layers = 2,
+                                                 .hidden = 100,
+                                                 .heads = 12,
+                                                 .kv_heads = 2,
+                                                 .head_dim = 10,
+                                                 .ffn_hidden = 52,
+                                                 .vocab = VOCAB,
+                                                 .norm_epsilon = 1e-5f,
+                                                 .rope_theta = 1e4f};
+static const struct decode_shape tiny = {.layers = 1,
+                                         .hidden = 24,
+                                         .heads = 4,
+                                         .kv_heads = 2,
+                                         .head_dim = 8,
+                                         .ffn_hidden = 12,
+                                         .vocab = 20,
+                                         .norm_epsilon = 1e-5f,
+                                         .rope_theta = 1e4f};
 
 static const int devices[] = {3, 0, 2, 1};
 
@@ -300,10 +324,50 @@ static void refused_in_words(void **unused) {
     int ranks;
     const char *words;
   } cases[] = {
-      {{1, 24, 6, 6, 8, 12, 20, 1e-5f, 1e4f, 0, 0}, 4, "6 heads cannot be divided among 4 devices"},
-      {{1, 24, 12, 3, 8, 12, 20, 1e-5f, 1e4f, 0, 0}, 4, "3 KV heads cannot"},
-      {{1, 24, 4, 2, 8, 14, 20, 1e-5f, 1e4f, 0, 0}, 4, "14 rows of the MLP cannot"},
-      {{1, 24, 4, 2, 8, 12, 21, 1e-5f, 1e4f, 0, 0}, 2, "21 entries of the vocabulary cannot"},
+      {{.layers = 1,
+        .hidden = 24,
+        .heads = 6,
+        .kv_heads = 6,
+        .head_dim = 8,
+        .ffn_hidden = 12,
+        .vocab = 20,
+        .norm_epsilon = 1e-5f,
+        .rope_theta = 1e4f},
+       4,
+       "6 heads cannot be divided among 4 devices"},
+      {{.layers = 1,
+        .hidden = 24,
+        .heads = 12,
+        .kv_heads = 3,
+        .head_dim = 8,
+        .ffn_hidden = 12,
+        .vocab = 20,
+        .norm_epsilon = 1e-5f,
+        .rope_theta = 1e4f},
+       4,
+       "3 KV heads cannot"},
+      {{.layers = 1,
+        .hidden = 24,
+        .heads = 4,
+        .kv_heads = 2,
+        .head_dim = 8,
+        .ffn_hidden = 14,
+        .vocab = 20,
+        .norm_epsilon = 1e-5f,
+        .rope_theta = 1e4f},
+       4,
+       "14 rows of the MLP cannot"},
+      {{.layers = 1,
+        .hidden = 24,
+        .heads = 4,
+        .kv_heads = 2,
+        .head_dim = 8,
+        .ffn_hidden = 12,
+        .vocab = 21,
+        .norm_epsilon = 1e-5f,
+        .rope_theta = 1e4f},
+       2,
+       "21 entries of the vocabulary cannot"},
   };
   static const int twice[] = {1, 1}, absent[] = {1, 4};
   (void)unused;

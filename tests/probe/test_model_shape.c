@@ -29,7 +29,7 @@ static void test_both_count_alike(void **state) {
     assert_int_equal(model_shape_find(&tables.catalog, models[i], &shape), 0);
     const struct decode_request request = {
         .shape = model_shape_of(&shape, shape.layers),
-        .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+        .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
         .batch = (int)batch,
         .context = (int)context,
         .threads = 1};

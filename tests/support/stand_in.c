@@ -52,7 +52,8 @@ static enum decode_status fake_cost(const struct decode_request *request, struct
   if (request->types.weights == ELEMENT_E4M3)
     return DECODE_UNSUPPORTED;
   const uint64_t bytes = UINT64_C(1000000000) * (uint64_t)request->shape.layers;
-  *out = (struct decode_cost){bytes, 1000, 2 * bytes, bytes};
+  *out = (struct decode_cost){
+      .weight_bytes = bytes, .kv_bytes = 1000, .operations = 2 * bytes, .resident_bytes = bytes};
   return DECODE_OK;
 }
 
@@ -182,7 +183,7 @@ void scene_start(struct scene *scene) {
   scene->trial = (struct trial){
       .model = {"tiny", 8, 32, 4, 2, 8, 48, 64, 1e-5, 10000},
       .precision = "bf16",
-      .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
+      .types = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
       .batch = 3,
       .context = 12,
       .seed = 7,

@@ -112,7 +112,8 @@ static enum decode_status describe(int device, struct decode_device *out) {
 }
 
 static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
-  *out = (struct decode_cost){1000000, 1000, 2000000, 1000000};
+  *out = (struct decode_cost){
+      .weight_bytes = 1000000, .kv_bytes = 1000, .operations = 2000000, .resident_bytes = 1000000};
   return request->types.weights == ELEMENT_BF16 ? DECODE_OK : DECODE_UNSUPPORTED;
 }
 
@@ -208,9 +209,22 @@ static const char *error(void) {
   return twins.lost >= 0 ? "it fell off the bus" : "";
 }
 
-const struct decode_backend twins_backend = {DECODE_ABI,      "twins",     "test",
-                                             count,           describe,    cost,
-                                             create,          destroy,     run,
-                                             tokens,          logits,      set_tokens,
-                                             all_reduce,      read_memory, oracle_matrix_rate,
-                                             calibration_end, error,       NULL};
+const struct decode_backend twins_backend = {
+    .abi = DECODE_ABI,
+    .name = "twins",
+    .build = "test",
+    .device_count = count,
+    .describe = describe,
+    .cost = cost,
+    .create = create,
+    .destroy = destroy,
+    .run = run,
+    .tokens = tokens,
+    .logits = logits,
+    .set_tokens = set_tokens,
+    .all_reduce = all_reduce,
+    .read_memory = read_memory,
+    .matrix_rate = oracle_matrix_rate,
+    .calibration_end = calibration_end,
+    .error = error,
+};

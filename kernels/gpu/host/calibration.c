@@ -160,7 +160,15 @@ static enum decode_status measure_rate(struct gpu_context *context, const struct
 enum decode_status calibration_rate(int device, const struct decode_types *types, int threads,
                                     double *operations_per_s) {
   const struct decode_request request = {
-      .shape = {1, 64, 1, 1, 64, 64, 64, 1e-5f, 1e4f, 0, 0},
+      .shape = {.layers = 1,
+                .hidden = 64,
+                .heads = 1,
+                .kv_heads = 1,
+                .head_dim = 64,
+                .ffn_hidden = 64,
+                .vocab = 64,
+                .norm_epsilon = 1e-5f,
+                .rope_theta = 1e4f},
       .types = *types,
       .batch = 16,
       .context = 1,

@@ -1,6 +1,7 @@
 #include "kernels/gpu/host/plan.h"
 
 #include "kernels/decode.h"
+#include "kernels/family.h"
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/tuning.h"
 #include "kernels/share.h"
@@ -81,9 +82,16 @@ static bool in(int value, int low, int high) {
   return value >= low && value <= high;
 }
 
+// In words that last until the thread's next call.
 static const char *shape_unknown(const struct decode_shape *shape) {
-  if (shape->experts != 0 || shape->experts_per_token != 0)
-    return "the GPU kernels do not support mixtures of experts";
+  static _Thread_local char words[320];
+  char missing[256];
+  if (*family_missing(shape, 0, missing)) {
+    snprintf(words, sizeof words, "the GPU kernels do not support %s", missing);
+    return words;
+  }
+  if (family_fault(shape))
+    return family_fault(shape);
   if (!in(shape->head_dim, 2, MAX_HEAD_DIM) || shape->head_dim % 2 != 0)
     return "the GPU kernels need an even head_dim of at most 256";
   if (!in(shape->kv_heads, 1, MAX_COLUMNS) || !in(shape->heads, shape->kv_heads, MAX_COLUMNS) ||
@@ -108,6 +116,8 @@ static const char *types_unknown(const struct decode_types *types) {
     return "the GPU kernels support a KV cache in bf16 or e4m3";
   if (types->head != ELEMENT_BF16 && types->head != types->weights)
     return "the GPU kernels support a head in bf16 or in the weights' type";
+  if (types->experts != ELEMENT_F32)
+    return "the GPU kernels support experts in the weights' type";
   if (types->accumulation != ELEMENT_F32)
     return "the GPU kernels accumulate in f32";
   return NULL;

@@ -22,7 +22,7 @@ EMULATOR_DEVICE := -O1 -g1 $(if $(SANITIZE),,-fsanitize=thread --param tsan-inst
 
 EMULATOR_OBJ := $(BUILD)/obj/tests/emulator
 EMULATOR_LIB := $(BUILD)/tests/lib
-EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check wgmma_check weights share)
+EMULATOR_HOST := $(patsubst %,$(EMULATOR_OBJ)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check wgmma_check $(GPU_SHARED))
 # One of each width; all for `make test-deep`, but not with sanitizers.
 EMULATORS := $(patsubst %,$(EMULATOR_LIB)/emulator%.so,mma 64fnuz)
 DEEP_EMULATORS := $(if $(SANITIZE),,$(patsubst %,$(EMULATOR_LIB)/emulator%.so,32 64))
@@ -33,8 +33,8 @@ $(EMULATOR_OBJ)/host/%.o: kernels/gpu/host/%.c tests/stand_ins/emulator/build.mk
 	@echo "  compile $< (emulator)"
 	$(Q)$(EMULATOR_CC) -o $@ $<
 
-$(EMULATOR_OBJ)/host/weights.o $(EMULATOR_OBJ)/host/share.o: $(EMULATOR_OBJ)/host/%.o: \
-  kernels/%.c tests/stand_ins/emulator/build.mk
+$(GPU_SHARED:%=$(EMULATOR_OBJ)/host/%.o): $(EMULATOR_OBJ)/host/%.o: kernels/%.c \
+  tests/stand_ins/emulator/build.mk
 	@mkdir -p $(@D)
 	@echo "  compile $< (emulator)"
 	$(Q)$(EMULATOR_CC) -o $@ $<

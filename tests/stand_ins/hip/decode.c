@@ -69,9 +69,9 @@ static bool steps(const struct decode_backend *hip, const struct decode_request 
 
 static bool calibrate(const struct decode_backend *hip) {
   static const struct decode_types types[] = {
-      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-      {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32},
-      {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32}};
+      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+      {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}};
   bool good = !unsetenv("PERTOKEN_GPU_TUNING");
   double value = 0;
   for (int variant = 0; variant < 3; variant++)

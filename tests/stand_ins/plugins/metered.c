@@ -99,7 +99,10 @@ static enum decode_status describe(int device, struct decode_device *out) {
 // As many bytes as it could read in a step, less a tenth.
 static enum decode_status cost(const struct decode_request *request, struct decode_cost *out) {
   const uint64_t bytes = (uint64_t)(0.9 * step_s * bytes_per_s);
-  *out = (struct decode_cost){bytes, 1000, 2 * bytes, 2 * bytes};
+  *out = (struct decode_cost){.weight_bytes = bytes,
+                              .kv_bytes = 1000,
+                              .operations = 2 * bytes,
+                              .resident_bytes = 2 * bytes};
   return request->types.weights == ELEMENT_BF16 ? DECODE_OK : DECODE_UNSUPPORTED;
 }
 
