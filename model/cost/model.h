@@ -70,6 +70,8 @@ struct declaration {
   const char
       *given_as; // the key of scenarios that stands for it, and for the next of the same; or NULL
   const char *notice;  // NULL for none
+  int none_below;      // the item below zero where there is none of this one, or -1; then
+  const char *none;    // what faces say in its place
   const char *item;    // of a number in the user's line item: that item; else NULL
   const char *literal; // what it is there: "0.4 %/yr"; else NULL
   int choice_count;

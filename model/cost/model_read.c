@@ -264,6 +264,14 @@ static void read_notice(struct model_reader *reader, const struct ini_key *key) 
   reader->declaration->notice = key->value;
 }
 
+static void read_none_below(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->none_below = declared(reader, key);
+}
+
+static void read_none(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->none = key->value;
+}
+
 static void read_schedule(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->schedule = key->value;
 }
@@ -321,6 +329,8 @@ static const struct attribute {
     {"notice", IN(INPUT), read_notice},
     {"schedule", IN(INPUT), read_schedule},
     {"rate_of", IN(INPUT), read_rate_of},
+    {"none_below", IN(ITEM), read_none_below},
+    {"none", IN(ITEM), read_none},
     {"role", COMPUTED, read_role},
     {"view", IN(GROUP), NULL},
 };
@@ -384,6 +394,8 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .when_varies = -1,
                                       .unless = -1,
                                       .absent_with = -1,
+                                      .none_below = -1,
+                                      .none = "none",
                                       .in_usd = -1,
                                       .usd_of = -1,
                                       .scale = -1,

@@ -34,6 +34,8 @@
 //                   or_formula_2, or_needs_2, or_formula_3, or_needs_3;
 //                     role = headline | category; varies = yes: per period, where a formula is
 //     times           NAME: in options that have it, each formula is multiplied by that item
+//     none_below      NAME: where that item is below zero there is none, whatever the formula gives
+//     none            TEXT that faces say in its place
 //   [series NAME]   per period: the same
 //   [check NAME]    label, unit, formula; needs, or_formula, ...: a difference that must be zero
 //

@@ -9,42 +9,52 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_input(const struct option *option, int declaration) {
-  return option->graph->state[declaration] == GRAPH_INPUT;
+static bool is_input(struct side side) {
+  return side.option->graph->state[side.input] == GRAPH_INPUT;
 }
 
-static const struct figure *figure_of(const struct scenario *scenario, const struct option *option,
-                                      int input) {
-  return option_figure(scenario, option, scenario->selected, input);
+static const struct figure *figure_of(struct side side) {
+  return option_figure(side.scenario, side.option, side.scenario->selected, side.input);
+}
+
+struct side difference_side(const struct difference *difference, size_t pair, int input,
+                            bool second) {
+  const struct pair *both = &difference->pairs[pair];
+  return second ? (struct side){difference->b, both->b, difference->in_b[input]}
+                : (struct side){difference->a, both->a, input};
 }
 
 // Given by the user or found in the catalogue, rather than left at a default.
-static bool is_given(const struct scenario *scenario, const struct option *option, int input) {
-  return is_input(option, input) && figure_of(scenario, option, input)->origin != ORIGIN_DEFAULT;
+static bool is_given(struct side side) {
+  return is_input(side) && figure_of(side)->origin != ORIGIN_DEFAULT;
 }
 
 // What a rented option does not pay for is given as zero, but not by anyone.
-bool difference_is_stated(const struct scenario *scenario, const struct option *option, int input) {
-  return is_given(scenario, option, input) &&
-         figure_of(scenario, option, input)->origin != ORIGIN_RENT;
+bool difference_is_stated(struct side side) {
+  return is_given(side) && figure_of(side)->origin != ORIGIN_RENT;
+}
+
+static double value_of(struct side side) {
+  return option_value(side.scenario, side.option, side.input, 0);
 }
 
 bool difference_in_value(const struct difference *difference, size_t pair, int input) {
-  const struct option *a = difference->pairs[pair].a, *b = difference->pairs[pair].b;
-  const bool in_a = is_input(a, input), in_b = is_input(b, input);
+  const struct side a = difference_side(difference, pair, input, false);
+  const struct side b = difference_side(difference, pair, input, true);
+  const bool in_a = is_input(a), in_b = is_input(b);
   const bool companion = difference->a->model->declarations[input].only_with >= 0;
   if (companion && in_a != in_b) // one that is left at its default says nothing of its own
-    return in_a ? is_given(difference->a, a, input) : is_given(difference->b, b, input);
+    return is_given(in_a ? a : b);
   if (!in_a || !in_b)
     return in_a != in_b;
-  return option_value(difference->a, a, input, 0) != option_value(difference->b, b, input, 0);
+  return value_of(a) != value_of(b);
 }
 
 bool difference_in_grade(const struct difference *difference, size_t pair, int input) {
-  const struct option *a = difference->pairs[pair].a, *b = difference->pairs[pair].b;
-  return difference_is_stated(difference->a, a, input) &&
-         difference_is_stated(difference->b, b, input) &&
-         figure_of(difference->a, a, input)->grade != figure_of(difference->b, b, input)->grade;
+  const struct side a = difference_side(difference, pair, input, false);
+  const struct side b = difference_side(difference, pair, input, true);
+  return difference_is_stated(a) && difference_is_stated(b) &&
+         figure_of(a)->grade != figure_of(b)->grade;
 }
 
 static void match_options(struct difference *difference, struct arena *arena) {
@@ -76,13 +86,22 @@ static bool has_same_item(const struct model *model, const struct declaration *i
   return same && !strcmp(item->unit.text, other->unit.text) && item->own == other->own;
 }
 
+// The amount per period of an opex item beside it: it may grow in one alone.
+static bool has_same_amount(const struct model *model, const struct model *other,
+                            const struct declaration *item, struct arena *arena) {
+  const int amount = model_find(model, arena_printf(arena, "%s_cost", item->name));
+  const bool is_opex = amount >= 0 && model->declarations[amount].own == OWN_OPEX;
+  return !is_opex || has_same_item(other, &model->declarations[amount]);
+}
+
 static void add_items(struct difference *difference, const struct model *model,
-                      const struct model *other, bool shared_too) {
+                      const struct model *other, bool shared_too, struct arena *arena) {
   for (int d = 0; d < model->count; d++) {
     const struct declaration *item = &model->declarations[d];
     const bool shared = model_find(other, item->name) >= 0;
-    const bool own = item->own != OWN_NONE || !strcmp(item->name, "period_length");
-    if (!own || has_same_item(other, item) || (shared && !shared_too))
+    const bool own = item->item && item->kind != DECLARATION_INPUT;
+    if ((!own && strcmp(item->name, "period_length") != 0) || (shared && !shared_too) ||
+        (has_same_item(other, item) && has_same_amount(model, other, item, arena)))
       continue;
     difference->items[difference->item_count++] = item->name;
   }
@@ -92,8 +111,8 @@ static void match_items(struct difference *difference, struct arena *arena) {
   const struct model *a = difference->a->model, *b = difference->b->model;
   difference->items =
       arena_array(arena, (size_t)a->count + (size_t)b->count, sizeof *difference->items);
-  add_items(difference, a, b, true);
-  add_items(difference, b, a, false);
+  add_items(difference, a, b, true, arena);
+  add_items(difference, b, a, false, arena);
 }
 
 // Inputs of an option that is bought in one scenario and rented in the other change together.
@@ -119,11 +138,28 @@ static struct collection collection_of(size_t inputs, size_t pairs, struct arena
                              .matters = arena_array(arena, pairs, sizeof(bool))};
 }
 
-// Own line items stand last, and their inputs at other places where only one scenario has an item.
+// An input's number in the other model, or -1. Of two unlike line items of one name, the numbers are
+// not the same.
+static int same_input(const struct model *model, int input, const struct model *other) {
+  const struct declaration *of = &model->declarations[input];
+  const int item = of->item ? model_find(model, of->item) : -1;
+  if (of->kind != DECLARATION_INPUT ||
+      (item >= 0 && !has_same_item(other, &model->declarations[item])))
+    return -1;
+  const int found = model_find(other, of->name);
+  return found >= 0 && other->declarations[found].kind == DECLARATION_INPUT ? found : -1;
+}
+
+static void match_inputs(struct difference *difference, struct arena *arena) {
+  const struct model *a = difference->a->model;
+  int *in_b = arena_array(arena, (size_t)a->count, sizeof *in_b);
+  for (int d = 0; d < a->count; d++)
+    in_b[d] = same_input(a, d, difference->b->model);
+  difference->in_b = in_b;
+}
+
 static bool is_shared(const struct difference *difference, int input) {
-  const struct model *a = difference->a->model, *b = difference->b->model;
-  return a->declarations[input].kind == DECLARATION_INPUT && input < b->count &&
-         !strcmp(a->declarations[input].name, b->declarations[input].name);
+  return difference->in_b[input] >= 0;
 }
 
 // Takes an input into the collection where it differs and goes with the rent, or does not.
@@ -190,6 +226,7 @@ struct difference *difference_of(const struct scenario *a, const struct scenario
   *difference = (struct difference){.a = a, .b = b};
   match_options(difference, arena);
   match_items(difference, arena);
+  match_inputs(difference, arena);
   find_changes(difference, arena);
   return difference;
 }
@@ -226,26 +263,17 @@ static bool is_changed(const struct change *changes, size_t count, size_t pair, 
   return false;
 }
 
-struct what_if {
-  const struct scenario *scenario;
-  const struct option *option;
-};
-
 // Where the what-if takes an input from.
-static struct what_if side_of(const struct difference *difference, size_t pair,
-                              const struct change *changes, size_t count, int input) {
-  const struct pair *both = &difference->pairs[pair];
+static struct side side_of(const struct difference *difference, size_t pair,
+                           const struct change *changes, size_t count, int input) {
   const int with = difference->a->model->declarations[input].only_with;
-  if (is_changed(changes, count, pair, input) ||
-      (with >= 0 && is_changed(changes, count, pair, with)))
-    return (struct what_if){difference->b, both->b};
-  return (struct what_if){difference->a, both->a};
+  const bool changed = is_changed(changes, count, pair, input) ||
+                       (with >= 0 && is_changed(changes, count, pair, with));
+  return difference_side(difference, pair, input, changed);
 }
 
-static double input_value(const struct declaration *declaration, struct what_if side, int input) {
-  if (is_input(side.option, input))
-    return option_value(side.scenario, side.option, input, 0);
-  return declaration->default_value;
+static double input_value(const struct declaration *declaration, struct side side) {
+  return is_input(side) ? value_of(side) : declaration->default_value;
 }
 
 bool difference_cost(const struct difference *difference, size_t pair, const struct change *changes,
@@ -256,9 +284,9 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
   for (int d = 0; d < model->count; d++) {
     if (model->declarations[d].kind != DECLARATION_INPUT)
       continue;
-    const struct what_if side = side_of(difference, pair, changes, count, d);
-    if (is_given(side.scenario, side.option, d))
-      given[d] = difference_is_stated(side.scenario, side.option, d) ? GIVEN_VALUE : GIVEN_NEUTRAL;
+    const struct side side = side_of(difference, pair, changes, count, d);
+    if (is_given(side))
+      given[d] = difference_is_stated(side) ? GIVEN_VALUE : GIVEN_NEUTRAL;
   }
   const struct graph *graph = graph_try(model, option->id, given, arena);
   if (!graph)
@@ -271,7 +299,7 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
   for (int d = 0; d < model->count; d++)
     if (graph->state[d] == GRAPH_INPUT)
       *evaluation_at(evaluation, d, 0) =
-          input_value(&model->declarations[d], side_of(difference, pair, changes, count, d), d);
+          input_value(&model->declarations[d], side_of(difference, pair, changes, count, d));
   evaluate(evaluation);
   *cost = *evaluation_at(evaluation, model_find(model, "cost_per_mtok"), 0);
   return isfinite(*cost);

@@ -1,7 +1,7 @@
 // difference: two scenarios set against each other, and what each differing input does on its own.
 //
-// Both are read with the same cost model; own line items come after it, so an input has the same
-// number in both. Every figure comes from the engine: a what-if is the first scenario's option,
+// Both are read with the same cost model, and own line items come after it: an input of such an item may
+// have another number in the second scenario. Numbers of inputs here are the first one's. Every figure comes from the engine: a what-if is the first scenario's option,
 // evaluated again with inputs of the second.
 #ifndef PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
 #define PERTOKEN_MODEL_QUESTIONS_DIFFERENCE_H
@@ -18,6 +18,13 @@ struct pair {
   const struct option *a, *b;
 };
 
+// An input where one of the two scenarios has it.
+struct side {
+  const struct scenario *scenario;
+  const struct option *option;
+  int input; // its number there
+};
+
 // One input that differs in some options, or all inputs that belong together: whether an option is
 // bought or rented changes several at once, and each alone would mean nothing.
 struct change {
@@ -30,6 +37,7 @@ struct change {
 
 struct difference {
   const struct scenario *a, *b;
+  const int *in_b; // [a->model->count] an input's number in b; -1: not there, or not the same
   struct pair *pairs;
   size_t pair_count;
   const char **only_a, **only_b; // ids of options that only one has
@@ -49,9 +57,13 @@ bool difference_is_empty(const struct difference *difference);
 // Does any input or result of the pair differ?
 bool difference_in_pair(const struct difference *difference, size_t pair);
 
+// An input of a pair in the first scenario, or the second.
+struct side difference_side(const struct difference *difference, size_t pair, int input,
+                            bool second);
+
 // Whether somebody stated the input for the option: not so a default, or what a rented one does not
 // pay for.
-bool difference_is_stated(const struct scenario *scenario, const struct option *option, int input);
+bool difference_is_stated(struct side side);
 
 // Does the input's value differ in the pair? Its grade, where both were given one?
 bool difference_in_value(const struct difference *difference, size_t pair, int input);

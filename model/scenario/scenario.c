@@ -76,6 +76,14 @@ double option_value(const struct scenario *scenario, const struct option *option
   return evaluation_at(option->evaluation, declaration, period)[scenario->selected];
 }
 
+const char *option_none(const struct scenario *scenario, const struct option *option,
+                        int declaration) {
+  const struct declaration *item = &scenario->model->declarations[declaration];
+  const bool is_none = item->none_below >= 0 && option_has(option, item->none_below) &&
+                       option_value(scenario, option, item->none_below, 0) < 0;
+  return is_none ? item->none : NULL;
+}
+
 bool option_has(const struct option *option, int declaration) {
   return option->graph->state[declaration] != GRAPH_ABSENT;
 }

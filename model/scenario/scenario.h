@@ -127,6 +127,10 @@ double option_value(const struct scenario *scenario, const struct option *option
 const struct scenario_offer *option_offer(const struct scenario *scenario,
                                           const struct option *option, size_t which_case);
 
+// What faces say in place of an item's value where there is none in the selected case; else NULL.
+const char *option_none(const struct scenario *scenario, const struct option *option,
+                        int declaration);
+
 // Is the declaration there for this option, as an input or computed?
 bool option_has(const struct option *option, int declaration);
 

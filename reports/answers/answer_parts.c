@@ -128,7 +128,10 @@ struct answer_cell option_cell(const struct scenario *scenario, const struct opt
   struct answer_cell cell = {.value = option_value(scenario, option, declaration, 0),
                              .grade = option_item_grade(scenario, option, declaration),
                              .source = input ? figure->source : NULL,
-                             .date = input ? figure->date : NULL};
+                             .date = input ? figure->date : NULL,
+                             .otherwise = option_none(scenario, option, declaration)};
+  if (cell.otherwise)
+    cell.value = NAN;
   if (!graph_is_series(option->graph, declaration))
     return cell;
   cell.kind = CELL_SERIES;

@@ -29,29 +29,31 @@ static const struct declaration *declared(const struct diff *diff, int declarati
 // How an input is shown, and where it differs.
 struct aspect {
   const char *suffix; // behind the input's name
-  const char *(*text)(const struct scenario *, const struct option *, int input, struct arena *);
+  const char *(*text)(struct side, struct arena *);
   bool (*differs)(const struct difference *, size_t pair, int input);
 };
 
 // "14 %", "700 W/gpu, computed"
-static const char *value_text(const struct scenario *scenario, const struct option *option,
-                              int input, struct arena *arena) {
-  if (!item_applies(scenario, option, input))
+static const char *value_text(struct side side, struct arena *arena) {
+  if (!item_applies(side.scenario, side.option, side.input))
     return "-";
-  const struct declaration *declaration = &scenario->model->declarations[input];
-  const double value = option_value(scenario, option, input, 0);
+  const struct declaration *declaration = &side.scenario->model->declarations[side.input];
+  const double value = option_value(side.scenario, side.option, side.input, 0);
   const char *choice = declaration_choice(declaration, value);
   const char *text = choice ? choice : quantity_text(value, &declaration->unit, arena);
-  return option->graph->state[input] == GRAPH_INPUT ? text
-                                                    : arena_printf(arena, "%s, computed", text);
+  return side.option->graph->state[side.input] == GRAPH_INPUT
+             ? text
+             : arena_printf(arena, "%s, computed", text);
 }
 
-static const char *grade_text(const struct scenario *scenario, const struct option *option,
-                              int input, struct arena *arena) {
+static const char *grade_name_of(struct side side) {
+  return grade_name(
+      option_figure(side.scenario, side.option, side.scenario->selected, side.input)->grade);
+}
+
+static const char *grade_text(struct side side, struct arena *arena) {
   (void)arena;
-  return difference_is_stated(scenario, option, input)
-             ? grade_name(option_figure(scenario, option, scenario->selected, input)->grade)
-             : "-";
+  return difference_is_stated(side) ? grade_name_of(side) : "-";
 }
 
 static const struct aspect aspects[] = {{"", value_text, difference_in_value},
@@ -72,8 +74,8 @@ static void add_aspect(const struct diff *diff, struct answer_table *table,
     if (!aspect->differs(difference, p, input))
       continue;
     ANSWER_ROW(table, cell_words(name), cell_words(both->a->id),
-               cell_words(aspect->text(difference->a, both->a, input, diff->arena)),
-               cell_words(aspect->text(difference->b, both->b, input, diff->arena)));
+               cell_words(aspect->text(difference_side(difference, p, input, false), diff->arena)),
+               cell_words(aspect->text(difference_side(difference, p, input, true), diff->arena)));
     const struct answer_cell *first = &table->cells[before * table->column_count];
     const struct answer_cell *last = &table->cells[(table->row_count - 1) * table->column_count];
     alike = alike && !strcmp(first[2].text, last[2].text) && !strcmp(first[3].text, last[3].text);
@@ -152,18 +154,16 @@ static void add_offers(const struct diff *diff, struct answer *answer) {
 
 enum { INPUT_A = 3, INPUT_B = 6 };
 
-static void fill_side(struct answer_cell *cells, const struct scenario *scenario,
-                      const struct option *option, int input) {
+static void fill_side(struct answer_cell *cells, struct side side) {
   for (size_t i = 0; i < 3; i++)
     cells[i] = (struct answer_cell){.kind = CELL_EMPTY};
-  if (!option_has(option, input))
+  if (!option_has(side.option, side.input))
     return;
-  const bool computed = option->graph->state[input] != GRAPH_INPUT;
-  cells[0] = cell_value(option_value(scenario, option, input, 0));
+  const bool computed = side.option->graph->state[side.input] != GRAPH_INPUT;
+  cells[0] = cell_value(option_value(side.scenario, side.option, side.input, 0));
   cells[1] = cell_flag(computed);
   if (!computed)
-    cells[2] =
-        cell_words(grade_name(option_figure(scenario, option, scenario->selected, input)->grade));
+    cells[2] = cell_words(grade_name_of(side));
 }
 
 static void add_machine_row(const struct diff *diff, struct answer_table *table, size_t pair,
@@ -177,8 +177,8 @@ static void add_machine_row(const struct diff *diff, struct answer_table *table,
   cells[0] = cell_words(item->name);
   cells[1] = cell_words(both->a->id);
   cells[2] = cell_words(item->unit.text);
-  fill_side(cells + INPUT_A, diff->difference->a, both->a, input);
-  fill_side(cells + INPUT_B, diff->difference->b, both->b, input);
+  fill_side(cells + INPUT_A, difference_side(diff->difference, pair, input, false));
+  fill_side(cells + INPUT_B, difference_side(diff->difference, pair, input, true));
 }
 
 static void add_machine_inputs(const struct diff *diff, struct answer *answer) {

@@ -12,6 +12,7 @@
 #include "reports/answers/answer_parts.h"
 #include "reports/print/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,6 +302,9 @@ static const char *sentence_of(const struct derivation *derivation, struct step 
   const bool series = graph_is_series(derivation->option->graph, step.declaration);
   if (series && step.period == ALL_PERIODS)
     return arena_printf(arena, "%s of %s, by its periods.", item->label, id);
+  const char *none = option_none(derivation->scenario, derivation->option, step.declaration);
+  if (none)
+    return arena_printf(arena, "%s of %s: %s.", item->label, id, none);
   const double value = option_value(derivation->scenario, derivation->option, step.declaration,
                                     series ? step.period : 0);
   return arena_printf(arena, "%s of %s%s: %s.", item->label, id,

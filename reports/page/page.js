@@ -111,6 +111,10 @@ const formula_of = (item) =>
 // An input may be one number in an option and go by year in another.
 const one_number = (v, item) => (Array.isArray(v[item.name]) ? undefined : v[item.name]);
 
+// A number of a table, or words where there is none of it.
+const scalar_cell = (v, item) => (v[item.none_below] < 0
+  ? element('td', { textContent: item.none }) : cell(one_number(v, item), item));
+
 const has_row = (values, item) => item.role !== 'check' && values.some((v) =>
   one_number(v, item) !== undefined && (item.kind !== 'input' || v[item.name] !== 0));
 
@@ -121,7 +125,7 @@ function fill_scalars(values) {
       'Formula')),
     element('tbody', {}, ...rows.map((item) => {
       const row = element('tr', {}, name_cell(item), unit_cell(item),
-        ...values.map((v) => cell(one_number(v, item), item)),
+        ...values.map((v) => scalar_cell(v, item)),
         element('td', { className: 'formula' },
           element('code', { textContent: formula_of(item) })));
       row.dataset.item = item.name;

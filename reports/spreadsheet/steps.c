@@ -284,6 +284,7 @@ static void lift(struct splitter *splitter, struct node **place, struct unit uni
                              .conflicts = -1,
                              .needed_with = -1,
                              .only_with = -1,
+                             .none_below = -1,
                              .absent_with = -1,
                              .unless = -1,
                              .alternative_count = 1};

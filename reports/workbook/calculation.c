@@ -80,8 +80,16 @@ static void write_cell(struct writer *writer, int declaration, int row, int colu
   writer->references.arena = book->arena = &scratch;
   const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
                                             column, &writer->references);
-  put_formula_in(book, row, column, shown_value(book, sheet, declaration, period),
-                 format_of(writer, item, formula), "%s", formula);
+  lxw_format *format = format_of(writer, item, formula);
+  const char *none = option_none(book->scenario, sheet->option, declaration);
+  if (item->none_below >= 0)
+    formula = arena_printf(&scratch, "=IF(%s<0,\"%s\",%s)",
+                           option_name_used(sheet, item->none_below), item->none, formula + 1);
+  if (none)
+    put_formula_text(book, row, column, none, format, "%s", formula);
+  else
+    put_formula_in(book, row, column, shown_value(book, sheet, declaration, period), format, "%s",
+                   formula);
   writer->references.arena = book->arena = arena;
   arena_free(&scratch);
 }

@@ -61,13 +61,25 @@ static bool has_view(struct book *book, const struct option *option, int group) 
   return false;
 }
 
+// Its value on the calculation sheet, or the words that stand there.
+static void put_scalar(struct book *book, int row, const struct option_sheet *sheet,
+                       int declaration) {
+  const struct unit *unit = &book->scenario->model->declarations[declaration].unit;
+  const char *none = option_none(book->scenario, sheet->option, declaration);
+  if (none)
+    put_formula_text(book, row, COLUMN_VALUE, none, formats_cell(&book->formats, CELL_LINK, unit),
+                     "=%s", option_name_used(sheet, declaration));
+  else
+    put_link(book, row, COLUMN_VALUE, option_name(sheet, declaration),
+             shown_value(book, sheet, declaration, 0), unit);
+}
+
 static void write_item(struct book *book, const struct option_sheet *sheet, int declaration) {
   const struct declaration *item = &book->scenario->model->declarations[declaration];
   const char *key = arena_printf(book->arena, "%s.%s", sheet->option->id, item->name);
   int row = write_labels(book, item->label, key, item->unit.text);
   if (!graph_is_series(sheet->option->graph, declaration)) {
-    put_link(book, row, COLUMN_VALUE, option_name(sheet, declaration),
-             shown_value(book, sheet, declaration, 0), &item->unit);
+    put_scalar(book, row, sheet, declaration);
     return;
   }
   for (int t = 0; t < book->scenario->periods; t++) {

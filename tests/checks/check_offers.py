@@ -4,7 +4,9 @@
 Every figure here is worked out from the description alone, in the comments beside it.
 Seconds: 6
 """
+import re
 import tempfile
+import zipfile
 from pathlib import Path
 
 from support.program import BAD_INPUT, Count, ROOT, expect, expect_exit, near, run, run_csv, run_json
@@ -286,7 +288,7 @@ def check_sales(folder):
     same(items['margin_of_revenue'], 100 * (1 - 240000 / revenue), 'margin of the revenue')
     same(items['payback'], 2 * 240000 / revenue, 'payback')
     poor = items_of(folder, f'[common]\ntoken_price_output = 0.001 USD/Mtok\n{bought}')['fleet']
-    expect(poor['margin_total'] < 0 and poor['payback'] == 2, 'what never pays back')
+    expect(poor['margin_total'] < 0 and poor['payback'] is None, 'what never pays back')
     cached = items_of(folder, f'[common]\n{SALES}token_price_cached = 0 USD/Mtok\ncache_hit = 40 %\n{bought}')['fleet']
     same(cached['revenue_total'], cached['tokens_total'] / 1e6 * (1 + 4 * 0.6 * 0.1), 'revenue with hits')
 
@@ -294,6 +296,15 @@ def check_sales(folder):
 def check_finance(folder):
     done = run('finance', written(folder, f'[common]\n{SALES}' + RATES))
     expect_exit(done, 0, 'Tokens sold', 'Margin, share of the cost')
+    never, said = written(folder, f'[common]\ntoken_price_output = 0.001 USD/Mtok\n{RATES}'), 'not within the horizon'
+    for command, *asked in (('finance',), ('explain', 'fleet.payback')):
+        expect_exit(run(command, never, *asked), 0, said)
+    book = Path(folder) / 'never.xlsx'
+    expect_exit(run('report', never, '-o', book), 0)
+    with zipfile.ZipFile(book) as parts:
+        cells = [cell for name in parts.namelist() for cell in re.findall(r'<f>([^<]*)</f><v>([^<]*)</v>', str(parts.read(name)))]
+    told = [formula for formula, value in cells if value == said]
+    expect(len(told) == 2 and any('pt_fleet_margin_total' in formula for formula in told), f'the workbook says so: {told}')
 
 
 def check_deepseek():

@@ -193,6 +193,28 @@ BAD = {
 }
 
 
+def check_diff(folder):
+    """What changed in the items that both scenarios have, wherever they stand beside others; not in two
+    unlike items of one name."""
+    def written(name, text):
+        path = Path(folder, name)
+        path.write_text(HEAD + text, encoding='utf-8')
+        return path
+    rack = item('rack', '100 USD/yr + 20 USD/yr * nodes')
+    before = written('before.ini', item('crane', '7 USD/yr') + rack + item('desk', '5 USD/yr'))
+    after = written('after.ini', rack.replace('20', '30') + item('desk', '2 * 5 USD/yr'))
+    for one, two, wanted in ((before, after, (20, 30)), (after, before, (30, 20))):
+        told = run_json('diff', one, two)
+        numbers = {(x['name'], x['option']): (x['a']['value'], x['b']['value']) for x in told['inputs']}
+        expect(numbers == {('rack_2', name): wanted for name in ('a', 'b', 'cloud')}, f'numbers that differ: {numbers}')
+        expect(set(told['items']) == {'crane', 'desk'}, f'items that differ: {told["items"]}')
+        grown = run_json('diff', one, written('grown.ini', one.read_text().replace(HEAD, '').replace(
+            'nodes\n', 'nodes\nescalation = 3 %/yr\n')))
+        expect(grown['items'] == ['rack'], f'an escalation in one alone: {grown["items"]}')
+        alone = {one['id']: one['alone'] for one in told['options']}
+        expect(alone['a']['rack_2']['cost_per_mtok'] > 0, f'what it does alone: {alone}')
+
+
 def check_refused(folder, text, messages):
     path = Path(folder, 'bad.ini')
     path.write_text(HEAD + text, encoding='utf-8')
@@ -209,7 +231,7 @@ def main():
         for name, case in GRADES.items():
             count.test(f'graded: {name}', check_grade, folder, *case)
         for test in (check_input, check_word_in_common, check_in_workbook, check_default_has_no_grade,
-                     check_explained_saving, check_set_over_another_section):
+                     check_explained_saving, check_set_over_another_section, check_diff):
             count.test(test.__name__[6:], test, folder)
         for name, case in BAD.items():
             count.test(name, check_refused, folder, *case)

@@ -374,7 +374,7 @@ def sales(x, r):
 
 
 def paid_back(r):
-    """Years until the margin so far is no longer negative, for good; the horizon where it still is."""
+    """Years until the margin so far is no longer negative, for good; None where it still is."""
     so_far = years = 0
     for t, margin in enumerate(r.margin):
         before, so_far = so_far, so_far + margin
@@ -382,7 +382,7 @@ def paid_back(r):
             years = r.elapsed[t] + r.period[t]
         elif before < 0:
             years = r.elapsed[t] + r.period[t] * -before / margin
-    return years
+    return None if so_far < 0 else years
 
 
 # What leads to the results and is told by no face; what is told only of options that use it.
