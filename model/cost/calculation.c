@@ -39,6 +39,22 @@ static struct translation translation_of(const struct calculation_graph *graph, 
 static int translate_item(struct translation *translation, int declaration, int period);
 static int translate(struct translation *translation, const struct node *node, int period);
 
+// Of as many earlier periods as `count` is worth: one after another, so that the sum is that of a total
+// carried forward.
+static int translate_recent(struct translation *translation, int series, int count, int period) {
+  struct value_table *values = translation->values;
+  const int nothing = value_constant(values, 0);
+  int all = nothing;
+  for (int t = 0; t < period; t++) {
+    const int within =
+        value_of(values, OPERATION_LESS_EQUAL, value_constant(values, period - t), count, -1);
+    const int there = translate_item(translation, series, t);
+    all = value_of(values, OPERATION_ADD, all,
+                   value_of(values, OPERATION_IF, within, there, nothing), -1);
+  }
+  return all;
+}
+
 static int translate_series_call(struct translation *translation, const struct node *node,
                                  int period) {
   const int series = node->arguments[0]->declaration;
@@ -48,6 +64,9 @@ static int translate_series_call(struct translation *translation, const struct n
   if (node->function == FUNCTION_NEXT)
     return period + 1 < translation->periods ? translate_item(translation, series, period + 1)
                                              : nothing;
+  if (node->function == FUNCTION_RECENT)
+    return translate_recent(translation, series, translate(translation, node->arguments[1], period),
+                            period);
   if (node->function == FUNCTION_FIRST)
     return translate_item(translation, series, 0);
   const bool is_sum = node->function == FUNCTION_SUM;

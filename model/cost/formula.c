@@ -21,6 +21,7 @@ const struct function_info function_table[FUNCTIONS] = {
     [FUNCTION_FIRST] = {"first", 1, 1, .takes_series = true},
     [FUNCTION_PREV] = {"prev", 1, 1, .takes_series = true, .per_period = true},
     [FUNCTION_NEXT] = {"next", 1, 1, .takes_series = true, .per_period = true},
+    [FUNCTION_RECENT] = {"recent", 2, 2, .takes_series = true, .per_period = true},
     [FUNCTION_OWN] = {"own", 1, 1},
 };
 
@@ -162,6 +163,12 @@ static struct node *parse_call(struct parser *parser, struct node *call) {
                       info->name);
     return NULL;
   }
+  if (function == FUNCTION_RECENT && call->arguments[1]->kind != NODE_NAME &&
+      call->arguments[1]->kind != NODE_NUMBER) {
+    diagnostics_error(parser->diagnostics, call->arguments[1]->place,
+                      "the number of periods of recent() is a name or a number");
+    return NULL;
+  }
   return call;
 }
 
@@ -290,6 +297,10 @@ struct node *formula_parse(const char *text, struct place place, struct arena *a
 
 bool node_takes_series(const struct node *node) {
   return node->kind == NODE_CALL && function_table[node->function].takes_series;
+}
+
+bool node_reads_past(const struct node *node) {
+  return node_calls(node, FUNCTION_PREV) || node_calls(node, FUNCTION_RECENT);
 }
 
 bool node_calls(const struct node *node, enum function function) {

@@ -20,6 +20,7 @@
 //   first(series)     in period 0
 //   prev(series)      one period earlier, 0 in period 0
 //   next(series)      one period later, 0 in the last
+//   recent(series, n) the sum over the n periods before this one; n is a name or a number
 //   own(group)        the user's own line items of a group
 //   t                 the number of the period, 0 for the purchase
 //   year              a name, and no unit, wherever no number stands right before it
@@ -65,6 +66,7 @@ enum function {
   FUNCTION_FIRST,
   FUNCTION_PREV,
   FUNCTION_NEXT,
+  FUNCTION_RECENT,
   FUNCTION_OWN,
   FUNCTIONS
 };
@@ -72,7 +74,7 @@ enum function {
 struct function_info {
   const char *name;
   int min_arguments, max_arguments;
-  bool takes_series; // by its name, to read it in other periods
+  bool takes_series; // first, by its name, to read it in other periods
   bool per_period;   // is worth something else in each period, whatever it takes
 };
 
@@ -108,6 +110,10 @@ enum { UNRESOLVED = -1, T_NAME = -2 };
 
 // Is it a call that takes a series by its name?
 bool node_takes_series(const struct node *node);
+
+// Is it a call that takes a series and reads earlier periods of it alone, so that a series may read
+// itself by it?
+bool node_reads_past(const struct node *node);
 
 // Is it a call of that function?
 bool node_calls(const struct node *node, enum function function);

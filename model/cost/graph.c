@@ -41,10 +41,12 @@ struct builder {
   int gaps;                        // what is missing
 };
 
-// Has the option a value for an input, in the report's currency or in USD?
+// Has the option a value for an input, in the report's currency or in USD? Of a family, a computed one
+// counts.
 static bool is_given(const struct builder *builder, int input) {
-  const int in_usd = builder->graph->model->declarations[input].in_usd;
-  return builder->given[input] >= GIVEN_VALUE ||
+  const struct declaration *declaration = &builder->graph->model->declarations[input];
+  const int in_usd = declaration->in_usd;
+  return (declaration->family && declaration->mentioned) || builder->given[input] >= GIVEN_VALUE ||
          (in_usd >= 0 && builder->given[in_usd] >= GIVEN_VALUE);
 }
 
@@ -92,6 +94,8 @@ static int choose_state(struct builder *builder, int d) {
   if (only_with >= 0 && !is_given(builder, only_with))
     return GRAPH_ABSENT;
   if (declaration->when_varies >= 0 && builder->given[d] < GIVEN_VALUE)
+    return GRAPH_ABSENT;
+  if (declaration->family && !declaration->mentioned)
     return GRAPH_ABSENT;
   if (input && builder->given[d] != GIVEN_NOT && builder->given[d] != GIVEN_LIST)
     return GRAPH_INPUT;

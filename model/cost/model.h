@@ -69,6 +69,7 @@ struct declaration {
   int scale, year_of;     // NAME_scale; NAME of NAME_year_1; or -1
   const char
       *given_as; // the key of scenarios that stands for it, and for the next of the same; or NULL
+  const char *family;  // of inputs that are there where one of them is spoken of; or NULL
   const char *notice;  // NULL for none
   int none_below;      // the item below zero where there is none of this one, or -1; then
   const char *none;    // what faces say in its place

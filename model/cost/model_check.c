@@ -190,6 +190,9 @@ static int check_call(const struct checker *checker, struct node *node) {
   case FUNCTION_FLOOR:
     bad = want_dimension(checker, arguments[0], one, "what is rounded down");
     break;
+  case FUNCTION_RECENT:
+    bad = want_dimension(checker, arguments[1], one, "the number of periods");
+    break;
   case FUNCTION_GROWTH:
     bad = want_dimension(checker, arguments[0], per_time, "a growth rate") |
           want_dimension(checker, arguments[1], time, "the time of growth");
@@ -243,8 +246,8 @@ static int check_node(struct checker *checker, struct node *node) {
   }
   int bad = 0;
   for (int i = 0; i < node->argument_count; i++)
-    bad |= whole ? resolve_name(checker, node->arguments[i], node)
-                 : check_node(checker, node->arguments[i]);
+    bad |= whole && i == 0 ? resolve_name(checker, node->arguments[i], node)
+                           : check_node(checker, node->arguments[i]);
   if (bad)
     return -1;
   return node->kind == NODE_CALL ? check_call(checker, node) : check_operator(checker, node);
@@ -288,11 +291,10 @@ static int report_cycle(const struct cycle_search *search, int again) {
 static int search_from(struct cycle_search *search, int declaration);
 
 static int search_node(struct cycle_search *search, const struct node *node, int self) {
-  if (node_calls(node, FUNCTION_PREV) && node->arguments[0]->declaration == self)
-    return 0;
+  const bool own_past = node_reads_past(node) && node->arguments[0]->declaration == self;
   if (node->kind == NODE_NAME && node->declaration >= 0)
     return search_from(search, node->declaration);
-  for (int i = 0; i < node->argument_count; i++)
+  for (int i = own_past ? 1 : 0; i < node->argument_count; i++)
     if (search_node(search, node->arguments[i], self))
       return -1;
   return 0;

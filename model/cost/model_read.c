@@ -260,6 +260,10 @@ static void read_given_as(struct model_reader *reader, const struct ini_key *key
   reader->declaration->given_as = key->value;
 }
 
+static void read_family(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->family = key->value;
+}
+
 static void read_notice(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->notice = key->value;
 }
@@ -326,6 +330,7 @@ static const struct attribute {
     {"varies", IN(ITEM), read_varies},
     {"absent_with", IN(INPUT), read_absent_with},
     {"given_as", IN(INPUT), read_given_as},
+    {"family", IN(INPUT), read_family},
     {"notice", IN(INPUT), read_notice},
     {"schedule", IN(INPUT), read_schedule},
     {"rate_of", IN(INPUT), read_rate_of},

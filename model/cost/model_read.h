@@ -25,6 +25,8 @@
 //     absent_with     NAME: not there where that is given, nor is what is computed from it
 //     given_as        NAME of a key of scenarios that stands for the input, and for others of the same
 //     notice          TEXT that is said when it stays at zero
+//     family          WORD: there where the scenario speaks of one of that word, which have a formula each
+//                     and then count as given
 //     rate_of         NAMES of the inputs that it changes from year to year, of which none is a list then
 //     schedule        NAME: may be a list by year, by which NAME is computed then: the input itself,
 //                     or a series in operating periods, the highest of which the input is then; a

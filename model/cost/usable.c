@@ -5,6 +5,14 @@
 #include <stddef.h>
 #include <string.h>
 
+static void mention(struct model *model, int declaration) {
+  const char *family = model->declarations[declaration].family;
+  model->declarations[declaration].mentioned = true;
+  for (int d = 0; d < model->count && family; d++)
+    if (model->declarations[d].family && !strcmp(model->declarations[d].family, family))
+      model->declarations[d].mentioned = true;
+}
+
 void model_mention(struct model *model, const char *key) {
   char *rest = arena_copy(model->arena, key), *word;
   while ((word = strsep(&rest, "."))) {
@@ -12,7 +20,7 @@ void model_mention(struct model *model, const char *key) {
     if (found >= 0 && model->declarations[found].usd_of >= 0)
       found = model->declarations[found].usd_of;
     if (found >= 0)
-      model->declarations[found].mentioned = true;
+      mention(model, found);
     for (int d = 0; d < model->count && found < 0; d++)
       if (model->declarations[d].given_as && !strcmp(model->declarations[d].given_as, word))
         model->declarations[d].mentioned = true;

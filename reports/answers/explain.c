@@ -112,6 +112,22 @@ static bool looks_outside(const struct derivation *derivation, const struct node
 }
 
 static void collect(const struct derivation *derivation, struct parts *parts,
+                    const struct node *node, int period);
+
+// The number of periods, and those periods that it reaches.
+static void collect_recent(const struct derivation *derivation, struct parts *parts,
+                           const struct node *node, int period) {
+  const struct node *count = node->arguments[1];
+  collect(derivation, parts, count, period);
+  const double most =
+      count->kind == NODE_NUMBER
+          ? count->value
+          : option_value(derivation->scenario, derivation->option, count->declaration, period);
+  for (int earlier = period - 1; earlier >= 0 && period - earlier <= most; earlier--)
+    collect(derivation, parts, node->arguments[0], earlier);
+}
+
+static void collect(const struct derivation *derivation, struct parts *parts,
                     const struct node *node, int period) {
   if (node->kind == NODE_NAME && node->declaration >= 0) {
     const bool series = graph_is_series(derivation->option->graph, node->declaration);
@@ -120,6 +136,10 @@ static void collect(const struct derivation *derivation, struct parts *parts,
   }
   if (looks_outside(derivation, node, period))
     return;
+  if (node_calls(node, FUNCTION_RECENT) && period != ALL_PERIODS) {
+    collect_recent(derivation, parts, node, period);
+    return;
+  }
   const int inside = period_inside(node, period);
   for (int i = 0; i < node->argument_count; i++)
     collect(derivation, parts, node->arguments[i], inside);

@@ -48,6 +48,16 @@ const floor = (x) => Math.trunc(round_scaled(x, CEIL_SCALE));
 const first = (series) => series[0];
 const prev = (series, t) => (t > 0 ? series[t - 1] : 0);
 const next = (series, t) => (t + 1 < series.length ? series[t + 1] : 0);
+
+// Over the n periods before t, which itself need not be there yet.
+function recent(series, t, n) {
+  let total = 0;
+  for (let earlier = 0; earlier < t; earlier++)
+    if (t - earlier <= n)
+      total += series[earlier];
+  return total;
+}
+
 const highest = (series) => max(...series);
 
 function sum(series) {

@@ -82,6 +82,9 @@ static struct piece render_call(const struct rendering *r, const struct node *no
   case FUNCTION_PREV:
   case FUNCTION_NEXT:
     return atom(arena_printf(r->arena, "%s(v.%s, t)", function, node->arguments[0]->name));
+  case FUNCTION_RECENT:
+    return atom(arena_printf(r->arena, "%s(v.%s, t, %s)", function, node->arguments[0]->name,
+                             render(r, node->arguments[1]).text));
   default: return atom(arena_printf(r->arena, "%s(%s)", function, joined(r, node)));
   }
 }

@@ -101,10 +101,15 @@ static const char *series_address(const struct rendering *r, int declaration, in
   return cell_address(r->references->rows[declaration], column, fixed, r->arena);
 }
 
-static const char *time_address(const struct rendering *r) {
+static const char *time_address(const struct rendering *r, int series, int column,
+                                enum address fixed) {
   const struct references *references = r->references;
-  return references->time ? references->time(references, r->column)
-                          : cell_address(references->time_row, r->column, ADDRESS_ROW, r->arena);
+  return references->time ? references->time(references, series, column)
+                          : cell_address(references->time_row, column, fixed, r->arena);
+}
+
+static const char *time_here(const struct rendering *r) {
+  return time_address(r, -1, r->column, ADDRESS_ROW);
 }
 
 static const char *scalar_text(const struct rendering *r, int declaration) {
@@ -115,7 +120,7 @@ static const char *scalar_text(const struct rendering *r, int declaration) {
 
 static struct expression render_name(const struct rendering *r, const struct node *node) {
   if (node->declaration == T_NAME)
-    return atom(time_address(r), one);
+    return atom(time_here(r), one);
   const struct declaration *target = &r->references->model->declarations[node->declaration];
   const char *text = target->kind == DECLARATION_SERIES
                          ? series_address(r, node->declaration, r->column, ADDRESS_RELATIVE)
@@ -258,19 +263,45 @@ static struct expression render_neighbour(const struct rendering *r, const struc
   return atom(series_address(r, series, column, ADDRESS_RELATIVE), conversion);
 }
 
+// "A:B"; a range names its sheet once.
+static const char *range_text(const struct rendering *r, const char *from, const char *to) {
+  const char *sheet = strchr(to, '!');
+  return arena_printf(r->arena, "%s:%s", from, sheet ? sheet + 1 : to);
+}
+
+// From the column of scalars, which is blank in a series' row, up to the period before: never its own
+// cell.
+static struct expression render_recent(const struct rendering *r, const struct node *node,
+                                       int series, struct conversion conversion) {
+  const struct references *references = r->references;
+  const bool elsewhere = references->series != NULL;
+  const int first = references->first_period - (elsewhere ? 0 : 1), last = r->column - 1;
+  if (last < first)
+    return (struct expression){.text = "0", .precedence = ATOM, .zero = true};
+  const char *amounts = range_text(r, series_address(r, series, first, ADDRESS_COLUMN),
+                                   series_address(r, series, last, ADDRESS_RELATIVE));
+  const char *times = range_text(r, time_address(r, series, first, ADDRESS_ABSOLUTE),
+                                 time_address(r, series, last, ADDRESS_ROW));
+  const struct expression count = converted(r, render(r, node->arguments[1]), one);
+  return atom(arena_printf(r->arena, "SUMPRODUCT((%s>=%s-%s)*%s)", times, time_here(r),
+                           wrapped(r, count, PRODUCT), amounts),
+              conversion);
+}
+
 static struct expression render_series_call(const struct rendering *r, const struct node *node) {
   const struct references *references = r->references;
   int series = node->arguments[0]->declaration, first = references->first_period;
   struct conversion conversion = references->model->declarations[series].unit.conversion;
   if (node->function == FUNCTION_FIRST)
     return atom(series_address(r, series, first, ADDRESS_COLUMN), conversion);
+  if (node->function == FUNCTION_RECENT)
+    return render_recent(r, node, series, conversion);
   if (function_table[node->function].per_period)
     return render_neighbour(r, node, series, conversion);
   const char *from = series_address(r, series, first, ADDRESS_COLUMN);
   const char *to = series_address(r, series, first + references->periods - 1, ADDRESS_COLUMN);
-  const char *sheet = strchr(to, '!'); // a range names its sheet once
-  return atom(arena_printf(r->arena, "%s(%s:%s)", node->function == FUNCTION_SUM ? "SUM" : "MAX",
-                           from, sheet ? sheet + 1 : to),
+  return atom(arena_printf(r->arena, "%s(%s)", node->function == FUNCTION_SUM ? "SUM" : "MAX",
+                           range_text(r, from, to)),
               conversion);
 }
 

@@ -30,7 +30,8 @@ struct references {
   // as above. `column` counts as if periods ran across from first_period on.
   const char *(*scalar)(const struct references *, int declaration);
   const char *(*series)(const struct references *, int declaration, int column);
-  const char *(*time)(const struct references *, int column);
+  // The number of a period beside a series' value, or (-1) beside the formula.
+  const char *(*time)(const struct references *, int series, int column);
   const void *elsewhere; // theirs
 };
 

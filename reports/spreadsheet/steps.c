@@ -94,7 +94,7 @@ static bool is_series(const struct splitter *splitter, const struct node *node) 
 
 // A step is computed before its item, so it cannot read the item's own past.
 static bool reads_own_past(const struct splitter *splitter, const struct node *node) {
-  if (node_calls(node, FUNCTION_PREV))
+  if (node_reads_past(node))
     return node->arguments[0]->declaration == splitter->item;
   for (int i = 0; i < node->argument_count; i++)
     if (reads_own_past(splitter, node->arguments[i]))

@@ -181,12 +181,16 @@ static const char *series_there(const struct references *references, int declara
   return series_cell(replica->book, replica->option, declaration, column);
 }
 
-// The period of the formula's own row: no formula asks for another.
-static const char *time_there(const struct references *references, int column) {
+// The period of the formula's own row, or that beside a series' value.
+static const char *time_there(const struct references *references, int series, int column) {
   const struct place_in *place = references->elsewhere;
-  (void)column;
-  return cell_address(place->row, place->replica->first_column - 1, ADDRESS_COLUMN,
-                      place->replica->book->arena);
+  const struct replica *replica = place->replica;
+  if (series >= 0 && parts_of(replica, place->column)[series] == PART_ELSEWHERE)
+    return sheet_address(replica->option->option->id, TIME_ROW, column, ADDRESS_RELATIVE,
+                         replica->book->arena);
+  const int row =
+      series < 0 ? place->row : replica->rows[series] + column - references->first_period;
+  return cell_address(row, replica->first_column - 1, ADDRESS_COLUMN, replica->book->arena);
 }
 
 static struct references references_of(const struct place_in *place) {

@@ -98,6 +98,66 @@ def check_books(folder):
     expect_checks(items)
 
 
+def check_short_books(folder):
+    """A life that ends within the horizon, and within a year: a purchase is written off to nothing, by its own date."""
+    items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'book_life = 18 month\n')['a']
+    first, second, third = 1682400, 491680, 432928
+    written = [first / 1.5, first / 3 + second / 1.5, second / 3 + third / 1.5]
+    expect_items(items, {'book_depreciation': [0, *written], 'book_value_left': third / 3,
+                         'book_value': [first, first / 3 + second, second / 3 + third, third / 3]})
+    expect_checks(items)
+    months = told(folder, (HEAD + GROWTH + OPTION + GAIN + DECLINE + 'book_life = 8 month\n').replace(
+        'horizon', 'period = 3 month\nhorizon'))['a']
+    quarter = first * 3 / 8
+    expect_items(months, {'book_depreciation': [0, quarter, quarter, first / 4, 0, *[second * 3 / 8] * 2, second / 4, 0,
+                                                *[third * 3 / 8] * 2, third / 4, 0], 'book_value_left': 0})
+    expect_checks(months)
+
+
+PARTS = ('network_price = 1000 USD\ninstallation = 5 %\nresidual_value = 20 %\nserver_residual = 5 %\n'
+         'book_life = 4 yr\nserver_book_life = 2 yr\nnetwork_book_life = 6 yr\n')
+
+
+def check_parts(folder):
+    """Servers and network with lives and residual values of their own; what is not said of them is the hardware's."""
+    items = told(folder, HEAD + 'accelerators = 48\n' + OPTION + PARTS)['a']
+    accelerators, servers, network = 48 * 28800, 6 * 50000, 48 * 1000
+    expect_items(items, {
+        'hardware_residual': 0.2 * accelerators + 0.05 * servers + 0.2 * network,
+        'book_depreciation': [0, *[1.05 * (accelerators / 4 + servers / 2 + network / 6)] * 2,
+                              1.05 * (accelerators / 4 + network / 6)],
+        'book_value_left': 1.05 * (accelerators / 4 + network / 2)})
+    expect_checks(items)
+    bought = [(48, 6), (16, 2), (16, 2)]
+    paid = [(count * 28800 * 0.85**year, nodes * 50000, count * 1000) for year, (count, nodes) in enumerate(bought)]
+    each = [sum(parts) for parts in zip(*paid)]
+    items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + PARTS)['a']
+
+    def written(year):
+        """The third year has the servers of two purchases, and the other parts of all three."""
+        alive = paid[:year + 1]
+        return 1.05 * (sum(one[0] for one in alive) / 4 + sum(one[1] for one in alive[-2:]) / 2
+                       + sum(one[2] for one in alive) / 6)
+    expect_items(items, {'hardware_residual': 0.2 * each[0] + 0.05 * each[1] + 0.2 * each[2],
+                         'book_depreciation': [0, *map(written, range(3))]})
+    expect_checks(items)
+    alike = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'residual_value = 20 %\nserver_residual = 20 %\n'
+                 'server_book_life = 5 yr\n')['a']
+    plain = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'residual_value = 20 %\n')['a']
+    for name in ('tco', 'book_cost_total', 'book_value_left'):
+        near(alike[name], plain[name], f'{name} of parts that are all alike')
+
+
+def check_leased_parts(folder):
+    """What is leased goes back: no part of it has a residual value."""
+    lease = 'lease_rate = 6 %/yr\nlease_term = 3 yr\nresidual_value = 20 %\n'
+    text = HEAD + 'accelerators = 48\n' + OPTION + lease
+    one, other = told(folder, text)['a'], told(folder, text + 'server_residual = 5 %\n')['a']
+    expect(one['tco'] < other['tco'], 'a lower residual value of servers costs')
+    near(other['lease_cash_total'], one['lease_cash_total'], 'leased')
+    expect_checks(other)
+
+
 def check_repair_and_residual(folder):
     """By the prices paid, not by today's."""
     items = told(folder, HEAD + GROWTH + OPTION + GAIN + DECLINE + 'failure_rate = 10 %/yr\nspares = 10 %\n'
@@ -187,8 +247,6 @@ REFUSED = {
                           "'loan_share' is of one purchase at the outset"),
     'a lease of stages': (HEAD + GROWTH, OPTION + 'lease_rate = 5 %/yr\nlease_term = 3 yr\n',
                           "'lease_rate' is of one purchase at the outset"),
-    'a book life that ends before': (HEAD + GROWTH, OPTION + 'book_life = 2 yr\n',
-                                     "its 'book_life' of 2 yr must reach the horizon of 3 yr, or 'purchase' be upfront"),
     'a decline of what is rented': (HEAD, OPTION.replace('list_price = 32000 USD\ndiscount = 10 %',
                                                          'rental_rate = 2 USD/h') + DECLINE,
                                     "'price_decline' is part of the rent"),
@@ -287,7 +345,9 @@ def check_allowed(folder, name):
 def main():
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
-        for name, test in (('golden', check_golden), ('books', check_books), ('repair and residual', check_repair_and_residual),
+        for name, test in (('golden', check_golden), ('books', check_books), ('short book lives', check_short_books),
+                           ('parts', check_parts), ('leased parts', check_leased_parts),
+                           ('repair and residual', check_repair_and_residual),
                            ('upfront', check_upfront), ('falling', check_falling), ('beside a static one', check_beside_static),
                            ('months', check_months), ('rent', check_rent),
                            ('pairs of rent', check_pairs), ('outlay', check_outlay), ('moved', check_moved),

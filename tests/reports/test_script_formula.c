@@ -60,6 +60,8 @@ static const struct {
     {"item", "-", "floor(share)", "v.x = floor(v.share);"},
     {"series", "USD", "next(cost) - cost",
      "v.x = [];\n  fill(v.x, last, (t) => next(v.cost, t) - v.cost[t]);"},
+    {"series", "USD", "recent(cost, 2) + recent(x, count)",
+     "v.x = [];\n  fill(v.x, last, (t) => recent(v.cost, t, 2) + recent(v.x, t, v.count));"},
     {"series", "USD", "cost * t", "v.x = [];\n  fill(v.x, last, (t) => v.cost[t] * t);"},
     {"series", "USD", "prev(x) + cost",
      "v.x = [];\n  fill(v.x, last, (t) => prev(v.x, t) + v.cost[t]);"},

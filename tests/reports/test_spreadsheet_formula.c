@@ -91,6 +91,10 @@ static const struct {
     {"item", "kWh", "highest(energy)", "=MAX($E6:$I6)"},
     {"series", "USD", "prev(x) + cost", "=E9+F7"},
     {"series", "USD", "next(cost) - cost", "=G7-F7"},
+    {"series", "USD", "recent(cost, 2)", "=SUMPRODUCT(($D$4:E$4>=F$4-pt_x_1)*$D7:E7)"},
+    {"series", "Wh", "recent(energy, count) + recent(x, 1)",
+     "=(SUMPRODUCT(($D$4:E$4>=F$4-pt_o_count)*$D6:E6)"
+     "+SUMPRODUCT(($D$4:E$4>=F$4-1)*$D9:E9)/pt_thousand)*pt_thousand"},
     {"series", "%", "cost / sum(cost)", "=F7/SUM($E7:$I7)"},
     {"series", "-", "if(t > 0, 0, 1)", "=IF(F$4>0,0,1)"},
     {"series", "yr", "max(t - 1, 0) * time", "=MAX(F$4-1,0)*pt_o_time"},

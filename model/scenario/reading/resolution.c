@@ -223,29 +223,6 @@ static void refuse_beside_varying(const struct resolving *resolving) {
   }
 }
 
-// The books write nothing off before the horizon that is bought in stages.
-static void check_book_life(const struct resolving *resolving) {
-  const struct scenario *scenario = resolving->scenario;
-  const struct option *option = resolving->option;
-  const int purchase = model_find(scenario->model, "purchase");
-  const int life = model_find(scenario->model, "book_life");
-  const int horizon = model_find(scenario->model, "horizon");
-  if (purchase < 0 || life < 0 || option->graph->state[purchase] != GRAPH_INPUT)
-    return;
-  for (size_t c = 0; c < scenario->case_count; c++) {
-    const struct figure **figures = resolving_figures(resolving, c);
-    if (figures[purchase]->value == 0 || figures[life]->value >= figures[horizon]->value)
-      continue;
-    const struct unit *years = &scenario->model->declarations[horizon].unit;
-    diagnostics_error(resolving->diagnostics, figures[horizon]->place,
-                      "option '%s' buys in stages: its 'book_life' of %s must reach the horizon of "
-                      "%s, or 'purchase' be upfront",
-                      option->id, quantity_text(figures[life]->value, years, resolving->arena),
-                      quantity_text(figures[horizon]->value, years, resolving->arena));
-    return;
-  }
-}
-
 static void report_idle(const struct scenario *scenario, const struct companions *companions,
                         struct diagnostics *diagnostics) {
   const struct model *model = scenario->model;
@@ -425,7 +402,6 @@ static void build_graph(const struct resolving *resolving) {
     return;
   settle_varying(resolving);
   refuse_beside_varying(resolving);
-  check_book_life(resolving);
 }
 
 static void settle(struct resolving *resolving) {

@@ -44,6 +44,8 @@ DEFAULTS = {
     "demand_growth": 0, "throughput_gain": 0, "price_decline": 0, "rent_decline": 0, "inflation": 0,
     "purchase": "staged", "day_profile": None, "site_power": None,
     "grid_intensity": None, "embodied_carbon": 0,
+    # vintages
+    "server_residual": None, "network_residual": None, "server_book_life": None, "network_book_life": None,
     # offers
     "reserved_share": 0, "spot_share": 0, "spot_rate": 0, "interruption": 0,
     "input_price": None, "cached_input_price": None, "output_price": None,
@@ -58,6 +60,7 @@ PERCENT = {
     "delivered", "wacc", "tax_rate", "bonus_depreciation", "loan_share", "loan_rate",
     "lease_rate", *finance.MACRS, "demand_growth", "throughput_gain", "price_decline", "rent_decline",
     "inflation", "day_profile", "reserved_share", "spot_share", "interruption", "cache_hit", "cached_work",
+    "server_residual", "network_residual",
 }
 
 # A rent contains hardware, power and building: what the scenario says of these does not apply.
@@ -66,7 +69,7 @@ NOT_FOR_RENTED = {
     "build_price", "facility_residual", "residual_value", "electricity_price",
     "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
     "colo_escalation", "spares", "failure_rate", "repair_cost", "loan_share",
-    "lease_rate", "purchase_unit", "site_power",
+    "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual",
 }
 RENTS = ["rental_rate", "on_demand_rate", "spot_rate"]
 
@@ -95,6 +98,9 @@ def complete(given):
         values.update(dict.fromkeys(NOT_FOR_RENTED, 0))
         values["purchase_unit"] = 1
         values["pue"] = given.get("pue", 1)
+    for part in ("server", "network"):              # what is not said of a part is as of the hardware
+        for whole, each in (("residual_value", f"{part}_residual"), ("book_life", f"{part}_book_life")):
+            values[each] = values[whole] if values[each] is None else values[each]
     if values["idle_power"] is None:
         values["idle_power"] = values["load_power"]
     if values["purchase_unit"] is None:
@@ -143,7 +149,8 @@ def hardware(x, r):
     accelerators = series(r, lambda t: r.bought[t] * r.net_price[t])
     servers = series(r, lambda t: r.nodes_bought[t] * x.node_price)
     network = series(r, lambda t: r.connected[t] * x.network_price)
-    r.accelerators_paid = accelerators
+    r.accelerators_paid, r.servers_paid, r.network_paid = accelerators, servers, network
+    r.parts_paid = {"accelerator": accelerators, "server": servers, "network": network}
     r.hardware_paid = [sum(parts) for parts in zip(accelerators, servers, network)]
     r.accelerator_cost, r.server_cost, r.network_cost = sum(accelerators), sum(servers), sum(network)
     r.hardware_cost = sum(r.hardware_paid)
@@ -291,8 +298,12 @@ def cash_flow(x, r, own_capex):
     """Column 0 is the outset; what a period needs is bought at the end of the one before."""
     columns = range(len(r.period))
     paid = getattr(r, "hardware_paid", [0] * len(r.period))
+    r.capitalised = {part: [cost * (1 + x.installation + x.purchase_tax) for cost in costs[1:] + [0]]
+                     for part, costs in getattr(r, "parts_paid", {}).items()}
     r.purchases = [cost * (1 + x.installation + x.purchase_tax) for cost in paid[1:] + [0]]
     r.purchases[0] += own_capex
+    if r.capitalised:
+        r.capitalised["accelerator"][0] += own_capex
     r.outlay = list(r.purchases)
     r.outlay[0] += getattr(r, "facility_cost", 0) + x.migration_cost
     running = [getattr(r, f"{name}_cost") for name in COSTS if hasattr(r, f"{name}_cost")]
@@ -301,7 +312,9 @@ def cash_flow(x, r, own_capex):
     r.cash = [r.outlay[c] + r.opex[c] for c in columns]
     if not x.is_api:
         r.residual = [0] * len(r.period)
-        r.residual[-1] = -r.hardware_cost * x.residual_value - r.facility_cost * x.facility_residual
+        r.hardware_residual = (r.accelerator_cost * x.residual_value + r.server_cost * x.server_residual
+                               + r.network_cost * x.network_residual)
+        r.residual[-1] = -r.hardware_residual - r.facility_cost * x.facility_residual
         r.cash[-1] += r.residual[-1]
         r.residual_total = r.residual[-1]
     r.discount_factor = [1 / growth(x.wacc, r.elapsed[c] + r.period[c]) for c in columns]
@@ -387,7 +400,8 @@ def paid_back(r):
 
 # What leads to the results and is told by no face; what is told only of options that use it.
 ONLY_THE_WAY = {"demand", "elapsed", "year", "share", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected",
-                "nodes_bought", "peak_by_period", "purchases", "outlay", "owned"}
+                "nodes_bought", "peak_by_period", "purchases", "outlay", "owned", "parts_paid", "capitalised",
+                "servers_paid", "network_paid", "hardware_residual"}
 TOLD_IF = {
     "demand": {"fleet_tokens"},
     "is_staged": {"needed", "in_service", "bought", "stock", "accelerators_paid", "hardware_paid"},

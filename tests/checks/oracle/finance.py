@@ -38,9 +38,9 @@ def once(r, cost):
     return [cost] + [0] * (len(r.period) - 1)
 
 
-def each_purchase(r, write_off):
-    """What write_off(cost, since when) gives in each period, over all purchases of hardware."""
-    parts = [write_off(cost, end) for cost, (_, end) in zip(r.purchases, spans(r)) if cost]
+def each_purchase(r, write_off, purchases=None):
+    """What write_off(cost, since when) gives in each period, over all purchases (of hardware)."""
+    parts = [write_off(cost, end) for cost, (_, end) in zip(purchases or r.purchases, spans(r)) if cost]
     return [sum(amounts) for amounts in zip(*parts)] if parts else [0] * len(r.period)
 
 
@@ -52,7 +52,10 @@ def net_present_value(x, r):
 
 def books(x, r):
     r.asset_basis = sum(r.purchases)
-    hardware = each_purchase(r, lambda cost, since: straight(r, cost, x.book_life, since))
+    lives = {"accelerator": x.book_life, "server": x.server_book_life, "network": x.network_book_life}
+    parts = [each_purchase(r, lambda cost, since, life=lives[part]: straight(r, cost, life, since), bought)
+             for part, bought in r.capitalised.items()]
+    hardware = [sum(each) for each in zip(*parts)]
     facility = straight(r, r.facility_cost, x.facility_life)
     r.book_depreciation = [a + b for a, b in zip(hardware, facility)]
     r.book_value = [a + b for a, b in zip(left(r.purchases, hardware),
@@ -164,7 +167,7 @@ def lease(x, r):
     r.lease_expense = [a + b for a, b in zip(r.lease_interest, r.right_of_use_depreciation)]
     r.lease_cash = [cost + due for cost, due in zip(r.cash, r.lease_paid)]
     r.lease_cash[0] -= r.hardware_cost
-    r.lease_cash[-1] += r.lease_liability[-1] + r.hardware_cost * x.residual_value
+    r.lease_cash[-1] += r.lease_liability[-1] + r.hardware_residual
     r.lease_interest_total = sum(r.lease_interest)
     r.lease_cash_total = sum(r.lease_cash)
     r.lease_npv = present_value(r, r.lease_cash)

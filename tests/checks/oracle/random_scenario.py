@@ -40,7 +40,8 @@ SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_dec
                   *RESERVED, *SPOT, "input_price", "cached_input_price", "output_price", "cache_hit", "cached_work",
                   "prefill_includes_hits", "token_price_input", "token_price_cached", "token_price_output"}
 ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
-ELSEWHERE = {*SECOND_EDITION, "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
+PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
+ELSEWHERE = {*SECOND_EDITION, *PARTS, "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
              "purchase_unit", "accelerators", "demand", "throughput",
              "decode_throughput", "prefill_throughput", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
@@ -238,14 +239,12 @@ def varies(draft, option):
 
 
 def draw_purchases(rng, draft):
-    """Purchases in stages have neither tax, loan nor lease: vintages with lives of their own are not told."""
+    """Purchases in stages have neither tax, loan nor lease."""
     for option in draft.options:
         if option.is_api or not varies(draft, option):
             continue
         if rng.random() < 0.5:
             option.given["purchase"] = draw(rng, "purchase")
-        if draft.has(option, "book_life"):          # it must reach the horizon
-            option.given["book_life"] = max(Decimal(5), draw(rng, "book_life"))
         for name in ("tax_rate", *TAX, "loan_share", *LOAN, *LEASE):
             option.given.pop(name, None)
     drop_what_nobody_needs(draft)
@@ -349,6 +348,15 @@ def draw_second_edition(seed, draft):
     draw_sales(rng, draft)
 
 
+def draw_vintages(seed, draft):
+    """What is said of servers and network alone; again with draws of its own."""
+    rng = random.Random(f"vintages {seed}")
+    for option in draft.options:
+        for name in PARTS:
+            if not option.is_api and rng.random() < 0.25 and not (is_rented(option.given) and name in NOT_FOR_RENTED):
+                option.given[name] = draw(rng, name)
+
+
 def draw_currency(seed, sections):
     """The report's currency, and which amounts stay in USD; other seeds have their own draws."""
     rng = random.Random(f"currency {seed}")
@@ -426,7 +434,7 @@ def draw_decoys(seed, draft):
         return draw_list(rng, name) if may_be_list and rng.random() < 0.5 else draw(rng, name)
 
     return {(id(values), name): decoy(name, values[name]) for values, name in rng.sample(known, min(5, len(known)))
-            if name not in ("day_profile", "book_life")}
+            if name != "day_profile"}
 
 
 def case_lines(rng, draft, currency, decoys):
@@ -488,6 +496,7 @@ def make(seed, tables):
     draw_speed(draft)
     draw_finance(draft)
     draw_second_edition(seed, draft)
+    draw_vintages(seed, draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
     if rng.random() < 0.6:
         horizon["period"] = draw(rng, "period")

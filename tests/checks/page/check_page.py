@@ -30,7 +30,7 @@ from workbook.perturb import FROM_ZERO, TRIES  # noqa: E402
 CHANGES = 6
 MANY, FEW = (50, 12) if DEEP else (6, 2)  # states of an example; THOROUGH have all that the others have
 THOROUGH = ('mi325x-vs-h200', 'uncertainty', 'finance-views', 'operations', 'everything')
-TESTS_OWN = ('staged.ini', 'by_year.ini', 'everything.ini')
+TESTS_OWN = ('staged.ini', 'vintages.ini', 'by_year.ini', 'everything.ini')
 TOLERANCE = 1e-9
 PATIENCE = 8  # times the time that a quiet machine may take
 

@@ -128,6 +128,11 @@ static double worth(struct fixture *fixture, const char *formula, const char *un
                    "[series running]\nlabel = R\nunit = -\ngroup = g\nformula = prev(running) + n\n"
                    "[series below]\nlabel = B\nunit = -\ngroup = g\nformula = n - 4\n"
                    "[series ahead]\nlabel = A\nunit = -\ngroup = g\nformula = next(n) * n\n"
+                   "[series two]\nlabel = T\nunit = -\ngroup = g\nformula = recent(n, 2)\n"
+                   "[series half]\nlabel = H\nunit = -\ngroup = g\nformula = recent(n, z)\n"
+                   "[series all]\nlabel = L\nunit = -\ngroup = g\nformula = recent(n, x)\n"
+                   "[series doubled]\nlabel = D\nunit = -\ngroup = g\n"
+                   "formula = recent(doubled, n) + 1\n"
                    "[item result]\nlabel = R\nunit = %s\ngroup = g\nformula = %s\n",
                    unit, formula);
   const struct source *source = source_from_text("test", text, &fixture->arena);
@@ -186,6 +191,11 @@ static const struct {
     {"sum(n)", "-", 6},
     {"first(n)", "-", 0},
     {"sum(running)", "-", 10},
+    {"sum(two)", "-", 4}, // 0, 0, 1, 3
+    {"highest(two)", "-", 3},
+    {"sum(half)", "-", 0}, // no whole period
+    {"sum(all)", "-", 4},
+    {"sum(doubled)", "-", 15}, // 1, 2, 4, 8
     {"highest(n)", "-", 3},
     {"highest(below)", "-", -1},
     {"sum(ahead)", "-", 2 * 1 + 3 * 2 + 0 * 3},
