@@ -48,20 +48,23 @@
 //               (1 - s) f / factor + s f with s = (L / w - low) / (high - low) (Llama 3.1's code)
 //             ROPE_YARN: r f / factor + (1 - r) f with r = clamp((i - a) / (b - a), 0, 1), a and b
 //               the pairs that turn `high` and `low` times over L: head_dim/2 * log(L / (2 pi t)) /
-//               log(rope_theta), a rounded down and b up where rope.whole; cosine and sine are both
-//               multiplied by rope.magnitude (Peng et al. 2023, arXiv 2309.00071; 0: 1)
+//               log(rope_theta), a rounded down and b up where rope.whole, a from 0 on, b at most
+//               head_dim - 1 and above a; cosine and sine are both multiplied by rope.magnitude
+//               (Peng et al. 2023, arXiv 2309.00071; 0: 1)
 //             interleaved: the pairs are (2i, 2i + 1)
 //   score_scale  multiplies q.k / sqrt(head_dim); 0 is 1
 //   experts   an MLP of `count` experts, each with gate, up and down of its own and a width of
 //             experts.hidden, in all layers after the first experts.dense_layers, which have the
-//             dense MLP. r = router[count][H] * m, plus a bias; the `chosen` largest (the lowest
-//             index of equals) are taken:
+//             dense MLP (ffn_hidden may be 0 where there is none). r = router[count][H] * m, plus a
+//             bias; the `chosen` largest (the lowest index of equals) are taken:
 //             ROUTER_SOFTMAX_CHOSEN: their weights are the softmax over the chosen
 //             ROUTER_SOFTMAX_ALL: the softmax over all, of the chosen not made to sum to 1 again
-//             ROUTER_SIGMOID: p = sigmoid(r); chosen by p + bias, from the experts.kept_groups of
-//               `groups` equal groups whose two largest p + bias sum to most; weights p / sum of
-//               the chosen p, times experts.scale (DeepSeek-V3, arXiv 2412.19437)
-//             x += the sum of weight * expert(m), and of a shared expert of width shared_hidden
+//             ROUTER_SIGMOID: p = sigmoid(r), r without the bias; chosen by p + bias, from the
+//               experts.kept_groups of `groups` equal groups of neighbours whose two largest
+//               p + bias sum to most; weights p / sum of the chosen p, times experts.scale
+//               (DeepSeek-V3, arXiv 2412.19437)
+//             x += the sum of weight * expert(m), and of a shared expert of width shared_hidden,
+//             which has no biases
 //   latent    (DeepSeek-V2, arXiv 2405.04434) N = head_dim - rope_dim, R = rank, P = rope_dim,
 //             D = value_dim:
 //             q_a[query_rank][H]  q_a_norm[query_rank]  q_b[heads * head_dim][query_rank]
@@ -71,7 +74,8 @@
 //             rope of the last P. Of a head's q = q_b * (rmsnorm(q_a * n) * q_a_norm) the first N
 //             become k_b^T q[0..N), the last P turn by rope; both against an entry are the score;
 //             o = the softmax's sum of the entries' first R, and the head's output v_b o.
-//             query_rank 0: q comes from n by wq[heads * head_dim][H]
+//             query_rank 0: q comes from n by wq[heads * head_dim][H]. rope's formulas hold with P
+//             for head_dim; kv_heads is not read
 //
 // What is rounded, alike in every backend:
 //   - What enters a product with weights, to types.activations: n once for wq, wk and wv, the
@@ -120,7 +124,8 @@ enum element { // kernels/element.h: sizes and values
   ELEMENTS
 };
 
-#define MAX_DECODE_RANKS 64
+#define MAX_DECODE_RANKS   64
+#define MAX_DECODE_EXPERTS 1024 // of a layer
 
 // What is held and computed in what. "fp8" alone says too little: two runs are alike when all of
 // this is.
@@ -228,7 +233,7 @@ struct decode_cost {
                            // batch rows; without routed experts
   uint64_t expert_bytes;   // of one routed expert of one layer
   double expected_experts; // distinct ones that a step touches, over all layers, with routing
-                           // uniform: layers * count * (1 - (1 - chosen / count)^batch)
+                           // uniform: routing_expected
   uint64_t kv_bytes;       // cache read, and the slots written
   uint64_t operations;     // multiplications and additions
   uint64_t resident_bytes; // memory held while running

@@ -75,6 +75,7 @@ const char *family_fault(const struct decode_shape *shape) {
       {experts->count < 0 || (!mixture && experts->chosen != 0), "experts chosen of none"},
       {mixture && experts->chosen < 1, "no expert per token"},
       {mixture && experts->chosen > experts->count, "more experts per token than experts"},
+      {experts->count > MAX_DECODE_EXPERTS, "more experts than a layer can have"},
       {mixture && experts->hidden < 1, "experts without a width"},
       {experts->shared_hidden < 0 || experts->dense_layers < 0, "a negative size of experts"},
       {grouped && (experts->groups > experts->count || experts->count % experts->groups != 0),
@@ -90,8 +91,9 @@ const char *family_fault(const struct decode_shape *shape) {
            (latent->rope_dim < 2 || latent->rope_dim % 2 != 0 ||
             latent->rope_dim >= shape->head_dim || latent->value_dim < 1 || latent->query_rank < 0),
        "latent attention whose parts do not fit its heads"},
-      {latent->rank > 0 && (shape->qk_norm || shape->sinks || shape->window > 0),
-       "latent attention with norms, sinks or windows"},
+      {latent->rank > 0 &&
+           (shape->qk_norm || shape->sinks || shape->window > 0 || shape->biases & BIAS_QKV),
+       "latent attention with norms of heads, sinks, windows or biases"},
       {shape->rope.scaling != ROPE_PLAIN &&
            (!(shape->rope.factor >= 1) || shape->rope.original_context < 1 ||
             !(shape->rope.high > shape->rope.low)),

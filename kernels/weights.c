@@ -31,32 +31,86 @@ uint64_t weights_key(uint64_t seed, enum tensor tensor, int layer) {
   return x ^ x >> 33;
 }
 
+bool weights_is_norm(enum tensor tensor) {
+  static const bool norms[TENSORS] = {
+      [TENSOR_ATTENTION_NORM] = true, [TENSOR_FFN_NORM] = true, [TENSOR_FINAL_NORM] = true,
+      [TENSOR_Q_NORM] = true,         [TENSOR_K_NORM] = true,   [TENSOR_Q_A_NORM] = true,
+      [TENSOR_KV_A_NORM] = true,
+  };
+  return norms[tensor];
+}
+
+enum element weights_element(const struct decode_types *types, enum tensor tensor) {
+  const enum element experts = types->experts == ELEMENT_F32 ? types->weights : types->experts;
+  const enum element elements[TENSORS] = {
+      [TENSOR_EMBEDDING] = types->head,      [TENSOR_HEAD] = types->head,
+      [TENSOR_WQ] = types->weights,          [TENSOR_WK] = types->weights,
+      [TENSOR_WV] = types->weights,          [TENSOR_WO] = types->weights,
+      [TENSOR_GATE] = types->weights,        [TENSOR_UP] = types->weights,
+      [TENSOR_DOWN] = types->weights,        [TENSOR_EXPERT_GATE] = experts,
+      [TENSOR_EXPERT_UP] = experts,          [TENSOR_EXPERT_DOWN] = experts,
+      [TENSOR_SHARED_GATE] = types->weights, [TENSOR_SHARED_UP] = types->weights,
+      [TENSOR_SHARED_DOWN] = types->weights, [TENSOR_Q_A] = types->weights,
+      [TENSOR_Q_B] = types->weights,         [TENSOR_KV_A] = types->weights,
+      [TENSOR_ROUTER] = ELEMENT_BF16,        [TENSOR_K_B] = ELEMENT_BF16,
+      [TENSOR_V_B] = ELEMENT_BF16,           [TENSOR_KEYS] = types->kv,
+      [TENSOR_VALUES] = types->kv,           [TENSOR_LATENTS] = types->kv,
+  };
+  return elements[tensor];
+}
+
+// 1 / sigma^2 of every tensor but the norms; 0 stands for 1.
+static double inverse_variance(const struct decode_shape *shape, enum tensor tensor) {
+  const struct decode_latent *latent = &shape->latent;
+  const double hidden = shape->hidden, writers = 2.0 * shape->layers;
+  const double attended =
+      (double)shape->heads * (latent->rank > 0 ? latent->value_dim : shape->head_dim);
+  const bool clamped = shape->mlp == MLP_CLAMPED_SWIGLU;
+  const double into = hidden / (clamped ? 16 : 1), out_of = writers * (clamped ? 64 : 1);
+  const double variances[TENSORS] = {
+      [TENSOR_WQ] = hidden,
+      [TENSOR_WK] = hidden,
+      [TENSOR_WV] = hidden,
+      [TENSOR_WO] = attended * writers,
+      [TENSOR_GATE] = into,
+      [TENSOR_UP] = into,
+      [TENSOR_DOWN] = shape->ffn_hidden * out_of,
+      [TENSOR_HEAD] = hidden,
+      [TENSOR_ATTENTION_NORM_BIAS] = 16,
+      [TENSOR_FFN_NORM_BIAS] = 16,
+      [TENSOR_FINAL_NORM_BIAS] = 16,
+      [TENSOR_Q_BIAS] = 16,
+      [TENSOR_K_BIAS] = 16,
+      [TENSOR_V_BIAS] = 16,
+      [TENSOR_O_BIAS] = 16 * writers,
+      [TENSOR_GATE_BIAS] = 16,
+      [TENSOR_UP_BIAS] = 16,
+      [TENSOR_DOWN_BIAS] = 16 * writers,
+      [TENSOR_SINKS] = 0.25,
+      [TENSOR_ROUTER] = hidden,
+      [TENSOR_ROUTER_BIAS] = 256,
+      [TENSOR_EXPERT_GATE] = into,
+      [TENSOR_EXPERT_UP] = into,
+      [TENSOR_EXPERT_DOWN] = shape->experts.hidden * out_of,
+      [TENSOR_EXPERT_GATE_BIAS] = 16,
+      [TENSOR_EXPERT_UP_BIAS] = 16,
+      [TENSOR_EXPERT_DOWN_BIAS] = 16 * writers,
+      [TENSOR_SHARED_GATE] = into,
+      [TENSOR_SHARED_UP] = into,
+      [TENSOR_SHARED_DOWN] = shape->experts.shared_hidden * out_of,
+      [TENSOR_Q_A] = hidden,
+      [TENSOR_Q_B] = latent->query_rank,
+      [TENSOR_KV_A] = hidden,
+      [TENSOR_K_B] = latent->rank,
+      [TENSOR_V_B] = latent->rank,
+  };
+  return variances[tensor] > 0 ? variances[tensor] : 1;
+}
+
 float weights_scale(const struct decode_shape *shape, enum tensor tensor) {
-  double fan_in = 1, residual_writers = 1;
-  switch (tensor) {
-  case TENSOR_EMBEDDING:
-  case TENSOR_KEYS:
-  case TENSOR_VALUES:
-  default: break;
-  case TENSOR_ATTENTION_NORM:
-  case TENSOR_FFN_NORM:
-  case TENSOR_FINAL_NORM: return 1.0f / 1024;
-  case TENSOR_WQ:
-  case TENSOR_WK:
-  case TENSOR_WV:
-  case TENSOR_GATE:
-  case TENSOR_UP:
-  case TENSOR_HEAD: fan_in = shape->hidden; break;
-  case TENSOR_WO:
-    fan_in = (double)shape->heads * shape->head_dim;
-    residual_writers = 2.0 * shape->layers;
-    break;
-  case TENSOR_DOWN:
-    fan_in = shape->ffn_hidden;
-    residual_writers = 2.0 * shape->layers;
-    break;
-  }
-  return (float)(1 / ((double)BELL_SIGMA * sqrt(fan_in * residual_writers)));
+  if (weights_is_norm(tensor))
+    return 1.0f / 1024;
+  return (float)(1 / ((double)BELL_SIGMA * sqrt(inverse_variance(shape, tensor))));
 }
 
 static uint32_t bits_of(float value) {

@@ -5,13 +5,19 @@
 // skip.
 //   q(tensor, index) = weights_bell[hash(key of seed, tensor and layer; index) & 255]
 //   wanted value     = q * scale, scale = sigma / BELL_SIGMA rounded to float, with
-//     sigma = 1 / sqrt(fan-in), and for the writers of the residual stream (wo, down)
+//     sigma = 1 / sqrt(fan-in), and for the writers of the residual stream (wo, down of every kind)
 //             1 / sqrt(fan-in * 2 * layers); 1 for the embedding and the cache
+//             1/4 for biases of products and norms, those of writers over sqrt(2 * layers); 1/16
+//             for the router's, so that no expert is much preferred; 2 for sinks, so that they are
+//             seen among many positions
+//             of MLP_CLAMPED_SWIGLU 4 times that for gate and up, so that some reach the clamp, and
+//             an eighth for down
 // index runs over the tensor of one layer, row-major as decode.h gives its shape. As held:
 //   BF16  q * scale, multiplied in float, then rounded to nearest even
 //   INT8  q itself, and the scale as a float per row
 //   E4M3  q rounded to nearest even (|q| > 16 loses bits), and the same scale as a float per row
 //   norms 1 + q / 1024 as floats, exact
+//   biases and sinks q * scale, multiplied in float
 //   cache q / BELL_SIGMA in the type of the KV cache (exact in BF16), no scale
 // Every row of a tensor has the same scale; a backend still holds and reads one per row, as it
 // would of a trained model. All values of a tensor come from 256: tables indexed by the hash will
@@ -21,6 +27,7 @@
 
 #include "kernels/decode.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum tensor {
@@ -98,8 +105,12 @@ static inline int8_t weights_q(uint64_t key, uint64_t index) {
   return weights_bell[weights_hash(key, index) & 255];
 }
 
-// The scale of a tensor's rows: value = q * scale, or 1 + q * scale for a norm.
+// The scale of a tensor's rows: value = q * scale, or 1 + q * scale for the weight of a norm.
 float weights_scale(const struct decode_shape *shape, enum tensor tensor);
+bool weights_is_norm(enum tensor tensor);
+
+// What a tensor is held in: F32 for norms, biases and sinks.
+enum element weights_element(const struct decode_types *types, enum tensor tensor);
 
 // To nearest even, subnormals kept, NaN to NaN. bf16 overflows to infinity as float does; e4m3,
 // which has none, is clamped to +-448, infinity too. Back is exact.

@@ -65,43 +65,118 @@ static void test_golden(void **state) {
     assert_int_equal(weights_q(key, i), first[i]);
 
   uint64_t sum = UINT64_C(0xCBF29CE484222325); // FNV-1a
-  for (int tensor = 0; tensor < TENSORS; tensor++)
+  for (int tensor = 0; tensor < TENSORS; tensor++) {
     for (uint64_t i = 0; i < 4096; i++) {
       uint64_t index = i << (i % 24); // beyond 32 bits too
       int8_t q = weights_q(weights_key(42, (enum tensor)tensor, tensor), index);
       sum = (sum ^ (uint8_t)q) * UINT64_C(0x100000001B3);
     }
-  if (sum != UINT64_C(0x9E2253EE3D36707F))
+    if (tensor == TENSOR_VALUES)
+      assert_true(sum == UINT64_C(0x9E2253EE3D36707F));
+  }
+  if (sum != UINT64_C(0x84FB9F2DE120B10D))
     fail_msg("checksum 0x%016llx", (unsigned long long)sum);
 }
 
+static const struct decode_shape square = {
+    .layers = 8,
+    .hidden = 4096,
+    .heads = 8,
+    .kv_heads = 2,
+    .head_dim = 128,
+    .ffn_hidden = 16384,
+    .latent = {.rank = 0, .query_rank = 1024},
+    .experts = {.count = 4, .chosen = 2, .hidden = 256, .shared_hidden = 1024}};
+
+// Squares throughout, so that the scales are exact: fan-in 4096 is sigma 1/64, 2 * layers is 16.
 static void test_scales(void **state) {
   (void)state;
-  // Squares throughout, so that the scales are exact: fan-in 4096 is sigma 1/64.
-  const struct decode_shape shape = {
-      .layers = 8, .hidden = 4096, .heads = 8, .kv_heads = 2, .head_dim = 128, .ffn_hidden = 16384};
+  static const struct {
+    enum tensor tensor;
+    float sigma, clamped;
+  } cases[] = {
+      {TENSOR_EMBEDDING, 1, 1},
+      {TENSOR_KEYS, 1, 1},
+      {TENSOR_LATENTS, 1, 1},
+      {TENSOR_WQ, 1.0f / 64, 1},
+      {TENSOR_WV, 1.0f / 64, 1},
+      {TENSOR_Q_A, 1.0f / 64, 1},
+      {TENSOR_KV_A, 1.0f / 64, 1},
+      {TENSOR_ROUTER, 1.0f / 64, 1},
+      {TENSOR_HEAD, 1.0f / 64, 1},
+      {TENSOR_Q_B, 1.0f / 32, 1},
+      {TENSOR_WO, 1.0f / 32 / 4, 1}, // fan-in heads * head_dim = 1024
+      {TENSOR_GATE, 1.0f / 64, 4},
+      {TENSOR_UP, 1.0f / 64, 4},
+      {TENSOR_EXPERT_GATE, 1.0f / 64, 4},
+      {TENSOR_SHARED_UP, 1.0f / 64, 4},
+      {TENSOR_DOWN, 1.0f / 128 / 4, 0.125f},
+      {TENSOR_EXPERT_DOWN, 1.0f / 16 / 4, 0.125f},
+      {TENSOR_SHARED_DOWN, 1.0f / 32 / 4, 0.125f},
+      {TENSOR_ATTENTION_NORM_BIAS, 0.25f, 1},
+      {TENSOR_K_BIAS, 0.25f, 1},
+      {TENSOR_EXPERT_UP_BIAS, 0.25f, 1},
+      {TENSOR_O_BIAS, 0.25f / 4, 1},
+      {TENSOR_EXPERT_DOWN_BIAS, 0.25f / 4, 1},
+      {TENSOR_ROUTER_BIAS, 1.0f / 16, 1},
+      {TENSOR_SINKS, 2, 1},
+      {TENSOR_FINAL_NORM, BELL_SIGMA / 1024, 1},
+      {TENSOR_Q_NORM, BELL_SIGMA / 1024, 1},
+      {TENSOR_KV_A_NORM, BELL_SIGMA / 1024, 1},
+  };
+  struct decode_shape clamped = square;
+  clamped.mlp = MLP_CLAMPED_SWIGLU;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const double sigma = (double)cases[i].sigma;
+    expect_near((double)(weights_scale(&square, cases[i].tensor) * BELL_SIGMA), sigma, 0, "sigma");
+    expect_near((double)(weights_scale(&clamped, cases[i].tensor) * BELL_SIGMA),
+                sigma * (double)cases[i].clamped, 0, "sigma of the clamped");
+  }
+}
+
+// Latent attention: wo's fan-in is heads * value_dim, k_b's and v_b's the rank.
+static void test_latent_scales(void **state) {
+  (void)state;
+  struct decode_shape shape = square;
+  shape.latent.rank = 64;
+  shape.latent.value_dim = 32;
   static const struct {
     enum tensor tensor;
     float sigma;
-  } cases[] = {
-      {TENSOR_EMBEDDING, 1},
-      {TENSOR_KEYS, 1},
-      {TENSOR_VALUES, 1},
-      {TENSOR_WQ, 1.0f / 64},
-      {TENSOR_WK, 1.0f / 64},
-      {TENSOR_WV, 1.0f / 64},
-      {TENSOR_GATE, 1.0f / 64},
-      {TENSOR_UP, 1.0f / 64},
-      {TENSOR_HEAD, 1.0f / 64},
-      {TENSOR_WO, 1.0f / 32 / 4},    // fan-in heads * head_dim = 1024; 2 * layers = 16
-      {TENSOR_DOWN, 1.0f / 128 / 4}, // fan-in 16384
-      {TENSOR_ATTENTION_NORM, BELL_SIGMA / 1024},
-      {TENSOR_FFN_NORM, BELL_SIGMA / 1024},
-      {TENSOR_FINAL_NORM, BELL_SIGMA / 1024},
-  };
+  } cases[] = {{TENSOR_WO, 1.0f / 16 / 4}, {TENSOR_K_B, 1.0f / 8}, {TENSOR_V_B, 1.0f / 8}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     expect_near((double)(weights_scale(&shape, cases[i].tensor) * BELL_SIGMA),
                 (double)cases[i].sigma, 0, "sigma");
+}
+
+// What every tensor is held in, experts in a format of their own and as the rest.
+static void test_elements(void **state) {
+  (void)state;
+  struct decode_types types = {.weights = ELEMENT_INT8,
+                               .activations = ELEMENT_BF16,
+                               .kv = ELEMENT_E4M3,
+                               .head = ELEMENT_BF16,
+                               .experts = ELEMENT_MXFP4};
+  static const enum tensor of_weights[] = {TENSOR_WQ,   TENSOR_DOWN, TENSOR_SHARED_UP,
+                                           TENSOR_KV_A, TENSOR_Q_B,  TENSOR_WO};
+  static const enum tensor of_experts[] = {TENSOR_EXPERT_GATE, TENSOR_EXPERT_UP,
+                                           TENSOR_EXPERT_DOWN};
+  static const enum tensor floats[] = {TENSOR_ATTENTION_NORM, TENSOR_Q_NORM,
+                                       TENSOR_FFN_NORM_BIAS,  TENSOR_EXPERT_DOWN_BIAS,
+                                       TENSOR_ROUTER_BIAS,    TENSOR_SINKS};
+  static const enum tensor bf16s[] = {TENSOR_EMBEDDING, TENSOR_HEAD, TENSOR_ROUTER, TENSOR_K_B,
+                                      TENSOR_V_B};
+  static const enum tensor caches[] = {TENSOR_KEYS, TENSOR_VALUES, TENSOR_LATENTS};
+#define ALL(tensors, element)                                                                      \
+  for (size_t i = 0; i < sizeof(tensors) / sizeof(tensors)[0]; i++)                                \
+  assert_int_equal(weights_element(&types, (tensors)[i]), element)
+  ALL(of_weights, ELEMENT_INT8);
+  ALL(of_experts, ELEMENT_MXFP4);
+  ALL(floats, ELEMENT_F32);
+  ALL(bf16s, ELEMENT_BF16);
+  ALL(caches, ELEMENT_E4M3);
+  types.experts = ELEMENT_F32;
+  ALL(of_experts, ELEMENT_INT8);
 }
 
 // A different generator than the code under test, so that random inputs owe it nothing.
@@ -223,7 +298,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bell),         cmocka_unit_test(test_draws),
       cmocka_unit_test(test_keys_differ),  cmocka_unit_test(test_golden),
-      cmocka_unit_test(test_scales),       cmocka_unit_test(test_bf16_patterns),
+      cmocka_unit_test(test_scales),       cmocka_unit_test(test_latent_scales),
+      cmocka_unit_test(test_elements),     cmocka_unit_test(test_bf16_patterns),
       cmocka_unit_test(test_bf16_nearest), cmocka_unit_test(test_e4m3_codes),
       cmocka_unit_test(test_e4m3_nearest),
   };

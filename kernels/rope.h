@@ -1,0 +1,26 @@
+// rope: by how much a position turns the pairs of a head. In double precision, for every backend
+// and the oracle alike; decode.h has the formulas.
+#ifndef PERTOKEN_KERNELS_ROPE_H
+#define PERTOKEN_KERNELS_ROPE_H
+
+#include "kernels/decode.h"
+
+// How many of a head's values turn: all, or of latent attention the last rope_dim. Pairs: half.
+int rope_width(const struct decode_shape *shape);
+
+// Radians per position of every pair: [rope_width / 2].
+void rope_frequencies(const struct decode_shape *shape, double *out);
+
+// Cosine and sine of every pair at a position, times the shape's magnitude: [rope_width / 2] each.
+void rope_turns(const struct decode_shape *shape, int position, double *cosines, double *sines);
+
+// Which of the values that turn are the i-th pair.
+struct rope_pair {
+  int a, b;
+};
+static inline struct rope_pair rope_pair(const struct decode_rope *rope, int width, int i) {
+  return rope->interleaved ? (struct rope_pair){2 * i, 2 * i + 1}
+                           : (struct rope_pair){i, i + width / 2};
+}
+
+#endif
