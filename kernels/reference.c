@@ -1,6 +1,8 @@
 #include "kernels/reference.h"
 
+#include "kernels/element.h"
 #include "kernels/family.h"
+#include "kernels/quantised.h"
 #include "kernels/share.h"
 
 #include <math.h>
@@ -107,18 +109,10 @@ struct tensor_source {
   const double *held;
   size_t columns;
   uint64_t key;
-  double values[256]; // for each entry of weights_bell, what the backend holds
+  bool is_norm;
+  float scale;
+  struct quantised quantised; // of weights
 };
-
-// What a backend holds for `q`: decode.h and weights.h.
-static double held_value(enum element type, int8_t q, float scale) {
-  switch (type) {
-  case ELEMENT_BF16: return (double)float_from_bf16(bf16_from_float((float)q * scale));
-  case ELEMENT_E4M3: return (double)float_from_e4m3(e4m3_from_float((float)q)) * (double)scale;
-  default: break;
-  }
-  return (double)q * (double)scale;
-}
 
 static struct tensor_source source_of(const struct reference *r, enum tensor tensor, int layer) {
   const struct decode_request *request = &r->request;
@@ -126,12 +120,10 @@ static struct tensor_source source_of(const struct reference *r, enum tensor ten
                                  .key = weights_key(request->seed, tensor, layer)};
   size_t rows;
   tensor_shape(r, tensor, &rows, &source.columns);
-  float scale = weights_scale(&request->shape, tensor);
-  for (int i = 0; i < 256; i++) {
-    int8_t q = weights_bell[i];
-    source.values[i] = is_norm(tensor) ? 1 + (double)q * (double)scale
-                                       : held_value(element_of(&request->types, tensor), q, scale);
-  }
+  source.is_norm = is_norm(tensor);
+  source.scale = weights_scale(&request->shape, tensor);
+  if (!source.is_norm && !source.held)
+    quantise(element_of(&request->types, tensor), source.scale, &source.quantised);
   return source;
 }
 
@@ -141,8 +133,12 @@ static void source_row(const struct tensor_source *source, size_t row, double *o
     memcpy(out, source->held + first, source->columns * sizeof *out);
     return;
   }
+  if (!source->is_norm) {
+    quantised_row(&source->quantised, source->key, first, source->columns, out);
+    return;
+  }
   for (size_t i = 0; i < source->columns; i++)
-    out[i] = source->values[weights_hash(source->key, first + i) & 255];
+    out[i] = 1 + (double)weights_q(source->key, first + i) * (double)source->scale;
 }
 
 // Four sums, so that an addition need not wait for the one before it.
@@ -393,10 +389,24 @@ static bool shape_known(const struct decode_shape *shape) {
          family_pieces(shape) == 0;
 }
 
+// decode.h: what may enter a product with such weights.
+static bool activations_known(enum element weights, enum element activations) {
+  switch (activations) {
+  case ELEMENT_F32:
+  case ELEMENT_BF16: return true;
+  case ELEMENT_INT8:
+    return weights == ELEMENT_INT8 || weights == ELEMENT_INT8_GROUP ||
+           weights == ELEMENT_INT4_GROUP;
+  case ELEMENT_E4M3:
+    return weights == ELEMENT_E4M3 || weights == ELEMENT_MXFP4 || weights == ELEMENT_NVFP4 ||
+           weights == ELEMENT_MXFP6_E2M3 || weights == ELEMENT_MXFP6_E3M2;
+  default: return false;
+  }
+}
+
 static bool types_known(const struct decode_types *types) {
-  bool narrow = types->activations == ELEMENT_INT8 || types->activations == ELEMENT_E4M3;
-  return types->weights > ELEMENT_F32 && types->weights <= ELEMENT_INT8 &&
-         types->experts == ELEMENT_F32 && (!narrow || types->activations == types->weights) &&
+  return types->weights > ELEMENT_F32 && types->weights < ELEMENTS &&
+         types->experts == ELEMENT_F32 && activations_known(types->weights, types->activations) &&
          (types->kv == ELEMENT_BF16 || types->kv == ELEMENT_E4M3) &&
          (types->head == ELEMENT_BF16 || types->head == types->weights) &&
          types->accumulation == ELEMENT_F32;

@@ -16,6 +16,7 @@
 //   BF16  q * scale, multiplied in float, then rounded to nearest even
 //   INT8  q itself, and the scale as a float per row
 //   E4M3  q rounded to nearest even (|q| > 16 loses bits), and the same scale as a float per row
+//   in blocks with scales: kernels/quantised.h
 //   norms 1 + q / 1024 as floats, exact
 //   biases and sinks q * scale, multiplied in float
 //   cache q / BELL_SIGMA in the type of the KV cache (exact in BF16), no scale

@@ -1,0 +1,97 @@
+#include "kernels/quantised.h"
+
+#include "kernels/element.h"
+#include "kernels/weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint16_t plain_bits(enum element element, float q, float scale) {
+  switch (element) {
+  case ELEMENT_BF16: return bf16_from_float(q * scale);
+  case ELEMENT_E4M3: return e4m3_from_float(q);
+  default: return (uint8_t)(int8_t)q;
+  }
+}
+
+// The scale's code for a block whose largest magnitude is m.
+static uint16_t block_scale(enum element element, float m, float tensor_scale) {
+  switch (element) {
+  case ELEMENT_NVFP4: return e4m3_from_float(m / 6 / tensor_scale);
+  case ELEMENT_INT8_GROUP: return bf16_from_float(m / 127);
+  case ELEMENT_INT4_GROUP: return bf16_from_float(m / 7);
+  default: return element_shared_exponent(element, m);
+  }
+}
+
+static void quantise_block(struct quantised *out, int largest, float scale) {
+  const enum element element = out->element;
+  const uint16_t code = block_scale(element, (float)largest * scale, out->scale);
+  const float divisor = element_scale_value(element, code) * out->scale;
+  out->scales[largest] = code;
+  for (int i = 0; i < 256; i++)
+    out->codes[largest][i] = element_code(element, (float)weights_bell[i] * scale / divisor);
+}
+
+void quantise(enum element element, float scale, struct quantised *out) {
+  memset(out, 0, sizeof *out);
+  out->element = element;
+  out->scale = 1;
+  if (element_format(element)->scale == SCALE_ROW)
+    out->scale = scale;
+  if (element == ELEMENT_NVFP4)
+    out->scale = BELL_LARGEST * scale / 2688;
+  if (!element_has_blocks(element))
+    for (int i = 0; i < 256; i++)
+      out->plain[i] = plain_bits(element, weights_bell[i], scale);
+  else
+    for (int largest = 1; largest <= BELL_LARGEST; largest++)
+      quantise_block(out, largest, scale);
+}
+
+int quantised_largest(const uint8_t *entries, size_t count) {
+  int most = 0; // the table is symmetric: how far an entry lies from the middle
+  for (size_t i = 0; i < count; i++) {
+    const int place = entries[i] < 128 ? 255 - entries[i] : entries[i];
+    most = place > most ? place : most;
+  }
+  return weights_bell[most];
+}
+
+static double plain_value(const struct quantised *quantised, uint8_t entry) {
+  const uint16_t bits = quantised->plain[entry];
+  switch (quantised->element) {
+  case ELEMENT_BF16: return (double)float_from_bf16(bits);
+  case ELEMENT_E4M3: return (double)float_from_e4m3((uint8_t)bits) * (double)quantised->scale;
+  default: return (double)(int8_t)bits * (double)quantised->scale;
+  }
+}
+
+static void block_values(const struct quantised *quantised, const uint8_t *entries, size_t count,
+                         double *out) {
+  const enum element element = quantised->element;
+  const int largest = quantised_largest(entries, count);
+  const double scale =
+      (double)element_scale_value(element, quantised->scales[largest]) * (double)quantised->scale;
+  for (size_t i = 0; i < count; i++)
+    out[i] = (double)element_value(element, quantised->codes[largest][entries[i]]) * scale;
+}
+
+#define MOST_BLOCK 128
+
+void quantised_row(const struct quantised *quantised, uint64_t key, uint64_t index, size_t columns,
+                   double *out) {
+  const int block = element_format(quantised->element)->block;
+  const size_t step = block ? (size_t)block : MOST_BLOCK;
+  uint8_t entries[MOST_BLOCK];
+  for (size_t first = 0; first < columns; first += step) {
+    const size_t left = columns - first, count = left < step ? left : step;
+    for (size_t i = 0; i < count; i++)
+      entries[i] = (uint8_t)weights_hash(key, index + first + i);
+    if (block)
+      block_values(quantised, entries, count, out + first);
+    else
+      for (size_t i = 0; i < count; i++)
+        out[first + i] = plain_value(quantised, entries[i]);
+  }
+}
