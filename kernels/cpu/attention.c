@@ -12,57 +12,73 @@
 #include <stdint.h>
 #include <string.h>
 
-// One piece: a kv head of a row of the batch, or a part of its positions, for all query heads that
-// read it. Every key and value is read once.
+// One piece: a kv head of a row of the batch for all query heads that read it, of one vector and
+// all its positions or a part of them, or of several neighbours of a prompt. Every key and value is
+// read once.
 struct attention_piece {
   const struct decode_state *state;
   const struct plan *plan;
   size_t layer, item, part;
-  size_t row, kv_head;
-  size_t first, last; // positions
-  float *query;       // [group][query_stride], as floats or bf16 in the same room
-  float *scores;      // [group][CHUNK]
-  float *weights;     // [group][CHUNK], the softmax weights as bf16, or the scores themselves
-  float *values;      // [group][value_rows] of one chunk
-  float *partial;     // [group][partial_stride]: largest score, sum of exponentials, then at
-                      // PANEL_ROWS the sum of values
+  size_t vector, count;    // of the pass, the first and how many
+  size_t kv_head, queries; // count * group: vector by vector
+  size_t first, last;      // positions
+  float *query;            // [queries][query_stride], as floats or bf16 in the same room
+  float *scores;           // [queries][CHUNK]
+  float *weights; // [queries][CHUNK], the softmax weights as bf16, or the scores themselves
+  float *values;  // [queries][value_rows] of one chunk
+  float *partial; // [queries][partial_stride]: largest score, sum of exponentials, then at
+                  // PANEL_ROWS the sum of values
 };
 
 static size_t query_stride(const struct plan *plan) {
   return round_up(plan->key_columns, PANEL_ROWS);
 }
 
-static struct attention_piece piece_of(const struct decode_state *state, size_t layer, size_t index,
-                                       float *room) {
+static struct attention_piece piece_at(const struct decode_state *state, size_t layer, size_t item,
+                                       size_t vector, size_t count, float *room) {
   const struct plan *plan = &state->plan;
   struct attention_piece piece = {
       .state = state,
       .plan = plan,
       .layer = layer,
-      .item = index / plan->parts,
-      .part = index % plan->parts,
+      .item = item,
+      .vector = vector,
+      .count = count,
+      .kv_head = item % plan->kv_heads,
+      .queries = count * plan->group,
+      .last = pass_position(state, vector + count - 1) + 1,
       .query = room,
-      .scores = room + plan->group * query_stride(plan),
   };
+  piece.scores = room + piece.queries * query_stride(plan);
   piece.weights = piece.scores;
   if (plan->attention_input == ELEMENT_BF16)
-    piece.weights += plan->group * CHUNK;
-  piece.values = piece.scores + 2 * plan->group * CHUNK;
-  piece.partial = piece.values + plan->group * plan->value_rows;
-  if (plan->parts != 1)
-    piece.partial = block_floats(state, BLOCK_PARTIAL) + index * plan->group * plan->partial_stride;
-  piece.row = piece.item / plan->kv_heads;
-  piece.kv_head = piece.item % plan->kv_heads;
-  piece.first = piece.part * plan->part_positions;
-  piece.last = piece.first + plan->part_positions;
-  if (piece.last > plan->context)
-    piece.last = plan->context;
+    piece.weights += piece.queries * CHUNK;
+  piece.values = piece.scores + 2 * piece.queries * CHUNK;
+  piece.partial = piece.values + piece.queries * plan->value_rows;
   return piece;
 }
 
-static void turn(const struct attention_piece *piece, const float *in, float factor, float *out) {
+// Of a row that makes a step.
+static struct attention_piece piece_of_step(const struct decode_state *state, size_t layer,
+                                            size_t index, float *room) {
+  const struct plan *plan = &state->plan;
+  size_t item = index / plan->parts, row = item / plan->kv_heads;
+  struct attention_piece piece =
+      piece_at(state, layer, item, pass_vector(&state->pass, row), 1, room);
+  piece.part = index % plan->parts;
+  if (plan->parts != 1)
+    piece.partial = block_floats(state, BLOCK_PARTIAL) + index * plan->group * plan->partial_stride;
+  piece.first = piece.part * plan->part_positions;
+  if (piece.last > piece.first + plan->part_positions)
+    piece.last = piece.first + plan->part_positions;
+  return piece;
+}
+
+static void turn(const struct attention_piece *piece, size_t vector, const float *in, float factor,
+                 float *out) {
   size_t half = piece->plan->head_dim / 2;
-  const float *cosines = block_floats(piece->state, BLOCK_TURNS), *sines = cosines + half;
+  const float *cosines = block_floats(piece->state, BLOCK_TURNS) + 2 * half * vector;
+  const float *sines = cosines + half;
   for (size_t i = 0; i < half; i++) {
     float a = in[i], b = in[i + half];
     out[i] = (a * cosines[i] - b * sines[i]) * factor;
@@ -70,8 +86,8 @@ static void turn(const struct attention_piece *piece, const float *in, float fac
   }
 }
 
-static const float *qkv_row(const struct attention_piece *piece) {
-  return block_floats(piece->state, BLOCK_QKV) + piece->row * piece->plan->qkv_stride;
+static const float *qkv_row(const struct attention_piece *piece, size_t vector) {
+  return block_floats(piece->state, BLOCK_QKV) + vector * piece->plan->qkv_stride;
 }
 
 // Leaves a vector as what attention multiplies.
@@ -86,12 +102,13 @@ static void store(const struct plan *plan, const float *from, size_t count, floa
 static void take_queries(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   float factor = 1 / sqrtf((float)plan->head_dim), *turned = piece->scores; // free until later
-  const float *from = qkv_row(piece) + piece->kv_head * plan->group * plan->head_dim;
   for (size_t d = plan->head_dim; d < plan->key_columns; d++)
     turned[d] = 0;
-  for (size_t g = 0; g < plan->group; g++) {
-    turn(piece, from + g * plan->head_dim, factor, turned);
-    store(plan, turned, plan->key_columns, piece->query + g * query_stride(plan));
+  for (size_t q = 0; q < piece->queries; q++) {
+    size_t vector = piece->vector + q / plan->group;
+    size_t head = piece->kv_head * plan->group + q % plan->group;
+    turn(piece, vector, qkv_row(piece, vector) + head * plan->head_dim, factor, turned);
+    store(plan, turned, plan->key_columns, piece->query + q * query_stride(plan));
   }
 }
 
@@ -104,17 +121,18 @@ static void put(enum element element, uint8_t *at, float value) {
   memcpy(at, &bits, sizeof bits);
 }
 
-// This step's key and value go to the last position.
+// The key and value of the piece's first vector go to its position.
 static void store_slot(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   enum element kv = plan->request.types.kv;
-  size_t position = plan->context - 1, at = piece->kv_head * plan->head_dim;
-  const float *row = qkv_row(piece), *value = row + plan->v_at + at;
+  size_t position = pass_position(piece->state, piece->vector);
+  size_t at = piece->kv_head * plan->head_dim;
+  const float *row = qkv_row(piece, piece->vector), *value = row + plan->v_at + at;
   float *key = piece->scores; // free until later
   uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item) +
                   position / PANEL_ROWS * plan->key_panel_bytes;
   uint8_t *values = cache_values(piece->state, piece->layer, piece->item);
-  turn(piece, row + plan->k_at + at, 1, key);
+  turn(piece, piece->vector, row + plan->k_at + at, 1, key);
   for (size_t d = 0; d < plan->head_dim; d++) {
     put(kv, keys + panel_offset(kv, position % PANEL_ROWS, d), key[d]);
     put(kv,
@@ -134,7 +152,7 @@ static void score(const struct attention_piece *piece, size_t first, size_t last
       .columns = plan->key_columns,
       .in = piece->query,
       .in_stride = query_stride(plan) * sizeof(float),
-      .batch = plan->group,
+      .batch = piece->queries,
       .one_stream = plan->one_stream,
       .out = piece->scores,
       .out_stride = CHUNK,
@@ -152,7 +170,7 @@ static void weigh_values(const struct attention_piece *piece, size_t first, size
       .columns = round_up(last - first, TILE_COLUMNS),
       .in = piece->weights,
       .in_stride = CHUNK * sizeof(float),
-      .batch = plan->group,
+      .batch = piece->queries,
       .one_stream = plan->one_stream,
       .out = piece->values,
       .out_stride = plan->value_rows,
@@ -173,35 +191,42 @@ static void prefetch(const uint8_t *from, size_t bytes, size_t part, size_t part
 // The pieces that a kernel reads in one go are too short for its own prefetching: this chunk's
 // values and the next keys come in while the softmax of each head is computed.
 static void prefetch_next(const struct attention_piece *piece, size_t first, size_t last,
-                          size_t head) {
+                          size_t query) {
   const struct plan *plan = piece->plan;
   enum element kv = plan->request.types.kv;
   const uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item);
   const uint8_t *values = keys + plan->key_bytes;
   for (size_t p = 0; p < plan->value_rows / PANEL_ROWS; p++)
     prefetch(values + p * plan->value_panel_bytes + panel_bytes(kv, first),
-             panel_bytes(kv, last - first), head, plan->group);
+             panel_bytes(kv, last - first), query, piece->queries);
   size_t next = last >= piece->last ? plan->item_bytes // of the next item
                                     : last / PANEL_ROWS * plan->key_panel_bytes;
-  prefetch(keys + next, CHUNK / PANEL_ROWS * plan->key_panel_bytes, head, plan->group);
+  prefetch(keys + next, CHUNK / PANEL_ROWS * plan->key_panel_bytes, query, piece->queries);
+}
+
+// How many of positions first..last a query may see: those up to its own.
+static size_t seen(const struct attention_piece *piece, size_t query, size_t first, size_t last) {
+  size_t vector = piece->vector + query / piece->plan->group;
+  size_t end = pass_position(piece->state, vector) + 1;
+  return end <= first ? 0 : (end < last ? end : last) - first;
 }
 
 // Scores of a chunk to weights relative to the largest score so far; what was summed before is
 // brought to the same footing by the factor left in partial[2].
 static void soften(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
-  size_t count = last - first;
   const struct elementwise *elementwise = plan->kernels->elementwise;
-  for (size_t g = 0; g < plan->group; g++) {
-    float *scores = piece->scores + g * CHUNK, *partial = piece->partial + g * plan->partial_stride;
-    prefetch_next(piece, first, last, g);
+  for (size_t q = 0; q < piece->queries; q++) {
+    float *scores = piece->scores + q * CHUNK, *partial = piece->partial + q * plan->partial_stride;
+    size_t count = seen(piece, q, first, last), padded = round_up(last - first, TILE_COLUMNS);
+    prefetch_next(piece, first, last, q);
     float before = partial[0], most = elementwise->largest(scores, count);
     partial[0] = most > before ? most : before;
-    partial[2] = expf(before - partial[0]);
+    partial[2] = count ? expf(before - partial[0]) : 1;
     partial[1] = partial[1] * partial[2] + elementwise->exponentials(scores, count, partial[0]);
-    for (size_t i = count; i < round_up(count, TILE_COLUMNS); i++)
+    for (size_t i = count; i < padded; i++)
       scores[i] = 0;
-    store(plan, scores, round_up(count, TILE_COLUMNS), piece->weights + g * CHUNK);
+    store(plan, scores, padded, piece->weights + q * CHUNK);
   }
 }
 
@@ -210,44 +235,90 @@ static void attend_chunk(const struct attention_piece *piece, size_t first, size
   score(piece, first, last);
   soften(piece, first, last);
   weigh_values(piece, first, last);
-  for (size_t g = 0; g < plan->group; g++) {
-    float *partial = piece->partial + g * plan->partial_stride;
+  for (size_t q = 0; q < piece->queries; q++) {
+    float *partial = piece->partial + q * plan->partial_stride;
     plan->kernels->elementwise->scale_add(partial + PANEL_ROWS, partial[2],
-                                          piece->values + g * plan->value_rows, plan->value_rows);
+                                          piece->values + q * plan->value_rows, plan->value_rows);
   }
 }
 
-static float *attended_at(const struct decode_state *state, size_t row, size_t head) {
+static float *attended_at(const struct decode_state *state, size_t vector, size_t head) {
   const struct plan *plan = &state->plan;
-  return block_floats(state, BLOCK_ATTENDED) + row * plan->attended_stride + head * plan->head_dim;
+  return block_floats(state, BLOCK_ATTENDED) + vector * plan->attended_stride +
+         head * plan->head_dim;
 }
 
 static void attend_piece(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
-  memset(piece->partial, 0, plan->group * plan->partial_stride * sizeof(float));
-  for (size_t g = 0; g < plan->group; g++)
-    piece->partial[g * plan->partial_stride] = -INFINITY;
-  if (piece->last == plan->context)
-    store_slot(piece);
+  memset(piece->partial, 0, piece->queries * plan->partial_stride * sizeof(float));
+  for (size_t q = 0; q < piece->queries; q++)
+    piece->partial[q * plan->partial_stride] = -INFINITY;
   take_queries(piece);
   for (size_t first = piece->first; first < piece->last; first += CHUNK)
     attend_chunk(piece, first, first + CHUNK < piece->last ? first + CHUNK : piece->last);
-  if (plan->parts != 1)
-    return;
-  for (size_t g = 0; g < plan->group; g++) {
-    const float *partial = piece->partial + g * plan->partial_stride;
-    float *out = attended_at(piece->state, piece->row, piece->kv_head * plan->group + g);
+}
+
+static void divide(const struct attention_piece *piece) {
+  const struct plan *plan = piece->plan;
+  for (size_t q = 0; q < piece->queries; q++) {
+    const float *partial = piece->partial + q * plan->partial_stride;
+    float *out = attended_at(piece->state, piece->vector + q / plan->group,
+                             piece->kv_head * plan->group + q % plan->group);
     for (size_t d = 0; d < plan->head_dim; d++)
       out[d] = partial[PANEL_ROWS + d] / partial[1];
   }
 }
 
-void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room) {
-  struct panel_share pieces = attention_share(&state->plan, thread);
+static void attend_steps(const struct decode_state *state, size_t layer, int thread, float *room) {
+  const struct plan *plan = &state->plan;
+  const struct pass *pass = &state->pass;
+  struct panel_share pieces = attention_share(plan, thread);
   for (size_t i = pieces.first; i < pieces.first + pieces.count; i++) {
-    struct attention_piece piece = piece_of(state, layer, i, room);
+    if (pass->prompt_count && i / plan->parts / plan->kv_heads == pass->prompt_row)
+      continue;
+    struct attention_piece piece = piece_of_step(state, layer, i, room);
+    if (piece.first <= state->position && piece.last > state->position)
+      store_slot(&piece);
     attend_piece(&piece);
+    if (plan->parts == 1)
+      divide(&piece);
   }
+}
+
+// Later positions see more: a thread takes blocks from all over the prompt.
+static void attend_prompt(const struct decode_state *state, size_t layer, int thread, float *room) {
+  const struct plan *plan = &state->plan;
+  const struct pass *pass = &state->pass;
+  size_t turn_of = 0, item = pass->prompt_row * plan->kv_heads;
+  for (size_t first = 0; first < pass->prompt_count; first += plan->block_positions)
+    for (size_t head = 0; head < plan->kv_heads; head++) {
+      if (turn_of++ % (size_t)plan->threads != (size_t)thread)
+        continue;
+      size_t left = pass->prompt_count - first;
+      size_t count = left < plan->block_positions ? left : plan->block_positions;
+      struct attention_piece piece = piece_at(state, layer, item + head, first, count, room);
+      attend_piece(&piece);
+      divide(&piece);
+    }
+}
+
+void cpu_store_prompt(const struct decode_state *state, size_t layer, int thread, float *room) {
+  const struct plan *plan = &state->plan;
+  const struct pass *pass = &state->pass;
+  size_t threads = (size_t)plan->threads, item = pass->prompt_row * plan->kv_heads;
+  for (size_t vector = (size_t)thread; vector < pass->prompt_count; vector += threads)
+    for (size_t head = 0; head < plan->kv_heads; head++) {
+      struct attention_piece piece = piece_at(state, layer, item + head, vector, 1, room);
+      store_slot(&piece);
+    }
+}
+
+void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room) {
+  const struct pass *pass = &state->pass;
+  if (pass->vectors > pass->prompt_count)
+    attend_steps(state, layer, thread, room);
+  if (pass->prompt_count)
+    attend_prompt(state, layer, thread, room);
 }
 
 static void join_head(const struct plan *plan, const float *partials, float *out) {
@@ -268,15 +339,16 @@ static void join_head(const struct plan *plan, const float *partials, float *out
     out[d] /= sum;
 }
 
-void cpu_attend_join(const struct decode_state *state, size_t row) {
+void cpu_attend_join(const struct decode_state *state, size_t vector) {
   const struct plan *plan = &state->plan;
-  if (plan->parts == 1)
+  if (plan->parts == 1 || vector < state->pass.prompt_count)
     return;
+  size_t row = pass_row(&state->pass, vector);
   for (size_t head = 0; head < plan->heads; head++) {
     size_t item = row * plan->kv_heads + head / plan->group;
     const float *partials =
         block_floats(state, BLOCK_PARTIAL) +
         (item * plan->parts * plan->group + head % plan->group) * plan->partial_stride;
-    join_head(plan, partials, attended_at(state, row, head));
+    join_head(plan, partials, attended_at(state, vector, head));
   }
 }

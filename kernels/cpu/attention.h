@@ -1,4 +1,4 @@
-// attention: the attention of one decode step, in pieces that threads share.
+// attention: the attention of one pass, in pieces that threads share.
 #ifndef PERTOKEN_KERNELS_CPU_ATTENTION_H
 #define PERTOKEN_KERNELS_CPU_ATTENTION_H
 
@@ -6,11 +6,15 @@
 
 #include <stddef.h>
 
-// The thread's pieces of a layer: turns queries and keys, stores key and value, attends. `room`
-// [plan->room_stride] is scratch space.
+// Puts the thread's part of a prompt's keys and values into the cache, where all threads find them
+// after a barrier; does nothing without a prompt. `room` [plan->room_stride] is scratch space.
+void cpu_store_prompt(const struct decode_state *state, size_t layer, int thread, float *room);
+
+// The thread's pieces of a layer: turns queries and, of steps, keys, stores key and value, attends.
 void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room);
 
-// Joins the parts of one row's items in BLOCK_ATTENDED; does nothing if there is only one part.
-void cpu_attend_join(const struct decode_state *state, size_t row);
+// Joins the parts of the items of a row that makes a step in BLOCK_ATTENDED; does nothing if there
+// is only one part.
+void cpu_attend_join(const struct decode_state *state, size_t vector);
 
 #endif

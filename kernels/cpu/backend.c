@@ -11,6 +11,7 @@
 #include "kernels/cpu/step.h"
 #include "kernels/cpu/threads.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static void destroy(struct decode_state *state) {
     memory_give(state->block[b], state->plan.block_bytes[b]);
   free(state->streams);
   free(state->tokens);
+  free(state->turned);
   free(state);
   threads_release();
 }
@@ -122,7 +124,8 @@ static int take_memory(struct decode_state *state) {
   const struct plan *plan = &state->plan;
   state->tokens = calloc(plan->batch, sizeof *state->tokens);
   state->streams = calloc((size_t)plan->threads, sizeof *state->streams);
-  if (!state->tokens || !state->streams)
+  state->turned = calloc(plan->vectors, sizeof *state->turned);
+  if (!state->tokens || !state->streams || !state->turned)
     return -1;
   for (int b = 0; b < BLOCKS; b++)
     if (!(state->block[b] = memory_take(plan->block_bytes[b])))
@@ -147,6 +150,9 @@ static enum decode_status build(struct decode_state *state) {
     return refuse(DECODE_FAILED, "the system does not provide the threads");
   for (size_t b = 0; b < plan->batch; b++)
     state->tokens[b] = (int)((plan->request.seed + b) % plan->vocab);
+  for (size_t v = 0; v < plan->vectors; v++)
+    state->turned[v] = SIZE_MAX;
+  state->position = plan->context - 1;
   return DECODE_OK;
 }
 
@@ -186,11 +192,53 @@ static void run_part(void *argument, int thread) {
     cpu_step(job->state, thread);
 }
 
-static enum decode_status run(struct decode_state *state, int steps) {
+static enum decode_status pass(struct decode_state *state, int steps) {
   struct job job = {state, steps};
   if (threads_run(state->plan.threads, run_part, &job) != 0)
     return refuse(DECODE_FAILED, "the system does not provide the threads");
   return DECODE_OK;
+}
+
+static enum decode_status run(struct decode_state *state, int steps) {
+  state->pass = (struct pass){.vectors = state->plan.batch};
+  return pass(state, steps);
+}
+
+static bool prompt_known(const struct plan *plan, const struct decode_prompt *prompt) {
+  if (prompt->row < 0 || prompt->row >= plan->request.batch || prompt->first < 0 ||
+      prompt->count < 1 || prompt->count > plan->request.chunk ||
+      prompt->first > plan->request.context - prompt->count)
+    return false;
+  for (int i = 0; i < prompt->count; i++)
+    if (prompt->tokens[i] < 0 || prompt->tokens[i] >= plan->request.shape.vocab)
+      return false;
+  return true;
+}
+
+static enum decode_status prefill(struct decode_state *state, const struct decode_prompt *prompt) {
+  if (!prompt_known(&state->plan, prompt))
+    return refuse(DECODE_FAILED, "the prompt is longer than a chunk or the cache, or has a row or "
+                                 "a token that there is not");
+  state->pass = (struct pass){
+      .vectors = (size_t)prompt->count + (prompt->beside ? state->plan.batch - 1 : 0),
+      .prompt_count = (size_t)prompt->count,
+      .prompt_row = (size_t)prompt->row,
+      .prompt_first = (size_t)prompt->first,
+      .prompt_tokens = prompt->tokens,
+  };
+  return pass(state, 1);
+}
+
+static enum decode_status set_position(struct decode_state *state, int position) {
+  if (position < 0 || position >= state->plan.request.context)
+    return refuse(DECODE_FAILED, "the position lies outside the cache");
+  state->position = (size_t)position;
+  return DECODE_OK;
+}
+
+static const char *prefill_library(const struct decode_state *state) {
+  (void)state;
+  return "own tiles";
 }
 
 static enum decode_status tokens(struct decode_state *state, int *out) {
@@ -248,5 +296,8 @@ const struct decode_backend cpu_backend = {
     .read_memory = read_memory,
     .matrix_rate = matrix_rate,
     .calibration_end = calibrate_end,
+    .prefill = prefill,
+    .set_position = set_position,
+    .prefill_library = prefill_library,
     .error = error,
 };

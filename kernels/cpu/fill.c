@@ -186,14 +186,13 @@ static void fill_norms(struct decode_state *state) {
   fill_norm(state, TENSOR_FINAL_NORM, 0, norms + 2 * plan->layers * plan->x_stride);
 }
 
-static void fill_turns(struct decode_state *state) {
+void cpu_fill_turns(struct decode_state *state, size_t vector, size_t position) {
   const struct plan *plan = &state->plan;
-  float *turns = block_floats(state, BLOCK_TURNS);
+  float *turns = block_floats(state, BLOCK_TURNS) + vector * plan->head_dim;
   size_t half = plan->head_dim / 2;
   for (size_t i = 0; i < half; i++) {
     double exponent = 2 * (double)i / (double)plan->head_dim;
-    double angle =
-        (double)(plan->context - 1) / pow((double)plan->request.shape.rope_theta, exponent);
+    double angle = (double)position / pow((double)plan->request.shape.rope_theta, exponent);
     turns[i] = (float)cos(angle);
     turns[half + i] = (float)sin(angle);
   }
@@ -236,8 +235,6 @@ void cpu_fill(struct decode_state *state, int thread) {
   }
   fill_share(state, thread, MATRIX_HEAD, 0);
   fill_embedding(state, thread);
-  if (thread == 0) {
+  if (thread == 0)
     fill_norms(state);
-    fill_turns(state);
-  }
 }

@@ -48,7 +48,7 @@ static bool types_known(const struct decode_types *types) {
 static bool request_known(const struct decode_request *request) {
   return shape_known(&request->shape) && types_known(&request->types) &&
          between(request->batch, 1, MAX_BATCH) && between(request->context, 1, MAX_CONTEXT) &&
-         between(request->threads, 0, MAX_THREADS);
+         between(request->threads, 0, MAX_THREADS) && between(request->chunk, 0, request->context);
 }
 
 static void set_sizes(struct plan *plan) {
@@ -65,9 +65,8 @@ static void set_sizes(struct plan *plan) {
   plan->vocab = (size_t)shape->vocab;
   plan->batch = (size_t)plan->request.batch;
   plan->context = (size_t)plan->request.context;
+  plan->vectors = plan->batch + (size_t)plan->request.chunk;
   plan->one_stream = cpu_reads_one_stream();
-  plan->arranges = plan->kernels->takes_arranged && plan->batch >= MIN_ARRANGED_BATCH &&
-                   plan->batch <= MAX_ARRANGED_BATCH;
 }
 
 // A head in BF16 takes no narrower activations: decode.h.
@@ -123,6 +122,10 @@ static size_t larger(size_t a, size_t b) {
   return a > b ? a : b;
 }
 
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
 static size_t common_divisor(size_t a, size_t b) {
   return b == 0 ? a : common_divisor(b, a % b);
 }
@@ -146,6 +149,8 @@ static void set_attention(struct plan *plan) {
               plan->request.types.activations != ELEMENT_F32 && plan->group >= MIN_AMX_BATCH;
   plan->attention_input = bf16 ? ELEMENT_BF16 : ELEMENT_F32;
   plan->attention_kind = kind_of(plan->request.types.kv, plan->attention_input);
+  plan->block_positions = smaller((size_t)plan->request.chunk, PROMPT_QUERIES / plan->group);
+  plan->block_positions = larger(1, plan->block_positions);
 }
 
 static void set_cache(struct plan *plan) {
@@ -180,13 +185,14 @@ static void set_strides(struct plan *plan) {
     input = larger(input, element_bytes(plan->matrix[m].input));
   plan->input_stride = odd_lines(round_up(widest, PANEL_COLUMNS) * input);
   plan->row_floats = round_up(widest, PANEL_ROWS);
-  if (plan->arranges)
-    plan->arranged_words =
-        round_up(plan->batch, ARRANGED_ROWS) * plan->input_stride / sizeof(int32_t);
-  size_t attention = plan->group * (round_up(plan->key_columns, PANEL_ROWS) + 2 * CHUNK +
-                                    plan->value_rows + plan->partial_stride);
+  if (plan->kernels->takes_arranged && plan->vectors >= MIN_ARRANGED_BATCH)
+    plan->arranged_words = round_up(smaller(plan->vectors, MAX_ARRANGED_BATCH), ARRANGED_ROWS) *
+                           plan->input_stride / sizeof(int32_t);
+  size_t attention = plan->group * plan->block_positions *
+                     (round_up(plan->key_columns, PANEL_ROWS) + 2 * CHUNK + plan->value_rows +
+                      plan->partial_stride);
   plan->room_stride =
-      plan->row_floats + plan->arranged_words + larger(plan->batch * 4 * PANEL_ROWS, attention);
+      plan->row_floats + plan->arranged_words + larger(plan->vectors * 4 * PANEL_ROWS, attention);
 }
 
 static void set_blocks(struct plan *plan) {
@@ -196,15 +202,15 @@ static void set_blocks(struct plan *plan) {
   bytes[BLOCK_EMBEDDING] = plan->vocab * plan->hidden * element_bytes(types->head);
   bytes[BLOCK_EMBEDDING_SCALES] = is_scaled(types->head) ? plan->vocab * sizeof(float) : 1;
   bytes[BLOCK_NORMS] = (2 * plan->layers + 1) * plan->x_stride * sizeof(float);
-  bytes[BLOCK_TURNS] = plan->head_dim * sizeof(float);
-  bytes[BLOCK_X] = plan->batch * plan->x_stride * sizeof(float);
-  bytes[BLOCK_QKV] = plan->batch * plan->qkv_stride * sizeof(float);
-  bytes[BLOCK_ATTENDED] = plan->batch * plan->attended_stride * sizeof(float);
+  bytes[BLOCK_TURNS] = plan->vectors * plan->head_dim * sizeof(float);
+  bytes[BLOCK_X] = plan->vectors * plan->x_stride * sizeof(float);
+  bytes[BLOCK_QKV] = plan->vectors * plan->qkv_stride * sizeof(float);
+  bytes[BLOCK_ATTENDED] = plan->vectors * plan->attended_stride * sizeof(float);
   bytes[BLOCK_PARTIAL] =
       plan->items * plan->parts * plan->group * plan->partial_stride * sizeof(float);
-  bytes[BLOCK_GATED] = plan->batch * plan->gated_stride * sizeof(float);
-  bytes[BLOCK_INPUT] = plan->batch * plan->input_stride;
-  bytes[BLOCK_INPUT_NOTES] = plan->batch * (sizeof(float) + sizeof(int32_t));
+  bytes[BLOCK_GATED] = plan->vectors * plan->gated_stride * sizeof(float);
+  bytes[BLOCK_INPUT] = plan->vectors * plan->input_stride;
+  bytes[BLOCK_INPUT_NOTES] = plan->vectors * (sizeof(float) + sizeof(int32_t));
   bytes[BLOCK_LOGITS] = plan->batch * plan->logits_stride * sizeof(float);
   bytes[BLOCK_BEST] = threads * plan->batch * sizeof(int);
   bytes[BLOCK_ROOM] = threads * plan->room_stride * sizeof(float);

@@ -35,14 +35,14 @@ enum block {
   BLOCK_EMBEDDING,        // [vocab][hidden], row-major
   BLOCK_EMBEDDING_SCALES, // [vocab]
   BLOCK_NORMS,            // [2 * layers + 1][x_stride]: attention, ffn of each layer; final
-  BLOCK_TURNS,            // [2][head_dim / 2]: cosines and sines of rope
-  BLOCK_X,                // [batch][x_stride]
-  BLOCK_QKV,              // [batch][qkv_stride]
-  BLOCK_ATTENDED,         // [batch][attended_stride]
+  BLOCK_TURNS,            // [vectors][2][head_dim / 2]: cosines and sines of rope
+  BLOCK_X,                // [vectors][x_stride]
+  BLOCK_QKV,              // [vectors][qkv_stride]
+  BLOCK_ATTENDED,         // [vectors][attended_stride]
   BLOCK_PARTIAL,          // [items][parts][group][partial_stride]
-  BLOCK_GATED,            // [batch][gated_stride]
-  BLOCK_INPUT,            // [batch][input_stride bytes]
-  BLOCK_INPUT_NOTES,      // [batch] scales, [batch] sums
+  BLOCK_GATED,            // [vectors][gated_stride]
+  BLOCK_INPUT,            // [vectors][input_stride bytes]
+  BLOCK_INPUT_NOTES,      // [vectors] scales, [vectors] sums
   BLOCK_LOGITS,           // [batch][logits_stride]
   BLOCK_BEST,             // [threads][batch]
   BLOCK_ROOM,             // [threads][room_stride]
@@ -54,13 +54,17 @@ enum block {
 
 #define MAX_HEAD_DIM (2 * CHUNK)
 
+// Queries of one kv head that attention takes together from a prompt, where a position has fewer.
+#define PROMPT_QUERIES 64
+
 struct plan {
   struct decode_request request;
   const struct cpu_kernels *kernels;
   int threads;
-  bool one_stream, arranges; // see dispatch.h
+  bool one_stream; // see dispatch.h
   size_t layers, hidden, heads, kv_heads, head_dim, group, query_width, kv_width, ffn, vocab;
   size_t batch, context;
+  size_t vectors; // the most that go through the layers together: a batch, or a prompt beside it
   struct matrix matrix[MATRICES];
 
   // The cache: for each layer and item (a kv head of a row of the batch) the keys as panels of 16
@@ -70,6 +74,7 @@ struct plan {
   size_t key_columns, value_rows, positions; // padded
   enum element attention_input;              // queries and softmax weights: F32, or BF16 for tiles
   enum product_kind attention_kind;
+  size_t block_positions; // of a prompt that attention takes together
   size_t key_panel_bytes, value_panel_bytes, key_bytes, item_bytes;
 
   // Where k and v begin in a row of qkv; in floats, as the strides are.

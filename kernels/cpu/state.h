@@ -18,11 +18,23 @@ struct stream {
   struct panel_share share[MATRICES];
 };
 
+// What goes through the layers together: the prompt's positions first, then a step of each row of
+// the batch, or of each other row.
+struct pass {
+  size_t vectors;
+  size_t prompt_count; // 0: the vectors are the rows of the batch
+  size_t prompt_row, prompt_first;
+  const int *prompt_tokens;
+};
+
 struct decode_state {
   struct plan plan;
   struct stream *streams; // [threads]
   void *block[BLOCKS];
-  int *tokens; // [batch]
+  int *tokens;     // [batch]
+  size_t position; // that steps write
+  size_t *turned;  // [plan.vectors], the positions that BLOCK_TURNS has the angles of
+  struct pass pass;
   struct barrier barrier;
 };
 
@@ -32,6 +44,32 @@ static inline uint8_t *stream_at(const struct decode_state *state, int thread,
   const struct stream *stream = &state->streams[thread];
   size_t from = name == MATRIX_HEAD ? 0 : layer * stream->layer_bytes;
   return stream->base + from + stream->start[name];
+}
+
+// The first vector of a pass that logits are made of: the prompt's last, or the first row's.
+static inline size_t pass_first_out(const struct pass *pass) {
+  return pass->prompt_count ? pass->prompt_count - 1 : 0;
+}
+
+static inline size_t pass_row(const struct pass *pass, size_t vector) {
+  if (!pass->prompt_count)
+    return vector;
+  if (vector < pass->prompt_count)
+    return pass->prompt_row;
+  size_t other = vector - pass->prompt_count;
+  return other < pass->prompt_row ? other : other + 1;
+}
+
+// The vector of a row that makes a step.
+static inline size_t pass_vector(const struct pass *pass, size_t row) {
+  if (!pass->prompt_count)
+    return row;
+  return pass->prompt_count + (row < pass->prompt_row ? row : row - 1);
+}
+
+static inline size_t pass_position(const struct decode_state *state, size_t vector) {
+  const struct pass *pass = &state->pass;
+  return vector < pass->prompt_count ? pass->prompt_first + vector : state->position;
 }
 
 static inline float *block_floats(const struct decode_state *state, enum block block) {

@@ -1,0 +1,269 @@
+// A prompt taken in chunks leaves what the same prompt leaves that is decoded token by token: on the
+// CPU with every instruction set and mix of types, as the oracle has it.
+// Deep: every mix with every chunk rather than one chunk each.
+// Seconds: 3
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/cpu/backend.h"
+#include "kernels/cpu/dispatch.h"
+#include "kernels/reference.h"
+#include "tests/support/depth.h"
+
+enum { VOCAB = 203, BATCH = 3, ROW = 1, PROMPT = 23, CONTEXT = 30 };
+
+// hidden, head_dim, ffn and vocab are no multiples of 16; three query heads read one kv head.
+static const struct decode_shape odd_shape = {.layers = 2,
+                                              .hidden = 72,
+                                              .heads = 6,
+                                              .kv_heads = 2,
+                                              .head_dim = 40,
+                                              .ffn_hidden = 200,
+                                              .vocab = VOCAB,
+                                              .norm_epsilon = 1e-5f,
+                                              .rope_theta = 1e4f};
+
+static const struct mix {
+  const char *name;
+  struct decode_types types;
+} mixes[] = {
+    {"bf16, f32 activations",
+     {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
+    {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
+    {"e4m3, e4m3 cache",
+     {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32}},
+    {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
+    {"int8 head",
+     {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32}},
+};
+enum { MIXES = sizeof mixes / sizeof mixes[0] };
+
+static const int chunks[] = {1, 7, PROMPT};
+enum { CHUNKS = sizeof chunks / sizeof chunks[0] };
+
+static struct decode_request request_of(const struct decode_types *types, int chunk, int threads) {
+  return (struct decode_request){.shape = odd_shape,
+                                 .types = *types,
+                                 .batch = BATCH,
+                                 .context = CONTEXT,
+                                 .seed = 20,
+                                 .threads = threads,
+                                 .chunk = chunk};
+}
+
+static int prompt_token(int position) {
+  return (position * 37 + 5) % VOCAB;
+}
+
+static struct decode_state *make(const struct decode_request *request) {
+  static enum decode_status status; // static: cppcheck takes the state to point at it
+  struct decode_state *state = cpu_backend.create(0, request, &status);
+  if (!state)
+    fail_msg("create: status %d, %s", status, cpu_backend.error());
+  return state;
+}
+
+// The row's logits after a step at `position` with that token.
+static void step(struct decode_state *state, int position, int token, float *logits) {
+  static float all[BATCH * VOCAB];
+  const int tokens[BATCH] = {token, token, token};
+  assert_int_equal(cpu_backend.set_position(state, position), DECODE_OK);
+  assert_int_equal(cpu_backend.set_tokens(state, tokens), DECODE_OK);
+  assert_int_equal(cpu_backend.run(state, 1), DECODE_OK);
+  assert_int_equal(cpu_backend.logits(state, all), DECODE_OK);
+  memcpy(logits, all + (size_t)ROW * VOCAB, VOCAB * sizeof *logits);
+}
+
+static void take_prompt(struct decode_state *state, int chunk, bool beside, float *logits) {
+  static float all[BATCH * VOCAB];
+  int tokens[PROMPT];
+  for (int i = 0; i < PROMPT; i++)
+    tokens[i] = prompt_token(i);
+  for (int first = 0; first < PROMPT; first += chunk) {
+    const struct decode_prompt prompt = {.row = ROW,
+                                         .first = first,
+                                         .count = first + chunk < PROMPT ? chunk : PROMPT - first,
+                                         .tokens = tokens + first,
+                                         .beside = beside};
+    assert_int_equal(cpu_backend.prefill(state, &prompt), DECODE_OK);
+  }
+  assert_int_equal(cpu_backend.logits(state, all), DECODE_OK);
+  memcpy(logits, all + (size_t)ROW * VOCAB, VOCAB * sizeof *logits);
+}
+
+static double distance(const float *logits, const double *expected) {
+  double off = 0, norm = 0;
+  for (size_t i = 0; i < VOCAB; i++) {
+    off += pow((double)logits[i] - expected[i], 2);
+    norm += expected[i] * expected[i];
+  }
+  return sqrt(off / norm);
+}
+
+static void check_near(const float *logits, const double *expected,
+                       const struct decode_types *types, const char *what) {
+  const double error = distance(logits, expected);
+  if (!(error <= reference_tolerance(types)))
+    fail_msg("%s: error %g", what, error);
+}
+
+// What the oracle makes of the prompt, token by token, and of one more token after it.
+struct expected {
+  double prompt[VOCAB], next[VOCAB];
+};
+
+// A reference of each length in turn takes over the cache of the one before.
+static void decode_prompt(const struct decode_types *types, struct expected *out) {
+  struct decode_request request = request_of(types, 0, 1);
+  const size_t width = (size_t)(odd_shape.kv_heads * odd_shape.head_dim);
+  struct reference *before = NULL;
+  request.batch = 1;
+  for (int position = 0; position <= PROMPT; position++) {
+    enum decode_status status;
+    const int token = prompt_token(position);
+    request.context = position + 1;
+    struct reference *now = reference_create(&request, &status);
+    assert_non_null(now);
+    for (int layer = 0; before && layer < odd_shape.layers; layer++)
+      for (int t = TENSOR_KEYS; t <= TENSOR_VALUES; t++)
+        memcpy(reference_cache(now, (enum tensor)t, layer),
+               reference_cache(before, (enum tensor)t, layer),
+               (size_t)position * width * sizeof(float));
+    reference_destroy(before);
+    before = now;
+    assert_int_equal(reference_set_tokens(now, &token), 0);
+    reference_step(now);
+    if (position == PROMPT - 1)
+      memcpy(out->prompt, reference_logits(now), sizeof out->prompt);
+  }
+  memcpy(out->next, reference_logits(before), sizeof out->next);
+  reference_destroy(before);
+}
+
+static void check_chunk(const struct mix *mix, const struct expected *expected, int chunk,
+                        enum cpu_isa isa) {
+  const struct decode_request request = request_of(&mix->types, chunk, 1 + chunk % 3);
+  char what[96];
+  float logits[VOCAB];
+  struct decode_state *state = make(&request);
+  snprintf(what, sizeof what, "%s, instruction set %d, chunk %d", mix->name, (int)isa, chunk);
+  take_prompt(state, chunk, false, logits);
+  check_near(logits, expected->prompt, &mix->types, what);
+  step(state, PROMPT, prompt_token(PROMPT), logits);
+  check_near(logits, expected->next, &mix->types, what);
+  take_prompt(state, chunk, true, logits);
+  check_near(logits, expected->prompt, &mix->types, what);
+  cpu_backend.destroy(state);
+}
+
+static void test_prompt_is_as_decoded(void **unused) {
+  (void)unused;
+  for (size_t m = 0; m < MIXES; m++) {
+    struct expected expected;
+    decode_prompt(&mixes[m].types, &expected);
+    for (int isa = 0; isa < CPU_ISAS; isa++) {
+      if (!cpu_has((enum cpu_isa)isa))
+        continue;
+      cpu_force_isa((enum cpu_isa)isa);
+      for (size_t c = 0; c < CHUNKS; c++)
+        if (depth_is_full() || c == (m + (size_t)isa) % CHUNKS)
+          check_chunk(&mixes[m], &expected, chunks[c], (enum cpu_isa)isa);
+    }
+  }
+  cpu_force_isa(CPU_ISAS);
+}
+
+// Token by token on the CPU itself, where the tolerance would pass a slot forgotten at a distance.
+static void test_steps_at_positions(void **unused) {
+  (void)unused;
+  for (size_t m = 0; m < MIXES; m++) {
+    struct expected expected;
+    decode_prompt(&mixes[m].types, &expected);
+    const struct decode_request request = request_of(&mixes[m].types, 0, 2);
+    struct decode_state *state = make(&request);
+    float logits[VOCAB];
+    for (int i = 0; i < PROMPT; i++)
+      step(state, i, prompt_token(i), logits);
+    check_near(logits, expected.prompt, &mixes[m].types, mixes[m].name);
+    cpu_backend.destroy(state);
+  }
+}
+
+// The other rows step as they would alone.
+static void test_beside(void **unused) {
+  (void)unused;
+  static float alone[BATCH * VOCAB], beside[BATCH * VOCAB];
+  for (size_t m = 0; m < MIXES; m++) {
+    const struct decode_request request = request_of(&mixes[m].types, PROMPT, 2);
+    int first[BATCH], second[BATCH];
+    struct decode_state *state = make(&request);
+    float logits[VOCAB];
+    assert_int_equal(cpu_backend.run(state, 1), DECODE_OK);
+    assert_int_equal(cpu_backend.logits(state, alone), DECODE_OK);
+    assert_int_equal(cpu_backend.tokens(state, first), DECODE_OK);
+    cpu_backend.destroy(state);
+    state = make(&request);
+    take_prompt(state, PROMPT, true, logits);
+    assert_int_equal(cpu_backend.logits(state, beside), DECODE_OK);
+    assert_int_equal(cpu_backend.tokens(state, second), DECODE_OK);
+    for (size_t row = 0; row < BATCH; row++) {
+      if (row == ROW)
+        continue;
+      double expected[VOCAB];
+      for (size_t i = 0; i < VOCAB; i++)
+        expected[i] = (double)alone[row * VOCAB + i];
+      check_near(beside + row * VOCAB, expected, &mixes[m].types, mixes[m].name);
+      assert_int_equal(first[row], second[row]);
+    }
+    cpu_backend.destroy(state);
+  }
+}
+
+// What is to be refused: each differs in one thing from a prompt that is taken.
+static void test_refusals(void **unused) {
+  (void)unused;
+  static const int tokens[] = {1, 2, 3, 4, 5, 6, 7, 8}, unknown[] = {1, VOCAB};
+  static const struct {
+    const char *what;
+    struct decode_prompt prompt;
+  } prompts[] = {
+      {"a row too many", {.row = BATCH, .count = 2, .tokens = tokens}},
+      {"no row", {.row = -1, .count = 2, .tokens = tokens}},
+      {"more than a chunk", {.count = 8, .tokens = tokens}},
+      {"nothing", {.count = 0, .tokens = tokens}},
+      {"longer than the cache", {.first = CONTEXT - 2, .count = 3, .tokens = tokens}},
+      {"before the cache", {.first = -1, .count = 2, .tokens = tokens}},
+      {"no such token", {.count = 2, .tokens = unknown}},
+  };
+  struct decode_request request = request_of(&mixes[1].types, 7, 1);
+  struct decode_state *state = make(&request);
+  for (size_t i = 0; i < sizeof prompts / sizeof prompts[0]; i++)
+    if (cpu_backend.prefill(state, &prompts[i].prompt) != DECODE_FAILED || !*cpu_backend.error())
+      fail_msg("taken: %s", prompts[i].what);
+  const struct decode_prompt last = {.first = CONTEXT - 2, .count = 2, .tokens = tokens};
+  assert_int_equal(cpu_backend.prefill(state, &last), DECODE_OK);
+  assert_int_equal(cpu_backend.set_position(state, CONTEXT), DECODE_FAILED);
+  assert_int_equal(cpu_backend.set_position(state, -1), DECODE_FAILED);
+  cpu_backend.destroy(state);
+  struct decode_cost cost;
+  request.chunk = CONTEXT + 1;
+  assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_prompt_is_as_decoded),
+      cmocka_unit_test(test_steps_at_positions),
+      cmocka_unit_test(test_beside),
+      cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
