@@ -64,9 +64,9 @@ struct declaration {
   int rated_count, rated[MAX_RATED]; // of a rate: inputs that it changes from year to year
   int instead_count, instead_of[MAX_INSTEAD], unless; // a declaration each, or -1
   int in_usd, usd_of;                                 // NAME_usd of NAME and the reverse; or -1
-  const char *schedule;   // may be a list by year, of which this is computed; NULL: may not
-  int *years, year_count; // NAME_year_1, ... where it is a list in some option: schedule.h
-  int scale, year_of;     // NAME_scale; NAME of NAME_year_1; or -1
+  const char *schedule;         // may be a list by year, of which this is computed; NULL: may not
+  int *years, year_count;       // NAME_year_1, ... where it is a list in some option: schedule.h
+  int scale, year_of, scale_of; // NAME_scale; NAME of NAME_year_1, of NAME_scale; or -1
   const char
       *given_as; // the key of scenarios that stands for it, and for the next of the same; or NULL
   const char *family;  // of inputs that are there where one of them is spoken of; or NULL

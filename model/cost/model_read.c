@@ -405,6 +405,7 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .usd_of = -1,
                                       .scale = -1,
                                       .year_of = -1,
+                                      .scale_of = -1,
                                       .unit = {.text = ""}};
   model_enter(model);
   return declaration;

@@ -128,6 +128,7 @@ static int declare_scale(const struct declaring *declaring) {
   input->unit = unit_percent;
   input->has_min = true;
   input->min_exclusive = declaring->model->declarations[declaring->input].min_exclusive;
+  input->scale_of = declaring->input;
   declaring->model->declarations[declaring->input].scale = scale;
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/reading/currency.h"
+#include "model/scenario/reading/range.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static bool is_input(const struct scenario *scenario, size_t option, int declara
 static bool is_own_in(const struct scenario *scenario, size_t which_case, size_t option,
                       int declaration) {
   const enum origin origin = origin_in(scenario, which_case, option, declaration);
-  return origin >= ORIGIN_OPTION || origin == ORIGIN_CATALOGUE;
+  return origin >= ORIGIN_OPTION || origin == ORIGIN_CATALOGUE ||
+         option_scales_own(scenario, &scenario->options[option], which_case, declaration);
 }
 
 static bool is_own(const struct scenario *scenario, size_t option, int declaration) {

@@ -4,6 +4,7 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/reading/range.h"
 #include "model/scenario/scenario.h"
 #include "reports/spreadsheet/book.h"
 #include "reports/spreadsheet/cells.h"
@@ -86,23 +87,17 @@ static const struct figure *figure_of(struct book *book, const struct option_she
   return option_figure(book->scenario, owner->option, which_case, declaration);
 }
 
-static bool is_scale(const struct model *model, int declaration) {
-  for (int d = 0; d < model->count; d++)
-    if (model->declarations[d].scale == declaration)
-      return true;
-  return false;
-}
-
-// A list's scale that nobody states has the list's origin, and any option's follows the common one.
+// A list's scale that nobody states has the list's origin.
 static bool is_silent(const struct book *book, int declaration, const struct figure *figure) {
-  return !figure->text && is_scale(book->scenario->model, declaration);
+  return !figure->text && book->scenario->model->declarations[declaration].scale_of >= 0;
 }
 
 // Does the option take what all options take, unless they say otherwise?
 static bool is_common(struct book *book, const struct option_sheet *sheet, size_t which_case,
                       int declaration) {
   const struct figure *figure = figure_of(book, sheet, which_case, declaration);
-  enum origin origin = is_silent(book, declaration, figure) ? ORIGIN_DEFAULT : figure->origin;
+  const bool own = option_scales_own(book->scenario, sheet->option, which_case, declaration);
+  enum origin origin = own ? ORIGIN_DEFAULT : figure->origin;
   bool per_option = book->scenario->model->declarations[declaration].per_option;
   return origin == ORIGIN_COMMON || origin == ORIGIN_CASE || origin == ORIGIN_SET ||
          (origin == ORIGIN_DEFAULT && !per_option);

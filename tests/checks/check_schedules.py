@@ -3,11 +3,16 @@
 
 Seconds: 5
 """
+import sys
 import tempfile
 from pathlib import Path
 
 from support.golden import GOLDEN
 from support.program import BAD_INPUT, DONE, NO, ROOT, Count, expect, expect_exit, near, run, run_json
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / 'workbook'))
+import layout  # noqa: E402
+import xlsx  # noqa: E402
 
 FTE_YEAR = 280000.0
 UTILIZED = 'utilization = 70 %'
@@ -321,6 +326,31 @@ def check_solve(folder):
     expect(near(found['values'][0], 170, 1e-6), found)
 
 
+# The staff of one option, of both, of each; and what is said of all of it at once.
+SWINGS = {
+    'own': (LISTED, {'mi325x.engineers_scale'}),
+    'common': (((f'{TARIFF}\n', f'{TARIFF}\nengineers = 7, 8 FTE\n'), (ENGINEERS, '')), {'engineers_scale'}),
+    'one own, one common': (((f'{TARIFF}\n', f'{TARIFF}\nengineers = 7, 8 FTE\n'), *LISTED),
+                            {'engineers_scale', 'mi325x.engineers_scale'}),
+    'all own': ((*LISTED, ('throughput = 4202', 'engineers = 3, 2 FTE\nthroughput = 4202')),
+                {'h200.engineers_scale', 'mi325x.engineers_scale'}),
+    'all own, of one range': ((*LISTED, ('throughput = 4202', 'engineers = 3, 2 FTE\nthroughput = 4202'),
+                               ('[option h200]', '[range]\nengineers = uniform(50, 150) %\n[option h200]')),
+                              {'engineers_scale'}),
+}
+
+
+def check_swings(folder, changes, wanted):
+    """What the tornado moves alone has one cell on Inputs, and what has a cell of its own moves alone."""
+    path = told(folder, changes)
+    named = {swing['input'] for swing in run_json('sensitivity', path)['swings']}
+    expect({name for name in named if name.endswith('_scale')} == wanted, f'swings: {sorted(named)}')
+    book = Path(folder, 'swings.xlsx')
+    expect_exit(run('report', path, '-o', book, '-q'), DONE)
+    cells = {entry.key for entry in layout.Inputs(xlsx.read(book)).rows}
+    expect({key for key in cells if key.endswith('_scale')} == wanted, f'cells: {sorted(cells)}')
+
+
 def check_wait(folder):
     """Who buys later finds the costs of other years, which years counted from the purchase do not tell."""
     path = Path(folder, 'wait.ini')
@@ -347,6 +377,8 @@ def main():
             count.test(name, check_series, folder, changes, arguments, series, wanted)
         for name, case in FIGURES.items():
             count.test(name, check_figures, folder, *case)
+        for name, case in SWINGS.items():
+            count.test(f'tornado: {name}', check_swings, folder, *case)
         for name, (change, message) in BAD.items():
             count.test(name, check_refused, folder, change, message)
         for check in (check_periods, check_child_file, check_provenance, check_explained, check_range,

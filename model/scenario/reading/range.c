@@ -233,6 +233,17 @@ int option_range(const struct scenario *scenario, const struct option *option, i
   return found;
 }
 
+bool option_scales_own(const struct scenario *scenario, const struct option *option,
+                       size_t which_case, int declaration) {
+  const int list = scenario->model->declarations[declaration].scale_of;
+  if (list < 0 || option_figure(scenario, option, which_case, declaration)->text)
+    return false;
+  for (size_t r = 0; r < scenario->range_count; r++)
+    if (scenario->ranges[r].declaration == declaration && scenario->ranges[r].option < 0)
+      return false;
+  return option_figure(scenario, option, which_case, list)->origin >= ORIGIN_OPTION;
+}
+
 // An option's own range: the option must have the input, and pay for it.
 static void check_own(struct reading *reading, const struct range *range) {
   const struct scenario *scenario = reading->scenario;

@@ -42,6 +42,11 @@ void ranges_of_evidence(struct reading *reading);
 // The range that an option's input has in the selected case, or -1.
 int option_range(const struct scenario *scenario, const struct option *option, int declaration);
 
+// Is the input the scale, which nobody states and no common range moves, of a list by year that the
+// option says for itself?
+bool option_scales_own(const struct scenario *scenario, const struct option *option,
+                       size_t which_case, int declaration);
+
 // The Gaussian copula's correlation that gives a rank correlation (Pearson, Drapers' Company
 // Research Memoirs, Biometric Series IV, 1907; Kruskal, JASA 53, 1958).
 double correlation_of_normals(double rank);
