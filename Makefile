@@ -43,7 +43,7 @@ LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(HARDEN_LINK) $(
 # Everything but the two main() goes into two archives, base and model into one, the rest into the
 # other; a program takes from them what it calls.
 # What the GPUs' backends do without a GPU is in it for the tests; the rest of them are plugins.
-KERNELS := $(wildcard kernels/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/host/%.c,crew plan launches tuning)
+KERNELS := $(wildcard kernels/*.c kernels/reference/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/host/%.c,crew plan launches tuning)
 SOURCES := $(wildcard base/*.c model/*/*.c model/scenario/*/*.c reports/*/*.c probe/*/*.c) $(KERNELS)
 MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/commands/main.c probe/commands/main.c))
 DEFAULT := $(BUILD)/obj/model/cost/tco_ini
@@ -208,7 +208,7 @@ fuzz: ## fuzz the readers of input files for a while
 
 # The device's headers are C++. CUDA's are there or not.
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
-             $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/cpu kernels/gpu/host probe/* tests/* \
+             $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/gpu/host probe/* tests/* \
                                     tests/model/* tests/stand_ins/hip tests/stand_ins/plugins,\
                           $(d)/*.c $(d)/*.h) kernels/gpu/arguments.h \
                           $(if $(MPI_PLUGIN),reports/ranks/mpi/*.c)))

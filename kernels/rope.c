@@ -40,26 +40,26 @@ static double yarn(const struct decode_shape *shape, int width, int i, double fr
   return stretched * frequency / (double)rope->factor + (1 - stretched) * frequency;
 }
 
-void rope_frequencies(const struct decode_shape *shape, double *out) {
+double rope_frequency(const struct decode_shape *shape, int pair) {
   const int width = rope_width(shape);
-  for (int i = 0; i < width / 2; i++) {
-    const double plain = pow((double)shape->rope_theta, -2.0 * i / width);
-    switch (shape->rope.scaling) {
-    case ROPE_PLAIN: out[i] = plain; break;
-    case ROPE_LLAMA3: out[i] = llama3(&shape->rope, plain); break;
-    case ROPE_YARN: out[i] = yarn(shape, width, i, plain); break;
-    }
+  const double plain = pow((double)shape->rope_theta, -2.0 * pair / width);
+  switch (shape->rope.scaling) {
+  case ROPE_LLAMA3: return llama3(&shape->rope, plain);
+  case ROPE_YARN: return yarn(shape, width, pair, plain);
+  case ROPE_PLAIN: break;
   }
+  return plain;
+}
+
+double rope_magnitude(const struct decode_rope *rope) {
+  const bool scaled = rope->scaling == ROPE_YARN && rope->magnitude > 0;
+  return scaled ? (double)rope->magnitude : 1;
 }
 
 void rope_turns(const struct decode_shape *shape, int position, double *cosines, double *sines) {
-  const double magnitude = shape->rope.scaling == ROPE_YARN && shape->rope.magnitude > 0
-                               ? (double)shape->rope.magnitude
-                               : 1;
-  const int pairs = rope_width(shape) / 2;
-  rope_frequencies(shape, cosines);
-  for (int i = 0; i < pairs; i++) {
-    const double angle = position * cosines[i];
+  const double magnitude = rope_magnitude(&shape->rope);
+  for (int i = 0; i < rope_width(shape) / 2; i++) {
+    const double angle = position * rope_frequency(shape, i);
     cosines[i] = magnitude * cos(angle);
     sines[i] = magnitude * sin(angle);
   }

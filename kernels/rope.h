@@ -8,10 +8,13 @@
 // How many of a head's values turn: all, or of latent attention the last rope_dim. Pairs: half.
 int rope_width(const struct decode_shape *shape);
 
-// Radians per position of every pair: [rope_width / 2].
-void rope_frequencies(const struct decode_shape *shape, double *out);
+// Radians per position of a pair.
+double rope_frequency(const struct decode_shape *shape, int pair);
 
-// Cosine and sine of every pair at a position, times the shape's magnitude: [rope_width / 2] each.
+// What cosine and sine are multiplied by.
+double rope_magnitude(const struct decode_rope *rope);
+
+// Cosine and sine of every pair at a position, times the magnitude: [rope_width / 2] each.
 void rope_turns(const struct decode_shape *shape, int position, double *cosines, double *sines);
 
 // Which of the values that turn are the i-th pair.

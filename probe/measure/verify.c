@@ -1,7 +1,8 @@
 #include "probe/measure/verify.h"
 
 #include "base/source.h"
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
 
 #include <math.h>
 #include <stdbool.h>

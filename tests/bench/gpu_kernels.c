@@ -21,7 +21,8 @@
 #include "base/installation.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/stage_times.h"
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
 #include "probe/measure/sampling.h"
 
 #define TIME_S         240.0

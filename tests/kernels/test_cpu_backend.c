@@ -17,7 +17,9 @@
 
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/dispatch.h"
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
+#include "kernels/reference/stages.h"
 #include "tests/support/depth.h"
 
 #define MOST_BATCH 17

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
+#include "kernels/reference/stages.h"
 
 static int8_t *make_bell(void) {
   int8_t *bell = emulated_take(sizeof weights_bell);
@@ -179,7 +180,7 @@ static double check_attended(const struct attended *t, const struct attention_ar
   const int heads = c->kv_heads * t->group, width = c->kv_heads * c->head_dim;
   const int q_width = heads * c->head_dim, last = c->context - 1;
   const struct decode_shape shape = {
-      .heads = heads, .kv_heads = c->kv_heads, .head_dim = c->head_dim};
+      .heads = heads, .kv_heads = c->kv_heads, .head_dim = c->head_dim, .rope_theta = (float)theta};
   double *query = emulated_take((size_t)q_width * sizeof *query),
          *out = emulated_take((size_t)q_width * sizeof *out);
   double *scores = emulated_take((size_t)c->context * sizeof *scores);
@@ -191,7 +192,7 @@ static double check_attended(const struct attended *t, const struct attention_ar
       for (int d = 0; d < c->head_dim; d++) {
         key[d] = (double)qkv_value(b, q_width + head * c->head_dim + d);
       }
-      reference_rope(key, c->head_dim, last, theta);
+      reference_rope(&shape, last, key);
       for (int d = 0; d < c->head_dim; d++) {
         float value = 0;
         element_put(t->plugin, t->type, &value, 0,
@@ -215,9 +216,9 @@ static double check_attended(const struct attended *t, const struct attention_ar
       query[i] = (double)qkv_value(b, i);
     }
     for (int head = 0; head < heads; head++) {
-      reference_rope(query + head * c->head_dim, c->head_dim, last, theta);
+      reference_rope(&shape, last, query + head * c->head_dim);
     }
-    reference_attention(&shape, c->context, query, keys, values, scores, out);
+    reference_attention(&shape, c->context, query, keys, values, NULL, scores, out);
     for (int i = 0; i < q_width; i++) {
       const double got = (double)a->output[b * q_width + i];
       difference += (got - out[i]) * (got - out[i]);

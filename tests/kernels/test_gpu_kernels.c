@@ -16,7 +16,8 @@
 
 #include "kernels/gpu/arguments.h"
 #include "kernels/gpu/host/stage_times.h"
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
 #include "tests/stand_ins/emulator/launch.h"
 #include "tests/support/depth.h"
 #include "tests/support/library.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 
 static float sign_at(int vector, int column) {
   return (vector * 5 + column * 3 + vector * column / 2) % 2 ? -1.0f : 1.0f;

@@ -19,7 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
 #include "tests/support/library.h"
 
 #define PLUGIN "build/lib/pertoken/hip.so"

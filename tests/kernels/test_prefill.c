@@ -15,7 +15,8 @@
 
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/dispatch.h"
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
 
 enum { VOCAB = 203, BATCH = 3, ROW = 1, PROMPT = 23, CONTEXT = 30 };

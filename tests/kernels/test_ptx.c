@@ -16,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
 #include "tests/stand_ins/emulator/launch.h"
 #include "tests/support/depth.h"
 #include "tests/support/fixture.h"

@@ -2,7 +2,9 @@
 // `test_reference print` prints small models with their logits for check_reference.py.
 #include "tests/support/fixture.h"
 
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
+#include "kernels/reference/stages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -153,14 +155,15 @@ static void test_rmsnorm(void **state) {
 // distance alone. Pair i is (i, i + 2) and turns by position / theta^(i/2).
 static void test_rope(void **state) {
   (void)state;
+  const struct decode_shape shape = {.head_dim = 4, .rope_theta = 100};
   const double a[4] = {0.3, -1.2, 0.7, 2}, b[4] = {-0.5, 0.25, 1.5, -0.75};
   double still[4], turned[4];
   memcpy(still, a, sizeof a);
-  reference_rope(still, 4, 0, 100);
+  reference_rope(&shape, 0, still);
   assert_memory_equal(still, a, sizeof a);
 
   double unit[4] = {1, 1, 0, 0};
-  reference_rope(unit, 4, 3, 100); // by 3 and by 0.3
+  reference_rope(&shape, 3, unit); // by 3 and by 0.3
   expect_near(unit[0], cos(3), 1e-15, "rope");
   expect_near(unit[2], sin(3), 1e-15, "rope");
   expect_near(unit[1], cos(0.3), 1e-15, "rope");
@@ -170,8 +173,8 @@ static void test_rope(void **state) {
   for (int k = 0; k < 2; k++) {
     memcpy(still, a, sizeof a);
     memcpy(turned, b, sizeof b);
-    reference_rope(still, 4, 5 + 90 * k, 100);
-    reference_rope(turned, 4, 9 + 90 * k, 100);
+    reference_rope(&shape, 5 + 90 * k, still);
+    reference_rope(&shape, 9 + 90 * k, turned);
     for (int i = 0; i < 4; i++)
       products[k] += still[i] * turned[i];
   }
@@ -184,13 +187,13 @@ static void test_attention(void **state) {
   double scores[3], out[4];
   // Equal keys: the mean of the values, for both heads.
   const float equal[6] = {1, 2, 1, 2, 1, 2}, values[6] = {1, 4, 2, 5, 6, 0};
-  reference_attention(&shape, 3, (const double[]){5, -1, 0, 3}, equal, values, scores, out);
+  reference_attention(&shape, 3, (const double[]){5, -1, 0, 3}, equal, values, NULL, scores, out);
   for (int i = 0; i < 4; i++)
     expect_near(out[i], 3, 1e-15, "mean of values");
   // Scores ln 2 and 0 for the first head, 2/3 and 1/3; huge ones for the second, 0 and 1.
   const float keys[4] = {1, 0, 0, 1};
   const double query[4] = {log(2) * sqrt(2), 0, -1e5, 1e5};
-  reference_attention(&shape, 2, query, keys, (const float[]){3, 0, 0, 6}, scores, out);
+  reference_attention(&shape, 2, query, keys, (const float[]){3, 0, 0, 6}, NULL, scores, out);
   const double expected[] = {2, 2, 0, 6};
   for (int i = 0; i < 4; i++)
     expect_near(out[i], expected[i], 1e-15, "weighted values");

@@ -18,7 +18,8 @@
 
 #include "kernels/cpu/backend.h"
 #include "kernels/gpu/host/crew.h"
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
 #include "kernels/share.h"
 #include "tests/support/depth.h"
 #include "tests/support/library.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
 #include "tests/support/library.h"
 

@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_TESTS_ORACLE_H
 #define PERTOKEN_TESTS_ORACLE_H
 
-#include "kernels/reference.h"
+#include "kernels/reference/reference.h"
 
 // One step, its tokens fed back.
 void oracle_step(struct reference *reference);

@@ -17,11 +17,11 @@ $(FAKE_HIP): tests/stand_ins/hip/fake_hip.c tests/stand_ins/hip/fake_hip.h tests
 $(BUILD)/tests/test_hip: | $(FAKE_HIP) $(BUILD)/tests/lib/emulator64fnuz.so
 
 # For check_instructions.py, by themselves too: the launches' machine code, and what decodes.
-HIP_DECODE := tests/stand_ins/hip/decode.c kernels/reference.c $(GPU_SHARED:%=kernels/%.c)
+HIP_DECODE := tests/stand_ins/hip/decode.c $(wildcard kernels/*.c kernels/reference/*.c)
 $(BUILD)/tests/lib/instructions.so: tests/stand_ins/hip/instructions.c kernels/weights.c
 $(BUILD)/tests/lib/hip_decode.so: $(HIP_DECODE)
 $(BUILD)/tests/lib/instructions.so $(BUILD)/tests/lib/hip_decode.so: tests/stand_ins/hip/build.mk \
-  tests/stand_ins/emulator/launch.h $(wildcard kernels/*.h)
+  tests/stand_ins/emulator/launch.h $(wildcard kernels/*.h kernels/reference/*.h)
 	@mkdir -p $(@D)
 	@echo "  compile $@"
 	$(Q)$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) -I. -shared -fPIC -o $@ $(filter %.c,$^) -lm

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/reference.h"
+#include "kernels/reference/check.h"
+#include "kernels/reference/reference.h"
 
 enum { STEPS = 2, READ_BYTES = 3 * 64 * 1024 };
 
@@ -101,7 +102,8 @@ static bool decode(const struct decode_backend *hip, const char *line, char *wor
   const enum element element = element_of(weights);
   const enum element activations = strstr(weights, "-bf16") ? ELEMENT_BF16 : element;
   const enum element head = strstr(weights, "-head") ? element : ELEMENT_BF16;
-  request.types = (struct decode_types){element, activations, element_of(kv), head, ELEMENT_F32};
+  request.types =
+      (struct decode_types){element, activations, element_of(kv), head, ELEMENT_F32, ELEMENT_F32};
   return steps(hip, &request, words, size);
 }
 

@@ -1,0 +1,64 @@
+#include "kernels/reference/check.h"
+
+#include "kernels/reference/stages.h"
+
+#include <math.h>
+#include <stddef.h>
+
+double reference_tolerance(const struct decode_types *types) {
+  if (types->activations == ELEMENT_E4M3 && types->head == ELEMENT_E4M3)
+    return 8e-2;
+  static const double tolerances[] = {
+      [ELEMENT_F32] = 1e-3,
+      [ELEMENT_BF16] = 1e-2,
+      [ELEMENT_E4M3] = 5e-2,
+      [ELEMENT_INT8] = 2e-2,
+  };
+  return tolerances[types->activations];
+}
+
+// norm(logits - oracle) / norm(oracle); infinite when a logit is not finite.
+static double relative_error(const float *logits, const double *oracle, size_t count) {
+  double difference = 0, norm = reference_dot(oracle, oracle, count);
+  for (size_t i = 0; i < count; i++) {
+    double off = (double)logits[i] - oracle[i];
+    difference += off * off;
+  }
+  if (difference == 0)
+    return 0;
+  return isfinite(difference) && norm > 0 ? sqrt(difference / norm) : INFINITY;
+}
+
+static double token_shortfall(const double *oracle, size_t count, int token) {
+  if (token < 0 || (size_t)token >= count)
+    return INFINITY;
+  double missed = oracle[reference_largest(oracle, count)] - oracle[token];
+  return missed > 0 ? missed / (double)reference_magnitude(oracle, count) : 0;
+}
+
+static bool is_greedy(const float *logits, size_t count, int token) {
+  if (token < 0 || (size_t)token >= count)
+    return false;
+  size_t chosen = (size_t)token;
+  for (size_t i = 0; i < count; i++)
+    if (i < chosen ? logits[i] >= logits[chosen] : logits[i] > logits[chosen])
+      return false;
+  return true;
+}
+
+struct reference_verdict reference_check(const struct reference *r, const float *logits,
+                                         const int *tokens, double tolerance) {
+  const size_t batch = (size_t)reference_request(r)->batch;
+  const size_t vocab = (size_t)reference_request(r)->shape.vocab;
+  struct reference_verdict verdict = {.greedy = true, .routing = reference_routing_shortfall(r)};
+  for (size_t b = 0; b < batch; b++) {
+    const double *oracle = reference_logits(r) + b * vocab;
+    const float *row = logits + b * vocab;
+    verdict.error = fmax(verdict.error, relative_error(row, oracle, vocab));
+    verdict.shortfall = fmax(verdict.shortfall, token_shortfall(oracle, vocab, tokens[b]));
+    verdict.greedy = verdict.greedy && is_greedy(row, vocab, tokens[b]);
+  }
+  verdict.pass = verdict.error <= tolerance && verdict.shortfall <= tolerance &&
+                 verdict.routing <= tolerance && verdict.greedy;
+  return verdict;
+}

@@ -1,0 +1,44 @@
+// check: is what a device computed the decode step of decode.h?
+#ifndef PERTOKEN_KERNELS_REFERENCE_CHECK_H
+#define PERTOKEN_KERNELS_REFERENCE_CHECK_H
+
+#include "kernels/decode.h"
+#include "kernels/reference/reference.h"
+
+#include <stdbool.h>
+
+// The largest relative error that reference_check lets pass, by what enters the products. Once one
+// sum falls on the other side of a rounding boundary, the difference spreads through every later
+// rounding, up to the rounding noise itself. Measured with float sums and with queries and softmax
+// weights in bf16, 3 layers at context 4 and 64 and 32 at 64, as the largest error of a correct
+// step:
+//   F32        1e-3  9.8e-4, all of it from bf16 queries and softmax weights; 9e-7 without those
+//   BF16       1e-2  4.1e-3
+//   INT8       2e-2  1.2e-2
+//   E4M3       5e-2  3.7e-2, in 50 steps of random small shapes
+//     its head 8e-2  5.5e-2, in 70 of them
+// So this cannot tell whether activations were rounded at all; reference_round on a kernel's own
+// input can.
+double reference_tolerance(const struct decode_types *types);
+
+struct reference_verdict {
+  bool pass;
+  double error;     // norm(device - oracle) / norm(oracle), largest over the rows; infinite when a
+                    // logit is not finite
+  double shortfall; // by how much the oracle's logit of the device's token misses the oracle's
+                    // largest, over its largest magnitude, largest over the rows
+  double routing;   // the same of the experts that reference_set_chosen gave: of the routers'
+                    // outputs, largest over layers and rows
+  bool greedy;      // each token is the first of the largest of its own logits
+};
+
+// Compares a device's logits [batch][vocab] and the tokens [batch] it chose from them with the
+// reference's last step, which must have started from the same tokens (random weights make logits
+// nearly tie, so that the device's choice may differ and the two must be kept together; of a mixture
+// of experts, from the device's experts too). Passes when neither error nor shortfall nor routing
+// exceeds the tolerance and the choice is greedy. Short contexts
+// show more: a slot left out moves the logits by 0.03 of their norm among 64, by 0.3 among 4.
+struct reference_verdict reference_check(const struct reference *reference, const float *logits,
+                                         const int *tokens, double tolerance);
+
+#endif

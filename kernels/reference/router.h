@@ -1,0 +1,31 @@
+// router: which experts a position goes to and with what weight, of one vector of the router's
+// outputs r[count]; decode.h has the three kinds.
+#ifndef PERTOKEN_KERNELS_REFERENCE_ROUTER_H
+#define PERTOKEN_KERNELS_REFERENCE_ROUTER_H
+
+#include "kernels/decode.h"
+
+#include <stdbool.h>
+
+// What the choice goes by, [count]: r itself, or sigmoid(r) + bias (NULL: none).
+void router_scores(const struct decode_experts *experts, const double *r, const double *bias,
+                   double *scores);
+
+// The model's own choice: [chosen].
+void router_choose(const struct decode_experts *experts, const double *scores, int *chosen);
+
+// The weights of what was chosen, however that was: [chosen] each, put in the order of their
+// weights, the largest first and of equals the lower expert.
+void router_weigh(const struct decode_experts *experts, const double *r, int *chosen,
+                  double *weights);
+
+// By how much a choice, in any order, misses the scores' own, over their largest magnitude: the most
+// that a score of an expert left out exceeds one taken, or a group's left out one of a group taken.
+// Infinite when the experts do not exist, are the same twice, or stand in too many groups.
+double router_shortfall(const struct decode_experts *experts, const double *scores,
+                        const int *chosen);
+
+// Are two choices the same experts?
+bool router_same(const struct decode_experts *experts, const int *a, const int *b);
+
+#endif
