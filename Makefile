@@ -58,6 +58,8 @@ BLOCKS := chance/draw chance/distribution chance/quantile_sketch cost/operation 
   simulate/simulate questions/solve_spread
 $(BLOCKS:%=$(BUILD)/obj/model/%.o): COMPILE += -O3 -fopenmp -ffp-contract=off -fno-math-errno \
   -fno-trapping-math
+# Thousands of records, each by itself.
+$(BUILD)/obj/model/delivery/fleet.o: COMPILE += -fopenmp
 MODEL_OBJECTS = $(filter $(BUILD)/obj/base/% $(BUILD)/obj/model/%,$(OBJECTS))
 MODEL   := $(BUILD)/libmodel.a
 LIBRARY := $(BUILD)/libpertoken.a

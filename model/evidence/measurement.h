@@ -19,8 +19,9 @@
 // device does while others beside it run the same; 4 the meter's readings over time; 5 several
 // devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is put
 // on the device; 8 what the system says of the cache, and the interval of the share of the read
-// bandwidth. Older records are read, with these unknown.
-#define MEASUREMENT_SCHEMA 8
+// bandwidth; 11 the node (9 and 10 are serving records', in one sequence). Older records are read, with
+// these unknown.
+#define MEASUREMENT_SCHEMA 11
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -44,6 +45,7 @@ struct measurement_device_state {
 };
 
 struct measurement_environment {
+  const char *node;      // what its machine is called in a fleet; "" unless it was said
   const char *kernel;    // release of the operating system's kernel
   const char *cpu_flags; // "" where they cannot be read
   const char *governor;  // of frequency, "" where it cannot be read

@@ -34,6 +34,7 @@ static const struct field device_state_fields[] = {
     END};
 
 static const struct field environment_fields[] = {
+    TEXT_SINCE(measurement_environment, node, 11),
     TEXT(measurement_environment, kernel),
     TEXT(measurement_environment, cpu_flags),
     TEXT(measurement_environment, governor),

@@ -138,8 +138,8 @@ int records_of_files(const char *const *paths, size_t count, struct records *rec
   return diagnostics->errors > errors ? -1 : 0;
 }
 
-int records_read(const char *directory, struct records *records, struct arena *arena,
-                 struct diagnostics *diagnostics) {
+int records_list(const char *directory, const char *const **paths, size_t *count,
+                 struct arena *arena, struct diagnostics *diagnostics) {
   struct dirent **entries;
   const int found = scandir(directory, &entries, is_record_name, by_name);
   if (found < 0) {
@@ -147,11 +147,22 @@ int records_read(const char *directory, struct records *records, struct arena *a
                       directory, strerror(errno));
     return -1;
   }
-  const char **paths = arena_array(arena, (size_t)found, sizeof *paths);
+  const char **list = arena_array(arena, (size_t)found, sizeof *list);
   for (int i = 0; i < found; i++) {
-    paths[i] = arena_printf(arena, "%s/%s", directory, entries[i]->d_name);
+    list[i] = arena_printf(arena, "%s/%s", directory, entries[i]->d_name);
     free(entries[i]);
   }
   free(entries);
-  return records_of_files(paths, (size_t)found, records, arena, diagnostics);
+  *paths = list;
+  *count = (size_t)found;
+  return 0;
+}
+
+int records_read(const char *directory, struct records *records, struct arena *arena,
+                 struct diagnostics *diagnostics) {
+  const char *const *paths;
+  size_t count;
+  if (records_list(directory, &paths, &count, arena, diagnostics))
+    return -1;
+  return records_of_files(paths, count, records, arena, diagnostics);
 }

@@ -26,6 +26,11 @@ struct records {
   const struct table *accelerators; // of the catalogue, which knows devices by name; NULL: none
 };
 
+// The paths of every *.json of a directory, in the order of their names. A directory that cannot be
+// read is an error. Returns 0 or -1.
+int records_list(const char *directory, const char *const **paths, size_t *count,
+                 struct arena *arena, struct diagnostics *diagnostics);
+
 // Every *.json of a directory, in the order of their names; accelerators is left alone. A directory
 // that cannot be read is an error; an empty one is not. Returns 0 or -1.
 int records_read(const char *directory, struct records *records, struct arena *arena,

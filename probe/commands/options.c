@@ -48,6 +48,7 @@ enum key {
   KEY_ALL_REDUCE,
   KEY_ALL_REDUCE_NOTE,
   KEY_THREADS,
+  KEY_NODE,
   KEY_SEED,
   KEY_DATA,
   KEY_FORMAT,
@@ -104,6 +105,8 @@ static const struct known_option {
     {"all-reduce-note", KEY_ALL_REDUCE_NOTE, COMMAND_RUN, "TEXT",
      "Where the --all-reduce time comes from"},
     {"threads", KEY_THREADS, COMMAND_RUN, "N", "Threads on a CPU (0: the backend chooses)"},
+    {"node", KEY_NODE, COMMAND_RUN, "NAME",
+     "What this machine is called in a fleet, for 'pertoken fleet': \"$(hostname)\""},
     {"seed", KEY_SEED, COMMAND_RUN, "N", "Seed of weights and cache (1)"},
     {"data", KEY_DATA, COMMAND_RUN, "DIR", "Use the catalogue in this directory"},
     {"output", 'o', COMMAND_RUN, "DIR",
@@ -314,6 +317,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
     options->shard.all_reduce_s = read_short_time(text, "all-reduce", state);
     break;
   case KEY_THREADS: value_int(text, "", 0, MAX_THREADS, "threads", state, &options->threads); break;
+  case KEY_NODE: options->node = text; break;
   case KEY_SEED: options->seed = value_seed(text, state); break;
   case KEY_FORMAT:
     options->json = !strcmp(one_of(text, "table", "json", "format", state), "json");
@@ -361,6 +365,7 @@ struct probe_options probe_options_parse(enum probe_command command, int argc, c
       .time_s = PROTOCOL_TIME_S,
       .energy_s = PROTOCOL_ENERGY_S,
       .wall = {.typed_w = NAN, .note = ""},
+      .node = "",
       .shard = measurement_whole_model,
       .tolerance = 0.04,
       .seed = 1,

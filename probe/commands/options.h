@@ -24,6 +24,7 @@ struct probe_options {
   int tensor_parallel;            // devices that hold a model together; 0: each has its own
   double tolerance;               // a share of token/s
   int threads;
+  const char *node; // "" unless it was said
   uint64_t seed;
   const char *data_directory; // NULL: beside the program
   const char *output_directory;

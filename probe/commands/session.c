@@ -211,6 +211,7 @@ static int open_record(struct session *session) {
   session->record->device = here;
   session->record->environment =
       environment_read(session->options->threads, device->backend->build, protocol->arena);
+  session->record->environment.node = session->options->node;
   if (protocol->telemetry_count)
     session->record->environment.device_state = state_of(protocol);
   warn_if_busy(session);

@@ -59,6 +59,7 @@ struct measurement_environment environment_read(int threads, const char *kernels
     load = NAN;
   const bool known = uname(&system) == 0;
   return (struct measurement_environment){
+      .node = "",
       .kernel = known ? arena_printf(arena, "%s %s", system.sysname, system.release) : "",
       .cpu_flags = read_flags(arena),
       .governor = governor ? governor : "",

@@ -38,6 +38,9 @@ int command_served(struct run *run);
 // audit.c
 int command_audit(struct run *run);
 
+// fleet.c
+int command_fleet(struct run *run);
+
 // import.c
 int command_import(struct run *run);
 

@@ -25,7 +25,8 @@ enum option_group {
   OPTIONS_TABLE = 4096, // --table
   // --accelerator --accelerators --precision --model --date --published --power --devices
   // --utc-offset --clock-offset -o DIR
-  OPTIONS_IMPORT = 8192
+  OPTIONS_IMPORT = 8192,
+  OPTIONS_FLEET = 16384 // --expect --margin
 };
 
 struct syntax {
@@ -49,6 +50,7 @@ struct options {
   const char *case_name, *model_path, *data_directory, *measurements_directory, *output_path;
   const char *option, *swing, *grid, *input, *match, *target, *saving, *between;
   const char *table;
+  const char *expect, *margin;
   const char *draws, *seed, *method, *shard;
   const char *context, *kv, *accelerators, *parameters;
   const char *accelerator, *precision, *model, *date, *published;

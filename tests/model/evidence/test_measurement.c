@@ -98,9 +98,11 @@ static struct measurement_record *make_record(struct arena *arena, size_t count)
       "cpu",        0, "Xeon \xc3\xbc \"2\" cores", "", "", "AVX-512", 1ull << 34, 105ull << 20,
       320ull << 20, 2};
   record->environment = (struct measurement_environment){
-      "Linux 6.1", "avx2", "",
-      0.25,        2,      "0.1.0",
-      "00ff",      "",     {"580.95.05", "96.00.A5.00.01", "enabled", "whole", 650, 700, NAN}};
+      "node-17", "Linux 6.1",
+      "avx2",    "",
+      0.25,      2,
+      "0.1.0",   "00ff",
+      "",        {"580.95.05", "96.00.A5.00.01", "enabled", "whole", 650, 700, NAN}};
   record->started = record->finished = "2026-11-21T09:30:00Z";
   record->results = arena_array(arena, count, sizeof *record->results);
   record->count = count;
@@ -402,6 +404,7 @@ static const struct {
 
 // What came with schema 8, taken out of a record.
 static void take_out_8(json_t *record) {
+  json_object_del(json_object_get(record, "environment"), "node");
   json_object_del(json_object_get(record, "device"), "reported_cache_bytes");
   for (size_t i = 0; i < json_array_size(json_object_get(record, "results")); i++) {
     json_t *result = json_array_get(json_object_get(record, "results"), i);

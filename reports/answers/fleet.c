@@ -1,0 +1,446 @@
+#include "reports/answers/fleet.h"
+
+#include "base/texts.h"
+#include "model/cost/units.h"
+#include "model/delivery/fleet_spread.h"
+#include "reports/answers/answer_parts.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAMES = 12, MOST_ROWS = 40 };
+
+static const struct {
+  const char *words, *title, *unit, *key;
+} measures[FLEET_MEASURES] = {{"decoding", "Decoding, token/s/gpu", "token/s/gpu", "tokens_per_s"},
+                              {"power", "Power, W/gpu", "W/gpu", "load_power"},
+                              {"core clock, MHz", "Core clock, MHz", "-", "core_clock_mhz"}};
+
+// One measure of one workload.
+struct part {
+  struct fleet_spread spread;
+  enum fleet_measure measure;
+  const struct fleet_workload *workload;
+  const struct unit *unit;
+};
+
+struct telling {
+  const struct fleet *fleet;
+  struct part *parts; // [part_count]
+  size_t part_count;
+  struct answer *answer;
+  struct arena *arena;
+};
+
+static double shown(const struct part *part, double value) {
+  return part->measure == FLEET_TOKENS ? rate_per_hour(value) : value;
+}
+
+static struct answer_cell amount(const struct part *part, double value) {
+  return cell_in(shown(part, value), part->unit);
+}
+
+static struct answer_cell change(double share) {
+  return (struct answer_cell){.kind = CELL_CHANGE, .value = share};
+}
+
+// "node-07, node-12 and 30 more"
+static const char *few_names(const struct texts *names, struct arena *arena) {
+  const struct texts first = {names->list, names->count < MOST_NAMES ? names->count : MOST_NAMES};
+  const char *list = texts_joined(&first, arena);
+  return names->count <= MOST_NAMES
+             ? list
+             : arena_printf(arena, "%s and %zu more", list, names->count - MOST_NAMES);
+}
+
+// ---- what was measured, and what its spread is made of
+
+static void add_measured(const struct telling *telling) {
+  struct answer_table *table = ANSWER_TABLE(
+      telling->answer, "measured", NULL, {"workload", "Measured", NULL}, {"measure", "", NULL},
+      {"nodes", "Nodes", "-"}, {"devices", "Devices", "-"}, {"runs", "Runs", "-"},
+      {"median", "Median", NULL}, {"mean", "Mean", NULL}, {"low", "Lowest", NULL},
+      {"p5", "P5", NULL}, {"p95", "P95", NULL}, {"high", "Highest", NULL});
+  table->faces = FACE_JSON | FACE_SHEET;
+  for (size_t p = 0; p < telling->part_count; p++) {
+    const struct part *part = &telling->parts[p];
+    const struct fleet_spread *spread = &part->spread;
+    ANSWER_ROW(table, cell_words(part->workload->words), cell_words(measures[part->measure].words),
+               cell_value((double)spread->node_count), cell_value((double)spread->device_count),
+               cell_value((double)spread->run_count), amount(part, spread->median),
+               amount(part, spread->mean), amount(part, spread->low), amount(part, spread->p5),
+               amount(part, spread->p95), amount(part, spread->high));
+  }
+}
+
+static struct answer_cell part_of_spread(double share, const char *otherwise) {
+  struct answer_cell cell = isnan(share) ? cell_absent(otherwise) : cell_value(share);
+  cell.digits = 3;
+  return cell;
+}
+
+static void add_spread(const struct telling *telling) {
+  bool one_run = false;
+  struct answer_table *table = ANSWER_TABLE(
+      telling->answer, "spread", NULL, {"workload", "Standard deviation", NULL},
+      {"measure", "", NULL}, {"within_run", "Within a run", "%"},
+      {"between_runs", "Between runs", "%"}, {"between_devices", "Between devices", "%"});
+  for (size_t p = 0; p < telling->part_count; p++) {
+    const struct part *part = &telling->parts[p];
+    const struct fleet_spread *spread = &part->spread;
+    one_run = one_run || isnan(spread->between_runs);
+    ANSWER_ROW(table, cell_words(part->workload->words), cell_words(measures[part->measure].words),
+               part_of_spread(spread->within_run, "not measured"),
+               part_of_spread(spread->between_runs, "one run each"),
+               part_of_spread(spread->between_devices, "one device"));
+  }
+  table->faces = FACE_JSON | FACE_SHEET;
+  table->note =
+      one_run ? "As shares of the mean. Where each device ran once, what runs differ by is in "
+                "what devices differ by."
+              : "As shares of the mean, each beyond what stands before it.";
+}
+
+// People read it by workload, a column for each measure.
+static void add_summary(const struct telling *telling, size_t first, size_t count) {
+  static const struct {
+    const char *label;
+    size_t offset;
+    bool is_share;
+  } rows[] = {{"Median", offsetof(struct fleet_spread, median), false},
+              {"Mean", offsetof(struct fleet_spread, mean), false},
+              {"Lowest", offsetof(struct fleet_spread, low), false},
+              {"P5: below in 5 %", offsetof(struct fleet_spread, p5), false},
+              {"P95: below in 95 %", offsetof(struct fleet_spread, p95), false},
+              {"Highest", offsetof(struct fleet_spread, high), false},
+              {"Within a run", offsetof(struct fleet_spread, within_run), true},
+              {"Between runs", offsetof(struct fleet_spread, between_runs), true},
+              {"Between devices", offsetof(struct fleet_spread, between_devices), true}};
+  const struct part *parts = &telling->parts[first];
+  struct answer_table table = answer_table_new("summary", parts->workload->words, telling->arena);
+  ANSWER_COLUMN(&table, .key = "statistic", .title = "Of devices", .align = ALIGN_LEFT);
+  for (size_t p = 0; p < count; p++)
+    ANSWER_COLUMN(&table, .key = measures[parts[p].measure].key,
+                  .title = measures[parts[p].measure].title, .align = ALIGN_RIGHT,
+                  .unit = parts[p].unit, .unit_said = true);
+  table.faces = FACE_TERMINAL;
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    struct answer_cell *cells = answer_table_row_of(
+        &table, (struct answer_row){.label = rows[r].label,
+                                    .ruled = rows[r].is_share && !rows[r - 1].is_share});
+    for (size_t p = 0; p < count; p++) {
+      const double value = *(const double *)((const char *)&parts[p].spread + rows[r].offset);
+      cells[1 + p] = !rows[r].is_share ? cell_value(shown(&parts[p], value))
+                     : isnan(value)    ? cell_absent("not known")
+                                       : cell_words(percent_words(value, telling->arena));
+    }
+  }
+  table.note = arena_printf(
+      telling->arena,
+      "%zu nodes, %zu devices, %zu runs; below the rule standard deviations, as shares "
+      "of the mean%s.",
+      parts->spread.node_count, parts->spread.device_count, parts->spread.run_count,
+      isnan(parts->spread.between_runs)
+          ? ": each device ran once, so what runs differ by is in what devices differ by"
+          : ", each beyond the one above it");
+  answer_push(telling->answer, table);
+}
+
+static void add_summaries(const struct telling *telling) {
+  for (size_t p = 0, count; p < telling->part_count; p += count) {
+    for (count = 1; p + count < telling->part_count &&
+                    telling->parts[p + count].workload == telling->parts[p].workload;
+         count++) {
+    }
+    add_summary(telling, p, count);
+  }
+}
+
+// ---- who stands out
+
+static void add_outlier(const struct telling *telling, struct answer_table *table,
+                        const struct part *part, const struct fleet_value *value, bool is_node) {
+  const struct fleet *fleet = telling->fleet;
+  const struct fleet_device *device = is_node ? NULL : &fleet->devices[value->index];
+  ANSWER_ROW(table, cell_words(fleet->nodes[is_node ? value->index : device->node].name),
+             is_node ? cell_absent("whole node") : cell_words(device->id),
+             cell_words(part->workload->words), cell_words(measures[part->measure].words),
+             amount(part, value->value), change(value->share));
+}
+
+static size_t add_outliers(const struct telling *telling) {
+  struct answer_table *table = ANSWER_TABLE(
+      telling->answer, "outliers", "Who stands out", {"node", "Node", NULL},
+      {"device", "Device", NULL}, {"workload", "Workload", NULL}, {"measure", "", NULL},
+      {"value", "Value", NULL}, {"off_median", "Off the median", NULL});
+  table->columns[2].faces = FACE_JSON | FACE_SHEET;
+  for (size_t p = 0; p < telling->part_count; p++) {
+    const struct part *part = &telling->parts[p];
+    const struct fleet_spread *spread = &part->spread;
+    for (size_t n = 0; n < spread->node_count; n++)
+      if (spread->nodes[n].stands_out && spread->node_count < spread->device_count)
+        add_outlier(telling, table, part, &spread->nodes[n], true);
+    for (size_t d = 0; d < spread->device_count; d++)
+      if (spread->devices[d].stands_out)
+        add_outlier(telling, table, part, &spread->devices[d], false);
+  }
+  const size_t count = table->row_count;
+  if (!count)
+    telling->answer->table_count--;
+  return count;
+}
+
+// A terminal shows places that stand out; the others only where they are few, and not of clocks.
+static bool is_dull(const struct part *part, const struct fleet_place *place, size_t count) {
+  return !place->stands_out && (count > MOST_ROWS || part->measure == FLEET_CLOCK);
+}
+
+static void add_places(const struct telling *telling) {
+  size_t count = 0;
+  for (size_t p = 0; p < telling->part_count; p++)
+    count += telling->parts[p].spread.place_count;
+  if (!count)
+    return;
+  struct answer_table *table =
+      ANSWER_TABLE(telling->answer, "places", "By place", {"where", "Place", NULL},
+                   {"column", "Place", NULL}, {"name", "", NULL}, {"workload", "Workload", NULL},
+                   {"measure", "", NULL}, {"devices", "Devices", "-"}, {"median", "Median", NULL},
+                   {"off_median", "Off the median", NULL}, {"stands_out", "", NULL});
+  table->columns[0].faces = FACE_TERMINAL;
+  table->columns[8].faces = FACE_JSON | FACE_SHEET;
+  size_t stars = 0;
+  table->columns[1].faces = table->columns[2].faces = table->columns[3].faces =
+      FACE_JSON | FACE_SHEET;
+  for (size_t p = 0; p < telling->part_count; p++)
+    for (size_t i = 0; i < telling->parts[p].spread.place_count; i++) {
+      const struct part *part = &telling->parts[p];
+      const struct fleet_place *place = &part->spread.places[i];
+      struct answer_cell *cells = answer_table_row_of(
+          table, (struct answer_row){
+                     .label = arena_printf(telling->arena, "%s%s %s", place->stands_out ? "* " : "",
+                                           place->column, place->name),
+                     .faces = is_dull(part, place, count) ? FACE_JSON | FACE_SHEET : 0});
+      cells[1] = cell_words(place->column);
+      cells[2] = cell_words(place->name);
+      cells[3] = cell_words(part->workload->words);
+      cells[4] = cell_words(measures[part->measure].words);
+      cells[5] = cell_value((double)place->count);
+      cells[6] = amount(part, place->median);
+      cells[7] = change(place->share);
+      cells[8] = cell_flag(place->stands_out);
+      stars += place->stands_out;
+    }
+  if (stars)
+    table->note = "* stands out";
+}
+
+// ---- settings
+
+struct said {
+  const char *text;
+  size_t device;
+};
+
+static int by_text(const void *a, const void *b) {
+  const struct said *left = a, *right = b;
+  const int order = strcmp(left->text, right->text);
+  return order ? order : (left->device > right->device) - (left->device < right->device);
+}
+
+// The end of those that say the same.
+static size_t alike(const struct said *said, size_t from, size_t count) {
+  size_t end = from + 1;
+  while (end < count && !strcmp(said[from].text, said[end].text))
+    end++;
+  return end;
+}
+
+static const char *shown_setting(const char *text) {
+  return *text ? text : "not told";
+}
+
+static const char *nodes_of(const struct telling *telling, const struct said *said, size_t count) {
+  const struct fleet *fleet = telling->fleet;
+  struct texts names = {0};
+  for (size_t i = 0; i < count; i++) {
+    const char *name = fleet->nodes[fleet->devices[said[i].device].node].name;
+    if (!names.count || strcmp(names.list[names.count - 1], name) != 0)
+      texts_add(&names, telling->arena, "%s", name);
+  }
+  return few_names(&names, telling->arena);
+}
+
+static void add_setting(const struct telling *telling, struct answer_table *table, int setting,
+                        struct said *said) {
+  const size_t count = telling->fleet->device_count;
+  size_t usual = 0, usual_end = 0;
+  for (size_t d = 0; d < count; d++)
+    said[d] = (struct said){telling->fleet->devices[d].settings[setting], d};
+  qsort(said, count, sizeof *said, by_text);
+  for (size_t from = 0, end; from < count; from = end) {
+    end = alike(said, from, count);
+    if (end - from > usual_end - usual) {
+      usual = from;
+      usual_end = end;
+    }
+  }
+  for (size_t from = 0, end; from < count; from = end) {
+    end = alike(said, from, count);
+    if (from == usual)
+      continue;
+    ANSWER_ROW(table, cell_words(fleet_setting_names[setting]),
+               cell_words(setting == SETTING_THROTTLED && !*said[usual].text
+                              ? "no"
+                              : shown_setting(said[usual].text)),
+               cell_words(shown_setting(said[from].text)), cell_value((double)(end - from)),
+               cell_words(nodes_of(telling, &said[from], end - from)));
+  }
+}
+
+static size_t add_settings(const struct telling *telling) {
+  struct answer_table *table =
+      ANSWER_TABLE(telling->answer, "settings", "Not set up as most are",
+                   {"setting", "Setting", NULL}, {"usual", "Most", NULL}, {"other", "These", NULL},
+                   {"devices", "Devices", "-"}, {"nodes", "Nodes", NULL});
+  struct said *said = arena_array(telling->arena, telling->fleet->device_count, sizeof *said);
+  for (int setting = 0; setting < FLEET_SETTINGS; setting++)
+    add_setting(telling, table, setting, said);
+  const size_t rows = table->row_count;
+  if (!rows)
+    telling->answer->table_count--;
+  return rows;
+}
+
+// ---- everything, for whoever computes with it
+
+static void add_values(const struct telling *telling) {
+  const struct fleet *fleet = telling->fleet;
+  struct answer_table *nodes =
+      ANSWER_TABLE(telling->answer, "node_values", "All nodes, ascending", {"node", "Node", NULL},
+                   {"workload", "Workload", NULL}, {"measure", "", NULL}, {"value", "Value", NULL},
+                   {"off_median", "Off the median", NULL}, {"stands_out", "Stands out", NULL});
+  nodes->faces = FACE_JSON | FACE_SHEET;
+  for (size_t p = 0; p < telling->part_count; p++) {
+    const struct part *part = &telling->parts[p];
+    for (size_t n = 0; n < part->spread.node_count; n++) {
+      const struct fleet_value *value = &part->spread.nodes[n];
+      ANSWER_ROW(nodes, cell_words(fleet->nodes[value->index].name),
+                 cell_words(part->workload->words), cell_words(measures[part->measure].words),
+                 amount(part, value->value), change(value->share), cell_flag(value->stands_out));
+    }
+  }
+  struct answer_table *devices = ANSWER_TABLE(
+      telling->answer, "device_values", NULL, {"device", "Device", NULL}, {"node", "Node", NULL},
+      {"position", "Position", NULL}, {"workload", "Workload", NULL}, {"measure", "", NULL},
+      {"unit", "Unit", NULL}, {"value", "Value", NULL}, {"off_median", "Off the median", "%"},
+      {"stands_out", "Stands out", NULL});
+  devices->faces = FACE_CSV | FACE_JSON;
+  devices->is_wide = true;
+  for (size_t p = 0; p < telling->part_count; p++) {
+    const struct part *part = &telling->parts[p];
+    for (size_t d = 0; d < part->spread.device_count; d++) {
+      const struct fleet_value *value = &part->spread.devices[d];
+      const struct fleet_device *device = &fleet->devices[value->index];
+      ANSWER_ROW(devices, cell_words(device->id), cell_words(fleet->nodes[device->node].name),
+                 cell_words(device->position), cell_words(part->workload->words),
+                 cell_words(measures[part->measure].key), cell_words(part->unit->text),
+                 amount(part, value->value), cell_value(value->share),
+                 cell_flag(value->stands_out));
+    }
+  }
+}
+
+static void add_missing(const struct telling *telling) {
+  const struct fleet *fleet = telling->fleet;
+  struct answer_table facts = answer_table_of_facts(telling->arena);
+  answer_fact(&facts, "nodes", cell_value((double)fleet->node_count));
+  answer_fact(&facts, "devices", cell_value((double)fleet->device_count));
+  answer_fact(&facts, "records", cell_value((double)fleet->record_count));
+  answer_fact(&facts, "missing", cell_list(fleet->missing));
+  answer_fact(&facts, "unexpected", cell_list(fleet->unexpected));
+  for (size_t i = 0; i < facts.row_count; i++)
+    facts.rows[i].faces = FACE_JSON;
+  answer_push(telling->answer, facts);
+  if (fleet->missing.count)
+    answer_note(telling->answer, "Missing: ", "%s", few_names(&fleet->missing, telling->arena));
+  if (fleet->unexpected.count)
+    answer_warn(telling->answer, "not on the list of nodes: %s",
+                few_names(&fleet->unexpected, telling->arena));
+}
+
+// ---- the whole
+
+static void collect_parts(struct telling *telling, double margin) {
+  const struct fleet *fleet = telling->fleet;
+  telling->parts =
+      arena_array(telling->arena, fleet->workload_count * FLEET_MEASURES, sizeof *telling->parts);
+  for (size_t w = 0; w < fleet->workload_count; w++)
+    for (int m = 0; m < FLEET_MEASURES; m++) {
+      struct part *part = &telling->parts[telling->part_count];
+      *part = (struct part){.measure = (enum fleet_measure)m,
+                            .workload = &fleet->workloads[w],
+                            .unit = unit_known(measures[m].unit, telling->arena)};
+      part->spread = fleet_spread_of(fleet, w, part->measure, margin, telling->arena);
+      telling->part_count += part->spread.device_count > 0;
+    }
+}
+
+static const char *plural(size_t count, const char *noun, struct arena *arena) {
+  return arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+static const char *sentence_of(const struct telling *telling, size_t outliers, size_t settings) {
+  const struct fleet *fleet = telling->fleet;
+  struct arena *arena = telling->arena;
+  const char *whole =
+      !fleet->list ? plural(fleet->node_count, "node", arena)
+                   : arena_printf(arena, "%zu of the %zu nodes that are expected",
+                                  fleet->list->rows - fleet->missing.count, fleet->list->rows);
+  const char *alike = outliers ? arena_printf(arena, "%s",
+                                              outliers == 1 ? "one result stands out"
+                                                            : arena_printf(arena,
+                                                                           "%zu results stand "
+                                                                           "out",
+                                                                           outliers))
+                               : "none stands out";
+  const char *set_up =
+      settings ? arena_printf(arena, "; %s differ%s from most", plural(settings, "setting", arena),
+                              settings == 1 ? "s" : "")
+               : "";
+  return arena_printf(arena, "%s, %s: %s%s.", whole, plural(fleet->device_count, "device", arena),
+                      alike, set_up);
+}
+
+struct answer fleet_answer(const struct fleet *fleet, double margin, struct arena *arena) {
+  struct answer answer = answer_new("fleet", "fleet", NULL, NULL, arena);
+  struct telling telling = {.fleet = fleet, .answer = &answer, .arena = arena};
+  answer.schema = 1;
+  collect_parts(&telling, margin);
+  add_summaries(&telling);
+  add_measured(&telling);
+  add_spread(&telling);
+  const size_t outliers = add_outliers(&telling);
+  add_places(&telling);
+  const size_t settings = add_settings(&telling);
+  add_values(&telling);
+  add_missing(&telling);
+  answer.sentence = sentence_of(&telling, outliers, settings);
+  answer.no = outliers > 0 || fleet->missing.count > 0;
+  for (size_t i = 0; i < fleet->warnings.count; i++)
+    answer_warn(&answer, "%s", fleet->warnings.list[i]);
+  answer_reason(&answer,
+                "Of each device the mean over its runs counts, of each node the mean over its "
+                "devices.");
+  answer_reason(
+      &answer,
+      "Who is further from the median than %g robust standard deviations (1.4826 times the "
+      "median absolute deviation) and than %s stands out; of a place, its median than %g of "
+      "its own standard errors and than %s.",
+      FLEET_DEVIATIONS, percent_words(margin, arena), FLEET_DEVIATIONS,
+      percent_words(FLEET_POSITION_MARGIN, arena));
+  for (size_t i = 0; i < answer.reasons.count; i++)
+    answer_note(&answer, "", "%s", answer.reasons.list[i]);
+  return answer;
+}
