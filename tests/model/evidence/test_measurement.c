@@ -305,10 +305,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 9}", "a record of schema 9, this version reads 1 to 8");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 8");
+  refuse(&work, "{\"schema\": 12}", "a record of schema 12, this version reads 1 to 11");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 11");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 8}", "the record has no digest");
+  refuse(&work, "{\"schema\": 11}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -402,7 +402,7 @@ static const struct {
     {"/schema", "99", "a record of schema 99"},
 };
 
-// What came with schema 8, taken out of a record.
+// What came since schema 7, taken out of a record.
 static void take_out_8(json_t *record) {
   json_object_del(json_object_get(record, "environment"), "node");
   json_object_del(json_object_get(record, "device"), "reported_cache_bytes");
@@ -523,7 +523,7 @@ static void test_old_schema(void **state) {
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 8"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 11"));
   place_of_work_end(&work);
 }
 
