@@ -6,9 +6,11 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
+#include "kernels/rope.h"
 #include "kernels/weights.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -46,6 +48,7 @@ static struct attention_piece piece_at(const struct decode_state *state, size_t 
       .count = count,
       .kv_head = item % plan->kv_heads,
       .queries = count * plan->group,
+      .first = line_begin(window_begin(plan, layer, pass_position(state, vector))),
       .last = pass_position(state, vector + count - 1) + 1,
       .query = room,
   };
@@ -68,22 +71,37 @@ static struct attention_piece piece_of_step(const struct decode_state *state, si
   piece.part = index % plan->parts;
   if (plan->parts != 1)
     piece.partial = block_floats(state, BLOCK_PARTIAL) + index * plan->group * plan->partial_stride;
-  piece.first = piece.part * plan->part_positions;
-  if (piece.last > piece.first + plan->part_positions)
-    piece.last = piece.first + plan->part_positions;
+  const struct attention_span span = attention_span(state, layer);
+  piece.first = span.begin + piece.part * span.part_positions;
+  if (piece.last > piece.first + span.part_positions)
+    piece.last = piece.first + span.part_positions;
   return piece;
 }
 
 static void turn(const struct attention_piece *piece, size_t vector, const float *in, float factor,
                  float *out) {
-  size_t half = piece->plan->head_dim / 2;
-  const float *cosines = block_floats(piece->state, BLOCK_TURNS) + 2 * half * vector;
-  const float *sines = cosines + half;
-  for (size_t i = 0; i < half; i++) {
-    float a = in[i], b = in[i + half];
-    out[i] = (a * cosines[i] - b * sines[i]) * factor;
-    out[i + half] = (a * sines[i] + b * cosines[i]) * factor;
+  const struct decode_shape *shape = &piece->plan->request.shape;
+  const int width = shape->head_dim;
+  const float *cosines = block_floats(piece->state, BLOCK_TURNS) + vector * piece->plan->head_dim;
+  const float *sines = cosines + width / 2;
+  for (int i = 0; i < width / 2; i++) {
+    const struct rope_pair at = rope_pair(&shape->rope, width, i);
+    const float x = in[at.a], y = in[at.b];
+    out[at.a] = (x * cosines[i] - y * sines[i]) * factor;
+    out[at.b] = (x * sines[i] + y * cosines[i]) * factor;
   }
+}
+
+// A head of queries or keys, normalised in `room` if the model does that, else as it is.
+static const float *normalise_head(const struct attention_piece *piece, enum vector_name norm,
+                                   const float *head, float *room) {
+  const struct plan *plan = piece->plan;
+  const float *weight = layer_vector(piece->state, norm, piece->layer);
+  if (!weight)
+    return head;
+  plan->kernels->elementwise->normalise(head, weight, plan->head_dim,
+                                        plan->request.shape.norm_epsilon, room);
+  return room;
 }
 
 static const float *qkv_row(const struct attention_piece *piece, size_t vector) {
@@ -98,16 +116,19 @@ static void store(const struct plan *plan, const float *from, size_t count, floa
     memcpy(to, from, count * sizeof *to);
 }
 
-// Scores need q.k / sqrt(head_dim): the queries carry the factor.
+// Scores need q.k / sqrt(head_dim) and the shape's scale: the queries carry the factor.
 static void take_queries(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
-  float factor = 1 / sqrtf((float)plan->head_dim), *turned = piece->scores; // free until later
+  const float scale = plan->request.shape.score_scale;
+  float factor = (scale != 0 ? scale : 1) / sqrtf((float)plan->head_dim);
+  float *turned = piece->scores, *room = piece->values; // both free until later
   for (size_t d = plan->head_dim; d < plan->key_columns; d++)
     turned[d] = 0;
   for (size_t q = 0; q < piece->queries; q++) {
     size_t vector = piece->vector + q / plan->group;
     size_t head = piece->kv_head * plan->group + q % plan->group;
-    turn(piece, vector, qkv_row(piece, vector) + head * plan->head_dim, factor, turned);
+    const float *query = qkv_row(piece, vector) + head * plan->head_dim;
+    turn(piece, vector, normalise_head(piece, VECTOR_Q_NORM, query, room), factor, turned);
     store(plan, turned, plan->key_columns, piece->query + q * query_stride(plan));
   }
 }
@@ -128,11 +149,12 @@ static void store_slot(const struct attention_piece *piece) {
   size_t position = pass_position(piece->state, piece->vector);
   size_t at = piece->kv_head * plan->head_dim;
   const float *row = qkv_row(piece, piece->vector), *value = row + plan->v_at + at;
-  float *key = piece->scores; // free until later
+  float *key = piece->scores, *room = piece->values; // both free until later
   uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item) +
                   position / PANEL_ROWS * plan->key_panel_bytes;
   uint8_t *values = cache_values(piece->state, piece->layer, piece->item);
-  turn(piece, piece->vector, row + plan->k_at + at, 1, key);
+  const float *made = normalise_head(piece, VECTOR_K_NORM, row + plan->k_at + at, room);
+  turn(piece, piece->vector, made, 1, key);
   for (size_t d = 0; d < plan->head_dim; d++) {
     put(kv, keys + panel_offset(kv, position % PANEL_ROWS, d), key[d]);
     put(kv,
@@ -199,33 +221,44 @@ static void prefetch_next(const struct attention_piece *piece, size_t first, siz
   for (size_t p = 0; p < plan->value_rows / PANEL_ROWS; p++)
     prefetch(values + p * plan->value_panel_bytes + panel_bytes(kv, first),
              panel_bytes(kv, last - first), query, piece->queries);
-  size_t next = last >= piece->last ? plan->item_bytes // of the next item
-                                    : last / PANEL_ROWS * plan->key_panel_bytes;
+  size_t next = last / PANEL_ROWS * plan->key_panel_bytes;
+  if (last >= piece->last) // where the next item's begin
+    next = plan->item_bytes + piece->first / PANEL_ROWS * plan->key_panel_bytes;
   prefetch(keys + next, CHUNK / PANEL_ROWS * plan->key_panel_bytes, query, piece->queries);
 }
 
-// How many of positions first..last a query may see: those up to its own.
-static size_t seen(const struct attention_piece *piece, size_t query, size_t first, size_t last) {
-  size_t vector = piece->vector + query / piece->plan->group;
-  size_t end = pass_position(piece->state, vector) + 1;
-  return end <= first ? 0 : (end < last ? end : last) - first;
+// Which of positions first..last a query sees, counted from first: those up to its own, as far as
+// the layer's window goes back.
+struct sight {
+  size_t begin, end;
+};
+
+static struct sight sight_of(const struct attention_piece *piece, size_t query, size_t first,
+                             size_t last) {
+  const size_t position = pass_position(piece->state, piece->vector + query / piece->plan->group);
+  const size_t begin = window_begin(piece->plan, piece->layer, position), end = position + 1;
+  if (end <= first || begin >= last)
+    return (struct sight){0, 0};
+  return (struct sight){begin > first ? begin - first : 0, (end < last ? end : last) - first};
 }
 
-// Scores of a chunk to weights relative to the largest score so far; what was summed before is
-// brought to the same footing by the factor left in partial[2].
+// Scores of a chunk to weights relative to the largest score so far, those that the query does not
+// see to 0; what was summed before is brought to the same footing by the factor left in partial[2].
 static void soften(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
   const struct elementwise *elementwise = plan->kernels->elementwise;
   for (size_t q = 0; q < piece->queries; q++) {
     float *scores = piece->scores + q * CHUNK, *partial = piece->partial + q * plan->partial_stride;
-    size_t count = seen(piece, q, first, last), padded = round_up(last - first, TILE_COLUMNS);
+    const struct sight sight = sight_of(piece, q, first, last);
+    size_t count = sight.end - sight.begin, padded = round_up(last - first, TILE_COLUMNS);
     prefetch_next(piece, first, last, q);
-    float before = partial[0], most = elementwise->largest(scores, count);
+    float before = partial[0], most = elementwise->largest(scores + sight.begin, count);
     partial[0] = most > before ? most : before;
     partial[2] = count ? expf(before - partial[0]) : 1;
-    partial[1] = partial[1] * partial[2] + elementwise->exponentials(scores, count, partial[0]);
-    for (size_t i = count; i < padded; i++)
-      scores[i] = 0;
+    partial[1] = partial[1] * partial[2] +
+                 elementwise->exponentials(scores + sight.begin, count, partial[0]);
+    memset(scores, 0, sight.begin * sizeof *scores);
+    memset(scores + sight.end, 0, (padded - sight.end) * sizeof *scores);
     store(plan, scores, padded, piece->weights + q * CHUNK);
   }
 }
@@ -248,11 +281,23 @@ static float *attended_at(const struct decode_state *state, size_t vector, size_
          head * plan->head_dim;
 }
 
-static void attend_piece(const struct attention_piece *piece) {
+// Nothing summed yet; a sink is a score that has no value, told once, by the first part.
+static void begin_partials(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
+  const float *sinks = layer_vector(piece->state, VECTOR_SINKS, piece->layer);
   memset(piece->partial, 0, piece->queries * plan->partial_stride * sizeof(float));
-  for (size_t q = 0; q < piece->queries; q++)
-    piece->partial[q * plan->partial_stride] = -INFINITY;
+  for (size_t q = 0; q < piece->queries; q++) {
+    float *partial = piece->partial + q * plan->partial_stride;
+    const bool sink = sinks && piece->part == 0;
+    partial[0] = sink ? sinks[piece->kv_head * plan->group + q % plan->group] : -INFINITY;
+    partial[1] = sink ? 1 : 0;
+  }
+}
+
+static void attend_piece(const struct attention_piece *piece) {
+  begin_partials(piece);
+  if (piece->first >= piece->last)
+    return;
   take_queries(piece);
   for (size_t first = piece->first; first < piece->last; first += CHUNK)
     attend_chunk(piece, first, first + CHUNK < piece->last ? first + CHUNK : piece->last);

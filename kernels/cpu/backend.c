@@ -3,6 +3,7 @@
 #include "kernels/cpu/cache.h"
 #include "kernels/cpu/calibrate.h"
 #include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/experts.h"
 #include "kernels/cpu/fill.h"
 #include "kernels/cpu/memory.h"
 #include "kernels/cpu/panel.h"
@@ -10,6 +11,9 @@
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/step.h"
 #include "kernels/cpu/threads.h"
+#include "kernels/decode.h"
+#include "kernels/family.h"
+#include "kernels/routing.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,13 +75,26 @@ static enum decode_status describe(int device, struct decode_device *out) {
   return DECODE_OK;
 }
 
+// Says what stands in the way, as far as it is known.
+static void refuse_shape(const struct decode_request *request) {
+  const char *fault = family_fault(&request->shape), *routing = routing_fault(request);
+  char pieces[256];
+  family_missing(&request->shape, plan_known_pieces(), pieces);
+  if (fault || routing)
+    snprintf(last_error, sizeof last_error, "no such model can be: %s", fault ? fault : routing);
+  else if (*pieces)
+    snprintf(last_error, sizeof last_error, "the CPU backend lacks %.200s", pieces);
+  else
+    refuse(DECODE_UNSUPPORTED, "the CPU backend does not support this shape or these types");
+}
+
 static enum decode_status make_plan(const struct decode_request *request, struct plan *plan) {
   if (request->ranks > 1)
     return refuse(DECODE_UNSUPPORTED,
                   "a CPU holds a model by itself: only GPUs do tensor parallelism");
   enum decode_status status = plan_make(request, cpu_kernels_choose(), plan);
   if (status == DECODE_UNSUPPORTED)
-    refuse(status, "the CPU backend does not support this shape or these types");
+    refuse_shape(request);
   return status;
 }
 
@@ -106,14 +123,17 @@ static void destroy(struct decode_state *state) {
 static int take_stream(struct decode_state *state, int thread) {
   const struct plan *plan = &state->plan;
   struct stream *stream = &state->streams[thread];
-  stream->layer_bytes = plan_layer_bytes(plan, thread);
-  stream->bytes = plan->layers * stream->layer_bytes + plan_head_bytes(plan, thread);
   for (int m = 0; m < MATRICES; m++)
     stream->share[m] = plan_share(plan, (enum matrix_name)m, thread);
-  for (int m = 1; m < MATRIX_HEAD; m++)
-    stream->start[m] =
-        stream->start[m - 1] + stream->share[m - 1].count * plan->matrix[m - 1].panel_bytes;
-  stream->start[MATRIX_HEAD] = plan->layers * stream->layer_bytes;
+  for (int kind = 0; kind < LAYER_KINDS; kind++)
+    for (int m = 0; m < MATRIX_HEAD; m++) {
+      stream->start[kind][m] = stream->layer_bytes[kind];
+      if (plan_has(plan, (enum layer_kind)kind, (enum matrix_name)m))
+        stream->layer_bytes[kind] += plan_share_bytes(plan, (enum matrix_name)m, thread);
+    }
+  stream->bytes = plan_weight_bytes(plan, thread);
+  stream->start[LAYER_DENSE][MATRIX_HEAD] =
+      stream->bytes - plan_share_bytes(plan, MATRIX_HEAD, thread);
   if (stream->bytes == 0)
     stream->bytes = LINE_BYTES; // more threads than panels
   stream->base = memory_take(stream->bytes);
@@ -128,7 +148,7 @@ static int take_memory(struct decode_state *state) {
   if (!state->tokens || !state->streams || !state->turned)
     return -1;
   for (int b = 0; b < BLOCKS; b++)
-    if (!(state->block[b] = memory_take(plan->block_bytes[b])))
+    if (plan->block_bytes[b] > 0 && !(state->block[b] = memory_take(plan->block_bytes[b])))
       return -1;
   for (int t = 0; t < plan->threads; t++)
     if (take_stream(state, t) != 0)
@@ -144,6 +164,7 @@ static enum decode_status build(struct decode_state *state) {
   const struct plan *plan = &state->plan;
   if (plan_cost(plan).resident_bytes > memory_now().available)
     return refuse(DECODE_NO_MEMORY, "the model needs more memory than is available");
+  state->position = plan->context - 1;
   if (take_memory(state) != 0)
     return refuse(DECODE_NO_MEMORY, "the system does not provide the memory");
   if (threads_run(plan->threads, fill_part, state) != 0)
@@ -152,7 +173,6 @@ static enum decode_status build(struct decode_state *state) {
     state->tokens[b] = (int)((plan->request.seed + b) % plan->vocab);
   for (size_t v = 0; v < plan->vectors; v++)
     state->turned[v] = SIZE_MAX;
-  state->position = plan->context - 1;
   return DECODE_OK;
 }
 
@@ -262,6 +282,20 @@ static enum decode_status set_tokens(struct decode_state *state, const int *in) 
   return DECODE_OK;
 }
 
+static enum decode_status chosen(struct decode_state *state, int *out) {
+  const struct plan *plan = &state->plan;
+  for (size_t layer = 0; layer < plan->layers; layer++)
+    for (size_t i = 0; i < plan->batch * plan->chosen; i++)
+      *out++ =
+          plan_layer_kind(plan, layer) == LAYER_EXPERTS ? chosen_experts(state, layer, 0)[i] : -1;
+  return DECODE_OK;
+}
+
+static enum decode_status touched(struct decode_state *state, struct decode_touched *out) {
+  *out = state->touched;
+  return DECODE_OK;
+}
+
 static enum decode_status read_memory(int device, uint64_t bytes, int threads, int variant,
                                       double *seconds) {
   if (device != 0)
@@ -293,6 +327,8 @@ const struct decode_backend cpu_backend = {
     .tokens = tokens,
     .logits = logits,
     .set_tokens = set_tokens,
+    .chosen = chosen,
+    .touched = touched,
     .read_memory = read_memory,
     .matrix_rate = matrix_rate,
     .calibration_end = calibrate_end,

@@ -3,18 +3,28 @@
 #ifndef PERTOKEN_KERNELS_CPU_ELEMENTWISE_H
 #define PERTOKEN_KERNELS_CPU_ELEMENTWISE_H
 
+#include "kernels/decode.h"
+
 #include <stddef.h>
 #include <stdint.h>
+
+#define MLP_KINDS (MLP_GELU + 1)
 
 struct elementwise {
   // out = x / sqrt(mean(x^2) + epsilon) * weight
   void (*normalise)(const float *x, const float *weight, size_t count, float epsilon, float *out);
-  // out[pairs][16] = silu(gate) * up of in[pairs][gate, up][16]
-  void (*swiglu)(const float *in, size_t pairs, float *out);
+  // out = (x - mean(x)) / sqrt(variance(x) + epsilon) * weight + bias
+  void (*layer_norm)(const float *x, const float *weight, const float *bias, size_t count,
+                     float epsilon, float *out);
+  // By enum decode_mlp: what is between up and down, out[blocks][16]; of in[blocks][gate, up][16],
+  // or of in[blocks][16] where there is no gate.
+  void (*activate[MLP_KINDS])(const float *in, size_t blocks, float *out);
   // x[blocks][16] = x * scales * factor; the scales of two blocks are `stride` floats apart.
   void (*scale_rows)(float *x, size_t blocks, const float *scales, size_t stride, float factor);
   // x += y
   void (*add)(float *x, const float *y, size_t count);
+  // x += factor * y
+  void (*add_scaled)(float *x, float factor, const float *y, size_t count);
   float (*largest)(const float *x, size_t count);
   // x = exp(x - offset); returns the sum.
   float (*exponentials)(float *x, size_t count, float offset);

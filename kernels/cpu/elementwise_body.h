@@ -1,6 +1,7 @@
 // The functions of elementwise.h, for inclusion by a file that defines ELEMENTWISE_TARGET, the
 // attribute of its instruction set, and ELEMENTWISE_TABLE, the name of its table.
 #include "kernels/cpu/elementwise.h"
+#include "kernels/decode.h"
 #include "kernels/weights.h"
 
 #include <math.h>
@@ -59,11 +60,56 @@ ON_ISA void normalise(const float *x, const float *weight, size_t count, float e
     out[i] = x[i] * factor * weight[i];
 }
 
-ON_ISA void swiglu(const float *in, size_t pairs, float *out) {
-  for (size_t p = 0; p < pairs; p++, in += 32, out += 16)
+ON_ISA void layer_norm(const float *x, const float *weight, const float *bias, size_t count,
+                       float epsilon, float *out) {
+  float sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = 0; i < count; i++)
+    sum += x[i];
+  const float mean = sum / (float)count;
+#pragma omp simd reduction(+ : squares)
+  for (size_t i = 0; i < count; i++)
+    squares += (x[i] - mean) * (x[i] - mean);
+  const float factor = 1 / sqrtf(squares / (float)count + epsilon);
+#pragma omp simd
+  for (size_t i = 0; i < count; i++)
+    out[i] = (x[i] - mean) * factor * weight[i] + bias[i];
+}
+
+ON_ISA void swiglu(const float *in, size_t blocks, float *out) {
+  for (size_t b = 0; b < blocks; b++, in += 32, out += 16)
 #pragma omp simd
     for (size_t i = 0; i < 16; i++)
       out[i] = in[i] / (1 + exponential(-in[i])) * in[16 + i];
+}
+
+ON_ISA void clamped_swiglu(const float *in, size_t blocks, float *out) {
+  for (size_t b = 0; b < blocks; b++, in += 32, out += 16)
+#pragma omp simd
+    for (size_t i = 0; i < 16; i++) {
+      float gate = in[i] < 7 ? in[i] : 7, up = in[16 + i] < 7 ? in[16 + i] : 7;
+      up = up > -7 ? up : -7;
+      out[i] = gate / (1 + exponential(-1.702f * gate)) * (up + 1);
+    }
+}
+
+// erf to 1.5e-7 (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26), of x >= 0.
+INLINE float error_function(float x) {
+  const float t = 1 / (1 + 0.3275911f * x);
+  float series = 1.061405429f;
+  series = series * t - 1.453152027f;
+  series = series * t + 1.421413741f;
+  series = series * t - 0.284496736f;
+  series = series * t + 0.254829592f;
+  return 1 - series * t * exponential(-x * x);
+}
+
+ON_ISA void gelu(const float *in, size_t blocks, float *out) {
+#pragma omp simd
+  for (size_t i = 0; i < 16 * blocks; i++) {
+    const float half = 0.5f * fabsf(in[i]) * error_function(fabsf(in[i]) * 0.70710678f);
+    out[i] = 0.5f * in[i] + half;
+  }
 }
 
 ON_ISA void scale_rows(float *x, size_t blocks, const float *scales, size_t stride, float factor) {
@@ -77,6 +123,12 @@ ON_ISA void add(float *x, const float *y, size_t count) {
 #pragma omp simd
   for (size_t i = 0; i < count; i++)
     x[i] += y[i];
+}
+
+ON_ISA void add_scaled(float *x, float factor, const float *y, size_t count) {
+#pragma omp simd
+  for (size_t i = 0; i < count; i++)
+    x[i] += factor * y[i];
 }
 
 ON_ISA float largest(const float *x, size_t count) {
@@ -141,9 +193,11 @@ ON_ISA void hashes(uint64_t key, uint64_t first, size_t count, uint8_t *out) {
 
 const struct elementwise ELEMENTWISE_TABLE = {
     .normalise = normalise,
-    .swiglu = swiglu,
+    .layer_norm = layer_norm,
+    .activate = {[MLP_SWIGLU] = swiglu, [MLP_CLAMPED_SWIGLU] = clamped_swiglu, [MLP_GELU] = gelu},
     .scale_rows = scale_rows,
     .add = add,
+    .add_scaled = add_scaled,
     .largest = largest,
     .exponentials = exponentials,
     .scale_add = scale_add,

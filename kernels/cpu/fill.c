@@ -4,9 +4,10 @@
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
+#include "kernels/rope.h"
+#include "kernels/routing.h"
 #include "kernels/weights.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -88,24 +89,37 @@ static void fill_row(const struct values *values, uint64_t index, size_t count, 
   }
 }
 
-// Rows first.. of a tensor, as far as it has any.
-static void fill_panel(const struct matrix *matrix, const struct values *values, size_t first,
-                       size_t rows, uint8_t *panel) {
+// Rows first.. of a tensor of so many rows, as far as it has any; `before` rows lie before it.
+static void fill_panel(const struct matrix *matrix, const struct values *values, size_t before,
+                       size_t first, size_t rows, uint8_t *panel) {
   for (size_t r = 0; r < PANEL_ROWS && first + r < rows; r++) {
     if (matrix->header_bytes)
       memcpy(panel + r * sizeof(float), &values->scale, sizeof(float));
-    fill_row(values, (uint64_t)(first + r) * matrix->columns, matrix->columns,
+    fill_row(values, (uint64_t)(before + first + r) * matrix->columns, matrix->columns,
              panel + matrix->header_bytes, r);
   }
 }
 
-// Which tensor a panel belongs to, and where in it.
+// Which tensor a panel of a copy belongs to, and where in it.
 struct tensor_rows {
   enum tensor tensor;
   size_t first, rows;
 };
 
+// gate and up take turns, where there is a gate.
+static struct tensor_rows gate_or_up(const struct matrix *matrix, size_t panel, enum tensor gate,
+                                     enum tensor up) {
+  return (struct tensor_rows){matrix->grain == 1 || panel % 2 ? up : gate,
+                              panel / matrix->grain * PANEL_ROWS, matrix->rows / matrix->grain};
+}
+
 static struct tensor_rows origin_of(const struct plan *plan, enum matrix_name name, size_t panel) {
+  static const enum tensor whole[MATRICES] = {
+      [MATRIX_OUTPUT] = TENSOR_WO,     [MATRIX_DOWN] = TENSOR_DOWN,
+      [MATRIX_ROUTER] = TENSOR_ROUTER, [MATRIX_SHARED_DOWN] = TENSOR_SHARED_DOWN,
+      [MATRIX_HEAD] = TENSOR_HEAD,     [MATRIX_EXPERT_DOWN] = TENSOR_EXPERT_DOWN,
+  };
+  const struct matrix *matrix = &plan->matrix[name];
   size_t row = panel * PANEL_ROWS;
   switch (name) {
   case MATRIX_QKV:
@@ -114,15 +128,14 @@ static struct tensor_rows origin_of(const struct plan *plan, enum matrix_name na
     if (row < plan->v_at)
       return (struct tensor_rows){TENSOR_WK, row - plan->k_at, plan->kv_width};
     return (struct tensor_rows){TENSOR_WV, row - plan->v_at, plan->kv_width};
-  case MATRIX_OUTPUT: return (struct tensor_rows){TENSOR_WO, row, plan->hidden};
-  case MATRIX_GATE_UP:
-    return (struct tensor_rows){panel % 2 ? TENSOR_UP : TENSOR_GATE, panel / 2 * PANEL_ROWS,
-                                plan->ffn};
-  case MATRIX_DOWN: return (struct tensor_rows){TENSOR_DOWN, row, plan->hidden};
-  case MATRIX_HEAD:
-  case MATRICES: break;
+  case MATRIX_GATE_UP: return gate_or_up(matrix, panel, TENSOR_GATE, TENSOR_UP);
+  case MATRIX_SHARED_GATE_UP:
+    return gate_or_up(matrix, panel, TENSOR_SHARED_GATE, TENSOR_SHARED_UP);
+  case MATRIX_EXPERT_GATE_UP:
+    return gate_or_up(matrix, panel, TENSOR_EXPERT_GATE, TENSOR_EXPERT_UP);
+  default: break;
   }
-  return (struct tensor_rows){TENSOR_HEAD, row, plan->vocab};
+  return (struct tensor_rows){whole[name], row, matrix->rows};
 }
 
 static void fill_share(struct decode_state *state, int thread, enum matrix_name name,
@@ -133,12 +146,13 @@ static void fill_share(struct decode_state *state, int thread, enum matrix_name 
   uint8_t *at = stream_at(state, thread, name, layer);
   struct values values[TENSORS];
   bool ready[TENSORS] = {false};
-  for (size_t p = 0; p < share.count; p++, at += matrix->panel_bytes) {
-    struct tensor_rows origin = origin_of(plan, name, share.first + p);
+  for (size_t p = 0; p < matrix->copies * share.count; p++, at += matrix->panel_bytes) {
+    struct tensor_rows origin = origin_of(plan, name, share.first + p % share.count);
     if (!ready[origin.tensor])
       values[origin.tensor] = weight_values(plan, matrix->element, origin.tensor, layer);
     ready[origin.tensor] = true;
-    fill_panel(matrix, &values[origin.tensor], origin.first, origin.rows, at);
+    fill_panel(matrix, &values[origin.tensor], p / share.count * origin.rows, origin.first,
+               origin.rows, at);
   }
 }
 
@@ -168,33 +182,77 @@ static void fill_embedding(struct decode_state *state, int thread) {
       block_floats(state, BLOCK_EMBEDDING_SCALES)[row] = values.scale;
 }
 
-static void fill_norm(struct decode_state *state, enum tensor tensor, size_t layer, float *out) {
+// A norm's weight is 1 + q * scale, a bias or a sink q * scale.
+static void fill_vector(const struct decode_state *state, enum tensor tensor, size_t layer,
+                        size_t first, size_t count, float *out) {
   const struct plan *plan = &state->plan;
-  uint64_t key = weights_key(plan->request.seed, tensor, (int)layer);
-  float scale = weights_scale(&plan->request.shape, tensor);
-  for (size_t i = 0; i < plan->hidden; i++)
-    out[i] = 1 + (float)weights_q(key, i) * scale;
+  const uint64_t key = weights_key(plan->request.seed, tensor, (int)layer);
+  const float scale = weights_scale(&plan->request.shape, tensor);
+  const float offset = weights_is_norm(tensor) ? 1 : 0;
+  for (size_t i = 0; i < count; i++)
+    out[i] = offset + (float)weights_q(key, first + i) * scale;
 }
 
-static void fill_norms(struct decode_state *state) {
+// As the panels of the product lie.
+static void fill_bias(const struct decode_state *state, enum matrix_name name, size_t layer) {
+  static const enum tensor biases[TENSORS] = {
+      [TENSOR_WQ] = TENSOR_Q_BIAS,
+      [TENSOR_WK] = TENSOR_K_BIAS,
+      [TENSOR_WV] = TENSOR_V_BIAS,
+      [TENSOR_WO] = TENSOR_O_BIAS,
+      [TENSOR_GATE] = TENSOR_GATE_BIAS,
+      [TENSOR_UP] = TENSOR_UP_BIAS,
+      [TENSOR_DOWN] = TENSOR_DOWN_BIAS,
+      [TENSOR_ROUTER] = TENSOR_ROUTER_BIAS,
+      [TENSOR_EXPERT_GATE] = TENSOR_EXPERT_GATE_BIAS,
+      [TENSOR_EXPERT_UP] = TENSOR_EXPERT_UP_BIAS,
+      [TENSOR_EXPERT_DOWN] = TENSOR_EXPERT_DOWN_BIAS,
+  };
+  const struct matrix *matrix = &state->plan.matrix[name];
+  for (size_t copy = 0; matrix->biased && copy < matrix->copies; copy++)
+    for (size_t panel = 0; panel < matrix->panels; panel++) {
+      const struct tensor_rows origin = origin_of(&state->plan, name, panel);
+      const size_t left = origin.rows - origin.first;
+      fill_vector(state, biases[origin.tensor], layer, copy * origin.rows + origin.first,
+                  left < PANEL_ROWS ? left : PANEL_ROWS,
+                  matrix_bias(state, name, layer, copy) + panel * PANEL_ROWS);
+    }
+}
+
+static void fill_vectors(const struct decode_state *state) {
+  static const enum tensor tensors[VECTORS] = {
+      [VECTOR_ATTENTION_NORM] = TENSOR_ATTENTION_NORM,
+      [VECTOR_ATTENTION_NORM_BIAS] = TENSOR_ATTENTION_NORM_BIAS,
+      [VECTOR_FFN_NORM] = TENSOR_FFN_NORM,
+      [VECTOR_FFN_NORM_BIAS] = TENSOR_FFN_NORM_BIAS,
+      [VECTOR_Q_NORM] = TENSOR_Q_NORM,
+      [VECTOR_K_NORM] = TENSOR_K_NORM,
+      [VECTOR_SINKS] = TENSOR_SINKS,
+      [VECTOR_CHOICE_BIAS] = TENSOR_ROUTER_BIAS,
+      [VECTOR_FINAL_NORM] = TENSOR_FINAL_NORM,
+      [VECTOR_FINAL_NORM_BIAS] = TENSOR_FINAL_NORM_BIAS,
+  };
   const struct plan *plan = &state->plan;
-  float *norms = block_floats(state, BLOCK_NORMS);
-  for (size_t layer = 0; layer < plan->layers; layer++) {
-    fill_norm(state, TENSOR_ATTENTION_NORM, layer, norms + 2 * layer * plan->x_stride);
-    fill_norm(state, TENSOR_FFN_NORM, layer, norms + (2 * layer + 1) * plan->x_stride);
-  }
-  fill_norm(state, TENSOR_FINAL_NORM, 0, norms + 2 * plan->layers * plan->x_stride);
+  for (int v = 0; v < VECTORS; v++)
+    for (size_t layer = 0; layer < (v < VECTOR_FINAL_NORM ? plan->layers : 1); layer++)
+      if (plan->vector[v].count > 0)
+        fill_vector(state, tensors[v], layer, 0, plan->vector[v].count,
+                    layer_vector(state, (enum vector_name)v, layer));
+  for (size_t layer = 0; layer < plan->layers; layer++)
+    for (int m = 0; m < MATRIX_HEAD; m++)
+      if (plan_has(plan, plan_layer_kind(plan, layer), (enum matrix_name)m))
+        fill_bias(state, (enum matrix_name)m, layer);
 }
 
 void cpu_fill_turns(struct decode_state *state, size_t vector, size_t position) {
   const struct plan *plan = &state->plan;
+  const int half = rope_width(&plan->request.shape) / 2;
+  double cosines[MAX_HEAD_DIM / 2], sines[MAX_HEAD_DIM / 2];
   float *turns = block_floats(state, BLOCK_TURNS) + vector * plan->head_dim;
-  size_t half = plan->head_dim / 2;
-  for (size_t i = 0; i < half; i++) {
-    double exponent = 2 * (double)i / (double)plan->head_dim;
-    double angle = (double)position / pow((double)plan->request.shape.rope_theta, exponent);
-    turns[i] = (float)cos(angle);
-    turns[half + i] = (float)sin(angle);
+  rope_turns(&plan->request.shape, (int)position, cosines, sines);
+  for (int i = 0; i < half; i++) {
+    turns[i] = (float)cosines[i];
+    turns[half + i] = (float)sines[i];
   }
 }
 
@@ -219,22 +277,30 @@ static void fill_cache(struct decode_state *state, size_t layer, int thread) {
   const struct plan *plan = &state->plan;
   struct values keys = cache_values_of(plan, TENSOR_KEYS, layer);
   struct values values = cache_values_of(plan, TENSOR_VALUES, layer);
+  const struct attention_span span = attention_span(state, layer);
   struct panel_share pieces = attention_share(plan, thread);
   for (size_t i = pieces.first; i < pieces.first + pieces.count; i++) {
-    size_t first = i % plan->parts * plan->part_positions, last = first + plan->part_positions;
-    for (size_t position = first; position < last && position < plan->context; position++)
+    const size_t part = i % plan->parts, begin = span.begin + part * span.part_positions;
+    const size_t last = begin + span.part_positions;
+    for (size_t position = part == 0 ? 0 : begin; position < last && position < span.end;
+         position++)
       fill_position(state, layer, i / plan->parts, position, &keys, &values);
   }
 }
 
 void cpu_fill(struct decode_state *state, int thread) {
-  for (size_t layer = 0; layer < state->plan.layers; layer++) {
+  const struct plan *plan = &state->plan;
+  for (size_t layer = 0; layer < plan->layers; layer++) {
     for (int m = 0; m < MATRIX_HEAD; m++)
-      fill_share(state, thread, (enum matrix_name)m, layer);
+      if (plan_has(plan, plan_layer_kind(plan, layer), (enum matrix_name)m))
+        fill_share(state, thread, (enum matrix_name)m, layer);
     fill_cache(state, layer, thread);
   }
   fill_share(state, thread, MATRIX_HEAD, 0);
   fill_embedding(state, thread);
-  if (thread == 0)
-    fill_norms(state);
+  if (thread == 0) {
+    fill_vectors(state);
+    if (plan->request.routing != ROUTING_MODEL)
+      routing_fill(&plan->request, state->block[BLOCK_ROUTING]);
+  }
 }

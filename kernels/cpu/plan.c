@@ -6,6 +6,8 @@
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/family.h"
+#include "kernels/routing.h"
+#include "kernels/weights.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,23 +25,38 @@ static bool between(int value, int least, int most) {
   return value >= least && value <= most;
 }
 
+unsigned plan_known_pieces(void) {
+  return 0;
+}
+
+// Sizes that only some models have.
+static bool families_known(const struct decode_shape *shape) {
+  const struct decode_experts *experts = &shape->experts;
+  const bool mixture = experts->count > 0, dense = !mixture || experts->dense_layers > 0;
+  return between(shape->ffn_hidden, dense ? 1 : 0, MAX_COLUMNS) &&
+         (!mixture || (experts->hidden <= MAX_COLUMNS && experts->shared_hidden <= MAX_COLUMNS)) &&
+         !family_fault(shape) && (family_pieces(shape) & ~plan_known_pieces()) == 0;
+}
+
 static bool shape_known(const struct decode_shape *shape) {
   if (!between(shape->layers, 1, MAX_LAYERS) || !between(shape->hidden, 1, MAX_COLUMNS) ||
-      !between(shape->ffn_hidden, 1, MAX_COLUMNS) || !between(shape->vocab, 1, MAX_VOCAB) ||
-      !between(shape->head_dim, 2, MAX_HEAD_DIM) || !between(shape->heads, 1, MAX_COLUMNS) ||
-      !between(shape->kv_heads, 1, shape->heads))
+      !between(shape->vocab, 1, MAX_VOCAB) || !between(shape->head_dim, 2, MAX_HEAD_DIM) ||
+      !between(shape->heads, 1, MAX_COLUMNS) || !between(shape->kv_heads, 1, shape->heads))
     return false;
   return shape->heads % shape->kv_heads == 0 && shape->head_dim % 2 == 0 &&
          shape->heads * shape->head_dim <= MAX_COLUMNS && shape->norm_epsilon >= 0 &&
-         shape->rope_theta > 0 && family_pieces(shape) == 0 && !family_fault(shape);
+         shape->rope_theta > 0 && families_known(shape);
+}
+
+static bool weights_known(enum element weights, enum element activations) {
+  bool wide = activations == ELEMENT_F32 || activations == ELEMENT_BF16;
+  return weights == ELEMENT_INT8 ? activations == ELEMENT_INT8
+                                 : wide && (weights == ELEMENT_BF16 || weights == ELEMENT_E4M3);
 }
 
 static bool types_known(const struct decode_types *types) {
-  bool wide = types->activations == ELEMENT_F32 || types->activations == ELEMENT_BF16;
-  bool weights = types->weights == ELEMENT_INT8
-                     ? types->activations == ELEMENT_INT8
-                     : wide && (types->weights == ELEMENT_BF16 || types->weights == ELEMENT_E4M3);
-  return weights && types->experts == ELEMENT_F32 &&
+  return weights_known(types->weights, types->activations) &&
+         (types->experts == ELEMENT_F32 || weights_known(types->experts, types->activations)) &&
          (types->kv == ELEMENT_BF16 || types->kv == ELEMENT_E4M3) &&
          (types->head == ELEMENT_BF16 || types->head == types->weights) &&
          types->accumulation == ELEMENT_F32;
@@ -48,7 +65,8 @@ static bool types_known(const struct decode_types *types) {
 static bool request_known(const struct decode_request *request) {
   return shape_known(&request->shape) && types_known(&request->types) &&
          between(request->batch, 1, MAX_BATCH) && between(request->context, 1, MAX_CONTEXT) &&
-         between(request->threads, 0, MAX_THREADS) && between(request->chunk, 0, request->context);
+         between(request->threads, 0, MAX_THREADS) &&
+         between(request->chunk, 0, request->context) && !routing_fault(request);
 }
 
 static void set_sizes(struct plan *plan) {
@@ -65,15 +83,37 @@ static void set_sizes(struct plan *plan) {
   plan->vocab = (size_t)shape->vocab;
   plan->batch = (size_t)plan->request.batch;
   plan->context = (size_t)plan->request.context;
+  plan->experts = (size_t)shape->experts.count;
+  plan->chosen = (size_t)shape->experts.chosen;
   plan->vectors = plan->batch + (size_t)plan->request.chunk;
+  plan->pairs = plan->vectors * plan->chosen;
+  while (plan->dense_layers < plan->layers && !family_layer(shape, (int)plan->dense_layers).experts)
+    plan->dense_layers++;
   plan->one_stream = cpu_reads_one_stream();
 }
 
-// A head in BF16 takes no narrower activations: decode.h.
+// The tensors of a matrix are all held in the same.
+static enum element wanted_element(const struct decode_types *types, enum matrix_name name) {
+  static const enum tensor tensors[MATRICES] = {
+      [MATRIX_QKV] = TENSOR_WQ,
+      [MATRIX_OUTPUT] = TENSOR_WO,
+      [MATRIX_GATE_UP] = TENSOR_UP,
+      [MATRIX_DOWN] = TENSOR_DOWN,
+      [MATRIX_ROUTER] = TENSOR_ROUTER,
+      [MATRIX_SHARED_GATE_UP] = TENSOR_SHARED_UP,
+      [MATRIX_SHARED_DOWN] = TENSOR_SHARED_DOWN,
+      [MATRIX_EXPERT_GATE_UP] = TENSOR_EXPERT_UP,
+      [MATRIX_EXPERT_DOWN] = TENSOR_EXPERT_DOWN,
+      [MATRIX_HEAD] = TENSOR_HEAD,
+  };
+  return weights_element(types, tensors[name]);
+}
+
+// A head in BF16 takes no narrower activations, and the router none at all: decode.h.
 static enum element wanted_input(const struct decode_types *types, enum matrix_name name) {
-  if (name == MATRIX_HEAD && types->head == ELEMENT_BF16 && types->activations == ELEMENT_INT8)
-    return ELEMENT_BF16;
-  return types->activations;
+  const bool wide =
+      wanted_element(types, name) == ELEMENT_BF16 && (name == MATRIX_HEAD || name == MATRIX_ROUTER);
+  return wide && types->activations != ELEMENT_F32 ? ELEMENT_BF16 : types->activations;
 }
 
 static enum product_kind kind_of(enum element weights, enum element input) {
@@ -84,10 +124,16 @@ static enum product_kind kind_of(enum element weights, enum element input) {
   return input == ELEMENT_F32 ? BF16_F32 : BF16_BF16;
 }
 
-static void set_matrix(struct plan *plan, enum matrix_name name, size_t panels, size_t columns) {
+static size_t panels_of(size_t rows) {
+  return round_up(rows, PANEL_ROWS) / PANEL_ROWS;
+}
+
+// `panels` hold `rows` rows of `columns` columns.
+static void set_matrix(struct plan *plan, enum matrix_name name, enum input_name source,
+                       size_t rows, size_t panels, size_t columns) {
   const struct decode_types *types = &plan->request.types;
   struct matrix *matrix = &plan->matrix[name];
-  matrix->element = name == MATRIX_HEAD ? types->head : types->weights;
+  matrix->element = wanted_element(types, name);
   matrix->input = wanted_input(types, name);
   matrix->kind = kind_of(matrix->element, matrix->input);
   if (!plan->kernels->product[matrix->kind]) {
@@ -95,27 +141,105 @@ static void set_matrix(struct plan *plan, enum matrix_name name, size_t panels, 
     matrix->input = ELEMENT_F32;
     matrix->kind = kind_of(matrix->element, ELEMENT_F32);
   }
+  matrix->source = source;
+  matrix->copies = 1;
+  matrix->rows = rows;
   matrix->panels = panels;
-  matrix->grain = name == MATRIX_GATE_UP ? 2 : 1;
+  matrix->grain = 1;
   matrix->columns = columns;
   matrix->padded = round_up(columns, PANEL_COLUMNS);
   matrix->header_bytes = is_scaled(matrix->element) ? PANEL_ROWS * sizeof(float) : 0;
   matrix->panel_bytes = matrix->header_bytes + panel_bytes(matrix->element, matrix->padded);
 }
 
-static size_t panels_of(size_t rows) {
-  return round_up(rows, PANEL_ROWS) / PANEL_ROWS;
+// gate and up, or up alone, and down of an MLP.
+static void set_mlp(struct plan *plan, enum matrix_name gate_up, enum input_name source,
+                    enum matrix_name down, enum input_name gated, size_t width) {
+  const size_t tensors = plan->request.shape.mlp == MLP_GELU ? 1 : 2;
+  if (width == 0)
+    return;
+  set_matrix(plan, gate_up, source, tensors * width, tensors * panels_of(width), plan->hidden);
+  plan->matrix[gate_up].grain = tensors;
+  set_matrix(plan, down, gated, plan->hidden, panels_of(plan->hidden), width);
+}
+
+static void set_experts(struct plan *plan) {
+  const struct decode_experts *experts = &plan->request.shape.experts;
+  set_matrix(plan, MATRIX_ROUTER, INPUT_ROUTER, plan->experts, panels_of(plan->experts),
+             plan->hidden);
+  set_mlp(plan, MATRIX_SHARED_GATE_UP, INPUT_SHARED, MATRIX_SHARED_DOWN, INPUT_GATED,
+          (size_t)experts->shared_hidden);
+  set_mlp(plan, MATRIX_EXPERT_GATE_UP, INPUT_MLP, MATRIX_EXPERT_DOWN, INPUT_PAIRS,
+          (size_t)experts->hidden);
+  plan->matrix[MATRIX_EXPERT_GATE_UP].copies = plan->experts;
+  plan->matrix[MATRIX_EXPERT_DOWN].copies = plan->experts;
 }
 
 static void set_matrices(struct plan *plan) {
   size_t q = panels_of(plan->query_width), kv = panels_of(plan->kv_width);
-  set_matrix(plan, MATRIX_QKV, q + 2 * kv, plan->hidden);
-  set_matrix(plan, MATRIX_OUTPUT, panels_of(plan->hidden), plan->query_width);
-  set_matrix(plan, MATRIX_GATE_UP, 2 * panels_of(plan->ffn), plan->hidden);
-  set_matrix(plan, MATRIX_DOWN, panels_of(plan->hidden), plan->ffn);
-  set_matrix(plan, MATRIX_HEAD, panels_of(plan->vocab), plan->hidden);
+  set_matrix(plan, MATRIX_QKV, INPUT_ATTENTION, plan->query_width + 2 * plan->kv_width, q + 2 * kv,
+             plan->hidden);
+  set_matrix(plan, MATRIX_OUTPUT, INPUT_ATTENTION, plan->hidden, panels_of(plan->hidden),
+             plan->query_width);
+  if (plan->dense_layers > 0)
+    set_mlp(plan, MATRIX_GATE_UP, INPUT_MLP, MATRIX_DOWN, INPUT_GATED, plan->ffn);
+  if (plan->dense_layers < plan->layers)
+    set_experts(plan);
+  set_matrix(plan, MATRIX_HEAD, INPUT_ATTENTION, plan->vocab, panels_of(plan->vocab), plan->hidden);
   plan->k_at = q * PANEL_ROWS;
   plan->v_at = plan->k_at + kv * PANEL_ROWS;
+}
+
+bool plan_has(const struct plan *plan, enum layer_kind kind, enum matrix_name name) {
+  static const bool dense[MATRICES] = {
+      [MATRIX_QKV] = true, [MATRIX_OUTPUT] = true, [MATRIX_GATE_UP] = true, [MATRIX_DOWN] = true};
+  static const bool experts[MATRICES] = {
+      [MATRIX_QKV] = true,         [MATRIX_OUTPUT] = true,
+      [MATRIX_ROUTER] = true,      [MATRIX_SHARED_GATE_UP] = true,
+      [MATRIX_SHARED_DOWN] = true, [MATRIX_EXPERT_GATE_UP] = true,
+      [MATRIX_EXPERT_DOWN] = true};
+  return plan->matrix[name].copies > 0 && (kind == LAYER_DENSE ? dense : experts)[name];
+}
+
+// Vectors as long as their count says, and the biases of products as their panels lie.
+static void set_vectors(struct plan *plan) {
+  const struct decode_shape *shape = &plan->request.shape;
+  const size_t centred = shape->norm == NORM_LAYER ? plan->hidden : 0;
+  const size_t head = shape->qk_norm ? plan->head_dim : 0;
+  const bool choice = shape->biases & BIAS_ROUTER && shape->experts.router == ROUTER_SIGMOID;
+  const size_t counts[VECTORS] = {
+      [VECTOR_ATTENTION_NORM] = plan->hidden,
+      [VECTOR_ATTENTION_NORM_BIAS] = centred,
+      [VECTOR_FFN_NORM] = plan->hidden,
+      [VECTOR_FFN_NORM_BIAS] = centred,
+      [VECTOR_Q_NORM] = head,
+      [VECTOR_K_NORM] = head,
+      [VECTOR_SINKS] = shape->sinks ? plan->heads : 0,
+      [VECTOR_CHOICE_BIAS] = choice ? plan->experts : 0,
+      [VECTOR_FINAL_NORM] = plan->hidden,
+      [VECTOR_FINAL_NORM_BIAS] = centred,
+  };
+  static const unsigned biases[MATRICES] = {
+      [MATRIX_QKV] = BIAS_QKV,         [MATRIX_OUTPUT] = BIAS_OUTPUT,
+      [MATRIX_GATE_UP] = BIAS_MLP,     [MATRIX_DOWN] = BIAS_MLP,
+      [MATRIX_ROUTER] = BIAS_ROUTER,   [MATRIX_EXPERT_GATE_UP] = BIAS_MLP,
+      [MATRIX_EXPERT_DOWN] = BIAS_MLP,
+  };
+  size_t at = 0;
+  for (int v = 0; v < VECTORS; v++) {
+    plan->vector[v] = (struct vector){v < VECTOR_FINAL_NORM ? at : 0, counts[v]};
+    at += v < VECTOR_FINAL_NORM ? round_up(counts[v], PANEL_ROWS) : 0;
+  }
+  for (int m = 0; m < MATRICES; m++) {
+    struct matrix *matrix = &plan->matrix[m];
+    matrix->biased =
+        matrix->copies > 0 && shape->biases & biases[m] && !(m == MATRIX_ROUTER && choice);
+    matrix->bias_at = at;
+    at += matrix->biased ? matrix->copies * matrix->panels * PANEL_ROWS : 0;
+  }
+  plan->vector_stride = at;
+  plan->vector[VECTOR_FINAL_NORM].at = plan->layers * at;
+  plan->vector[VECTOR_FINAL_NORM_BIAS].at = plan->layers * at + round_up(plan->hidden, PANEL_ROWS);
 }
 
 static size_t larger(size_t a, size_t b) {
@@ -139,7 +263,6 @@ static void split_context(struct plan *plan) {
     parts = larger(1, threads / common_divisor(plan->items, threads));
   size_t part_chunks = larger(1, round_up(chunks, parts) / parts);
   plan->parts = larger(1, round_up(chunks, part_chunks) / part_chunks);
-  plan->part_positions = part_chunks * CHUNK;
 }
 
 // Queries and softmax weights as bf16 are what tiles take and what vectors multiply in one
@@ -172,27 +295,64 @@ static size_t odd_lines(size_t bytes) {
   return (lines | 1) * LINE_BYTES;
 }
 
-static void set_strides(struct plan *plan) {
-  size_t widest = larger(plan->hidden, larger(plan->query_width, plan->ffn));
-  plan->x_stride = round_up(plan->hidden, PANEL_ROWS);
-  plan->qkv_stride = plan->matrix[MATRIX_QKV].panels * PANEL_ROWS;
-  plan->attended_stride = round_up(plan->query_width, PANEL_ROWS);
-  plan->gated_stride = round_up(plan->ffn, PANEL_ROWS);
-  plan->logits_stride = round_up(plan->vocab, PANEL_ROWS);
-  plan->partial_stride = PANEL_ROWS + plan->value_rows; // largest and sum, then the values
-  size_t input = 1;
+// Each input is as wide as the widest matrix that takes it.
+static void set_inputs(struct plan *plan) {
+  for (int m = 0; m < MATRICES; m++) {
+    const struct matrix *matrix = &plan->matrix[m];
+    if (matrix->copies == 0)
+      continue;
+    struct input *input = &plan->input[matrix->source];
+    input->vectors = matrix->source == INPUT_PAIRS ? plan->pairs : plan->vectors;
+    input->stride = larger(input->stride, odd_lines(matrix->padded * element_bytes(matrix->input)));
+  }
+  size_t at = 0;
+  for (int i = 0; i < INPUTS; i++) {
+    plan->input[i].at = at;
+    plan->input[i].first = plan->notes;
+    at += plan->input[i].vectors * plan->input[i].stride;
+    plan->notes += plan->input[i].vectors;
+  }
+  plan->block_bytes[BLOCK_INPUT] = at;
+}
+
+// Scratch space of a thread: a vector, the input of a product as its kernel likes it or a group of
+// vectors that chose one expert, then results of panels or what attention needs.
+static void set_room(struct plan *plan) {
+  size_t widest = larger(plan->hidden, larger(plan->query_width, plan->experts)), stride = 0;
   for (int m = 0; m < MATRICES; m++)
-    input = larger(input, element_bytes(plan->matrix[m].input));
-  plan->input_stride = odd_lines(round_up(widest, PANEL_COLUMNS) * input);
+    widest = larger(widest, plan->matrix[m].padded);
+  for (int i = 0; i < INPUTS; i++)
+    stride = larger(stride, plan->input[i].stride);
   plan->row_floats = round_up(widest, PANEL_ROWS);
   if (plan->kernels->takes_arranged && plan->vectors >= MIN_ARRANGED_BATCH)
     plan->arranged_words = round_up(smaller(plan->vectors, MAX_ARRANGED_BATCH), ARRANGED_ROWS) *
-                           plan->input_stride / sizeof(int32_t);
+                           stride / sizeof(int32_t);
+  if (plan->pairs > plan->chosen)
+    plan->gathered_bytes = plan->vectors * plan->input[INPUT_MLP].stride;
   size_t attention = plan->group * plan->block_positions *
                      (round_up(plan->key_columns, PANEL_ROWS) + 2 * CHUNK + plan->value_rows +
                       plan->partial_stride);
-  plan->room_stride =
-      plan->row_floats + plan->arranged_words + larger(plan->vectors * 4 * PANEL_ROWS, attention);
+  plan->room_stride = plan->row_floats + plan->arranged_words +
+                      plan->gathered_bytes / sizeof(float) +
+                      larger(plan->vectors * 4 * PANEL_ROWS, attention);
+}
+
+static void set_strides(struct plan *plan) {
+  const struct decode_experts *experts = &plan->request.shape.experts;
+  size_t gated = plan->dense_layers > 0 ? plan->ffn : 0;
+  if (plan->dense_layers < plan->layers)
+    gated = larger(gated, (size_t)experts->shared_hidden);
+  plan->x_stride = round_up(plan->hidden, PANEL_ROWS);
+  plan->qkv_stride = plan->matrix[MATRIX_QKV].panels * PANEL_ROWS;
+  plan->attended_stride = round_up(plan->query_width, PANEL_ROWS);
+  plan->gated_stride = round_up(gated, PANEL_ROWS);
+  plan->routed_stride = plan->matrix[MATRIX_ROUTER].panels * PANEL_ROWS;
+  plan->groups_stride = round_up((plan->experts + 1 + 2 * plan->pairs) * sizeof(size_t) +
+                                     plan->vectors * (sizeof(float) + sizeof(int32_t)),
+                                 LINE_BYTES);
+  plan->pair_stride = round_up(plan->matrix[MATRIX_EXPERT_DOWN].columns, PANEL_ROWS);
+  plan->logits_stride = round_up(plan->vocab, PANEL_ROWS);
+  plan->partial_stride = PANEL_ROWS + plan->value_rows; // largest and sum, then the values
 }
 
 static void set_blocks(struct plan *plan) {
@@ -200,8 +360,9 @@ static void set_blocks(struct plan *plan) {
   size_t *bytes = plan->block_bytes, threads = (size_t)plan->threads;
   bytes[BLOCK_CACHE] = plan->layers * plan->items * plan->item_bytes;
   bytes[BLOCK_EMBEDDING] = plan->vocab * plan->hidden * element_bytes(types->head);
-  bytes[BLOCK_EMBEDDING_SCALES] = is_scaled(types->head) ? plan->vocab * sizeof(float) : 1;
-  bytes[BLOCK_NORMS] = (2 * plan->layers + 1) * plan->x_stride * sizeof(float);
+  bytes[BLOCK_EMBEDDING_SCALES] = is_scaled(types->head) ? plan->vocab * sizeof(float) : 0;
+  bytes[BLOCK_VECTORS] =
+      (plan->layers * plan->vector_stride + 2 * round_up(plan->hidden, PANEL_ROWS)) * sizeof(float);
   bytes[BLOCK_TURNS] = plan->vectors * plan->head_dim * sizeof(float);
   bytes[BLOCK_X] = plan->vectors * plan->x_stride * sizeof(float);
   bytes[BLOCK_QKV] = plan->vectors * plan->qkv_stride * sizeof(float);
@@ -209,8 +370,13 @@ static void set_blocks(struct plan *plan) {
   bytes[BLOCK_PARTIAL] =
       plan->items * plan->parts * plan->group * plan->partial_stride * sizeof(float);
   bytes[BLOCK_GATED] = plan->vectors * plan->gated_stride * sizeof(float);
-  bytes[BLOCK_INPUT] = plan->vectors * plan->input_stride;
-  bytes[BLOCK_INPUT_NOTES] = plan->vectors * (sizeof(float) + sizeof(int32_t));
+  bytes[BLOCK_ROUTED] = plan->vectors * plan->routed_stride * sizeof(float);
+  bytes[BLOCK_CHOSEN] = plan->layers * plan->pairs * sizeof(int);
+  bytes[BLOCK_CHOSEN_WEIGHTS] = plan->pairs * sizeof(float);
+  bytes[BLOCK_ROUTING] = routing_entries(&plan->request) * sizeof(uint16_t);
+  bytes[BLOCK_GROUPS] = plan->pairs > 0 ? threads * plan->groups_stride : 0;
+  bytes[BLOCK_PAIRS_GATED] = plan->pairs * plan->pair_stride * sizeof(float);
+  bytes[BLOCK_INPUT_NOTES] = plan->notes * (sizeof(float) + sizeof(int32_t));
   bytes[BLOCK_LOGITS] = plan->batch * plan->logits_stride * sizeof(float);
   bytes[BLOCK_BEST] = threads * plan->batch * sizeof(int);
   bytes[BLOCK_ROOM] = threads * plan->room_stride * sizeof(float);
@@ -226,62 +392,118 @@ enum decode_status plan_make(const struct decode_request *request,
   plan->threads = request->threads > 0 ? request->threads : threads_default();
   set_sizes(plan);
   set_matrices(plan);
+  set_vectors(plan);
+  set_inputs(plan);
   split_context(plan);
   set_cache(plan);
   set_strides(plan);
+  set_room(plan);
   set_blocks(plan);
   return DECODE_OK;
 }
 
 struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread) {
   const struct matrix *matrix = &plan->matrix[name];
+  if (matrix->copies == 0)
+    return (struct panel_share){0, 0};
   size_t units = matrix->panels / matrix->grain, threads = (size_t)plan->threads;
   size_t first = units * (size_t)thread / threads * matrix->grain;
   size_t last = units * ((size_t)thread + 1) / threads * matrix->grain;
   return (struct panel_share){first, last - first};
 }
 
-static size_t share_bytes(const struct plan *plan, enum matrix_name name, int thread) {
-  return plan_share(plan, name, thread).count * plan->matrix[name].panel_bytes;
+size_t plan_share_bytes(const struct plan *plan, enum matrix_name name, int thread) {
+  const struct matrix *matrix = &plan->matrix[name];
+  return matrix->copies * plan_share(plan, name, thread).count * matrix->panel_bytes;
 }
 
-size_t plan_layer_bytes(const struct plan *plan, int thread) {
+size_t plan_layer_bytes(const struct plan *plan, enum layer_kind kind, int thread) {
   size_t bytes = 0;
   for (int m = 0; m < MATRIX_HEAD; m++)
-    bytes += share_bytes(plan, (enum matrix_name)m, thread);
+    if (plan_has(plan, kind, (enum matrix_name)m))
+      bytes += plan_share_bytes(plan, (enum matrix_name)m, thread);
   return bytes;
 }
 
-size_t plan_head_bytes(const struct plan *plan, int thread) {
-  return share_bytes(plan, MATRIX_HEAD, thread);
+size_t plan_weight_bytes(const struct plan *plan, int thread) {
+  return plan->dense_layers * plan_layer_bytes(plan, LAYER_DENSE, thread) +
+         (plan->layers - plan->dense_layers) * plan_layer_bytes(plan, LAYER_EXPERTS, thread) +
+         plan_share_bytes(plan, MATRIX_HEAD, thread);
 }
 
-// Rows times columns, and a float per row where rows have scales.
+// With a scale for each row where the type has one.
 static uint64_t tensor_bytes(enum element element, uint64_t rows, uint64_t columns) {
   return rows * (columns * element_bytes(element) + (is_scaled(element) ? sizeof(float) : 0));
 }
 
-// Bytes: every weight, scale and norm once, the batch's rows of the embedding, the cache of all
-// positions read and one position written. Operations: two for each weight of a product and row of
-// the batch, and for each query head and position 2 * head_dim for the score and as many for the
-// sum of values.
-struct decode_cost plan_cost(const struct plan *plan) {
+static bool is_routed(enum matrix_name name) {
+  return name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
+}
+
+// A copy of the matrix, with its biases.
+static uint64_t matrix_bytes(const struct matrix *matrix) {
+  return tensor_bytes(matrix->element, matrix->rows, matrix->columns) +
+         (matrix->biased ? matrix->rows * sizeof(float) : 0);
+}
+
+// Of layers of a kind: how many matrices' weights a row of the batch meets, and their bytes.
+static void add_layers(const struct plan *plan, enum layer_kind kind, size_t layers,
+                       struct decode_cost *cost) {
+  for (int m = 0; m < MATRIX_HEAD; m++) {
+    const struct matrix *matrix = &plan->matrix[m];
+    const bool routed = is_routed((enum matrix_name)m);
+    if (!plan_has(plan, kind, (enum matrix_name)m))
+      continue;
+    if (!routed)
+      cost->weight_bytes += layers * matrix->copies * matrix_bytes(matrix);
+    cost->operations += 2 * layers * plan->batch * (routed ? plan->chosen : matrix->copies) *
+                        matrix->rows * matrix->columns;
+  }
+}
+
+static void add_experts(const struct plan *plan, struct decode_cost *cost) {
+  if (plan->dense_layers == plan->layers)
+    return;
+  cost->expert_bytes = matrix_bytes(&plan->matrix[MATRIX_EXPERT_GATE_UP]) +
+                       matrix_bytes(&plan->matrix[MATRIX_EXPERT_DOWN]);
+  cost->expected_experts = routing_expected(&plan->request.shape, plan->request.batch);
+}
+
+// For each query head and position 2 * head_dim for the score and as many for the sum of values.
+static void add_attention(const struct plan *plan, struct decode_cost *cost) {
   const struct decode_types *types = &plan->request.types;
-  uint64_t h = plan->hidden, q = plan->query_width, k = plan->kv_width, f = plan->ffn;
-  uint64_t layer = tensor_bytes(types->weights, q + 2 * k, h) + tensor_bytes(types->weights, h, q) +
-                   tensor_bytes(types->weights, 2 * f, h) + tensor_bytes(types->weights, h, f);
-  uint64_t weights = plan->layers * (q * h * 2 + k * h * 2 + 3 * f * h) + plan->vocab * h;
-  uint64_t positions = plan->layers * plan->batch * plan->heads * plan->context;
+  for (size_t layer = 0; layer < plan->layers; layer++) {
+    const size_t window = (size_t)family_layer(&plan->request.shape, (int)layer).window;
+    const size_t positions = window > 0 && window < plan->context ? window : plan->context;
+    cost->kv_bytes += plan->batch * (positions + 1) * 2 * plan->kv_width * element_bytes(types->kv);
+    cost->operations += plan->batch * plan->heads * positions * 4 * plan->head_dim;
+  }
+}
+
+// Vectors of floats, of the layers and the last norm.
+static uint64_t vector_bytes(const struct plan *plan) {
+  uint64_t layer = 0, last = 0;
+  for (int v = 0; v < VECTORS; v++)
+    *(v < VECTOR_FINAL_NORM ? &layer : &last) += plan->vector[v].count;
+  return (plan->layers * layer + last) * sizeof(float);
+}
+
+// Bytes: every weight, scale, bias and norm once but those of routed experts, the batch's rows of
+// the embedding, the cache of all positions in the window read and one position written.
+// Operations: two for each weight of a product and row of the batch.
+struct decode_cost plan_cost(const struct plan *plan) {
   struct decode_cost cost = {
-      .weight_bytes = plan->layers * layer + (2 * plan->layers + 1) * h * sizeof(float) +
-                      tensor_bytes(types->head, plan->vocab + plan->batch, h),
-      .kv_bytes =
-          plan->layers * plan->batch * (plan->context + 1) * 2 * k * element_bytes(types->kv),
-      .operations = 2 * weights * plan->batch + positions * 4 * plan->head_dim,
+      .weight_bytes = vector_bytes(plan) + matrix_bytes(&plan->matrix[MATRIX_HEAD]) +
+                      tensor_bytes(plan->request.types.head, plan->batch, plan->hidden),
+      .operations = 2 * plan->batch * plan->vocab * plan->hidden,
   };
+  add_layers(plan, LAYER_DENSE, plan->dense_layers, &cost);
+  add_layers(plan, LAYER_EXPERTS, plan->layers - plan->dense_layers, &cost);
+  add_experts(plan, &cost);
+  add_attention(plan, &cost);
   for (int b = 0; b < BLOCKS; b++)
     cost.resident_bytes += plan->block_bytes[b];
   for (int t = 0; t < plan->threads; t++)
-    cost.resident_bytes += plan->layers * plan_layer_bytes(plan, t) + plan_head_bytes(plan, t);
+    cost.resident_bytes += plan_weight_bytes(plan, t);
   return cost;
 }

@@ -8,14 +8,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Tensors that are read together are one matrix.
+// Tensors that are read together are one matrix. In the order in which a layer reads them.
 enum matrix_name {
   MATRIX_QKV,     // panels of wq, then of wk, then of wv
   MATRIX_OUTPUT,  // wo
-  MATRIX_GATE_UP, // a panel of gate, a panel of up, and so on
-  MATRIX_DOWN,
+  MATRIX_GATE_UP, // a panel of gate, a panel of up, and so on; of GELU only up
+  MATRIX_DOWN,    // these two in dense layers, the following in those of experts
+  MATRIX_ROUTER,
+  MATRIX_SHARED_GATE_UP, // of the shared expert
+  MATRIX_SHARED_DOWN,
+  MATRIX_EXPERT_GATE_UP, // one copy for each expert
+  MATRIX_EXPERT_DOWN,
   MATRIX_HEAD, // the only one outside the layers
   MATRICES
+};
+
+enum layer_kind { LAYER_DENSE, LAYER_EXPERTS, LAYER_KINDS };
+
+// The vectors that products take, rounded; each is written by whole vectors, one thread a row.
+enum input_name {
+  INPUT_ATTENTION, // what enters attention's products, and the head
+  INPUT_MLP,       // m of decode.h
+  INPUT_SHARED,    // the same, as the shared expert takes it
+  INPUT_ROUTER,    // and as the router does
+  INPUT_GATED,     // before down
+  INPUT_PAIRS,     // the same for each pair of a row and an expert that it chose
+  INPUTS
+};
+
+struct input {
+  size_t vectors, stride; // bytes from one to the next
+  size_t at, first; // bytes before them in BLOCK_INPUT; vectors before them in BLOCK_INPUT_NOTES
 };
 
 struct matrix {
@@ -23,10 +46,34 @@ struct matrix {
   enum element input;  // F32, BF16 or INT8: how the vectors lie in memory
   bool rounds_to_bf16; // input is F32, rounded
   enum product_kind kind;
-  size_t panels, grain;   // threads take multiples of grain panels
+  enum input_name source;
+  size_t copies;          // 0: the model has no such matrix
+  size_t rows;            // of a copy, without padding
+  size_t panels, grain;   // of a copy; threads take multiples of grain panels
   size_t columns, padded; // padded to PANEL_COLUMNS
   size_t header_bytes;    // scales of 16 rows before the lines of a panel, or 0
   size_t panel_bytes;     // with the header
+  bool biased;
+  size_t bias_at; // [copies][panels][PANEL_ROWS] floats among a layer's vectors
+};
+
+// Vectors of floats of a layer, but for the last two; biases of products stand behind them.
+enum vector_name {
+  VECTOR_ATTENTION_NORM,
+  VECTOR_ATTENTION_NORM_BIAS,
+  VECTOR_FFN_NORM,
+  VECTOR_FFN_NORM_BIAS,
+  VECTOR_Q_NORM,
+  VECTOR_K_NORM,
+  VECTOR_SINKS,
+  VECTOR_CHOICE_BIAS, // of a sigmoid router
+  VECTOR_FINAL_NORM,
+  VECTOR_FINAL_NORM_BIAS,
+  VECTORS
+};
+
+struct vector {
+  size_t at, count; // floats; a count of 0: the model has no such vector
 };
 
 // Blocks of memory other than the threads' weights.
@@ -34,15 +81,21 @@ enum block {
   BLOCK_CACHE,
   BLOCK_EMBEDDING,        // [vocab][hidden], row-major
   BLOCK_EMBEDDING_SCALES, // [vocab]
-  BLOCK_NORMS,            // [2 * layers + 1][x_stride]: attention, ffn of each layer; final
+  BLOCK_VECTORS,          // [layers][vector_stride], then the final norm
   BLOCK_TURNS,            // [vectors][2][head_dim / 2]: cosines and sines of rope
   BLOCK_X,                // [vectors][x_stride]
   BLOCK_QKV,              // [vectors][qkv_stride]
   BLOCK_ATTENDED,         // [vectors][attended_stride]
   BLOCK_PARTIAL,          // [items][parts][group][partial_stride]
   BLOCK_GATED,            // [vectors][gated_stride]
-  BLOCK_INPUT,            // [vectors][input_stride bytes]
-  BLOCK_INPUT_NOTES,      // [vectors] scales, [vectors] sums
+  BLOCK_ROUTED,           // [vectors][routed_stride]: r of decode.h
+  BLOCK_ROUTING,          // the table of kernels/routing.h, where routing is forced
+  BLOCK_CHOSEN,           // [layers][vectors][chosen] experts
+  BLOCK_CHOSEN_WEIGHTS,   // [vectors][chosen]
+  BLOCK_GROUPS,           // [threads][groups_stride bytes]: see experts.c
+  BLOCK_PAIRS_GATED,      // [vectors * chosen][pair_stride]
+  BLOCK_INPUT,            // the vectors of every input
+  BLOCK_INPUT_NOTES,      // of each of these vectors the scale, then of each the sum
   BLOCK_LOGITS,           // [batch][logits_stride]
   BLOCK_BEST,             // [threads][batch]
   BLOCK_ROOM,             // [threads][room_stride]
@@ -65,12 +118,17 @@ struct plan {
   size_t layers, hidden, heads, kv_heads, head_dim, group, query_width, kv_width, ffn, vocab;
   size_t batch, context;
   size_t vectors; // the most that go through the layers together: a batch, or a prompt beside it
+  size_t dense_layers;           // the first ones; the others have experts
+  size_t experts, chosen, pairs; // pairs = vectors * chosen
   struct matrix matrix[MATRICES];
+  struct input input[INPUTS];
+  size_t notes; // vectors of all inputs
+  struct vector vector[VECTORS];
+  size_t vector_stride; // floats of a layer
 
   // The cache: for each layer and item (a kv head of a row of the batch) the keys as panels of 16
   // positions, then the values as panels of 16 elements of head_dim.
   size_t items, parts;                       // an item's positions are split among `parts` threads
-  size_t part_positions;                     // a multiple of CHUNK, or all
   size_t key_columns, value_rows, positions; // padded
   enum element attention_input;              // queries and softmax weights: F32, or BF16 for tiles
   enum product_kind attention_kind;
@@ -79,9 +137,10 @@ struct plan {
 
   // Where k and v begin in a row of qkv; in floats, as the strides are.
   size_t k_at, v_at;
-  size_t x_stride, qkv_stride, attended_stride, gated_stride, logits_stride, partial_stride;
-  size_t input_stride; // bytes
-  size_t row_floats, arranged_words, room_stride;
+  size_t x_stride, qkv_stride, attended_stride, gated_stride, routed_stride, pair_stride,
+      logits_stride, partial_stride;
+  size_t groups_stride; // bytes
+  size_t row_floats, arranged_words, gathered_bytes, room_stride;
   size_t block_bytes[BLOCKS];
 };
 
@@ -89,17 +148,28 @@ struct plan {
 enum decode_status plan_make(const struct decode_request *request,
                              const struct cpu_kernels *kernels, struct plan *plan);
 
+// The pieces of family.h that this backend knows.
+unsigned plan_known_pieces(void);
+
 struct decode_cost plan_cost(const struct plan *plan);
 
-// A thread's share of a matrix.
+static inline enum layer_kind plan_layer_kind(const struct plan *plan, size_t layer) {
+  return layer < plan->dense_layers ? LAYER_DENSE : LAYER_EXPERTS;
+}
+
+// Whether layers of that kind have the matrix.
+bool plan_has(const struct plan *plan, enum layer_kind kind, enum matrix_name name);
+
+// A thread's share of a matrix; of each copy alike.
 struct panel_share {
   size_t first, count; // panels
 };
 
 struct panel_share plan_share(const struct plan *plan, enum matrix_name name, int thread);
 
-// Bytes of a thread's shares of one layer; and of the head.
-size_t plan_layer_bytes(const struct plan *plan, int thread);
-size_t plan_head_bytes(const struct plan *plan, int thread);
+// Bytes of a thread's shares of a matrix, of one layer, and of the head.
+size_t plan_share_bytes(const struct plan *plan, enum matrix_name name, int thread);
+size_t plan_layer_bytes(const struct plan *plan, enum layer_kind kind, int thread);
+size_t plan_weight_bytes(const struct plan *plan, int thread);
 
 #endif

@@ -2,8 +2,12 @@
 #ifndef PERTOKEN_KERNELS_CPU_STATE_H
 #define PERTOKEN_KERNELS_CPU_STATE_H
 
+#include "kernels/cpu/panel.h"
 #include "kernels/cpu/plan.h"
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/threads.h"
+#include "kernels/decode.h"
+#include "kernels/family.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +17,8 @@
 // one matrix brings in the next.
 struct stream {
   uint8_t *base;
-  size_t bytes, layer_bytes;
-  size_t start[MATRICES]; // from the layer's start; of the head from the base
+  size_t bytes, layer_bytes[LAYER_KINDS];
+  size_t start[LAYER_KINDS][MATRICES]; // from the layer's start; of the head from the base
   struct panel_share share[MATRICES];
 };
 
@@ -32,18 +36,25 @@ struct decode_state {
   struct stream *streams; // [threads]
   void *block[BLOCKS];
   int *tokens;     // [batch]
-  size_t position; // that steps write
+  size_t position; // that steps write; they attend to those up to it
   size_t *turned;  // [plan.vectors], the positions that BLOCK_TURNS has the angles of
   struct pass pass;
+  size_t steps; // made so far
+  struct decode_touched touched;
   struct barrier barrier;
 };
 
-// The lines of a thread's first panel of a matrix begin header_bytes after this.
+// The lines of a thread's first panel of a matrix begin header_bytes after this; its shares of the
+// matrix's copies follow one another.
 static inline uint8_t *stream_at(const struct decode_state *state, int thread,
                                  enum matrix_name name, size_t layer) {
   const struct stream *stream = &state->streams[thread];
-  size_t from = name == MATRIX_HEAD ? 0 : layer * stream->layer_bytes;
-  return stream->base + from + stream->start[name];
+  const size_t dense = layer < state->plan.dense_layers ? layer : state->plan.dense_layers;
+  if (name == MATRIX_HEAD)
+    return stream->base + stream->start[LAYER_DENSE][name];
+  return stream->base + dense * stream->layer_bytes[LAYER_DENSE] +
+         (layer - dense) * stream->layer_bytes[LAYER_EXPERTS] +
+         stream->start[plan_layer_kind(&state->plan, layer)][name];
 }
 
 // The first vector of a pass that logits are made of: the prompt's last, or the first row's.
@@ -76,6 +87,25 @@ static inline float *block_floats(const struct decode_state *state, enum block b
   return state->block[block];
 }
 
+// NULL when the model has no such vector. Of the final norm layer is 0.
+static inline float *layer_vector(const struct decode_state *state, enum vector_name name,
+                                  size_t layer) {
+  const struct plan *plan = &state->plan;
+  if (plan->vector[name].count == 0)
+    return NULL;
+  return block_floats(state, BLOCK_VECTORS) + layer * plan->vector_stride + plan->vector[name].at;
+}
+
+// Of a copy of a matrix, as its panels lie; NULL when it has none.
+static inline float *matrix_bias(const struct decode_state *state, enum matrix_name name,
+                                 size_t layer, size_t copy) {
+  const struct matrix *matrix = &state->plan.matrix[name];
+  if (!matrix->biased)
+    return NULL;
+  return block_floats(state, BLOCK_VECTORS) + layer * state->plan.vector_stride + matrix->bias_at +
+         copy * matrix->panels * PANEL_ROWS;
+}
+
 static inline uint8_t *cache_keys(const struct decode_state *state, size_t layer, size_t item) {
   const struct plan *plan = &state->plan;
   return (uint8_t *)state->block[BLOCK_CACHE] + (layer * plan->items + item) * plan->item_bytes;
@@ -90,6 +120,30 @@ static inline struct panel_share attention_share(const struct plan *plan, int th
   size_t pieces = plan->items * plan->parts, threads = (size_t)plan->threads;
   size_t first = pieces * (size_t)thread / threads, last = pieces * ((size_t)thread + 1) / threads;
   return (struct panel_share){first, last - first};
+}
+
+// The positions that a step sees in a layer and how they are split: a part begins part_positions
+// after the one before it, at a line of the cache; the last parts may have none.
+struct attention_span {
+  size_t begin, end, part_positions;
+};
+
+// The first position that the layer's window shows to a position.
+static inline size_t window_begin(const struct plan *plan, size_t layer, size_t position) {
+  const size_t window = (size_t)family_layer(&plan->request.shape, (int)layer).window;
+  return window > 0 && window <= position ? position + 1 - window : 0;
+}
+
+// Where the line begins that a position's keys and values lie in.
+static inline size_t line_begin(size_t position) {
+  return position / TILE_COLUMNS * TILE_COLUMNS;
+}
+
+static inline struct attention_span attention_span(const struct decode_state *state, size_t layer) {
+  const struct plan *plan = &state->plan;
+  const size_t begin = line_begin(window_begin(plan, layer, state->position));
+  const size_t end = state->position + 1, chunks = round_up(end - begin, CHUNK) / CHUNK;
+  return (struct attention_span){begin, end, round_up(chunks, plan->parts) / plan->parts * CHUNK};
 }
 
 #endif

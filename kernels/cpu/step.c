@@ -1,14 +1,15 @@
 #include "kernels/cpu/step.h"
 
 #include "kernels/cpu/attention.h"
-#include "kernels/cpu/dispatch.h"
 #include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/experts.h"
 #include "kernels/cpu/fill.h"
+#include "kernels/cpu/mlp.h"
+#include "kernels/cpu/multiply.h"
 #include "kernels/cpu/panel.h"
 #include "kernels/cpu/plan.h"
-#include "kernels/cpu/rows.h"
 #include "kernels/cpu/state.h"
-#include "kernels/cpu/threads.h"
+#include "kernels/cpu/worker.h"
 #include "kernels/decode.h"
 #include "kernels/weights.h"
 
@@ -16,75 +17,51 @@
 #include <stdint.h>
 #include <string.h>
 
-// What one thread works with during a step.
-struct step_thread {
-  struct decode_state *state;
-  const struct plan *plan;
-  int thread;
-  size_t first, vectors; // of the pass: those that enter the next product
-  float *row;            // [row_floats], one vector
-  int32_t *arranged;     // [arranged_words], the input of a matrix
-  float *room; // results of up to four panels, [vectors][BLOCK_FLOATS], or what attention needs
-};
-
-#define BLOCK_PANELS 4
-#define BLOCK_FLOATS (BLOCK_PANELS * PANEL_ROWS)
-
-static void wait(const struct step_thread *worker) {
-  barrier_wait(&worker->state->barrier, worker->plan->threads);
-}
-
-// Rounds a vector to what the matrix takes and leaves it as the input's `row`.
-static void store_input(const struct step_thread *worker, const struct matrix *matrix, size_t row,
-                        const float *vector) {
+// The stages that take whole vectors give each thread every so many of them. A vector of x,
+// normalised, to worker->row; a norm's bias is the vector behind its weight.
+static void normalise_row(const struct worker *worker, enum vector_name norm, size_t layer,
+                          size_t row) {
   const struct plan *plan = worker->plan;
-  const struct elementwise *elementwise = plan->kernels->elementwise;
-  uint8_t *at = (uint8_t *)worker->state->block[BLOCK_INPUT] + row * plan->input_stride;
-  float *scales = block_floats(worker->state, BLOCK_INPUT_NOTES);
-  int32_t *sums = (int32_t *)(void *)(scales + plan->vectors);
-  size_t size = element_bytes(matrix->input);
-  void *out = at;
-  scales[row] = 1;
-  if (matrix->input == ELEMENT_BF16)
-    elementwise->to_bf16(vector, matrix->columns, out);
-  else if (matrix->input == ELEMENT_INT8)
-    scales[row] = elementwise->to_int8(vector, matrix->columns, out, &sums[row]);
-  else if (matrix->rounds_to_bf16)
-    elementwise->round_bf16(vector, matrix->columns, out);
+  const float *weight = layer_vector(worker->state, norm, layer);
+  const float *bias = layer_vector(worker->state, norm + 1, layer);
+  const float *x = block_floats(worker->state, BLOCK_X) + (worker->first + row) * plan->x_stride;
+  const float epsilon = plan->request.shape.norm_epsilon;
+  if (bias)
+    worker->elementwise->layer_norm(x, weight, bias, plan->hidden, epsilon, worker->row);
   else
-    memcpy(out, vector, matrix->columns * size);
-  memset(at + matrix->columns * size, 0, (matrix->padded - matrix->columns) * size);
+    worker->elementwise->normalise(x, weight, plan->hidden, epsilon, worker->row);
 }
 
-// The stages that take whole vectors give each thread every so many of them.
-static void normalise_rows(const struct step_thread *worker, enum matrix_name name, size_t norm) {
+static void normalise_rows(const struct worker *worker, enum vector_name norm, size_t layer,
+                           enum matrix_name taker) {
   const struct plan *plan = worker->plan;
-  const float *weight = block_floats(worker->state, BLOCK_NORMS) + norm * plan->x_stride;
   for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)plan->threads) {
-    const float *x = block_floats(worker->state, BLOCK_X) + (worker->first + b) * plan->x_stride;
-    plan->kernels->elementwise->normalise(x, weight, plan->hidden, plan->request.shape.norm_epsilon,
-                                          worker->row);
-    store_input(worker, &plan->matrix[name], b, worker->row);
+    normalise_row(worker, norm, layer, b);
+    cpu_store_input(worker, taker, b, worker->row);
   }
-  wait(worker);
 }
 
-static void join_rows(const struct step_thread *worker) {
+// m, for every matrix that takes it.
+static void normalise_for_mlp(const struct worker *worker, size_t layer) {
+  static const enum matrix_name takers[] = {MATRIX_GATE_UP, MATRIX_EXPERT_GATE_UP,
+                                            MATRIX_SHARED_GATE_UP, MATRIX_ROUTER};
+  const struct plan *plan = worker->plan;
+  const enum layer_kind kind = plan_layer_kind(plan, layer);
+  for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)plan->threads) {
+    normalise_row(worker, VECTOR_FFN_NORM, layer, b);
+    for (size_t t = 0; t < sizeof takers / sizeof takers[0]; t++)
+      if (plan_has(plan, kind, takers[t]))
+        cpu_store_input(worker, takers[t], b, worker->row);
+  }
+}
+
+static void join_rows(const struct worker *worker) {
   const struct plan *plan = worker->plan;
   const float *attended = block_floats(worker->state, BLOCK_ATTENDED);
   for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)plan->threads) {
     cpu_attend_join(worker->state, b);
-    store_input(worker, &plan->matrix[MATRIX_OUTPUT], b, attended + b * plan->attended_stride);
+    cpu_store_input(worker, MATRIX_OUTPUT, b, attended + b * plan->attended_stride);
   }
-  wait(worker);
-}
-
-static void round_gated_rows(const struct step_thread *worker) {
-  const struct plan *plan = worker->plan;
-  const float *gated = block_floats(worker->state, BLOCK_GATED);
-  for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)plan->threads)
-    store_input(worker, &plan->matrix[MATRIX_DOWN], b, gated + b * plan->gated_stride);
-  wait(worker);
 }
 
 static size_t token_of(const struct decode_state *state, size_t vector) {
@@ -94,7 +71,7 @@ static size_t token_of(const struct decode_state *state, size_t vector) {
 }
 
 // The angles of a held position stay.
-static void turn_rows(const struct step_thread *worker) {
+static void turn_rows(const struct worker *worker) {
   struct decode_state *state = worker->state;
   for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)worker->plan->threads) {
     size_t position = pass_position(state, b);
@@ -104,7 +81,7 @@ static void turn_rows(const struct step_thread *worker) {
   }
 }
 
-static void embed_rows(const struct step_thread *worker) {
+static void embed_rows(const struct worker *worker) {
   const struct plan *plan = worker->plan;
   enum element element = plan->request.types.head;
   const float *scales = block_floats(worker->state, BLOCK_EMBEDDING_SCALES);
@@ -127,131 +104,89 @@ static void embed_rows(const struct step_thread *worker) {
   }
 }
 
-// out *= scale of the panel's row, and of the vector.
-static void apply_scales(const struct step_thread *worker, const struct matrix *matrix,
-                         const uint8_t *headers, size_t panels) {
-  const float *factors = block_floats(worker->state, BLOCK_INPUT_NOTES);
-  const float *scales = (const float *)(const void *)headers;
-  for (size_t b = 0; b < worker->vectors; b++)
-    worker->plan->kernels->elementwise->scale_rows(worker->room + b * BLOCK_FLOATS, panels, scales,
-                                                   matrix->panel_bytes / sizeof(float), factors[b]);
-}
-
 // The row of the batch that a vector belongs to.
-static size_t row_of(const struct step_thread *worker, size_t vector) {
+static size_t row_of(const struct worker *worker, size_t vector) {
   return pass_row(&worker->state->pass, worker->first + vector);
 }
 
-// Where the results of `count` panels go.
-static void use_results(const struct step_thread *worker, enum matrix_name name, size_t panel,
-                        size_t count) {
+static void use_qkv(const struct worker *worker, const struct run *run, size_t panel,
+                    size_t count) {
   const struct plan *plan = worker->plan;
-  const struct elementwise *elementwise = plan->kernels->elementwise;
-  const struct decode_state *state = worker->state;
-  for (size_t b = 0; b < worker->vectors; b++) {
-    const float *from = worker->room + b * BLOCK_FLOATS;
-    size_t at = panel * PANEL_ROWS, floats = count * PANEL_ROWS;
-    float *to;
-    switch (name) {
-    case MATRIX_QKV:
-      to = block_floats(state, BLOCK_QKV) + b * plan->qkv_stride + at;
-      memcpy(to, from, floats * sizeof *to);
-      break;
-    case MATRIX_OUTPUT:
-    case MATRIX_DOWN:
-      to = block_floats(state, BLOCK_X) + b * plan->x_stride + at;
-      elementwise->add(to, from, floats);
-      break;
-    case MATRIX_GATE_UP:
-      to = block_floats(state, BLOCK_GATED) + b * plan->gated_stride + at / 2;
-      elementwise->swiglu(from, count / 2, to);
-      break;
-    case MATRIX_HEAD:
-    case MATRICES:
-      to = block_floats(state, BLOCK_LOGITS) + row_of(worker, b) * plan->logits_stride + at;
-      memcpy(to, from, floats * sizeof *to);
-      break;
-    }
-  }
+  float *out = block_floats(worker->state, BLOCK_QKV) + panel * PANEL_ROWS;
+  for (size_t b = 0; b < run->in.count; b++)
+    memcpy(out + b * plan->qkv_stride, worker->room + b * BLOCK_FLOATS,
+           count * PANEL_ROWS * sizeof *out);
 }
 
-// Brings in the beginning of what a thread reads after a barrier.
-static void prefetch_start(const struct step_thread *worker, enum matrix_name name, size_t layer) {
-  const struct matrix *matrix = &worker->plan->matrix[name];
-  const uint8_t *at = stream_at(worker->state, worker->thread, name, layer);
-  size_t next = worker->plan->one_stream ? AHEAD_BYTES : matrix->panel_bytes;
-  for (size_t line = 0; line < AHEAD_LINES; line++)
-    for (size_t p = 0; p < BLOCK_PANELS; p++)
-      __builtin_prefetch(at + p * next + line * LINE_BYTES, 0, 2);
-  __asm__ volatile(""); // or the compiler takes this for a function without effect
-}
-
-// The thread's rows of a matrix times the input.
-static void multiply(const struct step_thread *worker, enum matrix_name name, size_t layer) {
+static void use_logits(const struct worker *worker, const struct run *run, size_t panel,
+                       size_t count) {
   const struct plan *plan = worker->plan;
-  const struct matrix *matrix = &plan->matrix[name];
-  struct panel_share share = worker->state->streams[worker->thread].share[name];
-  const uint8_t *at = stream_at(worker->state, worker->thread, name, layer);
-  const float *notes = block_floats(worker->state, BLOCK_INPUT_NOTES);
-  size_t words = matrix->padded * element_bytes(matrix->input) / sizeof(int32_t);
-  bool arranges = plan->kernels->takes_arranged && worker->vectors >= MIN_ARRANGED_BATCH &&
-                  worker->vectors <= MAX_ARRANGED_BATCH;
-  if (arranges)
-    cpu_arrange(worker->state->block[BLOCK_INPUT], plan->input_stride, worker->vectors, words,
-                worker->arranged);
-  for (size_t done = 0; done < share.count; done += BLOCK_PANELS) {
-    size_t left = share.count - done, count = left < BLOCK_PANELS ? left : BLOCK_PANELS;
-    struct product product = {
-        .panels = at + matrix->header_bytes,
-        .panel_stride = matrix->panel_bytes,
-        .panel_count = count,
-        .columns = matrix->padded,
-        .in = worker->state->block[BLOCK_INPUT],
-        .in_stride = plan->input_stride,
-        .in_sums = (const int32_t *)(const void *)(notes + plan->vectors),
-        .batch = worker->vectors,
-        .arranged = arranges ? worker->arranged : NULL,
-        .in_words = words,
-        .one_stream = plan->one_stream,
-        .out = worker->room,
-        .out_stride = BLOCK_FLOATS,
-    };
-    plan->kernels->product[matrix->kind](&product);
-    if (matrix->header_bytes)
-      apply_scales(worker, matrix, at, count);
-    use_results(worker, name, share.first + done, count);
-    at += count * matrix->panel_bytes;
-  }
+  float *out = block_floats(worker->state, BLOCK_LOGITS) + panel * PANEL_ROWS;
+  for (size_t b = 0; b < run->in.count; b++)
+    memcpy(out + row_of(worker, b) * plan->logits_stride, worker->room + b * BLOCK_FLOATS,
+           count * PANEL_ROWS * sizeof *out);
 }
 
-static void layer_step(const struct step_thread *worker, size_t layer) {
-  size_t last = worker->plan->layers - 1;
-  normalise_rows(worker, MATRIX_QKV, 2 * layer);
-  multiply(worker, MATRIX_QKV, layer);
-  wait(worker);
+// A product of attention, or the head, for all rows.
+static void multiply(const struct worker *worker, enum matrix_name name, size_t layer,
+                     void (*use)(const struct worker *, const struct run *, size_t, size_t)) {
+  cpu_multiply(worker, &(struct run){
+                           .name = name,
+                           .layer = layer,
+                           .in = cpu_operand(worker, INPUT_ATTENTION, 0, worker->vectors),
+                           .use = use,
+                       });
+}
+
+static void attention_block(const struct worker *worker, size_t layer) {
+  multiply(worker, MATRIX_QKV, layer, use_qkv);
+  worker_wait(worker);
   if (worker->state->pass.prompt_count) {
     cpu_store_prompt(worker->state, layer, worker->thread, worker->room);
-    wait(worker);
+    worker_wait(worker);
   }
   cpu_attend(worker->state, layer, worker->thread, worker->room);
-  prefetch_start(worker, MATRIX_OUTPUT, layer);
-  wait(worker);
+  cpu_prefetch_start(worker, MATRIX_OUTPUT, layer, 0);
+  worker_wait(worker);
   join_rows(worker);
-  multiply(worker, MATRIX_OUTPUT, layer);
-  prefetch_start(worker, MATRIX_GATE_UP, layer);
-  wait(worker);
-  normalise_rows(worker, MATRIX_GATE_UP, 2 * layer + 1);
-  multiply(worker, MATRIX_GATE_UP, layer);
-  prefetch_start(worker, MATRIX_DOWN, layer);
-  wait(worker);
-  round_gated_rows(worker);
-  multiply(worker, MATRIX_DOWN, layer);
-  prefetch_start(worker, layer < last ? MATRIX_QKV : MATRIX_HEAD, layer < last ? layer + 1 : 0);
-  wait(worker);
+  worker_wait(worker);
+  multiply(worker, MATRIX_OUTPUT, layer, cpu_use_residual);
+}
+
+static void dense_block(const struct worker *worker, size_t layer) {
+  cpu_mlp_gate_up(worker, MATRIX_GATE_UP, layer);
+  cpu_prefetch_start(worker, MATRIX_DOWN, layer, 0);
+  worker_wait(worker);
+  cpu_mlp_round(worker, MATRIX_DOWN);
+  worker_wait(worker);
+  cpu_mlp_down(worker, MATRIX_DOWN, layer);
+}
+
+static void layer_step(const struct worker *worker, size_t layer) {
+  const struct plan *plan = worker->plan;
+  const bool dense = plan_layer_kind(plan, layer) == LAYER_DENSE;
+  const bool parallel = plan->request.shape.parallel, last = layer + 1 == plan->layers;
+  normalise_rows(worker, VECTOR_ATTENTION_NORM, layer, MATRIX_QKV);
+  if (parallel)
+    normalise_for_mlp(worker, layer);
+  worker_wait(worker);
+  attention_block(worker, layer);
+  cpu_prefetch_start(worker, dense ? MATRIX_GATE_UP : MATRIX_ROUTER, layer, 0);
+  worker_wait(worker);
+  if (!parallel) {
+    normalise_for_mlp(worker, layer);
+    worker_wait(worker);
+  }
+  if (dense)
+    dense_block(worker, layer);
+  else
+    cpu_experts(worker, layer);
+  cpu_prefetch_start(worker, last ? MATRIX_HEAD : MATRIX_QKV, last ? 0 : layer + 1, 0);
+  worker_wait(worker);
 }
 
 // The lowest index of the largest logit among the thread's panels.
-static int best_of_share(const struct step_thread *worker, size_t vector) {
+static int best_of_share(const struct worker *worker, size_t vector) {
   const struct plan *plan = worker->plan;
   struct panel_share share = worker->state->streams[worker->thread].share[MATRIX_HEAD];
   size_t first = share.first * PANEL_ROWS, end = first + share.count * PANEL_ROWS;
@@ -269,7 +204,7 @@ static int best_of_share(const struct step_thread *worker, size_t vector) {
 }
 
 // Threads hold ascending shares: the first of equals stays.
-static void choose_token(const struct step_thread *worker, size_t vector) {
+static void choose_token(const struct worker *worker, size_t vector) {
   const struct plan *plan = worker->plan;
   size_t row = row_of(worker, vector);
   const int *best = worker->state->block[BLOCK_BEST];
@@ -283,37 +218,36 @@ static void choose_token(const struct step_thread *worker, size_t vector) {
   worker->state->tokens[row] = token;
 }
 
-static void classify(struct step_thread *worker) {
+// A prompt alone is no step, and what is touched is told of whole steps.
+static void count_step(struct decode_state *state) {
+  state->steps += state->pass.vectors > state->pass.prompt_count;
+  state->touched.steps += state->pass.prompt_count == 0;
+}
+
+static void classify(struct worker *worker) {
   const struct plan *plan = worker->plan;
   int *best = worker->state->block[BLOCK_BEST];
   worker->first = pass_first_out(&worker->state->pass);
   worker->vectors -= worker->first;
-  normalise_rows(worker, MATRIX_HEAD, 2 * plan->layers);
-  multiply(worker, MATRIX_HEAD, 0);
+  normalise_rows(worker, VECTOR_FINAL_NORM, 0, MATRIX_HEAD);
+  worker_wait(worker);
+  multiply(worker, MATRIX_HEAD, 0, use_logits);
   for (size_t b = 0; b < worker->vectors; b++)
     best[(size_t)worker->thread * plan->batch + b] = best_of_share(worker, b);
-  prefetch_start(worker, MATRIX_QKV, 0);
-  wait(worker);
+  cpu_prefetch_start(worker, MATRIX_QKV, 0, 0);
+  worker_wait(worker);
+  if (worker->thread == 0)
+    count_step(worker->state);
   for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)plan->threads)
     choose_token(worker, b);
 }
 
 // A row's token is chosen, looked up and normalised by one thread: no barrier lies between.
 void cpu_step(struct decode_state *state, int thread) {
-  const struct plan *plan = &state->plan;
-  float *room = block_floats(state, BLOCK_ROOM) + (size_t)thread * plan->room_stride;
-  struct step_thread worker = {
-      .state = state,
-      .plan = plan,
-      .thread = thread,
-      .vectors = state->pass.vectors,
-      .row = room,
-      .arranged = (int32_t *)(void *)(room + plan->row_floats),
-      .room = room + plan->row_floats + plan->arranged_words,
-  };
+  struct worker worker = worker_of(state, thread);
   turn_rows(&worker);
   embed_rows(&worker);
-  for (size_t layer = 0; layer < plan->layers; layer++)
+  for (size_t layer = 0; layer < state->plan.layers; layer++)
     layer_step(&worker, layer);
   classify(&worker);
 }

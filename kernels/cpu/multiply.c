@@ -1,0 +1,129 @@
+#include "kernels/cpu/multiply.h"
+
+#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/panel.h"
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/state.h"
+#include "kernels/decode.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct operand cpu_operand(const struct worker *worker, enum input_name name, size_t first,
+                           size_t count) {
+  const struct plan *plan = worker->plan;
+  const struct input *input = &plan->input[name];
+  const float *scales = block_floats(worker->state, BLOCK_INPUT_NOTES);
+  const int32_t *sums = (const int32_t *)(const void *)(scales + plan->notes);
+  return (struct operand){
+      .vectors =
+          (const uint8_t *)worker->state->block[BLOCK_INPUT] + input->at + first * input->stride,
+      .stride = input->stride,
+      .count = count,
+      .scales = scales + input->first + first,
+      .sums = sums + input->first + first,
+  };
+}
+
+void cpu_store_input(const struct worker *worker, enum matrix_name name, size_t index,
+                     const float *vector) {
+  const struct plan *plan = worker->plan;
+  const struct matrix *matrix = &plan->matrix[name];
+  const struct input *input = &plan->input[matrix->source];
+  const struct elementwise *elementwise = worker->elementwise;
+  uint8_t *at = (uint8_t *)worker->state->block[BLOCK_INPUT] + input->at + index * input->stride;
+  float *scales = block_floats(worker->state, BLOCK_INPUT_NOTES);
+  int32_t *sums = (int32_t *)(void *)(scales + plan->notes);
+  size_t size = element_bytes(matrix->input), note = input->first + index;
+  void *out = at;
+  scales[note] = 1;
+  if (matrix->input == ELEMENT_BF16)
+    elementwise->to_bf16(vector, matrix->columns, out);
+  else if (matrix->input == ELEMENT_INT8)
+    scales[note] = elementwise->to_int8(vector, matrix->columns, out, &sums[note]);
+  else if (matrix->rounds_to_bf16)
+    elementwise->round_bf16(vector, matrix->columns, out);
+  else
+    memcpy(out, vector, matrix->columns * size);
+  memset(at + matrix->columns * size, 0, (matrix->padded - matrix->columns) * size);
+}
+
+static const uint8_t *share_at(const struct worker *worker, enum matrix_name name, size_t layer,
+                               size_t copy) {
+  const size_t count = worker->state->streams[worker->thread].share[name].count;
+  return stream_at(worker->state, worker->thread, name, layer) +
+         copy * count * worker->plan->matrix[name].panel_bytes;
+}
+
+void cpu_prefetch_start(const struct worker *worker, enum matrix_name name, size_t layer,
+                        size_t copy) {
+  const uint8_t *at = share_at(worker, name, layer, copy);
+  size_t next = worker->plan->one_stream ? AHEAD_BYTES : worker->plan->matrix[name].panel_bytes;
+  for (size_t line = 0; line < AHEAD_LINES; line++)
+    for (size_t p = 0; p < BLOCK_PANELS; p++)
+      __builtin_prefetch(at + p * next + line * LINE_BYTES, 0, 2);
+  __asm__ volatile(""); // or the compiler takes this for a function without effect
+}
+
+// out *= scale of the panel's row, and of the vector.
+static void apply_scales(const struct worker *worker, const struct matrix *matrix,
+                         const struct operand *in, const uint8_t *headers, size_t panels) {
+  const float *scales = (const float *)(const void *)headers;
+  for (size_t b = 0; b < in->count; b++)
+    worker->elementwise->scale_rows(worker->room + b * BLOCK_FLOATS, panels, scales,
+                                    matrix->panel_bytes / sizeof(float), in->scales[b]);
+}
+
+static void add_bias(const struct worker *worker, size_t vectors, const float *bias,
+                     size_t panels) {
+  for (size_t b = 0; b < vectors; b++)
+    worker->elementwise->add(worker->room + b * BLOCK_FLOATS, bias, panels * PANEL_ROWS);
+}
+
+// Whether the kernels take so many vectors arranged, and if so leaves them so.
+static bool arrange(const struct worker *worker, const struct operand *in, size_t words) {
+  if (!worker->plan->kernels->takes_arranged || in->count < MIN_ARRANGED_BATCH ||
+      in->count > MAX_ARRANGED_BATCH)
+    return false;
+  cpu_arrange(in->vectors, in->stride, in->count, words, worker->arranged);
+  return true;
+}
+
+void cpu_multiply(const struct worker *worker, const struct run *run) {
+  const struct plan *plan = worker->plan;
+  const struct matrix *matrix = &plan->matrix[run->name];
+  const struct operand *in = &run->in;
+  struct panel_share share = worker->state->streams[worker->thread].share[run->name];
+  const uint8_t *at = share_at(worker, run->name, run->layer, run->copy);
+  const float *bias = matrix_bias(worker->state, run->name, run->layer, run->copy);
+  size_t words = matrix->padded * element_bytes(matrix->input) / sizeof(int32_t);
+  const bool arranged = arrange(worker, in, words);
+  for (size_t done = 0; done < share.count; done += BLOCK_PANELS) {
+    size_t left = share.count - done, count = left < BLOCK_PANELS ? left : BLOCK_PANELS;
+    struct product product = {
+        .panels = at + matrix->header_bytes,
+        .panel_stride = matrix->panel_bytes,
+        .panel_count = count,
+        .columns = matrix->padded,
+        .in = in->vectors,
+        .in_stride = in->stride,
+        .in_sums = in->sums,
+        .batch = in->count,
+        .arranged = arranged ? worker->arranged : NULL,
+        .in_words = words,
+        .one_stream = plan->one_stream,
+        .out = worker->room,
+        .out_stride = BLOCK_FLOATS,
+    };
+    plan->kernels->product[matrix->kind](&product);
+    if (matrix->header_bytes)
+      apply_scales(worker, matrix, in, at, count);
+    if (bias)
+      add_bias(worker, in->count, bias + (share.first + done) * PANEL_ROWS, count);
+    run->use(worker, run, share.first + done, count);
+    at += count * matrix->panel_bytes;
+  }
+}

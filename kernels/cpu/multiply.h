@@ -1,0 +1,46 @@
+// multiply: a thread's rows of a matrix times vectors, which are rounded as the matrix takes them.
+#ifndef PERTOKEN_KERNELS_CPU_MULTIPLY_H
+#define PERTOKEN_KERNELS_CPU_MULTIPLY_H
+
+#include "kernels/cpu/plan.h"
+#include "kernels/cpu/worker.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK_PANELS 4
+#define BLOCK_FLOATS (BLOCK_PANELS * PANEL_ROWS)
+
+// Rounds a vector to what the matrix takes and leaves it as the index-th of the matrix's input.
+void cpu_store_input(const struct worker *worker, enum matrix_name name, size_t index,
+                     const float *vector);
+
+// Vectors that lie in an input: their bytes, scales and sums.
+struct operand {
+  const uint8_t *vectors;
+  size_t stride, count;
+  const float *scales;
+  const int32_t *sums;
+};
+
+struct operand cpu_operand(const struct worker *worker, enum input_name name, size_t first,
+                           size_t count);
+
+// One product, and where its results go.
+struct run {
+  enum matrix_name name;
+  size_t layer, copy;
+  struct operand in;
+  // Takes worker->room [in.count][BLOCK_FLOATS], the results of `count` panels from `panel` on.
+  void (*use)(const struct worker *worker, const struct run *run, size_t panel, size_t count);
+  size_t first_pair; // of experts: the pair of in's first vector
+  const void *pairs; // of experts: struct pair of all of them
+};
+
+void cpu_multiply(const struct worker *worker, const struct run *run);
+
+// Brings in the beginning of what the thread reads after a barrier, or next.
+void cpu_prefetch_start(const struct worker *worker, enum matrix_name name, size_t layer,
+                        size_t copy);
+
+#endif
