@@ -43,7 +43,7 @@ LINK    = $(CC) $(CFLAGS) $(SANITIZE) -fopenmp -Wl,--as-needed $(HARDEN_LINK) $(
 # Everything but the two main() goes into two archives, base and model into one, the rest into the
 # other; a program takes from them what it calls.
 # What the GPUs' backends do without a GPU is in it for the tests; the rest of them are plugins.
-KERNELS := $(wildcard kernels/*.c kernels/reference/*.c kernels/cpu/*.c) $(patsubst %,kernels/gpu/host/%.c,crew plan launches tuning)
+KERNELS := $(wildcard kernels/*.c kernels/reference/*.c kernels/cpu/*.c kernels/cpu/isa/*.c) $(patsubst %,kernels/gpu/host/%.c,crew plan launches tuning)
 SOURCES := $(wildcard base/*.c model/*/*.c model/scenario/*/*.c reports/*/*.c probe/*/*.c) $(KERNELS)
 MAINS   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard reports/commands/main.c probe/commands/main.c))
 DEFAULT := $(BUILD)/obj/model/cost/tco_ini
@@ -51,7 +51,7 @@ OBJECTS := $(filter-out $(MAINS),$(SOURCES:%.c=$(BUILD)/obj/%.o)) $(DEFAULT).o
 PROGRAMS := $(BUILD)/pertoken $(if $(wildcard probe/commands/main.c),$(BUILD)/pertoken-probe)
 
 # The kernels' own sources, hashed: a record says which kernels it was measured with.
-KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch]) | sha256sum | cut -c1-16)
+KERNELS_HASH := $(shell cat /dev/null $(wildcard kernels/*.[ch] kernels/cpu/*.[ch] kernels/cpu/isa/*.[ch]) | sha256sum | cut -c1-16)
 $(BUILD)/obj/kernels/%.o: COMPILE += -fopenmp -DKERNELS_BUILD='"$(KERNELS_HASH)"'
 # Loops over blocks of draws: vectorised, and never so that a result depends on the processor.
 BLOCKS := chance/draw chance/distribution chance/quantile_sketch cost/operation simulate/sampler \
@@ -210,7 +210,7 @@ fuzz: ## fuzz the readers of input files for a while
 
 # The device's headers are C++. CUDA's are there or not.
 C_FILES := $(filter-out $(if $(HAS_CUDA),,%/driver_cuda.c %/hip_on_cuda.c), \
-             $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/gpu/host probe/* tests/* \
+             $(wildcard $(foreach d,base model/* model/scenario/* reports/* kernels kernels/reference kernels/cpu kernels/cpu/isa kernels/gpu/host probe/* tests/* \
                                     tests/model/* tests/stand_ins/hip tests/stand_ins/plugins,\
                           $(d)/*.c $(d)/*.h) kernels/gpu/arguments.h \
                           $(if $(MPI_PLUGIN),reports/ranks/mpi/*.c)))

@@ -1,9 +1,9 @@
 #include "kernels/cpu/attention.h"
 
-#include "kernels/cpu/elementwise.h"
-#include "kernels/cpu/panel.h"
+#include "kernels/cpu/isa/elementwise.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/plan.h"
-#include "kernels/cpu/rows.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
 #include "kernels/rope.h"

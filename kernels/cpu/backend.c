@@ -2,11 +2,11 @@
 
 #include "kernels/cpu/cache.h"
 #include "kernels/cpu/calibrate.h"
-#include "kernels/cpu/dispatch.h"
 #include "kernels/cpu/experts.h"
 #include "kernels/cpu/fill.h"
+#include "kernels/cpu/isa/dispatch.h"
+#include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/memory.h"
-#include "kernels/cpu/panel.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/step.h"

@@ -1,10 +1,10 @@
 #include "kernels/cpu/calibrate.h"
 
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/isa/dispatch.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/memory.h"
-#include "kernels/cpu/panel.h"
 #include "kernels/cpu/plan.h"
-#include "kernels/cpu/rows.h"
 #include "kernels/cpu/threads.h"
 
 #include <stdatomic.h>

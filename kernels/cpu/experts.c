@@ -1,9 +1,9 @@
 #include "kernels/cpu/experts.h"
 
-#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/isa/elementwise.h"
+#include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/mlp.h"
 #include "kernels/cpu/multiply.h"
-#include "kernels/cpu/panel.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/worker.h"

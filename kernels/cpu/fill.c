@@ -1,6 +1,6 @@
 #include "kernels/cpu/fill.h"
 
-#include "kernels/cpu/panel.h"
+#include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"

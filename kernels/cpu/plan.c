@@ -1,8 +1,8 @@
 #include "kernels/cpu/plan.h"
 
-#include "kernels/cpu/dispatch.h"
-#include "kernels/cpu/panel.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/isa/dispatch.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/family.h"

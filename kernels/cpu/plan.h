@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_KERNELS_CPU_PLAN_H
 #define PERTOKEN_KERNELS_CPU_PLAN_H
 
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/decode.h"
 
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 #ifndef PERTOKEN_KERNELS_CPU_STATE_H
 #define PERTOKEN_KERNELS_CPU_STATE_H
 
-#include "kernels/cpu/panel.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/plan.h"
-#include "kernels/cpu/rows.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
 #include "kernels/family.h"

@@ -2,7 +2,7 @@
 #ifndef PERTOKEN_KERNELS_CPU_WORKER_H
 #define PERTOKEN_KERNELS_CPU_WORKER_H
 
-#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/threads.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "kernels/cpu/backend.h"
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/isa/dispatch.h"
 
 #define MOST_SAMPLES  200
 #define MOST_VARIANTS 32

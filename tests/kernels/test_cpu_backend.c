@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "kernels/cpu/backend.h"
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/isa/dispatch.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "kernels/reference/stages.h"

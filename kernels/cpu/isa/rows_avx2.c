@@ -1,6 +1,6 @@
-#include "kernels/cpu/elementwise.h"
-#include "kernels/cpu/panel.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/isa/elementwise.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,8 +1,8 @@
 // dispatch: the choice at run time among the kernels of each instruction set.
-#ifndef PERTOKEN_KERNELS_CPU_DISPATCH_H
-#define PERTOKEN_KERNELS_CPU_DISPATCH_H
+#ifndef PERTOKEN_KERNELS_CPU_ISA_DISPATCH_H
+#define PERTOKEN_KERNELS_CPU_ISA_DISPATCH_H
 
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/isa/rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // rows_avx512: what the AVX-512 and AMX kernels share. For rows_avx512.c and rows_amx.c only.
-#ifndef PERTOKEN_KERNELS_CPU_ROWS_AVX512_H
-#define PERTOKEN_KERNELS_CPU_ROWS_AVX512_H
+#ifndef PERTOKEN_KERNELS_CPU_ISA_ROWS_AVX512_H
+#define PERTOKEN_KERNELS_CPU_ISA_ROWS_AVX512_H
 
 #if defined(__x86_64__)
 #include <immintrin.h>

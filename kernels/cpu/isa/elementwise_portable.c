@@ -1,3 +1,3 @@
 #define ELEMENTWISE_TARGET
 #define ELEMENTWISE_TABLE elementwise_portable
-#include "kernels/cpu/elementwise_body.h"
+#include "kernels/cpu/isa/elementwise_body.h"

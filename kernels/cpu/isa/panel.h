@@ -9,8 +9,8 @@
 //   INT8  [16 rows][4 columns]
 //   E4M3  [4 groups of 4 rows][2 pairs of columns][4 rows][2 columns]: what an interleave of the
 //         decoded low and high bytes turns into two lines of BF16
-#ifndef PERTOKEN_KERNELS_CPU_PANEL_H
-#define PERTOKEN_KERNELS_CPU_PANEL_H
+#ifndef PERTOKEN_KERNELS_CPU_ISA_PANEL_H
+#define PERTOKEN_KERNELS_CPU_ISA_PANEL_H
 
 #include "kernels/decode.h"
 

@@ -1,7 +1,7 @@
-#include "kernels/cpu/elementwise.h"
-#include "kernels/cpu/panel.h"
-#include "kernels/cpu/rows.h"
-#include "kernels/cpu/rows_avx512.h"
+#include "kernels/cpu/isa/elementwise.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/isa/rows_avx512.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // The functions of elementwise.h, for inclusion by a file that defines ELEMENTWISE_TARGET, the
 // attribute of its instruction set, and ELEMENTWISE_TABLE, the name of its table.
-#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/isa/elementwise.h"
 #include "kernels/decode.h"
 #include "kernels/weights.h"
 

@@ -1,8 +1,8 @@
-#include "kernels/cpu/rows_avx512.h"
+#include "kernels/cpu/isa/rows_avx512.h"
 
-#include "kernels/cpu/elementwise.h"
-#include "kernels/cpu/panel.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/isa/elementwise.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

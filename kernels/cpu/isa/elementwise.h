@@ -1,7 +1,7 @@
 // elementwise: what a step does to vectors besides multiplying them with matrices. One source,
 // compiled once for each instruction set.
-#ifndef PERTOKEN_KERNELS_CPU_ELEMENTWISE_H
-#define PERTOKEN_KERNELS_CPU_ELEMENTWISE_H
+#ifndef PERTOKEN_KERNELS_CPU_ISA_ELEMENTWISE_H
+#define PERTOKEN_KERNELS_CPU_ISA_ELEMENTWISE_H
 
 #include "kernels/decode.h"
 

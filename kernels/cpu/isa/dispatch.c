@@ -1,4 +1,4 @@
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/isa/dispatch.h"
 
 #include <stdatomic.h>
 #include <string.h>

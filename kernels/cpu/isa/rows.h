@@ -1,10 +1,10 @@
 // rows: the kernels of each instruction set, each defined in the rows_*.c of its name, and what
 // they share: rows of weights, sixteen to a panel, times the vectors of a batch.
-#ifndef PERTOKEN_KERNELS_CPU_ROWS_H
-#define PERTOKEN_KERNELS_CPU_ROWS_H
+#ifndef PERTOKEN_KERNELS_CPU_ISA_ROWS_H
+#define PERTOKEN_KERNELS_CPU_ISA_ROWS_H
 
-#include "kernels/cpu/elementwise.h"
-#include "kernels/cpu/panel.h"
+#include "kernels/cpu/isa/elementwise.h"
+#include "kernels/cpu/isa/panel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
