@@ -16,7 +16,8 @@
 // From measurement: decode_throughput is the record's figure, times the ratio of the record's
 // median step to the median of a bootstrap resample of its samples, times 1 +- 2 % between devices;
 // load_power and idle_power are the record's figures, times 1 +- 5 %. Both spreads are uniform and
-// assumed, as fewer than three devices are measured. The bootstrap distribution of a median is
+// assumed until three devices of the kind are measured; then they are as wide as those differ by, with
+// the same standard deviation (that of idle_power stays assumed). The bootstrap distribution of a median is
 // known without resampling (Efron, Annals of Statistics 7, 1979; Maritz and Jarrett, JASA 73,
 // 1978), of an even number of samples that of the upper of the two in the middle.
 #ifndef PERTOKEN_MODEL_CHANCE_DISTRIBUTION_H

@@ -466,3 +466,31 @@ const struct fleet *fleet_read(const char *const *paths, size_t count, const cha
     return NULL;
   return diagnostics->errors == errors ? reading.fleet : NULL;
 }
+
+const struct fleet *fleet_of_records(const struct records *records, struct arena *arena) {
+  struct reading reading = {.fleet = arena_alloc(arena, sizeof *reading.fleet), .arena = arena};
+  reading.files = arena_array(arena, records->count + 1, sizeof *reading.files);
+  for (size_t i = 0; i < records->count; i++) {
+    const struct measurement_record *record = records->list[i];
+    struct file *file = &reading.files[reading.file_count];
+    if (!record->environment.tool_version)
+      continue; // of another program's run
+    file->path = record->path;
+    take_record(file, record, arena);
+    reading.file_count++;
+  }
+  collect_items(&reading);
+  reading.fleet->record_count = reading.file_count;
+  collect_devices(&reading);
+  collect_runs(&reading);
+  return reading.item_count ? reading.fleet : NULL;
+}
+
+long fleet_workload_like(const struct fleet *fleet, const struct measurement *result,
+                         struct arena *arena) {
+  const struct fleet_workload like = workload_of(result, arena);
+  for (size_t w = 0; w < fleet->workload_count; w++)
+    if (!compare_workloads(&fleet->workloads[w], &like))
+      return (long)w;
+  return -1;
+}

@@ -12,6 +12,8 @@
 #include "base/csv.h"
 #include "base/diagnostics.h"
 #include "base/texts.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/records.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +93,13 @@ struct fleet {
 // list; no result of a whole model. Returns NULL after errors.
 const struct fleet *fleet_read(const char *const *paths, size_t count, const char *expected,
                                struct arena *arena, struct diagnostics *diagnostics);
+
+// The same of the probe's records among these, which were read already; NULL where none has a result of
+// a whole model.
+const struct fleet *fleet_of_records(const struct records *records, struct arena *arena);
+
+// The workload of a result of one of these records; -1: it does not count.
+long fleet_workload_like(const struct fleet *fleet, const struct measurement *result,
+                         struct arena *arena);
 
 #endif

@@ -261,3 +261,21 @@ struct fleet_spread fleet_spread_of(const struct fleet *fleet, size_t workload,
       add_places(&spreading, fleet->list->column_names[c]);
   return *spread;
 }
+
+static double device_spread(const struct fleet *fleet, size_t workload, enum fleet_measure measure,
+                            struct arena *arena) {
+  const struct fleet_spread spread = fleet_spread_of(fleet, workload, measure, FLEET_MARGIN, arena);
+  return spread.device_count < FLEET_ENOUGH ? NAN : spread.between_devices;
+}
+
+double fleet_device_spread(const struct records *records, const struct measurement *like,
+                           enum fleet_measure measure, struct arena *arena) {
+  const struct fleet *fleet = fleet_of_records(records, arena);
+  const long own = fleet ? fleet_workload_like(fleet, like, arena) : -1;
+  const double spread = own < 0 ? NAN : device_spread(fleet, (size_t)own, measure, arena);
+  double most = spread;
+  for (size_t w = 0; own >= 0 && isnan(spread) && w < fleet->workload_count; w++)
+    if (!strcmp(fleet->workloads[w].device, fleet->workloads[own].device))
+      most = fmax(most, device_spread(fleet, w, measure, arena));
+  return most;
+}

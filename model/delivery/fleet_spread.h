@@ -15,6 +15,8 @@
 
 #include "base/arena.h"
 #include "model/delivery/fleet.h"
+#include "model/evidence/measurement.h"
+#include "model/evidence/records.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +61,11 @@ struct fleet_spread {
 // Of the results of one workload; device_count 0 where the measure is in none of them.
 struct fleet_spread fleet_spread_of(const struct fleet *fleet, size_t workload,
                                     enum fleet_measure measure, double margin, struct arena *arena);
+
+// By how much devices differ, as a standard deviation over the mean: of results like this one or, where
+// fewer than FLEET_ENOUGH devices have one, the most of any workload of such a device. NAN: fewer than
+// that were measured.
+double fleet_device_spread(const struct records *records, const struct measurement *like,
+                           enum fleet_measure measure, struct arena *arena);
 
 #endif

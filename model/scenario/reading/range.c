@@ -8,6 +8,7 @@
 #include "model/cost/model.h"
 #include "model/cost/schedule.h"
 #include "model/cost/units.h"
+#include "model/delivery/fleet_spread.h"
 #include "model/evidence/evidence.h"
 #include "model/scenario/figure.h"
 #include "model/scenario/inputs.h"
@@ -289,6 +290,22 @@ static void check_common(struct reading *reading, const struct range *range) {
                       "no option takes a common '%s': say which option's, %s", name, list);
 }
 
+#define MOST_SPREAD 0.9 // no draw comes near zero
+
+// Half the width of a uniform distribution with the standard deviation that devices were measured to have;
+// assumed where too few were.
+static double device_spread(const struct reading *reading, const struct option *option,
+                            const char *name) {
+  const bool throughput = !strcmp(name, "decode_throughput");
+  const double assumed = throughput ? DISTRIBUTION_SPREAD_THROUGHPUT : DISTRIBUTION_SPREAD_POWER;
+  const double measured =
+      !strcmp(name, "idle_power")
+          ? NAN
+          : fleet_device_spread(reading->scenario->records, option->record,
+                                throughput ? FLEET_TOKENS : FLEET_WATTS, reading->arena);
+  return isnan(measured) ? assumed : fmin(sqrt(3) * measured, MOST_SPREAD);
+}
+
 static void complete_measured(struct reading *reading, struct range *range) {
   const struct scenario *scenario = reading->scenario;
   const char *name = scenario->model->declarations[range->declaration].name;
@@ -310,10 +327,10 @@ static void complete_measured(struct reading *reading, struct range *range) {
                       option->id);
     return;
   }
-  distribution_measure(
-      &range->distribution, figure->value, throughput ? option->record->samples : NULL,
-      throughput ? option->record->sample_count : 0,
-      throughput ? DISTRIBUTION_SPREAD_THROUGHPUT : DISTRIBUTION_SPREAD_POWER, reading->arena);
+  distribution_measure(&range->distribution, figure->value,
+                       throughput ? option->record->samples : NULL,
+                       throughput ? option->record->sample_count : 0,
+                       device_spread(reading, option, name), reading->arena);
 }
 
 // A range may take an input above zero that makes no sense without another.

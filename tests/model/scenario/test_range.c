@@ -262,6 +262,35 @@ static void test_from_measurement(void **state) {
   fixture_end(&fixture);
 }
 
+// Of 28 devices that differ, the made-up ones of examples/fleet, the spread is theirs, with the same
+// standard deviation; of watts when idle nothing is known.
+static void test_measured_devices(void **state) {
+  (void)state;
+  static const struct {
+    const char *input;
+    double between_devices;
+  } ranges[] = {{"decode_throughput", 0.0221036}, {"load_power", 0.00800098}, {"idle_power", 0}};
+  struct scenario_fixture fixture;
+  scenario_fixture_request(
+      &fixture,
+      "[scenario]\ntitle = T\ndate = 2026-11-21\n"
+      "[workload]\nmodel = llama-2-70b\nprecision = fp8\nbatch = 64\ncontext = 4096\n"
+      "basis = decode\n"
+      "[common]\nutilization = 50 %\npue = 1.2\nelectricity_price = 0.1 USD/kWh\n"
+      "accelerators = 8\n"
+      "[option here]\naccelerator = h200-sxm-141\nlist_price = 5000 USD\n"
+      "[range]\nhere.decode_throughput = from measurement\nhere.load_power = from measurement\n"
+      "here.idle_power = from measurement\n",
+      (struct scenario_request){.measurements_directory = "examples/fleet/records"});
+  expect_error(&fixture.fixture, "28 devices", "");
+  for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
+    const double wanted = ranges[r].between_devices > 0 ? sqrt(3) * ranges[r].between_devices
+                                                        : DISTRIBUTION_SPREAD_POWER;
+    expect_near(fixture.scenario->ranges[r].distribution.spread, wanted, 1e-5, ranges[r].input);
+  }
+  scenario_fixture_end(&fixture);
+}
+
 // A child changes one range of its parent, adds another and contradicts a correlation.
 static void test_inheritance(void **state) {
   (void)state;
@@ -292,6 +321,7 @@ int main(void) {
       cmocka_unit_test(test_which_range),
       cmocka_unit_test(test_values_stay),
       cmocka_unit_test(test_from_measurement),
+      cmocka_unit_test(test_measured_devices),
       cmocka_unit_test(test_inheritance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
