@@ -1,11 +1,13 @@
 #include "kernels/cpu/calibrate.h"
 
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/memory.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/threads.h"
+#include "kernels/element.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -141,11 +143,11 @@ static void multiply_part(void *argument, int thread) {
   int32_t sums[RATE_BATCH] = {0};
   fill_alike(panels, sizeof panels);
   fill_alike(in, sizeof in);
-  enum element element = rate->kind == INT8_INT8                             ? ELEMENT_INT8
-                         : rate->kind == E4M3_F32 || rate->kind == E4M3_BF16 ? ELEMENT_E4M3
-                                                                             : ELEMENT_BF16;
+  const enum element element = product_types[rate->kind].weights;
   struct product product = {.panels = panels,
-                            .panel_stride = panel_bytes(element, RATE_COLUMNS),
+                            .panel_stride = element_has_blocks(element)
+                                                ? blocks_panel_bytes(element, RATE_COLUMNS)
+                                                : panel_bytes(element, RATE_COLUMNS),
                             .panel_count = RATE_PANELS,
                             .columns = RATE_COLUMNS,
                             .in = in,

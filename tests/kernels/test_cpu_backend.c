@@ -16,7 +16,9 @@
 #include <string.h>
 
 #include "kernels/cpu/backend.h"
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/dispatch.h"
+#include "kernels/element.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "kernels/reference/stages.h"
@@ -212,10 +214,11 @@ static void test_int8_as_the_oracle(void **unused) {
 #define PRODUCT_PANELS  5
 #define PRODUCT_COLUMNS 192
 
-// Weights of -1, 0, 1 and inputs of -3..3, whose sums every type and order gives exactly.
+// Weights of -1, 0, 1 and inputs of -3..3, whose sums every type and order gives exactly; the
+// columns are no whole number of chunks of blocks.
 struct whole_product {
   _Alignas(64) uint8_t panels[PRODUCT_PANELS * PANEL_ROWS * PRODUCT_COLUMNS * 2];
-  _Alignas(64) uint8_t in[MOST_BATCH * PRODUCT_COLUMNS * sizeof(float)];
+  _Alignas(64) uint8_t in[MOST_BATCH * (PRODUCT_COLUMNS + 2) * sizeof(float)];
   _Alignas(64) float out[MOST_BATCH * PRODUCT_PANELS * PANEL_ROWS];
   int32_t arranged[2 * ARRANGED_ROWS * PRODUCT_COLUMNS];
   int32_t in_sums[MOST_BATCH];
@@ -248,37 +251,67 @@ static void put_weight(enum element element, int value, uint8_t *at) {
     put_input(element, value, at);
 }
 
-static const struct {
-  enum element panel, input;
-} product_elements[PRODUCT_KINDS] = {
-    [BF16_F32] = {ELEMENT_BF16, ELEMENT_F32},   [E4M3_F32] = {ELEMENT_E4M3, ELEMENT_F32},
-    [BF16_BF16] = {ELEMENT_BF16, ELEMENT_BF16}, [E4M3_BF16] = {ELEMENT_E4M3, ELEMENT_BF16},
-    [INT8_INT8] = {ELEMENT_INT8, ELEMENT_INT8},
-};
+// Blocks' scales are powers of two, which leave the sums exact.
+static float scale_at(size_t row, size_t block) {
+  return ldexpf(1, (int)((row + block) % 5) - 2);
+}
+
+static uint16_t scale_code(enum element element, float scale) {
+  switch (element_format(element)->scale) {
+  case SCALE_E4M3: return e4m3_from_float(scale);
+  case SCALE_BF16: return bf16_from_float(scale);
+  default: return (uint16_t)(127 + (int)log2f(scale));
+  }
+}
+
+static void put_blocks(enum element element, size_t row, uint8_t *panel) {
+  const struct block_layout layout = block_layout(element);
+  uint8_t codes[MAX_UNIT_COLUMNS];
+  for (size_t c = 0; c < PRODUCT_COLUMNS; c += layout.unit_columns) {
+    for (size_t i = 0; i < layout.unit_columns; i++)
+      codes[i] = element_code(element, (float)weight_at(row, c + i));
+    blocks_pack(element, codes, row % PANEL_ROWS, panel + blocks_unit_at(element, c));
+  }
+  for (size_t block = 0; block < element_blocks(element, PRODUCT_COLUMNS); block++) {
+    const uint16_t code = scale_code(element, scale_at(row, block));
+    memcpy(panel + blocks_scale_at(element, row % PANEL_ROWS, block), &code, layout.scale_bytes);
+  }
+}
+
+static void put_row(enum element element, size_t row, uint8_t *panel) {
+  if (element_has_blocks(element))
+    put_blocks(element, row, panel);
+  else
+    for (size_t c = 0; c < PRODUCT_COLUMNS; c++)
+      put_weight(element, weight_at(row, c), panel + panel_offset(element, row % PANEL_ROWS, c));
+}
 
 static struct product fill_product(struct whole_product *whole, enum product_kind kind,
                                    size_t batch) {
-  enum element panel = product_elements[kind].panel, input = product_elements[kind].input;
-  size_t stride = panel_bytes(panel, PRODUCT_COLUMNS);
+  enum element panel = product_types[kind].weights, input = product_types[kind].input;
+  size_t stride = element_has_blocks(panel) ? blocks_panel_bytes(panel, PRODUCT_COLUMNS)
+                                            : panel_bytes(panel, PRODUCT_COLUMNS);
+  memset(whole->panels, 0, sizeof whole->panels);
   for (size_t row = 0; row < PRODUCT_PANELS * PANEL_ROWS; row++)
-    for (size_t c = 0; c < PRODUCT_COLUMNS; c++)
-      put_weight(panel, weight_at(row, c),
-                 whole->panels + row / PANEL_ROWS * stride +
-                     panel_offset(panel, row % PANEL_ROWS, c));
+    put_row(panel, row, whole->panels + row / PANEL_ROWS * stride);
   size_t bytes = PRODUCT_COLUMNS * element_bytes(input);
+  size_t in_stride = bytes + blocks_sum_bytes(panel, input, PRODUCT_COLUMNS);
   for (size_t b = 0; b < batch; b++) {
+    uint8_t *in = whole->in + b * in_stride;
     whole->in_sums[b] = 0;
     for (size_t c = 0; c < PRODUCT_COLUMNS; c++) {
-      put_input(input, input_at(b, c), whole->in + b * bytes + c * element_bytes(input));
+      put_input(input, input_at(b, c), in + c * element_bytes(input));
       whole->in_sums[b] += input_at(b, c);
     }
+    if (in_stride > bytes)
+      blocks_finish_int8(panel, (int8_t *)in, PRODUCT_COLUMNS);
   }
   return (struct product){.panels = whole->panels,
                           .panel_stride = stride,
                           .panel_count = PRODUCT_PANELS,
                           .columns = PRODUCT_COLUMNS,
                           .in = whole->in,
-                          .in_stride = bytes,
+                          .in_stride = in_stride,
                           .in_sums = whole->in_sums,
                           .batch = batch,
                           .in_words = bytes / sizeof(int32_t),
@@ -286,15 +319,17 @@ static struct product fill_product(struct whole_product *whole, enum product_kin
                           .out_stride = PRODUCT_PANELS * PANEL_ROWS};
 }
 
-static void check_product(const struct product *product, const char *what) {
+static void check_product(const struct product *product, enum element element, const char *what) {
+  const size_t block = (size_t)element_format(element)->block;
   for (size_t b = 0; b < product->batch; b++)
     for (size_t row = 0; row < PRODUCT_PANELS * PANEL_ROWS; row++) {
-      int expected = 0;
+      float expected = 0;
       for (size_t c = 0; c < PRODUCT_COLUMNS; c++)
-        expected += weight_at(row, c) * input_at(b, c);
-      if (product->out[b * product->out_stride + row] != (float)expected)
-        fail_msg("%s, batch %zu, vector %zu, row %zu: %g, not %d", what, product->batch, b, row,
-                 (double)product->out[b * product->out_stride + row], expected);
+        expected +=
+            (float)(weight_at(row, c) * input_at(b, c)) * (block ? scale_at(row, c / block) : 1);
+      if (product->out[b * product->out_stride + row] != expected)
+        fail_msg("%s, batch %zu, vector %zu, row %zu: %g, not %g", what, product->batch, b, row,
+                 (double)product->out[b * product->out_stride + row], (double)expected);
     }
 }
 
@@ -322,8 +357,11 @@ static void test_products(void **unused) {
             product.arranged = whole.arranged;
           }
           kernels->product[kind](&product);
-          snprintf(what, sizeof what, "%s, kind %d, %s", isa_names[isa], kind, ways[way]);
-          check_product(&product, what);
+          const struct product_types *types = &product_types[kind];
+          snprintf(what, sizeof what, "%s, %s x %s, %s", isa_names[isa],
+                   element_format(types->weights)->name, element_format(types->input)->name,
+                   ways[way]);
+          check_product(&product, types->weights, what);
         }
   cpu_force_isa(CPU_ISAS);
 }

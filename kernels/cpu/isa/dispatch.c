@@ -101,6 +101,36 @@ const struct cpu_kernels *cpu_kernels_choose(void) {
   return kernels[isa];
 }
 
+const struct product_types product_types[PRODUCT_KINDS] = {
+    [BF16_F32] = {ELEMENT_BF16, ELEMENT_F32},
+    [E4M3_F32] = {ELEMENT_E4M3, ELEMENT_F32},
+    [BF16_BF16] = {ELEMENT_BF16, ELEMENT_BF16},
+    [E4M3_BF16] = {ELEMENT_E4M3, ELEMENT_BF16},
+    [INT8_INT8] = {ELEMENT_INT8, ELEMENT_INT8},
+    [MXFP4_F32] = {ELEMENT_MXFP4, ELEMENT_F32},
+    [MXFP4_BF16] = {ELEMENT_MXFP4, ELEMENT_BF16},
+    [NVFP4_F32] = {ELEMENT_NVFP4, ELEMENT_F32},
+    [NVFP4_BF16] = {ELEMENT_NVFP4, ELEMENT_BF16},
+    [MXFP6_E2M3_F32] = {ELEMENT_MXFP6_E2M3, ELEMENT_F32},
+    [MXFP6_E2M3_BF16] = {ELEMENT_MXFP6_E2M3, ELEMENT_BF16},
+    [MXFP6_E3M2_F32] = {ELEMENT_MXFP6_E3M2, ELEMENT_F32},
+    [MXFP6_E3M2_BF16] = {ELEMENT_MXFP6_E3M2, ELEMENT_BF16},
+    [INT8_GROUP_F32] = {ELEMENT_INT8_GROUP, ELEMENT_F32},
+    [INT8_GROUP_BF16] = {ELEMENT_INT8_GROUP, ELEMENT_BF16},
+    [INT8_GROUP_INT8] = {ELEMENT_INT8_GROUP, ELEMENT_INT8},
+    [INT4_GROUP_F32] = {ELEMENT_INT4_GROUP, ELEMENT_F32},
+    [INT4_GROUP_BF16] = {ELEMENT_INT4_GROUP, ELEMENT_BF16},
+    [INT4_GROUP_INT8] = {ELEMENT_INT4_GROUP, ELEMENT_INT8},
+};
+
+enum product_kind product_kind_of(enum element weights, enum element input) {
+  int kind = 0;
+  while (kind < PRODUCT_KINDS &&
+         (product_types[kind].weights != weights || product_types[kind].input != input))
+    kind++;
+  return (enum product_kind)kind;
+}
+
 void cpu_arrange(const void *in, size_t in_stride, size_t batch, size_t words, int32_t *out) {
   const uint8_t *from = in;
   for (size_t row = 0; row < batch; row += ARRANGED_ROWS, from += ARRANGED_ROWS * in_stride) {

@@ -14,6 +14,13 @@ bool cpu_has(enum cpu_isa isa);
 // The fastest kernels that run on this machine, or those that were forced.
 const struct cpu_kernels *cpu_kernels_choose(void);
 
+// What each kind of product takes, and which kind takes two elements; PRODUCT_KINDS if none does.
+struct product_types {
+  enum element weights, input;
+};
+extern const struct product_types product_types[PRODUCT_KINDS];
+enum product_kind product_kind_of(enum element weights, enum element input);
+
 // For tests: from now on use this instruction set, if the machine has it; CPU_ISAS ends that.
 void cpu_force_isa(enum cpu_isa isa);
 

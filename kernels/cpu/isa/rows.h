@@ -28,9 +28,9 @@ struct product {
                           // it is INT8
   const void *in;         // [batch][columns], zero where the panels are padded
   size_t in_stride;       // bytes
-  const int32_t *in_sums; // [batch], the sum of each vector; of INT8 only
+  const int32_t *in_sums; // [batch], the sum of each vector; of INT8_INT8 only
   size_t batch;
-  const int32_t *arranged; // what cpu_arrange (dispatch.h) makes of in, or NULL
+  const int32_t *arranged; // what cpu_arrange (dispatch.h) makes of in, or NULL; not for blocks
   size_t in_words;         // 4-byte words of a vector in `arranged`
   bool one_stream;         // cpu_reads_one_stream (dispatch.h)
   float *out;              // 64-byte aligned
@@ -49,7 +49,28 @@ struct product {
 #define MAX_ARRANGED_BATCH 256 // so that the copy, one per thread, stays small
 
 // By the types of panels and in.
-enum product_kind { BF16_F32, E4M3_F32, BF16_BF16, E4M3_BF16, INT8_INT8, PRODUCT_KINDS };
+enum product_kind {
+  BF16_F32,
+  E4M3_F32,
+  BF16_BF16,
+  E4M3_BF16,
+  INT8_INT8,
+  MXFP4_F32, // from here on kernels/cpu/blocks.h
+  NVFP4_F32,
+  MXFP6_E2M3_F32,
+  MXFP6_E3M2_F32,
+  INT8_GROUP_F32,
+  INT4_GROUP_F32,
+  MXFP4_BF16,
+  NVFP4_BF16,
+  MXFP6_E2M3_BF16,
+  MXFP6_E3M2_BF16,
+  INT8_GROUP_BF16,
+  INT4_GROUP_BF16,
+  INT8_GROUP_INT8,
+  INT4_GROUP_INT8,
+  PRODUCT_KINDS
+};
 
 struct cpu_kernels {
   enum cpu_isa isa;

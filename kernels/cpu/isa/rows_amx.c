@@ -1,3 +1,4 @@
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
@@ -177,7 +178,8 @@ const struct cpu_kernels cpu_kernels_amx = {
                 [E4M3_F32] = e4m3_f32,
                 [BF16_BF16] = bf16_bf16,
                 [E4M3_BF16] = e4m3_bf16,
-                [INT8_INT8] = int8_int8},
+                [INT8_INT8] = int8_int8,
+                ALL_BLOCK_PRODUCTS(BLOCK_PRODUCT_ENTRY, avx512)},
     .elementwise = &elementwise_avx512,
     .read = read_memory,
 };

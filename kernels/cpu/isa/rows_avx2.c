@@ -1,3 +1,4 @@
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
@@ -187,7 +188,10 @@ AVX2 static uint32_t read_avx2(const uint8_t *from, size_t bytes, int streams, s
 const struct cpu_kernels cpu_kernels_avx2 = {
     .isa = CPU_AVX2,
     .name = "AVX2",
-    .product = {[BF16_F32] = bf16_f32, [E4M3_F32] = e4m3_f32, [INT8_INT8] = int8_int8},
+    .product = {[BF16_F32] = bf16_f32,
+                [E4M3_F32] = e4m3_f32,
+                [INT8_INT8] = int8_int8,
+                BLOCK_PRODUCTS(BLOCK_PRODUCT_ENTRY, avx2)},
     .elementwise = &elementwise_avx2,
     .read = read_avx2,
 };

@@ -1,5 +1,6 @@
 #include "kernels/cpu/isa/rows_avx512.h"
 
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
@@ -297,7 +298,10 @@ AVX512 static uint32_t read_avx512(const uint8_t *from, size_t bytes, int stream
 const struct cpu_kernels cpu_kernels_avx512 = {
     .isa = CPU_AVX512,
     .name = "AVX-512 with VNNI and VBMI",
-    .product = {[BF16_F32] = bf16_f32, [E4M3_F32] = e4m3_f32, [INT8_INT8] = int8_int8},
+    .product = {[BF16_F32] = bf16_f32,
+                [E4M3_F32] = e4m3_f32,
+                [INT8_INT8] = int8_int8,
+                BLOCK_PRODUCTS(BLOCK_PRODUCT_ENTRY, avx512)},
     .takes_arranged = true,
     .elementwise = &elementwise_avx512,
     .read = read_avx512,
@@ -310,7 +314,8 @@ const struct cpu_kernels cpu_kernels_avx512_bf16 = {
                 [E4M3_F32] = e4m3_f32,
                 [BF16_BF16] = bf16_bf16,
                 [E4M3_BF16] = e4m3_bf16,
-                [INT8_INT8] = int8_int8},
+                [INT8_INT8] = int8_int8,
+                ALL_BLOCK_PRODUCTS(BLOCK_PRODUCT_ENTRY, avx512)},
     .takes_arranged = true,
     .elementwise = &elementwise_avx512,
     .read = read_avx512,

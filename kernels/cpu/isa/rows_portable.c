@@ -1,3 +1,4 @@
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
@@ -109,7 +110,10 @@ static uint32_t read_portable(const uint8_t *from, size_t bytes, int streams, si
 const struct cpu_kernels cpu_kernels_portable = {
     .isa = CPU_PORTABLE,
     .name = "portable C",
-    .product = {[BF16_F32] = bf16_f32, [E4M3_F32] = e4m3_f32, [INT8_INT8] = int8_int8},
+    .product = {[BF16_F32] = bf16_f32,
+                [E4M3_F32] = e4m3_f32,
+                [INT8_INT8] = int8_int8,
+                BLOCK_PRODUCTS(BLOCK_PRODUCT_ENTRY, portable)},
     .elementwise = &elementwise_portable,
     .read = read_portable,
 };

@@ -1,0 +1,115 @@
+// blocks: how weights whose blocks have a scale each lie in a panel, and which products take them.
+//
+// A panel is cut into chunks of columns. A chunk is a line of scales, [block of the chunk][16 rows],
+// and then its codes in units of a few columns, each of one line or three:
+//   4 bits  8 columns in a line of 32 words of 16 bits, two to a row: word [row][half] has the codes
+//           of columns half, half + 2, half + 4 and half + 6 from its lowest bits on
+//   6 bits  16 columns in three lines of such words a, b, c: columns half + 2k lie for k = 0..5 in
+//           the lowest twelve bits of a, b and c, two each; a's and b's highest four bits are the
+//           lowest four of k = 6 and 7, whose highest two are c's: first those of 6
+//   8 bits  4 columns in a line, [16 rows][4 columns]
+// The halves of a row, decoded, are a pair of columns as instructions for bf16 want it.
+//
+// A panel's header holds what all of a row is multiplied by: NVFP4's scale of the tensor, and ones
+// beside INT8 activations, whose vectors have a scale.
+#ifndef PERTOKEN_KERNELS_CPU_ISA_BLOCKS_H
+#define PERTOKEN_KERNELS_CPU_ISA_BLOCKS_H
+
+#include "kernels/cpu/panel.h"
+#include "kernels/decode.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct block_layout {
+  size_t block; // columns that share a scale
+  size_t chunk; // columns, a power of two
+  size_t unit_columns, unit_bytes;
+  size_t scale_bytes;
+};
+
+// Written so that a compiler which knows the element knows the layout.
+static inline __attribute__((always_inline)) struct block_layout
+block_layout(enum element element) {
+  switch (element) {
+  case ELEMENT_MXFP4: return (struct block_layout){32, 128, 8, LINE_BYTES, 1};
+  case ELEMENT_NVFP4: return (struct block_layout){16, 64, 8, LINE_BYTES, 1};
+  case ELEMENT_MXFP6_E2M3:
+  case ELEMENT_MXFP6_E3M2: return (struct block_layout){32, 128, 16, 3 * LINE_BYTES, 1};
+  case ELEMENT_INT8_GROUP: return (struct block_layout){128, 256, 4, LINE_BYTES, 2};
+  default: return (struct block_layout){128, 256, 8, LINE_BYTES, 2}; // INT4_GROUP
+  }
+}
+
+#define MAX_UNIT_COLUMNS 16
+
+// Of so many columns, a multiple of PANEL_COLUMNS.
+size_t blocks_panel_bytes(enum element element, size_t columns);
+
+// Where in a panel a unit begins, and where the scale of a row's block is.
+size_t blocks_unit_at(enum element element, size_t column);
+size_t blocks_scale_at(enum element element, size_t row, size_t block);
+
+// Puts the codes of a unit's columns of one row into it, and takes them out again.
+void blocks_pack(enum element element, const uint8_t *codes, size_t row, uint8_t *unit);
+void blocks_unpack(enum element element, const uint8_t *unit, size_t row, uint8_t *codes);
+
+// What codes of 4 and 6 bits are worth, in bf16, which is exact; of 4 bits four times over, so that
+// an index may take bits of the next code along.
+extern const uint16_t e2m1_values[64], int4_values[64], e2m3_values[64], e3m2_values[64];
+
+static inline const uint16_t *block_values(enum element element) {
+  switch (element) {
+  case ELEMENT_MXFP6_E2M3: return e2m3_values;
+  case ELEMENT_MXFP6_E3M2: return e3m2_values;
+  case ELEMENT_INT4_GROUP: return int4_values;
+  default: return e2m1_values;
+  }
+}
+
+// An INT8 vector of `padded` columns as it enters products with groups: every group's sum of 128
+// follows it, and beside INT4_GROUP each eight of its values stand as 0 4 1 5 2 6 3 7, which is how
+// the codes come out of their words.
+// So many bytes follow any other vector's values: none.
+size_t blocks_sum_bytes(enum element weights, enum element input, size_t padded);
+// To such a vector, [padded] and room for its sums.
+void blocks_finish_int8(enum element weights, int8_t *vector, size_t padded);
+
+static inline const int32_t *blocks_sums(const void *vector, size_t padded) {
+  return (const int32_t *)(const void *)((const uint8_t *)vector + padded);
+}
+
+// X(instruction set, name, product_kind, weights, input) for every product with blocks; those with
+// BF16 need its dot product.
+#define BLOCK_PRODUCTS(X, isa)                                                                     \
+  X(isa, mxfp4_f32, MXFP4_F32, ELEMENT_MXFP4, ELEMENT_F32)                                         \
+  X(isa, nvfp4_f32, NVFP4_F32, ELEMENT_NVFP4, ELEMENT_F32)                                         \
+  X(isa, mxfp6_e2m3_f32, MXFP6_E2M3_F32, ELEMENT_MXFP6_E2M3, ELEMENT_F32)                          \
+  X(isa, mxfp6_e3m2_f32, MXFP6_E3M2_F32, ELEMENT_MXFP6_E3M2, ELEMENT_F32)                          \
+  X(isa, int8_group_f32, INT8_GROUP_F32, ELEMENT_INT8_GROUP, ELEMENT_F32)                          \
+  X(isa, int4_group_f32, INT4_GROUP_F32, ELEMENT_INT4_GROUP, ELEMENT_F32)                          \
+  X(isa, int8_group_int8, INT8_GROUP_INT8, ELEMENT_INT8_GROUP, ELEMENT_INT8)                       \
+  X(isa, int4_group_int8, INT4_GROUP_INT8, ELEMENT_INT4_GROUP, ELEMENT_INT8)
+#define BLOCK_PRODUCTS_BF16(X, isa)                                                                \
+  X(isa, mxfp4_bf16, MXFP4_BF16, ELEMENT_MXFP4, ELEMENT_BF16)                                      \
+  X(isa, nvfp4_bf16, NVFP4_BF16, ELEMENT_NVFP4, ELEMENT_BF16)                                      \
+  X(isa, mxfp6_e2m3_bf16, MXFP6_E2M3_BF16, ELEMENT_MXFP6_E2M3, ELEMENT_BF16)                       \
+  X(isa, mxfp6_e3m2_bf16, MXFP6_E3M2_BF16, ELEMENT_MXFP6_E3M2, ELEMENT_BF16)                       \
+  X(isa, int4_group_bf16, INT4_GROUP_BF16, ELEMENT_INT4_GROUP, ELEMENT_BF16)
+
+#define ALL_BLOCK_PRODUCTS(X, isa) BLOCK_PRODUCTS(X, isa) BLOCK_PRODUCTS_BF16(X, isa)
+
+// As entries of a table by product_kind.
+#define BLOCK_PRODUCT_ENTRY(isa, name, kind, weights, input) [kind] = isa##_##name,
+
+struct product;
+#define DECLARE_BLOCK_PRODUCT(isa, name, kind, weights, input)                                     \
+  void isa##_##name(const struct product *product);
+BLOCK_PRODUCTS(DECLARE_BLOCK_PRODUCT, portable)
+#if defined(__x86_64__)
+BLOCK_PRODUCTS(DECLARE_BLOCK_PRODUCT, avx2)
+BLOCK_PRODUCTS(DECLARE_BLOCK_PRODUCT, avx512)
+BLOCK_PRODUCTS_BF16(DECLARE_BLOCK_PRODUCT, avx512)
+#endif
+
+#endif
