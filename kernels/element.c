@@ -143,14 +143,27 @@ void element_row_put_scale(enum element element, uint8_t *row, size_t columns, s
   memcpy(row + code_bytes(element, columns) + block * size, &code, size); // little-endian
 }
 
-float element_row_get(enum element element, const uint8_t *row, size_t columns, size_t column) {
-  const size_t bits = (size_t)formats[element].bits, bit = column * bits;
-  const size_t size = element_scale_bytes(element), scales = code_bytes(element, columns);
+static uint8_t row_code(const uint8_t *row, size_t bits, size_t column) {
+  const size_t bit = column * bits;
   unsigned code = row[bit / 8];
   if (bit % 8 + bits > 8)
     code |= (unsigned)row[bit / 8 + 1] << 8;
-  code = code >> bit % 8 & ((1U << bits) - 1);
-  uint16_t scale = 0;
-  memcpy(&scale, row + scales + column / (size_t)formats[element].block * size, size);
-  return element_value(element, (uint8_t)code) * element_scale_value(element, scale);
+  return (uint8_t)(code >> bit % 8 & ((1U << bits) - 1));
+}
+
+void element_row_values(enum element element, const uint8_t *row, size_t columns, float factor,
+                        float *out) {
+  const size_t bits = (size_t)formats[element].bits, block = (size_t)formats[element].block;
+  const size_t size = element_scale_bytes(element), scales = code_bytes(element, columns);
+  float values[256], scale = 1;
+  for (unsigned code = 0; code < 1U << bits; code++)
+    values[code] = element_value(element, (uint8_t)code);
+  for (size_t c = 0; c < columns; c++) {
+    uint16_t code = 0;
+    if (c % block == 0) {
+      memcpy(&code, row + scales + c / block * size, size);
+      scale = element_scale_value(element, code) * factor;
+    }
+    out[c] = values[row_code(row, bits, c)] * scale;
+  }
 }

@@ -68,7 +68,8 @@ uint8_t element_shared_exponent(enum element element, float value);
 void element_row_put(enum element element, uint8_t *row, size_t column, uint8_t code);
 void element_row_put_scale(enum element element, uint8_t *row, size_t columns, size_t block,
                            uint16_t code);
-// A value of such a row, its block's scale included.
-float element_row_get(enum element element, const uint8_t *row, size_t columns, size_t column);
+// The values of such a row, their blocks' scales and another factor included.
+void element_row_values(enum element element, const uint8_t *row, size_t columns, float factor,
+                        float *out);
 
 #endif

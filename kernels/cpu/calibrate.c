@@ -7,7 +7,6 @@
 #include "kernels/cpu/memory.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/threads.h"
-#include "kernels/element.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -145,9 +144,7 @@ static void multiply_part(void *argument, int thread) {
   fill_alike(in, sizeof in);
   const enum element element = product_types[rate->kind].weights;
   struct product product = {.panels = panels,
-                            .panel_stride = element_has_blocks(element)
-                                                ? blocks_panel_bytes(element, RATE_COLUMNS)
-                                                : panel_bytes(element, RATE_COLUMNS),
+                            .panel_stride = blocks_panel_bytes(element, RATE_COLUMNS),
                             .panel_count = RATE_PANELS,
                             .columns = RATE_COLUMNS,
                             .in = in,

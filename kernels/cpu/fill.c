@@ -1,9 +1,12 @@
 #include "kernels/cpu/fill.h"
 
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
+#include "kernels/element.h"
+#include "kernels/quantised.h"
 #include "kernels/rope.h"
 #include "kernels/routing.h"
 #include "kernels/weights.h"
@@ -17,8 +20,9 @@ struct values {
   uint64_t key;
   void (*hashes)(uint64_t key, uint64_t first, size_t count, uint8_t *out);
   enum element element;
-  float scale;
+  float scale; // in a panel's header
   uint16_t bits[256];
+  const struct quantised *quantised; // of elements with blocks
 };
 
 static uint16_t bits_of(enum element element, float q, float scale) {
@@ -31,14 +35,21 @@ static uint16_t bits_of(enum element element, float q, float scale) {
   return 0;
 }
 
+// `quantised` is filled for elements with blocks. It is one for all tensors of a matrix, whose scale
+// is the same.
 static struct values weight_values(const struct plan *plan, enum element element,
-                                   enum tensor tensor, size_t layer) {
+                                   enum tensor tensor, size_t layer, struct quantised *quantised) {
   struct values values = {
       .element = element,
       .key = weights_key(plan->request.seed, tensor, (int)layer),
       .scale = weights_scale(&plan->request.shape, tensor),
       .hashes = plan->kernels->elementwise->hashes,
   };
+  if (element_has_blocks(element)) {
+    quantise(element, values.scale, quantised);
+    values.scale = quantised->scale;
+    values.quantised = quantised;
+  }
   for (int i = 0; i < 256; i++)
     values.bits[i] = bits_of(element, (float)weights_bell[i], values.scale);
   return values;
@@ -47,7 +58,7 @@ static struct values weight_values(const struct plan *plan, enum element element
 // The cache has no scale: it holds the value itself.
 static struct values cache_values_of(const struct plan *plan, enum tensor tensor, size_t layer) {
   enum element kv = plan->request.types.kv;
-  struct values values = weight_values(plan, kv, tensor, layer);
+  struct values values = weight_values(plan, kv, tensor, layer, NULL);
   for (int i = 0; i < 256; i++) {
     float value = (float)weights_bell[i] * values.scale;
     values.bits[i] = kv == ELEMENT_E4M3 ? e4m3_from_float(value) : bf16_from_float(value);
@@ -79,13 +90,38 @@ static inline __attribute__((always_inline)) void fill_row_of(enum element eleme
   }
 }
 
+#define MAX_BLOCK 128
+
+// One block of a row: its scale, and its codes unit by unit, zeros after the row's last.
+static void fill_block(const struct values *values, uint64_t index, size_t first, size_t count,
+                       uint8_t *panel, size_t row) {
+  const enum element element = values->element;
+  const struct block_layout layout = block_layout(element);
+  uint8_t hashes[MAX_BLOCK], codes[MAX_BLOCK] = {0};
+  values->hashes(values->key, index + first, count, hashes);
+  const int largest = quantised_largest(hashes, count);
+  for (size_t i = 0; i < count; i++)
+    codes[i] = values->quantised->codes[largest][hashes[i]];
+  memcpy(panel + blocks_scale_at(element, row, first / layout.block),
+         &values->quantised->scales[largest], layout.scale_bytes);
+  for (size_t i = 0; i < count; i += layout.unit_columns)
+    blocks_pack(element, codes + i, row, panel + blocks_unit_at(element, first + i));
+}
+
+static void fill_blocks(const struct values *values, uint64_t index, size_t count, uint8_t *panel,
+                        size_t row) {
+  const size_t block = block_layout(values->element).block;
+  for (size_t first = 0; first < count; first += block)
+    fill_block(values, index, first, count - first < block ? count - first : block, panel, row);
+}
+
 static void fill_row(const struct values *values, uint64_t index, size_t count, uint8_t *panel,
                      size_t row) {
   switch (values->element) {
   case ELEMENT_BF16: fill_row_of(ELEMENT_BF16, values, index, count, panel, row); break;
   case ELEMENT_E4M3: fill_row_of(ELEMENT_E4M3, values, index, count, panel, row); break;
   case ELEMENT_INT8: fill_row_of(ELEMENT_INT8, values, index, count, panel, row); break;
-  default: break;
+  default: fill_blocks(values, index, count, panel, row); break;
   }
 }
 
@@ -145,11 +181,13 @@ static void fill_share(struct decode_state *state, int thread, enum matrix_name 
   struct panel_share share = state->streams[thread].share[name];
   uint8_t *at = stream_at(state, thread, name, layer);
   struct values values[TENSORS];
+  struct quantised quantised;
   bool ready[TENSORS] = {false};
   for (size_t p = 0; p < matrix->copies * share.count; p++, at += matrix->panel_bytes) {
     struct tensor_rows origin = origin_of(plan, name, share.first + p % share.count);
     if (!ready[origin.tensor])
-      values[origin.tensor] = weight_values(plan, matrix->element, origin.tensor, layer);
+      values[origin.tensor] =
+          weight_values(plan, matrix->element, origin.tensor, layer, &quantised);
     ready[origin.tensor] = true;
     fill_panel(matrix, &values[origin.tensor], p / share.count * origin.rows, origin.first,
                origin.rows, at);
@@ -167,16 +205,37 @@ static void fill_plain(const struct values *values, uint64_t index, size_t count
   }
 }
 
+// A row in plain order, as element.h has it.
+static void fill_packed(const struct values *values, uint64_t index, size_t count, uint8_t *row) {
+  const enum element element = values->element;
+  const size_t block = block_layout(element).block;
+  uint8_t hashes[MAX_BLOCK];
+  for (size_t first = 0; first < count; first += block) {
+    const size_t left = count - first, now = left < block ? left : block;
+    values->hashes(values->key, index + first, now, hashes);
+    const int largest = quantised_largest(hashes, now);
+    element_row_put_scale(element, row, count, first / block, values->quantised->scales[largest]);
+    for (size_t i = 0; i < now; i++)
+      element_row_put(element, row, first + i, values->quantised->codes[largest][hashes[i]]);
+  }
+}
+
 static void fill_embedding(struct decode_state *state, int thread) {
   const struct plan *plan = &state->plan;
   enum element element = plan->request.types.head;
-  struct values values = weight_values(plan, element, TENSOR_EMBEDDING, 0);
-  size_t threads = (size_t)plan->threads, size = element_bytes(element);
+  struct quantised quantised;
+  struct values values = weight_values(plan, element, TENSOR_EMBEDDING, 0, &quantised);
+  size_t threads = (size_t)plan->threads, size = plan_embedding_row(plan);
   size_t first = plan->vocab * (size_t)thread / threads;
   size_t last = plan->vocab * ((size_t)thread + 1) / threads;
   uint8_t *rows = state->block[BLOCK_EMBEDDING];
   for (size_t row = first; row < last; row++)
-    fill_plain(&values, row * plan->hidden, plan->hidden, rows + row * plan->hidden * size);
+    if (element_has_blocks(element))
+      fill_packed(&values, row * plan->hidden, plan->hidden, rows + row * size);
+    else
+      fill_plain(&values, row * plan->hidden, plan->hidden, rows + row * size);
+  if (element_has_blocks(element) && thread == 0)
+    block_floats(state, BLOCK_EMBEDDING_SCALES)[0] = values.scale;
   if (is_scaled(element))
     for (size_t row = first; row < last; row++)
       block_floats(state, BLOCK_EMBEDDING_SCALES)[row] = values.scale;

@@ -1,5 +1,6 @@
 #include "kernels/cpu/multiply.h"
 
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
@@ -7,6 +8,7 @@
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
+#include "kernels/element.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,6 +51,8 @@ void cpu_store_input(const struct worker *worker, enum matrix_name name, size_t 
   else
     memcpy(out, vector, matrix->columns * size);
   memset(at + matrix->columns * size, 0, (matrix->padded - matrix->columns) * size);
+  if (blocks_sum_bytes(matrix->element, matrix->input, matrix->padded) > 0)
+    blocks_finish_int8(matrix->element, out, matrix->padded);
 }
 
 static const uint8_t *share_at(const struct worker *worker, enum matrix_name name, size_t layer,
@@ -84,9 +88,10 @@ static void add_bias(const struct worker *worker, size_t vectors, const float *b
 }
 
 // Whether the kernels take so many vectors arranged, and if so leaves them so.
-static bool arrange(const struct worker *worker, const struct operand *in, size_t words) {
-  if (!worker->plan->kernels->takes_arranged || in->count < MIN_ARRANGED_BATCH ||
-      in->count > MAX_ARRANGED_BATCH)
+static bool arrange(const struct worker *worker, const struct matrix *matrix,
+                    const struct operand *in, size_t words) {
+  if (!worker->plan->kernels->takes_arranged || element_has_blocks(matrix->element) ||
+      in->count < MIN_ARRANGED_BATCH || in->count > MAX_ARRANGED_BATCH)
     return false;
   cpu_arrange(in->vectors, in->stride, in->count, words, worker->arranged);
   return true;
@@ -100,7 +105,7 @@ void cpu_multiply(const struct worker *worker, const struct run *run) {
   const uint8_t *at = share_at(worker, run->name, run->layer, run->copy);
   const float *bias = matrix_bias(worker->state, run->name, run->layer, run->copy);
   size_t words = matrix->padded * element_bytes(matrix->input) / sizeof(int32_t);
-  const bool arranged = arrange(worker, in, words);
+  const bool arranged = arrange(worker, matrix, in, words);
   for (size_t done = 0; done < share.count; done += BLOCK_PANELS) {
     size_t left = share.count - done, count = left < BLOCK_PANELS ? left : BLOCK_PANELS;
     struct product product = {

@@ -1,10 +1,12 @@
 #include "kernels/cpu/plan.h"
 
+#include "kernels/cpu/isa/blocks.h"
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
+#include "kernels/element.h"
 #include "kernels/family.h"
 #include "kernels/routing.h"
 #include "kernels/weights.h"
@@ -49,9 +51,14 @@ static bool shape_known(const struct decode_shape *shape) {
 }
 
 static bool weights_known(enum element weights, enum element activations) {
-  bool wide = activations == ELEMENT_F32 || activations == ELEMENT_BF16;
-  return weights == ELEMENT_INT8 ? activations == ELEMENT_INT8
-                                 : wide && (weights == ELEMENT_BF16 || weights == ELEMENT_E4M3);
+  const bool wide = activations == ELEMENT_F32 || activations == ELEMENT_BF16;
+  switch (weights) {
+  case ELEMENT_F32: return false;
+  case ELEMENT_INT8: return activations == ELEMENT_INT8;
+  case ELEMENT_INT8_GROUP:
+  case ELEMENT_INT4_GROUP: return wide || activations == ELEMENT_INT8;
+  default: return wide && weights < ELEMENTS;
+  }
 }
 
 static bool types_known(const struct decode_types *types) {
@@ -116,14 +123,6 @@ static enum element wanted_input(const struct decode_types *types, enum matrix_n
   return wide && types->activations != ELEMENT_F32 ? ELEMENT_BF16 : types->activations;
 }
 
-static enum product_kind kind_of(enum element weights, enum element input) {
-  if (weights == ELEMENT_INT8)
-    return INT8_INT8;
-  if (weights == ELEMENT_E4M3)
-    return input == ELEMENT_F32 ? E4M3_F32 : E4M3_BF16;
-  return input == ELEMENT_F32 ? BF16_F32 : BF16_BF16;
-}
-
 static size_t panels_of(size_t rows) {
   return round_up(rows, PANEL_ROWS) / PANEL_ROWS;
 }
@@ -135,11 +134,11 @@ static void set_matrix(struct plan *plan, enum matrix_name name, enum input_name
   struct matrix *matrix = &plan->matrix[name];
   matrix->element = wanted_element(types, name);
   matrix->input = wanted_input(types, name);
-  matrix->kind = kind_of(matrix->element, matrix->input);
+  matrix->kind = product_kind_of(matrix->element, matrix->input);
   if (!plan->kernels->product[matrix->kind]) {
     matrix->rounds_to_bf16 = true;
     matrix->input = ELEMENT_F32;
-    matrix->kind = kind_of(matrix->element, ELEMENT_F32);
+    matrix->kind = product_kind_of(matrix->element, ELEMENT_F32);
   }
   matrix->source = source;
   matrix->copies = 1;
@@ -148,8 +147,8 @@ static void set_matrix(struct plan *plan, enum matrix_name name, enum input_name
   matrix->grain = 1;
   matrix->columns = columns;
   matrix->padded = round_up(columns, PANEL_COLUMNS);
-  matrix->header_bytes = is_scaled(matrix->element) ? PANEL_ROWS * sizeof(float) : 0;
-  matrix->panel_bytes = matrix->header_bytes + panel_bytes(matrix->element, matrix->padded);
+  matrix->header_bytes = blocks_header_bytes(matrix->element, matrix->input);
+  matrix->panel_bytes = matrix->header_bytes + blocks_panel_bytes(matrix->element, matrix->padded);
 }
 
 // gate and up, or up alone, and down of an MLP.
@@ -271,7 +270,7 @@ static void set_attention(struct plan *plan) {
   bool bf16 = plan->kernels->isa >= CPU_AVX512_BF16 &&
               plan->request.types.activations != ELEMENT_F32 && plan->group >= MIN_AMX_BATCH;
   plan->attention_input = bf16 ? ELEMENT_BF16 : ELEMENT_F32;
-  plan->attention_kind = kind_of(plan->request.types.kv, plan->attention_input);
+  plan->attention_kind = product_kind_of(plan->request.types.kv, plan->attention_input);
   plan->block_positions = smaller((size_t)plan->request.chunk, PROMPT_QUERIES / plan->group);
   plan->block_positions = larger(1, plan->block_positions);
 }
@@ -303,7 +302,9 @@ static void set_inputs(struct plan *plan) {
       continue;
     struct input *input = &plan->input[matrix->source];
     input->vectors = matrix->source == INPUT_PAIRS ? plan->pairs : plan->vectors;
-    input->stride = larger(input->stride, odd_lines(matrix->padded * element_bytes(matrix->input)));
+    input->stride = larger(
+        input->stride, odd_lines(matrix->padded * element_bytes(matrix->input) +
+                                 blocks_sum_bytes(matrix->element, matrix->input, matrix->padded)));
   }
   size_t at = 0;
   for (int i = 0; i < INPUTS; i++) {
@@ -355,12 +356,18 @@ static void set_strides(struct plan *plan) {
   plan->partial_stride = PANEL_ROWS + plan->value_rows; // largest and sum, then the values
 }
 
+size_t plan_embedding_row(const struct plan *plan) {
+  const enum element head = plan->request.types.head;
+  return element_has_blocks(head) ? element_row_bytes(head, plan->hidden)
+                                  : plan->hidden * element_bytes(head);
+}
+
 static void set_blocks(struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
   size_t *bytes = plan->block_bytes, threads = (size_t)plan->threads;
   bytes[BLOCK_CACHE] = plan->layers * plan->items * plan->item_bytes;
-  bytes[BLOCK_EMBEDDING] = plan->vocab * plan->hidden * element_bytes(types->head);
-  bytes[BLOCK_EMBEDDING_SCALES] = is_scaled(types->head) ? plan->vocab * sizeof(float) : 0;
+  bytes[BLOCK_EMBEDDING] = plan->vocab * plan_embedding_row(plan);
+  bytes[BLOCK_EMBEDDING_SCALES] = (is_scaled(types->head) ? plan->vocab : 1) * sizeof(float);
   bytes[BLOCK_VECTORS] =
       (plan->layers * plan->vector_stride + 2 * round_up(plan->hidden, PANEL_ROWS)) * sizeof(float);
   bytes[BLOCK_TURNS] = plan->vectors * plan->head_dim * sizeof(float);
@@ -431,18 +438,13 @@ size_t plan_weight_bytes(const struct plan *plan, int thread) {
          plan_share_bytes(plan, MATRIX_HEAD, thread);
 }
 
-// With a scale for each row where the type has one.
-static uint64_t tensor_bytes(enum element element, uint64_t rows, uint64_t columns) {
-  return rows * (columns * element_bytes(element) + (is_scaled(element) ? sizeof(float) : 0));
-}
-
 static bool is_routed(enum matrix_name name) {
   return name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
 }
 
 // A copy of the matrix, with its biases.
 static uint64_t matrix_bytes(const struct matrix *matrix) {
-  return tensor_bytes(matrix->element, matrix->rows, matrix->columns) +
+  return element_tensor_bytes(matrix->element, matrix->rows, matrix->columns) +
          (matrix->biased ? matrix->rows * sizeof(float) : 0);
 }
 
@@ -494,7 +496,7 @@ static uint64_t vector_bytes(const struct plan *plan) {
 struct decode_cost plan_cost(const struct plan *plan) {
   struct decode_cost cost = {
       .weight_bytes = vector_bytes(plan) + matrix_bytes(&plan->matrix[MATRIX_HEAD]) +
-                      tensor_bytes(plan->request.types.head, plan->batch, plan->hidden),
+                      element_tensor_bytes(plan->request.types.head, plan->batch, plan->hidden),
       .operations = 2 * plan->batch * plan->vocab * plan->hidden,
   };
   add_layers(plan, LAYER_DENSE, plan->dense_layers, &cost);

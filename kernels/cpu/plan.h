@@ -51,7 +51,7 @@ struct matrix {
   size_t rows;            // of a copy, without padding
   size_t panels, grain;   // of a copy; threads take multiples of grain panels
   size_t columns, padded; // padded to PANEL_COLUMNS
-  size_t header_bytes;    // scales of 16 rows before the lines of a panel, or 0
+  size_t header_bytes;    // of a panel: kernels/cpu/isa/blocks.h
   size_t panel_bytes;     // with the header
   bool biased;
   size_t bias_at; // [copies][panels][PANEL_ROWS] floats among a layer's vectors
@@ -79,8 +79,8 @@ struct vector {
 // Blocks of memory other than the threads' weights.
 enum block {
   BLOCK_CACHE,
-  BLOCK_EMBEDDING,        // [vocab][hidden], row-major
-  BLOCK_EMBEDDING_SCALES, // [vocab]
+  BLOCK_EMBEDDING,        // [vocab][plan_embedding_row], row-major
+  BLOCK_EMBEDDING_SCALES, // [vocab], or of the whole tensor where rows have blocks
   BLOCK_VECTORS,          // [layers][vector_stride], then the final norm
   BLOCK_TURNS,            // [vectors][2][head_dim / 2]: cosines and sines of rope
   BLOCK_X,                // [vectors][x_stride]
@@ -152,6 +152,9 @@ enum decode_status plan_make(const struct decode_request *request,
 unsigned plan_known_pieces(void);
 
 struct decode_cost plan_cost(const struct plan *plan);
+
+// Bytes of a row of the embedding; where it has blocks as element_row_put leaves it.
+size_t plan_embedding_row(const struct plan *plan);
 
 static inline enum layer_kind plan_layer_kind(const struct plan *plan, size_t layer) {
   return layer < plan->dense_layers ? LAYER_DENSE : LAYER_EXPERTS;

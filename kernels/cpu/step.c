@@ -11,6 +11,7 @@
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/worker.h"
 #include "kernels/decode.h"
+#include "kernels/element.h"
 #include "kernels/weights.h"
 
 #include <stdbool.h>
@@ -87,9 +88,13 @@ static void embed_rows(const struct worker *worker) {
   const float *scales = block_floats(worker->state, BLOCK_EMBEDDING_SCALES);
   for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)plan->threads) {
     size_t token = token_of(worker->state, b);
-    const uint8_t *from = (const uint8_t *)worker->state->block[BLOCK_EMBEDDING] +
-                          token * plan->hidden * element_bytes(element);
+    const uint8_t *from =
+        (const uint8_t *)worker->state->block[BLOCK_EMBEDDING] + token * plan_embedding_row(plan);
     float *x = block_floats(worker->state, BLOCK_X) + b * plan->x_stride;
+    if (element_has_blocks(element)) {
+      element_row_values(element, from, plan->hidden, scales[0], x);
+      continue;
+    }
     for (size_t i = 0; i < plan->hidden; i++) {
       uint16_t bits;
       if (element == ELEMENT_BF16) {

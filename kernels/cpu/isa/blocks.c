@@ -1,4 +1,4 @@
-#include "kernels/cpu/blocks.h"
+#include "kernels/cpu/isa/blocks.h"
 
 #include "kernels/element.h"
 
@@ -44,6 +44,8 @@ static size_t code_bytes(const struct block_layout *layout, size_t columns) {
 
 size_t blocks_panel_bytes(enum element element, size_t columns) {
   const struct block_layout layout = block_layout(element);
+  if (!element_has_blocks(element))
+    return panel_bytes(element, columns);
   return round_up(columns, layout.chunk) / layout.chunk * LINE_BYTES + code_bytes(&layout, columns);
 }
 
@@ -127,6 +129,12 @@ void blocks_unpack(enum element element, const uint8_t *unit, size_t row, uint8_
     unpack_6_bits(words, codes);
     break;
   }
+}
+
+size_t blocks_header_bytes(enum element weights, enum element input) {
+  const bool is_scaled = element_format(weights)->scale == SCALE_ROW || weights == ELEMENT_NVFP4 ||
+                         input == ELEMENT_INT8;
+  return is_scaled ? PANEL_ROWS * sizeof(float) : 0;
 }
 
 static bool has_sums(enum element weights, enum element input) {

@@ -15,7 +15,7 @@
 #ifndef PERTOKEN_KERNELS_CPU_ISA_BLOCKS_H
 #define PERTOKEN_KERNELS_CPU_ISA_BLOCKS_H
 
-#include "kernels/cpu/panel.h"
+#include "kernels/cpu/isa/panel.h"
 #include "kernels/decode.h"
 
 #include <stddef.h>
@@ -43,8 +43,11 @@ block_layout(enum element element) {
 
 #define MAX_UNIT_COLUMNS 16
 
-// Of so many columns, a multiple of PANEL_COLUMNS.
+// Of so many columns, a multiple of PANEL_COLUMNS, without the header; of any element.
 size_t blocks_panel_bytes(enum element element, size_t columns);
+
+// Bytes of the header: sixteen floats, or none.
+size_t blocks_header_bytes(enum element weights, enum element input);
 
 // Where in a panel a unit begins, and where the scale of a row's block is.
 size_t blocks_unit_at(enum element element, size_t column);

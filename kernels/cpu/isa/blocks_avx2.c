@@ -1,6 +1,6 @@
-#include "kernels/cpu/blocks.h"
-#include "kernels/cpu/panel.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/isa/blocks.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/decode.h"
 
 #include <stddef.h>
@@ -209,7 +209,7 @@ INLINE void add_unit(const uint8_t *at, enum element weights, enum element input
   add_half(at, 1, weights, input, codebook, in, stride, column, rows, sums);
 }
 
-#include "kernels/cpu/blocks_body.h"
+#include "kernels/cpu/isa/blocks_body.h"
 
 #define PRODUCT(isa, name, kind, weights, input)                                                   \
   AVX2 void isa##_##name(const struct product *product) {                                          \

@@ -1,7 +1,7 @@
-#include "kernels/cpu/blocks.h"
-#include "kernels/cpu/panel.h"
-#include "kernels/cpu/rows.h"
-#include "kernels/cpu/rows_avx512.h"
+#include "kernels/cpu/isa/blocks.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/isa/rows_avx512.h"
 #include "kernels/decode.h"
 
 #include <stddef.h>
@@ -177,7 +177,7 @@ INLINE void add_unit(const uint8_t *at, enum element weights, enum element input
     }
 }
 
-#include "kernels/cpu/blocks_body.h"
+#include "kernels/cpu/isa/blocks_body.h"
 
 #define PRODUCT(isa, name, kind, weights, input)                                                   \
   AVX512 void isa##_##name(const struct product *product) {                                        \

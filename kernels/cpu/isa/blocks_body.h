@@ -7,9 +7,9 @@
 //   add_scaled(totals, sums, input, weights, scales)         totals += sums * a block's scales
 //   joined(sums, rows, input)                                the parts of a vector's sums as one
 //   store(totals, out)
-#include "kernels/cpu/blocks.h"
-#include "kernels/cpu/panel.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/isa/blocks.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 
 #include <stddef.h>
 #include <stdint.h>

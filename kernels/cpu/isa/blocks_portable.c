@@ -1,6 +1,6 @@
-#include "kernels/cpu/blocks.h"
-#include "kernels/cpu/panel.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/isa/blocks.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/decode.h"
 #include "kernels/element.h"
 
