@@ -41,12 +41,24 @@ struct builder {
   int gaps;                        // what is missing
 };
 
-// Has the option a value for an input, in the report's currency or in USD? Of a family, a computed one
-// counts.
+// Has the option a value for an input of that family?
+static bool has_family(const struct builder *builder, const char *family) {
+  const struct model *model = builder->graph->model;
+  for (int d = 0; d < model->count; d++) {
+    const char *other = model->declarations[d].family;
+    if (builder->given[d] >= GIVEN_VALUE && other && !strcmp(other, family))
+      return true;
+  }
+  return false;
+}
+
+// Has the option a value for an input, in the report's currency or in USD, or for one of its family?
 static bool is_given(const struct builder *builder, int input) {
   const struct declaration *declaration = &builder->graph->model->declarations[input];
   const int in_usd = declaration->in_usd;
-  return (declaration->family && declaration->mentioned) || builder->given[input] >= GIVEN_VALUE ||
+  if (declaration->family)
+    return has_family(builder, declaration->family);
+  return builder->given[input] >= GIVEN_VALUE ||
          (in_usd >= 0 && builder->given[in_usd] >= GIVEN_VALUE);
 }
 
@@ -95,7 +107,7 @@ static int choose_state(struct builder *builder, int d) {
     return GRAPH_ABSENT;
   if (declaration->when_varies >= 0 && builder->given[d] < GIVEN_VALUE)
     return GRAPH_ABSENT;
-  if (declaration->family && !declaration->mentioned)
+  if (declaration->family && !has_family(builder, declaration->family))
     return GRAPH_ABSENT;
   if (input && builder->given[d] != GIVEN_NOT && builder->given[d] != GIVEN_LIST)
     return GRAPH_INPUT;
@@ -208,8 +220,9 @@ static const enum given *given_in_all(struct graph *graph, const enum given *giv
   for (int d = 0; d < model->count; d++)
     graph->state[d] = choose_state(&builder, d);
   for (int d = 0; d < model->count; d++) {
-    const int varying = model->declarations[d].when_varies;
-    if (varying >= 0 && model_follows_year(model, graph->state, varying))
+    const int varying = model->declarations[d].when_varies, with = model->declarations[d].or_with;
+    if ((with >= 0 && is_given(&builder, with)) ||
+        (varying >= 0 && model_follows_year(model, graph->state, varying)))
       all[d] = GIVEN_VALUE;
   }
   return all;

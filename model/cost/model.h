@@ -60,16 +60,17 @@ struct declaration {
   bool typed, mentioned; // nothing gives it but the scenario's text, which speaks of it
   bool has_default, has_rent_default, has_min, has_max, min_exclusive;
   double default_value, rent_default, min, max;
-  int conflicts, needed_with, only_with, when_varies, absent_with; // a declaration, or -1
+  int conflicts, needed_with, only_with, when_varies, or_with, absent_with; // a declaration, or -1
   int rated_count, rated[MAX_RATED]; // of a rate: inputs that it changes from year to year
   int instead_count, instead_of[MAX_INSTEAD], unless; // a declaration each, or -1
   int in_usd, usd_of;                                 // NAME_usd of NAME and the reverse; or -1
   const char *schedule;         // may be a list by year, of which this is computed; NULL: may not
+  const char *ages;             // of a list by age instead: series and ages, in pairs; or NULL
   int *years, year_count;       // NAME_year_1, ... where it is a list in some option: schedule.h
   int scale, year_of, scale_of; // NAME_scale; NAME of NAME_year_1, of NAME_scale; or -1
   const char
       *given_as; // the key of scenarios that stands for it, and for the next of the same; or NULL
-  const char *family;  // of inputs that are there where one of them is spoken of; or NULL
+  const char *family;  // of inputs that an option has where it is given one of them; or NULL
   const char *notice;  // NULL for none
   int none_below;      // the item below zero where there is none of this one, or -1; then
   const char *none;    // what faces say in its place

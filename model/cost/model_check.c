@@ -265,12 +265,14 @@ static void check_formula(struct checker *checker, struct alternative *alternati
                     item->unit.text);
 }
 
-// Depth-first search for a way back to where it started.
+// Depth-first search for a way back to where it started. What a formula needs is given where it is in
+// use, and leads no further.
 struct cycle_search {
   const struct model *model;
   struct diagnostics *diagnostics;
   char *colour; // 0 unseen, 1 on the path, 2 done
   int *path, length;
+  const struct alternative *alternative; // that is searched
 };
 
 static int report_cycle(const struct cycle_search *search, int again) {
@@ -290,10 +292,19 @@ static int report_cycle(const struct cycle_search *search, int again) {
 
 static int search_from(struct cycle_search *search, int declaration);
 
+static bool is_needed(const struct alternative *alternative, int declaration) {
+  for (int i = 0; i < alternative->need_count; i++)
+    if (alternative->needs[i] == declaration)
+      return true;
+  return false;
+}
+
 static int search_node(struct cycle_search *search, const struct node *node, int self) {
   const bool own_past = node_reads_past(node) && node->arguments[0]->declaration == self;
   if (node->kind == NODE_NAME && node->declaration >= 0)
-    return search_from(search, node->declaration);
+    return is_needed(search->alternative, node->declaration)
+               ? 0
+               : search_from(search, node->declaration);
   for (int i = own_past ? 1 : 0; i < node->argument_count; i++)
     if (search_node(search, node->arguments[i], self))
       return -1;
@@ -309,9 +320,13 @@ static int search_from(struct cycle_search *search, int declaration) {
   search->path[search->length++] = declaration;
   const struct declaration *item = &search->model->declarations[declaration];
   int bad = 0;
-  for (int a = 0; a < item->alternative_count && !bad; a++)
+  const struct alternative *before = search->alternative;
+  for (int a = 0; a < item->alternative_count && !bad; a++) {
+    search->alternative = &item->alternatives[a];
     if (!item->alternatives[a].left_out)
       bad = search_node(search, item->alternatives[a].formula, declaration);
+  }
+  search->alternative = before;
   search->length--;
   search->colour[declaration] = 2;
   return bad;

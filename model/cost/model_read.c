@@ -65,7 +65,7 @@ static void read_group(struct model_reader *reader, const struct ini_key *key) {
     diagnostics_error(reader->diagnostics, key->value_place, "unknown group '%s'", key->value);
 }
 
-// formula, or_formula, or_formula_2, or_formula_3: 0, 1, 2, 3; and needs likewise.
+// formula, or_formula, or_formula_2, ...: 0, 1, 2, ...; and needs likewise.
 static int alternative_of(const struct ini_key *key) {
   const char last = key->name[strlen(key->name) - 1];
   return strncmp(key->name, "or_", 3) != 0 ? 0 : isdigit((unsigned char)last) ? last - '0' : 1;
@@ -244,6 +244,10 @@ static void read_when_varies(struct model_reader *reader, const struct ini_key *
   reader->declaration->when_varies = declared(reader, key);
 }
 
+static void read_or_with(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->or_with = declared(reader, key);
+}
+
 static void read_typed(struct model_reader *reader, const struct ini_key *key) {
   reader->declaration->typed = is_yes(reader, key);
 }
@@ -280,6 +284,13 @@ static void read_schedule(struct model_reader *reader, const struct ini_key *key
   reader->declaration->schedule = key->value;
 }
 
+// Of the names the first is the series that a list is told by.
+static void read_ages(struct model_reader *reader, const struct ini_key *key) {
+  struct declaration *declaration = reader->declaration;
+  declaration->ages = key->value;
+  declaration->schedule = arena_copy_n(reader->model->arena, key->value, strcspn(key->value, " "));
+}
+
 static void read_role(struct model_reader *reader, const struct ini_key *key) {
   if (!strcmp(key->value, "headline"))
     reader->declaration->role = ROLE_HEADLINE;
@@ -309,6 +320,8 @@ static const struct attribute {
     {"or_needs_2", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
     {"or_formula_3", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
     {"or_needs_3", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
+    {"or_formula_4", IN(INPUT) | COMPUTED | IN(CHECK), read_formula},
+    {"or_needs_4", IN(INPUT) | COMPUTED | IN(CHECK), read_needs},
     {"times", COMPUTED, read_times},
     {"choices", IN(INPUT), read_choices},
     {"default", IN(INPUT), read_default},
@@ -326,6 +339,7 @@ static const struct attribute {
     {"needed_with", IN(INPUT), read_needed_with},
     {"only_with", IN(INPUT), read_only_with},
     {"when_varies", IN(INPUT), read_when_varies},
+    {"or_with", IN(INPUT), read_or_with},
     {"typed", IN(INPUT), read_typed},
     {"varies", IN(ITEM), read_varies},
     {"absent_with", IN(INPUT), read_absent_with},
@@ -333,6 +347,7 @@ static const struct attribute {
     {"family", IN(INPUT), read_family},
     {"notice", IN(INPUT), read_notice},
     {"schedule", IN(INPUT), read_schedule},
+    {"ages", IN(INPUT), read_ages},
     {"rate_of", IN(INPUT), read_rate_of},
     {"none_below", IN(ITEM), read_none_below},
     {"none", IN(ITEM), read_none},
@@ -397,6 +412,7 @@ static struct declaration *declare(struct model *model, const char *name, struct
                                       .needed_with = -1,
                                       .only_with = -1,
                                       .when_varies = -1,
+                                      .or_with = -1,
                                       .unless = -1,
                                       .absent_with = -1,
                                       .none_below = -1,

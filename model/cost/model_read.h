@@ -21,19 +21,22 @@
 //                     given too
 //     when_varies     NAME: there only where that follows the year in the formulas of an option; its
 //                     default then counts as given
+//     or_with         NAME: there also where that is given
 //     typed = yes     nothing gives it but the scenario's text: usable.h
 //     absent_with     NAME: not there where that is given, nor is what is computed from it
 //     given_as        NAME of a key of scenarios that stands for the input, and for others of the same
 //     notice          TEXT that is said when it stays at zero
-//     family          WORD: there where the scenario speaks of one of that word, which have a formula each
-//                     and then count as given
+//     family          WORD: there where one of that word is given, and then counts as given, too: each
+//                     has a formula
 //     rate_of         NAMES of the inputs that it changes from year to year, of which none is a list then
 //     schedule        NAME: may be a list by year, by which NAME is computed then: the input itself,
 //                     or a series in operating periods, the highest of which the input is then; a
 //                     second NAME is that series then
+//     ages            NAME AGE ...: may be a list by age instead, from 1; each NAME is its value at that AGE,
+//                     0 beyond the list
 //                   [input NAME_1..N] is N inputs, with their numbers for # in the label
 //   [item NAME]     a scalar:   label, unit, group, formula; needs, or_formula, or_needs,
-//                   or_formula_2, or_needs_2, or_formula_3, or_needs_3;
+//                   or_formula_2, or_needs_2, up to or_formula_4, or_needs_4;
 //                     role = headline | category; varies = yes: per period, where a formula is
 //     times           NAME: in options that have it, each formula is multiplied by that item
 //     none_below      NAME: where that item is below zero there is none, whatever the formula gives
@@ -42,7 +45,7 @@
 //   [check NAME]    label, unit, formula; needs, or_formula, ...: a difference that must be zero
 //
 // `needs = A B` makes a formula hold only in options that give A and B; of a formula, or_formula,
-// or_formula_2 and or_formula_3 the first that an option can use counts.
+// or_formula_2 to or_formula_4 the first that an option can use counts.
 //
 // USD in a model's text stands for the report's currency. Where that is another one, the model also
 // has the input exchange_rate, for every input NAME of money the input NAME_usd (by which NAME is

@@ -138,7 +138,7 @@ static int declare_year(const struct declaring *declaring, int year) {
   struct model *model = declaring->model;
   const struct declaration of = model->declarations[declaring->input];
   const int number = declare(declaring, arena_printf(model->arena, "year_%d", year),
-                             arena_printf(model->arena, "year %d", year));
+                             arena_printf(model->arena, of.ages ? "at %d yr" : "year %d", year));
   if (number < 0)
     return -1;
   struct declaration *input = &model->declarations[number];
@@ -152,30 +152,35 @@ static int declare_year(const struct declaring *declaring, int year) {
   input->year_of = declaring->input;
   of.years[year - 1] = number;
   if (year > 1)
-    put_first(declaring, number, model->declarations[of.years[year - 2]].name, of.scale);
+    put_first(declaring, number,
+              of.ages ? quantity_text(0, &of.unit, model->arena)
+                      : model->declarations[of.years[year - 2]].name,
+              of.scale);
   model_declare_in_usd(model, number, declaring->diagnostics);
   return 0;
 }
 
-// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)"
-static const char *by_year(const struct model *model, const struct declaration *input) {
+// "engineers_year_1 * (year = 0) + engineers_year_2 * (year >= 1)"; by age, from 1 on, nothing holds on.
+static const char *by_year(const struct model *model, const struct declaration *input,
+                           const char *age) {
   const char *text = "";
-  if (input->year_count == 1)
+  if (input->year_count == 1 && !age)
     return model->declarations[input->years[0]].name;
   for (int i = 0; i < input->year_count; i++) {
-    const bool last = i + 1 == input->year_count;
+    const bool last = i + 1 == input->year_count && !age;
     const char *name = model->declarations[input->years[i]].name;
-    text = arena_printf(model->arena, "%s%s%s * (year %s %d)", text, i ? " + " : "", name,
-                        last ? ">=" : "=", i);
+    text = arena_printf(model->arena, "%s%s%s * (%s %s %d)", text, i ? " + " : "", name,
+                        age ? age : "year", last ? ">=" : "=", age ? i + 1 : i);
   }
   return text;
 }
 
 // Whole numbers are rounded up, and what is a share of something ends where that does.
-static const char *value_text(const struct model *model, const struct declaration *input) {
+static const char *value_text(const struct model *model, const struct declaration *input,
+                              const char *age) {
   struct arena *arena = model->arena;
   const char *text = arena_printf(arena, "%s * (%s)", model->declarations[input->scale].name,
-                                  by_year(model, input));
+                                  by_year(model, input, age));
   if (input->integer)
     text = arena_printf(arena, "ceil(%s)", text);
   return input->has_max ? arena_printf(arena, "min(%s, %s)",
@@ -183,11 +188,37 @@ static const char *value_text(const struct model *model, const struct declaratio
                         : text;
 }
 
+// A formula needs what another declaration needs, too.
+static void need_like(struct alternative *alternative, const struct alternative *other) {
+  for (int i = 0; i < other->need_count && alternative->need_count < MAX_NEEDS; i++)
+    alternative->needs[alternative->need_count++] = other->needs[i];
+}
+
+// A list of what is read by age; the input itself is its first value.
+static int put_ages(const struct declaring *declaring) {
+  struct model *model = declaring->model;
+  const struct declaration *input = &model->declarations[declaring->input];
+  const int scale = input->scale;
+  char *rest = arena_copy(model->arena, input->ages);
+  const char *name, *age;
+  while ((name = strsep(&rest, " ")) && (age = strsep(&rest, " "))) {
+    const int there = model_require(model, name, declaring->diagnostics);
+    const int at = model_require(model, age, declaring->diagnostics);
+    if (there < 0 || at < 0)
+      return -1;
+    put_first(declaring, there, value_text(model, input, age), scale);
+    need_like(&model->declarations[there].alternatives[0],
+              &model->declarations[at].alternatives[0]);
+  }
+  put_first(declaring, declaring->input, model->declarations[input->years[0]].name, scale);
+  return 0;
+}
+
 // A list of the input itself, or of the series that the model's text names for it.
 static int put_list(const struct declaring *declaring) {
   struct model *model = declaring->model;
   const struct declaration *input = &model->declarations[declaring->input];
-  const char *value = value_text(model, input);
+  const char *value = value_text(model, input, NULL);
   const int scale = input->scale;
   if (!strcmp(input->schedule, input->name)) {
     put_first(declaring, declaring->input, value, scale);
@@ -216,5 +247,5 @@ int schedule_declare(struct model *model, int declaration, int years,
     if (declare_year(&declaring, year))
       return -1;
   model->declarations[declaration].year_count = years;
-  return put_list(&declaring);
+  return model->declarations[declaration].ages ? put_ages(&declaring) : put_list(&declaring);
 }

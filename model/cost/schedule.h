@@ -8,6 +8,8 @@
 //   NAME_year_1 ... NAME_year_k  inputs; in an option with a shorter list the rest is its last value
 //   NAME_scale                  an input: all of them are multiplied by it, 100 %
 // and computes NAME by year from these in the options that give a list.
+//
+// A list by age speaks of ages from 1, and is zero beyond them: "60, 40, 25 %" is 60 % at age 1.
 #ifndef PERTOKEN_MODEL_COST_SCHEDULE_H
 #define PERTOKEN_MODEL_COST_SCHEDULE_H
 

@@ -79,7 +79,8 @@ bool model_follows_year(const struct model *model, const int *state, int declara
 static bool is_within_reach(const struct model *model, int declaration) {
   const struct declaration *input = &model->declarations[declaration];
   if (input->when_varies >= 0)
-    return model_follows_year(model, NULL, input->when_varies);
+    return (input->or_with >= 0 && model->declarations[input->or_with].mentioned) ||
+           model_follows_year(model, NULL, input->when_varies);
   return !input->typed || input->mentioned;
 }
 

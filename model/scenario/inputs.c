@@ -123,7 +123,7 @@ static void refuse_list(const struct inputs *inputs, const struct declaration *d
                         struct place place, struct diagnostics *diagnostics) {
   const char *list = "";
   for (int d = 0; d < inputs->model->count; d++)
-    if (inputs->model->declarations[d].schedule)
+    if (inputs->model->declarations[d].schedule && !inputs->model->declarations[d].ages)
       list = arena_printf(inputs->arena, "%s%s%s", list, *list ? ", " : "",
                           inputs->model->declarations[d].name);
   diagnostics_error(diagnostics, place, "'%s' is one value for all years; a list by year may be %s",

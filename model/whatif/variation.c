@@ -147,8 +147,8 @@ static int refuse_still(const struct scenario *scenario, struct target target, s
   const char *name = target_input(scenario, target)->name;
   if (is_by_year(scenario, target)) {
     diagnostics_error(diagnostics, place,
-                      "'%s' is a list by year: say %s_scale for all of it, or %s_year_1", name,
-                      name, name);
+                      "'%s' is a list by %s: say %s_scale for all of it, or %s_year_1", name,
+                      target_input(scenario, target)->ages ? "age" : "year", name, name);
     return -1;
   }
   if (target.option >= 0) {

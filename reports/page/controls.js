@@ -171,7 +171,7 @@ class Control {
 // Fields of one input: the common one, then the options' own; of a list, year by year.
 function input_block(item, controls) {
   const unit = plain_unit(item);
-  const label = item.year_of ? `${items.get(item.year_of).label}, by year` : item.label;
+  const label = item.year_of ? `${items.get(item.year_of).label}, by ${item.by}` : item.label;
   const block = element('div', { className: 'input' },
     element('div', { className: 'name' }, label,
       ...(unit ? [' ', element('span', { className: 'unit', textContent: unit })] : [])));

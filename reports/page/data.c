@@ -139,7 +139,10 @@ static void add_year(json_t *item, const struct scenario *scenario,
   while (&scenario->model->declarations[of->years[year - 1]] != declaration)
     year++;
   put_text(item, "year_of", of->name);
-  put_text(item, "from", scenario_year_begins(scenario, year, arena));
+  put_text(item, "by", of->ages ? "age" : "year");
+  put_text(item, "from",
+           of->ages ? arena_printf(arena, "at %d yr", year)
+                    : scenario_year_begins(scenario, year, arena));
 }
 
 static json_t *item_of(const struct scenario *scenario, const struct declaration *declaration,

@@ -460,7 +460,8 @@ static void write_case_rows(struct book *book, const struct written_input *row) 
 // The simulation's run knows a list by whether it is the same still.
 static void write_years_run(struct book *book, const struct written_input *row,
                             const struct written_columns *columns) {
-  static const char same[] = "by year";
+  const bool by_age = book->scenario->model->declarations[row->declaration].ages;
+  const char *same = by_age ? "by age, from 1 yr" : "by year";
   put_text(book, row->row, COLUMN_LIVE, same, TEXT_RIGHT);
   if (book->sheets->simulation)
     put_formula_text(

@@ -214,12 +214,37 @@ static void refuse_beside_varying(const struct resolving *resolving) {
     if (other < 0 || declarations[other].when_varies < 0 || !is_given(option->figures[d]) ||
         option->graph->state[other] != GRAPH_INPUT)
       continue;
+    const int with = declarations[other].or_with;
     const struct figure *figure = above_zero(resolving, other);
-    if (figure)
+    if (with >= 0 && is_given(option->figures[with]))
+      diagnostics_error(
+          resolving->diagnostics, option->figures[d]->place,
+          "'%s' is of one purchase at the outset: option '%s' has a '%s', after which "
+          "its hardware is renewed",
+          declarations[d].name, option->id, declarations[with].name);
+    else if (figure)
       diagnostics_error(resolving->diagnostics, option->figures[d]->place,
                         "'%s' is of one purchase at the outset: option '%s' has '%s = %s'",
                         declarations[d].name, option->id, declarations[other].name,
                         declaration_choice(&declarations[other], figure->value));
+  }
+}
+
+// Nothing is renewed within a period.
+static void check_life(const struct resolving *resolving) {
+  const struct scenario *scenario = resolving->scenario;
+  const int life = model_find(scenario->model, "life");
+  for (size_t c = 0; life >= 0 && c < scenario->case_count; c++) {
+    const struct figure *figure = resolving_figures(resolving, c)[life];
+    const struct unit *unit = &scenario->model->declarations[life].unit;
+    if (!is_given(figure) || figure->value >= scenario->period_h * (1 - 1e-9))
+      continue;
+    diagnostics_error(resolving->diagnostics, figure->place,
+                      "option '%s' has a 'life' of %s, which is shorter than a period of %s: give "
+                      "[scenario] a shorter 'period'",
+                      resolving->option->id, quantity_text(figure->value, unit, resolving->arena),
+                      quantity_text(scenario->period_h, unit, resolving->arena));
+    return;
   }
 }
 
@@ -402,6 +427,7 @@ static void build_graph(const struct resolving *resolving) {
     return;
   settle_varying(resolving);
   refuse_beside_varying(resolving);
+  check_life(resolving);
 }
 
 static void settle(struct resolving *resolving) {

@@ -138,6 +138,24 @@ static void put(const struct resolving *resolving, const struct figure **figures
     figures[declaration] = resolving_keep(resolving, figure);
 }
 
+// A list by age ends in nothing, and never rises.
+static void check_ages(const struct resolving *resolving, const struct figure **figures,
+                       const struct declaration *input, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    const struct figure *before = figures[input->years[i - 1]], *figure = figures[input->years[i]];
+    if (figure->value <= before->value)
+      continue;
+    diagnostics_error(
+        resolving->diagnostics, figure->place,
+        "'%s' of option '%s' rises from %s to %s at age %zu: what is older is worth no "
+        "more",
+        input->name, resolving->option->id,
+        quantity_text(before->value, &input->unit, resolving->arena),
+        quantity_text(figure->value, &input->unit, resolving->arena), i + 1);
+    return;
+  }
+}
+
 static void put_years(const struct resolving *resolving, const struct figure **figures,
                       int declaration, size_t count) {
   const struct declaration *input = &resolving->scenario->model->declarations[declaration];
@@ -145,13 +163,16 @@ static void put_years(const struct resolving *resolving, const struct figure **f
   for (size_t i = 0; i < count; i++) {
     const struct list_figure *year = &list.years[i < list.year_count ? i : list.year_count - 1];
     struct figure figure = list;
-    figure.value = year->value;
-    figure.text = year->text;
+    const bool beyond = input->ages && i >= list.year_count;
+    figure.value = beyond ? 0 : year->value;
+    figure.text = beyond ? quantity_text(0, &input->unit, resolving->arena) : year->text;
     figure.place = year->place;
     figure.years = NULL;
     figure.year_count = 0;
     put(resolving, figures, input->years[i], figure);
   }
+  if (input->ages)
+    check_ages(resolving, figures, input, count);
   for (size_t i = 0; i < count; i++)
     list.grade = grade_weaker(list.grade, figures[input->years[i]]->grade);
   struct figure scale = list;
@@ -252,7 +273,7 @@ void schedules_warn(struct scenario *scenario, struct arena *arena) {
         option_figure(scenario, option, scenario->selected, horizon)->value / year_h;
     for (int d = 0; d < model->count; d++) {
       const struct figure *list = option_figure(scenario, option, scenario->selected, d);
-      if ((double)list->year_count > ceil(round(years * 1e9) / 1e9))
+      if (!model->declarations[d].ages && (double)list->year_count > ceil(round(years * 1e9) / 1e9))
         warn(scenario, option, list, model->declarations[d].name, years, arena);
     }
   }

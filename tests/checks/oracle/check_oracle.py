@@ -50,7 +50,7 @@ def describe(option, item, expected, got, size):
 
 # What is left of a difference may be near zero: it is right to the size of what it is taken from.
 SIZES = {"margin": "cash", "margin_total": "tco", "npv": "tco", "unmet": "demanded", "unmet_total": "demanded",
-         "book_value": "asset_basis", "book_value_left": "asset_basis"}
+         "book_value": "capex", "book_value_left": "capex"}
 PERCENT = {"headroom", "headroom_least", "margin_of_cost", "margin_of_revenue", "site_excess"}
 
 
@@ -165,10 +165,15 @@ def stages_faults(output):
     return [line(*fault) for fault in golden.staged_faults(output["options"][0]["items"])]
 
 
+def vintages_faults(output):
+    return [line(*fault) for fault in golden.vintages_faults(output["options"][0]["items"])]
+
+
 def check_golden_oracle():
     static, staged = golden.oracle(golden.STATIC), golden.oracle(golden.STAGED)
     faults = list(golden.static_faults(static, cost_model.saving(static["mi325x"], static["h200"])))
     faults += golden.staged_faults(staged["h200"])
+    faults += golden.vintages_faults(golden.oracle(golden.VINTAGES)["h200"])
     for fault in faults:
         print(f"the oracle itself, golden examples: {line(*fault)}")
     return not faults
@@ -207,6 +212,7 @@ def main():
     SCRATCH.mkdir(parents=True, exist_ok=True)
     count.check("golden example", check_golden("golden", golden.STATIC, golden_faults))
     count.check("golden stages", check_golden("stages", golden.STAGED, stages_faults))
+    count.check("golden vintages", check_golden("vintages", golden.VINTAGES, vintages_faults))
     tables = random_scenario.shipped(ROOT / "data")
     uses = collections.Counter()
     for seed in range(1, 201 if DEEP else 61):

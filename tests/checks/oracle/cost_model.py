@@ -46,6 +46,7 @@ DEFAULTS = {
     "grid_intensity": None, "embodied_carbon": 0,
     # vintages
     "server_residual": None, "network_residual": None, "server_book_life": None, "network_book_life": None,
+    "life": None, "resale": None, "warranty": 0,
     # offers
     "reserved_share": 0, "spot_share": 0, "spot_rate": 0, "interruption": 0,
     "input_price": None, "cached_input_price": None, "output_price": None,
@@ -60,7 +61,7 @@ PERCENT = {
     "delivered", "wacc", "tax_rate", "bonus_depreciation", "loan_share", "loan_rate",
     "lease_rate", *finance.MACRS, "demand_growth", "throughput_gain", "price_decline", "rent_decline",
     "inflation", "day_profile", "reserved_share", "spot_share", "interruption", "cache_hit", "cached_work",
-    "server_residual", "network_residual",
+    "server_residual", "network_residual", "resale",
 }
 
 # A rent contains hardware, power and building: what the scenario says of these does not apply.
@@ -69,7 +70,8 @@ NOT_FOR_RENTED = {
     "build_price", "facility_residual", "residual_value", "electricity_price",
     "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
     "colo_escalation", "spares", "failure_rate", "repair_cost", "loan_share",
-    "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual",
+    "lease_rate", "purchase_unit", "site_power", "server_residual", "network_residual", "life", "resale",
+    "warranty",
 }
 RENTS = ["rental_rate", "on_demand_rate", "spot_rate"]
 
@@ -81,7 +83,9 @@ def fraction(percent):
 
 
 def is_staged(values):
-    """Whether the fleet may change: its number is a list, or what sizes it does."""
+    """Whether the fleet may change: it is renewed, its number is a list, or what sizes it does."""
+    if values["life"] and not values["is_rented"]:
+        return True
     if values["accelerators"] is not None:
         return isinstance(values["accelerators"], list)
     lists = any(isinstance(values[name], list) for name in ("demand", "throughput", "utilization"))
@@ -96,8 +100,10 @@ def complete(given):
     values["is_staged"] = is_staged(values)
     if values["is_rented"]:
         values.update(dict.fromkeys(NOT_FOR_RENTED, 0))
+        values["life"] = values["resale"] = None
         values["purchase_unit"] = 1
         values["pue"] = given.get("pue", 1)
+    values["has_parts"] = any(given.get(name) is not None for name in ("server_residual", "network_residual"))
     for part in ("server", "network"):              # what is not said of a part is as of the hardware
         for whole, each in (("residual_value", f"{part}_residual"), ("book_life", f"{part}_book_life")):
             values[each] = values[whole] if values[each] is None else values[each]
@@ -203,12 +209,16 @@ def operation(x, r):
     """Support and repair follow what was paid for all that is there in the period."""
     r.colo_cost = series(r, lambda t: r.peak_it_power * in_year(x.colo_rate, r.year[t]) * r.period[t]
                          * MONTHS_PER_YEAR * growth(x.colo_escalation, r.elapsed[t]))
-    r.support_cost = series(r, lambda t: sum(r.hardware_paid[:t + 1]) * x.support * r.period[t] * inflated(x, r, t))
+    r.support_cost = series(r, lambda t: sum(r.hardware_paid[v] for v in fleet.there(r, t)) * x.support
+                            * r.period[t] * inflated(x, r, t))
     r.licence_cost = series(r, lambda t: r.in_service[t] * x.software_licence * r.period[t]
                             * inflated(x, r, t))
 
     def repair(t):
-        mean_price_paid = sum(r.accelerators_paid[:t + 1]) / r.stock[t]
+        """Of those under warranty nothing; it ends with a whole period."""
+        full = x.period / MONTHS_PER_YEAR
+        paid = sum(r.accelerators_paid[v] for v in fleet.there(r, t) if (t - v + 1) * full > x.warranty + 1e-9)
+        mean_price_paid = paid / r.stock[t]
         failures = r.in_service[t] * x.failure_rate * r.period[t]
         return failures * mean_price_paid * x.repair_cost * inflated(x, r, t)
 
@@ -294,6 +304,30 @@ def accelerators(x, r):
 COSTS = ["power", "cooling", "colo", "support", "licence", "engineering", "rental", "burst", "api", "other"]
 
 
+def resale_at(x, years):
+    """What hardware of that age brings: what it does at its next birthday, and nothing when older than the list."""
+    shares = x.resale if isinstance(x.resale, list) else [x.resale]
+    birthday = max(1, fleet.ceil(years))
+    return shares[birthday - 1] if birthday <= len(shares) else 0
+
+
+def sales(x, r):
+    """Each vintage at its end, or at the horizon. What is retired before has a value by its age alone."""
+    shares = {"accelerator": x.residual_value, "server": x.server_residual, "network": x.network_residual}
+    last = len(r.period) - 1
+    r.sold, r.hardware_residual = [0] * len(r.period), 0
+    for v in r.operation:
+        ends = min(last, v + r.lasts - 1)
+        age = r.elapsed[ends] + r.period[ends] - r.elapsed[v]
+        for part, paid in r.parts_paid.items():
+            by_age = x.resale is not None and (part == "accelerator" or not x.has_parts)
+            retires = v + r.lasts - 1 < last
+            if by_age and retires:
+                r.sold[ends] += paid[v] * resale_at(x, age)
+            elif not retires:
+                r.hardware_residual += paid[v] * (resale_at(x, age) if by_age else shares[part])
+
+
 def cash_flow(x, r, own_capex):
     """Column 0 is the outset; what a period needs is bought at the end of the one before."""
     columns = range(len(r.period))
@@ -311,12 +345,11 @@ def cash_flow(x, r, own_capex):
     r.opex = [sum(costs[c] for costs in running) for c in columns]
     r.cash = [r.outlay[c] + r.opex[c] for c in columns]
     if not x.is_api:
-        r.residual = [0] * len(r.period)
-        r.hardware_residual = (r.accelerator_cost * x.residual_value + r.server_cost * x.server_residual
-                               + r.network_cost * x.network_residual)
-        r.residual[-1] = -r.hardware_residual - r.facility_cost * x.facility_residual
-        r.cash[-1] += r.residual[-1]
-        r.residual_total = r.residual[-1]
+        sales(x, r)
+        r.residual = [-sold for sold in r.sold]
+        r.residual[-1] -= r.hardware_residual + r.facility_cost * x.facility_residual
+        r.cash = [cash + residual for cash, residual in zip(r.cash, r.residual)]
+        r.residual_total = sum(r.residual)
     r.discount_factor = [1 / growth(x.wacc, r.elapsed[c] + r.period[c]) for c in columns]
 
 
@@ -370,7 +403,7 @@ def carbon(x, r):
     r.carbon_per_mtok = r.carbon_total * 1e6 / (sum(r.fleet_tokens) / TOKENS_PER_MTOK)
 
 
-def sales(x, r):
+def sold_tokens(x, r):
     """What is sold is an item of its own; no cost shrinks because of it."""
     prices = {"input": x.token_price_input, "output": x.token_price_output,
               "cached": x.token_price_input if x.token_price_cached is None else x.token_price_cached}
@@ -399,9 +432,9 @@ def paid_back(r):
 
 
 # What leads to the results and is told by no face; what is told only of options that use it.
-ONLY_THE_WAY = {"demand", "elapsed", "year", "share", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected",
+ONLY_THE_WAY = {"demand", "elapsed", "year", "share", "operation", "busy_hours", "gpu_hours", "flat_out", "parts", "connected", "installed",
                 "nodes_bought", "peak_by_period", "purchases", "outlay", "owned", "parts_paid", "capitalised",
-                "servers_paid", "network_paid", "hardware_residual"}
+                "servers_paid", "network_paid", "hardware_residual", "sold", "lasts"}
 TOLD_IF = {
     "demand": {"fleet_tokens"},
     "is_staged": {"needed", "in_service", "bought", "stock", "accelerators_paid", "hardware_paid"},
@@ -435,7 +468,7 @@ def evaluate(given, items=()):
         if x.grid_intensity is not None:
             carbon(x, r)
     if x.token_price_output is not None:
-        sales(x, r)
+        sold_tokens(x, r)
     if x.is_api:
         finance.net_present_value(x, r)
     else:

@@ -27,6 +27,17 @@ def straight(r, cost, life, since=0):
     return [cost * overlap(begin, end, since, since + life) / life for begin, end in spans(r)]
 
 
+def written_off(r, cost, life, since):
+    """The same for what may be retired before: what is left is written off in the period in which it goes."""
+    bought_for = next(t for t in r.operation if abs(r.elapsed[t] - since) < 1e-9)
+    goes = bought_for + r.lasts - 1
+    written = [amount if t <= goes else 0 for t, amount in enumerate(straight(r, cost, life, since))]
+    retired = [0] * len(written)
+    if goes < len(written) - 1:
+        retired[goes] = max(0, cost - sum(written))
+    return written, retired
+
+
 def left(costs, depreciation):
     """Of what was paid by the end of each period, what is not yet depreciated; rounding leaves no crumbs."""
     values = [cost - written for cost, written in zip(accumulate(costs), accumulate(depreciation))]
@@ -53,14 +64,20 @@ def net_present_value(x, r):
 def books(x, r):
     r.asset_basis = sum(r.purchases)
     lives = {"accelerator": x.book_life, "server": x.server_book_life, "network": x.network_book_life}
-    parts = [each_purchase(r, lambda cost, since, life=lives[part]: straight(r, cost, life, since), bought)
-             for part, bought in r.capitalised.items()]
-    hardware = [sum(each) for each in zip(*parts)]
+    columns = range(len(r.period))
+    hardware, retired = [0] * len(columns), [0] * len(columns)
+    for part, bought in r.capitalised.items():
+        for cost, (_, end) in zip(bought, spans(r)):
+            if cost:
+                for whole, amounts in zip((hardware, retired), written_off(r, cost, lives[part], end)):
+                    whole[:] = [a + b for a, b in zip(whole, amounts)]
     facility = straight(r, r.facility_cost, x.facility_life)
     r.book_depreciation = [a + b for a, b in zip(hardware, facility)]
-    r.book_value = [a + b for a, b in zip(left(r.purchases, hardware),
+    gone = [a + b for a, b in zip(hardware, retired)]
+    r.book_value = [a + b for a, b in zip(left(r.purchases, gone),
                                           left(once(r, r.facility_cost), facility))]
-    r.book_cost = [cost + written for cost, written in zip(r.opex, r.book_depreciation)]
+    r.book_cost = [cost + written + lost - sold for cost, written, lost, sold
+                   in zip(r.opex, r.book_depreciation, retired, r.sold)]
     r.book_cost[0] += x.migration_cost
     r.book_cost_total = sum(r.book_cost)
     r.book_value_left = r.book_value[-1]

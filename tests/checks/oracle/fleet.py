@@ -76,29 +76,46 @@ def needed(x, r, t):
     return ceil(tokens_an_hour / r.tokens_per_gpu[t] / x.purchase_unit) * x.purchase_unit
 
 
+def lasts(x, r):
+    """Whole periods that a purchase is there for; without a life, all of them."""
+    full = x.period / MONTHS_PER_YEAR
+    return max(1, math.floor(round(x.life / full, 9))) if x.life else len(r.period)
+
+
+def there(r, t):
+    """The vintages that are there in period t: the periods that they were bought for."""
+    return [v for v in r.operation if v <= t < v + r.lasts]
+
+
+def buy(r, wanted):
+    """Of a thing of which wanted[t] must be there: how many are bought for each period, and how many there are."""
+    bought, have = [0] * len(r.period), [0] * len(r.period)
+    for t in r.operation:
+        left = sum(bought[v] for v in there(r, t))
+        bought[t] = max(0, wanted[t] - left)
+        have[t] = left + bought[t]
+    return bought, have
+
+
 def in_service(x, r):
-    """What is typed is kept, in each year. What demand sized stays when demand falls, idle."""
+    """What is typed is kept, in each year. What demand sized stays when demand falls, idle, until it is retired."""
+    r.lasts = lasts(x, r)
     if x.accelerators is not None:
-        r.in_service = series(r, lambda t: in_year(x.accelerators, r.year[t]))
+        r.needed = r.in_service = series(r, lambda t: in_year(x.accelerators, r.year[t]))
     else:
         r.needed = series(r, lambda t: needed(x, r, t))
-        most = series(r, lambda t: len(r.period) - 1 if x.purchase == "upfront" else t)
-        r.in_service = series(r, lambda t: max(r.needed[:most[t] + 1]))
-    r.accelerators = max(r.in_service)
+    r.accelerators = max(r.needed)
     r.nodes = ceil(r.accelerators / x.accelerators_per_node)
+    at_once = x.purchase == "upfront"
+    r.connected, r.installed = buy(r, series(r, lambda t: r.accelerators if at_once else r.needed[t]))
+    if x.accelerators is None:
+        r.in_service = r.installed
 
 
 def purchases(x, r):
-    """What is bought for a period, and what is there in it, spares included; nothing is sold."""
-    r.bought, r.nodes_bought, r.connected, r.stock = [0], [0], [0], [0]
-    stock = nodes = connected = 0
-    for t in r.operation:
-        wanted = r.accelerators if x.purchase == "upfront" else r.in_service[t]
-        r.bought.append(max(0, ceil(wanted * (1 + x.spares)) - stock))
-        r.nodes_bought.append(max(0, ceil(wanted / x.accelerators_per_node) - nodes))
-        r.connected.append(max(0, wanted - connected))
-        stock, nodes, connected = stock + r.bought[t], nodes + r.nodes_bought[t], connected + r.connected[t]
-        r.stock.append(stock)
+    """What is bought for a period, and what is there in it, spares included."""
+    r.bought, r.stock = buy(r, series(r, lambda t: ceil(r.installed[t] * (1 + x.spares))))
+    r.nodes_bought, _ = buy(r, series(r, lambda t: ceil(r.installed[t] / x.accelerators_per_node)))
     r.accelerators_bought = sum(r.bought)
 
 

@@ -54,6 +54,31 @@ STAGED = {
         "idle_power": "700 W", "host_power": "300 W", "pue": "1.3", "electricity_price": "0.09 USD/kWh",
         "support": "4 %/yr", "engineers": "2, 1, 1 FTE", "engineer_cost": "250000 USD/yr", "wacc": "8 %/yr"},
 }
+VINTAGES = STAGED | {"option h200": STAGED["option h200"] | {
+    "life": "2 yr", "resale": "60, 40, 25 %", "warranty": "1 yr", "failure_rate": "5 %/yr", "book_life": "4 yr"}}
+VINTAGES_TABLE = """\
+needed              0        48           64           80
+bought              0        48           16           64
+stock               0        48           64           80
+hardware_paid       0        1682400      491680       1731712
+support_cost        0        67296        86963.2      88935.68
+repair              0        0            69120        19584
+residual            0        0            -672960      -1235699.2
+cash                1682400  1108172.16   1530430.08   -795185.92
+book_depreciation   0        420600       543520       555848
+book_cost           0        1037092.16   1183438.08   996361.28
+book_value          1682400  1753480      2100472      1544624
+"""
+VINTAGES_RESULTS = """\
+accelerators             80
+accelerators_bought      128
+capex                    3905792
+residual_total           -1908659.2
+tco                      3525816.32
+cost_per_mtok            0.3234693872
+levelised_cost_per_mtok  0.3681950709
+book_cost_total          3216891.52
+"""
 # By the period that it is for, and what is paid by the column that it stands in.
 STAGED_TABLE = """\
 needed            0        48           64           80
@@ -113,16 +138,24 @@ def static_faults(options, saving):
         yield "mi325x", "saving", STATIC_SAVING, saving
 
 
-def staged_faults(items):
-    for row in STAGED_TABLE.splitlines():
+def table_faults(items, table, results):
+    for row in table.splitlines():
         item, *wanted = row.split()
         got = items.get(item)
         if not isinstance(got, list) or [printed(each, 10) for each in got] != wanted:
             yield "h200", item, wanted, got
-    for row in STAGED_RESULTS.splitlines():
+    for row in results.splitlines():
         item, want = row.split()
         if printed(items.get(item), 10) != want:
             yield "h200", item, want, items.get(item)
+
+
+def vintages_faults(items):
+    return table_faults(items, VINTAGES_TABLE, VINTAGES_RESULTS)
+
+
+def staged_faults(items):
+    yield from table_faults(items, STAGED_TABLE, STAGED_RESULTS)
     capex = [paid - running - back for paid, running, back
              in zip(items["cash"], items["opex"], items["residual"])]
     if [printed(each, 10) for each in capex] != [printed(each, 10) for each in STAGED_CAPEX]:

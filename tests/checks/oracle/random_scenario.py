@@ -40,8 +40,9 @@ SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_dec
                   *RESERVED, *SPOT, "input_price", "cached_input_price", "output_price", "cache_hit", "cached_work",
                   "prefill_includes_hits", "token_price_input", "token_price_cached", "token_price_output"}
 ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
+VINTAGES = ["life", "resale", "warranty"]
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
-ELSEWHERE = {*SECOND_EDITION, *PARTS, "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
+ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
              "purchase_unit", "accelerators", "demand", "throughput",
              "decode_throughput", "prefill_throughput", "input_tokens", "output_tokens"}
 ELSEWHERE.update(*FACILITIES.values())
@@ -234,8 +235,8 @@ def varies(draft, option):
                      if name in values), None)
 
     given = {name: word(name) for name in ("accelerators", "demand", "throughput", "utilization",
-                                           "demand_growth", "throughput_gain")}
-    return is_staged(given)
+                                           "demand_growth", "throughput_gain", "life")}
+    return is_staged(given | {"is_rented": is_rented(option.given)})
 
 
 def draw_purchases(rng, draft):
@@ -355,6 +356,26 @@ def draw_vintages(seed, draft):
         for name in PARTS:
             if not option.is_api and rng.random() < 0.25 and not (is_rented(option.given) and name in NOT_FOR_RENTED):
                 option.given[name] = draw(rng, name)
+        if option.is_api or is_rented(option.given):
+            continue
+        if rng.random() < 0.4:
+            option.given["warranty"] = draw(rng, "warranty")
+        if rng.random() < 0.4:
+            draw_resale(rng, draft, option)
+        if rng.random() < 0.35:
+            option.given["life"] = draw(rng, "life")
+            for name in ("tax_rate", *TAX, "loan_share", *LOAN, *LEASE):
+                option.given.pop(name, None)
+    drop_what_nobody_needs(draft)
+
+
+def draw_resale(rng, draft, option):
+    """Shares that fall with age, or a single one, instead of a residual value."""
+    if "residual_value" in draft.common:
+        return
+    option.given.pop("residual_value", None)
+    shares = sorted((Decimal(rng.randint(10, 700)) / 10 for _ in range(rng.randint(1, 5))), reverse=True)
+    option.given["resale"] = shares if len(shares) > 1 else shares[0]
 
 
 def draw_currency(seed, sections):

@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+"""Vintages: hardware that is renewed after its life, what it is sold for by its age, and what the books say of it.
+
+The golden table of docs/vintages.md is check_oracle's; here stand the rules that a random scenario shows rarely, each
+worked out beside it, and what is refused.
+Seconds: 4
+"""
+import tempfile
+from pathlib import Path
+
+from support.program import BAD_INPUT, Count, expect, run, run_json
+
+HEAD = """\
+[scenario]
+title = Vintages
+date = 2026-11-01
+horizon = 5 yr
+[common]
+utilization = 70 %
+pue = 1.3
+electricity_price = 0.09 USD/kWh
+wacc = 8 %/yr
+"""
+OPTION = """\
+[option a]
+accelerator = h100-sxm
+throughput = 2500 token/s
+list_price = 30000 USD
+node_price = 40000 USD
+network_price = 1000 USD
+load_power = 700 W
+"""
+FLEET = 'accelerators = 80\n'
+ACCELERATORS, SERVERS, NETWORK = 80 * 30000, 10 * 40000, 80 * 1000
+HARDWARE = ACCELERATORS + SERVERS + NETWORK
+LIFE, RESALE = 'life = 2 yr\n', 'resale = 60, 40, 25 %\n'
+
+
+def told(folder, text, *arguments):
+    path = Path(folder, 'vintages.ini')
+    path.write_text(text, encoding='utf-8')
+    return {one['id']: one['items'] for one in run_json('compare', path, *arguments)['options']}
+
+
+def expect_items(items, wanted):
+    for name, values in wanted.items():
+        found = items.get(name)
+        if not isinstance(values, list):
+            values, found = [values], [found]
+        expect(found is not None and len(found) == len(values), f'{name}: {found}, not {values}')
+        for place, (value, number) in enumerate(zip(values, found)):
+            expect(number is not None and abs(number - value) <= 1e-9 * max(abs(value), 1),
+                   f'{name}[{place}]: {number}, not {value}')
+
+
+def expect_checks(items):
+    for name, value in items.items():
+        if name.startswith('check_'):
+            expect(abs(value) < 1e-9, f'{name}: {value}')
+
+
+def check_renewed(folder):
+    """A fleet that stays what it is, bought three times in five years; the last is a year old at the horizon."""
+    items = told(folder, HEAD + OPTION + FLEET + LIFE + RESALE)['a']
+    expect_items(items, {
+        'bought': [0, 80, 0, 80, 0, 80], 'stock': [0, 80, 80, 80, 80, 80], 'in_service': [0, 80, 80, 80, 80, 80],
+        'purchases': [HARDWARE, 0, HARDWARE, 0, HARDWARE, 0], 'capex': 3 * HARDWARE, 'accelerators_bought': 240,
+        'residual': [0, 0, -0.4 * HARDWARE, 0, -0.4 * HARDWARE, -0.6 * HARDWARE]})
+    expect_checks(items)
+    declining = told(folder, HEAD + OPTION + FLEET + LIFE + 'price_decline = 10 %/yr\n')['a']
+    expect_items(declining, {'purchases': [HARDWARE, 0, SERVERS + NETWORK + 0.81 * ACCELERATORS, 0,
+                                           SERVERS + NETWORK + 0.6561 * ACCELERATORS, 0]})
+
+
+def check_long_life(folder):
+    """A life up to the horizon changes nothing, and neither does a resale value that is the residual value at that age."""
+    growing = 'demand = 2500000 Mtok/yr\ndemand_growth = 40 %/yr\nspares = 5 %\nfailure_rate = 5 %/yr\nsupport = 4 %/yr\n'
+    plain = told(folder, HEAD + growing + OPTION + 'residual_value = 20 %\n')['a']
+    for life in ('life = 5 yr\n', 'life = 9 yr\n'):
+        items = told(folder, HEAD + growing + life + OPTION + 'residual_value = 20 %\n')['a']
+        expect_items(items, {name: plain[name] for name in ('tco', 'levelised_cost_per_mtok', 'book_value', 'book_cost',
+                                                           'purchases', 'support_cost', 'repair', 'residual', 'stock')})
+        expect_checks(items)
+    one = told(folder, HEAD + OPTION + FLEET + 'residual_value = 20 %\n')['a']
+    aged = told(folder, HEAD + OPTION + FLEET + 'resale = 90, 70, 50, 30, 20, 10 %\n')['a']
+    expect_items(aged, {name: one[name] for name in ('tco', 'levelised_cost_per_mtok', 'residual', 'book_value')})
+    expect_checks(aged)
+
+
+def check_ages(folder):
+    """An age between two birthdays counts as the next one; what is older than the list says is worth nothing."""
+    for horizon, share in (('6 month', 0.6), ('1 yr', 0.6), ('18 month', 0.4), ('3 yr', 0.25), ('37 month', 0), ('5 yr', 0)):
+        items = told(folder, HEAD.replace('5 yr', horizon) + OPTION + FLEET + RESALE)['a']
+        expect_items(items, {'residual_total': -share * HARDWARE})
+    single = told(folder, HEAD.replace('5 yr', '1 yr') + OPTION + FLEET + 'resale = 35 %\n')['a']
+    expect_items(single, {'residual_total': -0.35 * HARDWARE})
+    scaled = told(folder, HEAD.replace('5 yr', '2 yr') + OPTION + FLEET + RESALE + 'resale_scale = 50 %\nresale_year_2 = 30 %\n')['a']
+    expect_items(scaled, {'residual_total': -0.15 * HARDWARE})
+
+
+def check_no_whole_life(folder):
+    """A life of 2.5 years is two periods of a year, five of half a year."""
+    for period, years in (('1 yr', 2), ('6 month', 2.5)):
+        items = told(folder, HEAD.replace('horizon', f'period = {period}\nhorizon') + OPTION + FLEET + 'life = 2.5 yr\n')['a']
+        dates = [place for place, paid in enumerate(items['purchases']) if paid]
+        per_year = 1 if period == '1 yr' else 2
+        expect(dates[1] == years * per_year, f'period {period}: paid in {dates}')
+        expect_checks(items)
+
+
+def check_retired_without_resale(folder):
+    """A residual value is one at the horizon: what goes before brings nothing, and the books lose what is left of it."""
+    items = told(folder, HEAD + OPTION + FLEET + LIFE + 'residual_value = 30 %\ninstallation = 10 %\nbook_life = 4 yr\n')['a']
+    half = HARDWARE * 1.1 / 2
+    expect_items(items, {'residual': [0, 0, 0, 0, 0, -0.3 * HARDWARE], 'written_off': [0, 0, half, 0, half, 0],
+                         'book_depreciation': [0, *[HARDWARE * 1.1 / 4] * 5], 'book_value_left': HARDWARE * 1.1 * 3 / 4})
+    expect_checks(items)
+
+
+def check_parts(folder):
+    """Beside a resale value by age, servers and network have theirs at the horizon alone."""
+    items = told(folder, HEAD + OPTION + FLEET + LIFE + RESALE + 'server_residual = 10 %\nserver_book_life = 4 yr\n'
+                 'book_life = 2 yr\n')['a']
+    expect_items(items, {
+        'residual': [0, 0, -0.4 * ACCELERATORS, 0, -0.4 * ACCELERATORS, -0.6 * ACCELERATORS - 0.1 * SERVERS],
+        'written_off': [0, 0, SERVERS / 2, 0, SERVERS / 2, 0]})
+    expect_checks(items)
+
+
+def check_alone(folder):
+    """What one option says of a part of its hardware changes nothing in another."""
+    other = OPTION.replace('[option a]', '[option b]') + FLEET + 'server_residual = 10 %\nserver_book_life = 4 yr\nlife = 3 yr\n'
+    alone = told(folder, HEAD + OPTION + FLEET + RESALE.replace('25 %', '25, 20, 15 %'))['a']
+    beside = told(folder, HEAD + OPTION + FLEET + RESALE.replace('25 %', '25, 20, 15 %') + other)['a']
+    expect('resale_share' in alone, 'by age')
+    expect_items(beside, {name: value for name, value in alone.items() if name != 'in_service'})
+
+
+def check_warranty(folder):
+    """Nothing in the warranty of each vintage, by what was paid for it; a part of a period does not count."""
+    failing = 'failure_rate = 10 %/yr\n'
+    items = told(folder, HEAD + OPTION + FLEET + failing + 'warranty = 2.5 yr\n')['a']
+    expect_items(items, {'repair': [0, 0, 0, *[0.1 * ACCELERATORS] * 3]})
+    renewed = told(folder, HEAD + OPTION + FLEET + failing + 'life = 3 yr\nwarranty = 1 yr\n')['a']
+    expect_items(renewed, {'repair': [0, 0, *[0.1 * ACCELERATORS] * 2, 0, 0.1 * ACCELERATORS]})
+    none = told(folder, HEAD + OPTION + FLEET + failing + 'warranty = 0 yr\n')['a']
+    expect_items(none, {'repair': [0, *[0.1 * ACCELERATORS] * 5]})
+
+
+def check_falling(folder):
+    """What is no longer needed is not renewed."""
+    items = told(folder, HEAD + 'demand = 4000000 Mtok/yr\ndemand_growth = -30 %/yr\n' + LIFE + OPTION)['a']
+    needed = items['needed']
+    expect_items(items, {'in_service': [0, needed[1], needed[1], needed[3], needed[3], needed[5]],
+                         'bought': [0, needed[1], 0, needed[3], 0, needed[5]]})
+    upfront = told(folder, HEAD + 'demand = 4000000 Mtok/yr\ndemand_growth = -30 %/yr\n' + LIFE + OPTION + 'purchase = upfront\n')['a']
+    expect_items(upfront, {'bought': [0, needed[1], 0, needed[1], 0, needed[1]]})
+
+
+def check_moved(folder):
+    """A life, a warranty and a resale value are inputs like others."""
+    path = Path(folder, 'vintages.ini')
+    dear = OPTION.replace('[option a]', '[option b]').replace('30000', '33000')
+    path.write_text(HEAD + FLEET + OPTION + LIFE + RESALE + dear + 'life = 4 yr\nwarranty = 1 yr\nfailure_rate = 5 %/yr\n'
+                    'resale = 50, 40, 30, 20 %\n[range]\na.resale = triangular(70, 100, 110) %\na.life = uniform(2, 5) yr\n',
+                    encoding='utf-8')
+    moved = {one['input'] for one in run_json('sensitivity', path)['swings']}
+    expect({'a.life', 'b.life', 'b.warranty'} <= moved and any('resale_scale' in one for one in moved), f'moved: {moved}')
+    expect(run_json('simulate', path, '--draws', '1024')['case'] == 'base', 'simulated')
+    solved = run_json('solve', path, '--option', 'a', '--for', 'resale_scale', '--match', 'b')['values']
+    if solved:
+        items = {one['id']: one['items'] for one in run_json(
+            'compare', path, '--set', f'a.resale_scale={solved[0]:.15g} %')['options']}
+        expect_items(items['a'], {'cost_per_mtok': items['b']['cost_per_mtok']})
+
+
+REFUSED = {
+    'a resale value that rises': (OPTION + FLEET + 'resale = 60, 40, 45 %\n',
+                                  "'resale' of option 'a' rises from 40 % to 45 % at age 3: what is older is worth no more"),
+    'one that rises where it is typed over': (OPTION + FLEET + RESALE + 'resale_year_2 = 70 %\n', 'rises from 60 % to 70 % at age 2'),
+    'both ways of a residual value': (OPTION + FLEET + RESALE + 'residual_value = 10 %\n',
+                                      "option 'a' has both 'resale' and 'residual_value': give one of them"),
+    'more than all of it': (OPTION + FLEET + 'resale = 120, 40 %\n', "'resale' must be at most 100 %"),
+    'a life shorter than a period': (OPTION + FLEET + 'life = 8 month\n', 'shorter than a period of 1 yr'),
+    'no life': (OPTION + FLEET + 'life = 0 yr\n', "'life' must be above 0 yr"),
+    'tax of what is renewed': (OPTION + FLEET + LIFE + 'tax_rate = 25 %\n', "'tax_rate' is of one purchase at the outset: option "
+                               "'a' has a 'life', after which its hardware is renewed"),
+    'a lease of what is renewed': (OPTION + FLEET + LIFE + 'lease_rate = 5 %/yr\nlease_term = 3 yr\n', "'lease_rate' is of one purchase"),
+    'tax of what is renewed all at once': (OPTION + LIFE + 'demand = 2500000 Mtok/yr\ndemand_growth = 10 %/yr\npurchase = upfront\n'
+                                           'tax_rate = 25 %\n', "'tax_rate' is of one purchase"),
+    'the life of what is rented': (OPTION.replace('list_price = 30000 USD', 'rental_rate = 2 USD/h').replace(
+        'node_price = 40000 USD\nnetwork_price = 1000 USD\n', '') + FLEET + LIFE, "'life' is part of the rent of option 'a'"),
+    'a list by age of something else': (OPTION + FLEET + 'life = 2, 3 yr\n', "'life' is one value for all years"),
+}
+
+
+def check_refused(folder, name):
+    option, message = REFUSED[name]
+    path = Path(folder, 'vintages.ini')
+    path.write_text(HEAD + option, encoding='utf-8')
+    done = run('compare', path)
+    expect(done.returncode == BAD_INPUT and message in ' '.join(done.stderr.split()), f'{done.returncode}: {done.stderr}')
+
+
+TESTS = {'renewed': check_renewed, 'a long life': check_long_life, 'ages': check_ages, 'no whole life': check_no_whole_life,
+         'retired without resale': check_retired_without_resale, 'parts': check_parts, 'alone': check_alone,
+         'warranty': check_warranty, 'falling': check_falling, 'moved': check_moved}
+
+
+def main():
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, test in TESTS.items():
+            count.test(name, test, folder)
+        for name in REFUSED:
+            count.test(f'refused: {name}', check_refused, folder, name)
+    count.finish()
+
+
+if __name__ == '__main__':
+    main()
