@@ -1,5 +1,6 @@
 // The decode step in double precision: cases worked out by hand, and what must hold of any model.
 // `test_reference print` prints small models with their logits for check_reference.py.
+#include "tests/support/families.h"
 #include "tests/support/fixture.h"
 
 #include "kernels/reference/check.h"
@@ -7,7 +8,6 @@
 #include "kernels/reference/stages.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct decode_types wide = {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16,
@@ -642,30 +642,6 @@ static void test_check_near_tie(void **state) {
   reference_destroy(r);
 }
 
-// One JSON object a line: the model, and its logits after two steps, of which the second starts
-// from the tokens that the first chose.
-static void print_model(const struct decode_request *request) {
-  const struct decode_shape *s = &request->shape;
-  const struct decode_types *t = &request->types;
-  struct reference *r = create(request);
-  reference_step(r);
-  reference_step(r);
-  printf("{\"layers\": %d, \"hidden\": %d, \"heads\": %d, \"kv_heads\": %d, \"head_dim\": %d, "
-         "\"ffn\": %d, \"vocab\": %d, \"epsilon\": %.9g, \"theta\": %.9g, ",
-         s->layers, s->hidden, s->heads, s->kv_heads, s->head_dim, s->ffn_hidden, s->vocab,
-         (double)s->norm_epsilon, (double)s->rope_theta);
-  static const char *const names[] = {"f32", "bf16", "e4m3", "int8"};
-  printf("\"weights\": \"%s\", \"activations\": \"%s\", \"kv\": \"%s\", \"head\": \"%s\", ",
-         names[t->weights], names[t->activations], names[t->kv], names[t->head]);
-  printf("\"batch\": %d, \"context\": %d, \"seed\": %d, \"logits\": [", request->batch,
-         request->context, (int)request->seed);
-  size_t count = (size_t)request->batch * (size_t)s->vocab;
-  for (size_t i = 0; i < count; i++)
-    printf("%s%.17g", i ? ", " : "", reference_logits(r)[i]);
-  printf("]}\n");
-  reference_destroy(r);
-}
-
 static void print_models(void) {
   static const struct decode_types types[] = {
       {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
@@ -679,7 +655,8 @@ static void print_models(void) {
     struct decode_request request = small;
     request.types = types[i];
     request.seed += i;
-    print_model(&request);
+    request.chunk = 5;
+    family_print("llama", &request);
   }
 }
 
