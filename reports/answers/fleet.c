@@ -160,6 +160,11 @@ static void add_summaries(const struct telling *telling) {
 
 // ---- who stands out
 
+// A sheet need not repeat the only one in every row.
+static unsigned faces_of_workload(const struct telling *telling) {
+  return telling->fleet->workload_count > 1 ? FACE_JSON | FACE_SHEET : FACE_JSON;
+}
+
 static void add_outlier(const struct telling *telling, struct answer_table *table,
                         const struct part *part, const struct fleet_value *value, bool is_node) {
   const struct fleet *fleet = telling->fleet;
@@ -175,7 +180,7 @@ static size_t add_outliers(const struct telling *telling) {
       telling->answer, "outliers", "Who stands out", {"node", "Node", NULL},
       {"device", "Device", NULL}, {"workload", "Workload", NULL}, {"measure", "", NULL},
       {"value", "Value", NULL}, {"off_median", "Off the median", NULL});
-  table->columns[2].faces = FACE_JSON | FACE_SHEET;
+  table->columns[2].faces = faces_of_workload(telling);
   for (size_t p = 0; p < telling->part_count; p++) {
     const struct part *part = &telling->parts[p];
     const struct fleet_spread *spread = &part->spread;
@@ -207,12 +212,12 @@ static void add_places(const struct telling *telling) {
       ANSWER_TABLE(telling->answer, "places", "By place", {"where", "Place", NULL},
                    {"column", "Place", NULL}, {"name", "", NULL}, {"workload", "Workload", NULL},
                    {"measure", "", NULL}, {"devices", "Devices", "-"}, {"median", "Median", NULL},
-                   {"off_median", "Off the median", NULL}, {"stands_out", "", NULL});
+                   {"off_median", "Off the median", NULL}, {"stands_out", "Stands out", NULL});
   table->columns[0].faces = FACE_TERMINAL;
   table->columns[8].faces = FACE_JSON | FACE_SHEET;
   size_t stars = 0;
-  table->columns[1].faces = table->columns[2].faces = table->columns[3].faces =
-      FACE_JSON | FACE_SHEET;
+  table->columns[1].faces = table->columns[2].faces = FACE_JSON | FACE_SHEET;
+  table->columns[3].faces = faces_of_workload(telling);
   for (size_t p = 0; p < telling->part_count; p++)
     for (size_t i = 0; i < telling->parts[p].spread.place_count; i++) {
       const struct part *part = &telling->parts[p];

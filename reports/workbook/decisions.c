@@ -222,7 +222,7 @@ static void write_table(struct writer *writer, const struct answer_table *table)
   writer->row++;
 }
 
-static void write_answer(struct writer *writer, const struct answer *answer) {
+static void write_one(struct writer *writer, const struct answer *answer) {
   put_text(writer->book, writer->row++, 0, answer->title ? answer->title : answer->name,
            TEXT_SUBTITLE);
   write_sentence(writer, answer->sentence, STRONG_SIZE,
@@ -234,13 +234,31 @@ static void write_answer(struct writer *writer, const struct answer *answer) {
     write_table(writer, &answer->tables[t]);
 }
 
+size_t answer_columns(const struct answer *answer) {
+  size_t columns = MIN_COLUMNS;
+  for (size_t t = 0; t < answer->table_count; t++)
+    if (answer->tables[t].column_count > columns)
+      columns = answer->tables[t].column_count;
+  return columns;
+}
+
 static size_t widest(const struct answers *answers) {
   size_t columns = MIN_COLUMNS;
   for (size_t i = 0; i < answers->count; i++)
-    for (size_t t = 0; t < answers->list[i].table_count; t++)
-      if (answers->list[i].tables[t].column_count > columns)
-        columns = answers->list[i].tables[t].column_count;
+    if (answer_columns(&answers->list[i]) > columns)
+      columns = answer_columns(&answers->list[i]);
   return columns;
+}
+
+int write_answer_sheet(struct book *book, const struct answer *answer, int row, const char *title,
+                       int *top) {
+  struct writer writer = {.book = book, .row = row, .columns = answer_columns(answer)};
+  begin_sheet(book, title, row, 0);
+  write_one(&writer, answer);
+  set_widths(book, (const int[]){FIRST_WIDTH, OTHER_WIDTH}, 2, (int)writer.columns);
+  if (top)
+    *top = writer.top;
+  return writer.row - 2;
 }
 
 void write_decisions(struct book *book) {
@@ -252,7 +270,7 @@ void write_decisions(struct book *book) {
            TEXT_NOTE);
   writer.row = put_stamps(book, FIRST_STAMP_ROW) + 1;
   for (size_t i = 0; i < book->sheets->answers.count; i++)
-    write_answer(&writer, &book->sheets->answers.list[i]);
+    write_one(&writer, &book->sheets->answers.list[i]);
   set_widths(book, (const int[]){FIRST_WIDTH, OTHER_WIDTH}, 2, (int)writer.columns);
   end_sheet(book, writer.row - 2, (int)writer.columns - 1);
 }

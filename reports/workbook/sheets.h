@@ -199,4 +199,10 @@ int insert_cover_chart(struct book *book, int row, int width);
 const char *simulation_state(const struct book *book);
 const char *simulation_cheapest(const struct book *book, size_t option);
 
+// A whole sheet of an answer without a scenario, its tables as they are, from a row on; returns the last
+// row, and in *top, unless NULL, the row of the last table's first cells. And how many columns it has.
+int write_answer_sheet(struct book *book, const struct answer *answer, int row, const char *title,
+                       int *top);
+size_t answer_columns(const struct answer *answer);
+
 #endif

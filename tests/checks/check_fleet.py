@@ -4,14 +4,17 @@
 The statistics are computed here a second time from the fleets that the test makes up. Nothing was measured.
 
 Seconds: 9
-Deep: many more fleets, and 10,000 records within 2 s of processor time and 500 MB.
+Deep: many more fleets, 10,000 records within 2 s of processor time and 500 MB, and a workbook of 8,000.
 """
+import csv
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import tempfile
+import zipfile
 from pathlib import Path
 
 from support.fleet_records import record, result, write
@@ -213,6 +216,41 @@ def test_the_probe_says_its_node(folder):
         raise Skip('there is no prober here')
     done = run('run', '--model', 'tinyllama-1.1b', '--layers', '1', '--verify-only', '--node', 'n1', program=PROBE)
     expect(done.returncode in (DONE, BAD_INPUT) and 'unrecognized' not in done.stderr, done.stderr)
+
+
+def test_workbook(folder):
+    """All nodes, ascending, on a sheet of their own, and a chart of each measure; equal bytes each time."""
+    draw = random.Random(9)
+    rates = [[draw.gauss(1000, 10) for _ in range(2)] for _ in range(12)]
+    make(folder, rates)
+    books = [Path(folder) / name for name in ('one.xlsx', 'two.xlsx')]
+    for book in books:
+        done = run('fleet', folder, '-o', book)
+        expect(done.returncode in (DONE, NO) and 'wrote' in done.stderr, done.stderr)
+    expect(books[0].read_bytes() == books[1].read_bytes(), 'two runs differ')
+    with zipfile.ZipFile(books[0]) as archive:
+        charts = [name for name in archive.namelist() if name.startswith('xl/charts/chart')]
+    expect(len(charts) == 3, f'charts: {charts}')
+    if not shutil.which('ssconvert'):
+        raise Skip('Gnumeric (ssconvert) is not installed')
+    subprocess.run(['ssconvert', '-S', books[0], Path(folder) / 'sheet.csv'], check=True, capture_output=True)
+    with (Path(folder) / 'sheet.csv.1').open(newline='') as sheet:
+        values = [float(row[3]) for row in csv.reader(sheet) if len(row) > 3 and row[2] == 'decoding, token/s/gpu']
+    wanted = sorted(statistics.fmean(node) for node in rates)
+    expect(len(values) == 12 and all(abs(a / b - 1) < 1e-9 for a, b in zip(values, wanted)), str(values))
+    done = run('fleet', folder, '-o', Path(folder) / 'nowhere' / 'x.xlsx')
+    expect(done.returncode not in (DONE, NO), 'a workbook in a folder that is not there')
+
+
+def test_large_workbook(folder):
+    if not DEEP:
+        raise Skip('in the deep run')
+    draw = random.Random(8)
+    make(folder, [[draw.gauss(1000, 10) for _ in range(8)] for _ in range(1000)])
+    process = subprocess.Popen([PERTOKEN, 'fleet', folder, '-q', '-o', Path(folder) / 'x.xlsx'])
+    _, status, used = os.wait4(process.pid, 0)
+    expect(os.waitstatus_to_exitcode(status) in (DONE, NO), 'it ends')
+    expect(used.ru_utime + used.ru_stime < 5, f'{used.ru_utime + used.ru_stime:.2f} s')
 
 
 def test_ten_thousand(folder):
