@@ -7,7 +7,9 @@
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/memory.h"
+#include "kernels/cpu/onednn.h"
 #include "kernels/cpu/plan.h"
+#include "kernels/cpu/prompt_product.h"
 #include "kernels/cpu/state.h"
 #include "kernels/cpu/step.h"
 #include "kernels/cpu/threads.h"
@@ -116,6 +118,7 @@ static void destroy(struct decode_state *state) {
   free(state->streams);
   free(state->tokens);
   free(state->turned);
+  onednn_close(state->library);
   free(state);
   threads_release();
 }
@@ -160,6 +163,18 @@ static void fill_part(void *argument, int thread) {
   cpu_fill(argument, thread);
 }
 
+static void open_library(struct decode_state *state) {
+  char why[sizeof state->library_words - 16];
+  state->library = onednn_open(cpu_library_file(), why, sizeof why);
+  const bool takes = cpu_prompt_product_takes(state, MATRIX_QKV, MIN_PROMPT_VECTORS);
+  if (!state->library)
+    snprintf(state->library_words, sizeof state->library_words, "own tiles: %s", why);
+  else
+    snprintf(state->library_words, sizeof state->library_words, "%s%s",
+             takes ? "" : "own tiles: these weights and activations are not handed to ",
+             onednn_name(state->library));
+}
+
 static enum decode_status build(struct decode_state *state) {
   const struct plan *plan = &state->plan;
   if (plan_cost(plan).resident_bytes > memory_now().available)
@@ -173,6 +188,8 @@ static enum decode_status build(struct decode_state *state) {
     state->tokens[b] = (int)((plan->request.seed + b) % plan->vocab);
   for (size_t v = 0; v < plan->vectors; v++)
     state->turned[v] = SIZE_MAX;
+  if (plan->request.chunk > 0)
+    open_library(state);
   return DECODE_OK;
 }
 
@@ -246,7 +263,11 @@ static enum decode_status prefill(struct decode_state *state, const struct decod
       .prompt_first = (size_t)prompt->first,
       .prompt_tokens = prompt->tokens,
   };
-  return pass(state, 1);
+  if (state->library && cpu_prompt_product_prepare(state, state->pass.vectors))
+    return refuse(DECODE_FAILED, "oneDNN cannot multiply these shapes");
+  state->library_failed = 0;
+  enum decode_status status = pass(state, 1);
+  return state->library_failed ? refuse(DECODE_FAILED, "oneDNN failed in a product") : status;
 }
 
 static enum decode_status set_position(struct decode_state *state, int position) {
@@ -257,8 +278,7 @@ static enum decode_status set_position(struct decode_state *state, int position)
 }
 
 static const char *prefill_library(const struct decode_state *state) {
-  (void)state;
-  return "own tiles";
+  return state->library_words;
 }
 
 static enum decode_status tokens(struct decode_state *state, int *out) {

@@ -37,7 +37,7 @@ static struct groups groups_of(const struct worker *worker) {
   struct groups groups = {.pairs = (struct pair *)(void *)at};
   groups.start = (size_t *)(void *)(groups.pairs + plan->pairs);
   groups.scales = (float *)(void *)(groups.start + plan->experts + 1);
-  groups.sums = (int32_t *)(void *)(groups.scales + plan->batch);
+  groups.sums = (int32_t *)(void *)(groups.scales + plan->vectors);
   return groups;
 }
 
@@ -219,7 +219,7 @@ static void use_gate_up(const struct worker *worker, const struct run *run, size
                run->first_pair * plan->pair_stride + panel / grain * PANEL_ROWS;
   for (size_t i = 0; i < run->in.count; i++)
     worker->elementwise->activate[plan->request.shape.mlp](
-        worker->room + i * BLOCK_FLOATS, count / grain, out + i * plan->pair_stride);
+        run->results + i * run->result_stride, count / grain, out + i * plan->pair_stride);
 }
 
 static void use_down(const struct worker *worker, const struct run *run, size_t panel,
@@ -228,7 +228,7 @@ static void use_down(const struct worker *worker, const struct run *run, size_t 
   float *x = block_floats(worker->state, BLOCK_X) + panel * PANEL_ROWS;
   for (size_t i = 0; i < run->in.count; i++)
     worker->elementwise->add_scaled(x + pairs[i].row * worker->plan->x_stride, pairs[i].weight,
-                                    worker->room + i * BLOCK_FLOATS, count * PANEL_ROWS);
+                                    run->results + i * run->result_stride, count * PANEL_ROWS);
 }
 
 // All experts that are touched, one after the other, the beginning of the next on its way.
@@ -268,7 +268,7 @@ static void use_routed(const struct worker *worker, const struct run *run, size_
   const struct plan *plan = worker->plan;
   float *out = block_floats(worker->state, BLOCK_ROUTED) + panel * PANEL_ROWS;
   for (size_t b = 0; b < run->in.count; b++)
-    memcpy(out + b * plan->routed_stride, worker->room + b * BLOCK_FLOATS,
+    memcpy(out + b * plan->routed_stride, run->results + b * run->result_stride,
            count * PANEL_ROWS * sizeof *out);
 }
 

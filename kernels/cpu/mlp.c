@@ -14,7 +14,7 @@ static void use_gate_up(const struct worker *worker, const struct run *run, size
   float *out = block_floats(worker->state, BLOCK_GATED) + panel / grain * PANEL_ROWS;
   for (size_t b = 0; b < run->in.count; b++)
     worker->elementwise->activate[plan->request.shape.mlp](
-        worker->room + b * BLOCK_FLOATS, count / grain, out + b * plan->gated_stride);
+        run->results + b * run->result_stride, count / grain, out + b * plan->gated_stride);
 }
 
 void cpu_mlp_gate_up(const struct worker *worker, enum matrix_name gate_up, size_t layer) {
@@ -44,6 +44,6 @@ void cpu_use_residual(const struct worker *worker, const struct run *run, size_t
                       size_t count) {
   float *x = block_floats(worker->state, BLOCK_X) + panel * PANEL_ROWS;
   for (size_t b = 0; b < run->in.count; b++)
-    worker->elementwise->add(x + b * worker->plan->x_stride, worker->room + b * BLOCK_FLOATS,
+    worker->elementwise->add(x + b * worker->plan->x_stride, run->results + b * run->result_stride,
                              count * PANEL_ROWS);
 }

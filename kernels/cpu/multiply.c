@@ -6,6 +6,7 @@
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/plan.h"
+#include "kernels/cpu/prompt_product.h"
 #include "kernels/cpu/state.h"
 #include "kernels/decode.h"
 #include "kernels/element.h"
@@ -13,6 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+struct library_use {
+  const struct worker *worker;
+  const struct run *run;
+};
 
 struct operand cpu_operand(const struct worker *worker, enum input_name name, size_t first,
                            size_t count) {
@@ -36,12 +42,18 @@ void cpu_store_input(const struct worker *worker, enum matrix_name name, size_t 
   const struct matrix *matrix = &plan->matrix[name];
   const struct input *input = &plan->input[matrix->source];
   const struct elementwise *elementwise = worker->elementwise;
-  uint8_t *at = (uint8_t *)worker->state->block[BLOCK_INPUT] + input->at + index * input->stride;
+  const bool by_library = cpu_prompt_product_takes(worker->state, name, worker->vectors);
+  const size_t stride = by_library ? matrix->padded * sizeof(uint16_t) : input->stride;
+  uint8_t *at = (uint8_t *)worker->state->block[BLOCK_INPUT] + input->at + index * stride;
   float *scales = block_floats(worker->state, BLOCK_INPUT_NOTES);
   int32_t *sums = (int32_t *)(void *)(scales + plan->notes);
   size_t size = element_bytes(matrix->input), note = input->first + index;
   void *out = at;
   scales[note] = 1;
+  if (by_library) {
+    scales[note] = cpu_prompt_product_store(worker->state, name, vector, out);
+    return;
+  }
   if (matrix->input == ELEMENT_BF16)
     elementwise->to_bf16(vector, matrix->columns, out);
   else if (matrix->input == ELEMENT_INT8)
@@ -97,8 +109,46 @@ static bool arrange(const struct worker *worker, const struct matrix *matrix,
   return true;
 }
 
-void cpu_multiply(const struct worker *worker, const struct run *run) {
+// The results of a library's product: weights' scales are in them.
+static void use_library(const void *user, float *out, size_t stride, size_t panel, size_t count) {
+  const struct library_use *use = user;
+  const struct worker *worker = use->worker;
+  struct run run = *use->run;
+  const float *bias = matrix_bias(worker->state, run.name, run.layer, run.copy);
+  for (size_t v = 0; bias && v < run.in.count; v++)
+    worker->elementwise->add(out + v * stride, bias + panel * PANEL_ROWS, count * PANEL_ROWS);
+  run.results = out;
+  run.result_stride = stride;
+  run.use(worker, &run, panel, count);
+}
+
+static void multiply_by_library(const struct worker *worker, const struct run *run) {
+  const struct library_use use = {worker, run};
+  const struct prompt_product product = {
+      .state = worker->state,
+      .thread = worker->thread,
+      .name = run->name,
+      .panels = share_at(worker, run->name, run->layer, run->copy),
+      .vectors = run->in.count,
+      .in = run->in.vectors,
+      .scales = run->in.scales,
+      .use = use_library,
+      .user = &use,
+  };
+  if (cpu_prompt_product(&product))
+    worker->state->library_failed = 1;
+}
+
+void cpu_multiply(const struct worker *worker, const struct run *asked) {
+  if (cpu_prompt_product_takes(worker->state, asked->name, asked->in.count)) {
+    multiply_by_library(worker, asked);
+    return;
+  }
   const struct plan *plan = worker->plan;
+  struct run told = *asked;
+  const struct run *run = &told;
+  told.results = worker->room;
+  told.result_stride = BLOCK_FLOATS;
   const struct matrix *matrix = &plan->matrix[run->name];
   const struct operand *in = &run->in;
   struct panel_share share = worker->state->streams[worker->thread].share[run->name];

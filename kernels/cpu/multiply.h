@@ -31,10 +31,12 @@ struct run {
   enum matrix_name name;
   size_t layer, copy;
   struct operand in;
-  // Takes worker->room [in.count][BLOCK_FLOATS], the results of `count` panels from `panel` on.
+  // Takes results [in.count][result_stride], of `count` panels from `panel` on.
   void (*use)(const struct worker *worker, const struct run *run, size_t panel, size_t count);
-  size_t first_pair; // of experts: the pair of in's first vector
-  const void *pairs; // of experts: struct pair of all of them
+  size_t first_pair;    // of experts: the pair of in's first vector
+  const void *pairs;    // of experts: struct pair of all of them
+  const float *results; // set for `use`
+  size_t result_stride;
 };
 
 void cpu_multiply(const struct worker *worker, const struct run *run);

@@ -23,6 +23,10 @@
 #define MAX_LAYERS  4096
 #define MAX_THREADS 1024
 
+// Of a prompt's weights that a thread turns into the library's layout before it multiplies them:
+// what stays in its cache.
+#define UNPACKED_BYTES ((size_t)1 << 20)
+
 static bool between(int value, int least, int most) {
   return value >= least && value <= most;
 }
@@ -302,8 +306,11 @@ static void set_inputs(struct plan *plan) {
       continue;
     struct input *input = &plan->input[matrix->source];
     input->vectors = matrix->source == INPUT_PAIRS ? plan->pairs : plan->vectors;
+    size_t bytes = element_bytes(matrix->input);
+    if (plan->request.chunk > 0) // as bf16 for the library
+      bytes = larger(bytes, element_bytes(ELEMENT_BF16));
     input->stride = larger(
-        input->stride, odd_lines(matrix->padded * element_bytes(matrix->input) +
+        input->stride, odd_lines(matrix->padded * bytes +
                                  blocks_sum_bytes(matrix->element, matrix->input, matrix->padded)));
   }
   size_t at = 0;
@@ -362,6 +369,19 @@ size_t plan_embedding_row(const struct plan *plan) {
                                   : plan->hidden * element_bytes(head);
 }
 
+// As many panels as make UNPACKED_BYTES, in whole blocks of four.
+static void set_prompt(struct plan *plan) {
+  size_t widest = 0;
+  if (plan->request.chunk == 0)
+    return;
+  for (int m = 0; m < MATRICES; m++)
+    widest = larger(widest, plan->matrix[m].padded);
+  size_t block_bytes = 4 * panel_bytes(ELEMENT_BF16, widest);
+  plan->result_panels = 4 * larger(1, UNPACKED_BYTES / block_bytes);
+  plan->unpacked_bytes = plan->result_panels / 4 * block_bytes;
+  plan->result_floats = plan->vectors * plan->result_panels * PANEL_ROWS;
+}
+
 static void set_blocks(struct plan *plan) {
   const struct decode_types *types = &plan->request.types;
   size_t *bytes = plan->block_bytes, threads = (size_t)plan->threads;
@@ -387,6 +407,8 @@ static void set_blocks(struct plan *plan) {
   bytes[BLOCK_LOGITS] = plan->batch * plan->logits_stride * sizeof(float);
   bytes[BLOCK_BEST] = threads * plan->batch * sizeof(int);
   bytes[BLOCK_ROOM] = threads * plan->room_stride * sizeof(float);
+  bytes[BLOCK_UNPACKED] = threads * plan->unpacked_bytes;
+  bytes[BLOCK_RESULTS] = threads * plan->result_floats * sizeof(float);
 }
 
 enum decode_status plan_make(const struct decode_request *request,
@@ -405,6 +427,7 @@ enum decode_status plan_make(const struct decode_request *request,
   set_cache(plan);
   set_strides(plan);
   set_room(plan);
+  set_prompt(plan);
   set_blocks(plan);
   return DECODE_OK;
 }

@@ -99,6 +99,8 @@ enum block {
   BLOCK_LOGITS,           // [batch][logits_stride]
   BLOCK_BEST,             // [threads][batch]
   BLOCK_ROOM,             // [threads][room_stride]
+  BLOCK_UNPACKED,         // [threads][unpacked_bytes], of prompts: prompt_product.h
+  BLOCK_RESULTS,          // [threads][result_floats]: [vectors][result_panels][16]
   BLOCKS
 };
 
@@ -141,6 +143,7 @@ struct plan {
       logits_stride, partial_stride;
   size_t groups_stride; // bytes
   size_t row_floats, arranged_words, gathered_bytes, room_stride;
+  size_t unpacked_bytes, result_panels, result_floats;
   size_t block_bytes[BLOCKS];
 };
 

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/onednn.h"
 #include "kernels/cpu/plan.h"
 #include "kernels/cpu/threads.h"
 #include "kernels/decode.h"
@@ -39,7 +40,10 @@ struct decode_state {
   size_t position; // that steps write; they attend to those up to it
   size_t *turned;  // [plan.vectors], the positions that BLOCK_TURNS has the angles of
   struct pass pass;
-  size_t steps; // made so far
+  size_t steps;           // made so far
+  struct onednn *library; // NULL: prompts are multiplied as steps are
+  char library_words[128];
+  _Atomic int library_failed; // during the pass
   struct decode_touched touched;
   struct barrier barrier;
 };

@@ -119,7 +119,7 @@ static void use_qkv(const struct worker *worker, const struct run *run, size_t p
   const struct plan *plan = worker->plan;
   float *out = block_floats(worker->state, BLOCK_QKV) + panel * PANEL_ROWS;
   for (size_t b = 0; b < run->in.count; b++)
-    memcpy(out + b * plan->qkv_stride, worker->room + b * BLOCK_FLOATS,
+    memcpy(out + b * plan->qkv_stride, run->results + b * run->result_stride,
            count * PANEL_ROWS * sizeof *out);
 }
 
@@ -128,7 +128,7 @@ static void use_logits(const struct worker *worker, const struct run *run, size_
   const struct plan *plan = worker->plan;
   float *out = block_floats(worker->state, BLOCK_LOGITS) + panel * PANEL_ROWS;
   for (size_t b = 0; b < run->in.count; b++)
-    memcpy(out + row_of(worker, b) * plan->logits_stride, worker->room + b * BLOCK_FLOATS,
+    memcpy(out + row_of(worker, b) * plan->logits_stride, run->results + b * run->result_stride,
            count * PANEL_ROWS * sizeof *out);
 }
 

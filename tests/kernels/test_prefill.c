@@ -1,5 +1,5 @@
 // A prompt taken in chunks leaves what the same prompt leaves that is decoded token by token: on the
-// CPU with every instruction set and mix of types, as the oracle has it.
+// CPU with every instruction set and mix of types, by oneDNN and without it, as the oracle has it.
 // Deep: every mix with every chunk rather than one chunk each.
 // Seconds: 3
 #include <setjmp.h>
@@ -15,6 +15,7 @@
 
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/isa/dispatch.h"
+#include "kernels/cpu/onednn.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
@@ -46,6 +47,8 @@ static const struct mix {
      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32}},
 };
 enum { MIXES = sizeof mixes / sizeof mixes[0] };
+
+static bool has_library;
 
 static const int chunks[] = {1, 7, PROMPT};
 enum { CHUNKS = sizeof chunks / sizeof chunks[0] };
@@ -149,13 +152,26 @@ static void decode_prompt(const struct decode_types *types, struct expected *out
   reference_destroy(before);
 }
 
+// By oneDNN where it is installed and takes the types; or, told of a file that is none, as steps are.
+static void check_library(const struct decode_state *state, const struct mix *mix, bool none) {
+  const char *library = cpu_backend.prefill_library(state);
+  const bool own = strncmp(library, "own tiles: ", 11) == 0;
+  if (own != (none || !has_library || mix->types.activations == ELEMENT_F32))
+    fail_msg("%s: '%s'", mix->name, library);
+}
+
 static void check_chunk(const struct mix *mix, const struct expected *expected, int chunk,
                         enum cpu_isa isa) {
   const struct decode_request request = request_of(&mix->types, chunk, 1 + chunk % 3);
-  char what[96];
+  char what[256];
   float logits[VOCAB];
+  const bool none = ((int)isa + chunk) % 2;
+  cpu_force_library(none ? "no such file" : NULL);
   struct decode_state *state = make(&request);
-  snprintf(what, sizeof what, "%s, instruction set %d, chunk %d", mix->name, (int)isa, chunk);
+  cpu_force_library(NULL);
+  check_library(state, mix, none);
+  snprintf(what, sizeof what, "%s, instruction set %d, chunk %d, %s", mix->name, (int)isa, chunk,
+           cpu_backend.prefill_library(state));
   take_prompt(state, chunk, false, logits);
   check_near(logits, expected->prompt, &mix->types, what);
   step(state, PROMPT, prompt_token(PROMPT), logits);
@@ -259,12 +275,67 @@ static void test_refusals(void **unused) {
   assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_UNSUPPORTED);
 }
 
+// A library that is there, but is no oneDNN.
+static void test_another_library(void **unused) {
+  (void)unused;
+  char why[128];
+  assert_null(onednn_open("libm.so.6", why, sizeof why));
+  assert_string_equal(why, "the library has no dnnl_version");
+  assert_null(onednn_open("no such file", why, sizeof why));
+  assert_non_null(strstr(why, "no such file"));
+}
+
+// Shapes whose last block of rows is not full, against sums in double.
+static void test_library_products(void **unused) {
+  (void)unused;
+  enum { MOST = 96 };
+  static _Alignas(64) uint16_t in[MOST * MOST], weights[2 * ONEDNN_ROWS * MOST];
+  static _Alignas(64) float out[MOST * 2 * ONEDNN_ROWS];
+  static const struct onednn_size sizes[] = {
+      {16, 64, 16}, {17, 32, 80}, {96, 96, 128}, {5, 96, 64}};
+  char why[128];
+  struct onednn *library = onednn_open(NULL, why, sizeof why);
+  if (!library) {
+    print_message("%s\n", why);
+    skip();
+  }
+  for (size_t i = 0; i < MOST * MOST; i++)
+    in[i] = bf16_from_float((float)(i % 11) - 5);
+  for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+    weights[i] = bf16_from_float((float)(i % 7) - 3);
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+    const struct onednn_size *size = &sizes[s];
+    const struct onednn_product *product = onednn_product(library, size);
+    assert_non_null(product);
+    assert_ptr_equal(product, onednn_product(library, size));
+    assert_int_equal(onednn_multiply(product, in, weights, out), 0);
+    for (size_t v = 0; v < size->vectors; v++)
+      for (size_t row = 0; row < size->outputs; row++) {
+        double sum = 0;
+        for (size_t c = 0; c < size->inner; c++) {
+          const size_t at = row / ONEDNN_ROWS * ONEDNN_ROWS * size->inner +
+                            c / 2 * 2 * ONEDNN_ROWS + row % ONEDNN_ROWS * 2 + c % 2;
+          sum += (double)float_from_bf16(in[v * size->inner + c]) *
+                 (double)float_from_bf16(weights[at]);
+        }
+        assert_true((double)out[v * size->outputs + row] == sum);
+      }
+  }
+  onednn_close(library);
+}
+
 int main(void) {
+  char why[128];
+  struct onednn *library = onednn_open(NULL, why, sizeof why);
+  has_library = library;
+  onednn_close(library);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_prompt_is_as_decoded),
       cmocka_unit_test(test_steps_at_positions),
       cmocka_unit_test(test_beside),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_another_library),
+      cmocka_unit_test(test_library_products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

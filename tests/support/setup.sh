@@ -12,7 +12,7 @@ declare -A packages=(
            uthash-dev libgcrypt20-dev libunistring-dev zlib1g-dev librandom123-dev libglpk-dev
            libcurl4-openssl-dev libyaml-dev"
   [test]="g++ libcmocka-dev libreoffice-calc python3 python3-uno python3-openpyxl gnumeric
-          poppler-utils libopenmpi-dev openmpi-bin chromium"
+          poppler-utils libopenmpi-dev openmpi-bin chromium libdnnl-dev"
   [page]="npm"
   [gpu]="clang-19 lld-19 llvm-19"
   [bench]="python3-numpy python3-xlsxwriter python3-openpyxl libopenmpi-dev openmpi-bin"
@@ -27,7 +27,7 @@ declare -A evidence=(
   [libjansson-dev]=jansson.h [uthash-dev]=uthash.h [libgcrypt20-dev]=gcrypt.h
   [libunistring-dev]=unistr.h [zlib1g-dev]=zlib.h [librandom123-dev]=Random123/philox.h
   [libglpk-dev]=glpk.h [libcurl4-openssl-dev]=curl/curl.h [libyaml-dev]=yaml.h
-  [libcmocka-dev]=cmocka.h [libopenmpi-dev]=mpi.h [openmpi-bin]=mpirun
+  [libdnnl-dev]=oneapi/dnnl/dnnl.h [libcmocka-dev]=cmocka.h [libopenmpi-dev]=mpi.h [openmpi-bin]=mpirun
   [libreoffice-calc]=soffice [gnumeric]=ssconvert [poppler-utils]=pdftoppm [clang-19]=clang
   [lld-19]=ld.lld [llvm-19]=llvm-objcopy
 )
@@ -39,7 +39,7 @@ declare -A dnf_names=(
   [uthash-dev]=uthash-devel [libgcrypt20-dev]=libgcrypt-devel [libunistring-dev]=libunistring-devel
   [zlib1g-dev]=zlib-devel [librandom123-dev]=Random123-devel [libglpk-dev]=glpk-devel
   [libcurl4-openssl-dev]=libcurl-devel [libyaml-dev]=libyaml-devel
-  [libcmocka-dev]=libcmocka-devel [libopenmpi-dev]=openmpi-devel [openmpi-bin]=openmpi
+  [libdnnl-dev]=onednn-devel [libcmocka-dev]=libcmocka-devel [libopenmpi-dev]=openmpi-devel [openmpi-bin]=openmpi
   [clang-19]=clang [lld-19]=lld [llvm-19]=llvm
 )
 declare -A zypper_names=(

@@ -91,6 +91,16 @@ void cpu_force_isa(enum cpu_isa isa) {
   forced = (int)isa;
 }
 
+static _Atomic(const char *) library_file;
+
+void cpu_force_library(const char *file) {
+  library_file = file;
+}
+
+const char *cpu_library_file(void) {
+  return library_file;
+}
+
 const struct cpu_kernels *cpu_kernels_choose(void) {
   int isa = forced;
   if (isa != CPU_ISAS && cpu_has((enum cpu_isa)isa))

@@ -24,6 +24,10 @@ enum product_kind product_kind_of(enum element weights, enum element input);
 // For tests: from now on use this instruction set, if the machine has it; CPU_ISAS ends that.
 void cpu_force_isa(enum cpu_isa isa);
 
+// For tests: the file that prompts' products are loaded from, from now on; NULL: the usual ones.
+void cpu_force_library(const char *file);
+const char *cpu_library_file(void);
+
 // Whether this machine reads memory fastest in one stream per thread, left to the hardware's
 // prefetching, rather than in several with prefetch instructions.
 bool cpu_reads_one_stream(void);

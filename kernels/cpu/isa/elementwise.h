@@ -38,6 +38,9 @@ struct elementwise {
   // out = x / scale to nearest even with scale = max|x| / 127, which is returned; *sum of out. All
   // in float, as decode.h says.
   float (*to_int8)(const float *x, size_t count, int8_t *out, int32_t *sum);
+  // By element: a panel of weights as lines of BF16 (panel.h), without the scales of its rows;
+  // `lines` of them, each `stride` bytes after the one before. NULL: there is no such function.
+  void (*unpack[ELEMENTS])(const uint8_t *panel, size_t lines, uint8_t *out, size_t stride);
 };
 
 extern const struct elementwise elementwise_portable;

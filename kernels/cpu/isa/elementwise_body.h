@@ -1,6 +1,7 @@
 // The functions of elementwise.h, for inclusion by a file that defines ELEMENTWISE_TARGET, the
 // attribute of its instruction set, and ELEMENTWISE_TABLE, the name of its table.
 #include "kernels/cpu/isa/elementwise.h"
+#include "kernels/cpu/isa/panel.h"
 #include "kernels/decode.h"
 #include "kernels/weights.h"
 
@@ -191,6 +192,55 @@ ON_ISA void hashes(uint64_t key, uint64_t first, size_t count, uint8_t *out) {
     out[i] = (uint8_t)weights_hash(key, first + i);
 }
 
+ON_ISA void unpack_bf16(const uint8_t *panel, size_t lines, uint8_t *out, size_t stride) {
+  for (size_t i = 0; i < lines; i++)
+    memcpy(out + i * stride, panel + i * LINE_BYTES, LINE_BYTES);
+}
+
+// Two neighbouring columns of a row: what stands in a line of BF16.
+INLINE uint32_t bf16_pair(float first, float second) {
+  return bits_of(first) >> 16 | (bits_of(second) & 0xFFFF0000);
+}
+
+INLINE float int8_at(uint32_t word, unsigned byte) {
+  return (float)((int32_t)(word << (24 - 8 * byte)) >> 24);
+}
+
+ON_ISA void unpack_int8(const uint8_t *panel, size_t lines, uint8_t *out, size_t stride) {
+  for (size_t i = 0; i + 1 < lines; i += 2, panel += LINE_BYTES) {
+    uint32_t words[PANEL_ROWS], first[PANEL_ROWS], second[PANEL_ROWS];
+    memcpy(words, panel, sizeof words);
+#pragma omp simd
+    for (size_t r = 0; r < PANEL_ROWS; r++) {
+      first[r] = bf16_pair(int8_at(words[r], 0), int8_at(words[r], 1));
+      second[r] = bf16_pair(int8_at(words[r], 2), int8_at(words[r], 3));
+    }
+    memcpy(out + i * stride, first, sizeof first);
+    memcpy(out + (i + 1) * stride, second, sizeof second);
+  }
+}
+
+// Exponent and fraction stand where a float has them, but for the bias.
+INLINE float e4m3_at(uint32_t word, unsigned byte) {
+  uint32_t code = word >> (8 * byte);
+  return float_of((code & 0x80) << 24 | bits_of(float_of((code & 0x7F) << 20) * 0x1p120f));
+}
+
+ON_ISA void unpack_e4m3(const uint8_t *panel, size_t lines, uint8_t *out, size_t stride) {
+  for (size_t i = 0; i + 1 < lines; i += 2, panel += LINE_BYTES) {
+    uint16_t pairs[2 * PANEL_ROWS];
+    uint32_t words[2 * PANEL_ROWS];
+    memcpy(pairs, panel, sizeof pairs);
+#pragma omp simd
+    for (size_t p = 0; p < 2 * PANEL_ROWS; p++)
+      words[p] = bf16_pair(e4m3_at(pairs[p], 0), e4m3_at(pairs[p], 1));
+    // Four rows of the first pair of columns, the same rows of the second, the next four rows
+    for (size_t group = 0; group < 4; group++)
+      for (size_t line = 0; line < 2; line++)
+        memcpy(out + (i + line) * stride + group * 16, words + group * 8 + line * 4, 16);
+  }
+}
+
 const struct elementwise ELEMENTWISE_TABLE = {
     .normalise = normalise,
     .layer_norm = layer_norm,
@@ -205,4 +255,6 @@ const struct elementwise ELEMENTWISE_TABLE = {
     .hashes = hashes,
     .round_bf16 = round_bf16,
     .to_int8 = to_int8,
+    .unpack =
+        {[ELEMENT_BF16] = unpack_bf16, [ELEMENT_INT8] = unpack_int8, [ELEMENT_E4M3] = unpack_e4m3},
 };

@@ -1,0 +1,115 @@
+#include "kernels/cpu/prompt_product.h"
+
+#include "kernels/cpu/isa/elementwise.h"
+#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/onednn.h"
+#include "kernels/decode.h"
+#include "kernels/weights.h"
+
+#include <string.h>
+
+#define BLOCK_PANELS ((size_t)ONEDNN_ROWS / PANEL_ROWS)
+
+bool cpu_prompt_product_takes(const struct decode_state *state, enum matrix_name name,
+                              size_t vectors) {
+  const struct plan *plan = &state->plan;
+  const bool routed = name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
+  return state->library && vectors >= MIN_PROMPT_VECTORS && !routed &&
+         plan->request.types.activations != ELEMENT_F32 &&
+         plan->kernels->elementwise->unpack[plan->matrix[name].element];
+}
+
+float cpu_prompt_product_store(const struct decode_state *state, enum matrix_name name,
+                               const float *vector, uint16_t *out) {
+  const struct matrix *matrix = &state->plan.matrix[name];
+  const struct elementwise *elementwise = state->plan.kernels->elementwise;
+  const size_t count = matrix->columns;
+  memset(out + count, 0, (matrix->padded - count) * sizeof *out);
+  if (matrix->input != ELEMENT_INT8) {
+    elementwise->to_bf16(vector, count, out);
+    return 1;
+  }
+  int8_t *numbers = (int8_t *)out + count; // the later half, which is read before it is overwritten
+  int32_t sum;
+  const float scale = elementwise->to_int8(vector, count, numbers, &sum);
+  for (size_t i = 0; i < count; i++)
+    out[i] = bf16_from_float((float)numbers[i]);
+  return scale;
+}
+
+static struct onednn_size size_of(const struct plan *plan, enum matrix_name name, size_t vectors,
+                                  size_t panels) {
+  return (struct onednn_size){
+      .vectors = vectors,
+      .inner = plan->matrix[name].padded,
+      .outputs = panels * PANEL_ROWS,
+  };
+}
+
+// The panels that are multiplied together: as many as there are left, and as there is room for.
+static size_t panels_at(const struct plan *plan, const struct panel_share *share, size_t done) {
+  const size_t left = share->count - done;
+  return left < plan->result_panels ? left : plan->result_panels;
+}
+
+int cpu_prompt_product_prepare(struct decode_state *state, size_t vectors) {
+  const struct plan *plan = &state->plan;
+  for (int m = 0; m < MATRICES; m++) {
+    const enum matrix_name name = (enum matrix_name)m;
+    if (!cpu_prompt_product_takes(state, name, vectors))
+      continue;
+    for (int t = 0; t < plan->threads; t++) {
+      const struct panel_share *share = &state->streams[t].share[m];
+      for (size_t done = 0; done < share->count; done += plan->result_panels) {
+        const struct onednn_size size = size_of(plan, name, vectors, panels_at(plan, share, done));
+        if (!onednn_product(state->library, &size))
+          return -1;
+      }
+    }
+  }
+  return 0;
+}
+
+// Panels to the library's blocks, line by line; what is missing of the last block is not looked at.
+static void unpack(const struct plan *plan, const struct matrix *matrix, const uint8_t *panels,
+                   size_t count, uint8_t *out) {
+  const size_t lines = matrix->padded / 2, block_bytes = lines * BLOCK_PANELS * LINE_BYTES;
+  for (size_t p = 0; p < count; p++)
+    plan->kernels->elementwise->unpack[matrix->element](
+        panels + p * matrix->panel_bytes + matrix->header_bytes, lines,
+        out + p / BLOCK_PANELS * block_bytes + p % BLOCK_PANELS * LINE_BYTES,
+        BLOCK_PANELS * LINE_BYTES);
+}
+
+static void scale(const struct prompt_product *product, const struct matrix *matrix,
+                  const uint8_t *panels, size_t count, float *out) {
+  const struct plan *plan = &product->state->plan;
+  const float *scales = (const float *)(const void *)panels;
+  for (size_t v = 0; v < product->vectors; v++)
+    plan->kernels->elementwise->scale_rows(out + v * count * PANEL_ROWS, count, scales,
+                                           matrix->panel_bytes / sizeof(float), product->scales[v]);
+}
+
+int cpu_prompt_product(const struct prompt_product *product) {
+  const struct decode_state *state = product->state;
+  const struct plan *plan = &state->plan;
+  const struct matrix *matrix = &plan->matrix[product->name];
+  const size_t thread = (size_t)product->thread;
+  const struct panel_share *share = &state->streams[thread].share[product->name];
+  const uint8_t *at = product->panels;
+  uint8_t *weights = (uint8_t *)state->block[BLOCK_UNPACKED] + thread * plan->unpacked_bytes;
+  float *out = block_floats(state, BLOCK_RESULTS) + thread * plan->result_floats;
+  for (size_t done = 0, count; done < share->count; done += count) {
+    count = panels_at(plan, share, done);
+    const struct onednn_size size = size_of(plan, product->name, product->vectors, count);
+    const struct onednn_product *made = onednn_product(state->library, &size);
+    unpack(plan, matrix, at, count, weights);
+    if (!made || onednn_multiply(made, product->in, weights, out))
+      return -1;
+    if (matrix->header_bytes)
+      scale(product, matrix, at, count, out);
+    product->use(product->user, out, count * PANEL_ROWS, share->first + done, count);
+    at += count * matrix->panel_bytes;
+  }
+  return 0;
+}
