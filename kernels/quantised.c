@@ -3,7 +3,7 @@
 #include "kernels/element.h"
 #include "kernels/weights.h"
 
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 
 static uint16_t plain_bits(enum element element, float q, float scale) {
@@ -11,6 +11,14 @@ static uint16_t plain_bits(enum element element, float q, float scale) {
   case ELEMENT_BF16: return bf16_from_float(q * scale);
   case ELEMENT_E4M3: return e4m3_from_float(q);
   default: return (uint8_t)(int8_t)q;
+  }
+}
+
+static double plain_worth(const struct quantised *quantised, uint16_t bits) {
+  switch (quantised->element) {
+  case ELEMENT_BF16: return (double)float_from_bf16(bits);
+  case ELEMENT_E4M3: return (double)float_from_e4m3((uint8_t)bits) * (double)quantised->scale;
+  default: return (double)(int8_t)bits * (double)quantised->scale;
   }
 }
 
@@ -41,12 +49,15 @@ void quantise(enum element element, float scale, struct quantised *out) {
     out->scale = scale;
   if (element == ELEMENT_NVFP4)
     out->scale = BELL_LARGEST * scale / 2688;
-  if (!element_has_blocks(element))
-    for (int i = 0; i < 256; i++)
+  const bool blocks = element_has_blocks(element);
+  for (int i = 0; i < 256; i++) {
+    if (!blocks)
       out->plain[i] = plain_bits(element, weights_bell[i], scale);
-  else
-    for (int largest = 1; largest <= BELL_LARGEST; largest++)
-      quantise_block(out, largest, scale);
+    out->worth[i] =
+        blocks ? (double)element_value(element, (uint8_t)i) : plain_worth(out, out->plain[i]);
+  }
+  for (int largest = 1; blocks && largest <= BELL_LARGEST; largest++)
+    quantise_block(out, largest, scale);
 }
 
 int quantised_largest(const uint8_t *entries, size_t count) {
@@ -58,23 +69,14 @@ int quantised_largest(const uint8_t *entries, size_t count) {
   return weights_bell[most];
 }
 
-static double plain_value(const struct quantised *quantised, uint8_t entry) {
-  const uint16_t bits = quantised->plain[entry];
-  switch (quantised->element) {
-  case ELEMENT_BF16: return (double)float_from_bf16(bits);
-  case ELEMENT_E4M3: return (double)float_from_e4m3((uint8_t)bits) * (double)quantised->scale;
-  default: return (double)(int8_t)bits * (double)quantised->scale;
-  }
-}
-
 static void block_values(const struct quantised *quantised, const uint8_t *entries, size_t count,
                          double *out) {
-  const enum element element = quantised->element;
   const int largest = quantised_largest(entries, count);
-  const double scale =
-      (double)element_scale_value(element, quantised->scales[largest]) * (double)quantised->scale;
+  const uint8_t *codes = quantised->codes[largest];
+  const double scale = (double)element_scale_value(quantised->element, quantised->scales[largest]) *
+                       (double)quantised->scale;
   for (size_t i = 0; i < count; i++)
-    out[i] = (double)element_value(element, quantised->codes[largest][entries[i]]) * scale;
+    out[i] = quantised->worth[codes[entries[i]]] * scale;
 }
 
 #define MOST_BLOCK 128
@@ -92,6 +94,6 @@ void quantised_row(const struct quantised *quantised, uint64_t key, uint64_t ind
       block_values(quantised, entries, count, out + first);
     else
       for (size_t i = 0; i < count; i++)
-        out[first + i] = plain_value(quantised, entries[i]);
+        out[first + i] = quantised->worth[entries[i]];
   }
 }

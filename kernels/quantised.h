@@ -32,6 +32,8 @@ struct quantised {
   // With blocks, by the largest |q| of the block:
   uint16_t scales[BELL_LARGEST + 1];
   uint8_t codes[BELL_LARGEST + 1][256];
+  // What an entry of weights_bell is worth, or with blocks what a code is, without its scale.
+  double worth[256];
 };
 
 // For weights whose scale is `scale` (weights_scale). Not for F32.
