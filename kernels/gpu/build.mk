@@ -75,7 +75,7 @@ GPU_WORDS = $(if $(GPU_WITHOUT),@echo "  built without $(GPU_WITHOUT)")
 endif
 
 # Of both sides of a backend.
-GPU_SHARED := weights share family
+GPU_SHARED := weights share family rope
 GPU_HASH := $(shell cat $(sort $(wildcard kernels/gpu/*.h kernels/gpu/*/*.[chS] kernels/gpu/*/*.cu kernels/*.h) \
                                $(GPU_SHARED:%=kernels/%.c)) | sha256sum | cut -c1-16)
 GPU_HOST := $(patsubst %,$(GPU_BUILD)/host/%.o,backend state failure ranks crew plan launches tuning calibration stage_times tile_check identity \

@@ -51,7 +51,7 @@ struct rule {
   unsigned demands;
 };
 
-enum { MAX_RULES = 48 };
+enum { MAX_RULES = 64 };
 
 // A column that is named here must exist; cells may be blank unless FILLED.
 static const struct rule rules[CATALOG_TABLES][MAX_RULES] = {
@@ -97,7 +97,27 @@ static const struct rule rules[CATALOG_TABLES][MAX_RULES] = {
                         {"qk_nope_dim", POSITIVE},
                         {"qk_rope_dim", POSITIVE},
                         {"v_head_dim", POSITIVE},
-                        {"attention_bias", FILLED},
+                        {"biases", FILLED},
+                        {"norm_kind", 0},
+                        {"norm_epsilon", POSITIVE},
+                        {"qk_norm", NOT_NEGATIVE},
+                        {"attention_sinks", NOT_NEGATIVE},
+                        {"full_attention_every", POSITIVE},
+                        {"parallel_blocks", NOT_NEGATIVE},
+                        {"score_scale", POSITIVE},
+                        {"rope_theta", POSITIVE},
+                        {"rope_scaling", 0},
+                        {"rope_factor", POSITIVE},
+                        {"rope_low", POSITIVE},
+                        {"rope_high", POSITIVE},
+                        {"rope_original_context", POSITIVE},
+                        {"rope_whole", NOT_NEGATIVE},
+                        {"rope_magnitude", POSITIVE},
+                        {"rope_interleaved", NOT_NEGATIVE},
+                        {"router_kind", 0},
+                        {"expert_groups", POSITIVE},
+                        {"kept_expert_groups", POSITIVE},
+                        {"router_scale", POSITIVE},
                         {"tied_embeddings", FILLED | NOT_NEGATIVE},
                         {"params_b", FILLED | POSITIVE},
                         {"active_params_b", FILLED | POSITIVE},
@@ -105,6 +125,10 @@ static const struct rule rules[CATALOG_TABLES][MAX_RULES] = {
                         {"published_params_b", FILLED | POSITIVE},
                         {"published_active_params_b", POSITIVE},
                         {"shipped_precision", 0},
+                        {"shipped_parts", 0},
+                        {"excluded_precisions", 0},
+                        {"layer_source_url", FILLED},
+                        {"layer_as_of", FILLED | DATE},
                         {"kv_bytes_per_token_16bit", FILLED | POSITIVE},
                         {"kind", FILLED | KIND}},
     [CATALOG_THROUGHPUT] = {{"headline", NOT_NEGATIVE},
@@ -502,8 +526,7 @@ long catalog_find(const struct table *table, const char *id) {
   return table_find(table, id);
 }
 
-// Is `name` one of a list with semicolons between?
-static bool lists(const char *list, const char *name) {
+bool catalog_lists(const char *list, const char *name) {
   const size_t length = strlen(name);
   while (*list) {
     list += strspn(list, " ;");
@@ -520,7 +543,7 @@ static bool lists(const char *list, const char *name) {
 
 long catalog_device(const struct table *accelerators, const char *name) {
   for (size_t row = 0; row < accelerators->rows; row++)
-    if (lists(table_cell(accelerators, row, "device_names"), name))
+    if (catalog_lists(table_cell(accelerators, row, "device_names"), name))
       return (long)row;
   return -1;
 }

@@ -63,6 +63,9 @@ enum catalog_table catalog_table_named(const char *name);
 // The row of an id, or -1.
 long catalog_find(const struct table *table, const char *id);
 
+// Whether `name` is one of a list in a cell, with semicolons between.
+bool catalog_lists(const char *list, const char *name);
+
 // The row of accelerators that a device of this name is, in the words of its driver (NVML and CUDA,
 // or HIP): "NVIDIA H200". -1 for a name that no row has, and for one that says too little, such as
 // "NVIDIA GB200", which stands in racks and boards of different power.

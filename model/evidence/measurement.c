@@ -60,6 +60,13 @@ const struct measurement_tensor_parallel measurement_one_device = {
     .all_reduce_s = NAN,
 };
 
+const struct measurement_routing measurement_no_experts = {
+    .policy = "",
+    .skew = NAN,
+    .touched = NAN,
+    .expected = NAN,
+};
+
 int measurement_metered_devices(const struct measurement *result) {
   return result->tensor_parallel.devices > 1 ? result->tensor_parallel.devices : 1;
 }

@@ -19,9 +19,10 @@
 // device does while others beside it run the same; 4 the meter's readings over time; 5 several
 // devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is put
 // on the device; 8 what the system says of the cache, and the interval of the share of the read
-// bandwidth; 11 the node (9 and 10 are serving records', in one sequence). Older records are read, with
-// these unknown.
-#define MEASUREMENT_SCHEMA 11
+// bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12 what sets a model's layers
+// apart from a Llama's, and its experts. Older records are read, with these unknown: their models are
+// Llamas, or were measured as such.
+#define MEASUREMENT_SCHEMA 12
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -57,15 +58,70 @@ struct measurement_environment {
   struct measurement_device_state device_state;
 };
 
+// A layer as kernels/decode.h describes it: the enums in its order, so that zeros are a Llama's. 0
+// is what the field is not used for; a score_scale or magnitude of 0 is 1.
+enum measurement_norm { MEASUREMENT_NORM_RMS, MEASUREMENT_NORM_LAYER };
+enum measurement_mlp { MEASUREMENT_MLP_SWIGLU, MEASUREMENT_MLP_CLAMPED, MEASUREMENT_MLP_GELU };
+enum measurement_scaling { MEASUREMENT_ROPE_PLAIN, MEASUREMENT_ROPE_LLAMA3, MEASUREMENT_ROPE_YARN };
+enum measurement_router {
+  MEASUREMENT_ROUTER_CHOSEN,
+  MEASUREMENT_ROUTER_ALL,
+  MEASUREMENT_ROUTER_SIGMOID
+};
+
+struct measurement_layer {
+  enum measurement_norm norm;
+  enum measurement_mlp mlp;
+  bool parallel, qk_norm, sinks;
+  bool bias_qkv, bias_output, bias_mlp, bias_router;
+  int window, full_every; // positions; of so many layers the last has no window
+  double score_scale;
+};
+
+struct measurement_rope {
+  enum measurement_scaling scaling;
+  double factor, low, high, magnitude;
+  int original_context;
+  bool whole, interleaved;
+};
+
+struct measurement_latent {
+  int rank; // 0: no latent attention
+  int query_rank, rope_dim, value_dim;
+};
+
+struct measurement_experts {
+  int count; // 0: a dense model
+  int chosen, hidden, shared_hidden, dense_layers;
+  enum measurement_router router;
+  int groups, kept_groups;
+  double scale;
+};
+
 struct measurement_shape {
   const char *id; // of data/models.csv
   int layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab;
   double norm_epsilon, rope_theta;
+  struct measurement_layer layer;
+  struct measurement_rope rope;
+  struct measurement_latent latent;
+  struct measurement_experts experts;
 };
 
 // "bf16", "e4m3", "int8", "f32": two results are alike when all of these are.
 struct measurement_types {
   const char *weights, *activations, *kv, *head, *accumulation;
+  const char *experts; // of the routed experts; "": as the weights
+};
+
+// Which experts the rows of a batch go to, and how many a step reads: what a mixture costs. Unknown
+// of a dense model.
+struct measurement_routing {
+  const char *policy; // "model", "uniform", "skewed"
+  double skew;        // of "skewed"
+  double touched;     // distinct experts a step, over all layers, counted on the device, the mean
+  double expected;    // the same as uniform routing would have it, in closed form
+  uint64_t expert_bytes; // of one of them, read once a step however many rows go to it
 };
 
 // No figure stands in a record whose kernels did not pass.
@@ -232,7 +288,10 @@ struct measurement {
   const double *samples;                    // seconds per step, in order; none for slices
   size_t sample_count;
 
-  uint64_t bytes_per_step, operations_per_step, resident_bytes;
+  struct measurement_routing routing;
+
+  uint64_t bytes_per_step; // of a mixture with the experts touched, not with those expected
+  uint64_t operations_per_step, resident_bytes;
   const char *cost_formula;    // how they were counted
   double read_bandwidth;       // B/s, the best of the backend's read kernels
   double read_bandwidth_after; // the same after the samples
@@ -280,6 +339,7 @@ extern const struct measurement_telemetry measurement_telemetry_unknown;
 extern const struct measurement_together measurement_together_unknown;
 extern const struct measurement_shard measurement_whole_model;
 extern const struct measurement_tensor_parallel measurement_one_device;
+extern const struct measurement_routing measurement_no_experts;
 
 // What went wrong while measuring, in a line for whoever uses the figures: "unsteady, +-12 %: 66 %
 // (60-72) of the read bandwidth"; "" when all was well. It does not change the grade. In the arena.

@@ -46,22 +46,75 @@ static const struct field environment_fields[] = {
     OBJECT_SINCE(measurement_environment, device_state, device_state_fields, 2),
     END};
 
-static const struct field shape_fields[] = {TEXT(measurement_shape, id),
-                                            INT(measurement_shape, layers, 1),
-                                            INT(measurement_shape, hidden, 1),
-                                            INT(measurement_shape, heads, 1),
-                                            INT(measurement_shape, kv_heads, 1),
-                                            INT(measurement_shape, head_dim, 1),
-                                            INT(measurement_shape, ffn_hidden, 1),
-                                            INT(measurement_shape, vocab, 1),
-                                            REAL(measurement_shape, norm_epsilon, 0),
-                                            REAL(measurement_shape, rope_theta, 0),
+static const char *const norms[] = {"rms", "layer", NULL};
+static const char *const mlps[] = {"swiglu", "clamped_swiglu", "gelu", NULL};
+static const char *const scalings[] = {"plain", "llama3", "yarn", NULL};
+static const char *const routers[] = {"softmax_chosen", "softmax_all", "sigmoid", NULL};
+
+static const struct field layer_fields[] = {NAME(measurement_layer, norm, norms),
+                                            NAME(measurement_layer, mlp, mlps),
+                                            BOOL(measurement_layer, parallel),
+                                            BOOL(measurement_layer, qk_norm),
+                                            BOOL(measurement_layer, sinks),
+                                            BOOL(measurement_layer, bias_qkv),
+                                            BOOL(measurement_layer, bias_output),
+                                            BOOL(measurement_layer, bias_mlp),
+                                            BOOL(measurement_layer, bias_router),
+                                            INT(measurement_layer, window, 0),
+                                            INT(measurement_layer, full_every, 0),
+                                            MAYBE(measurement_layer, score_scale, 0),
                                             END};
 
-static const struct field types_fields[] = {
-    TEXT(measurement_types, weights),      TEXT(measurement_types, activations),
-    TEXT(measurement_types, kv),           TEXT(measurement_types, head),
-    TEXT(measurement_types, accumulation), END};
+static const struct field rope_fields[] = {NAME(measurement_rope, scaling, scalings),
+                                           MAYBE(measurement_rope, factor, 0),
+                                           MAYBE(measurement_rope, low, 0),
+                                           MAYBE(measurement_rope, high, 0),
+                                           MAYBE(measurement_rope, magnitude, 0),
+                                           INT(measurement_rope, original_context, 0),
+                                           BOOL(measurement_rope, whole),
+                                           BOOL(measurement_rope, interleaved),
+                                           END};
+
+static const struct field latent_fields[] = {
+    INT(measurement_latent, rank, 0), INT(measurement_latent, query_rank, 0),
+    INT(measurement_latent, rope_dim, 0), INT(measurement_latent, value_dim, 0), END};
+
+static const struct field experts_fields[] = {
+    INT(measurement_experts, count, 0),        INT(measurement_experts, chosen, 0),
+    INT(measurement_experts, hidden, 0),       INT(measurement_experts, shared_hidden, 0),
+    INT(measurement_experts, dense_layers, 0), NAME(measurement_experts, router, routers),
+    INT(measurement_experts, groups, 0),       INT(measurement_experts, kept_groups, 0),
+    MAYBE(measurement_experts, scale, 0),      END};
+
+static const struct field shape_fields[] = {
+    TEXT(measurement_shape, id),
+    INT(measurement_shape, layers, 1),
+    INT(measurement_shape, hidden, 1),
+    INT(measurement_shape, heads, 1),
+    INT(measurement_shape, kv_heads, 1),
+    INT(measurement_shape, head_dim, 1),
+    INT(measurement_shape, ffn_hidden, 1),
+    INT(measurement_shape, vocab, 1),
+    REAL(measurement_shape, norm_epsilon, 0),
+    REAL(measurement_shape, rope_theta, 0),
+    OBJECT_SINCE(measurement_shape, layer, layer_fields, 12),
+    OBJECT_SINCE(measurement_shape, rope, rope_fields, 12),
+    OBJECT_SINCE(measurement_shape, latent, latent_fields, 12),
+    OBJECT_SINCE(measurement_shape, experts, experts_fields, 12),
+    END};
+
+static const struct field types_fields[] = {TEXT(measurement_types, weights),
+                                            TEXT(measurement_types, activations),
+                                            TEXT(measurement_types, kv),
+                                            TEXT(measurement_types, head),
+                                            TEXT(measurement_types, accumulation),
+                                            TEXT_SINCE(measurement_types, experts, 12),
+                                            END};
+
+static const struct field routing_fields[] = {
+    TEXT(measurement_routing, policy),        MAYBE(measurement_routing, skew, 0),
+    MAYBE(measurement_routing, touched, 0),   MAYBE(measurement_routing, expected, 0),
+    COUNT(measurement_routing, expert_bytes), END};
 
 static const struct field slice_fields[] = {INT(measurement_slice, layers, 1),
                                             REAL(measurement_slice, step_seconds, 0),
@@ -170,6 +223,7 @@ static const struct field result_fields[] = {
     REAL(measurement, p5_s, 0),
     REAL(measurement, p95_s, 0),
     REAL(measurement, layer_seconds, 0),
+    OBJECT_SINCE(measurement, routing, routing_fields, 12),
     COUNT(measurement, bytes_per_step),
     COUNT(measurement, operations_per_step),
     COUNT(measurement, resident_bytes),

@@ -67,6 +67,12 @@ static void check_result(const struct measurement *result, size_t i,
     wrong = "tensor_parallel.members and tensor_parallel.devices differ in number";
   else if (result->tensor_parallel.devices > 1 && result->shard.of > 1)
     wrong = "a result is of several devices or of one rank's share, not of both";
+  else if (result->model.experts.count == 0 && *result->routing.policy)
+    wrong = "a model without experts has no routing";
+  else if (result->model.experts.chosen > result->model.experts.count)
+    wrong = "more experts per token than experts";
+  else if (result->routing.touched > (double)result->model.experts.count * result->model.layers)
+    wrong = "more experts touched than the model has";
   else if (result->verification.max_error > result->verification.tolerance)
     wrong = "the kernels did not pass their verification";
   else

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
+#include "model/evidence/catalog.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,37 +28,35 @@ static double attention(const struct memory_model *m) {
   if (m->is_mla)
     return latent_attention(m);
   const double outputs = (m->heads + 2 * m->kv_heads) * m->head_dim;
-  const double biases = m->has_qkv_bias ? outputs : 0;
-  const double sinks = m->has_all_biases ? m->heads : 0;
+  const double biases = (m->has_qkv_bias ? outputs : 0) + (m->has_output_bias ? m->hidden : 0);
   return m->hidden * outputs + biases + m->heads * m->head_dim * m->hidden +
-         (m->has_all_biases ? m->hidden : 0) + sinks;
+         (m->has_sinks ? m->heads : 0) + (m->has_qk_norm ? 2 * m->head_dim : 0);
 }
 
 static double mlp(const struct memory_model *m, double ffn) {
   const double inner = (m->is_gated ? 2 : 1) * ffn;
-  return m->hidden * (inner + ffn) + (m->has_all_biases ? inner + m->hidden : 0);
+  return m->hidden * (inner + ffn) + (m->has_mlp_bias ? inner + m->hidden : 0);
 }
 
 // A layer's MLP with `experts` of its experts, their router and the shared experts.
 static double expert_mlp(const struct memory_model *m, double experts) {
   if (m->experts == 0)
     return mlp(m, m->ffn);
-  const double router = m->hidden * m->experts + (m->has_all_biases ? m->experts : 0);
+  const double router = m->hidden * m->experts + (m->has_router_bias ? m->experts : 0);
   return (experts + m->shared_experts) * mlp(m, m->ffn) + router;
 }
 
 static double parameters(const struct memory_model *m, double experts) {
-  const double norms = (m->is_gated ? 1 : 2) * 2 * m->hidden; // a LayerNorm has a bias, an RMS none
+  const double norm = (m->has_norm_bias ? 2 : 1) * m->hidden;
   const double embeddings = (m->is_tied ? 1 : 2) * m->vocab * m->hidden;
-  return embeddings + m->hidden + m->layers * (attention(m) + norms) +
+  return embeddings + norm + m->layers * (attention(m) + 2 * norm) +
          m->dense_layers * mlp(m, m->dense_ffn) +
          (m->layers - m->dense_layers) * expert_mlp(m, experts);
 }
 
 struct memory_model memory_model_of(const struct table *models, size_t row) {
-  const char *bias = table_cell(models, row, "attention_bias");
-  const bool alternates =
-      strcmp(table_cell(models, row, "attention_kind"), "gqa+alternating_swa") == 0;
+  const char *biases = table_cell(models, row, "biases");
+  const double full_every = number(models, row, "full_attention_every");
   struct memory_model model = {
       .id = table_cell(models, row, "id"),
       .name = table_cell(models, row, "name"),
@@ -78,11 +77,17 @@ struct memory_model memory_model_of(const struct table *models, size_t row) {
       .nope = number(models, row, "qk_nope_dim"),
       .rope = number(models, row, "qk_rope_dim"),
       .v_dim = number(models, row, "v_head_dim"),
-      .window = alternates ? number(models, row, "sliding_window") : 0,
+      .window = full_every > 0 ? number(models, row, "sliding_window") : 0,
+      .full_every = full_every,
       .is_mla = !strcmp(table_cell(models, row, "attention_kind"), "mla"),
-      .is_gated = !strcmp(table_cell(models, row, "mlp_kind"), "swiglu"),
-      .has_qkv_bias = strcmp(bias, "none") != 0,
-      .has_all_biases = !strncmp(bias, "attn_all", 8),
+      .is_gated = strcmp(table_cell(models, row, "mlp_kind"), "gelu") != 0,
+      .has_norm_bias = !strcmp(table_cell(models, row, "norm_kind"), "layer"),
+      .has_qk_norm = number(models, row, "qk_norm") == 1,
+      .has_sinks = number(models, row, "attention_sinks") == 1,
+      .has_qkv_bias = catalog_lists(biases, "qkv"),
+      .has_output_bias = catalog_lists(biases, "output"),
+      .has_mlp_bias = catalog_lists(biases, "mlp"),
+      .has_router_bias = catalog_lists(biases, "router"),
       .is_tied = number(models, row, "tied_embeddings") == 1,
       .has_shape = true,
   };
@@ -107,8 +112,10 @@ double memory_bits(const char *precision) {
       {"fp16", 16},
       {"fp8", 8},
       {"int8", 8},
+      {"int8-g128", 8 + 16. / 128},
       {"mxfp8", 8 + 8. / 32},
       {"mxfp6", 6 + 8. / 32},
+      {"mxfp6-e3m2", 6 + 8. / 32},
       {"mxfp4", 4 + 8. / 32},
       {"fp4", 4 + 8. / 16},
       {"int4", 4 + 16. / 128},
@@ -132,7 +139,8 @@ double memory_kv_per_token(const struct memory_model *model, double bits) {
 }
 
 double memory_kv(const struct memory_model *model, double context, double bits) {
-  const double windowed = model->window > 0 ? floor(model->layers / 2) : 0;
+  const double windowed =
+      model->window > 0 ? model->layers - floor(model->layers / model->full_every) : 0;
   const double tokens =
       (model->layers - windowed) * context + windowed * fmin(context, model->window);
   return tokens * kv_per_layer(model) * bits / 8;

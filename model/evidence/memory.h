@@ -17,8 +17,11 @@ struct memory_model {
   double layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
   double experts, experts_per_token, shared_experts, dense_layers, dense_ffn;
   double q_lora, kv_lora, nope, rope, v_dim; // multi-head latent attention (DeepSeek-V2, 2024)
-  double window; // tokens that the odd layers attend to, in a model that alternates; 0: all
-  bool is_mla, is_gated, has_qkv_bias, has_all_biases, is_tied;
+  double window;     // tokens that a layer attends to, in a model that alternates; 0: all
+  double full_every; // of so many layers of such a model the last attends to all
+  bool is_mla, is_gated, is_tied;
+  bool has_norm_bias, has_qk_norm, has_sinks;
+  bool has_qkv_bias, has_output_bias, has_mlp_bias, has_router_bias;
   double parameters, active_parameters; // counted; active: with the experts of one token
   bool has_shape;                       // false: known by its number of parameters alone
 };
@@ -30,9 +33,9 @@ struct memory_model memory_model_of(const struct table *models, size_t row);
 struct memory_model memory_model_of_size(double parameters, struct arena *arena);
 
 // Bits that one number takes, scales included, or 0 for an unknown precision. A scale per row or
-// per tensor (fp8, int8) does not count. mxfp8, mxfp6, mxfp4: an 8-bit scale per 32 numbers (OCP
+// per tensor (fp8, int8) does not count. mxfp8, mxfp6 (e2m3), mxfp6-e3m2, mxfp4: an 8-bit scale per 32 numbers (OCP
 // Microscaling Formats specification 1.0, 2023). fp4: NVFP4, an 8-bit scale per 16 (NVIDIA, 2025).
-// int4: a 16-bit scale per 128 (the usual group of GPTQ and AWQ checkpoints).
+// int4, int8-g128: a 16-bit scale per 128 (the usual group of GPTQ and AWQ checkpoints).
 double memory_bits(const char *precision);
 
 // Every parameter in that precision; checkpoints that leave embeddings or norms in 16 bits are

@@ -49,6 +49,7 @@ struct invocation {
   struct probe_options options;
   struct serving_options serving; // of the command serving alone
   struct metering metering;       // of the command meter alone
+  struct model_notes notes;       // of the model that is measured
   struct arena *arena;
   struct diagnostics *diagnostics;
   bool differs; // a check or a verification found something out of tolerance
@@ -161,7 +162,8 @@ static int verify_session(struct invocation *run, const struct session *session,
 static int verify_devices(struct invocation *run, const struct device *devices, size_t count,
                           const struct measurement_shape *model) {
   for (size_t i = 0; i < count && !stop_signal; i++) {
-    struct session session = {.options = &run->options, .protocol = make_protocol(run)};
+    struct session session = {
+        .options = &run->options, .protocol = make_protocol(run), .notes = run->notes};
     session.protocol.device = &devices[i];
     if (verify_session(run, &session, model))
       return -1;
@@ -176,7 +178,8 @@ static int run_devices(struct invocation *run, const struct device *devices, siz
   const struct measurement_record **records =
       arena_array(run->arena, count, sizeof(struct measurement_record *));
   for (size_t i = 0; i < count && !stop_signal; i++) {
-    sessions[i] = (struct session){.options = &run->options, .protocol = make_protocol(run)};
+    sessions[i] = (struct session){
+        .options = &run->options, .protocol = make_protocol(run), .notes = run->notes};
     sessions[i].protocol.device = &devices[i];
     if (run_alone(run, &sessions[i], model))
       return -1;
@@ -201,6 +204,7 @@ static int run_ranks(struct invocation *run, const struct device *devices, size_
   }
   struct session session = {.options = &run->options,
                             .protocol = make_protocol(run),
+                            .notes = run->notes,
                             .ranks = devices,
                             .rank_count = count};
   session.protocol.device = &devices[0];
@@ -219,7 +223,7 @@ static int run_run(struct invocation *run) {
       devices_find(run->options.device, backends_of(run), &devices, &count, run->arena,
                    run->diagnostics) ||
       catalog_open(&catalog, directory, run->arena, run->diagnostics) ||
-      model_shape_find(&catalog, run->options.model, &model))
+      model_shape_find(&catalog, run->options.model, &model, &run->notes))
     return -1;
   if (run->options.tensor_parallel)
     return run_ranks(run, devices, count, &model);

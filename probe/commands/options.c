@@ -26,6 +26,7 @@ enum {
   MAX_LAYERS = 10000,
   MAX_THREADS = 1024,
   MAX_RANKS = 1024,
+  MAX_SKEW = 10,
 };
 
 enum key {
@@ -49,6 +50,7 @@ enum key {
   KEY_ALL_REDUCE_NOTE,
   KEY_THREADS,
   KEY_NODE,
+  KEY_ROUTING,
   KEY_SEED,
   KEY_DATA,
   KEY_FORMAT,
@@ -72,13 +74,14 @@ static const struct known_option {
     {"model", KEY_MODEL, COMMAND_RUN, "ID",
      "A model in the catalogue; 'pertoken catalog models' lists them"},
     {"precision", KEY_PRECISION, COMMAND_RUN, "LIST",
-     "Precision of the weights: bf16, int8, fp8 (bf16)"},
+     "Precision of the weights: bf16, int8, fp8, mxfp4, fp4, mxfp6, mxfp6-e3m2, int4, int8-g128 "
+     "(bf16)"},
     {"batch", KEY_BATCH, COMMAND_RUN, "LIST", "Rows decoded together: 1,4,16 (1)"},
     {"context", KEY_CONTEXT, COMMAND_RUN, "LIST", "Positions attended to: 512,4096 (512)"},
     {"kv", KEY_KV, COMMAND_RUN, "TYPE", "Type of the KV cache: bf16 or fp8 (bf16)"},
     {"activations", KEY_ACTIVATIONS, COMMAND_RUN, "TYPE",
-     "Type of what enters a product: bf16, or weights: as the weights (the best that the device "
-     "has)"},
+     "Type of what enters a product: bf16, fp8, int8, or weights: as the weights (the best that "
+     "the device has)"},
     {"head", KEY_HEAD, COMMAND_RUN, "TYPE",
      "Type of embedding and head: bf16, or weights: as the weights (weights for int8, else bf16)"},
     {"layers", KEY_LAYERS, COMMAND_RUN, "LIST",
@@ -104,6 +107,9 @@ static const struct known_option {
      "How long one all-reduce among the ranks takes: '12 us'; without it a share has no token/s"},
     {"all-reduce-note", KEY_ALL_REDUCE_NOTE, COMMAND_RUN, "TEXT",
      "Where the --all-reduce time comes from"},
+    {"routing", KEY_ROUTING, COMMAND_RUN, "POLICY",
+     "Which experts of a mixture the rows go to: model: as its router chooses; uniform: any, all "
+     "alike; skewed:1.2: by that power of their rank (model)"},
     {"threads", KEY_THREADS, COMMAND_RUN, "N", "Threads on a CPU (0: the backend chooses)"},
     {"node", KEY_NODE, COMMAND_RUN, "NAME",
      "What this machine is called in a fleet, for 'pertoken fleet': \"$(hostname)\""},
@@ -160,12 +166,13 @@ static void read_precisions(char *text, const struct parsing *parsing, struct ar
   options->precision_count = 0;
   char *rest = arena_copy(parsing->arena, text);
   for (char *name = strsep(&rest, ","); name; name = strsep(&rest, ",")) {
-    if (precision_check(name, &diagnostics))
+    const char *known = precision_find(name, &diagnostics);
+    if (!known)
       argp_error(state, "%s", diagnostics.list[0].message);
     for (size_t i = 0; i < options->precision_count; i++)
-      if (!strcmp(options->precisions[i], name))
-        argp_error(state, "--precision names %s twice", name);
-    options->precisions[options->precision_count++] = name;
+      if (!strcmp(options->precisions[i], known))
+        argp_error(state, "--precision names %s twice", known);
+    options->precisions[options->precision_count++] = known;
   }
 }
 
@@ -174,6 +181,34 @@ static const char *one_of(const char *text, const char *a, const char *b, const 
   if (strcmp(text, a) != 0 && strcmp(text, b) != 0)
     argp_error(state, "expected --%s %s or %s, not '%s'", option, a, b, text);
   return text;
+}
+
+static void read_activations(const char *text, struct argp_state *state,
+                             struct probe_options *options) {
+  static const char *const known[] = {"bf16", "fp8", "int8", "weights"};
+  size_t i = 0;
+  while (i < sizeof known / sizeof known[0] && strcmp(text, known[i]) != 0)
+    i++;
+  if (i == sizeof known / sizeof known[0])
+    argp_error(state, "expected --activations bf16, fp8, int8 or weights, not '%s'", text);
+  options->activations = text;
+}
+
+// "model", "uniform", "skewed:1.2"
+static void read_routing(const char *text, struct argp_state *state,
+                         struct probe_options *options) {
+  static const char skewed[] = "skewed:";
+  double skew = 0;
+  options->routing = !strcmp(text, "uniform") ? ROUTING_UNIFORM : ROUTING_MODEL;
+  if (options->routing == ROUTING_UNIFORM || !strcmp(text, "model"))
+    return;
+  const char *number = text + strlen(skewed);
+  if (strncmp(text, skewed, strlen(skewed)) != 0 || number_prefix(number, &skew) == 0 ||
+      number[number_prefix(number, &skew)] || !(skew >= 0) || skew > MAX_SKEW)
+    argp_error(state, "expected --routing model, uniform or skewed:N with N from 0 to %d, not '%s'",
+               MAX_SKEW, text);
+  options->routing = ROUTING_SKEWED;
+  options->skew = (float)skew;
 }
 
 // A number with a unit: "4 %", "1.2 kW".
@@ -300,9 +335,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_BATCH: value_list(text, MAX_BATCH, "batch", state, &options->batches); break;
   case KEY_CONTEXT: value_list(text, MAX_CONTEXT, "context", state, &options->contexts); break;
   case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
-  case KEY_ACTIVATIONS:
-    options->activations = one_of(text, "bf16", "weights", "activations", state);
-    break;
+  case KEY_ACTIVATIONS: read_activations(text, state, options); break;
+  case KEY_ROUTING: read_routing(text, state, options); break;
   case KEY_HEAD: options->head = one_of(text, "bf16", "weights", "head", state); break;
   case KEY_LAYERS: read_layers(text, state, &options->layers); break;
   case KEY_TIME: options->time_s = value_seconds(text, "time", 0.1, state); break;

@@ -3,6 +3,7 @@
 #define PERTOKEN_PROBE_COMMANDS_OPTIONS_H
 
 #include "base/arena.h"
+#include "kernels/decode.h"
 #include "model/evidence/measurement.h"
 #include "probe/commands/values.h"
 #include "probe/meters/wall.h"
@@ -26,6 +27,8 @@ struct probe_options {
   int threads;
   const char *node; // "" unless it was said
   uint64_t seed;
+  enum decode_routing routing;
+  float skew;                 // of ROUTING_SKEWED
   const char *data_directory; // NULL: beside the program
   const char *output_directory;
   const char *record; // for check

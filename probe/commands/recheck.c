@@ -94,6 +94,21 @@ static int find_devices(const struct protocol *protocol, const struct measuremen
   return 0;
 }
 
+// That of a model without experts is its own. False for one that this version does not know.
+static bool read_routing(const struct measurement *recorded, struct trial *trial) {
+  const struct measurement_routing *routing = &recorded->routing;
+  if (!*routing->policy)
+    return recorded->model.experts.count == 0;
+  for (int i = 0; trial_routings[i]; i++) {
+    if (strcmp(routing->policy, trial_routings[i]) != 0)
+      continue;
+    trial->routing = (enum decode_routing)i;
+    trial->skew = isnan(routing->skew) ? 0 : (float)routing->skew;
+    return true;
+  }
+  return false;
+}
+
 static int trial_of(const struct protocol *protocol, const struct found *found,
                     const struct measurement *recorded, struct trial *trial) {
   *trial = (struct trial){
@@ -110,7 +125,8 @@ static int trial_of(const struct protocol *protocol, const struct found *found,
       .rank_indices = found->indices,
       .rank_count = recorded->tensor_parallel.devices,
   };
-  const bool known = precision_types(&recorded->types, &trial->types);
+  const bool known =
+      precision_types(&recorded->types, &trial->types) && read_routing(recorded, trial);
   if (recorded->slice_count > 0 && recorded->slice_count <= MAX_DEPTHS) {
     trial->layer_count = recorded->slice_count;
     for (size_t i = 0; i < recorded->slice_count; i++)
@@ -121,9 +137,10 @@ static int trial_of(const struct protocol *protocol, const struct found *found,
       (recorded->tensor_parallel.devices < 2 ||
        (size_t)recorded->tensor_parallel.devices == found->count))
     return fit_check(protocol, trial);
-  diagnostics_error(protocol->diagnostics, recorded->place,
-                    "%s: the record holds a type or a depth that this version does not know",
-                    trial_text(trial, protocol->arena));
+  diagnostics_error(
+      protocol->diagnostics, recorded->place,
+      "%s: the record holds a type, a routing or a depth that this version does not know",
+      trial_text(trial, protocol->arena));
   return -1;
 }
 

@@ -26,6 +26,7 @@ const char *result_remarks(const struct measurement *result, struct arena *arena
       {!result->whole_model && result->shard.of < 2, "not the whole model"},
       {result->slice_count > 0, "extrapolated"},
       {*result->step_form.fallback != 0, result->step_form.form},
+      {result->model.layer.window >= result->context, "all in the window"},
       {flags->cache_resident, "cache-resident"},
       {measurement_is_unsteady(flags), "unsteady"},
       {flags->bandwidth_void, "no read ceiling"},
@@ -83,6 +84,25 @@ static void print_exchanges(const struct measurement *result, struct arena *aren
   fputs(")\n", out);
 }
 
+// How many experts the rows of a step went to, which is what they cost.
+static void print_experts(const struct measurement *result, FILE *out) {
+  const struct measurement_routing *routing = &result->routing;
+  const struct measurement_experts *experts = &result->model.experts;
+  if (experts->count == 0)
+    return;
+  const int layers = (result->slice_count ? result->model.layers : result->layers_measured) -
+                     experts->dense_layers;
+  fprintf(out,
+          "%-9s %5d %8d  experts: %.4g of %d touched a layer and step, %.4g by uniform routing",
+          result->precision, result->batch, result->context, routing->touched / layers,
+          experts->count, routing->expected / layers);
+  fprintf(out, "; %.4g MB each; routing: ", 1e-6 * (double)routing->expert_bytes);
+  print_safely(routing->policy, out);
+  if (!isnan(routing->skew))
+    fprintf(out, ":%g", routing->skew);
+  putc('\n', out);
+}
+
 static bool is_metered(const struct measurement_record *record) {
   for (size_t i = 0; i < record->count; i++)
     if (!isnan(record->results[i].load_power_w))
@@ -108,6 +128,8 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
     print_result(&record->results[i], metered, &arena, out);
   for (size_t i = 0; i < record->count; i++)
     print_exchanges(&record->results[i], &arena, out);
+  for (size_t i = 0; i < record->count; i++)
+    print_experts(&record->results[i], out);
   if (isnan(first->load_power_w)) {
     fputs("power not measured: ", out);
     print_safely(first->energy_meter, out);

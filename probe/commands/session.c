@@ -26,6 +26,24 @@ static const struct place nowhere = {0};
 
 // ---- what is to be measured
 
+// A slice of half a period would be extrapolated to a model of other layers.
+static int check_depth(const struct session *session, const struct measurement_shape *model,
+                       int layers) {
+  const int whole = model_shape_depth(model, layers);
+  if (layers == model->layers || layers == whole)
+    return 0;
+  const char *why =
+      layers <= model->experts.dense_layers
+          ? arena_printf(session->protocol.arena, "its first %d layers have no experts",
+                         model->experts.dense_layers)
+          : arena_printf(session->protocol.arena, "its layers repeat in turns of %d",
+                         model->layer.full_every);
+  diagnostics_error(session->protocol.diagnostics, nowhere,
+                    "--layers %d cuts the pattern of %s: %s; the next depth that does not is %d",
+                    layers, model->id, why, whole < model->layers ? whole : model->layers);
+  return -1;
+}
+
 static int choose_layers(const struct session *session, const struct measurement_shape *model,
                          struct trial *trial) {
   const struct number_list *layers = &session->options->layers;
@@ -34,17 +52,27 @@ static int choose_layers(const struct session *session, const struct measurement
   for (size_t i = 0; i < layers->count; i++)
     trial->layers[i] = layers->values[i];
   const int deepest = trial_deepest(trial);
-  if (deepest <= model->layers)
-    return 0;
-  diagnostics_error(session->protocol.diagnostics, nowhere,
-                    "%s has %d layers, but --layers asks for %d", model->id, model->layers,
-                    deepest);
-  return -1;
+  if (deepest > model->layers) {
+    diagnostics_error(session->protocol.diagnostics, nowhere,
+                      "%s has %d layers, but --layers asks for %d", model->id, model->layers,
+                      deepest);
+    return -1;
+  }
+  for (size_t i = 0; i < trial->layer_count; i++)
+    if (check_depth(session, model, trial->layers[i]))
+      return -1;
+  return 0;
 }
 
 static int check_shard(const struct session *session, const struct measurement_shape *model) {
   const int ranks = session->rank_count ? (int)session->rank_count : session->options->shard.of;
   const char *what;
+  if (ranks > 1 && (model->experts.count > 0 || model->latent.rank > 0)) {
+    diagnostics_error(session->protocol.diagnostics, nowhere,
+                      "%s has %s, which the probe does not divide among devices", model->id,
+                      model->experts.count > 0 ? "experts" : "latent attention");
+    return -1;
+  }
   if (ranks < 2 || model_shape_divides(model, ranks, &what, session->protocol.arena))
     return 0;
   diagnostics_error(session->protocol.diagnostics, nowhere,
@@ -52,12 +80,25 @@ static int check_shard(const struct session *session, const struct measurement_s
   return -1;
 }
 
+// The precision is one that the model's row excludes.
+static int check_precision(const struct session *session, const struct trial *trial) {
+  const char *excluded = session->notes.excluded;
+  if (!excluded || !catalog_lists(excluded, trial->precision))
+    return 0;
+  diagnostics_error(session->protocol.diagnostics, nowhere,
+                    "%s is not run in %s: its row in models.csv excludes that precision",
+                    trial->model.id, trial->precision);
+  return -1;
+}
+
 static int choose_types(const struct session *session, struct trial *trial) {
   const struct probe_options *options = session->options;
   const struct decode_backend *backend = session->protocol.device->backend;
   const char *usual_head = strcmp(trial->precision, "int8") ? "bf16" : "weights";
+  const char *experts = session->notes.expert_precision;
   const struct precision_request wanted = {
       .weights = trial->precision,
+      .of_experts_alone = experts && !strcmp(experts, trial->precision),
       .kv = options->kv,
       .activations = options->activations,
       .head = options->head ? options->head : usual_head,
@@ -78,8 +119,13 @@ static int add_trial(const struct session *session, struct trial_list *trials,
                      const struct trial *trial) {
   struct trial *added = &trials->list[trials->count];
   *added = *trial;
-  if (choose_types(session, added))
+  if (check_precision(session, added) || choose_types(session, added))
     return -1;
+  if (model_shape_window_is_idle(&added->model, added->context))
+    diagnostics_warning(session->protocol.diagnostics, nowhere,
+                        "%s attends to the last %d positions, which is all of a context of %d: "
+                        "full attention is measured",
+                        added->model.id, added->model.layer.window, added->context);
   trials->count++;
   return 0;
 }
@@ -97,6 +143,8 @@ int session_trials(const struct session *session, const struct measurement_shape
   struct trial trial = {.model = *model,
                         .threads = options->threads,
                         .seed = options->seed,
+                        .routing = options->routing,
+                        .skew = options->skew,
                         .shard = options->shard,
                         .ranks = session->ranks,
                         .rank_indices = indices_of(session),
@@ -105,6 +153,11 @@ int session_trials(const struct session *session, const struct measurement_shape
       options->precision_count * options->batches.count * options->contexts.count;
   *trials =
       (struct trial_list){arena_array(session->protocol.arena, max_count, sizeof *trials->list), 0};
+  if (options->routing != ROUTING_MODEL && model->experts.count == 0) {
+    diagnostics_error(session->protocol.diagnostics, nowhere,
+                      "--routing says which experts are taken, but %s has none", model->id);
+    return -1;
+  }
   if (choose_layers(session, model, &trial) || check_shard(session, model))
     return -1;
   for (size_t p = 0; p < options->precision_count; p++)
@@ -138,6 +191,9 @@ static const char *record_path(const struct session *session,
   if (options->shard.of)
     identity = arena_printf(arena, "%s|1/%d|%.17g|%s", identity, options->shard.of,
                             options->shard.all_reduce_s, options->shard.source);
+  if (options->routing != ROUTING_MODEL)
+    identity = arena_printf(arena, "%s|routing %d %.9g", identity, (int)options->routing,
+                            (double)options->skew);
   for (size_t i = 0; i < session->rank_count; i++)
     identity = arena_printf(arena, "%s|rank %s %s", identity, session->ranks[i].described.uuid,
                             session->ranks[i].described.pci);
@@ -153,7 +209,7 @@ static bool is_result_of(const struct measurement *result, const struct trial *t
          result->context == trial->context && precision_types(&result->types, &types) &&
          types.weights == trial->types.weights && types.activations == trial->types.activations &&
          types.kv == trial->types.kv && types.head == trial->types.head &&
-         types.accumulation == trial->types.accumulation;
+         types.accumulation == trial->types.accumulation && types.experts == trial->types.experts;
 }
 
 static void warn_if_busy(const struct session *session) {
@@ -212,6 +268,7 @@ static int open_record(struct session *session) {
   session->record->environment =
       environment_read(session->options->threads, device->backend->build, protocol->arena);
   session->record->environment.node = session->options->node;
+  session->record->environment.remarks = session->notes.stand_ins ? session->notes.stand_ins : "";
   if (protocol->telemetry_count)
     session->record->environment.device_state = state_of(protocol);
   warn_if_busy(session);

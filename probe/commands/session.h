@@ -5,6 +5,7 @@
 #include "model/evidence/measurement.h"
 #include "probe/commands/options.h"
 #include "probe/devices/device.h"
+#include "probe/devices/model_shape.h"
 #include "probe/measure/protocol.h"
 #include "probe/measure/trial.h"
 
@@ -14,6 +15,7 @@
 struct session {
   const struct probe_options *options;
   struct protocol protocol; // set by the caller, with meters or with roots
+  struct model_notes notes; // of the model that is measured
   struct measurement_record *record;
   // The devices that hold each model together, protocol.device first; none: that one alone.
   const struct device *ranks; // [rank_count]

@@ -9,14 +9,30 @@
 
 #include <stdbool.h>
 
-// Unknown ids, and models that decode.h does not describe (mixture of experts, other attention,
-// other MLP, biases), are errors that say why. The catalogue has neither norm_epsilon nor
-// rope_theta: 1e-5 and 10000 stand in, which changes the numbers computed but not the speed.
+// What the row of a model says beside its shape. Texts are the catalogue's or in its arena, "" for
+// nothing; in zeros NULL is "".
+struct model_notes {
+  const char *stand_ins;        // what was taken for blank cells: "rope_theta 10000 stands in ..."
+  const char *excluded;         // precisions that it is not run in, semicolons between
+  const char *expert_precision; // that its experts alone ship in, all else in bf16
+};
+
+// Unknown ids, cells that say nothing that decode.h knows, and models that cannot be ("more experts
+// per token than experts") are errors at their cell. Where the row has no norm_epsilon or
+// rope_theta, 1e-5 and 10000 stand in, which changes the numbers computed but not the speed.
 // Returns 0 or -1.
-int model_shape_find(struct catalog *catalog, const char *id, struct measurement_shape *out);
+int model_shape_find(struct catalog *catalog, const char *id, struct measurement_shape *out,
+                     struct model_notes *notes);
 
 // The shape cut to its first `layers` layers.
 struct decode_shape model_shape_of(const struct measurement_shape *shape, int layers);
+
+// The least depth from `layers` on at which a slice has whole periods of the model's repeating
+// pattern of layers, and at least one layer of each kind.
+int model_shape_depth(const struct measurement_shape *shape, int layers);
+
+// Whether all of its layers attend to every one of so many positions, though they have windows.
+bool model_shape_window_is_idle(const struct measurement_shape *shape, int context);
 
 // Whether it can be divided among so many ranks. If not, *what says what cannot: "25 heads".
 bool model_shape_divides(const struct measurement_shape *shape, int ranks, const char **what,

@@ -1,67 +1,89 @@
 #include "probe/devices/precision.h"
 
+#include "base/arena.h"
 #include "base/source.h"
+#include "kernels/element.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-static const char *const element_names[] = {[ELEMENT_F32] = "f32",
-                                            [ELEMENT_BF16] = "bf16",
-                                            [ELEMENT_E4M3] = "e4m3",
-                                            [ELEMENT_INT8] = "int8"};
-
-enum { ELEMENTS_NAMED = sizeof element_names / sizeof element_names[0] };
+enum { MAX_ACTIVATIONS = 3 };
 
 static const struct {
-  const char *name;
+  const char *name, *also; // as records have it; as people also call it
   enum element weights;
-  enum element activations[3]; // best first
+  enum element activations[MAX_ACTIVATIONS]; // best first
 } precisions[] = {
-    {"bf16", ELEMENT_BF16, {ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
-    {"int8", ELEMENT_INT8, {ELEMENT_INT8, ELEMENT_BF16, ELEMENT_F32}},
-    {"fp8", ELEMENT_E4M3, {ELEMENT_BF16, ELEMENT_F32, ELEMENT_E4M3}},
+    {"bf16", NULL, ELEMENT_BF16, {ELEMENT_BF16, ELEMENT_F32}},
+    {"int8", NULL, ELEMENT_INT8, {ELEMENT_INT8, ELEMENT_BF16, ELEMENT_F32}},
+    {"fp8", NULL, ELEMENT_E4M3, {ELEMENT_BF16, ELEMENT_F32, ELEMENT_E4M3}},
+    {"mxfp4", NULL, ELEMENT_MXFP4, {ELEMENT_BF16, ELEMENT_F32, ELEMENT_E4M3}},
+    {"fp4", "nvfp4", ELEMENT_NVFP4, {ELEMENT_BF16, ELEMENT_F32, ELEMENT_E4M3}},
+    {"mxfp6", "fp6", ELEMENT_MXFP6_E2M3, {ELEMENT_BF16, ELEMENT_F32, ELEMENT_E4M3}},
+    {"mxfp6-e3m2", NULL, ELEMENT_MXFP6_E3M2, {ELEMENT_BF16, ELEMENT_F32, ELEMENT_E4M3}},
+    {"int4", NULL, ELEMENT_INT4_GROUP, {ELEMENT_INT8, ELEMENT_BF16, ELEMENT_F32}},
+    {"int8-g128", NULL, ELEMENT_INT8_GROUP, {ELEMENT_INT8, ELEMENT_BF16, ELEMENT_F32}},
 };
 
 enum { PRECISIONS = sizeof precisions / sizeof precisions[0] };
 
 static size_t find(const char *name) {
   size_t i = 0;
-  while (i < PRECISIONS && strcmp(precisions[i].name, name) != 0)
+  while (i < PRECISIONS && strcmp(precisions[i].name, name) != 0 &&
+         (!precisions[i].also || strcmp(precisions[i].also, name) != 0))
     i++;
   return i;
 }
 
-int precision_check(const char *name, struct diagnostics *diagnostics) {
-  if (find(name) < PRECISIONS)
-    return 0;
-  const char *names[PRECISIONS];
-  for (size_t i = 0; i < PRECISIONS; i++)
+const char *precision_find(const char *name, struct diagnostics *diagnostics) {
+  const size_t found = find(name);
+  if (found < PRECISIONS)
+    return precisions[found].name;
+  const char *names[PRECISIONS], *list = "";
+  for (size_t i = 0; i < PRECISIONS; i++) {
     names[i] = precisions[i].name;
+    list = arena_printf(diagnostics->arena, "%s%s%s", list, i ? ", " : "", names[i]);
+  }
   const char *nearest = nearest_name(name, names, PRECISIONS);
-  diagnostics_error(diagnostics, (struct place){0},
-                    "unknown precision '%s', expected bf16, int8 or fp8%s", name,
-                    did_you_mean(nearest, diagnostics->arena));
-  return -1;
+  diagnostics_error(diagnostics, (struct place){0}, "unknown precision '%s', expected one of %s%s",
+                    name, list, did_you_mean(nearest, diagnostics->arena));
+  return NULL;
+}
+
+// What enters the products beside weights of that type, the i-th best; bf16 where the experts alone
+// have that precision, for they share their input with the rest.
+static enum element activations_of(const struct precision_request *wanted, size_t which, size_t i) {
+  static const enum element beside_bf16[MAX_ACTIVATIONS] = {ELEMENT_BF16, ELEMENT_F32};
+  return wanted->of_experts_alone ? beside_bf16[i] : precisions[which].activations[i];
 }
 
 // Whether what enters the products is as asked for, or nothing was asked for.
 static bool is_wanted(const struct precision_request *wanted, enum element weights,
                       enum element activations) {
-  if (!wanted->activations)
-    return true;
-  return activations == (strcmp(wanted->activations, "bf16") ? weights : ELEMENT_BF16);
+  static const struct {
+    const char *name;
+    enum element element;
+  } named[] = {{"bf16", ELEMENT_BF16}, {"fp8", ELEMENT_E4M3}, {"int8", ELEMENT_INT8}};
+  for (size_t i = 0; wanted->activations && i < sizeof named / sizeof named[0]; i++)
+    if (!strcmp(wanted->activations, named[i].name))
+      return activations == named[i].element;
+  const bool narrow = activations == ELEMENT_E4M3 || activations == ELEMENT_INT8;
+  return !wanted->activations || (weights == ELEMENT_BF16 ? activations == weights : narrow);
 }
 
 static enum decode_status ask(const struct decode_backend *backend,
                               const struct precision_request *wanted, size_t which, size_t i,
                               struct decode_request *request) {
   struct decode_cost cost;
+  const enum element asked = precisions[which].weights;
+  const enum element weights = wanted->of_experts_alone ? ELEMENT_BF16 : asked;
   request->types = (struct decode_types){
-      .weights = precisions[which].weights,
-      .activations = precisions[which].activations[i],
+      .weights = weights,
+      .activations = activations_of(wanted, which, i),
       .kv = strcmp(wanted->kv, "fp8") ? ELEMENT_BF16 : ELEMENT_E4M3,
-      .head = strcmp(wanted->head, "bf16") ? precisions[which].weights : ELEMENT_BF16,
+      .head = strcmp(wanted->head, "bf16") ? weights : ELEMENT_BF16,
       .accumulation = ELEMENT_F32,
+      .experts = wanted->of_experts_alone ? asked : ELEMENT_F32,
   };
   return backend->cost(request, &cost);
 }
@@ -69,11 +91,13 @@ static enum decode_status ask(const struct decode_backend *backend,
 enum decode_status precision_choose(const struct decode_backend *backend,
                                     const struct precision_request *wanted,
                                     struct decode_request *request) {
-  const size_t which = find(wanted->weights), count = 3;
+  const size_t which = find(wanted->weights), count = MAX_ACTIVATIONS;
   enum decode_status status = DECODE_UNSUPPORTED;
   size_t first = count;
   for (size_t i = 0; i < count && status == DECODE_UNSUPPORTED; i++) {
-    if (!is_wanted(wanted, precisions[which].weights, precisions[which].activations[i]))
+    const enum element weights =
+        wanted->of_experts_alone ? ELEMENT_BF16 : precisions[which].weights;
+    if (!is_wanted(wanted, weights, activations_of(wanted, which, i)))
       continue;
     first = first < count ? first : i;
     status = ask(backend, wanted, which, i, request);
@@ -86,17 +110,18 @@ enum decode_status precision_choose(const struct decode_backend *backend,
 
 struct measurement_types precision_texts(const struct decode_types *types) {
   return (struct measurement_types){
-      .weights = element_names[types->weights],
-      .activations = element_names[types->activations],
-      .kv = element_names[types->kv],
-      .head = element_names[types->head],
-      .accumulation = element_names[types->accumulation],
+      .weights = element_format(types->weights)->name,
+      .activations = element_format(types->activations)->name,
+      .kv = element_format(types->kv)->name,
+      .head = element_format(types->head)->name,
+      .accumulation = element_format(types->accumulation)->name,
+      .experts = types->experts == ELEMENT_F32 ? "" : element_format(types->experts)->name,
   };
 }
 
 static bool read_element(const char *text, enum element *out) {
-  for (int i = 0; i < ELEMENTS_NAMED; i++) {
-    if (strcmp(text, element_names[i]) != 0)
+  for (int i = 0; i < ELEMENTS; i++) {
+    if (strcmp(text, element_format((enum element)i)->name) != 0)
       continue;
     *out = (enum element)i;
     return true;
@@ -105,8 +130,10 @@ static bool read_element(const char *text, enum element *out) {
 }
 
 bool precision_types(const struct measurement_types *texts, struct decode_types *out) {
+  out->experts = ELEMENT_F32;
   return read_element(texts->weights, &out->weights) &&
          read_element(texts->activations, &out->activations) && read_element(texts->kv, &out->kv) &&
          read_element(texts->head, &out->head) &&
-         read_element(texts->accumulation, &out->accumulation);
+         read_element(texts->accumulation, &out->accumulation) &&
+         (!*texts->experts || read_element(texts->experts, &out->experts));
 }

@@ -1,4 +1,4 @@
-// precision: "bf16", "fp8" and "int8" as the types of decode.h, and those as texts.
+// precision: "bf16", "mxfp4" and the like as the types of decode.h, and those as texts.
 #ifndef PERTOKEN_PROBE_DEVICES_PRECISION_H
 #define PERTOKEN_PROBE_DEVICES_PRECISION_H
 
@@ -10,19 +10,20 @@
 
 // What the user asks for; the device chooses what is left open.
 struct precision_request {
-  const char *weights;     // bf16, fp8, int8
+  const char *weights;     // as precision_find names it
   const char *kv;          // bf16, fp8
   const char *head;        // bf16, or "weights": as the weights
-  const char *activations; // bf16, or "weights": 8 bits beside 8-bit weights; NULL: best first
+  const char *activations; // bf16, fp8, int8, or "weights": as the weights; NULL: best first
+  bool of_experts_alone;   // that precision is of the routed experts, all else in bf16
 };
 
-// Unknown names are errors. Returns 0 or -1.
-int precision_check(const char *name, struct diagnostics *diagnostics);
+// The name that records have for it: "fp4" for "nvfp4". NULL for an unknown one, which is an error.
+const char *precision_find(const char *name, struct diagnostics *diagnostics);
 
 // Fills request->types with the best types of that precision that the backend can run in this
 // shape: bf16 activations rather than float; 8-bit activations beside fp8 weights only if nothing
-// else will run, but first beside int8 weights, where they are usual (llama.cpp's q8_0).
-// DECODE_UNSUPPORTED if there are none.
+// else will run, but first beside int8 and int4 weights, where they are usual (llama.cpp's q8_0 and
+// q4_0). DECODE_UNSUPPORTED if there are none.
 enum decode_status precision_choose(const struct decode_backend *backend,
                                     const struct precision_request *wanted,
                                     struct decode_request *request);

@@ -4,12 +4,15 @@
 #include "probe/devices/device.h"
 #include "probe/measure/fit.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 enum { ALL_REDUCES = 200 }; // timed in turn
 
 uint64_t depth_bytes(const struct depth *depth) {
-  return depth->cost.weight_bytes + depth->cost.kv_bytes;
+  const struct decode_cost *cost = &depth->cost;
+  return cost->weight_bytes + cost->kv_bytes +
+         (uint64_t)llround(depth->experts * (double)cost->expert_bytes);
 }
 
 // No ceiling is claimed for a model that lives in the cache, so a buffer that defeats the caches
@@ -36,7 +39,9 @@ static enum decode_status measure_state(const struct protocol *protocol, const s
   struct sampling *sampling = &depth->sampling;
   enum decode_status status = sampling_warm_up(sampling);
   if (status == DECODE_OK)
-    status = sampling_run(sampling, depth_bytes(depth));
+    status = sampling_run(sampling);
+  if (sampling->touched.steps)
+    depth->experts = (double)sampling->touched.experts / (double)sampling->touched.steps;
   if (status == DECODE_OK && !*protocol->stop)
     status = calibration_repeat(&depth->calibration, &depth->bandwidth_after);
   if (status == DECODE_OK && !*protocol->stop && trial->rank_count > 1)
@@ -58,8 +63,10 @@ enum protocol_outcome depth_measure(const struct protocol *protocol, const struc
   depth->sampling = (struct sampling){.protocol = protocol,
                                       .calibration = &depth->calibration,
                                       .label = label,
-                                      .batch = trial->batch};
+                                      .batch = trial->batch,
+                                      .cost = &depth->cost};
   enum decode_status status = backend->cost(&request, &depth->cost);
+  depth->experts = depth->cost.expected_experts;
   protocol_say(protocol, label, "reading memory");
   if (status == DECODE_OK)
     status = calibrate_for(protocol, trial, depth);

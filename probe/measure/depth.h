@@ -13,6 +13,7 @@
 
 struct depth {
   struct decode_cost cost;
+  double experts; // distinct ones that a step touches: counted, and before that expected
   struct sampling sampling;
   struct calibration calibration;
   double bandwidth_after;              // bytes per second, of a last calibration
@@ -21,7 +22,7 @@ struct depth {
   struct decode_step_form form;
 };
 
-// Bytes of weights and cache that a step moves.
+// Bytes of weights, experts and cache that a step moves.
 uint64_t depth_bytes(const struct depth *depth);
 
 // Measures the trial's model at that many layers. *depth points to itself and must not be moved

@@ -6,7 +6,7 @@
 #include "model/evidence/measurement.h"
 
 // What cannot be read is left blank or NAN. `threads` and the backend's kernels_build are copied;
-// the device's state is left to its telemetry.
+// the device's state is left to its telemetry, remarks to whoever has any.
 struct measurement_environment environment_read(int threads, const char *kernels_build,
                                                 struct arena *arena);
 

@@ -141,6 +141,19 @@ static void tell_beside(const struct protocol *protocol, const struct energy_loa
   out->beside.wall_power_w = load->wall.watts;
 }
 
+// A slice's layers of experts touch as many each as the model's do.
+static void tell_experts(const struct trial *trial, const struct depth *depth,
+                         struct measurement *out) {
+  const struct measurement_experts *experts = &out->model.experts;
+  const int whole = (trial->layer_count > 1 ? out->model.layers : out->layers_measured);
+  if (experts->count == 0)
+    return;
+  out->routing.touched = depth->experts * (whole - experts->dense_layers) /
+                         (out->layers_measured - experts->dense_layers);
+  out->bytes_per_step +=
+      (uint64_t)llround(out->routing.touched * (double)out->routing.expert_bytes);
+}
+
 static int ranks_of(const struct measurement *result) {
   return result->shard.of > 1 ? result->shard.of : 1;
 }
@@ -252,6 +265,7 @@ static void tell(const struct protocol *protocol, const struct trial *trial,
                  const struct depth *depths, struct measurement *out) {
   const size_t count = trial->layer_count;
   const struct depth *last = &depths[count - 1];
+  tell_experts(trial, last, out);
   out->read_bandwidth = last->calibration.bytes_per_s;
   out->read_bandwidth_after = last->bandwidth_after;
   const struct summary steps =
@@ -288,6 +302,28 @@ static enum protocol_outcome verify_trial(const struct protocol *protocol,
   return PROTOCOL_FAILED;
 }
 
+static struct measurement_routing routing_of(const struct trial *trial,
+                                             const struct decode_cost *cost) {
+  if (trial->model.experts.count == 0)
+    return measurement_no_experts;
+  return (struct measurement_routing){
+      .policy = trial_routings[trial->routing],
+      .skew = trial->routing == ROUTING_SKEWED ? (double)trial->skew : (double)NAN,
+      .touched = NAN,
+      .expected = cost->expected_experts,
+      .expert_bytes = cost->expert_bytes,
+  };
+}
+
+static const char *formula_of(const struct trial *trial) {
+  return trial->model.experts.count == 0
+             ? "counted from the shapes: every weight and scale once per step, the embedding rows "
+               "of the batch, keys and values of all positions read, one written"
+             : "counted from the shapes: every weight and scale but those of routed experts once "
+               "per step, the embedding rows of the batch, keys and values of all positions read, "
+               "one written; and the experts that a step's rows touched, counted on the device";
+}
+
 static struct measurement begin(const struct protocol *protocol, const struct trial *trial) {
   const struct decode_request whole =
       trial_request(trial, trial->layer_count > 1 ? trial->model.layers : trial_deepest(trial));
@@ -306,9 +342,8 @@ static struct measurement begin(const struct protocol *protocol, const struct tr
       .bytes_per_step = cost.weight_bytes + cost.kv_bytes,
       .operations_per_step = cost.operations,
       .resident_bytes = cost.resident_bytes,
-      .cost_formula = "counted from the shapes: every weight and scale once per step, the "
-                      "embedding rows of the batch, keys and values of all positions read, one "
-                      "written",
+      .cost_formula = formula_of(trial),
+      .routing = routing_of(trial, &cost),
       .step_form = {"", ""},
       .together = measurement_together_unknown,
       .seed = trial->seed,

@@ -63,18 +63,44 @@ static void report(const struct sampling *sampling) {
                                   sampling->count, sampling->count == 1 ? "" : "s"));
 }
 
+// Since the state was made; nothing of a model without experts.
+static enum decode_status count_experts(const struct sampling *sampling,
+                                        struct decode_touched *out) {
+  const struct decode_backend *backend = sampling->protocol->device->backend;
+  *out = (struct decode_touched){0};
+  if (sampling->cost->expert_bytes == 0)
+    return DECODE_OK;
+  return backend->touched ? backend->touched(sampling->state, out) : DECODE_UNSUPPORTED;
+}
+
+// Bytes that a step of the sample read, by the counts before and after it.
+static double bytes_between(struct sampling *sampling, const struct decode_touched *before,
+                            const struct decode_touched *after) {
+  const struct decode_cost *cost = sampling->cost;
+  const uint64_t experts = after->experts - before->experts, steps = after->steps - before->steps;
+  sampling->touched.experts += experts;
+  sampling->touched.steps += steps;
+  return (double)(cost->weight_bytes + cost->kv_bytes) +
+         (steps ? (double)cost->expert_bytes * (double)experts / (double)steps : 0);
+}
+
 // One sample, between two reads of memory: *read_s is the time of the read before it, then of the
 // one after it.
-static enum decode_status take(struct sampling *sampling, uint64_t bytes, double *read_s) {
+static enum decode_status take(struct sampling *sampling, double *read_s) {
   const struct calibration *calibration = sampling->calibration;
+  struct decode_touched before, after;
   double step_s, after_s;
-  enum decode_status status = time_steps(sampling, sampling->steps, &step_s);
+  enum decode_status status = count_experts(sampling, &before);
+  if (status == DECODE_OK)
+    status = time_steps(sampling, sampling->steps, &step_s);
+  if (status == DECODE_OK)
+    status = count_experts(sampling, &after);
   if (status == DECODE_OK)
     status = calibration_read(calibration, &after_s);
   if (status != DECODE_OK)
     return status;
   const double bandwidth = (double)calibration->bytes / ((*read_s + after_s) / 2);
-  keep(sampling, step_s, (double)bytes / step_s / bandwidth);
+  keep(sampling, step_s, bytes_between(sampling, &before, &after) / step_s / bandwidth);
   *read_s = after_s;
   return DECODE_OK;
 }
@@ -87,14 +113,14 @@ static bool is_time_to_look(size_t count, size_t *next) {
   return true;
 }
 
-enum decode_status sampling_run(struct sampling *sampling, uint64_t bytes) {
+enum decode_status sampling_run(struct sampling *sampling) {
   const struct protocol *protocol = sampling->protocol;
   const double end = clock_now(protocol->clock) + protocol->time_s;
   double read_s;
   size_t next = 1;
   enum decode_status status = calibration_read(sampling->calibration, &read_s);
   while (status == DECODE_OK && !*protocol->stop) {
-    status = take(sampling, bytes, &read_s);
+    status = take(sampling, &read_s);
     const bool over = clock_now(protocol->clock) >= end && sampling->count >= MIN_MEDIAN_SAMPLES;
     if (status != DECODE_OK || (!is_time_to_look(sampling->count, &next) && !over))
       continue;

@@ -17,21 +17,23 @@ struct sampling {
   struct decode_state *state;
   const char *label; // for progress
   int batch;
-  int steps;       // of a sample
-  double *samples; // [count], seconds per step
-  double *shares;  // [count], bytes per step and second over the bandwidth of the reads around it
-  double *sorted;  // [count], scratch space
+  const struct decode_cost *cost; // of a step
+  int steps;                      // of a sample
+  double *samples;                // [count], seconds per step
+  double *shares; // [count], bytes per step and second over the bandwidth of the reads around it
+  double *sorted; // [count], scratch space
   size_t count;
-  struct summary summary; // of the samples
+  struct decode_touched touched; // experts, in all samples; of a model with experts
+  struct summary summary;        // of the samples
   bool settled;
 };
 
 // Runs until the speed has settled, for 3 s at most, and sets `steps`. The caller has set
-// everything down to `batch`.
+// everything down to `cost`.
 enum decode_status sampling_warm_up(struct sampling *sampling);
 
-// Samples until the median has settled, protocol->time_s is up, or *stop. `bytes` of a step, for
-// the shares.
-enum decode_status sampling_run(struct sampling *sampling, uint64_t bytes);
+// Samples until the median has settled, protocol->time_s is up, or *stop. A sample's share is of the
+// bytes that its own steps read, which of a model with experts depend on those touched.
+enum decode_status sampling_run(struct sampling *sampling);
 
 #endif

@@ -15,10 +15,12 @@ enum { MAX_DEPTHS = 3 };
 
 struct trial {
   struct measurement_shape model;
-  const char *precision; // "bf16", "int8", "fp8"
+  const char *precision; // as precision_find names it
   struct decode_types types;
   int batch, context, threads;
   uint64_t seed;
+  enum decode_routing routing; // of a model with experts
+  float skew;
   // Depths to measure, ascending: one, of all the model's layers or fewer, or several from which
   // the whole is extrapolated.
   int layers[MAX_DEPTHS];
@@ -32,6 +34,9 @@ struct trial {
 
 // "tinyllama-1.1b bf16, batch 1, context 512"
 const char *trial_text(const struct trial *trial, struct arena *arena);
+
+// The policies of routing as records name them, in the order of enum decode_routing; NULL ends them.
+extern const char *const trial_routings[];
 
 // The layers of its last depth.
 int trial_deepest(const struct trial *trial);

@@ -18,27 +18,49 @@ static int least(int a, int b) {
   return a < b ? a : b;
 }
 
+// Rows of the MLP that a layer reads: of experts, those that the batch can choose.
+static double mlp_width(const struct decode_request *request) {
+  const struct decode_experts *experts = &request->shape.experts;
+  const double touched = fmin((double)experts->chosen * request->batch, experts->count);
+  return experts->count == 0
+             ? request->shape.ffn_hidden
+             : touched * experts->hidden + experts->shared_hidden + experts->count / 3.0;
+}
+
 static double oracle_seconds(const struct decode_request *request) {
   const struct decode_shape *shape = &request->shape;
   const double hidden = shape->hidden;
   const double heads = (double)shape->heads * shape->head_dim;
   const double kv = (double)shape->kv_heads * shape->head_dim;
-  const double layer = hidden * (2 * heads + 2 * kv + 3.0 * shape->ffn_hidden);
+  const double layer = hidden * (2 * heads + 2 * kv + 3.0 * mlp_width(request));
   const double weights = shape->layers * layer + hidden * shape->vocab;
   const double attended =
       2 * heads * (double)request->context * (double)request->batch * shape->layers;
   return weights * (weight_s + product_s * request->batch) + attended * product_s;
 }
 
+// Of so few layers the last is one of experts, and of the two kinds of attention each has one; a
+// window that reaches over all of so few positions is shortened, so that it shows.
+static void keep_kinds(const struct decode_request *request, struct decode_request *small) {
+  struct decode_shape *shape = &small->shape;
+  shape->experts.dense_layers = least(request->shape.experts.dense_layers, shape->layers - 1);
+  if (request->shape.full_every > 0)
+    shape->full_every = least(request->shape.full_every, MAX_LAYERS);
+  if (request->shape.window < request->context && shape->window >= small->context)
+    shape->window = (small->context + 1) / 2;
+}
+
 struct decode_request verify_request(const struct decode_request *request) {
   struct decode_request small = *request;
   small.shape.layers = least(request->shape.layers, MAX_LAYERS);
   small.context = least(request->context, MAX_CONTEXT);
+  keep_kinds(request, &small);
   if (oracle_seconds(&small) > patience_s)
     small.shape.vocab =
         least(small.shape.vocab, MAX_VOCAB - MAX_VOCAB % (small.ranks > 1 ? small.ranks : 1));
   if (oracle_seconds(&small) > patience_s)
     small.shape.layers = 1;
+  keep_kinds(request, &small);
   if (oracle_seconds(&small) > patience_s)
     small.batch = least(small.batch, MAX_ROWS);
   return small;
@@ -52,18 +74,27 @@ struct pairing {
   struct reference *reference;
   float *logits;
   int *tokens;
+  int *chosen;         // [layers][batch][chosen], of a model with experts
   const char *sampled; // every token sampled, for the checksum
   struct arena *arena;
   struct measurement_verification *out;
 };
 
+// Experts that a step chooses, over all layers and rows.
+static size_t choices_of(const struct decode_request *request) {
+  const struct decode_shape *shape = &request->shape;
+  return (size_t)shape->layers * (size_t)request->batch * (size_t)shape->experts.chosen;
+}
+
 static enum decode_status begin(struct pairing *pairing, int device) {
   const struct decode_request *request = &pairing->request;
   const size_t rows = (size_t)request->batch;
+  const size_t choices = choices_of(request);
   enum decode_status status = DECODE_OK;
   pairing->logits = malloc(rows * (size_t)request->shape.vocab * sizeof *pairing->logits);
   pairing->tokens = malloc(rows * sizeof *pairing->tokens);
-  if (!pairing->logits || !pairing->tokens)
+  pairing->chosen = choices ? malloc(choices * sizeof *pairing->chosen) : NULL;
+  if (!pairing->logits || !pairing->tokens || (choices && !pairing->chosen))
     return DECODE_NO_MEMORY;
   pairing->reference = reference_create(request, &status);
   if (!pairing->reference)
@@ -78,6 +109,7 @@ static void finish(struct pairing *pairing) {
   reference_destroy(pairing->reference);
   free(pairing->logits);
   free(pairing->tokens);
+  free(pairing->chosen);
 }
 
 // What the device fails to write must not look right.
@@ -88,6 +120,8 @@ static void poison(struct pairing *pairing) {
     pairing->logits[i] = NAN;
   for (size_t i = 0; i < rows; i++)
     pairing->tokens[i] = -1;
+  for (size_t i = 0; i < choices_of(&pairing->request); i++)
+    pairing->chosen[i] = -1;
 }
 
 static enum decode_status step(struct pairing *pairing) {
@@ -97,6 +131,9 @@ static enum decode_status step(struct pairing *pairing) {
     status = pairing->backend->logits(pairing->state, pairing->logits);
   if (status == DECODE_OK)
     status = pairing->backend->tokens(pairing->state, pairing->tokens);
+  if (status == DECODE_OK && pairing->chosen)
+    status = pairing->backend->chosen ? pairing->backend->chosen(pairing->state, pairing->chosen)
+                                      : DECODE_UNSUPPORTED;
   return status;
 }
 
@@ -107,12 +144,14 @@ static void note_tokens(struct pairing *pairing) {
   pairing->sampled = text;
 }
 
-// One step on both from the same tokens. False ends the pairing.
+// One step on both from the same tokens and to the same experts. False ends the pairing.
 static bool compare(struct pairing *pairing, bool *passed) {
+  if (pairing->chosen)
+    reference_set_chosen(pairing->reference, pairing->chosen);
   reference_step(pairing->reference);
   const struct reference_verdict verdict = reference_check(
       pairing->reference, pairing->logits, pairing->tokens, pairing->out->tolerance);
-  const double error = fmax(verdict.error, verdict.shortfall);
+  const double error = fmax(fmax(verdict.error, verdict.shortfall), verdict.routing);
   pairing->out->max_error = fmax(pairing->out->max_error, error);
   note_tokens(pairing);
   *passed = verdict.pass;
@@ -121,13 +160,14 @@ static bool compare(struct pairing *pairing, bool *passed) {
 
 static const char *describe(const struct decode_request *full, const struct decode_request *small,
                             int steps, struct arena *arena) {
+  const bool mixture = small->shape.experts.count > 0;
   const char *what = arena_printf(
       arena, "full width, %d of %d layers, %d of %d rows, %d of %d positions", small->shape.layers,
       full->shape.layers, small->batch, full->batch, small->context, full->context);
   if (small->shape.vocab < full->shape.vocab)
     what = arena_printf(arena, "%s, %d of %d words", what, small->shape.vocab, full->shape.vocab);
-  return arena_printf(arena, "%s, %d step%s: logits and tokens against double precision", what,
-                      steps, steps == 1 ? "" : "s");
+  return arena_printf(arena, "%s, %d step%s: logits%s and tokens against double precision", what,
+                      steps, steps == 1 ? "" : "s", mixture ? ", experts" : "");
 }
 
 static enum decode_status compare_steps(struct pairing *pairing, int steps,

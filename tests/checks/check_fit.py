@@ -43,10 +43,10 @@ def number(row, column):
 def kv_bytes(model, context):
     """From the table's own bytes per token; gpt-oss attends to a window in every other layer."""
     per_token = number(model, 'kv_bytes_per_token_16bit')
-    if model['attention_kind'] != 'gqa+alternating_swa':
+    if not model['full_attention_every']:
         return per_token * context
-    windowed = math.floor(number(model, 'layers') / 2)
-    full = number(model, 'layers') - windowed
+    full = math.floor(number(model, 'layers') / number(model, 'full_attention_every'))
+    windowed = number(model, 'layers') - full
     tokens = full * context + windowed * min(context, number(model, 'sliding_window'))
     return per_token / number(model, 'layers') * tokens
 
@@ -62,7 +62,7 @@ def concurrency(model, precision, memory, n):
     ffn = max(number(model, 'ffn_hidden') * (experts or 1), number(model, 'dense_ffn_hidden'))
     heads_and_kv = 2 * heads + (0 if latent else 2 * kv_heads)
     divided = heads_and_kv * number(model, 'head_dim') + \
-        (2 if model['mlp_kind'] == 'swiglu' else 1) * ffn
+        (1 if model['mlp_kind'] == 'gelu' else 2) * ffn
     row = 2 * (3 * number(model, 'hidden') * n + divided)
     each = n * kv_bytes(model, CONTEXT) * share + 4 * number(model, 'vocab')
     requests = (room - CHUNK * row) / each

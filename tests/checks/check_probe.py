@@ -215,10 +215,25 @@ BAD = [
     (('list', '--format', 'csv'), 'expected --format table or json'),
     (RUN + ('--model', 'tinylama-1.1b'), "did you mean 'tinyllama-1.1b'?"),
     (RUN + ('--model', 'zzz'), "unknown model 'zzz'"),
-    (RUN + ('--model', 'mixtral-8x7b'), 'a mixture of experts (experts 8)'),
-    (RUN + ('--model', 'deepseek-v3'), 'its attention (attention_kind mla)'),
-    (RUN + ('--model', 'falcon-40b'), 'its MLP (mlp_kind gelu)'),
-    (RUN + ('--model', 'qwen2.5-7b'), 'biases (attention_bias qkv)'),
+    (RUN + ('--model', 'gpt-oss-20b', '--layers', '3'),
+     'cuts the pattern of gpt-oss-20b: its layers repeat in turns of 2; the next depth that does not is 4'),
+    (RUN + ('--model', 'gpt-oss-20b', '--layers', '2,5,8'), 'the next depth that does not is 6'),
+    (RUN + ('--model', 'deepseek-v3', '--layers', '3,6'),
+     'its first 3 layers have no experts; the next depth that does not is 4'),
+    (RUN + ('--model', 'gpt-oss-20b', '--precision', 'int4'),
+     'gpt-oss-20b is not run in int4: its row in models.csv excludes that precision'),
+    (RUN + ('--model', 'gpt-oss-20b', '--precision', 'int8-g128'), 'excludes that precision'),
+    (RUN + ('--model', 'mixtral-8x7b', '--shard', '1/2'),
+     'mixtral-8x7b has experts, which the probe does not divide among devices'),
+    (RUN + ('--routing', 'uniform'), 'smollm-135m has none'),
+    (RUN + ('--routing', 'skewed'), 'expected --routing model, uniform or skewed:N'),
+    (RUN + ('--routing', 'skewed:'), 'expected --routing'),
+    (RUN + ('--routing', 'skewed:-1'), 'expected --routing'),
+    (RUN + ('--routing', 'skewed:nan'), 'expected --routing'),
+    (RUN + ('--routing', 'skewed:1.2x'), 'expected --routing'),
+    (RUN + ('--routing', 'skewed:11'), 'N from 0 to 10'),
+    (RUN + ('--activations', 'fp6'), 'expected --activations bf16, fp8, int8 or weights'),
+    (RUN + ('--precision', 'nvfp4,fp4'), '--precision names fp4 twice'),
     (RUN + ('--data', '/nonexistent'), '/nonexistent'),
     (RUN + ('--device', 'cpx'), "unknown device 'cpx'; did you mean 'cpu'?"),
     (RUN + ('--device', 'gpu'), "unknown device 'gpu'"),
@@ -266,6 +281,54 @@ def test_bad_input(directory):
             expect(not list(where.glob('*')), 'something was written')
         except AssertionError as error:
             raise AssertionError(f'{arguments}: {error}') from None
+
+
+WRONG_ROWS = [  # model, column, value, what is said
+    ('mixtral-8x7b', 'experts_per_token', '9', 'no model can have more experts per token than experts'),
+    ('mixtral-8x7b', 'experts_per_token', '0', 'no model can have no expert per token'),
+    ('smollm-135m', 'experts_per_token', '2', 'no model can have experts chosen of none'),
+    ('gpt-oss-20b', 'sliding_window', '', 'layers without a window among none with one'),
+    ('smollm-135m', 'norm_kind', 'batch', "the probe knows rms, layer in norm_kind, not 'batch'"),
+    ('smollm-135m', 'attention_kind', 'linear', "the probe knows gqa, mha, mqa, mla in attention_kind, not 'linear'"),
+    ('smollm-135m', 'biases', 'qkv;head', "the probe knows no biases of 'head'"),
+    ('smollm-135m', 'sliding_window', '0.5', 'a whole number of sliding_window'),
+    ('deepseek-v3', 'kept_expert_groups', '9', 'more groups of experts kept than there are'),
+]
+
+
+def with_cell(directory, model, column, value):
+    """The catalogue with one cell of a model's row changed."""
+    data = directory / f'data-{column}-{value}'
+    shutil.copytree(ROOT / 'data', data, ignore=shutil.ignore_patterns('measured'))
+    with open(data / 'models.csv', newline='') as file:
+        rows = list(csv.DictReader(file))
+    next(row for row in rows if row['id'] == model)[column] = value
+    with open(data / 'models.csv', 'w', newline='') as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator='\n')
+        writer.writeheader()
+        writer.writerows(rows)
+    return data
+
+
+def test_rows_that_cannot_be(directory):
+    for model, column, value, fragment in WRONG_ROWS:
+        data = with_cell(directory, model, column, value)
+        expect_exit(probe('run', '--data', data, '--model', model, '--verify-only'), BAD_INPUT, fragment)
+
+
+def test_blank_cells_have_stand_ins(directory):
+    data = with_cell(directory, MODEL, 'rope_theta', '')
+    result = probe('run', '--data', data, '--model', MODEL, '--time', '0.1', '--layers', '1', '-q', '-o', directory)
+    expect_exit(result, DONE)
+    record, = directory.glob('*.json')
+    remarks = json.loads(record.read_text())['environment']['remarks']
+    expect(remarks == "for the model's own there stand in rope_theta 10000", remarks)
+
+
+def test_window_beyond_the_context(directory):
+    data = with_cell(directory, MODEL, 'sliding_window', '512')
+    result = probe('run', '--data', data, '--model', MODEL, '--layers', '1', '--verify-only')
+    expect_exit(result, DONE, 'attends to the last 512 positions, which is all of a context of 512: full attention')
 
 
 def test_too_large_suggests_layers(directory):
@@ -482,8 +545,9 @@ def test_terminal(directory):
 
 
 QUICK = [test_help, test_list, test_list_one_device, test_verify_only, test_bad_input,
+         test_rows_that_cannot_be, test_window_beyond_the_context,
          test_too_large_suggests_layers, test_bad_directories]
-MEASURING = [test_run_and_resume, test_extended, test_full_disk, test_damaged_record_is_kept, test_terminal]
+MEASURING = [test_blank_cells_have_stand_ins, test_run_and_resume, test_extended, test_full_disk, test_damaged_record_is_kept, test_terminal]
 LONG = [test_interrupt, test_slices, test_wall, test_check]
 
 

@@ -330,6 +330,20 @@ static void long_rows(void **unused) {
   check_next(&shape, &mixes[9], 9, 5, both_widths(1));
 }
 
+// Angles that a longer context than the model was trained on stretches: Llama 3.1's and YaRN's.
+static void scaled_angles(void **unused) {
+  static const struct decode_rope ropes[] = {
+      {ROPE_LLAMA3, .factor = 8, .low = 1, .high = 4, .original_context = 64},
+      {ROPE_YARN, 32, .low = 1, .high = 32, .magnitude = 1.3466f, .original_context = 512},
+  };
+  struct decode_shape shape = odd_shape;
+  (void)unused;
+  for (size_t i = 0; i < sizeof ropes / sizeof ropes[0]; i++) {
+    shape.rope = ropes[i];
+    check_next(&shape, &mixes[i], 2, 130, one(i));
+  }
+}
+
 // Devices of other sizes: grids, splits and slices differ, the result does not.
 static void every_size_of_device(void **unused) {
   static const int units[] = {1, 5, 24};
@@ -623,6 +637,8 @@ static const struct {
     REFUSAL(types.head, ELEMENT_E4M3, "head"),
     REFUSAL(types.accumulation, ELEMENT_BF16, "accumulate"),
     REFUSAL(shape.experts.count, 8, "mixtures of experts"),
+    REFUSAL(shape.rope.interleaved, 1, "pairs of neighbours"),
+    REFUSAL(shape.sinks, 1, "attention sinks"),
     REFUSAL(shape.head_dim, 33, "even head_dim"),
     REFUSAL(shape.head_dim, 258, "at most 256"),
     REFUSAL(shape.heads, 3, "multiple of the KV heads"),
@@ -762,6 +778,7 @@ int main(void) {
       cmocka_unit_test(every_edge_of_context),
       cmocka_unit_test(every_size_of_batch),
       cmocka_unit_test(long_rows),
+      cmocka_unit_test(scaled_angles),
       cmocka_unit_test(every_size_of_device),
       cmocka_unit_test(every_batch_by_wgmma),
       cmocka_unit_test(schedules_agree),

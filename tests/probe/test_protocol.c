@@ -40,7 +40,16 @@ static void test_shard(void **state) {
   (void)state;
   struct scene scene;
   scene_start(&scene);
-  scene.trial.model = (struct measurement_shape){"tiny", 8, 32, 8, 2, 8, 48, 64, 1e-5, 10000};
+  scene.trial.model = (struct measurement_shape){.id = "tiny",
+                                                 .layers = 8,
+                                                 .hidden = 32,
+                                                 .heads = 8,
+                                                 .kv_heads = 2,
+                                                 .head_dim = 8,
+                                                 .ffn_hidden = 48,
+                                                 .vocab = 64,
+                                                 .norm_epsilon = 1e-5,
+                                                 .rope_theta = 10000};
   scene.trial.shard = (struct measurement_shard){4, NAN, NAN, ""};
   const struct decode_shape share = trial_request(&scene.trial, 8).shape;
   assert_int_equal(share.heads, 2);

@@ -17,7 +17,16 @@
 #include <unistd.h>
 
 static const struct decode_backend *const backends[] = {&twins_backend, NULL};
-static const struct measurement_shape tiny = {"tiny", 2, 32, 4, 2, 8, 48, 64, 1e-5, 10000};
+static const struct measurement_shape tiny = {.id = "tiny",
+                                              .layers = 2,
+                                              .hidden = 32,
+                                              .heads = 4,
+                                              .kv_heads = 2,
+                                              .head_dim = 8,
+                                              .ffn_hidden = 48,
+                                              .vocab = 64,
+                                              .norm_epsilon = 1e-5,
+                                              .rope_theta = 10000};
 static volatile sig_atomic_t stop;
 static const struct meter_roots nowhere = {"/nowhere", "/nowhere", "/nowhere", "/nowhere",
                                            "/nowhere", "/nowhere", "/nowhere", "/nowhere",
@@ -56,7 +65,8 @@ static void start(struct scene *scene, const char *name) {
   stop = 0;
   assert_non_null(mkdtemp(scene->folder));
   scene->roots = nowhere;
-  scene->options = (struct probe_options){.precisions = {"bf16"},
+  scene->options = (struct probe_options){.node = "",
+                                          .precisions = {"bf16"},
                                           .precision_count = 1,
                                           .batches = {{2}, 1},
                                           .contexts = {{8}, 1},

@@ -1,5 +1,6 @@
 // What is verified before it is measured: a device that computes wrong is found, in the precisions
 // that it has and at shapes that the oracle can follow.
+#include "kernels/family.h"
 #include "probe/measure/result.h"
 #include "tests/support/stand_in.h"
 
@@ -75,10 +76,17 @@ static void test_precisions(void **state) {
     enum decode_status status;
     struct measurement_types types;
   } cases[] = {
-      {"bf16", "bf16", "bf16", DECODE_OK, {"bf16", "bf16", "bf16", "bf16", "f32"}},
-      {"int8", "fp8", "weights", DECODE_OK, {"int8", "int8", "e4m3", "int8", "f32"}},
-      {"int8", "bf16", "bf16", DECODE_OK, {"int8", "int8", "bf16", "bf16", "f32"}},
-      {"fp8", "bf16", "bf16", DECODE_UNSUPPORTED, {"", "", "", "", ""}},
+      {"bf16", "bf16", "bf16", DECODE_OK, {"bf16", "bf16", "bf16", "bf16", "f32", ""}},
+      {"int8", "fp8", "weights", DECODE_OK, {"int8", "int8", "e4m3", "int8", "f32", ""}},
+      {"int8", "bf16", "bf16", DECODE_OK, {"int8", "int8", "bf16", "bf16", "f32", ""}},
+      {"fp8", "bf16", "bf16", DECODE_UNSUPPORTED, {"", "", "", "", "", ""}},
+      {"mxfp4", "bf16", "bf16", DECODE_OK, {"mxfp4", "bf16", "bf16", "bf16", "f32", ""}},
+      {"nvfp4", "bf16", "weights", DECODE_OK, {"nvfp4", "bf16", "bf16", "nvfp4", "f32", ""}},
+      {"fp4", "bf16", "bf16", DECODE_OK, {"nvfp4", "bf16", "bf16", "bf16", "f32", ""}},
+      {"mxfp6", "fp8", "bf16", DECODE_OK, {"mxfp6-e2m3", "bf16", "e4m3", "bf16", "f32", ""}},
+      {"mxfp6-e3m2", "bf16", "bf16", DECODE_OK, {"mxfp6-e3m2", "bf16", "bf16", "bf16", "f32", ""}},
+      {"int4", "bf16", "bf16", DECODE_OK, {"int4-group", "int8", "bf16", "bf16", "f32", ""}},
+      {"int8-g128", "bf16", "bf16", DECODE_OK, {"int8-group", "int8", "bf16", "bf16", "f32", ""}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct precision_request wanted = {
@@ -92,6 +100,49 @@ static void test_precisions(void **state) {
     assert_string_equal(types.activations, cases[i].types.activations);
     assert_string_equal(types.kv, cases[i].types.kv);
     assert_string_equal(types.head, cases[i].types.head);
+  }
+  scene_end(&scene);
+}
+
+// Asked for by name, or as narrow as the weights; gpt-oss has only its experts in 4 bits.
+static void test_activations_and_experts(void **state) {
+  (void)state;
+  struct scene scene;
+  scene_start(&scene);
+  static const struct {
+    const char *weights, *activations;
+    bool of_experts_alone;
+    bool found;
+    const char *held, *entering, *experts;
+  } cases[] = {
+      {"mxfp4", "fp8", false, true, "mxfp4", "e4m3", ""},
+      {"mxfp4", "weights", false, true, "mxfp4", "e4m3", ""},
+      {"int4", "weights", false, true, "int4-group", "int8", ""},
+      {"int4", "bf16", false, true, "int4-group", "bf16", ""},
+      {"int4", "fp8", false, false, "", "", ""},
+      {"mxfp4", "int8", false, false, "", "", ""},
+      {"mxfp4", NULL, true, true, "bf16", "bf16", "mxfp4"},
+      {"mxfp4", "weights", true, true, "bf16", "bf16", "mxfp4"},
+      {"mxfp4", "fp8", true, false, "", "", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct precision_request wanted = {.weights = cases[i].weights,
+                                             .kv = "bf16",
+                                             .head = "bf16",
+                                             .activations = cases[i].activations,
+                                             .of_experts_alone = cases[i].of_experts_alone};
+    struct decode_request request = trial_request(&scene.trial, 8);
+    const enum decode_status status = precision_choose(&stand_in_backend, &wanted, &request);
+    assert_int_equal(status, cases[i].found ? DECODE_OK : DECODE_UNSUPPORTED);
+    if (!cases[i].found)
+      continue;
+    const struct measurement_types types = precision_texts(&request.types);
+    assert_string_equal(types.weights, cases[i].held);
+    assert_string_equal(types.activations, cases[i].entering);
+    assert_string_equal(types.experts, cases[i].experts);
+    struct decode_types read;
+    assert_true(precision_types(&types, &read));
+    assert_memory_equal(&read, &request.types, sizeof read);
   }
   scene_end(&scene);
 }
@@ -182,6 +233,33 @@ static void test_verify_request(void **state) {
   }
 }
 
+// However few layers and positions are compared, each kind of layer is among them.
+static void test_verify_request_keeps_the_kinds(void **state) {
+  (void)state;
+  static const struct decode_shape deepseek = {.layers = 61,
+                                               .hidden = 512,
+                                               .heads = 8,
+                                               .kv_heads = 8,
+                                               .head_dim = 64,
+                                               .ffn_hidden = 1024,
+                                               .vocab = 1000,
+                                               .window = 4096,
+                                               .full_every = 6,
+                                               .experts = {16, 2, 256, .dense_layers = 3}};
+  struct decode_request request = {.shape = deepseek, .batch = 1, .context = 8192};
+  struct decode_request small = verify_request(&request);
+  assert_int_equal(small.shape.layers, 2);
+  assert_false(family_layer(&small.shape, 0).experts);
+  assert_true(family_layer(&small.shape, 1).experts);
+  assert_in_range(family_layer(&small.shape, 0).window, 2, small.context - 1);
+  assert_int_equal(family_layer(&small.shape, 1).window, 0);
+  request.shape.layers = 1; // as a comparison of one layer has it
+  small = verify_request(&request);
+  assert_true(family_layer(&small.shape, 0).experts);
+  request.context = 4096; // all of it in the window
+  assert_int_equal(verify_request(&request).shape.window, 4096);
+}
+
 static void test_device_names(void **state) {
   (void)state;
   struct scene scene;
@@ -207,8 +285,9 @@ static void test_device_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_wrong_kernel), cmocka_unit_test(test_verify_only),
-      cmocka_unit_test(test_precisions),   cmocka_unit_test(test_verify_request),
+      cmocka_unit_test(test_wrong_kernel),   cmocka_unit_test(test_verify_only),
+      cmocka_unit_test(test_precisions),     cmocka_unit_test(test_activations_and_experts),
+      cmocka_unit_test(test_verify_request), cmocka_unit_test(test_verify_request_keeps_the_kinds),
       cmocka_unit_test(test_device_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

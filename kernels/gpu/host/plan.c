@@ -86,12 +86,14 @@ static bool in(int value, int low, int high) {
 static const char *shape_unknown(const struct decode_shape *shape) {
   static _Thread_local char words[320];
   char missing[256];
-  if (*family_missing(shape, 0, missing)) {
+  if (*family_missing(shape, FAMILY_ROPE, missing)) {
     snprintf(words, sizeof words, "the GPU kernels do not support %s", missing);
     return words;
   }
   if (family_fault(shape))
     return family_fault(shape);
+  if (shape->rope.interleaved)
+    return "the GPU kernels do not support rotary pairs of neighbours";
   if (!in(shape->head_dim, 2, MAX_HEAD_DIM) || shape->head_dim % 2 != 0)
     return "the GPU kernels need an even head_dim of at most 256";
   if (!in(shape->kv_heads, 1, MAX_COLUMNS) || !in(shape->heads, shape->kv_heads, MAX_COLUMNS) ||

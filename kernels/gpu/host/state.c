@@ -7,9 +7,9 @@
 #include "kernels/gpu/host/tile_check.h"
 #include "kernels/gpu/host/tuning.h"
 #include "kernels/gpu/host/wgmma_check.h"
+#include "kernels/rope.h"
 #include "kernels/weights.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -96,12 +96,12 @@ static enum decode_status first_tokens(struct decode_state *state) {
 static enum decode_status copy_angles(struct decode_state *state) {
   const struct decode_request *request = &state->plan.request;
   const int pairs = request->shape.head_dim / 2;
+  double cosines[128], sines[128];
   float angles[256];
+  rope_turns(&request->shape, request->context - 1, cosines, sines);
   for (int i = 0; i < pairs; i++) {
-    const double angle = (request->context - 1) /
-                         pow((double)request->shape.rope_theta, 2.0 * i / request->shape.head_dim);
-    angles[2 * i] = (float)cos(angle);
-    angles[2 * i + 1] = (float)sin(angle);
+    angles[2 * i] = (float)cosines[i];
+    angles[2 * i + 1] = (float)sines[i];
   }
   return failure_told(gpu_driver.copy_in(state->context, at(state, REGION_ANGLES), angles,
                                          2 * (size_t)pairs * sizeof *angles));

@@ -195,6 +195,28 @@ static void test_parameters_follow_from_dimensions(void **state) {
   arena_free(&f.arena);
 }
 
+// The forms in groups of 128 are excluded where a matrix has rows that are no whole number of groups.
+static void test_excluded_precisions_follow_from_dimensions(void **state) {
+  (void)state;
+  struct tables f;
+  tables_open(&f, "data");
+  const struct table *models = tables_load(&f, CATALOG_MODELS);
+  size_t excluding = 0;
+  for (size_t row = 0; row < models->rows; row++) {
+    const struct memory_model model = memory_model_of(models, row);
+    const double rows[] = {model.hidden, model.ffn, model.dense_ffn, model.q_lora,
+                           model.heads * (model.is_mla ? model.v_dim : model.head_dim)};
+    bool whole = true;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+      whole = whole && fmod(rows[i], 128) == 0;
+    assert_string_equal(table_cell(models, row, "excluded_precisions"),
+                        whole ? "" : "int4;int8-g128");
+    excluding += !whole;
+  }
+  assert_int_equal(excluding, 3);
+  arena_free(&f.arena);
+}
+
 // A name that a driver gives leads to one accelerator, and each has a source and a day of its own.
 static void test_device_names(void **state) {
   (void)state;
@@ -327,6 +349,7 @@ int main(void) {
       cmocka_unit_test(test_rows_agree_with_themselves),
       cmocka_unit_test(test_purchase_units),
       cmocka_unit_test(test_parameters_follow_from_dimensions),
+      cmocka_unit_test(test_excluded_precisions_follow_from_dimensions),
       cmocka_unit_test(test_device_names),
       cmocka_unit_test(test_doubtful_rows_say_so),
   };

@@ -43,9 +43,19 @@ static const struct measurement_member members[] = {
     {3, "NVIDIA H200", "GPU-3", "0000:2a:00.0", {"", "", "", "", 650, NAN, NAN}, WATCHED}};
 
 static const struct measurement example = {
-    .model = {"tinyllama-1.1b", 22, 2048, 32, 4, 64, 5632, 32000, 1e-5, 10000},
+    .model = {.id = "tinyllama-1.1b",
+              .layers = 22,
+              .hidden = 2048,
+              .heads = 32,
+              .kv_heads = 4,
+              .head_dim = 64,
+              .ffn_hidden = 5632,
+              .vocab = 32000,
+              .norm_epsilon = 1e-5,
+              .rope_theta = 10000},
     .precision = "bf16",
-    .types = {"bf16", "bf16", "bf16", "bf16", "f32"},
+    .types = {"bf16", "bf16", "bf16", "bf16", "f32", ""},
+    .routing = {"", NAN, NAN, NAN, 0},
     .together = {8, 9.5, 9.25, 10, 78, 3200, NAN, 5.5, WATCHED},
     .shard = {0, NAN, NAN, ""},
     .tensor_parallel = {2, members, 2, "NCCL 2.28.9", 12.5e-6, 32768},
@@ -145,6 +155,45 @@ static void test_round_trip(void **state) {
   assert_string_equal(result->types.accumulation, "f32");
   assert_string_equal(result->step_form.form, "single launches");
   assert_string_equal(result->step_form.fallback, "recording failed");
+  place_of_work_end(&work);
+}
+
+// A mixture of experts, with what sets its layers apart and what a step touched.
+static void test_round_trip_of_a_mixture(void **state) {
+  (void)state;
+  struct place_of_work work;
+  place_of_work_start(&work);
+  struct arena *arena = &work.fixture.arena;
+  struct measurement_record *written = make_record(arena, 1);
+  struct measurement *mixture = &written->results[0];
+  mixture->model.layer = (struct measurement_layer){.mlp = MEASUREMENT_MLP_CLAMPED,
+                                                    .sinks = true,
+                                                    .bias_router = true,
+                                                    .window = 128,
+                                                    .full_every = 2};
+  mixture->model.rope = (struct measurement_rope){
+      MEASUREMENT_ROPE_YARN, 32, 1, 32, 1.34657359, 4096, .interleaved = true};
+  mixture->model.latent = (struct measurement_latent){512, 1536, 64, 128};
+  mixture->model.experts = (struct measurement_experts){
+      32, 4, 2880, 0, 3, MEASUREMENT_ROUTER_SIGMOID, 8, 4, .scale = 2.5};
+  mixture->types.experts = "mxfp4";
+  mixture->routing = (struct measurement_routing){"skewed", 1.2, 180.5, 200.25, 13219200};
+  assert_int_equal(measurement_write(written, work.path, arena, &work.fixture.diagnostics), 0);
+  const struct measurement_record *read =
+      measurement_read(work.path, arena, &work.fixture.diagnostics);
+  expect_error(&work.fixture, "mixture", "");
+  const struct measurement *result = &read->results[0];
+  assert_memory_equal(&result->model.layer, &mixture->model.layer, sizeof result->model.layer);
+  assert_memory_equal(&result->model.latent, &mixture->model.latent, sizeof result->model.latent);
+  assert_int_equal(result->model.rope.scaling, MEASUREMENT_ROPE_YARN);
+  assert_int_equal(result->model.rope.original_context, 4096);
+  assert_true(result->model.rope.interleaved && !result->model.rope.whole);
+  assert_int_equal(result->model.experts.router, MEASUREMENT_ROUTER_SIGMOID);
+  assert_true(result->model.experts.scale == 2.5 && result->model.experts.kept_groups == 4);
+  assert_string_equal(result->types.experts, "mxfp4");
+  assert_string_equal(result->routing.policy, "skewed");
+  assert_true(result->routing.touched == 180.5 && result->routing.expected == 200.25);
+  assert_int_equal(result->routing.expert_bytes, 13219200);
   place_of_work_end(&work);
 }
 
@@ -305,10 +354,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 12}", "a record of schema 12, this version reads 1 to 11");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 11");
+  refuse(&work, "{\"schema\": 13}", "a record of schema 13, this version reads 1 to 12");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 12");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 11}", "the record has no digest");
+  refuse(&work, "{\"schema\": 12}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -402,8 +451,21 @@ static const struct {
     {"/schema", "99", "a record of schema 99"},
 };
 
-// What came since schema 7, taken out of a record.
+// What came with schema 12, taken out of a record.
+static void take_out_12(json_t *record) {
+  static const char *const parts[] = {"layer", "rope", "latent", "experts"};
+  for (size_t i = 0; i < json_array_size(json_object_get(record, "results")); i++) {
+    json_t *result = json_array_get(json_object_get(record, "results"), i);
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+      json_object_del(json_object_get(result, "model"), parts[k]);
+    json_object_del(json_object_get(result, "types"), "experts");
+    json_object_del(result, "routing");
+  }
+}
+
+// What came since schema 7.
 static void take_out_8(json_t *record) {
+  take_out_12(record);
   json_object_del(json_object_get(record, "environment"), "node");
   json_object_del(json_object_get(record, "device"), "reported_cache_bytes");
   for (size_t i = 0; i < json_array_size(json_object_get(record, "results")); i++) {
@@ -523,7 +585,7 @@ static void test_old_schema(void **state) {
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 11"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 12"));
   place_of_work_end(&work);
 }
 
@@ -606,6 +668,7 @@ int main(void) {
       cmocka_unit_test(test_members_of_old),
       cmocka_unit_test(test_old_schema),
       cmocka_unit_test(test_doubts_in_words),
+      cmocka_unit_test(test_round_trip_of_a_mixture),
       cmocka_unit_test(test_round_trip_of_telemetry),
       cmocka_unit_test(test_round_trip_of_readings),
       cmocka_unit_test(test_readings_that_contradict),

@@ -34,7 +34,7 @@ static struct measurement_record *record_of(struct fixture *fixture) {
                                      .grade = GRADE_MEASURED,
                                      .finished = record->finished};
       result->model.id = "llama-3.1-8b";
-      result->types = (struct measurement_types){"bf16", "bf16", "bf16", "bf16", "f32"};
+      result->types = (struct measurement_types){"bf16", "bf16", "bf16", "bf16", "f32", ""};
     }
   return record;
 }
