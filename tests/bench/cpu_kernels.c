@@ -3,7 +3,8 @@
 //   cpu_kernels MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
 // Or only tokens per second, of SAMPLES steps in a row with the best of them:
 //   cpu_kernels speed MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
-// MODEL is tinyllama or llama8b (of which LAYERS layers), WEIGHTS is bf16, int8 or e4m3.
+// MODEL is tinyllama or llama8b (of which LAYERS layers), WEIGHTS is bf16, int8, e4m3,
+// mxfp4, nvfp4, mxfp6, int8-group, int4, or int4-bf16 with bf16 activations.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,20 @@ static const struct mix {
     {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32}},
     {"e4m3", {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
+    {"mxfp4", {ELEMENT_MXFP4, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_MXFP4, ELEMENT_F32, ELEMENT_F32}},
+    {"nvfp4", {ELEMENT_NVFP4, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_NVFP4, ELEMENT_F32, ELEMENT_F32}},
+    {"mxfp6",
+     {ELEMENT_MXFP6_E2M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_MXFP6_E2M3, ELEMENT_F32,
+      ELEMENT_F32}},
+    {"int8-group",
+     {ELEMENT_INT8_GROUP, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8_GROUP, ELEMENT_F32,
+      ELEMENT_F32}},
+    {"int4",
+     {ELEMENT_INT4_GROUP, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT4_GROUP, ELEMENT_F32,
+      ELEMENT_F32}},
+    {"int4-bf16",
+     {ELEMENT_INT4_GROUP, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_INT4_GROUP, ELEMENT_F32,
+      ELEMENT_F32}},
 };
 
 static double now(void) {

@@ -65,11 +65,16 @@ INLINE void multiply_rows(const struct product *product, enum element weights, e
     store(totals[b], product->out + (row + (size_t)b) * product->out_stride + panel * PANEL_ROWS);
 }
 
+// Decoding leaves the hardware's prefetching behind, even where that is best left alone otherwise
+// (one_stream): a core of a Zen 5 multiplies MXFP4 with bf16 at 0.82 of the speed that it reads with
+// when nothing is prefetched, at 0.90 with 4 KB and at all of it with 8 KB; 16 KB gain nothing more.
+#define DECODE_AHEAD ((size_t)8192)
+
 // A panel is read from memory once, by the first vectors; the rest find it in the cache.
 INLINE void multiply(const struct product *product, enum element weights, enum element input) {
   const size_t batch = product->batch;
   for (size_t panel = 0; panel < product->panel_count; panel++) {
-    size_t row = 0, ahead = product->one_stream ? 0 : AHEAD_BYTES;
+    size_t row = 0, ahead = DECODE_AHEAD;
     for (; MAX_ROWS >= 8 && row + 8 <= batch; row += 8, ahead = 0)
       multiply_rows(product, weights, input, panel, row, MAX_ROWS >= 8 ? 8 : 1, ahead);
     for (; MAX_ROWS >= 4 && row + 4 <= batch; row += 4, ahead = 0)
