@@ -1,6 +1,4 @@
 // The decode step in double precision: cases worked out by hand, and what must hold of any model.
-// `test_reference print` prints small models with their logits for check_reference.py.
-#include "tests/support/families.h"
 #include "tests/support/fixture.h"
 
 #include "kernels/reference/check.h"
@@ -642,29 +640,7 @@ static void test_check_near_tie(void **state) {
   reference_destroy(r);
 }
 
-static void print_models(void) {
-  static const struct decode_types types[] = {
-      {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-      {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-      {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
-      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32},
-  };
-  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-    struct decode_request request = small;
-    request.types = types[i];
-    request.seed += i;
-    request.chunk = 5;
-    family_print("llama", &request);
-  }
-}
-
-int main(int count, char **arguments) {
-  if (count == 2 && strcmp(arguments[1], "print") == 0) {
-    print_models();
-    return 0;
-  }
+int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_by_hand),
       cmocka_unit_test(test_two_positions_by_hand),

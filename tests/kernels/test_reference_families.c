@@ -451,27 +451,60 @@ static void test_depth(void **state) {
   }
 }
 
+static const struct decode_types of_families[] = {
+    {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+};
+static const struct decode_types of_mixtures = {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16,
+                                                ELEMENT_BF16, ELEMENT_F32,  ELEMENT_MXFP4};
+
 static void print_families(void) {
-  static const struct decode_types types[] = {
-      {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
-  };
-  for (size_t i = 0; i < family_count; i++)
-    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
-      struct decode_request request = request_of(&families[i], &types[k]);
-      request.seed += i;
-      family_print(families[i].name, &request);
-      if (request.shape.experts.count > 0 && k == 0) {
-        request.routing = ROUTING_UNIFORM;
-        family_print(families[i].name, &request);
-      }
+  for (size_t i = 0; i < family_count; i++) {
+    const struct family *family = &families[i];
+    for (size_t k = 0; k < sizeof of_families / sizeof of_families[0]; k++) {
+      const struct decode_request request = request_of(family, &of_families[k]);
+      family_print(family->name, &request);
     }
+    if (family->shape.experts.count == 0)
+      continue;
+    struct decode_request request = request_of(family, &of_mixtures);
+    family_print(family->name, &request);
+    request.routing = ROUTING_UNIFORM;
+    family_print(family->name, &request);
+  }
+}
+
+static const struct decode_types of_formats[] = {
+    {ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_MXFP4, ELEMENT_F32, ELEMENT_BF16, ELEMENT_MXFP4, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_MXFP4, ELEMENT_E4M3, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_NVFP4, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_NVFP4, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_MXFP6_E2M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_MXFP6_E3M2, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_INT8_GROUP, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+    {ELEMENT_INT4_GROUP, ELEMENT_F32, ELEMENT_BF16, ELEMENT_INT4_GROUP, ELEMENT_F32, ELEMENT_F32},
+};
+
+// Rows of several blocks, of which the last is short.
+static void print_formats(void) {
+  for (size_t i = 0; i < sizeof of_formats / sizeof of_formats[0]; i++) {
+    struct decode_request request = request_of(named("llama"), &of_formats[i]);
+    request.shape.layers = 1;
+    request.shape.hidden = 40;
+    request.shape.ffn_hidden = 140;
+    request.batch = 1;
+    request.chunk = 2;
+    family_print("llama", &request);
+  }
 }
 
 int main(int count, char **arguments) {
   if (count == 2 && strcmp(arguments[1], "print") == 0) {
     print_families();
+    print_formats();
     return 0;
   }
   const struct CMUnitTest tests[] = {

@@ -14,6 +14,7 @@
   .magnitude = 1.3465736f
 
 const struct family families[] = {
+    {"llama", {SIZES(2)}},
     {"mistral", {SIZES(2), .window = 4}},
     {"qwen2", {SIZES(2), .biases = BIAS_QKV}},
     {"qwen3", {SIZES(2), .qk_norm = true}},
@@ -146,10 +147,12 @@ void family_print(const char *name, const struct decode_request *request) {
   reference_step(r);
   printf("{\"name\": \"%s\", ", name);
   print_shape(&request->shape);
-  printf("\"weights\": \"%s\", \"activations\": \"%s\", \"kv\": \"%s\", \"head\": \"%s\", "
+  printf("\"weights\": \"%s\", \"routed\": \"%s\", \"activations\": \"%s\", \"kv\": \"%s\", "
+         "\"head\": \"%s\", "
          "\"batch\": %d, \"context\": %d, \"seed\": %d, \"chunk\": %d",
-         elements[t->weights], elements[t->activations], elements[t->kv], elements[t->head],
-         request->batch, request->context, (int)request->seed, request->chunk);
+         elements[t->weights], elements[t->experts ? t->experts : t->weights],
+         elements[t->activations], elements[t->kv], elements[t->head], request->batch,
+         request->context, (int)request->seed, request->chunk);
   const size_t batch = (size_t)request->batch;
   print_doubles("logits", reference_logits(r), batch * (size_t)request->shape.vocab);
   if (reference_chosen(r))

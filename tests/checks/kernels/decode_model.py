@@ -19,8 +19,24 @@ MASK, GOLDEN = 2**64 - 1, 0x9E3779B97F4A7C15
 NORMAL = statistics.NormalDist(0, 32.05)
 UPPER = [max(1, round(NORMAL.inv_cdf((i + 0.5) / 256))) for i in range(128, 256)]
 BELL = [-q for q in reversed(UPPER)] + UPPER
-E4M3 = [f * 2.0**-9 for f in range(8)] + [(8 + f) * 2.0 ** (e - 10) for e in range(1, 16)
-                                          for f in range(8)][:-1]
+
+
+
+def magnitudes(exponent_bits, fraction_bits, bias):
+    """What the codes of a small float are worth, without its sign: subnormals, then the rest."""
+    ones = 2**fraction_bits
+    return ([f / ones * 2.0 ** (1 - bias) for f in range(ones)]
+            + [(1 + f / ones) * 2.0 ** (e - bias) for e in range(1, 2**exponent_bits)
+               for f in range(ones)])
+
+
+E4M3 = magnitudes(4, 3, 7)[:-1]  # the last is no number
+# Elements in blocks: their size, and of the OCP MX specification's the magnitudes and the exponent of
+# the largest (section 5.3), of the others the largest.
+MX = {"mxfp4": (32, magnitudes(2, 1, 1), 2), "mxfp6_e2m3": (32, magnitudes(2, 3, 1), 2),
+      "mxfp6_e3m2": (32, magnitudes(3, 2, 3), 4)}
+NVFP4 = 16, magnitudes(2, 1, 1)
+GROUPS = {"int8_group": (128, 127), "int4_group": (128, 7)}
 RMS, LAYER = range(2)
 SWIGLU, CLAMPED, GELU = range(3)
 PLAIN, LLAMA3, YARN = range(3)
@@ -44,16 +60,44 @@ def bf16(x):
     return bits(x, 8)
 
 
+def nearest(values, x):
+    """Of equally near ones that with an even code."""
+    above = min(bisect.bisect_left(values, abs(x)), len(values) - 1)
+    code = min({max(above - 1, 0), above}, key=lambda c: (abs(abs(x) - values[c]), c % 2))
+    return math.copysign(values[code], x)
+
+
 def e4m3(x):
-    above = min(bisect.bisect_left(E4M3, abs(x)), len(E4M3) - 1)
-    code = min({max(above - 1, 0), above}, key=lambda c: (abs(abs(x) - E4M3[c]), c % 2))
-    return math.copysign(E4M3[code], x)
+    return nearest(E4M3, x)
+
+
+def in_blocks(kind, row, most):
+    """A row of weights as blocks with a scale each; `most` is what NVFP4's tensor could hold."""
+    size = MX[kind][0] if kind in MX else NVFP4[0] if kind == "nvfp4" else GROUPS[kind][0]
+    out = []
+    for first in range(0, len(row), size):
+        block = row[first:first + size]
+        m = max(map(abs, block))
+        if kind in MX:
+            scale = 2.0 ** (math.frexp(m)[1] - 1 - MX[kind][2])
+            out += [nearest(MX[kind][1], v / scale) * scale for v in block]
+        elif kind == "nvfp4":
+            tensor = bits(most / 2688, 24)
+            scale = e4m3(bits(bits(m / 6, 24) / tensor, 24)) * tensor
+            out += [nearest(NVFP4[1], bits(v / bits(scale, 24), 24)) * scale for v in block]
+        else:
+            largest = GROUPS[kind][1]
+            scale = bf16(bits(m / largest, 24))
+            out += [max(-largest, min(round(bits(v / scale, 24)), largest)) * scale for v in block]
+    return out
 
 
 def quantise(kind, x):
-    if kind in ("f32", "bf16"):
-        return [bf16(v) for v in x] if kind == "bf16" else x
+    if kind == "f32":
+        return x
     x = [bits(v, 24) for v in x]
+    if kind == "bf16":
+        return [bf16(v) for v in x]
     scale = bits(max(map(abs, x)) / (127 if kind == "int8" else 448), 24)
     return [(round if kind == "int8" else e4m3)(bits(v / scale, 24)) * scale for v in x]
 
@@ -93,7 +137,7 @@ class Model:
         for name, value in values.items():
             setattr(self, name, Group(value) if isinstance(value, dict) else value)
         self.turned = self.latent.rope_dim if self.latent.rank else self.head_dim
-        self.fine = "f32" if self.activations == "f32" else "bf16"
+        self.fine = values.get("fine", "f32" if self.activations == "f32" else "bf16")
         self.seen = []  # the experts chosen, in the order of layers and rows
 
     # Weights
@@ -119,6 +163,8 @@ class Model:
     def kind(self, tensor):
         if tensor in ("embedding", "head"):
             return self.head
+        if tensor.startswith("expert"):
+            return self.routed
         return "bf16" if tensor in ("router", "k_b", "v_b") else self.weights
 
     @functools.cache
@@ -126,10 +172,14 @@ class Model:
         """The part-th matrix of this size that a tensor is made of: of experts, or of heads."""
         scale = bits(self.sigma(tensor, columns) / 32, 24)
         hold = {"bf16": lambda q: bf16(bits(q * scale, 24)), "int8": lambda q: q * scale,
-                "e4m3": lambda q: e4m3(q) * scale}[self.kind(tensor)]
-        first = part * rows * columns
-        return [[hold(q) for q in self.draw(tensor, layer, first + row * columns, columns)]
-                for row in range(rows)]
+                "e4m3": lambda q: e4m3(q) * scale}.get(self.kind(tensor))
+        first, out = part * rows * columns, []
+        for row in range(rows):
+            drawn = self.draw(tensor, layer, first + row * columns, columns)
+            out.append([hold(q) for q in drawn] if hold else
+                       in_blocks(self.kind(tensor), [bits(q * scale, 24) for q in drawn],
+                                 bits(BELL[-1] * scale, 24)))
+        return out
 
     def floats(self, tensor, layer, count, part=0):
         scale = bits(self.sigma(tensor, 1) / 32, 24)
@@ -209,7 +259,7 @@ class Model:
         return self.kept([q / 32 for q in self.draw(tensor, layer, first, width)])
 
     def kept(self, x):
-        return [(e4m3 if self.kv == "e4m3" else bf16)(v) for v in x]
+        return [(e4m3 if self.kv == "e4m3" else bf16)(bits(v, 24)) for v in x]
 
     def window_of(self, layer):
         full = self.full_every and (layer + 1) % self.full_every == 0
