@@ -26,10 +26,11 @@ struct attention_piece {
   size_t first, last;      // positions
   float *query;            // [queries][query_stride], as floats or bf16 in the same room
   float *scores;           // [queries][CHUNK]
-  float *weights; // [queries][CHUNK], the softmax weights as bf16, or the scores themselves
-  float *values;  // [queries][value_rows] of one chunk
-  float *partial; // [queries][partial_stride]: largest score, sum of exponentials, then at
-                  // PANEL_ROWS the sum of values
+  float *weights;  // [queries][CHUNK], the softmax weights as bf16, or the scores themselves
+  float *values;   // [queries][value_rows] of one chunk
+  uint8_t *turned; // of latent attention a chunk's entries as values: [value_rows / 16] panels
+  float *partial;  // [queries][partial_stride]: largest score, sum of exponentials, then at
+                   // PANEL_ROWS the sum of values
 };
 
 static size_t query_stride(const struct plan *plan) {
@@ -58,6 +59,7 @@ static struct attention_piece piece_at(const struct decode_state *state, size_t 
     piece.weights += piece.queries * CHUNK;
   piece.values = piece.scores + 2 * piece.queries * CHUNK;
   piece.partial = piece.values + piece.queries * plan->value_rows;
+  piece.turned = (uint8_t *)(piece.partial + piece.queries * plan->partial_stride);
   return piece;
 }
 
@@ -81,7 +83,7 @@ static struct attention_piece piece_of_step(const struct decode_state *state, si
 static void turn(const struct attention_piece *piece, size_t vector, const float *in, float factor,
                  float *out) {
   const struct decode_shape *shape = &piece->plan->request.shape;
-  const int width = shape->head_dim;
+  const int width = rope_width(shape);
   const float *cosines = block_floats(piece->state, BLOCK_TURNS) + vector * piece->plan->head_dim;
   const float *sines = cosines + width / 2;
   for (int i = 0; i < width / 2; i++) {
@@ -116,20 +118,37 @@ static void store(const struct plan *plan, const float *from, size_t count, floa
     memcpy(to, from, count * sizeof *to);
 }
 
+// A head's query as it meets the keys, times the factor. `room` is free.
+static void make_query(const struct attention_piece *piece, size_t vector, size_t head,
+                       float factor, float *room, float *out) {
+  const struct plan *plan = piece->plan;
+  if (!plan->latent) {
+    const float *query = qkv_row(piece, vector) + head * plan->head_dim;
+    turn(piece, vector, normalise_head(piece, VECTOR_Q_NORM, query, room), factor, out);
+    return;
+  }
+  const float *absorbed = block_floats(piece->state, BLOCK_ABSORBED) +
+                          (vector * plan->heads + head) * plan->absorbed_stride;
+  const size_t still = plan->head_dim - (size_t)rope_width(&plan->request.shape);
+  for (size_t d = 0; d < plan->value_width; d++)
+    out[d] = absorbed[d] * factor;
+  turn(piece, vector, latent_query(piece->state, vector, head) + still, factor,
+       out + plan->value_width);
+}
+
 // Scores need q.k / sqrt(head_dim) and the shape's scale: the queries carry the factor.
 static void take_queries(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   const float scale = plan->request.shape.score_scale;
   float factor = (scale != 0 ? scale : 1) / sqrtf((float)plan->head_dim);
-  float *turned = piece->scores, *room = piece->values; // both free until later
-  for (size_t d = plan->head_dim; d < plan->key_columns; d++)
-    turned[d] = 0;
+  float *made = piece->scores, *room = piece->values; // both free until later
+  for (size_t d = plan->key_width; d < plan->key_columns; d++)
+    made[d] = 0;
   for (size_t q = 0; q < piece->queries; q++) {
     size_t vector = piece->vector + q / plan->group;
     size_t head = piece->kv_head * plan->group + q % plan->group;
-    const float *query = qkv_row(piece, vector) + head * plan->head_dim;
-    turn(piece, vector, normalise_head(piece, VECTOR_Q_NORM, query, room), factor, turned);
-    store(plan, turned, plan->key_columns, piece->query + q * query_stride(plan));
+    make_query(piece, vector, head, factor, room, made);
+    store(plan, made, plan->key_columns, piece->query + q * query_stride(plan));
   }
 }
 
@@ -142,26 +161,39 @@ static void put(enum element element, uint8_t *at, float value) {
   memcpy(at, &bits, sizeof bits);
 }
 
+// The key of the piece's first vector; of latent attention the whole entry. `room` is free.
+static void make_key(const struct attention_piece *piece, float *room, float *out) {
+  const struct plan *plan = piece->plan;
+  const float *from = qkv_row(piece, piece->vector) + plan->k_at + piece->kv_head * plan->key_width;
+  if (!plan->latent) {
+    turn(piece, piece->vector, normalise_head(piece, VECTOR_K_NORM, from, room), 1, out);
+    return;
+  }
+  const float *weight = layer_vector(piece->state, VECTOR_KV_A_NORM, piece->layer);
+  plan->kernels->elementwise->normalise(from, weight, plan->value_width,
+                                        plan->request.shape.norm_epsilon, out);
+  turn(piece, piece->vector, from + plan->value_width, 1, out + plan->value_width);
+}
+
 // The key and value of the piece's first vector go to its position.
 static void store_slot(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   enum element kv = plan->request.types.kv;
   size_t position = pass_position(piece->state, piece->vector);
-  size_t at = piece->kv_head * plan->head_dim;
-  const float *row = qkv_row(piece, piece->vector), *value = row + plan->v_at + at;
-  float *key = piece->scores, *room = piece->values; // both free until later
+  const float *value =
+      qkv_row(piece, piece->vector) + plan->v_at + piece->kv_head * plan->value_width;
+  float *key = piece->query, *room = piece->values; // free until later, and one after the other
   uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item) +
                   position / PANEL_ROWS * plan->key_panel_bytes;
   uint8_t *values = cache_values(piece->state, piece->layer, piece->item);
-  const float *made = normalise_head(piece, VECTOR_K_NORM, row + plan->k_at + at, room);
-  turn(piece, piece->vector, made, 1, key);
-  for (size_t d = 0; d < plan->head_dim; d++) {
+  make_key(piece, room, key);
+  for (size_t d = 0; d < plan->key_width; d++)
     put(kv, keys + panel_offset(kv, position % PANEL_ROWS, d), key[d]);
+  for (size_t d = 0; !plan->latent && d < plan->value_width; d++)
     put(kv,
         values + d / PANEL_ROWS * plan->value_panel_bytes +
             panel_offset(kv, d % PANEL_ROWS, position),
         value[d]);
-  }
 }
 
 static void score(const struct attention_piece *piece, size_t first, size_t last) {
@@ -182,11 +214,32 @@ static void score(const struct attention_piece *piece, size_t first, size_t last
   plan->kernels->product[plan->attention_kind](&product);
 }
 
+// Of positions first..last of the keys the panels that values have: the positions side by side.
+static void turn_entries(const struct attention_piece *piece, size_t first, size_t last) {
+  const struct plan *plan = piece->plan;
+  const enum element kv = plan->request.types.kv;
+  const uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item);
+  const size_t size = element_bytes(kv);
+  for (size_t position = first; position < round_up(last, TILE_COLUMNS); position++) {
+    const uint8_t *from = keys + position / PANEL_ROWS * plan->key_panel_bytes;
+    const size_t row = position % PANEL_ROWS, column = position - first;
+    for (size_t d = 0; d < plan->value_width; d++)
+      memcpy(piece->turned + d / PANEL_ROWS * plan->value_panel_bytes +
+                 panel_offset(kv, d % PANEL_ROWS, column),
+             from + panel_offset(kv, row, d), size);
+  }
+}
+
 static void weigh_values(const struct attention_piece *piece, size_t first, size_t last) {
   const struct plan *plan = piece->plan;
   enum element kv = plan->request.types.kv;
+  const uint8_t *values = piece->turned;
+  if (plan->latent)
+    turn_entries(piece, first, last);
+  else
+    values = cache_values(piece->state, piece->layer, piece->item) + panel_bytes(kv, first);
   struct product product = {
-      .panels = cache_values(piece->state, piece->layer, piece->item) + panel_bytes(kv, first),
+      .panels = values,
       .panel_stride = plan->value_panel_bytes,
       .panel_count = plan->value_rows / PANEL_ROWS,
       .columns = round_up(last - first, TILE_COLUMNS),
@@ -218,7 +271,7 @@ static void prefetch_next(const struct attention_piece *piece, size_t first, siz
   enum element kv = plan->request.types.kv;
   const uint8_t *keys = cache_keys(piece->state, piece->layer, piece->item);
   const uint8_t *values = keys + plan->key_bytes;
-  for (size_t p = 0; p < plan->value_rows / PANEL_ROWS; p++)
+  for (size_t p = 0; !plan->latent && p < plan->value_rows / PANEL_ROWS; p++)
     prefetch(values + p * plan->value_panel_bytes + panel_bytes(kv, first),
              panel_bytes(kv, last - first), query, piece->queries);
   size_t next = last / PANEL_ROWS * plan->key_panel_bytes;
@@ -275,8 +328,11 @@ static void attend_chunk(const struct attention_piece *piece, size_t first, size
   }
 }
 
-static float *attended_at(const struct decode_state *state, size_t vector, size_t head) {
+// Where a head's sum of values goes.
+static float *sum_at(const struct decode_state *state, size_t vector, size_t head) {
   const struct plan *plan = &state->plan;
+  if (plan->latent)
+    return block_floats(state, BLOCK_SUMS) + (vector * plan->heads + head) * plan->sums_stride;
   return block_floats(state, BLOCK_ATTENDED) + vector * plan->attended_stride +
          head * plan->head_dim;
 }
@@ -307,9 +363,9 @@ static void divide(const struct attention_piece *piece) {
   const struct plan *plan = piece->plan;
   for (size_t q = 0; q < piece->queries; q++) {
     const float *partial = piece->partial + q * plan->partial_stride;
-    float *out = attended_at(piece->state, piece->vector + q / plan->group,
-                             piece->kv_head * plan->group + q % plan->group);
-    for (size_t d = 0; d < plan->head_dim; d++)
+    float *out = sum_at(piece->state, piece->vector + q / plan->group,
+                        piece->kv_head * plan->group + q % plan->group);
+    for (size_t d = 0; d < plan->value_width; d++)
       out[d] = partial[PANEL_ROWS + d] / partial[1];
   }
 }
@@ -371,29 +427,26 @@ static void join_head(const struct plan *plan, const float *partials, float *out
   float most = -INFINITY, sum = 0;
   for (size_t part = 0; part < plan->parts; part++)
     most = fmaxf(most, partials[part * stride]);
-  for (size_t d = 0; d < plan->head_dim; d++)
+  for (size_t d = 0; d < plan->value_width; d++)
     out[d] = 0;
   for (size_t part = 0; part < plan->parts; part++) {
     const float *partial = partials + part * stride;
     float factor = expf(partial[0] - most);
     sum += partial[1] * factor;
-    for (size_t d = 0; d < plan->head_dim; d++)
+    for (size_t d = 0; d < plan->value_width; d++)
       out[d] += partial[PANEL_ROWS + d] * factor;
   }
-  for (size_t d = 0; d < plan->head_dim; d++)
+  for (size_t d = 0; d < plan->value_width; d++)
     out[d] /= sum;
 }
 
-void cpu_attend_join(const struct decode_state *state, size_t vector) {
+void cpu_attend_join(const struct decode_state *state, size_t vector, size_t head) {
   const struct plan *plan = &state->plan;
   if (plan->parts == 1 || vector < state->pass.prompt_count)
     return;
-  size_t row = pass_row(&state->pass, vector);
-  for (size_t head = 0; head < plan->heads; head++) {
-    size_t item = row * plan->kv_heads + head / plan->group;
-    const float *partials =
-        block_floats(state, BLOCK_PARTIAL) +
-        (item * plan->parts * plan->group + head % plan->group) * plan->partial_stride;
-    join_head(plan, partials, attended_at(state, vector, head));
-  }
+  size_t item = pass_row(&state->pass, vector) * plan->kv_heads + head / plan->group;
+  const float *partials =
+      block_floats(state, BLOCK_PARTIAL) +
+      (item * plan->parts * plan->group + head % plan->group) * plan->partial_stride;
+  join_head(plan, partials, sum_at(state, vector, head));
 }

@@ -13,8 +13,8 @@ void cpu_store_prompt(const struct decode_state *state, size_t layer, int thread
 // The thread's pieces of a layer: turns queries and, of steps, keys, stores key and value, attends.
 void cpu_attend(const struct decode_state *state, size_t layer, int thread, float *room);
 
-// Joins the parts of the items of a row that makes a step in BLOCK_ATTENDED; does nothing if there
-// is only one part.
-void cpu_attend_join(const struct decode_state *state, size_t vector);
+// Joins the parts of a head of a vector that makes a step, where attention leaves its sum of values:
+// in BLOCK_ATTENDED, of latent attention in BLOCK_SUMS. Does nothing if there is only one part.
+void cpu_attend_join(const struct decode_state *state, size_t vector, size_t head);
 
 #endif

@@ -136,6 +136,18 @@ static void fill_panel(const struct matrix *matrix, const struct values *values,
   }
 }
 
+// Rows first.. of k_b^T of a head: row r, column n is k_b's entry (n, r). k_b has bf16 always.
+static void fill_transposed(const struct matrix *matrix, const struct values *values, size_t first,
+                            size_t rows, size_t rank, uint8_t *panel) {
+  const size_t head = first / rank, row = first % rank;
+  uint8_t hashes[PANEL_ROWS];
+  for (size_t n = 0; n < matrix->columns; n++) {
+    values->hashes(values->key, (head * matrix->columns + n) * rank + row, PANEL_ROWS, hashes);
+    for (size_t r = 0; r < PANEL_ROWS && first + r < rows; r++)
+      put(values->element, panel + panel_offset(values->element, r, n), values->bits[hashes[r]]);
+  }
+}
+
 // Which tensor a panel of a copy belongs to, and where in it.
 struct tensor_rows {
   enum tensor tensor;
@@ -149,21 +161,46 @@ static struct tensor_rows gate_or_up(const struct matrix *matrix, size_t panel, 
                               panel / matrix->grain * PANEL_ROWS, matrix->rows / matrix->grain};
 }
 
+// q_a, or wq, and kv_a.
+static struct tensor_rows latent_rows(const struct plan *plan, size_t row) {
+  const size_t low = plan->vector[VECTOR_Q_A_NORM].count;
+  if (row >= plan->k_at)
+    return (struct tensor_rows){TENSOR_KV_A, row - plan->k_at, plan->key_width};
+  return low > 0 ? (struct tensor_rows){TENSOR_Q_A, row, low}
+                 : (struct tensor_rows){TENSOR_WQ, row, plan->query_width};
+}
+
+// Panels of one head after those of another, each padded by itself.
+static struct tensor_rows head_rows(const struct plan *plan, const struct matrix *matrix,
+                                    size_t panel, enum tensor tensor) {
+  const size_t head = panel / matrix->head_panels, rows = matrix->rows / plan->heads;
+  return (struct tensor_rows){tensor, head * rows + panel % matrix->head_panels * PANEL_ROWS,
+                              (head + 1) * rows};
+}
+
 static struct tensor_rows origin_of(const struct plan *plan, enum matrix_name name, size_t panel) {
   static const enum tensor whole[MATRICES] = {
-      [MATRIX_OUTPUT] = TENSOR_WO,     [MATRIX_DOWN] = TENSOR_DOWN,
-      [MATRIX_ROUTER] = TENSOR_ROUTER, [MATRIX_SHARED_DOWN] = TENSOR_SHARED_DOWN,
-      [MATRIX_HEAD] = TENSOR_HEAD,     [MATRIX_EXPERT_DOWN] = TENSOR_EXPERT_DOWN,
+      [MATRIX_OUTPUT] = TENSOR_WO,
+      [MATRIX_QUERY] = TENSOR_Q_B,
+      [MATRIX_DOWN] = TENSOR_DOWN,
+      [MATRIX_ROUTER] = TENSOR_ROUTER,
+      [MATRIX_SHARED_DOWN] = TENSOR_SHARED_DOWN,
+      [MATRIX_HEAD] = TENSOR_HEAD,
+      [MATRIX_EXPERT_DOWN] = TENSOR_EXPERT_DOWN,
   };
   const struct matrix *matrix = &plan->matrix[name];
   size_t row = panel * PANEL_ROWS;
   switch (name) {
   case MATRIX_QKV:
+    if (plan->latent)
+      return latent_rows(plan, row);
     if (row < plan->k_at)
       return (struct tensor_rows){TENSOR_WQ, row, plan->query_width};
     if (row < plan->v_at)
       return (struct tensor_rows){TENSOR_WK, row - plan->k_at, plan->kv_width};
     return (struct tensor_rows){TENSOR_WV, row - plan->v_at, plan->kv_width};
+  case MATRIX_KEY_B: return head_rows(plan, matrix, panel, TENSOR_K_B);
+  case MATRIX_VALUE_B: return head_rows(plan, matrix, panel, TENSOR_V_B);
   case MATRIX_GATE_UP: return gate_or_up(matrix, panel, TENSOR_GATE, TENSOR_UP);
   case MATRIX_SHARED_GATE_UP:
     return gate_or_up(matrix, panel, TENSOR_SHARED_GATE, TENSOR_SHARED_UP);
@@ -189,8 +226,12 @@ static void fill_share(struct decode_state *state, int thread, enum matrix_name 
       values[origin.tensor] =
           weight_values(plan, matrix->element, origin.tensor, layer, &quantised);
     ready[origin.tensor] = true;
-    fill_panel(matrix, &values[origin.tensor], p / share.count * origin.rows, origin.first,
-               origin.rows, at);
+    if (name == MATRIX_KEY_B)
+      fill_transposed(matrix, &values[origin.tensor], origin.first, origin.rows, plan->value_width,
+                      at);
+    else
+      fill_panel(matrix, &values[origin.tensor], p / share.count * origin.rows, origin.first,
+                 origin.rows, at);
   }
 }
 
@@ -286,6 +327,8 @@ static void fill_vectors(const struct decode_state *state) {
       [VECTOR_FFN_NORM_BIAS] = TENSOR_FFN_NORM_BIAS,
       [VECTOR_Q_NORM] = TENSOR_Q_NORM,
       [VECTOR_K_NORM] = TENSOR_K_NORM,
+      [VECTOR_Q_A_NORM] = TENSOR_Q_A_NORM,
+      [VECTOR_KV_A_NORM] = TENSOR_KV_A_NORM,
       [VECTOR_SINKS] = TENSOR_SINKS,
       [VECTOR_CHOICE_BIAS] = TENSOR_ROUTER_BIAS,
       [VECTOR_FINAL_NORM] = TENSOR_FINAL_NORM,
@@ -320,9 +363,11 @@ static void fill_position(const struct decode_state *state, size_t layer, size_t
                           size_t position, const struct values *keys, const struct values *values) {
   const struct plan *plan = &state->plan;
   size_t row = item / plan->kv_heads, head = item % plan->kv_heads;
-  uint64_t index = (row * plan->context + position) * plan->kv_width + head * plan->head_dim;
+  uint64_t index = (row * plan->context + position) * plan->kv_width + head * plan->key_width;
   uint8_t *key = cache_keys(state, layer, item) + position / PANEL_ROWS * plan->key_panel_bytes;
-  fill_row(keys, index, plan->head_dim, key, position % PANEL_ROWS);
+  fill_row(keys, index, plan->key_width, key, position % PANEL_ROWS);
+  if (plan->latent)
+    return;
   uint8_t *panels = cache_values(state, layer, item), hashes[MAX_HEAD_DIM];
   values->hashes(values->key, index, plan->head_dim, hashes);
   for (size_t d = 0; d < plan->head_dim; d++)
@@ -334,7 +379,7 @@ static void fill_position(const struct decode_state *state, size_t layer, size_t
 
 static void fill_cache(struct decode_state *state, size_t layer, int thread) {
   const struct plan *plan = &state->plan;
-  struct values keys = cache_values_of(plan, TENSOR_KEYS, layer);
+  struct values keys = cache_values_of(plan, plan->latent ? TENSOR_LATENTS : TENSOR_KEYS, layer);
   struct values values = cache_values_of(plan, TENSOR_VALUES, layer);
   const struct attention_span span = attention_span(state, layer);
   struct panel_share pieces = attention_share(plan, thread);

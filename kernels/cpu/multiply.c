@@ -139,11 +139,9 @@ static void multiply_by_library(const struct worker *worker, const struct run *r
     worker->state->library_failed = 1;
 }
 
-void cpu_multiply(const struct worker *worker, const struct run *asked) {
-  if (cpu_prompt_product_takes(worker->state, asked->name, asked->in.count)) {
-    multiply_by_library(worker, asked);
-    return;
-  }
+// `total` panels from the first-th on, which lie at `at`.
+static void multiply_panels(const struct worker *worker, const struct run *asked, const uint8_t *at,
+                            size_t first, size_t total) {
   const struct plan *plan = worker->plan;
   struct run told = *asked;
   const struct run *run = &told;
@@ -151,13 +149,11 @@ void cpu_multiply(const struct worker *worker, const struct run *asked) {
   told.result_stride = BLOCK_FLOATS;
   const struct matrix *matrix = &plan->matrix[run->name];
   const struct operand *in = &run->in;
-  struct panel_share share = worker->state->streams[worker->thread].share[run->name];
-  const uint8_t *at = share_at(worker, run->name, run->layer, run->copy);
   const float *bias = matrix_bias(worker->state, run->name, run->layer, run->copy);
   size_t words = matrix->padded * element_bytes(matrix->input) / sizeof(int32_t);
   const bool arranged = arrange(worker, matrix, in, words);
-  for (size_t done = 0; done < share.count; done += BLOCK_PANELS) {
-    size_t left = share.count - done, count = left < BLOCK_PANELS ? left : BLOCK_PANELS;
+  for (size_t done = 0; done < total; done += BLOCK_PANELS) {
+    size_t left = total - done, count = left < BLOCK_PANELS ? left : BLOCK_PANELS;
     struct product product = {
         .panels = at + matrix->header_bytes,
         .panel_stride = matrix->panel_bytes,
@@ -177,8 +173,35 @@ void cpu_multiply(const struct worker *worker, const struct run *asked) {
     if (matrix->header_bytes)
       apply_scales(worker, matrix, in, at, count);
     if (bias)
-      add_bias(worker, in->count, bias + (share.first + done) * PANEL_ROWS, count);
-    run->use(worker, run, share.first + done, count);
+      add_bias(worker, in->count, bias + (first + done) * PANEL_ROWS, count);
+    run->use(worker, run, first + done, count);
     at += count * matrix->panel_bytes;
+  }
+}
+
+void cpu_multiply(const struct worker *worker, const struct run *run) {
+  if (cpu_prompt_product_takes(worker->state, run->name, run->in.count)) {
+    multiply_by_library(worker, run);
+    return;
+  }
+  const struct panel_share share = worker->state->streams[worker->thread].share[run->name];
+  multiply_panels(worker, run, share_at(worker, run->name, run->layer, run->copy), share.first,
+                  share.count);
+}
+
+void cpu_multiply_heads(const struct worker *worker, enum matrix_name name, size_t layer,
+                        void (*use)(const struct worker *, const struct run *, size_t, size_t)) {
+  const struct matrix *matrix = &worker->plan->matrix[name];
+  const struct panel_share share = worker->state->streams[worker->thread].share[name];
+  const size_t end = share.first + share.count;
+  const uint8_t *at = share_at(worker, name, layer, 0);
+  struct run run = {.name = name, .layer = layer, .use = use};
+  for (size_t panel = share.first, next; panel < end; panel = next) {
+    const size_t head = panel / matrix->head_panels;
+    next = (head + 1) * matrix->head_panels < end ? (head + 1) * matrix->head_panels : end;
+    run.in = cpu_operand(worker, matrix->source, head, worker->vectors);
+    run.in.stride *= worker->plan->heads;
+    multiply_panels(worker, &run, at, panel, next - panel);
+    at += (next - panel) * matrix->panel_bytes;
   }
 }

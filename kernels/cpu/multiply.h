@@ -41,6 +41,10 @@ struct run {
 
 void cpu_multiply(const struct worker *worker, const struct run *run);
 
+// A matrix of which each head's panels take that head's vectors, [vectors][heads] of its input.
+void cpu_multiply_heads(const struct worker *worker, enum matrix_name name, size_t layer,
+                        void (*use)(const struct worker *, const struct run *, size_t, size_t));
+
 // Brings in the beginning of what the thread reads after a barrier, or next.
 void cpu_prefetch_start(const struct worker *worker, enum matrix_name name, size_t layer,
                         size_t copy);

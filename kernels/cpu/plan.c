@@ -32,14 +32,17 @@ static bool between(int value, int least, int most) {
 }
 
 unsigned plan_known_pieces(void) {
-  return FAMILY_ALL & ~(unsigned)FAMILY_LATENT;
+  return FAMILY_ALL;
 }
 
 // Sizes that only some models have.
 static bool families_known(const struct decode_shape *shape) {
   const struct decode_experts *experts = &shape->experts;
   const bool mixture = experts->count > 0, dense = !mixture || experts->dense_layers > 0;
-  return between(shape->ffn_hidden, dense ? 1 : 0, MAX_COLUMNS) &&
+  const struct decode_latent *latent = &shape->latent;
+  const int64_t attended = (int64_t)shape->heads * latent->value_dim;
+  return between(latent->rank, 0, MAX_COLUMNS / 2) && latent->query_rank <= MAX_COLUMNS &&
+         attended <= MAX_COLUMNS && between(shape->ffn_hidden, dense ? 1 : 0, MAX_COLUMNS) &&
          (!mixture || (experts->hidden <= MAX_COLUMNS && experts->shared_hidden <= MAX_COLUMNS)) &&
          !family_fault(shape) && (family_pieces(shape) & ~plan_known_pieces()) == 0;
 }
@@ -47,11 +50,12 @@ static bool families_known(const struct decode_shape *shape) {
 static bool shape_known(const struct decode_shape *shape) {
   if (!between(shape->layers, 1, MAX_LAYERS) || !between(shape->hidden, 1, MAX_COLUMNS) ||
       !between(shape->vocab, 1, MAX_VOCAB) || !between(shape->head_dim, 2, MAX_HEAD_DIM) ||
-      !between(shape->heads, 1, MAX_COLUMNS) || !between(shape->kv_heads, 1, shape->heads))
+      !between(shape->heads, 1, MAX_COLUMNS) ||
+      (shape->latent.rank == 0 &&
+       (!between(shape->kv_heads, 1, shape->heads) || shape->heads % shape->kv_heads != 0)))
     return false;
-  return shape->heads % shape->kv_heads == 0 && shape->head_dim % 2 == 0 &&
-         shape->heads * shape->head_dim <= MAX_COLUMNS && shape->norm_epsilon >= 0 &&
-         shape->rope_theta > 0 && families_known(shape);
+  return shape->head_dim % 2 == 0 && shape->heads * shape->head_dim <= MAX_COLUMNS &&
+         shape->norm_epsilon >= 0 && shape->rope_theta > 0 && families_known(shape);
 }
 
 static bool weights_known(enum element weights, enum element activations) {
@@ -85,11 +89,19 @@ static void set_sizes(struct plan *plan) {
   plan->layers = (size_t)shape->layers;
   plan->hidden = (size_t)shape->hidden;
   plan->heads = (size_t)shape->heads;
-  plan->kv_heads = (size_t)shape->kv_heads;
   plan->head_dim = (size_t)shape->head_dim;
+  plan->latent = shape->latent.rank > 0;
+  plan->kv_heads = plan->latent ? 1 : (size_t)shape->kv_heads;
+  plan->key_width = plan->value_width = plan->head_dim;
+  plan->attended_width = plan->heads * plan->head_dim;
+  if (plan->latent) {
+    plan->value_width = (size_t)shape->latent.rank;
+    plan->key_width = plan->value_width + (size_t)shape->latent.rope_dim;
+    plan->attended_width = plan->heads * (size_t)shape->latent.value_dim;
+  }
   plan->group = plan->heads / plan->kv_heads;
   plan->query_width = plan->heads * plan->head_dim;
-  plan->kv_width = plan->kv_heads * plan->head_dim;
+  plan->kv_width = plan->kv_heads * plan->key_width;
   plan->ffn = (size_t)shape->ffn_hidden;
   plan->vocab = (size_t)shape->vocab;
   plan->batch = (size_t)plan->request.batch;
@@ -107,6 +119,9 @@ static void set_sizes(struct plan *plan) {
 static enum element wanted_element(const struct decode_types *types, enum matrix_name name) {
   static const enum tensor tensors[MATRICES] = {
       [MATRIX_QKV] = TENSOR_WQ,
+      [MATRIX_QUERY] = TENSOR_Q_B,
+      [MATRIX_KEY_B] = TENSOR_K_B,
+      [MATRIX_VALUE_B] = TENSOR_V_B,
       [MATRIX_OUTPUT] = TENSOR_WO,
       [MATRIX_GATE_UP] = TENSOR_UP,
       [MATRIX_DOWN] = TENSOR_DOWN,
@@ -120,10 +135,10 @@ static enum element wanted_element(const struct decode_types *types, enum matrix
   return weights_element(types, tensors[name]);
 }
 
-// A head in BF16 takes no narrower activations, and the router none at all: decode.h.
+// A head in BF16 takes no narrower activations; router, k_b and v_b never do: decode.h.
 static enum element wanted_input(const struct decode_types *types, enum matrix_name name) {
-  const bool wide =
-      wanted_element(types, name) == ELEMENT_BF16 && (name == MATRIX_HEAD || name == MATRIX_ROUTER);
+  const bool wide = (name == MATRIX_HEAD && types->head == ELEMENT_BF16) || name == MATRIX_ROUTER ||
+                    name == MATRIX_KEY_B || name == MATRIX_VALUE_B;
   return wide && types->activations != ELEMENT_F32 ? ELEMENT_BF16 : types->activations;
 }
 
@@ -178,30 +193,52 @@ static void set_experts(struct plan *plan) {
   plan->matrix[MATRIX_EXPERT_DOWN].copies = plan->experts;
 }
 
-static void set_matrices(struct plan *plan) {
+// The matrix of so many panels for each head.
+static void set_head_matrix(struct plan *plan, enum matrix_name name, enum input_name source,
+                            size_t rows, size_t columns) {
+  const size_t panels = panels_of(rows);
+  set_matrix(plan, name, source, plan->heads * rows, plan->heads * panels, columns);
+  plan->matrix[name].head_panels = panels;
+}
+
+static void set_latent(struct plan *plan) {
+  const struct decode_latent *latent = &plan->request.shape.latent;
+  const size_t low = (size_t)latent->query_rank, query = low > 0 ? low : plan->query_width;
+  set_matrix(plan, MATRIX_QKV, INPUT_ATTENTION, query + plan->key_width,
+             panels_of(query) + panels_of(plan->key_width), plan->hidden);
+  if (low > 0)
+    set_matrix(plan, MATRIX_QUERY, INPUT_QUERY, plan->query_width, panels_of(plan->query_width),
+               low);
+  set_head_matrix(plan, MATRIX_KEY_B, INPUT_HEAD_KEYS, plan->value_width,
+                  plan->head_dim - (size_t)latent->rope_dim);
+  set_head_matrix(plan, MATRIX_VALUE_B, INPUT_HEAD_SUMS, (size_t)latent->value_dim,
+                  plan->value_width);
+  plan->k_at = panels_of(query) * PANEL_ROWS;
+}
+
+static void set_heads(struct plan *plan) {
   size_t q = panels_of(plan->query_width), kv = panels_of(plan->kv_width);
   set_matrix(plan, MATRIX_QKV, INPUT_ATTENTION, plan->query_width + 2 * plan->kv_width, q + 2 * kv,
              plan->hidden);
+  plan->k_at = q * PANEL_ROWS;
+  plan->v_at = plan->k_at + kv * PANEL_ROWS;
+}
+
+static void set_matrices(struct plan *plan) {
+  (plan->latent ? set_latent : set_heads)(plan);
   set_matrix(plan, MATRIX_OUTPUT, INPUT_ATTENTION, plan->hidden, panels_of(plan->hidden),
-             plan->query_width);
+             plan->attended_width);
   if (plan->dense_layers > 0)
     set_mlp(plan, MATRIX_GATE_UP, INPUT_MLP, MATRIX_DOWN, INPUT_GATED, plan->ffn);
   if (plan->dense_layers < plan->layers)
     set_experts(plan);
   set_matrix(plan, MATRIX_HEAD, INPUT_ATTENTION, plan->vocab, panels_of(plan->vocab), plan->hidden);
-  plan->k_at = q * PANEL_ROWS;
-  plan->v_at = plan->k_at + kv * PANEL_ROWS;
 }
 
 bool plan_has(const struct plan *plan, enum layer_kind kind, enum matrix_name name) {
-  static const bool dense[MATRICES] = {
-      [MATRIX_QKV] = true, [MATRIX_OUTPUT] = true, [MATRIX_GATE_UP] = true, [MATRIX_DOWN] = true};
-  static const bool experts[MATRICES] = {
-      [MATRIX_QKV] = true,         [MATRIX_OUTPUT] = true,
-      [MATRIX_ROUTER] = true,      [MATRIX_SHARED_GATE_UP] = true,
-      [MATRIX_SHARED_DOWN] = true, [MATRIX_EXPERT_GATE_UP] = true,
-      [MATRIX_EXPERT_DOWN] = true};
-  return plan->matrix[name].copies > 0 && (kind == LAYER_DENSE ? dense : experts)[name];
+  static const bool dense[MATRICES] = {[MATRIX_GATE_UP] = true, [MATRIX_DOWN] = true};
+  return plan->matrix[name].copies > 0 &&
+         (name < MATRIX_GATE_UP || dense[name] == (kind == LAYER_DENSE));
 }
 
 // Vectors as long as their count says, and the biases of products as their panels lie.
@@ -217,6 +254,8 @@ static void set_vectors(struct plan *plan) {
       [VECTOR_FFN_NORM_BIAS] = centred,
       [VECTOR_Q_NORM] = head,
       [VECTOR_K_NORM] = head,
+      [VECTOR_Q_A_NORM] = plan->latent ? (size_t)shape->latent.query_rank : 0,
+      [VECTOR_KV_A_NORM] = plan->latent ? plan->value_width : 0,
       [VECTOR_SINKS] = shape->sinks ? plan->heads : 0,
       [VECTOR_CHOICE_BIAS] = choice ? plan->experts : 0,
       [VECTOR_FINAL_NORM] = plan->hidden,
@@ -283,13 +322,18 @@ static void set_cache(struct plan *plan) {
   enum element kv = plan->request.types.kv;
   set_attention(plan);
   size_t columns = plan->attention_input == ELEMENT_BF16 ? TILE_COLUMNS : 4;
-  plan->key_columns = round_up(plan->head_dim, columns);
-  plan->value_rows = round_up(plan->head_dim, PANEL_ROWS);
+  plan->key_columns = round_up(plan->key_width, columns);
+  plan->value_rows = round_up(plan->value_width, PANEL_ROWS);
   plan->positions = round_up(plan->context, TILE_COLUMNS);
   plan->key_panel_bytes = panel_bytes(kv, plan->key_columns);
-  plan->value_panel_bytes = panel_bytes(kv, plan->positions);
-  plan->key_bytes = panels_of(plan->context) * plan->key_panel_bytes;
-  plan->item_bytes = plan->key_bytes + panels_of(plan->head_dim) * plan->value_panel_bytes;
+  // Of latent attention a chunk's entries, turned about, are its values.
+  plan->value_panel_bytes = panel_bytes(kv, plan->latent ? CHUNK : plan->positions);
+  plan->key_bytes = plan->positions / PANEL_ROWS * plan->key_panel_bytes;
+  plan->item_bytes = plan->key_bytes;
+  if (plan->latent)
+    plan->turned_floats = panels_of(plan->value_width) * plan->value_panel_bytes / sizeof(float);
+  else
+    plan->item_bytes += panels_of(plan->value_width) * plan->value_panel_bytes;
 }
 
 // An odd number of lines, so that rows do not compete for the same sets of a cache.
@@ -305,7 +349,9 @@ static void set_inputs(struct plan *plan) {
     if (matrix->copies == 0)
       continue;
     struct input *input = &plan->input[matrix->source];
-    input->vectors = matrix->source == INPUT_PAIRS ? plan->pairs : plan->vectors;
+    input->vectors = matrix->source == INPUT_PAIRS ? plan->pairs
+                     : matrix->head_panels > 0     ? plan->vectors * plan->heads
+                                                   : plan->vectors;
     size_t bytes = element_bytes(matrix->input);
     if (plan->request.chunk > 0) // as bf16 for the library
       bytes = larger(bytes, element_bytes(ELEMENT_BF16));
@@ -326,7 +372,7 @@ static void set_inputs(struct plan *plan) {
 // Scratch space of a thread: a vector, the input of a product as its kernel likes it or a group of
 // vectors that chose one expert, then results of panels or what attention needs.
 static void set_room(struct plan *plan) {
-  size_t widest = larger(plan->hidden, larger(plan->query_width, plan->experts)), stride = 0;
+  size_t widest = larger(plan->hidden, larger(plan->attended_width, plan->experts)), stride = 0;
   for (int m = 0; m < MATRICES; m++)
     widest = larger(widest, plan->matrix[m].padded);
   for (int i = 0; i < INPUTS; i++)
@@ -341,7 +387,7 @@ static void set_room(struct plan *plan) {
                      (round_up(plan->key_columns, PANEL_ROWS) + 2 * CHUNK + plan->value_rows +
                       plan->partial_stride);
   plan->room_stride = plan->row_floats + plan->arranged_words +
-                      plan->gathered_bytes / sizeof(float) +
+                      plan->gathered_bytes / sizeof(float) + plan->turned_floats +
                       larger(plan->vectors * 4 * PANEL_ROWS, attention);
 }
 
@@ -352,7 +398,8 @@ static void set_strides(struct plan *plan) {
     gated = larger(gated, (size_t)experts->shared_hidden);
   plan->x_stride = round_up(plan->hidden, PANEL_ROWS);
   plan->qkv_stride = plan->matrix[MATRIX_QKV].panels * PANEL_ROWS;
-  plan->attended_stride = round_up(plan->query_width, PANEL_ROWS);
+  plan->attended_stride = round_up(plan->attended_width, PANEL_ROWS);
+  plan->absorbed_stride = plan->sums_stride = plan->value_rows;
   plan->gated_stride = round_up(gated, PANEL_ROWS);
   plan->routed_stride = plan->matrix[MATRIX_ROUTER].panels * PANEL_ROWS;
   plan->groups_stride = round_up((plan->experts + 1 + 2 * plan->pairs) * sizeof(size_t) +
@@ -393,6 +440,12 @@ static void set_blocks(struct plan *plan) {
   bytes[BLOCK_TURNS] = plan->vectors * plan->head_dim * sizeof(float);
   bytes[BLOCK_X] = plan->vectors * plan->x_stride * sizeof(float);
   bytes[BLOCK_QKV] = plan->vectors * plan->qkv_stride * sizeof(float);
+  bytes[BLOCK_QUERY] =
+      plan->vectors * plan->matrix[MATRIX_QUERY].panels * PANEL_ROWS * sizeof(float);
+  if (plan->latent) {
+    bytes[BLOCK_ABSORBED] = plan->vectors * plan->heads * plan->absorbed_stride * sizeof(float);
+    bytes[BLOCK_SUMS] = plan->vectors * plan->heads * plan->sums_stride * sizeof(float);
+  }
   bytes[BLOCK_ATTENDED] = plan->vectors * plan->attended_stride * sizeof(float);
   bytes[BLOCK_PARTIAL] =
       plan->items * plan->parts * plan->group * plan->partial_stride * sizeof(float);
@@ -494,14 +547,17 @@ static void add_experts(const struct plan *plan, struct decode_cost *cost) {
   cost->expected_experts = routing_expected(&plan->request.shape, plan->request.batch);
 }
 
-// For each query head and position 2 * head_dim for the score and as many for the sum of values.
+// For each query head and position two for each element of a key, for the score, and of a value,
+// for their sum.
 static void add_attention(const struct plan *plan, struct decode_cost *cost) {
   const struct decode_types *types = &plan->request.types;
+  const size_t entry = plan->latent ? plan->kv_width : 2 * plan->kv_width;
   for (size_t layer = 0; layer < plan->layers; layer++) {
     const size_t window = (size_t)family_layer(&plan->request.shape, (int)layer).window;
     const size_t positions = window > 0 && window < plan->context ? window : plan->context;
-    cost->kv_bytes += plan->batch * (positions + 1) * 2 * plan->kv_width * element_bytes(types->kv);
-    cost->operations += plan->batch * plan->heads * positions * 4 * plan->head_dim;
+    cost->kv_bytes += plan->batch * (positions + 1) * entry * element_bytes(types->kv);
+    cost->operations +=
+        plan->batch * plan->heads * positions * 2 * (plan->key_width + plan->value_width);
   }
 }
 

@@ -10,7 +10,10 @@
 
 // Tensors that are read together are one matrix. In the order in which a layer reads them.
 enum matrix_name {
-  MATRIX_QKV,     // panels of wq, then of wk, then of wv
+  MATRIX_QKV,     // panels of wq, then of wk, then of wv; latent: of q_a or wq, then of kv_a
+  MATRIX_QUERY,   // q_b; this and the next two of latent attention
+  MATRIX_KEY_B,   // of each head k_b, transposed
+  MATRIX_VALUE_B, // of each head v_b
   MATRIX_OUTPUT,  // wo
   MATRIX_GATE_UP, // a panel of gate, a panel of up, and so on; of GELU only up
   MATRIX_DOWN,    // these two in dense layers, the following in those of experts
@@ -28,6 +31,9 @@ enum layer_kind { LAYER_DENSE, LAYER_EXPERTS, LAYER_KINDS };
 // The vectors that products take, rounded; each is written by whole vectors, one thread a row.
 enum input_name {
   INPUT_ATTENTION, // what enters attention's products, and the head
+  INPUT_QUERY,     // q_a * n, normalised
+  INPUT_HEAD_KEYS, // of each vector and head the part of the query that k_b takes
+  INPUT_HEAD_SUMS, // of each vector and head what v_b takes
   INPUT_MLP,       // m of decode.h
   INPUT_SHARED,    // the same, as the shared expert takes it
   INPUT_ROUTER,    // and as the router does
@@ -50,6 +56,7 @@ struct matrix {
   size_t copies;          // 0: the model has no such matrix
   size_t rows;            // of a copy, without padding
   size_t panels, grain;   // of a copy; threads take multiples of grain panels
+  size_t head_panels;     // so many after each other take the vector of one head; 0: all the same
   size_t columns, padded; // padded to PANEL_COLUMNS
   size_t header_bytes;    // of a panel: kernels/cpu/isa/blocks.h
   size_t panel_bytes;     // with the header
@@ -65,6 +72,8 @@ enum vector_name {
   VECTOR_FFN_NORM_BIAS,
   VECTOR_Q_NORM,
   VECTOR_K_NORM,
+  VECTOR_Q_A_NORM,
+  VECTOR_KV_A_NORM,
   VECTOR_SINKS,
   VECTOR_CHOICE_BIAS, // of a sigmoid router
   VECTOR_FINAL_NORM,
@@ -85,6 +94,9 @@ enum block {
   BLOCK_TURNS,            // [vectors][2][head_dim / 2]: cosines and sines of rope
   BLOCK_X,                // [vectors][x_stride]
   BLOCK_QKV,              // [vectors][qkv_stride]
+  BLOCK_QUERY,            // [vectors][heads][head_dim], of latent attention with a query_rank
+  BLOCK_ABSORBED,         // [vectors][heads][absorbed_stride]: k_b^T q
+  BLOCK_SUMS,             // [vectors][heads][sums_stride]: o of decode.h
   BLOCK_ATTENDED,         // [vectors][attended_stride]
   BLOCK_PARTIAL,          // [items][parts][group][partial_stride]
   BLOCK_GATED,            // [vectors][gated_stride]
@@ -129,7 +141,10 @@ struct plan {
   size_t vector_stride; // floats of a layer
 
   // The cache: for each layer and item (a kv head of a row of the batch) the keys as panels of 16
-  // positions, then the values as panels of 16 elements of head_dim.
+  // positions, then the values as panels of 16 elements of head_dim. Of latent attention a row is
+  // one item, and the keys are all there is: their first value_width elements are the values too.
+  bool latent;
+  size_t key_width, value_width;
   size_t items, parts;                       // an item's positions are split among `parts` threads
   size_t key_columns, value_rows, positions; // padded
   enum element attention_input;              // queries and softmax weights: F32, or BF16 for tiles
@@ -139,10 +154,12 @@ struct plan {
 
   // Where k and v begin in a row of qkv; in floats, as the strides are.
   size_t k_at, v_at;
+  size_t attended_width; // of a vector, before wo
+  size_t absorbed_stride, sums_stride;
   size_t x_stride, qkv_stride, attended_stride, gated_stride, routed_stride, pair_stride,
       logits_stride, partial_stride;
   size_t groups_stride; // bytes
-  size_t row_floats, arranged_words, gathered_bytes, room_stride;
+  size_t row_floats, arranged_words, gathered_bytes, turned_floats, room_stride;
   size_t unpacked_bytes, result_panels, result_floats;
   size_t block_bytes[BLOCKS];
 };

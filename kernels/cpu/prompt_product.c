@@ -15,7 +15,7 @@ bool cpu_prompt_product_takes(const struct decode_state *state, enum matrix_name
   const struct plan *plan = &state->plan;
   const bool routed = name == MATRIX_EXPERT_GATE_UP || name == MATRIX_EXPERT_DOWN;
   return state->library && vectors >= MIN_PROMPT_VECTORS && !routed &&
-         plan->request.types.activations != ELEMENT_F32 &&
+         plan->matrix[name].head_panels == 0 && plan->request.types.activations != ELEMENT_F32 &&
          plan->kernels->elementwise->unpack[plan->matrix[name].element];
 }
 

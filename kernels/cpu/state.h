@@ -119,6 +119,17 @@ static inline uint8_t *cache_values(const struct decode_state *state, size_t lay
   return cache_keys(state, layer, item) + state->plan.key_bytes;
 }
 
+// Of latent attention a head's query before k_b: [head_dim].
+static inline const float *latent_query(const struct decode_state *state, size_t vector,
+                                        size_t head) {
+  const struct plan *plan = &state->plan;
+  const struct matrix *low = &plan->matrix[MATRIX_QUERY];
+  const float *heads = low->copies > 0
+                           ? block_floats(state, BLOCK_QUERY) + vector * low->panels * PANEL_ROWS
+                           : block_floats(state, BLOCK_QKV) + vector * plan->qkv_stride;
+  return heads + head * plan->head_dim;
+}
+
 // The pieces of attention are numbered item by item, parts within; a thread takes neighbours.
 static inline struct panel_share attention_share(const struct plan *plan, int thread) {
   size_t pieces = plan->items * plan->parts, threads = (size_t)plan->threads;

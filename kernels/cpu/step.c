@@ -5,6 +5,7 @@
 #include "kernels/cpu/fill.h"
 #include "kernels/cpu/isa/elementwise.h"
 #include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/latent.h"
 #include "kernels/cpu/mlp.h"
 #include "kernels/cpu/multiply.h"
 #include "kernels/cpu/plan.h"
@@ -60,7 +61,8 @@ static void join_rows(const struct worker *worker) {
   const struct plan *plan = worker->plan;
   const float *attended = block_floats(worker->state, BLOCK_ATTENDED);
   for (size_t b = (size_t)worker->thread; b < worker->vectors; b += (size_t)plan->threads) {
-    cpu_attend_join(worker->state, b);
+    for (size_t head = 0; !plan->latent && head < plan->heads; head++)
+      cpu_attend_join(worker->state, b, head);
     cpu_store_input(worker, MATRIX_OUTPUT, b, attended + b * plan->attended_stride);
   }
 }
@@ -146,13 +148,17 @@ static void multiply(const struct worker *worker, enum matrix_name name, size_t 
 static void attention_block(const struct worker *worker, size_t layer) {
   multiply(worker, MATRIX_QKV, layer, use_qkv);
   worker_wait(worker);
+  if (worker->plan->latent)
+    cpu_latent_queries(worker, layer);
   if (worker->state->pass.prompt_count) {
     cpu_store_prompt(worker->state, layer, worker->thread, worker->room);
     worker_wait(worker);
   }
   cpu_attend(worker->state, layer, worker->thread, worker->room);
-  cpu_prefetch_start(worker, MATRIX_OUTPUT, layer, 0);
+  cpu_prefetch_start(worker, worker->plan->latent ? MATRIX_VALUE_B : MATRIX_OUTPUT, layer, 0);
   worker_wait(worker);
+  if (worker->plan->latent)
+    cpu_latent_outputs(worker, layer);
   join_rows(worker);
   worker_wait(worker);
   multiply(worker, MATRIX_OUTPUT, layer, cpu_use_residual);

@@ -232,13 +232,14 @@ int reference_prefill(struct reference *r, const struct decode_prompt *prompt) {
 }
 
 static bool shape_known(const struct decode_shape *shape) {
-  const int sizes[] = {shape->layers,   shape->hidden,   shape->heads,
-                       shape->kv_heads, shape->head_dim, shape->vocab};
+  const int kv_heads = shape->latent.rank > 0 ? 1 : shape->kv_heads;
+  const int sizes[] = {shape->layers, shape->hidden,   shape->heads,
+                       kv_heads,      shape->head_dim, shape->vocab};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
     if (sizes[i] < 1)
       return false;
   const bool dense = shape->experts.count == 0 || shape->experts.dense_layers > 0;
-  return shape->ffn_hidden >= (dense ? 1 : 0) && shape->heads % shape->kv_heads == 0 &&
+  return shape->ffn_hidden >= (dense ? 1 : 0) && shape->heads % kv_heads == 0 &&
          shape->head_dim % 2 == 0 && shape->norm_epsilon >= 0 && shape->rope_theta > 0 &&
          !family_fault(shape);
 }

@@ -27,9 +27,10 @@ enum { MOST_BATCH = 11, VOCAB = 203, MOST_CHOICES = 8 * MOST_BATCH * 8 };
 static const char *const isa_names[CPU_ISAS] = {"portable", "avx2", "avx512", "avx512-bf16", "amx"};
 
 // What all of them are but for what their rows below say.
-#define SIZES                                                                                      \
-  .layers = 3, .hidden = 72, .heads = 6, .kv_heads = 2, .head_dim = 40, .ffn_hidden = 200,         \
-  .vocab = VOCAB, .norm_epsilon = 1e-5f, .rope_theta = 1e4f
+#define WIDTHS                                                                                     \
+  .layers = 3, .hidden = 72, .ffn_hidden = 200, .vocab = VOCAB, .norm_epsilon = 1e-5f,             \
+  .rope_theta = 1e4f
+#define SIZES WIDTHS, .heads = 6, .kv_heads = 2, .head_dim = 40
 
 // `without` is the same with the piece left out, which the comparison must notice.
 static const struct family {
@@ -122,6 +123,40 @@ static const struct family {
       .experts = {.count = 8, .chosen = 3, .hidden = 72},
       .rope = {ROPE_YARN, .factor = 32, .low = 1, .high = 32, .magnitude = 1.35f,
                .original_context = 4096}}},
+    {"latent attention",
+     {WIDTHS, .heads = 6, .head_dim = 44, .latent = {.rank = 56, .rope_dim = 12, .value_dim = 28}},
+     {WIDTHS, .heads = 6, .head_dim = 44, .latent = {.rank = 56, .rope_dim = 14, .value_dim = 28}}},
+    {"latent attention of one head, wider than a chunk's scores",
+     {WIDTHS, .heads = 1, .head_dim = 40, .latent = {.rank = 600, .rope_dim = 20, .value_dim = 72}},
+     {WIDTHS, .heads = 1, .head_dim = 40,
+      .latent = {.rank = 600, .rope_dim = 18, .value_dim = 72}}},
+    {"DeepSeek: latent attention with queries of low rank, groups of experts, YaRN",
+     {WIDTHS, .heads = 6, .head_dim = 56, .biases = BIAS_ROUTER, .score_scale = 1.6f,
+      .latent = {.rank = 72, .query_rank = 88, .rope_dim = 24, .value_dim = 40},
+      .experts = {.count = 16,
+                  .chosen = 4,
+                  .hidden = 56,
+                  .shared_hidden = 88,
+                  .dense_layers = 1,
+                  .router = ROUTER_SIGMOID,
+                  .groups = 4,
+                  .kept_groups = 2,
+                  .scale = 2.5f},
+      .rope = {ROPE_YARN, .factor = 40, .low = 1, .high = 32, .original_context = 4096,
+               .whole = true, .interleaved = true}},
+     {WIDTHS, .heads = 6, .head_dim = 56, .biases = BIAS_ROUTER, .score_scale = 1.6f,
+      .latent = {.rank = 72, .rope_dim = 24, .value_dim = 40},
+      .experts = {.count = 16,
+                  .chosen = 4,
+                  .hidden = 56,
+                  .shared_hidden = 88,
+                  .dense_layers = 1,
+                  .router = ROUTER_SIGMOID,
+                  .groups = 4,
+                  .kept_groups = 2,
+                  .scale = 2.5f},
+      .rope = {ROPE_YARN, .factor = 40, .low = 1, .high = 32, .original_context = 4096,
+               .whole = true, .interleaved = true}}},
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
@@ -133,7 +168,7 @@ static const struct mix {
      {ELEMENT_BF16, ELEMENT_F32, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"bf16", {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
-    {"bf16 with experts in e4m3",
+    {"bf16 with an e4m3 cache and experts in e4m3",
      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_E4M3}},
 };
 enum { MIXES = sizeof mixes / sizeof mixes[0] };
@@ -403,6 +438,36 @@ static void test_cost(void **unused) {
   assert_int_equal(cost.operations, 5 * (2 * met + (3 + 3 + 9) * 2 * 4 * 2));
 }
 
+// Latent attention holds and reads one short vector a position.
+static void test_latent_cost(void **unused) {
+  (void)unused;
+  const struct decode_request request = {
+      .shape = {.layers = 2,
+                .hidden = 4,
+                .heads = 3,
+                .head_dim = 6,
+                .ffn_hidden = 8,
+                .vocab = 10,
+                .norm_epsilon = 1e-5f,
+                .rope_theta = 1e4f,
+                .latent = {.rank = 10, .query_rank = 5, .rope_dim = 2, .value_dim = 7}},
+      .types = {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32},
+      .batch = 2,
+      .context = 9,
+      .threads = 1,
+  };
+  struct decode_cost cost;
+  assert_int_equal(cpu_backend.cost(&request, &cost), DECODE_OK);
+  // q_a, q_b, kv_a, wo and the MLP with a scale for each row, k_b and v_b in bf16, four norms.
+  const uint64_t held = 5 * 4 + 18 * 5 + 12 * 4 + 4 * 21 + 3 * 32;
+  const uint64_t rows = 5 + 18 + 12 + 4 + 8 + 8 + 4, heads = 3 * (4 * 10 + 7 * 10);
+  const uint64_t layer = held + 4 * rows + 2 * heads + 4 * (4 + 4 + 5 + 10);
+  assert_int_equal(cost.weight_bytes, 2 * layer + 4 * 4 + (10 + 2) * 4 * 2);
+  assert_int_equal(cost.kv_bytes, 2 * 2 * (9 + 1) * 12 * 2);
+  assert_int_equal(cost.operations,
+                   2 * (2 * 2 * (held + heads) + 2 * 40) + 2 * 2 * 3 * 9 * 2 * (12 + 10));
+}
+
 // What cannot be is said in words.
 static void test_refusals(void **unused) {
   (void)unused;
@@ -439,6 +504,7 @@ int main(void) {
       cmocka_unit_test(test_forced_routing),
       cmocka_unit_test(test_prompts),
       cmocka_unit_test(test_cost),
+      cmocka_unit_test(test_latent_cost),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
