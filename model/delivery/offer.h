@@ -84,7 +84,7 @@ struct offer {
   const char *vendor, *reference, *currency;
   const char *date, *valid_until; // YYYY-MM-DD; "" for no end
   const char *accelerator;        // an id of the catalogue
-  struct place accelerator_place, count_place, nodes_place, validity_place;
+  struct place accelerator_place, count_place, nodes_place, validity_place, warranty_place;
   int accelerators, nodes; // nodes 0: not said
   struct offer_price prices[OFFER_LINES];
   double warranty_h; // NAN: not said

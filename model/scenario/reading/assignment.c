@@ -23,6 +23,7 @@
 #include "model/scenario/scenario.h"
 #include "model/scenario/selection.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -131,6 +132,10 @@ static void take_offer(struct reading *reading, struct layer layer, const struct
   if (!offer->prices[OFFER_DISCOUNT].text && offer->prices[OFFER_ACCELERATORS].text)
     assign_offered(reading, layer, offer_lines[OFFER_DISCOUNT].input, "0 %",
                    offer->prices[OFFER_ACCELERATORS].place, offer);
+  if (!isnan(offer->warranty_h))
+    assign_offered(reading, layer, "warranty",
+                   quantity_text(offer->warranty_h, unit_constant("yr", arena), arena),
+                   offer->warranty_place, offer);
   if (offer->nodes)
     assign_offered(reading, layer, "accelerators_per_node",
                    arena_printf(arena, "%d gpu/node", offer_accelerators_per_node(offer)),

@@ -239,6 +239,8 @@ static const struct taken takes[] = {
      "scenario = server\ntokens_per_s = 31200 token/s/node\npower = 9600 W/node\n",
      "", "host_power = 300 W\n[option a]\nlist_price = 9000 USD\nquote = offer.ini\n", NULL,
      "throughput", 3900, GRADE_QUOTED},
+    {"[price]\naccelerators = 27500 USD/gpu\n[terms]\nwarranty = 30 month\n", "",
+     "[option a]\nquote = offer.ini\n", NULL, "warranty", 2.5, GRADE_QUOTED},
     {"nodes = 16 node\n[price]\naccelerators = 27500 USD/gpu\n", "",
      "[option a]\nquote = offer.ini\n", NULL, "accelerators_per_node", 4, GRADE_QUOTED},
 };
