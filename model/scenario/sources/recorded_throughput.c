@@ -3,7 +3,10 @@
 #include "base/arena.h"
 #include "model/cost/model.h"
 #include "model/cost/units.h"
+#include "model/delivery/fleet.h"
+#include "model/delivery/fleet_spread.h"
 #include "model/evidence/curve.h"
+#include "model/evidence/measurement.h"
 #include "model/evidence/records.h"
 #include "model/evidence/workload.h"
 #include "model/scenario/amendment.h"
@@ -52,12 +55,62 @@ static const char *find_record(const struct sources *sources, const char *file,
   return recorded_choose(sources->scenario->records, file, option->accelerator, &option->workload,
                          recorded, sources->arena);
 }
+
+static const char *record_name(const struct measurement *result) {
+  const char *slash = strrchr(result->record->path, '/');
+  return slash ? slash + 1 : result->record->path;
+}
+
+static const char *mean_words(const struct sources *sources, const struct recorded *recorded,
+                              const struct fleet_spread *spread, const char *what) {
+  return arena_printf(
+      sources->arena,
+      "%s, the mean of %zu devices of %zu node%s from %.5g to %.5g %s, the newest in "
+      "record %s",
+      recorded->nearest->record->device.name, spread->device_count, spread->node_count,
+      spread->node_count == 1 ? "" : "s", spread->low, spread->high, what,
+      record_name(recorded->nearest));
+}
+
+// Where enough devices were measured alike, what counts is their mean and not the newest's; not of a
+// record that is named, nor between two that were measured, nor of what ran beside others.
+static struct recorded mean_of_devices(const struct sources *sources,
+                                       const struct recorded *recorded) {
+  const struct measurement *nearest = recorded->nearest;
+  const bool as_measured =
+      recorded->tokens_per_s == nearest->tokens_per_s / measurement_devices(nearest);
+  const bool has_limit = sources->request.power_limit_w > 0; // of which others say nothing
+  const struct fleet *fleet = !sources->record && as_measured && !has_limit
+                                  ? fleet_of_records(sources->scenario->records, sources->arena)
+                                  : NULL;
+  const long workload = fleet ? fleet_workload_like(fleet, nearest, sources->arena) : -1;
+  struct recorded mean = *recorded;
+  if (workload < 0 || fleet->workloads[workload].together > 1)
+    return mean;
+  const struct fleet_spread tokens =
+      fleet_spread_of(fleet, (size_t)workload, FLEET_TOKENS, FLEET_MARGIN, sources->arena);
+  const struct fleet_spread watts =
+      fleet_spread_of(fleet, (size_t)workload, FLEET_WATTS, FLEET_MARGIN, sources->arena);
+  if (tokens.device_count < FLEET_ENOUGH)
+    return mean;
+  mean.tokens_per_s = tokens.mean;
+  mean.source = arena_printf(sources->arena, "%s, decode only",
+                             mean_words(sources, recorded, &tokens, "token/s"));
+  if (watts.device_count == tokens.device_count) {
+    mean.load_power_w = watts.mean;
+    mean.load_source = mean_words(sources, recorded, &watts, "W");
+  }
+  return mean;
+}
+
 struct lack recorded_throughput_choose(const struct sources *sources, struct recorded *recorded) {
   const char *file = sources->record ? sources->record->value : "";
   const struct lack lack =
       workload_chooses_batch(&sources->option->workload)
           ? recorded_at_rate(sources, file, recorded)
           : sources_lack(sources, SELECT_RECORD, find_record(sources, file, recorded));
+  if (!lack.kind && !workload_chooses_batch(&sources->option->workload))
+    *recorded = mean_of_devices(sources, recorded);
   return lack.kind
              ? lack
              : sources_lack_limit(
