@@ -16,6 +16,7 @@
 
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/isa/dispatch.h"
+#include "kernels/element.h"
 #include "kernels/family.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
@@ -170,6 +171,10 @@ static const struct mix {
     {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"bf16 with an e4m3 cache and experts in e4m3",
      {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_E4M3, ELEMENT_BF16, ELEMENT_F32, ELEMENT_E4M3}},
+    {"bf16 with experts in mxfp4",
+     {ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_MXFP4}},
+    {"int8 with experts in int4",
+     {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_F32, ELEMENT_INT4_GROUP}},
 };
 enum { MIXES = sizeof mixes / sizeof mixes[0] };
 
@@ -244,7 +249,9 @@ static void check_isa(enum cpu_isa isa) {
   for (size_t f = 0; f < FAMILIES; f++)
     for (size_t m = 0; m < MIXES; m++)
       for (size_t b = 0; b < 4; b++) {
-        if (!depth_is_full() && (f + m + b + (size_t)isa) % 4 != 0)
+        const bool no_experts = families[f].shape.experts.count == 0;
+        if ((!depth_is_full() && (f + m + b + (size_t)isa) % 4 != 0) ||
+            (no_experts && element_has_blocks(mixes[m].types.experts)))
           continue;
         const size_t turn = f + m + b;
         const struct decode_request request =
