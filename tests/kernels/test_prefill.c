@@ -16,6 +16,7 @@
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/isa/dispatch.h"
 #include "kernels/cpu/onednn.h"
+#include "kernels/element.h"
 #include "kernels/reference/check.h"
 #include "kernels/reference/reference.h"
 #include "tests/support/depth.h"
@@ -45,6 +46,9 @@ static const struct mix {
     {"int8", {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
     {"int8 head",
      {ELEMENT_INT8, ELEMENT_INT8, ELEMENT_E4M3, ELEMENT_INT8, ELEMENT_F32, ELEMENT_F32}},
+    {"mxfp4", {ELEMENT_MXFP4, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_MXFP4, ELEMENT_F32, ELEMENT_F32}},
+    {"int4 beside int8",
+     {ELEMENT_INT4_GROUP, ELEMENT_INT8, ELEMENT_BF16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F32}},
 };
 enum { MIXES = sizeof mixes / sizeof mixes[0] };
 
@@ -156,7 +160,9 @@ static void decode_prompt(const struct decode_types *types, struct expected *out
 static void check_library(const struct decode_state *state, const struct mix *mix, bool none) {
   const char *library = cpu_backend.prefill_library(state);
   const bool own = strncmp(library, "own tiles: ", 11) == 0;
-  if (own != (none || !has_library || mix->types.activations == ELEMENT_F32))
+  const bool taken =
+      mix->types.activations != ELEMENT_F32 && !element_has_blocks(mix->types.weights);
+  if (own != (none || !has_library || !taken))
     fail_msg("%s: '%s'", mix->name, library);
 }
 
