@@ -66,6 +66,7 @@ struct declaration {
   int in_usd, usd_of;                                 // NAME_usd of NAME and the reverse; or -1
   const char *schedule;         // may be a list by year, of which this is computed; NULL: may not
   const char *ages;             // of a list by age instead: series and ages, in pairs; or NULL
+  const char *tiers;            // the stems of the inputs that its volume tiers are; or NULL
   int *years, year_count;       // NAME_year_1, ... where it is a list in some option: schedule.h
   int scale, year_of, scale_of; // NAME_scale; NAME of NAME_year_1, of NAME_scale; or -1
   const char

@@ -291,6 +291,10 @@ static void read_ages(struct model_reader *reader, const struct ini_key *key) {
   declaration->schedule = arena_copy_n(reader->model->arena, key->value, strcspn(key->value, " "));
 }
 
+static void read_tiers(struct model_reader *reader, const struct ini_key *key) {
+  reader->declaration->tiers = key->value;
+}
+
 static void read_role(struct model_reader *reader, const struct ini_key *key) {
   if (!strcmp(key->value, "headline"))
     reader->declaration->role = ROLE_HEADLINE;
@@ -348,6 +352,7 @@ static const struct attribute {
     {"notice", IN(INPUT), read_notice},
     {"schedule", IN(INPUT), read_schedule},
     {"ages", IN(INPUT), read_ages},
+    {"tiers", IN(INPUT), read_tiers},
     {"rate_of", IN(INPUT), read_rate_of},
     {"none_below", IN(ITEM), read_none_below},
     {"none", IN(ITEM), read_none},
@@ -617,8 +622,7 @@ static const struct ini_section *numbered(const struct model *model,
   copy->keys = keys;
   for (size_t k = 0; k < section->key_count; k++) {
     keys[k] = section->keys[k];
-    const char *hash = strchr(keys[k].value, '#');
-    if (hash)
+    for (const char *hash; (hash = strchr(keys[k].value, '#'));)
       keys[k].value = arena_printf(model->arena, "%.*s%d%s", (int)(hash - keys[k].value),
                                    keys[k].value, number, hash + 1);
   }

@@ -34,7 +34,9 @@
 //                     second NAME is that series then
 //     ages            NAME AGE ...: may be a list by age instead, from 1; each NAME is its value at that AGE,
 //                     0 beyond the list
-//                   [input NAME_1..N] is N inputs, with their numbers for # in the label
+//                   [input NAME_1..N] is N inputs, with their numbers for # in what is said of them
+//     tiers           VALUE NUMBER HOW: may be "8 % from 100 gpu, 14 % from 500 gpu", which gives the
+//                     inputs VALUE_1, NUMBER_1, VALUE_2, ... up to _4; HOW means nothing without them
 //   [item NAME]     a scalar:   label, unit, group, formula; needs, or_formula, or_needs,
 //                   or_formula_2, or_needs_2, up to or_formula_4, or_needs_4;
 //                     role = headline | category; varies = yes: per period, where a formula is

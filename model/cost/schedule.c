@@ -24,6 +24,10 @@ bool text_is_list(const char *text) {
   return text[value_length(text)] != 0;
 }
 
+bool text_is_tiers(const char *text) {
+  return strstr(text, " from ") != NULL;
+}
+
 // What stands behind a number, or NULL where the text is something else.
 static const char *behind_number(const char *text) {
   double ignored;

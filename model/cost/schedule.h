@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MAX_YEARS = 30 }; // as the longest horizon
+enum { MAX_YEARS = 30, MAX_TIERS = 4 }; // as the longest horizon; as tco.ini declares
 
 // A value of a list, complete with its unit.
 struct list_value {
@@ -31,6 +31,9 @@ struct list_value {
 
 // Does a comma separate values in the text?
 bool text_is_list(const char *text);
+
+// Does the text say from which number on a value holds: "8 % from 100 gpu, 14 % from 500 gpu"?
+bool text_is_tiers(const char *text);
 
 // The values of a list (or of a text that is none: one), in the arena; at least one.
 const struct list_value *list_split(const char *text, struct place place, size_t *count,

@@ -40,6 +40,8 @@ struct figure {
   bool in_usd;                     // of an amount in USD where the report is in another currency
   const struct list_figure *years; // [year_count] of a list by year, whose first is `value`
   size_t year_count;               // 0: one value
+  const struct list_figure *tiers; // [2 * tier_count] of volume tiers: value, number, value, ...
+  size_t tier_count;
 };
 
 // Of all years.

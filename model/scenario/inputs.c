@@ -160,6 +160,48 @@ static void parse_list(const struct inputs *inputs, struct figure *figure, int d
   figure->value = years[0].value;
 }
 
+// "8 % from 100 gpu"
+static void parse_tier(const struct inputs *inputs, struct list_figure tier[2],
+                       const struct declaration *declaration, const struct list_value *text,
+                       struct diagnostics *diagnostics) {
+  static const char word[] = " from ";
+  const char *stem = strchr(declaration->tiers, ' ') + 1;
+  const int from = model_find(inputs->model,
+                              arena_printf(inputs->arena, "%.*s_1", (int)strcspn(stem, " "), stem));
+  const char *at = strstr(text->text, word);
+  if (!at || from < 0) {
+    diagnostics_error(diagnostics, text->place,
+                      "expected a tier as in '8 %% from 100 gpu', not '%s'", text->text);
+    return;
+  }
+  tier[0] = (struct list_figure){
+      0, arena_copy_n(inputs->arena, text->text, (size_t)(at - text->text)), text->place};
+  tier[1] = (struct list_figure){0, arena_copy(inputs->arena, at + strlen(word)), text->place};
+  tier[1].place.column += (int)(at - text->text + (long)strlen(word));
+  tier[0].value = parse_value(declaration, tier[0].text, tier[0].place, inputs->arena, diagnostics);
+  tier[1].value = parse_value(&inputs->model->declarations[from], tier[1].text, tier[1].place,
+                              inputs->arena, diagnostics);
+}
+
+static void parse_tiers(const struct inputs *inputs, struct figure *figure,
+                        const struct declaration *declaration, const struct ini_key *key,
+                        struct diagnostics *diagnostics) {
+  size_t count;
+  const struct list_value *list = list_split(key->value, key->value_place, &count, inputs->arena);
+  struct list_figure *tiers = arena_array(inputs->arena, 2 * count, sizeof *tiers);
+  if (!declaration->tiers || count > MAX_TIERS) {
+    diagnostics_error(diagnostics, key->value_place,
+                      declaration->tiers ? "'%s' has %zu volume tiers, of which at most 4 can be"
+                                         : "'%s' has no volume tiers",
+                      declaration->name, count);
+    return;
+  }
+  for (size_t i = 0; i < count; i++)
+    parse_tier(inputs, tiers + 2 * i, declaration, &list[i], diagnostics);
+  figure->tiers = tiers;
+  figure->tier_count = count;
+}
+
 // NAME_usd says what NAME says, so that the stronger word counts.
 static void assign_value(struct inputs *inputs, struct layer layer, int d, int stated,
                          const struct ini_key *key, struct diagnostics *diagnostics) {
@@ -175,6 +217,8 @@ static void assign_value(struct inputs *inputs, struct layer layer, int d, int s
   figure->in_usd = declaration->usd_of >= 0;
   if (declaration->choice_count)
     parse_choice(declaration, key, &figure->value, inputs->arena, diagnostics);
+  else if (text_is_tiers(key->value))
+    parse_tiers(inputs, figure, declaration, key, diagnostics);
   else if (text_is_list(key->value))
     parse_list(inputs, figure, d, declaration, key, diagnostics);
   else

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Vintages: hardware that is renewed after its life, what it is sold for by its age, and what the books say of it.
+"""Vintages: hardware that is renewed after its life, what it is sold for by its age, what the books say of it, volume tiers.
 
 The golden table of docs/vintages.md is check_oracle's; here stand the rules that a random scenario shows rarely, each
 worked out beside it, and what is refused.
@@ -174,7 +174,74 @@ def check_moved(folder):
         expect_items(items['a'], {'cost_per_mtok': items['b']['cost_per_mtok']})
 
 
+TIERS = 'discount = 8 % from 100 gpu, 14 % from 500 gpu\n'
+
+
+def check_tiers(folder):
+    """Each accelerator has the discount of its own number, spares included; or all of an order have that of the last."""
+    for count, beyond, whole in ((99, 0, 0), (100, 0.08, 8), (499, 400 * 0.08, 499 * 0.08), (500, 400 * 0.08 + 0.14, 500 * 0.14),
+                                 (600, 400 * 0.08 + 101 * 0.14, 600 * 0.14)):
+        fleet = f'accelerators = {count}\n' + OPTION.replace('node_price = 40000 USD\n', '')
+        for word, off in (('', beyond), ('tier_discount = beyond\n', beyond), ('tier_discount = all\n', whole)):
+            items = told(folder, HEAD + fleet + TIERS + word)['a']
+            expect_items(items, {'accelerator_cost': (count - off) * 30000, 'discount': 100 * off / count,
+                                 'net_price': 30000 * (1 - off / count)})
+            expect_checks(items)
+    spares = told(folder, HEAD + OPTION + 'accelerators = 480\nspares = 5 %\n' + TIERS)['a']
+    expect_items(spares, {'accelerators_bought': 504, 'accelerator_cost': (504 - 400 * 0.08 - 5 * 0.14) * 30000})
+
+
+def check_orders(folder):
+    """Every purchase is an order of its own: what was bought before does not count."""
+    growing = 'demand = 4000000 Mtok/yr\ndemand_growth = 60 %/yr\nprice_decline = 10 %/yr\n'
+    items = told(folder, HEAD + growing + OPTION + 'discount = 10 % from 50 gpu\ntier_discount = all\n')['a']
+    prices = [30000 * 0.9 ** max(year - 1, 0) * (0.9 if count >= 50 else 1) for year, count in enumerate(items['bought'])]
+    expect(min(items['bought'][1:]) < 50 <= max(items['bought']), f'orders of both kinds: {items["bought"]}')
+    expect_items(items, {'accelerators_paid': [count * price for count, price in zip(items['bought'], prices)]})
+    expect_checks(items)
+
+
+def check_tiers_in_cases(folder):
+    """A case may have other tiers, or one discount for all; --set reaches a tier by itself."""
+    path = Path(folder, 'vintages.ini')
+    path.write_text(HEAD + OPTION + 'accelerators = 600\n' + TIERS + '[case plain]\na.discount = 10 %\n'
+                    '[case three]\na.discount = 5 % from 1 gpu, 9 % from 200 gpu, 20 % from 551 gpu\n', encoding='utf-8')
+
+    def off(*arguments):
+        return 600 * (1 - run_json('compare', path, *arguments)['options'][0]['items']['net_price'] / 30000)
+
+    for arguments, wanted in (((), 400 * 0.08 + 101 * 0.14), (('--case', 'plain'), 60),
+                              (('--case', 'three'), 199 * 0.05 + 351 * 0.09 + 50 * 0.2),
+                              (('--set', 'a.discount_tier_2=20 %'), 400 * 0.08 + 101 * 0.2),
+                              (('--set', 'a.discount=12 %'), 72)):
+        expect(abs(off(*arguments) - wanted) < 1e-8, f'{arguments}: {off(*arguments)}, not {wanted}')
+
+
+def check_one_with_tiers(folder):
+    """Tiers of one option leave another as it is, in stages and not."""
+    other = OPTION.replace('[option a]', '[option b]') + 'discount = 10 %\naccelerators = 96\n'
+    tiers = OPTION + TIERS + 'demand = 4000000 Mtok/yr\ndemand_growth = 30 %/yr\n'
+    alone, both = told(folder, HEAD + other)['b'], told(folder, HEAD + tiers + other)['b']
+    for name in ('tco', 'capex', 'accelerator_cost', 'cost_per_mtok', 'levelised_cost_per_mtok', 'repair_total'):
+        expect_items(both, {name: alone[name]})
+
+
 REFUSED = {
+    'tiers that overlap': (OPTION + FLEET + 'discount = 8 % from 100 gpu, 14 % from 100 gpu\n',
+                           "'discount' of option 'a' has a volume tier from 100 gpu on and another from 100 gpu on as tier 2"),
+    'tiers in disorder': (OPTION + FLEET + 'discount = 8 % from 500 gpu, 14 % from 100 gpu\n', 'each must begin after the one before'),
+    'tiers that fall': (OPTION + FLEET + 'discount = 14 % from 100 gpu, 8 % from 500 gpu\n',
+                        "falls from 14 % to 8 % in volume tier 2: a larger order has no smaller discount"),
+    'too many tiers': (OPTION + FLEET + 'discount = ' + ', '.join(f'{n} % from {n}0 gpu' for n in range(1, 6)) + '\n',
+                       "'discount' has 5 volume tiers, of which at most 4 can be"),
+    'a tier without a number': (OPTION + FLEET + 'discount = 8 %, 14 % from 500 gpu\n', "expected a tier as in '8 % from 100 gpu', not '8 %'"),
+    'a tier from nothing on': (OPTION + FLEET + 'discount = 8 % from 0 gpu\n', "'discount_from_1' must be at least 1"),
+    'half an accelerator': (OPTION + FLEET + 'discount = 8 % from 10.5 gpu\n', "'discount_from_1' must be a whole number"),
+    'a discount of more than all': (OPTION + FLEET + 'discount = 108 % from 10 gpu\n', "'discount' must be at most 100 %"),
+    'tiers of something else': (OPTION + FLEET + 'spares = 8 % from 10 gpu\n', "'spares' has no volume tiers"),
+    'a kind of tiers without any': (OPTION + FLEET + 'tier_discount = all\n', "'tier_discount' means nothing to option 'a', whose "
+                                    "'discount' has no volume tiers"),
+    'a tier without any': (OPTION + FLEET + 'discount_tier_2 = 8 %\n', "'discount_tier_2' means nothing to option 'a'"),
     'a resale value that rises': (OPTION + FLEET + 'resale = 60, 40, 45 %\n',
                                   "'resale' of option 'a' rises from 40 % to 45 % at age 3: what is older is worth no more"),
     'one that rises where it is typed over': (OPTION + FLEET + RESALE + 'resale_year_2 = 70 %\n', 'rises from 60 % to 70 % at age 2'),
@@ -204,7 +271,8 @@ def check_refused(folder, name):
 
 TESTS = {'renewed': check_renewed, 'a long life': check_long_life, 'ages': check_ages, 'no whole life': check_no_whole_life,
          'retired without resale': check_retired_without_resale, 'parts': check_parts, 'alone': check_alone,
-         'warranty': check_warranty, 'falling': check_falling, 'moved': check_moved}
+         'tiers': check_tiers, 'orders': check_orders, 'tiers in cases': check_tiers_in_cases,
+         'one with tiers': check_one_with_tiers, 'warranty': check_warranty, 'falling': check_falling, 'moved': check_moved}
 
 
 def main():

@@ -10,11 +10,13 @@
 #include "model/cost/model_check.h"
 #include "model/cost/model_read.h"
 #include "model/cost/own_item.h"
+#include "model/cost/schedule.h"
 #include "model/cost/units.h"
 #include "model/cost/usable.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/reading/sections.h"
+#include "model/scenario/reading/tiers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -51,6 +53,13 @@ static void read_period(struct reading *reading, struct model *model) {
       formula_parse(key->value, key->value_place, reading->arena, reading->diagnostics);
 }
 
+// Volume tiers give inputs of their own.
+static void mention_tiers(struct model *model, const char *value) {
+  for (int d = 0; d < model->count && text_is_tiers(value); d++)
+    if (model->declarations[d].tiers)
+      model_mention(model, tiers_input(model, d, 0, 0, model->arena));
+}
+
 // Every key of the scenario and of --set may give an input; a question's own words do not.
 static void mention_keys(const struct reading *reading, struct model *model) {
   for (size_t i = 0; i < reading->spoken->section_count; i++) {
@@ -59,10 +68,13 @@ static void mention_keys(const struct reading *reading, struct model *model) {
     for (size_t k = 0; k < section->key_count; k++)
       if (!asks || strchr(section->keys[k].name, '.'))
         model_mention(model, section->keys[k].name);
+    for (size_t k = 0; k < section->key_count && !asks; k++)
+      mention_tiers(model, section->keys[k].value);
   }
   for (size_t i = 0; i < reading->scenario->setting_count; i++) {
     const char *setting = reading->scenario->settings[i];
     model_mention(model, arena_copy_n(reading->arena, setting, strcspn(setting, " =")));
+    mention_tiers(model, setting);
   }
   model_leave_out(model);
 }

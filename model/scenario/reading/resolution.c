@@ -15,6 +15,7 @@
 #include "model/scenario/reading/grading.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
+#include "model/scenario/reading/tiers.h"
 #include "model/scenario/resolving.h"
 #include "model/scenario/selection.h"
 #include "model/scenario/sources/hardware.h"
@@ -435,6 +436,7 @@ static void settle(struct resolving *resolving) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     settle_case(resolving, c, errors);
   schedules_settle(resolving);
+  tiers_settle(resolving);
   if (resolving->option->provider || hardware_apply(resolving) == 0) {
     throughput_apply(resolving);
     utilization_apply(resolving);

@@ -43,7 +43,7 @@ static void count_key(const struct model *model, int *years, bool is_range, cons
   size_t count = 0;
   if (d >= 0 && is_range)
     count = range_is_scale(&model->declarations[d], value);
-  else if (d >= 0 && text_is_list(value))
+  else if (d >= 0 && text_is_list(value) && !text_is_tiers(value))
     list_split(value, (struct place){0}, &count, arena);
   if (count && count <= MAX_YEARS && (int)count > years[d])
     years[d] = (int)count;

@@ -46,7 +46,7 @@ DEFAULTS = {
     "grid_intensity": None, "embodied_carbon": 0,
     # vintages
     "server_residual": None, "network_residual": None, "server_book_life": None, "network_book_life": None,
-    "life": None, "resale": None, "warranty": 0,
+    "life": None, "resale": None, "warranty": 0, "tiers": None, "tier_discount": "beyond",
     # offers
     "reserved_share": 0, "spot_share": 0, "spot_rate": 0, "interruption": 0,
     "input_price": None, "cached_input_price": None, "output_price": None,
@@ -66,7 +66,7 @@ PERCENT = {
 
 # A rent contains hardware, power and building: what the scenario says of these does not apply.
 NOT_FOR_RENTED = {
-    "list_price", "discount", "node_price", "network_price", "installation", "purchase_tax",
+    "tiers", "tier_discount", "list_price", "discount", "node_price", "network_price", "installation", "purchase_tax",
     "build_price", "facility_residual", "residual_value", "electricity_price",
     "electricity_escalation", "demand_charge", "water_use", "water_price", "colo_rate",
     "colo_escalation", "spares", "failure_rate", "repair_cost", "loan_share",
@@ -148,10 +148,26 @@ def tokens_by_kind(x, r, tokens):
 
 # ---- accelerators that are owned
 
+def tiers_discount(x, ordered):
+    """The mean discount on an order: each accelerator has that of its own number, or all that of the last one."""
+    def of(number):
+        return max([share / 100 for share, begins in x.tiers if begins <= number], default=0)
+
+    if not ordered:
+        return 0
+    if x.tier_discount == "all":
+        return of(ordered)
+    return sum(of(number) for number in range(1, round(ordered) + 1)) / ordered
+
+
 def hardware(x, r):
     """Each purchase at the price of the year that it is for. Lists are by the period that it is for."""
-    r.net_price = [in_year(x.list_price, year) * growth(-x.price_decline, year) * (1 - in_year(x.discount, year))
-                   for year in r.year]
+    discount = [in_year(x.discount, year) for year in r.year]
+    if x.tiers:
+        orders = r.bought if x.is_staged else [r.bought[1]] * len(r.bought)
+        discount = [tiers_discount(x, ordered) for ordered in [orders[1], *orders[1:]]]
+    r.net_price = [in_year(x.list_price, year) * growth(-x.price_decline, year) * (1 - off)
+                   for year, off in zip(r.year, discount)]
     accelerators = series(r, lambda t: r.bought[t] * r.net_price[t])
     servers = series(r, lambda t: r.nodes_bought[t] * x.node_price)
     network = series(r, lambda t: r.connected[t] * x.network_price)

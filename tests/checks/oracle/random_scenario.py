@@ -40,7 +40,8 @@ SECOND_EDITION = {"demand_growth", "throughput_gain", "price_decline", "rent_dec
                   *RESERVED, *SPOT, "input_price", "cached_input_price", "output_price", "cache_hit", "cached_work",
                   "prefill_includes_hits", "token_price_input", "token_price_cached", "token_price_output"}
 ELSEWHERE_DRAWN = {"electricity_escalation", "colo_escalation"}
-VINTAGES = ["life", "resale", "warranty"]
+VINTAGES = ["life", "resale", "warranty", "tiers", "tier_discount"]
+KEYS = {"tiers": "discount"}    # what is typed for an input that the oracle calls otherwise
 PARTS = ["server_residual", "network_residual", "server_book_life", "network_book_life"]
 ELSEWHERE = {*SECOND_EDITION, *PARTS, *VINTAGES, "horizon", "period", "tax_rate", "loan_share", *TAX, *LOAN, *LEASE, *BURST, *RENTED_AS,
              "purchase_unit", "accelerators", "demand", "throughput",
@@ -362,11 +363,24 @@ def draw_vintages(seed, draft):
             option.given["warranty"] = draw(rng, "warranty")
         if rng.random() < 0.4:
             draw_resale(rng, draft, option)
-        if rng.random() < 0.35:
+        if rng.random() < 0.5:
+            option.given.pop("discount", None)
+            draw_tiers(rng, option)
+        if rng.random() < 0.25:
             option.given["life"] = draw(rng, "life")
             for name in ("tax_rate", *TAX, "loan_share", *LOAN, *LEASE):
                 option.given.pop(name, None)
     drop_what_nobody_needs(draft)
+
+
+def draw_tiers(rng, option):
+    """One to four tiers, some of which no order reaches; on what is beyond their number, or on all of an order."""
+    count = rng.randint(1, 4)
+    shares = sorted(Decimal(rng.randint(0, 300)) / 10 for _ in range(count))
+    begins = sorted(rng.sample(range(1, 1200), count))
+    option.given["tiers"] = list(zip(shares, begins))
+    if rng.random() < 0.7:
+        option.given["tier_discount"] = rng.choice(["beyond", "all"])
 
 
 def draw_resale(rng, draft, option):
@@ -427,13 +441,17 @@ def draw_own_items(rng, ids, hardware_ids):
 
 
 def typed(rng, values, name, value, currency):
+    if name == "tiers":
+        return ", ".join(f"{plain(share)} % from {begins}{rng.choice(['', ' gpu'])}" for share, begins in value)
+    if name == "tier_discount":
+        return value
     text = spell(rng, name, value)
     in_usd = (id(values), name) in currency.dollars
     return text if in_usd else text.replace("USD", currency.code)
 
 
 def lines(rng, values, currency, decoys):
-    text = [f"{name} = {typed(rng, values, name, decoys.get((id(values), name), value), currency)}"
+    text = [f"{KEYS.get(name, name)} = {typed(rng, values, name, decoys.get((id(values), name), value), currency)}"
             for name, value in values.items()]
     rng.shuffle(text)
     return [line + "   ; as agreed" if rng.random() < 0.1 else line for line in text]
@@ -455,14 +473,14 @@ def draw_decoys(seed, draft):
         return draw_list(rng, name) if may_be_list and rng.random() < 0.5 else draw(rng, name)
 
     return {(id(values), name): decoy(name, values[name]) for values, name in rng.sample(known, min(5, len(known)))
-            if name != "day_profile"}
+            if name not in ("day_profile", "tiers", "tier_discount")}
 
 
 def case_lines(rng, draft, currency, decoys):
     text = []
     for values, options in draft.sections():
         prefix = f"{options[0].id}." if options and values is options[0].given else ""
-        text += [f"{prefix}{name} = {typed(rng, values, name, value, currency)}"
+        text += [f"{prefix}{KEYS.get(name, name)} = {typed(rng, values, name, value, currency)}"
                  for name, value in values.items() if (id(values), name) in decoys]
     return [[f"[case {CASE}]"] + text] if text else []
 
@@ -491,6 +509,8 @@ def write_ini(draft, title, baseline, horizon, items, currency, decoys):
 def numbers(values, currency):
     """In the report's currency."""
     def number(name, value):
+        if name == "tiers":
+            return [(float(share), begins) for share, begins in value]
         if isinstance(value, list):
             return [number(name, each) for each in value]
         in_usd = (id(values), name) in currency.dollars
