@@ -33,8 +33,9 @@ bool graph_equal(const struct graph *a, const struct graph *b) {
 struct builder {
   struct graph *graph;
   const enum given *given;
-  bool *placed;    // [model->count]
-  bool leaves_out; // an input, because another one is given
+  const bool *lent; // or NULL
+  bool *placed;     // [model->count]
+  bool leaves_out;  // an input, because another one is given
   struct arena *arena;
   struct place place;
   struct diagnostics *diagnostics; // NULL: nobody is told
@@ -99,7 +100,8 @@ static int choose_state(struct builder *builder, int d) {
   const struct declaration *declaration = &builder->graph->model->declarations[d];
   bool input = declaration->kind == DECLARATION_INPUT;
   int only_with = declaration->only_with, absent_with = declaration->absent_with;
-  if (absent_with >= 0 && is_given(builder, absent_with)) {
+  const bool lent = builder->lent && builder->lent[d];
+  if (absent_with >= 0 && !lent && is_given(builder, absent_with)) {
     builder->leaves_out = true;
     return GRAPH_ABSENT;
   }
@@ -229,7 +231,7 @@ static const enum given *given_in_all(struct graph *graph, const enum given *giv
 }
 
 static struct graph *build(const struct model *model, const char *option, struct place place,
-                           const enum given *given, struct arena *arena,
+                           const enum given *given, const bool *lent, struct arena *arena,
                            struct diagnostics *diagnostics) {
   const size_t count = (size_t)model->count;
   struct graph *graph = arena_alloc(arena, sizeof *graph);
@@ -239,6 +241,7 @@ static struct graph *build(const struct model *model, const char *option, struct
   graph->formulas = arena_array(arena, count, sizeof *graph->formulas);
   struct builder builder = {.graph = graph,
                             .given = given_in_all(graph, given, arena),
+                            .lent = lent,
                             .placed = arena_alloc(arena, count),
                             .place = place,
                             .arena = arena,
@@ -252,13 +255,19 @@ static struct graph *build(const struct model *model, const char *option, struct
   return builder.gaps ? NULL : graph;
 }
 
+struct graph *graph_build_lent(const struct model *model, const char *option, struct place place,
+                               const enum given *given, const bool *lent, struct arena *arena,
+                               struct diagnostics *diagnostics) {
+  return build(model, option, place, given, lent, arena, diagnostics);
+}
+
 struct graph *graph_build(const struct model *model, const char *option, struct place place,
                           const enum given *given, struct arena *arena,
                           struct diagnostics *diagnostics) {
-  return build(model, option, place, given, arena, diagnostics);
+  return build(model, option, place, given, NULL, arena, diagnostics);
 }
 
 struct graph *graph_try(const struct model *model, const char *option, const enum given *given,
-                        struct arena *arena) {
-  return build(model, option, (struct place){0}, given, arena, NULL);
+                        const bool *lent, struct arena *arena) {
+  return build(model, option, (struct place){0}, given, lent, arena, NULL);
 }

@@ -36,10 +36,16 @@ struct graph *graph_build(const struct model *model, const char *option, struct 
                           const enum given *given, struct arena *arena,
                           struct diagnostics *diagnostics);
 
+// The same for an option that has inputs of another one: lent[declaration] are there where a formula
+// asks for them, whatever makes them absent. `lent` may be NULL.
+struct graph *graph_build_lent(const struct model *model, const char *option, struct place place,
+                               const enum given *given, const bool *lent, struct arena *arena,
+                               struct diagnostics *diagnostics);
+
 // The same where a graph need not be: NULL, and no error, where a required input is missing or a
 // formula needs one that the option does not have.
 struct graph *graph_try(const struct model *model, const char *option, const enum given *given,
-                        struct arena *arena);
+                        const bool *lent, struct arena *arena);
 
 // Has a declaration a value per period in the graph's option?
 bool graph_is_series(const struct graph *graph, int declaration);

@@ -346,7 +346,7 @@ static const struct attribute {
     {"or_with", IN(INPUT), read_or_with},
     {"typed", IN(INPUT), read_typed},
     {"varies", IN(ITEM), read_varies},
-    {"absent_with", IN(INPUT), read_absent_with},
+    {"absent_with", IN(INPUT) | COMPUTED, read_absent_with},
     {"given_as", IN(INPUT), read_given_as},
     {"family", IN(INPUT), read_family},
     {"notice", IN(INPUT), read_notice},

@@ -40,6 +40,7 @@
 //   [item NAME]     a scalar:   label, unit, group, formula; needs, or_formula, or_needs,
 //                   or_formula_2, or_needs_2, up to or_formula_4, or_needs_4;
 //                     role = headline | category; varies = yes: per period, where a formula is
+//     absent_with     NAME: as of an input
 //     times           NAME: in options that have it, each formula is multiplied by that item
 //     none_below      NAME: where that item is below zero there is none, whatever the formula gives
 //     none            TEXT that faces say in its place

@@ -288,7 +288,7 @@ bool difference_cost(const struct difference *difference, size_t pair, const str
     if (is_given(side))
       given[d] = difference_is_stated(side) ? GIVEN_VALUE : GIVEN_NEUTRAL;
   }
-  const struct graph *graph = graph_try(model, option->id, given, arena);
+  const struct graph *graph = graph_try(model, option->id, given, option->lent, arena);
   if (!graph)
     return false;
 

@@ -26,6 +26,8 @@ struct option {
   const char *accelerator_name; // of the catalogue, or of the device in a record
   const char *provider;         // of a token API, which has no accelerator ("" unnamed), or NULL
   const struct measurement *record; // whose decode throughput it has, or NULL
+  size_t lender;                    // another option whose tokens it serves, and whose are
+  bool *lent; // [model->count] these, what they are computed from; NULL: it serves a demand
   const struct graph *graph;
   struct evaluation *evaluation; // width: scenario.case_count
   // [case_count][model->count]: each where it was said, so that all who share it point at one; see

@@ -10,6 +10,7 @@
 //   hardware      watts that nobody stated
 //   resolution    defaults
 //   currency      amounts in USD
+//   lending       what another option's tokens follow from
 //   resolution    its graph and its values
 //   grading       grades and warnings
 #ifndef PERTOKEN_MODEL_SCENARIO_RESOLVING_H

@@ -84,8 +84,12 @@ const char *option_none(const struct scenario *scenario, const struct option *op
   return is_none ? item->none : NULL;
 }
 
+bool option_is_lent(const struct option *option, int declaration) {
+  return option->lent && option->lent[declaration];
+}
+
 bool option_has(const struct option *option, int declaration) {
-  return option->graph->state[declaration] != GRAPH_ABSENT;
+  return option->graph->state[declaration] != GRAPH_ABSENT && !option_is_lent(option, declaration);
 }
 
 bool option_is_owned(const struct option *option) {

@@ -131,8 +131,11 @@ const struct scenario_offer *option_offer(const struct scenario *scenario,
 const char *option_none(const struct scenario *scenario, const struct option *option,
                         int declaration);
 
-// Is the declaration there for this option, as an input or computed?
+// Is the declaration there for this option, as an input or computed, and its own?
 bool option_has(const struct option *option, int declaration);
+
+// Is it of another option, whose tokens this one serves: an input, or what follows from such alone?
+bool option_is_lent(const struct option *option, int declaration);
 
 // Are its accelerators bought: neither rented nor those of a token API?
 bool option_is_owned(const struct option *option);

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const selection_names[] = {"accelerator",     "price",  "evidence",
-                                              "evidence_spread", "record", "projection",
-                                              "production",      "api",    "power_limit"};
+static const char *const selection_names[] = {
+    "accelerator", "price",      "evidence", "evidence_spread", "record",
+    "projection",  "production", "api",      "power_limit",     "tokens_of"};
 
 const char *selection_key_name(int key) {
   return key < SELECT_WORKLOAD ? selection_names[key] : workload_key_names[key - SELECT_WORKLOAD];

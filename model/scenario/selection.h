@@ -21,6 +21,7 @@ enum selection_key {
   SELECT_PRODUCTION,  // a file of --measurements: what served, of which utilization follows
   SELECT_API,         // a row of a provider's prices: the option is a token API
   SELECT_POWER_LIMIT, // W/gpu at which the record or row must have been measured
+  SELECT_TOKENS_OF,   // another option, whose tokens the token API is to serve: reading/lending.h
   SELECT_WORKLOAD,    // the first of WORKLOAD_KEYS keys
   SELECTION_KEYS = SELECT_WORKLOAD + WORKLOAD_KEYS
 };

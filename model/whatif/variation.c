@@ -8,11 +8,18 @@
 #include "model/cost/model.h"
 #include "model/cost/units.h"
 #include "model/scenario/figure.h"
+#include "model/scenario/option.h"
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/range.h"
 
 #include <math.h>
 #include <string.h>
+
+// The option whose input it is.
+static size_t owner_of(const struct scenario *scenario, size_t option, int declaration) {
+  const struct option *of = &scenario->options[option];
+  return option_is_lent(of, declaration) ? of->lender : option;
+}
 
 static const struct figure *selected_figure(const struct scenario *scenario, size_t option,
                                             int declaration) {
@@ -42,6 +49,7 @@ static bool is_own(const struct scenario *scenario, size_t option, int declarati
 }
 
 bool target_moves(const struct scenario *scenario, struct target target, size_t option) {
+  option = owner_of(scenario, option, target.declaration);
   if (!is_input(scenario, option, target.declaration))
     return false;
   if (target.option >= 0)
@@ -127,7 +135,7 @@ static const char *own_names(const struct scenario *scenario, int declaration,
                              struct arena *arena) {
   const char *text = "";
   for (size_t o = 0; o < scenario->option_count; o++)
-    if (is_input(scenario, o, declaration))
+    if (is_input(scenario, o, declaration) && owner_of(scenario, o, declaration) == o)
       text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
                           target_name(scenario, (struct target){declaration, (int)o}, arena));
   return text;
@@ -153,6 +161,12 @@ static int refuse_still(const struct scenario *scenario, struct target target, s
   }
   if (target.option >= 0) {
     const struct option *option = &scenario->options[target.option];
+    if (option_is_lent(option, target.declaration)) {
+      diagnostics_error(diagnostics, place, "option '%s' takes the tokens of '%s': say %s.%s",
+                        option->id, scenario->options[option->lender].id,
+                        scenario->options[option->lender].id, name);
+      return -1;
+    }
     const int state = option->graph->state[target.declaration];
     diagnostics_error(diagnostics, place, "option '%s' %s '%s'", option->id,
                       state >= 0              ? "computes"
@@ -246,7 +260,7 @@ struct target *targets_of(const struct scenario *scenario, size_t *count, struct
     if (moves_any(scenario, common))
       targets[(*count)++] = common;
     for (size_t o = 0; o < scenario->option_count; o++)
-      if (is_input(scenario, o, d) && is_own(scenario, o, d))
+      if (is_input(scenario, o, d) && is_own(scenario, o, d) && owner_of(scenario, o, d) == o)
         targets[(*count)++] = (struct target){d, (int)o};
   }
   return targets;

@@ -121,8 +121,12 @@ const char *option_item_grade(const struct scenario *scenario, const struct opti
 
 struct answer_cell option_cell(const struct scenario *scenario, const struct option *option,
                                int declaration, struct arena *arena) {
-  if (!option_has(option, declaration))
-    return cell_absent(NULL);
+  return option_has(option, declaration) ? computed_cell(scenario, option, declaration, arena)
+                                         : cell_absent(NULL);
+}
+
+struct answer_cell computed_cell(const struct scenario *scenario, const struct option *option,
+                                 int declaration, struct arena *arena) {
   const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
   const bool input = option->graph->state[declaration] == GRAPH_INPUT;
   struct answer_cell cell = {.value = option_value(scenario, option, declaration, 0),

@@ -94,6 +94,10 @@ struct answer_cell *answer_table_row_of(struct answer_table *table, struct answe
 struct answer_cell option_cell(const struct scenario *scenario, const struct option *option,
                                int declaration, struct arena *arena);
 
+// The same of what it computes with and faces do not show, too, such as another option's inputs.
+struct answer_cell computed_cell(const struct scenario *scenario, const struct option *option,
+                                 int declaration, struct arena *arena);
+
 // The grade of an input, of a figure that the option knows better (a TDP that stands in for watts),
 // or of a headline item that of the option; else NULL.
 const char *option_item_grade(const struct scenario *scenario, const struct option *option,

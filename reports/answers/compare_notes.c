@@ -106,6 +106,11 @@ static void add_apis(const struct notes *notes) {
     answer_note(notes->answer, "Provider's precision: ",
                 "%s (a token API: what its tokens are computed in is not known, nor compared)",
                 texts_joined(&ids, notes->arena));
+  for (size_t i = 0; i < notes->scenario->option_count; i++)
+    if (notes->scenario->options[i].lent)
+      answer_note(notes->answer, "Tokens: ", "%s serves as many as %s",
+                  notes->scenario->options[i].id,
+                  notes->scenario->options[notes->scenario->options[i].lender].id);
 }
 
 // Which published figure or record a throughput is, and what it was measured on. A record says its
@@ -116,7 +121,7 @@ static void add_evidence(const struct notes *notes) {
   for (size_t i = 0; i < 2 * scenario->option_count; i++) {
     const struct option *option = &scenario->options[i / 2];
     const int input = model_find(scenario->model, inputs[i % 2]);
-    if (input < 0 || option->graph->state[input] != GRAPH_INPUT)
+    if (input < 0 || option->graph->state[input] != GRAPH_INPUT || option_is_lent(option, input))
       continue;
     const struct figure *figure = option_figure(scenario, option, scenario->selected, input);
     if (figure->origin != ORIGIN_CATALOGUE)

@@ -208,7 +208,7 @@ static void add_step(struct derivation *derivation, struct step step, int depth)
     cells[c] = cell_absent("");
   const bool whole = step.period == ALL_PERIODS;
   const struct answer_cell value =
-      whole ? option_cell(derivation->scenario, derivation->option, step.declaration, arena)
+      whole ? computed_cell(derivation->scenario, derivation->option, step.declaration, arena)
             : cell_value(option_value(derivation->scenario, derivation->option, step.declaration,
                                       step.period));
   cells[STEP_TITLE] =

@@ -40,7 +40,8 @@ static void print_findings(const struct run *run, const struct scenario *scenari
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *input = &scenario->model->declarations[d];
     const struct figure *figure = option_figure(scenario, option, scenario->selected, d);
-    if (option->graph->state[d] != GRAPH_INPUT || figure->origin != ORIGIN_CATALOGUE)
+    if (option->graph->state[d] != GRAPH_INPUT || option_is_lent(option, d) ||
+        figure->origin != ORIGIN_CATALOGUE)
       continue;
     run_print_note(run, "",
                    arena_printf(run->arena, "%s: %s = %s, %s (%s:%d)", option->id, input->name,

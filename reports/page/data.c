@@ -241,6 +241,15 @@ static json_t *ranking_rules(const struct scenario *scenario, struct arena *aren
   return object;
 }
 
+// What is another option's, and no face shows.
+static json_t *lent_of(const struct scenario *scenario, const struct option *option) {
+  json_t *names = json_array();
+  for (int d = 0; d < scenario->model->count; d++)
+    if (option_is_lent(option, d))
+      json_array_append_new(names, json_string(scenario->model->declarations[d].name));
+  return names;
+}
+
 static json_t *options_of(const struct scenario *scenario, const struct page_graphs *graphs,
                           struct arena *arena) {
   json_t *options = json_array();
@@ -252,6 +261,7 @@ static json_t *options_of(const struct scenario *scenario, const struct page_gra
              *option->accelerator_name ? option->accelerator_name : option->accelerator);
     json_object_set_new(object, "graph", json_integer((json_int_t)graphs->of_option[o]));
     json_object_set_new(object, "rented", json_boolean(option->rented));
+    json_object_set_new(object, "lent", lent_of(scenario, option));
     json_object_set_new(object, "decode_only", json_boolean(option->decode_only));
     json_object_set_new(object, "workload", workload_of(&option->workload));
     add_standing(object, scenario, option, arena);
@@ -317,7 +327,10 @@ static json_t *figures_of(const struct scenario *scenario, const struct option *
     if (option->graph->state[d] != GRAPH_INPUT ||
         (scenario->selected && same_figure(figure, option_figure(scenario, option, 0, d))))
       continue;
-    json_object_set_new(figures, scenario->model->declarations[d].name, figure_of(figure, arena));
+    json_t *object = figure_of(figure, arena);
+    if (option_is_lent(option, d))
+      put_text(object, "origin", "lent");
+    json_object_set_new(figures, scenario->model->declarations[d].name, object);
   }
   return figures;
 }

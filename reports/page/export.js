@@ -30,7 +30,7 @@ const is_set = (figure) => figure.origin === 'set' || figure.origin === 'set_opt
 
 function differs(wanted, o, name) {
   const figure = case_figures[0][o][name];
-  return figure.origin !== 'rent' &&
+  return figure.origin !== 'rent' && figure.origin !== 'lent' &&
     (is_set(figure) || wanted[o][name] !== in_unit(figure.value, items.get(name)));
 }
 

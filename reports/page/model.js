@@ -63,7 +63,15 @@ function evaluate(inputs, option) {
   return v;
 }
 
-const evaluate_all = (options) => options.map(evaluate);
+// What an option shows: nothing of another one whose tokens it serves.
+function evaluate_shown(inputs, option) {
+  const v = evaluate(inputs, option);
+  for (const name of data.options[option].lent)
+    delete v[name];
+  return v;
+}
+
+const evaluate_all = (options) => options.map(evaluate_shown);
 
 // The cost per token of an option when a target alone takes a value, in base units; `costs` are
 // those of all options where nothing moves.

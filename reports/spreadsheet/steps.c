@@ -463,7 +463,7 @@ static int add_names(struct splitter *splitter) {
   size_t errors = splitter->diagnostics->errors;
   for (int d = 0; d < scenario->model->count; d++) {
     const struct declaration *declaration = &scenario->model->declarations[d];
-    if (!option_has(option, d) || graph_is_series(option->graph, d))
+    if (option->graph->state[d] == GRAPH_ABSENT || graph_is_series(option->graph, d))
       continue;
     const char *text = arena_printf(splitter->arena, "pt_%s_%s", option->id, declaration->name);
     const char *meaning = arena_printf(splitter->arena, "'%s.%s'", option->id, declaration->name);

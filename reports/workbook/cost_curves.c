@@ -29,7 +29,8 @@ static const struct declaration *declaration_of(const struct book *book, int dec
 }
 
 static bool is_input_of(const struct option *option, int declaration) {
-  return declaration >= 0 && option->graph->state[declaration] == GRAPH_INPUT;
+  return declaration >= 0 && option_has(option, declaration) &&
+         option->graph->state[declaration] == GRAPH_INPUT;
 }
 
 static void plan_utilizations(const struct book *book, struct cost_curves *curves) {

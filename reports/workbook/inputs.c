@@ -143,7 +143,8 @@ static bool does_not_apply(struct book *book, const struct option_sheet *sheet, 
 }
 
 static bool has_row(struct book *book, const struct option_sheet *sheet, int declaration) {
-  return is_read(sheet, declaration) && !does_not_apply(book, sheet, declaration);
+  return is_read(sheet, declaration) && !option_is_lent(sheet->option, declaration) &&
+         !does_not_apply(book, sheet, declaration);
 }
 
 static bool shares(struct book *book, const struct option_sheet *sheet, int declaration) {
@@ -323,7 +324,10 @@ static void compare_runs(struct book *book, int last_row) {
 static void place_names(struct book *book, const struct input *input) {
   for (size_t o = 0; o < book->scenario->option_count; o++) {
     const struct option_sheet *sheet = &book->sheets->options[o];
-    bool reads = input->shared ? shares(book, sheet, input->declaration) : sheet == input->owner;
+    const struct option_sheet *owner = option_is_lent(sheet->option, input->declaration)
+                                           ? &book->sheets->options[sheet->option->lender]
+                                           : sheet;
+    bool reads = input->shared ? shares(book, owner, input->declaration) : owner == input->owner;
     if (!reads)
       continue;
     book_place_name(book, option_name(sheet, input->declaration), input->row, live_column(input));

@@ -268,6 +268,64 @@ def check_cache(folder, keys, prefill_s, fresh_s):
         same(fresh, whole * fresh_s / (prefill_s + 0.5), f'{kind}input with {keys}')
 
 
+# ---- the tokens of another option
+
+OWN = FLEET.replace('[option fleet]', '[option own]') + 'list_price = 30000 USD\npue = 1\nelectricity_price = 0 USD/kWh\n'
+TAKEN = API.replace('demand = 1000 Mtok/yr\n', '') + 'tokens_of = own\noutput_price = 2 USD/Mtok\ninput_price = 0.5 USD/Mtok\n'
+EACH = 2 + 3 * 0.5  # three input tokens to each output token
+# What is said instead of what, further sections and arguments, and the tokens of the two years over those of one.
+SERVED = [
+    ('', '', '', (), 2),
+    ('', '', '', ('--set', 'own.throughput=1500 token/s'), 3),
+    ('', '', '', ('--set', 'own.utilization=25 %'), 1),
+    ('', '', '[case late]\nown.ramp = 12 month\n', ('--case', 'late'), 1.5),
+    ('', '', '[case early]\nown.accelerators = 16\n', ('--case', 'early'), 4),
+    ('accelerators = 8', 'throughput_gain = 10 %/yr\naccelerators = 8', '', (), 2.1),
+    ('throughput = 1000', 'throughput = 1000, 2000', '', (), 3),
+    ('throughput = 1000 token/s', 'decode_throughput = 2000 token/s\nprefill_throughput = 6000 token/s', '', (), 2),
+    ('accelerators = 8', 'demand = 100000 Mtok/yr\ndemand_growth = 10 %/yr\naccelerators_per_node = 8', '', (), 210 / 126.144),
+]
+HITS = ('throughput = 1000 token/s', 'decode_throughput = 2000 token/s\nprefill_throughput = 6000 token/s\ncache_hit = 40 %')
+BAD_TAKERS = [
+    (OWN, TAKEN.replace('= own', '= owm'), "did you mean 'own'?"),
+    (OWN, TAKEN.replace('= own', '= api'), "'api' takes the tokens of 'api': that is a token API too"),
+    (OWN, TAKEN + 'demand = 5 Mtok/yr\n', "it has a 'demand' as well; give one of them"),
+    (OWN + 'tokens_of = api\n', API + 'output_price = 2 USD/Mtok\ninput_price = 0.5 USD/Mtok\n',
+     'only a token API does, which has no accelerators of its own'),
+    (OWN.replace('= 8', '= 8, 16'), TAKEN, 'its accelerators change from year to year'),
+    (OWN + 'life = 1 yr\n', TAKEN, 'or are renewed; give both'),
+    (OWN + 'horizon = 1 yr\n', TAKEN, "its 'horizon' must be the same as there"),
+    (OWN.replace(*HITS), TAKEN, "its 'cache_hit' must be the same as there"),
+]
+
+
+def check_served(folder, old, new, sections, arguments, years):
+    """A token API serves what the other's accelerators make, whatever moves that."""
+    items = items_of(folder, OWN.replace(old, new) + TAKEN + sections, *arguments)
+    same(items['api']['tokens_total'], years * 126144e6, 'tokens')
+    same(items['api']['tokens_total'], items['own']['tokens_total'], "the other's tokens")
+    same(items['api']['tco'], years * 126144 * EACH, 'cost')
+    for name in ('accelerators', 'capacity', 'cost_per_gpu_hour', 'throughput', 'load', 'in_service', 'prefill_share'):
+        expect(items['api'].get(name) is None, f'{name} of an option without hardware: {items["api"].get(name)}')
+
+
+def check_live(folder):
+    """What moves the fleet moves both, in a range, a tornado and a target."""
+    path = written(folder, OWN + TAKEN + 'engineers = 1 FTE\nengineer_cost = 100000 USD/yr\n'
+                   '[range]\nown.throughput = uniform(500, 1500) token/s\n')
+    outcomes = {(one['kind'], one.get('option')): one['percentiles'] for one in run_json('simulate', path, '--draws', 4096)['outcomes']}
+    for percentile, rate in (('P5', 1450), ('P95', 550)):
+        found = outcomes['cost', 'api'][percentile]
+        expect(near(found, EACH + 100000 / (126144 * rate / 1000), 1e-3), f'{percentile}: {found}')
+    swings = {one['input']: one for one in run_json('sensitivity', path)['swings']}
+    expect('own.throughput' in swings and not any(name.startswith('api.throughput') for name in swings), f'{sorted(swings)}')
+    solved = run_json('solve', path, '--option', 'api', '--for', 'own.throughput', '--target', f'{EACH + 1!r} USD/Mtok')
+    expect(near(solved['values'][0], 100000 / 126144 * 1000, 1e-6), f'{solved["values"]}')
+    expect_exit(run('solve', path, '--option', 'api', '--for', 'throughput'), BAD_INPUT, 'say own.throughput')
+    tree = run('explain', path, 'api.tokens', '-q').stdout
+    expect('throughput = 1000 token/s' in tree and 'serves as many as own' in run('compare', path).stdout, tree)
+
+
 # ---- tokens that are sold
 
 SALES = 'token_price_input = 0.1 USD/Mtok\ntoken_price_output = 1 USD/Mtok\n'
@@ -351,7 +409,12 @@ def main():
                            + [(API + keys, told) for keys, told in BAD_APIS] + BAD_CACHES):
             count.test(told, lambda text=text, told=told:
                        expect_exit(run('compare', written(folder, text)), BAD_INPUT, told))
-        for check in (check_absent, check_growth, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
+        for case in SERVED:
+            count.test(f'tokens of another: {case}', check_served, folder, *case)
+        for own, api, told in BAD_TAKERS:
+            count.test(told, lambda own=own, api=api, told=told:
+                       expect_exit(run('compare', written(folder, own + api)), BAD_INPUT, told))
+        for check in (check_live, check_absent, check_growth, check_plausible, check_currency, check_own_items, check_hits_said, check_judge, check_missing, check_sales, check_finance, check_questions):
             count.test(check.__name__, check, folder)
         count.test('deepseek', check_deepseek)
     count.finish()

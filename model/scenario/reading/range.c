@@ -216,6 +216,8 @@ static bool takes_common(const struct figure *figure) {
 
 int option_range(const struct scenario *scenario, const struct option *option, int declaration) {
   const struct figure *figure = option_figure(scenario, option, scenario->selected, declaration);
+  if (option_is_lent(option, declaration))
+    return option_range(scenario, &scenario->options[option->lender], declaration);
   int found = -1, number = (int)(option - scenario->options);
   bool certain = figure->origin == ORIGIN_CASE_OPTION || figure->origin == ORIGIN_SET_OPTION;
   if (option->graph->state[declaration] != GRAPH_INPUT || figure->origin == ORIGIN_RENT || certain)

@@ -13,6 +13,7 @@
 #include "model/scenario/reading/currency.h"
 #include "model/scenario/reading/free.h"
 #include "model/scenario/reading/grading.h"
+#include "model/scenario/reading/lending.h"
 #include "model/scenario/reading/plausibility.h"
 #include "model/scenario/reading/schedules.h"
 #include "model/scenario/reading/tiers.h"
@@ -307,7 +308,8 @@ static void check_api(const struct resolving *resolving, const struct figure **f
   const struct model *model = resolving->scenario->model;
   for (size_t i = 0; i < sizeof needed / sizeof needed[0] && resolving->option->provider; i++) {
     const int d = model_find(model, needed[i]);
-    if (d >= 0 && !said(figures[d]))
+    const bool lent = i == 0 && tokens_are_lent(resolving);
+    if (d >= 0 && !said(figures[d]) && !lent)
       diagnostics_error(resolving->diagnostics, resolving->option->place,
                         "option '%s' buys tokens from a provider and so needs '%s' (%s)",
                         resolving->option->id, needed[i], model->declarations[d].unit.text);
@@ -422,13 +424,15 @@ static void build_graph(const struct resolving *resolving) {
   enum given *given = arena_array(resolving->arena, (size_t)model->count, sizeof *given);
   for (int d = 0; d < model->count; d++)
     given[d] = given_by(option->figures[d]);
-  option->graph = graph_build(model, option->id, option->place, given, resolving->arena,
-                              resolving->diagnostics);
+  option->graph = graph_build_lent(model, option->id, option->place, given, option->lent,
+                                   resolving->arena, resolving->diagnostics);
   if (!option->graph)
     return;
   settle_varying(resolving);
   refuse_beside_varying(resolving);
   check_life(resolving);
+  if (option->lent)
+    tokens_hide(resolving, given);
 }
 
 static void settle(struct resolving *resolving) {
@@ -447,6 +451,9 @@ static void settle(struct resolving *resolving) {
   for (size_t c = 0; c < resolving->scenario->case_count; c++)
     complete_case(resolving, c, errors);
   currency_settle(resolving);
+  if (tokens_are_lent(resolving) &&
+      (resolving->diagnostics->errors != errors || tokens_lend(resolving)))
+    return;
   build_graph(resolving);
 }
 
@@ -495,11 +502,14 @@ void scenario_resolve(struct scenario *scenario, struct arena *arena,
   const size_t count = (size_t)scenario->model->count;
   struct companions companions = {arena_array(arena, count, sizeof(bool)),
                                   arena_array(arena, count, sizeof(struct place))};
-  for (size_t o = 0; o < scenario->option_count; o++) {
-    struct resolving resolving = resolving_new(scenario, o, NULL, arena, diagnostics);
-    resolving.companions = &companions;
-    settle(&resolving);
-  }
+  for (int asking = 0; asking <= 1; asking++) // who asks for another's tokens comes after it
+    for (size_t o = 0; o < scenario->option_count; o++) {
+      if ((selection_of(&scenario->selections[1 + o], SELECT_TOKENS_OF) != NULL) != asking)
+        continue;
+      struct resolving resolving = resolving_new(scenario, o, NULL, arena, diagnostics);
+      resolving.companions = &companions;
+      settle(&resolving);
+    }
   report_idle(scenario, &companions, diagnostics);
   currency_check(scenario, diagnostics);
 }

@@ -87,7 +87,8 @@ static void leave_out_hardware(const struct resolving *resolving, const struct f
 static void refuse_selections(const struct resolving *resolving) {
   for (int key = 0; key < SELECT_WORKLOAD; key++) {
     const struct ini_key *said = selection_of(&resolving->selections, key);
-    if (said && *said->value && key != SELECT_API && key != SELECT_PRODUCTION)
+    if (said && *said->value && key != SELECT_API && key != SELECT_PRODUCTION &&
+        key != SELECT_TOKENS_OF)
       diagnostics_error(resolving->diagnostics, said->place,
                         "option '%s' buys tokens from a provider: '%s' means nothing there",
                         resolving->option->id, selection_key_name(key));

@@ -188,8 +188,7 @@ def check_random(seed, tables, uses):
     scenario = random_scenario.make(seed, tables)
     for option in scenario.options:
         uses.update(option.telling)
-    expected = {option.id: cost_model.evaluate(option.inputs, option.items)
-                for option in scenario.options}
+    expected = cost_model.evaluate_all(scenario.options)
     for items in expected.values():
         if scenario.rate:
             items["cost_per_mtok_usd"] = items["cost_per_mtok"] * scenario.rate

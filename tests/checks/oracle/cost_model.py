@@ -49,7 +49,7 @@ DEFAULTS = {
     "life": None, "resale": None, "warranty": 0, "tiers": None, "tier_discount": "beyond",
     # offers
     "reserved_share": 0, "spot_share": 0, "spot_rate": 0, "interruption": 0,
-    "input_price": None, "cached_input_price": None, "output_price": None,
+    "tokens_of": None, "input_price": None, "cached_input_price": None, "output_price": None,
     "cache_hit": 0, "cached_work": 0, "prefill_includes_hits": "no",
     "token_price_input": 0, "token_price_cached": None, "token_price_output": None,
 }
@@ -266,10 +266,13 @@ def burst(x, r):
                                           + x.burst_rate / r.tokens_per_gpu[t]) * inflated(x, r, t))
 
 
-def api(x, r):
-    """All that is asked for is served, and every token has its price."""
-    fleet.demand(x, r)
-    r.tokens = r.demanded = series(r, lambda t: r.demand[t] * r.period[t])
+def api(x, r, other):
+    """All that is asked for is served, and every token has its price; or what another option serves, or is asked for."""
+    if x.tokens_of:
+        r.tokens = other.get("demanded", other["tokens"])
+    else:
+        fleet.demand(x, r)
+        r.tokens = r.demanded = series(r, lambda t: r.demand[t] * r.period[t])
     cached_price = x.input_price if x.cached_input_price is None else x.cached_input_price
     prices = {"input": x.input_price, "cached": cached_price, "output": x.output_price}
     r.api_cost = [0] * len(r.period)
@@ -387,7 +390,7 @@ def totals(r):
 def costs_per_token(x, r):
     r.cost_per_mtok = r.tco / r.tokens_total * TOKENS_PER_MTOK
     r.levelised_cost_per_mtok = present_value(r, r.cash) / present_value(r, r.tokens) * TOKENS_PER_MTOK
-    if x.demand is not None:
+    if x.demand is not None and not x.tokens_of:
         r.coverage = 100 * r.tokens_total / sum(r.demanded)
     if hasattr(r, "parts"):
         for kind, tokens in tokens_by_kind(x, r, 1).items():
@@ -465,12 +468,21 @@ def told(x, r):
     return {name: value for name, value in vars(r).items() if name not in silent}
 
 
-def evaluate(given, items=()):
-    """All line items of one option, as a dict; what has an entry a period is a list."""
+def evaluate_all(options):
+    """The line items of each, by its id; of who takes another's tokens, after that one's."""
+    done = {}
+    for option in sorted(options, key=lambda one: "tokens_of" in one.inputs):
+        done[option.id] = evaluate(option.inputs, option.items, done.get(option.inputs.get("tokens_of")))
+    return {option.id: done[option.id] for option in options}
+
+
+def evaluate(given, items=(), other=None):
+    """All line items of one option, as a dict; what has an entry a period is a list. `other`: of the option whose
+    tokens it takes."""
     x, r = complete(given), SimpleNamespace()
     fleet.time_line(x, r)
     if x.is_api:
-        api(x, r)
+        api(x, r, other)
     else:
         accelerators(x, r)
     engineering(x, r)

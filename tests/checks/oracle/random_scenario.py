@@ -311,7 +311,10 @@ def draw_apis(rng, draft):
     """An option becomes a token API, where there is a demand for all."""
     if "demand" not in draft.common or rng.random() < 0.5:
         return
-    option = draft.options[-1]
+    become_api(rng, draft, draft.options[-1])
+
+
+def become_api(rng, draft, option):
     option.is_api, option.given = True, {}
     for name in ("input_price", "output_price", "cached_input_price"):
         if name != "cached_input_price" or rng.random() < 0.6:
@@ -322,6 +325,19 @@ def draw_apis(rng, draft):
     option.given["engineer_cost"] = draw(rng, "engineer_cost")
     name_lengths(draft)
     drop_what_nobody_needs(draft)
+
+
+def draw_taken(seed, draft):
+    """An option becomes a token API for as many tokens as another one's accelerators make: there is no
+    demand, their number stays and they have no life, and what input comes from a cache is nobody's."""
+    rng = random.Random(f"tokens of another {seed}")
+    lender, option = draft.options[0], draft.options[-1]
+    said = draft.common | draft.workload | lender.given
+    if (option.is_api or lender.is_api or "demand" in said or isinstance(said.get("accelerators"), list)
+            or "cache_hit" in said or "life" in said or rng.random() < 0.4):
+        return
+    become_api(rng, draft, option)
+    option.tokens_of = lender.id
 
 
 def name_lengths(draft):
@@ -499,6 +515,7 @@ def write_ini(draft, title, baseline, horizon, items, currency, decoys):
               if values]
     options = [[f"[option {option.id}]"]
                + ([] if option.is_api else [f"accelerator = {option.accelerator}"])
+               + ([f"tokens_of = {option.tokens_of}"] if option.tokens_of else [])
                + lines(rng, option.given, currency, decoys) for option in draft.options]
     own = [[line.replace("USD", currency.code) for line in item.text] for item in items]
     blocks = [head] + (shared + options if rng.random() < 0.7 else options + shared) + own
@@ -523,7 +540,7 @@ def make(seed, tables):
     """.ini is the text; .options have .id, .inputs for the oracle, .given: non-default inputs."""
     rng = random.Random(seed)
     options = [SimpleNamespace(id=name, accelerator=rng.choice(ACCELERATORS), given={},
-                               is_api=False)
+                               is_api=False, tokens_of=None)
                for name in rng.sample(["alpha", "Beta", "gamma_2", "D4"], rng.choice([2, 3]))]
     draft = Draft(rng, options)
     for option in options:
@@ -538,6 +555,7 @@ def make(seed, tables):
     draw_finance(draft)
     draw_second_edition(seed, draft)
     draw_vintages(seed, draft)
+    draw_taken(seed, draft)
     horizon = {"horizon": draw(rng, "horizon")} if rng.random() < 0.85 else {}
     if rng.random() < 0.6:
         horizon["period"] = draw(rng, "period")
@@ -561,7 +579,7 @@ def make(seed, tables):
 
 
 def finish(option, given, catalogued, profiles, items):
-    inputs = catalogued | given
+    inputs = catalogued | given | ({"tokens_of": option.tokens_of} if option.tokens_of else {})
     if isinstance(inputs.get("day_profile"), str):
         inputs["day_profile"] = profiles[inputs["day_profile"]]
     unused = set()

@@ -235,7 +235,7 @@ static void test_alternatives(void **state) {
     given[model_find(model, "price")] = GIVEN_VALUE;
     for (size_t g = 0; g < 2 && cases[i].given[g]; g++)
       given[model_find(model, cases[i].given[g])] = GIVEN_VALUE;
-    const struct graph *graph = graph_try(model, "o", given, &fixture.arena);
+    const struct graph *graph = graph_try(model, "o", given, NULL, &fixture.arena);
     assert_non_null(graph);
     assert_int_equal(graph->state[model_find(model, "x")], cases[i].used);
   }
@@ -278,7 +278,7 @@ static void test_varying(void **state) {
     assert_int_equal(model->declarations[model_find(model, "stock")].kind, cases[i].kind);
     enum given given[16] = {GIVEN_NOT};
     given[model_find(model, "growth")] = cases[i].is_given ? GIVEN_VALUE : GIVEN_NOT;
-    const struct graph *graph = graph_try(model, "o", given, &fixture.arena);
+    const struct graph *graph = graph_try(model, "o", given, NULL, &fixture.arena);
     assert_non_null(graph);
     assert_int_equal(graph->state[model_find(model, "plan")], cases[i].plan);
     assert_int_equal(graph->state[model_find(model, "stock")], cases[i].stock);
