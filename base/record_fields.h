@@ -39,6 +39,9 @@
 #define LIST(s, member, count, type, table)                                                        \
   FIELD_OF(s, member, .kind = FIELD_LIST, .count_offset = offsetof(struct s, count),               \
            .size = sizeof(struct type), .fields = table)
+#define LIST_SINCE(s, member, count, type, table, schema)                                          \
+  FIELD_OF(s, member, .kind = FIELD_LIST, .count_offset = offsetof(struct s, count),               \
+           .size = sizeof(struct type), .fields = table, .since = schema)
 #define END                                                                                        \
   { .name = NULL }
 

@@ -20,9 +20,9 @@
 // devices that hold one model together; 6 telemetry of each of several devices; 7 how a step is put
 // on the device; 8 what the system says of the cache, and the interval of the share of the read
 // bandwidth; 11 the node (9 and 10 are serving records', in one sequence); 12 what sets a model's layers
-// apart from a Llama's, and its experts. Older records are read, with these unknown: their models are
-// Llamas, or were measured as such.
-#define MEASUREMENT_SCHEMA 12
+// apart from a Llama's, and its experts; 13 prompts. Older records are read, with these unknown: their
+// models are Llamas, or were measured as such.
+#define MEASUREMENT_SCHEMA 13
 #define MEASUREMENT_BASIS  "decode"
 
 struct measurement_device {
@@ -259,6 +259,29 @@ struct measurement_tensor_parallel {
   uint64_t all_reduce_bytes; // of each device
 };
 
+// A prompt computed in chunks through the whole model into one row's cache, alone on the device.
+// Decoding's figures stand beside it in the result: a request is the sum of the two, and what that
+// leaves out (waiting, scheduling, other requests) is no probe's to measure.
+struct measurement_prefill {
+  int positions, chunk;
+  double seconds;                 // median: the time to the first token
+  double ci95_low_s, ci95_high_s; // NAN from fewer than six samples
+  double tokens_per_s;            // positions / seconds
+  double matrix_rate;             // operations/s of the decode backend's own products, NAN: unknown
+  double matrix_share;            // of that, what the prompt's operations reach
+  double load_power_w, joules_per_token; // NAN: no meter
+  const char *library;                   // what multiplied: "oneDNN 2.6.3", "own tiles: WHY"
+  const double *samples;
+  size_t sample_count;
+};
+
+// A chunk of one row's prompt that goes through the layers together with a step of the other rows.
+struct measurement_mixed {
+  int rows, chunk;                  // that step; positions
+  double steps_s, chunk_s, mixed_s; // medians: a step of the whole batch, the chunk, both in one
+  double sum_error;                 // (steps_s + chunk_s) / mixed_s - 1: how far adding is off
+};
+
 struct measurement_record;
 
 // One workload on one device. Text is never NULL. Numbers that were not measured are NAN.
@@ -311,6 +334,11 @@ struct measurement {
   struct measurement_together together;
   struct measurement_shard shard;
   struct measurement_tensor_parallel tensor_parallel;
+
+  const struct measurement_prefill *prefills; // those asked for
+  size_t prefill_count;
+  const struct measurement_mixed *mixed; // beside them, of a batch
+  size_t mixed_count;
 
   struct measurement_step_form step_form;
   struct measurement_flags flags;

@@ -205,6 +205,28 @@ static const struct field verification_fields[] = {
     REAL(measurement_verification, tolerance, 0), TEXT(measurement_verification, token_checksum),
     END};
 
+static const struct field prefill_fields[] = {INT(measurement_prefill, positions, 1),
+                                              INT(measurement_prefill, chunk, 1),
+                                              REAL(measurement_prefill, seconds, 0),
+                                              MAYBE(measurement_prefill, ci95_low_s, 0),
+                                              MAYBE(measurement_prefill, ci95_high_s, 0),
+                                              REAL(measurement_prefill, tokens_per_s, 0),
+                                              MAYBE(measurement_prefill, matrix_rate, 0),
+                                              MAYBE(measurement_prefill, matrix_share, 0),
+                                              MAYBE(measurement_prefill, load_power_w, 0),
+                                              MAYBE(measurement_prefill, joules_per_token, 0),
+                                              TEXT(measurement_prefill, library),
+                                              REALS(measurement_prefill, samples, sample_count),
+                                              END};
+
+static const struct field mixed_fields[] = {INT(measurement_mixed, rows, 1),
+                                            INT(measurement_mixed, chunk, 1),
+                                            REAL(measurement_mixed, steps_s, 0),
+                                            REAL(measurement_mixed, chunk_s, 0),
+                                            REAL(measurement_mixed, mixed_s, 0),
+                                            REAL(measurement_mixed, sum_error, -ENDLESS),
+                                            END};
+
 static const struct field result_fields[] = {
     OBJECT(measurement, model, shape_fields),
     TEXT(measurement, precision),
@@ -256,6 +278,8 @@ static const struct field result_fields[] = {
     MAYBE(measurement, slice_error_s, 0),
     LIST(measurement, slices, slice_count, measurement_slice, slice_fields),
     REALS(measurement, samples, sample_count),
+    LIST_SINCE(measurement, prefills, prefill_count, measurement_prefill, prefill_fields, 13),
+    LIST_SINCE(measurement, mixed, mixed_count, measurement_mixed, mixed_fields, 13),
     END};
 
 static const struct field record_fields[] = {

@@ -35,6 +35,8 @@ enum key {
   KEY_PRECISION,
   KEY_BATCH,
   KEY_CONTEXT,
+  KEY_PREFILL,
+  KEY_CHUNK,
   KEY_KV,
   KEY_HEAD,
   KEY_ACTIVATIONS,
@@ -78,6 +80,9 @@ static const struct known_option {
      "(bf16)"},
     {"batch", KEY_BATCH, COMMAND_RUN, "LIST", "Rows decoded together: 1,4,16 (1)"},
     {"context", KEY_CONTEXT, COMMAND_RUN, "LIST", "Positions attended to: 512,4096 (512)"},
+    {"prefill", KEY_PREFILL, COMMAND_RUN, "LIST",
+     "Also measure prompts of so many tokens, no longer than the context: 512,2048 (none)"},
+    {"chunk", KEY_CHUNK, COMMAND_RUN, "N", "Tokens of a prompt computed at once (2048)"},
     {"kv", KEY_KV, COMMAND_RUN, "TYPE", "Type of the KV cache: bf16 or fp8 (bf16)"},
     {"activations", KEY_ACTIVATIONS, COMMAND_RUN, "TYPE",
      "Type of what enters a product: bf16, fp8, int8, or weights: as the weights (the best that "
@@ -290,6 +295,10 @@ static void finish(const struct parsing *parsing, struct argp_state *state) {
   if (parsing->syntax->command == COMMAND_RUN && !parsing->options->model)
     argp_error(state, "expected --model ID");
   const struct measurement_shard *shard = &parsing->options->shard;
+  if (parsing->options->chunk && !parsing->options->prefills.count)
+    argp_error(state, "--chunk needs --prefill");
+  if (parsing->options->prefills.count && parsing->options->layers.count > 1)
+    argp_error(state, "--prefill measures one depth, --layers asks for several: choose one");
   if (parsing->options->tensor_parallel && shard->of)
     argp_error(state,
                "--shard measures one device's share, --tensor-parallel all of them: choose one");
@@ -334,6 +343,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state) {
   case KEY_PRECISION: read_precisions(text, parsing, state); break;
   case KEY_BATCH: value_list(text, MAX_BATCH, "batch", state, &options->batches); break;
   case KEY_CONTEXT: value_list(text, MAX_CONTEXT, "context", state, &options->contexts); break;
+  case KEY_PREFILL: value_list(text, MAX_CONTEXT, "prefill", state, &options->prefills); break;
+  case KEY_CHUNK: value_int(text, "", 1, MAX_CONTEXT, "chunk", state, &options->chunk); break;
   case KEY_KV: options->kv = one_of(text, "bf16", "fp8", "kv", state); break;
   case KEY_ACTIVATIONS: read_activations(text, state, options); break;
   case KEY_ROUTING: read_routing(text, state, options); break;

@@ -18,6 +18,8 @@ struct probe_options {
   const char *precisions[MAX_LIST_VALUES];
   size_t precision_count;
   struct number_list batches, contexts, layers; // layers ascending; none: all
+  struct number_list prefills;                  // prompts, in positions
+  int chunk;                                    // of them computed at once
   double time_s, energy_s;
   double soak_s; // of load before energy_s under the meter
   struct wall_options wall;

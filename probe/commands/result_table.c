@@ -103,6 +103,41 @@ static void print_experts(const struct measurement *result, FILE *out) {
   putc('\n', out);
 }
 
+static void print_prefill(const struct measurement *result,
+                          const struct measurement_prefill *prefill, struct arena *arena,
+                          FILE *out) {
+  fprintf(out, "%-9s %5d %7d", result->precision, prefill->positions, prefill->chunk);
+  print_number(prefill->tokens_per_s, "%.5g", 9, arena, out);
+  print_number(prefill->seconds, "%.4g", 9, arena, out);
+  print_number(100 * prefill->matrix_share, "%.1f", 9, arena, out);
+  print_number(prefill->load_power_w, "%.4g", 7, arena, out);
+  fputs("  ", out);
+  print_safely(prefill->library, out);
+  putc('\n', out);
+}
+
+// Prompts, and how they and steps share the device.
+static void print_prompts(const struct measurement_record *record, struct arena *arena, FILE *out) {
+  bool titled = false;
+  for (size_t r = 0; r < record->count; r++)
+    for (size_t i = 0; i < record->results[r].prefill_count; i++) {
+      if (!titled)
+        fprintf(out, "\nprefill\n%-9s %5s %7s %8s %8s %8s %6s  %s\n", "precision", "input", "chunk",
+                "token/s", "TTFT s", "% matrix", "W", "products");
+      titled = true;
+      print_prefill(&record->results[r], &record->results[r].prefills[i], arena, out);
+    }
+  for (size_t r = 0; r < record->count; r++)
+    for (size_t i = 0; i < record->results[r].mixed_count; i++) {
+      const struct measurement_mixed *mixed = &record->results[r].mixed[i];
+      fprintf(out,
+              "%d of a prompt beside a step of %d rows: %.4g s; one after the other %.4g s "
+              "(%+.1f %%)\n",
+              mixed->chunk, mixed->rows, mixed->mixed_s, mixed->steps_s + mixed->chunk_s,
+              100 * mixed->sum_error);
+    }
+}
+
 static bool is_metered(const struct measurement_record *record) {
   for (size_t i = 0; i < record->count; i++)
     if (!isnan(record->results[i].load_power_w))
@@ -130,6 +165,7 @@ void result_table_print(const struct measurement_record *record, FILE *out) {
     print_exchanges(&record->results[i], &arena, out);
   for (size_t i = 0; i < record->count; i++)
     print_experts(&record->results[i], out);
+  print_prompts(record, &arena, out);
   if (isnan(first->load_power_w)) {
     fputs("power not measured: ", out);
     print_safely(first->energy_meter, out);

@@ -13,6 +13,7 @@
 #include "probe/measure/environment.h"
 #include "probe/measure/fit.h"
 #include "probe/measure/meter_set.h"
+#include "probe/measure/prefill.h"
 #include "probe/measure/result.h"
 #include "probe/measure/together.h"
 #include "probe/measure/trial.h"
@@ -91,6 +92,24 @@ static int check_precision(const struct session *session, const struct trial *tr
   return -1;
 }
 
+static int check_prefills(const struct session *session, const struct trial *trial) {
+  const struct decode_backend *backend = session->protocol.device->backend;
+  if (trial->prefill_count && (!backend->prefill || !backend->set_position)) {
+    diagnostics_error(session->protocol.diagnostics, nowhere,
+                      "%s has no prefill, so --prefill cannot be measured there", backend->name);
+    return -1;
+  }
+  for (size_t i = 0; i < trial->prefill_count; i++)
+    if (trial->prefills[i] > trial->context) {
+      diagnostics_error(session->protocol.diagnostics, nowhere,
+                        "a prompt of %d tokens is longer than the cache of %d: choose a longer "
+                        "--context",
+                        trial->prefills[i], trial->context);
+      return -1;
+    }
+  return 0;
+}
+
 static int choose_types(const struct session *session, struct trial *trial) {
   const struct probe_options *options = session->options;
   const struct decode_backend *backend = session->protocol.device->backend;
@@ -119,7 +138,8 @@ static int add_trial(const struct session *session, struct trial_list *trials,
                      const struct trial *trial) {
   struct trial *added = &trials->list[trials->count];
   *added = *trial;
-  if (check_precision(session, added) || choose_types(session, added))
+  if (check_precision(session, added) || check_prefills(session, added) ||
+      choose_types(session, added))
     return -1;
   if (model_shape_window_is_idle(&added->model, added->context))
     diagnostics_warning(session->protocol.diagnostics, nowhere,
@@ -145,6 +165,9 @@ int session_trials(const struct session *session, const struct measurement_shape
                         .seed = options->seed,
                         .routing = options->routing,
                         .skew = options->skew,
+                        .prefills = options->prefills.values,
+                        .prefill_count = options->prefills.count,
+                        .chunk = options->chunk ? options->chunk : PREFILL_CHUNK,
                         .shard = options->shard,
                         .ranks = session->ranks,
                         .rank_indices = indices_of(session),
@@ -188,6 +211,9 @@ static const char *record_path(const struct session *session,
       options->soak_s, (unsigned long long)options->seed);
   for (size_t i = 0; i < options->layers.count; i++)
     identity = arena_printf(arena, "%s|%d", identity, options->layers.values[i]);
+  for (size_t i = 0; i < options->prefills.count; i++)
+    identity = arena_printf(arena, "%s|prefill %d in %d", identity, options->prefills.values[i],
+                            options->chunk ? options->chunk : PREFILL_CHUNK);
   if (options->shard.of)
     identity = arena_printf(arena, "%s|1/%d|%.17g|%s", identity, options->shard.of,
                             options->shard.all_reduce_s, options->shard.source);

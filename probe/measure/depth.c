@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "probe/devices/device.h"
 #include "probe/measure/fit.h"
+#include "probe/measure/prefill.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -53,7 +54,7 @@ static enum decode_status measure_state(const struct protocol *protocol, const s
 }
 
 enum protocol_outcome depth_measure(const struct protocol *protocol, const struct trial *trial,
-                                    int layers, struct depth *depth) {
+                                    int layers, struct depth *depth, struct measurement *prompts) {
   const struct decode_backend *backend = protocol->device->backend;
   const struct decode_request request = trial_request(trial, layers);
   const char *label = trial_text(trial, protocol->arena);
@@ -78,6 +79,8 @@ enum protocol_outcome depth_measure(const struct protocol *protocol, const struc
     backend->step_form(depth->sampling.state, &depth->form);
   if (depth->sampling.state)
     status = measure_state(protocol, trial, depth, layers == trial_deepest(trial));
+  if (depth->sampling.state && status == DECODE_OK && trial->prefill_count && !*protocol->stop)
+    status = prefill_measure(protocol, trial, depth->sampling.state, prompts);
   if (depth->sampling.state)
     backend->destroy(depth->sampling.state);
   backend->calibration_end();

@@ -3,6 +3,7 @@
 #define PERTOKEN_PROBE_MEASURE_DEPTH_H
 
 #include "kernels/decode.h"
+#include "model/evidence/measurement.h"
 #include "probe/measure/calibration.h"
 #include "probe/measure/energy_load.h"
 #include "probe/measure/protocol.h"
@@ -26,8 +27,9 @@ struct depth {
 uint64_t depth_bytes(const struct depth *depth);
 
 // Measures the trial's model at that many layers. *depth points to itself and must not be moved
-// while it is measured. Failures are reported.
+// while it is measured. The trial's prompts go to prompts->prefills and ->mixed. Failures are
+// reported.
 enum protocol_outcome depth_measure(const struct protocol *protocol, const struct trial *trial,
-                                    int layers, struct depth *depth);
+                                    int layers, struct depth *depth, struct measurement *prompts);
 
 #endif

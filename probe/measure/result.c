@@ -12,6 +12,7 @@
 #include "probe/measure/energy.h"
 #include "probe/measure/energy_load.h"
 #include "probe/measure/environment.h"
+#include "probe/measure/prefill.h"
 #include "probe/measure/sampling.h"
 #include "probe/measure/verify.h"
 #include "probe/meters/meter.h"
@@ -279,9 +280,29 @@ static void tell(const struct protocol *protocol, const struct trial *trial,
 
 // ---- the whole
 
+// After the steps themselves.
+static enum protocol_outcome verify_prefill(const struct protocol *protocol,
+                                            const struct trial *trial) {
+  bool passed = false;
+  double error = NAN;
+  const enum decode_status status = prefill_verify(protocol, trial, &passed, &error);
+  if (status != DECODE_OK)
+    return protocol_fail(protocol, trial, "cannot be verified with a prompt", status);
+  if (passed)
+    return PROTOCOL_DONE;
+  protocol->diagnostics->machine_failed = true;
+  diagnostics_error(
+      protocol->diagnostics, nowhere,
+      "%s: a prompt taken in chunks leaves something else than the same prompt decoded: "
+      "error %.3g",
+      trial_text(trial, protocol->arena), error);
+  return PROTOCOL_FAILED;
+}
+
 static enum protocol_outcome verify_trial(const struct protocol *protocol,
                                           const struct trial *trial, struct measurement *out) {
-  const struct decode_request request = trial_request(trial, trial_deepest(trial));
+  struct decode_request request = trial_request(trial, trial_deepest(trial));
+  request.chunk = 0;
   bool passed;
   protocol_say(protocol, trial_text(trial, protocol->arena), "verifying");
   const enum decode_status status =
@@ -292,7 +313,7 @@ static enum protocol_outcome verify_trial(const struct protocol *protocol,
   if (*protocol->stop)
     return PROTOCOL_STOPPED;
   if (passed)
-    return PROTOCOL_DONE;
+    return trial->prefill_count ? verify_prefill(protocol, trial) : PROTOCOL_DONE;
   protocol->diagnostics->machine_failed = true;
   diagnostics_error(protocol->diagnostics, nowhere,
                     "%s: the device's results differ from the oracle's: error %.3g, tolerance %g "
@@ -358,7 +379,7 @@ enum protocol_outcome result_measure(const struct protocol *protocol, const stru
   *out = begin(protocol, trial);
   enum protocol_outcome outcome = verify_trial(protocol, trial, out);
   for (size_t i = 0; i < trial->layer_count && outcome == PROTOCOL_DONE; i++)
-    outcome = depth_measure(protocol, trial, trial->layers[i], &depths[i]);
+    outcome = depth_measure(protocol, trial, trial->layers[i], &depths[i], out);
   if (outcome != PROTOCOL_DONE)
     return outcome;
   tell(protocol, trial, depths, out);

@@ -34,6 +34,14 @@ static struct decode_shape shape_of(const struct trial *trial, int layers) {
   return share_of(shape, trial->shard.of);
 }
 
+// No longer than the longest prompt.
+static int chunk_of(const struct trial *trial) {
+  int longest = 0;
+  for (size_t i = 0; i < trial->prefill_count; i++)
+    longest = trial->prefills[i] > longest ? trial->prefills[i] : longest;
+  return trial->chunk < longest ? trial->chunk : longest;
+}
+
 struct decode_request trial_request(const struct trial *trial, int layers) {
   return (struct decode_request){
       .shape = shape_of(trial, layers),
@@ -46,5 +54,6 @@ struct decode_request trial_request(const struct trial *trial, int layers) {
       .devices = trial->rank_indices,
       .routing = trial->model.experts.count > 0 ? trial->routing : ROUTING_MODEL,
       .skew = trial->skew,
+      .chunk = chunk_of(trial),
   };
 }

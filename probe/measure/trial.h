@@ -25,6 +25,9 @@ struct trial {
   // the whole is extrapolated.
   int layers[MAX_DEPTHS];
   size_t layer_count;
+  const int *prefills; // [prefill_count], prompts to measure beside decoding, in positions
+  size_t prefill_count;
+  int chunk;                      // positions of a prompt computed at once
   struct measurement_shard shard; // of > 1: one rank's share; its step_seconds is not used
   // The devices of one backend that hold the model together, the protocol's first; none: it alone.
   const struct device *ranks; // [rank_count]

@@ -42,7 +42,16 @@ static const struct measurement_member members[] = {
      WATCHED},
     {3, "NVIDIA H200", "GPU-3", "0000:2a:00.0", {"", "", "", "", 650, NAN, NAN}, WATCHED}};
 
+static const double prompt_s[] = {4, 4.125, 4.25};
+static const struct measurement_prefill prompts[] = {
+    {512, 256, 4.125, NAN, NAN, 512 / 4.125, 2.5e11, 0.75, NAN, NAN, "oneDNN 2.6.3", prompt_s, 3}};
+static const struct measurement_mixed mixed[] = {{3, 128, 0.25, 1, 1.125, 1.25 / 1.125 - 1}};
+
 static const struct measurement example = {
+    .prefills = prompts,
+    .prefill_count = 1,
+    .mixed = mixed,
+    .mixed_count = 1,
     .model = {.id = "tinyllama-1.1b",
               .layers = 22,
               .hidden = 2048,
@@ -236,6 +245,13 @@ static void test_round_trip_of_telemetry(void **state) {
   assert_string_equal(ranks->library, "NCCL 2.28.9");
   assert_true(ranks->all_reduce_s == 12.5e-6 && ranks->all_reduce_bytes == 32768);
   assert_true(together->load_power_w == 3200 && isnan(together->host_load_power_w));
+  const struct measurement_prefill *prompt = &read->results[0].prefills[0];
+  assert_int_equal(read->results[0].prefill_count, 1);
+  assert_int_equal(prompt->positions, 512);
+  assert_true(prompt->tokens_per_s == 512 / 4.125 && prompt->samples[2] == 4.25);
+  assert_string_equal(prompt->library, "oneDNN 2.6.3");
+  assert_int_equal(read->results[0].mixed_count, 1);
+  assert_true(read->results[0].mixed[0].mixed_s == 1.125);
   assert_int_equal(telemetry->throttle_count, 2);
   assert_string_equal(telemetry->throttles[1].reason, "hardware slowdown");
   assert_true(telemetry->throttles[1].seconds == 5.5);
@@ -354,10 +370,10 @@ static void test_damaged(void **state) {
   refuse(&work, "hello", "expected a whole measurement record in JSON");
   refuse(&work, "[1, 2]", "found no \"schema\" number");
   refuse(&work, "{\"schema\": \"1\"}", "found no \"schema\" number");
-  refuse(&work, "{\"schema\": 13}", "a record of schema 13, this version reads 1 to 12");
-  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 12");
+  refuse(&work, "{\"schema\": 14}", "a record of schema 14, this version reads 1 to 13");
+  refuse(&work, "{\"schema\": 0}", "a record of schema 0, this version reads 1 to 13");
   refuse(&work, "{\"schema\": 1}", "the record has no digest");
-  refuse(&work, "{\"schema\": 12}", "the record has no digest");
+  refuse(&work, "{\"schema\": 13}", "the record has no digest");
   refuse(&work, "{\"schema\": 1, \"schema\": 1}", "duplicate object key");
   refuse(&work, arena_printf(arena, "%s x", text), "end of file expected");
   char *digit = strstr(text, "\"batch\": 4");
@@ -470,6 +486,8 @@ static void take_out_8(json_t *record) {
   json_object_del(json_object_get(record, "device"), "reported_cache_bytes");
   for (size_t i = 0; i < json_array_size(json_object_get(record, "results")); i++) {
     json_t *result = json_array_get(json_object_get(record, "results"), i);
+    json_object_del(result, "prefills");
+    json_object_del(result, "mixed");
     json_object_del(result, "share_ci95_low");
     json_object_del(result, "share_ci95_high");
   }
@@ -585,7 +603,7 @@ static void test_old_schema(void **state) {
   // Resumed, it is written as the newest.
   assert_int_equal(measurement_write(read, work.path, arena, &work.fixture.diagnostics), 0);
   assert_non_null(measurement_read(work.path, arena, &work.fixture.diagnostics));
-  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 12"));
+  assert_non_null(strstr(read_text(work.path, arena), "\"schema\": 13"));
   place_of_work_end(&work);
 }
 

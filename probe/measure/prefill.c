@@ -1,0 +1,269 @@
+#include "probe/measure/prefill.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/statistics.h"
+#include "kernels/family.h"
+#include "kernels/reference/check.h"
+#include "probe/measure/energy_watch.h"
+#include "probe/measure/verify.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MIN_SAMPLES = 3, MIXED_SAMPLES = 7, VERIFIED_POSITIONS = 40, VERIFIED_CHUNK = 24 };
+
+// Chunks of a half, an eighth and a thirty-second of the trial's: what a server may mix.
+static const int mixed_parts[] = {2, 8, 32};
+
+static int least(int a, int b) {
+  return a < b ? a : b;
+}
+
+static const int *prompt_tokens(const struct protocol *protocol, int count, int vocab) {
+  int *tokens = arena_array(protocol->arena, (size_t)count, sizeof *tokens);
+  for (int i = 0; i < count; i++)
+    tokens[i] = (int)(((int64_t)i * 7919 + 1) % vocab);
+  return tokens;
+}
+
+static enum decode_status take_prompt(const struct decode_backend *backend,
+                                      struct decode_state *state, const int *tokens, int count,
+                                      int chunk) {
+  enum decode_status status = DECODE_OK;
+  for (int first = 0; first < count && status == DECODE_OK; first += chunk) {
+    const struct decode_prompt prompt = {
+        .first = first, .count = least(chunk, count - first), .tokens = tokens + first};
+    status = backend->prefill(state, &prompt);
+  }
+  return status;
+}
+
+// ---- verification
+
+static enum decode_status decode_prompt(const struct decode_backend *backend,
+                                        struct decode_state *state, const int *tokens, int count,
+                                        int *row_tokens, int rows) {
+  enum decode_status status = DECODE_OK;
+  for (int i = 0; i < count && status == DECODE_OK; i++) {
+    for (int row = 0; row < rows; row++)
+      row_tokens[row] = tokens[i];
+    status = backend->set_position(state, i);
+    if (status == DECODE_OK)
+      status = backend->set_tokens(state, row_tokens);
+    if (status == DECODE_OK)
+      status = backend->run(state, 1);
+  }
+  return status;
+}
+
+// norm(a - b) / norm(b); infinite when one is not finite.
+static double distance(const float *a, const float *b, int count) {
+  double off = 0, norm = 0;
+  for (int i = 0; i < count; i++) {
+    off += pow((double)a[i] - (double)b[i], 2);
+    norm += (double)b[i] * (double)b[i];
+  }
+  return isfinite(off) && norm > 0 ? sqrt(off / norm) : INFINITY;
+}
+
+enum decode_status prefill_verify(const struct protocol *protocol, const struct trial *trial,
+                                  bool *passed, double *error) {
+  const struct decode_backend *backend = protocol->device->backend;
+  const struct decode_request whole = trial_request(trial, trial_deepest(trial));
+  struct decode_request request = verify_request(&whole);
+  const int count = least(VERIFIED_POSITIONS, request.context), vocab = request.shape.vocab;
+  request.chunk = least(VERIFIED_CHUNK, least(whole.chunk, count));
+  const size_t logits = (size_t)request.batch * (size_t)vocab;
+  float *decoded = arena_array(protocol->arena, logits, sizeof *decoded);
+  float *prefilled = arena_array(protocol->arena, logits, sizeof *prefilled);
+  int *row_tokens = arena_array(protocol->arena, (size_t)request.batch, sizeof *row_tokens);
+  const int *tokens = prompt_tokens(protocol, count, vocab);
+  enum decode_status status;
+  struct decode_state *state = backend->create(protocol->device->index, &request, &status);
+  if (!state)
+    return status;
+  status = decode_prompt(backend, state, tokens, count, row_tokens, request.batch);
+  if (status == DECODE_OK)
+    status = backend->logits(state, decoded);
+  if (status == DECODE_OK)
+    status = take_prompt(backend, state, tokens, count, request.chunk);
+  if (status == DECODE_OK)
+    status = backend->logits(state, prefilled);
+  backend->destroy(state);
+  *error = distance(prefilled, decoded, vocab);
+  *passed = *error <= reference_tolerance(&request.types);
+  return status;
+}
+
+// ---- prompts alone
+
+// A product's two for each weight and position, the head's for the last position alone, and of
+// attention what each position sees.
+static double operations_of(const struct protocol *protocol, const struct trial *trial, int count) {
+  const struct decode_shape shape = trial_request(trial, trial_deepest(trial)).shape;
+  const double head = 2.0 * shape.vocab * shape.hidden;
+  struct decode_request request = trial_request(trial, trial_deepest(trial));
+  struct decode_cost cost = {0};
+  double seen = 0, whole = 0;
+  request.batch = 1;
+  protocol->device->backend->cost(&request, &cost);
+  for (int layer = 0; layer < shape.layers; layer++) {
+    const int window = family_layer(&shape, layer).window;
+    const double most = window > 0 ? window : request.context;
+    const double rising = fmin(count, most); // positions that see all before them
+    whole += fmin(request.context, most);
+    seen += rising * (rising + 1) / 2 + (count - rising) * most;
+  }
+  const double score = 4.0 * shape.heads * shape.head_dim;
+  return count * ((double)cost.operations - whole * score - head) + seen * score + head;
+}
+
+static void keep(const struct protocol *protocol, double **samples, size_t *count, double value) {
+  *samples = arena_room(protocol->arena, *samples, *count, sizeof **samples);
+  (*samples)[(*count)++] = value;
+}
+
+static enum decode_status sample_prompt(const struct protocol *protocol, struct decode_state *state,
+                                        const int *tokens, struct measurement_prefill *out) {
+  const struct decode_backend *backend = protocol->device->backend;
+  double *samples = NULL;
+  size_t count = 0;
+  enum decode_status status = // makes what is made once for the size
+      take_prompt(backend, state, tokens, out->positions, out->chunk);
+  const double end = clock_now(protocol->clock) + protocol->time_s;
+  while (status == DECODE_OK && !*protocol->stop &&
+         (count < MIN_SAMPLES || clock_now(protocol->clock) < end)) {
+    const double start = clock_now(protocol->clock);
+    status = take_prompt(backend, state, tokens, out->positions, out->chunk);
+    keep(protocol, &samples, &count, clock_now(protocol->clock) - start);
+  }
+  if (count == 0)
+    return status == DECODE_OK ? DECODE_FAILED : status;
+  double *sorted = arena_array(protocol->arena, count, sizeof *sorted);
+  const struct summary summary = summarise(samples, count, sorted);
+  out->seconds = summary.median;
+  out->ci95_low_s = isinf(summary.high) ? (double)NAN : summary.low;
+  out->ci95_high_s = isinf(summary.high) ? (double)NAN : summary.high;
+  out->tokens_per_s = out->positions / summary.median;
+  out->samples = samples;
+  out->sample_count = count;
+  return status;
+}
+
+// Prompt after prompt under the device's meter.
+static enum decode_status meter_prompt(const struct protocol *protocol, struct decode_state *state,
+                                       const int *tokens, struct measurement_prefill *out) {
+  const struct decode_backend *backend = protocol->device->backend;
+  enum decode_status status = DECODE_OK;
+  out->load_power_w = out->joules_per_token = NAN;
+  if (!protocol->meter || !protocol->meter->kind || *protocol->meter->why)
+    return DECODE_OK;
+  struct energy_watch watch = protocol_watch(protocol);
+  watch.on_thread = protocol->on_thread;
+  if (energy_watch_start(&watch))
+    return DECODE_OK;
+  while (status == DECODE_OK && !energy_watch_is_over(&watch) && !*protocol->stop)
+    status = take_prompt(backend, state, tokens, out->positions, out->chunk);
+  energy_watch_stop(&watch);
+  out->load_power_w = watch.use.power_w;
+  out->joules_per_token = watch.use.power_w / out->tokens_per_s;
+  return status;
+}
+
+// ---- a chunk beside steps
+
+static double median_of(const double *samples) {
+  double sorted[MIXED_SAMPLES];
+  return summarise(samples, MIXED_SAMPLES, sorted).median;
+}
+
+// Steps alone, the chunk alone and both in one pass, in turns, so that a machine that slows down
+// slows all three.
+static enum decode_status measure_mixed(const struct protocol *protocol, struct decode_state *state,
+                                        const int *tokens, struct measurement_mixed *out) {
+  const struct decode_backend *backend = protocol->device->backend;
+  const struct clock *clock = protocol->clock;
+  struct decode_prompt prompt = {.count = out->chunk, .tokens = tokens};
+  double steps[MIXED_SAMPLES], alone[MIXED_SAMPLES], mixed[MIXED_SAMPLES];
+  enum decode_status status = DECODE_OK;
+  for (int i = -1; i < MIXED_SAMPLES && status == DECODE_OK; i++) { // -1 warms up
+    const double start = clock_now(clock);
+    status = backend->run(state, 1);
+    const double stepped = clock_now(clock);
+    prompt.beside = false;
+    if (status == DECODE_OK)
+      status = backend->prefill(state, &prompt);
+    const double taken = clock_now(clock);
+    prompt.beside = true;
+    if (status == DECODE_OK)
+      status = backend->prefill(state, &prompt);
+    if (i < 0)
+      continue;
+    steps[i] = stepped - start;
+    alone[i] = taken - stepped;
+    mixed[i] = clock_now(clock) - taken;
+  }
+  if (status != DECODE_OK)
+    return status;
+  out->steps_s = median_of(steps);
+  out->chunk_s = median_of(alone);
+  out->mixed_s = median_of(mixed);
+  out->sum_error = (out->steps_s + out->chunk_s) / out->mixed_s - 1;
+  return DECODE_OK;
+}
+
+static enum decode_status measure_all_mixed(const struct protocol *protocol,
+                                            const struct trial *trial, struct decode_state *state,
+                                            const int *tokens, struct measurement *out) {
+  enum { PARTS = sizeof mixed_parts / sizeof mixed_parts[0] };
+  const int chunk = trial_request(trial, trial_deepest(trial)).chunk;
+  struct measurement_mixed *mixed = arena_array(protocol->arena, PARTS, sizeof *mixed);
+  enum decode_status status = DECODE_OK;
+  out->mixed = mixed;
+  for (size_t i = 0; i < PARTS && chunk >= mixed_parts[i] && status == DECODE_OK; i++) {
+    if (*protocol->stop)
+      break;
+    mixed[i] =
+        (struct measurement_mixed){.rows = trial->batch - 1, .chunk = chunk / mixed_parts[i]};
+    status = measure_mixed(protocol, state, tokens, &mixed[i]);
+    out->mixed_count += status == DECODE_OK;
+  }
+  return status;
+}
+
+enum decode_status prefill_measure(const struct protocol *protocol, const struct trial *trial,
+                                   struct decode_state *state, struct measurement *out) {
+  const struct decode_backend *backend = protocol->device->backend;
+  const struct decode_request request = trial_request(trial, trial_deepest(trial));
+  struct measurement_prefill *list =
+      arena_array(protocol->arena, trial->prefill_count, sizeof *list);
+  const int *tokens = prompt_tokens(protocol, request.context, request.shape.vocab);
+  const char *library = arena_copy(protocol->arena, backend->prefill_library(state));
+  double rate;
+  enum decode_status status =
+      backend->matrix_rate(protocol->device->index, &request.types, request.threads, &rate);
+  if (status != DECODE_OK)
+    rate = NAN;
+  status = DECODE_OK;
+  out->prefills = list;
+  for (size_t i = 0; i < trial->prefill_count && status == DECODE_OK && !*protocol->stop; i++) {
+    struct measurement_prefill *prefill = &list[i];
+    *prefill = (struct measurement_prefill){.positions = trial->prefills[i],
+                                            .chunk = least(request.chunk, trial->prefills[i]),
+                                            .library = library,
+                                            .matrix_rate = rate};
+    protocol_say(protocol, trial_text(trial, protocol->arena),
+                 arena_printf(protocol->arena, "prefill of %d", prefill->positions));
+    status = sample_prompt(protocol, state, tokens, prefill);
+    if (status == DECODE_OK)
+      status = meter_prompt(protocol, state, tokens, prefill);
+    prefill->matrix_share =
+        operations_of(protocol, trial, prefill->positions) / prefill->seconds / rate;
+    out->prefill_count += status == DECODE_OK;
+  }
+  if (status == DECODE_OK && trial->batch > 1 && !*protocol->stop)
+    status = measure_all_mixed(protocol, trial, state, tokens, out);
+  return status;
+}
