@@ -50,6 +50,7 @@ static void popularity_of(const struct decode_request *request, int layer, struc
   out->sum = 0;
   for (int i = 0; i < out->count; i++) { // Fisher and Yates's shuffle, from the front
     const int j = (int)(draw(key, (uint64_t)i) * (i + 1));
+    out->order[i] = (uint16_t)i;
     out->order[i] = out->order[j];
     out->order[j] = (uint16_t)i;
     out->weight[i] = pow(i + 1, -skew);

@@ -1,9 +1,11 @@
 #include "kernels/reference/latent.h"
 
+#include "kernels/decode.h"
 #include "kernels/reference/cache.h"
 #include "kernels/reference/rounding.h"
 #include "kernels/reference/stages.h"
 #include "kernels/reference/tensors.h"
+#include "kernels/weights.h"
 
 #include <string.h>
 

@@ -1,14 +1,17 @@
 #include "kernels/reference/mlp.h"
 
+#include "kernels/decode.h"
 #include "kernels/family.h"
 #include "kernels/reference/rounding.h"
 #include "kernels/reference/router.h"
 #include "kernels/reference/stages.h"
 #include "kernels/reference/tensors.h"
 #include "kernels/routing.h"
+#include "kernels/weights.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 // One of the model's MLPs: its matrices, and which of the tensors' parts of `width` rows it has.

@@ -54,8 +54,9 @@ static void mark_largest(const double *values, const bool *allowed, int count, i
 }
 
 void router_choose(const struct decode_experts *experts, const double *scores, int *chosen) {
-  struct groups groups;
-  bool kept[MAX_DECODE_EXPERTS], allowed[MAX_DECODE_EXPERTS] = {false}, taken[MAX_DECODE_EXPERTS];
+  struct groups groups = {0};
+  bool kept[MAX_DECODE_EXPERTS] = {false}, allowed[MAX_DECODE_EXPERTS] = {false};
+  bool taken[MAX_DECODE_EXPERTS] = {false};
   groups_of(experts, scores, &groups);
   mark_largest(groups.score, NULL, groups.count, groups.kept, kept);
   for (int e = 0; e < experts->count; e++)
@@ -164,8 +165,9 @@ static double best_dropped(const struct groups *groups, const bool *kept) {
 
 double router_shortfall(const struct decode_experts *experts, const double *scores,
                         const int *chosen) {
-  struct groups groups;
-  bool taken[MAX_DECODE_EXPERTS], kept[MAX_DECODE_EXPERTS], used[MAX_DECODE_EXPERTS] = {false};
+  struct groups groups = {0};
+  bool taken[MAX_DECODE_EXPERTS] = {false}, kept[MAX_DECODE_EXPERTS] = {false};
+  bool used[MAX_DECODE_EXPERTS] = {false};
   if (!mark_chosen(experts, chosen, taken))
     return INFINITY;
   groups_of(experts, scores, &groups);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define SIZES(depth)                                                                               \
-  .layers = depth, .hidden = 20, .heads = 4, .kv_heads = 2, .head_dim = 8, .ffn_hidden = 24,       \
+  .layers = (depth), .hidden = 20, .heads = 4, .kv_heads = 2, .head_dim = 8, .ffn_hidden = 24,     \
   .vocab = 40, .norm_epsilon = 1e-5f, .rope_theta = 10000
 #define YARN                                                                                       \
   .scaling = ROPE_YARN, .factor = 32, .low = 1, .high = 32, .original_context = 4096,              \
