@@ -272,10 +272,11 @@ static int by_digest(const void *a, const void *b) {
 }
 
 static void refuse_twice(const struct reading *reading) {
-  const struct file **files = arena_array(reading->arena, reading->file_count + 1, sizeof *files);
+  const struct file **files =
+      arena_array(reading->arena, reading->file_count + 1, sizeof(struct file *));
   for (size_t i = 0; i < reading->file_count; i++)
     files[i] = &reading->files[i];
-  qsort(files, reading->file_count, sizeof *files, by_digest);
+  qsort(files, reading->file_count, sizeof(struct file *), by_digest);
   for (size_t i = 1; i < reading->file_count; i++)
     if (!strcmp(files[i]->digest, files[i - 1]->digest))
       diagnostics_error(reading->diagnostics, (struct place){0},
@@ -434,10 +435,10 @@ static int by_id(const void *a, const void *b) {
 static void warn_of_moved(const struct reading *reading) {
   struct fleet *fleet = reading->fleet;
   const struct fleet_device **all =
-      arena_array(reading->arena, fleet->device_count + 1, sizeof *all);
+      arena_array(reading->arena, fleet->device_count + 1, sizeof(struct fleet_device *));
   for (size_t d = 0; d < fleet->device_count; d++)
     all[d] = &fleet->devices[d];
-  qsort(all, fleet->device_count, sizeof *all, by_id);
+  qsort(all, fleet->device_count, sizeof(struct fleet_device *), by_id);
   for (size_t d = 1; d < fleet->device_count; d++)
     if (!strcmp(all[d]->id, all[d - 1]->id) && strcmp(all[d]->id, all[d]->position) != 0)
       texts_add(&fleet->warnings, reading->arena, "device %s stands in two nodes: %s and %s",

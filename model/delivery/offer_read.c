@@ -353,7 +353,8 @@ static void take_workload(struct reader *reader, enum workload_key which, const 
   else if (which == WORKLOAD_PRECISION || which == WORKLOAD_ACTIVATIONS || which == WORKLOAD_KV)
     take_naming(reader, key, naming_find_precision(reader->catalog, key->value, reader->arena),
                 out);
-  else if (which == WORKLOAD_BASIS && strcmp(key->value, "decode") && strcmp(key->value, "serving"))
+  else if (which == WORKLOAD_BASIS && strcmp(key->value, "decode") != 0 &&
+           strcmp(key->value, "serving") != 0)
     refuse(reader, key->value_place, "decode or serving", key->value);
   else if ((which == WORKLOAD_BATCH || which == WORKLOAD_CONTEXT) &&
            (strspn(key->value, "0123456789") != strlen(key->value) || strlen(key->value) > 9 ||

@@ -303,9 +303,10 @@ static void assign_section(struct reading *reading, const struct ini_section *se
   int which = !strcmp(section->kind, "case") ? reading_case(reading, section->argument) : -1;
   const char *where = arena_printf(reading->arena, "[%s%s%s]", section->kind,
                                    *section->argument ? " " : "", section->argument);
-  for (size_t k = 0; k < 2 * section->key_count; k++) {
-    const struct ini_key *key = &section->keys[k % section->key_count];
-    if (names_offer(key->name) != (k >= section->key_count))
+  const size_t count = section->key_count;
+  for (size_t k = 0; k < 2 * count; k++) {
+    const struct ini_key *key = &section->keys[k < count ? k : k - count];
+    if (names_offer(key->name) != (k >= count))
       continue; // words of its own come first: an offer leaves them alone
     if (section_is_common(section->kind))
       assign_common(reading, section, key);
