@@ -131,10 +131,10 @@ static void print_prompts(const struct measurement_record *record, struct arena 
     for (size_t i = 0; i < record->results[r].mixed_count; i++) {
       const struct measurement_mixed *mixed = &record->results[r].mixed[i];
       fprintf(out,
-              "%d of a prompt beside a step of %d rows: %.4g s; one after the other %.4g s "
+              "%d of a prompt beside a step of %d row%s: %.4g s; one after the other %.4g s "
               "(%+.1f %%)\n",
-              mixed->chunk, mixed->rows, mixed->mixed_s, mixed->steps_s + mixed->chunk_s,
-              100 * mixed->sum_error);
+              mixed->chunk, mixed->rows, mixed->rows == 1 ? "" : "s", mixed->mixed_s,
+              mixed->steps_s + mixed->chunk_s, 100 * mixed->sum_error);
     }
 }
 
