@@ -3,7 +3,8 @@
 //   cpu_kernels MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
 // Or only tokens per second, of SAMPLES steps in a row with the best of them:
 //   cpu_kernels speed MODEL WEIGHTS BATCH [CONTEXT [THREADS [SAMPLES [LAYERS]]]]
-// MODEL is tinyllama or llama8b (of which LAYERS layers), WEIGHTS is bf16, int8, e4m3,
+// MODEL is tinyllama, llama8b, mistral, mixtral or falcon40b (of which LAYERS layers), WEIGHTS is
+// bf16, int8, e4m3,
 // mxfp4, nvfp4, mxfp6, int8-group, int4, or int4-bf16 with bf16 activations.
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,40 @@ static const struct model {
       .vocab = 128256,
       .norm_epsilon = 1e-5f,
       .rope_theta = 5e5f}},
+    {"mistral",
+     {.layers = 8,
+      .hidden = 4096,
+      .heads = 32,
+      .kv_heads = 8,
+      .head_dim = 128,
+      .ffn_hidden = 14336,
+      .vocab = 32000,
+      .norm_epsilon = 1e-5f,
+      .rope_theta = 1e4f,
+      .window = 4096}},
+    {"mixtral",
+     {.layers = 2,
+      .hidden = 4096,
+      .heads = 32,
+      .kv_heads = 8,
+      .head_dim = 128,
+      .vocab = 32000,
+      .norm_epsilon = 1e-5f,
+      .rope_theta = 1e6f,
+      .experts = {.count = 8, .chosen = 2, .hidden = 14336}}},
+    {"falcon40b",
+     {.layers = 2,
+      .hidden = 8192,
+      .heads = 128,
+      .kv_heads = 8,
+      .head_dim = 64,
+      .ffn_hidden = 32768,
+      .vocab = 65024,
+      .norm_epsilon = 1e-5f,
+      .rope_theta = 1e4f,
+      .norm = NORM_LAYER,
+      .mlp = MLP_GELU,
+      .parallel = true}},
 };
 
 static const struct mix {
@@ -133,6 +168,14 @@ static double read_now(const struct readers *readers) {
   return best;
 }
 
+// Those of the experts as they were touched, on average.
+static double bytes_of_step(struct decode_state *state, const struct decode_cost *cost) {
+  struct decode_touched touched;
+  cpu_backend.touched(state, &touched);
+  return (double)(cost->weight_bytes + cost->kv_bytes) +
+         (double)cost->expert_bytes * (double)touched.experts / (double)touched.steps;
+}
+
 // Samples of a step, each between two reads: prints medians and the spread of the ratio; and what
 // part of the matrix units' rate the step's arithmetic takes.
 static void measure(const struct decode_request *request, const char *isa,
@@ -146,7 +189,6 @@ static void measure(const struct decode_request *request, const char *isa,
     return;
   }
   created = now() - created;
-  double bytes = (double)(cost.weight_bytes + cost.kv_bytes);
   double steps[MOST_SAMPLES] = {0}, reads[MOST_SAMPLES] = {0}, ratios[MOST_SAMPLES] = {0};
   cpu_backend.run(state, 1);
   double before = read_now(readers);
@@ -156,9 +198,12 @@ static void measure(const struct decode_request *request, const char *isa,
     steps[i] = now() - started;
     double after = read_now(readers);
     reads[i] = after;
-    ratios[i] = bytes / steps[i] / (0.5 * (before + after));
+    ratios[i] = 1 / steps[i] / (0.5 * (before + after));
     before = after;
   }
+  const double bytes = bytes_of_step(state, &cost);
+  for (int i = 0; i < samples; i++)
+    ratios[i] *= bytes;
   cpu_backend.destroy(state);
   qsort(steps, (size_t)samples, sizeof *steps, ascending);
   qsort(reads, (size_t)samples, sizeof *reads, ascending);
