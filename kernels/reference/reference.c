@@ -25,7 +25,8 @@ struct reference_block {
 };
 
 static size_t times(size_t a, size_t b) {
-  return a && b > SIZE_MAX / a ? SIZE_MAX : a * b;
+  size_t product;
+  return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
 static void *take(struct reference *r, size_t count, size_t size) {

@@ -173,19 +173,21 @@ double router_shortfall(const struct decode_experts *experts, const double *scor
   groups_of(experts, scores, &groups);
   mark_largest(groups.score, NULL, groups.count, groups.kept, kept);
   double least = INFINITY;
-  for (int k = 0; k < experts->chosen; k++) {
-    used[chosen[k] / groups.size] = true;
-    least = fmin(least, scores[chosen[k]]);
-  }
+  for (int g = 0, e = 0; g < groups.count; g++)
+    for (int i = 0; i < groups.size; i++, e++)
+      if (taken[e]) {
+        used[g] = true;
+        least = fmin(least, scores[e]);
+      }
   double missed = groups_missed(&groups, used, kept);
   const double dropped = best_dropped(&groups, kept);
-  for (int e = 0; e < experts->count; e++) {
-    const int g = e / groups.size;
-    if (taken[e] || (!used[g] && !kept[g]))
-      continue;
-    // Left out for itself, or with its group, which another might have nearly displaced.
-    const double by_itself = scores[e] - least, with_group = groups.score[g] - dropped;
-    missed = fmax(missed, used[g] ? by_itself : fmin(by_itself, with_group));
-  }
+  for (int g = 0, e = 0; g < groups.count; g++)
+    for (int i = 0; i < groups.size; i++, e++) {
+      if (taken[e] || (!used[g] && !kept[g]))
+        continue;
+      // Left out for itself, or with its group, which another might have nearly displaced.
+      const double by_itself = scores[e] - least, with_group = groups.score[g] - dropped;
+      missed = fmax(missed, used[g] ? by_itself : fmin(by_itself, with_group));
+    }
   return missed / fmax((double)reference_magnitude(scores, (size_t)experts->count), 1e-300);
 }
