@@ -177,15 +177,15 @@ def test_stages(folder):
     """What pertoken refuses beside purchases in stages fails a check where it is typed."""
     scenario = folder / 'stages.ini'
     scenario.write_text(SCENARIO.replace('accelerators = 8', 'demand = 500000 Mtok/yr\ndemand_growth = 50 %/yr')
-                        .replace('[option b]', '[option b]\npurchase = upfront'))
+                        .replace('[option a]', 'tax_rate = 25 %\npurchase = upfront\n[option a]'))
     book, wrong = made_in(folder, scenario)
     inputs = layout.Inputs(book)
-    row = next(entry.row for entry in inputs.rows if entry.key == 'book_life')
-    actual = in_gnumeric(wrong, book, {('Inputs', row, inputs.cases['base']): 2.0}, folder)
-    for option, flag in (('a', 1), ('b', 0)):
+    row = next(entry.row for entry in inputs.rows if entry.key == 'purchase')
+    actual = in_gnumeric(wrong, book, {('Inputs', row, inputs.cases['base']): 1.0}, folder)
+    for option in ('a', 'b'):
         name = book.name(f'pt_{option}_check_one_purchase')
         said = actual(name.sheet, *xlsx.position(name.ref))
-        expect(said == flag, f'{option} with a book life of 2 years: {said}')
+        expect(said == 1, f'{option} bought in stages beside a tax rate: {said}')
 
 
 def check_all(count, folder, office):
