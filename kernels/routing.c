@@ -50,7 +50,6 @@ static void popularity_of(const struct decode_request *request, int layer, struc
   out->sum = 0;
   for (int i = 0; i < out->count; i++) { // Fisher and Yates's shuffle, from the front
     const int j = (int)(draw(key, (uint64_t)i) * (i + 1));
-    out->order[i] = (uint16_t)i;
     out->order[i] = out->order[j];
     out->order[j] = (uint16_t)i;
     out->weight[i] = pow(i + 1, -skew);
@@ -88,7 +87,7 @@ static void fill_layer(const struct decode_request *request, int layer, uint16_t
   const size_t chosen = (size_t)request->shape.experts.chosen, batch = (size_t)request->batch;
   const size_t layers = (size_t)request->shape.layers;
   const uint64_t key = key_of(request, layer, false);
-  struct popularity popularity;
+  struct popularity popularity = {0};
   popularity_of(request, layer, &popularity);
   for (size_t step = 0; step < ROUTING_STEPS; step++)
     for (size_t row = 0; row < batch; row++)
