@@ -143,12 +143,16 @@ static void multiply_part(void *argument, int thread) {
   fill_alike(panels, sizeof panels);
   fill_alike(in, sizeof in);
   const enum element element = product_types[rate->kind].weights;
+  const size_t in_stride = sizeof in / RATE_BATCH;
+  if (blocks_sum_bytes(element, product_types[rate->kind].input, RATE_COLUMNS) > 0)
+    for (size_t b = 0; b < RATE_BATCH; b++)
+      blocks_finish_int8(element, (int8_t *)in + b * in_stride, RATE_COLUMNS);
   struct product product = {.panels = panels,
                             .panel_stride = blocks_panel_bytes(element, RATE_COLUMNS),
                             .panel_count = RATE_PANELS,
                             .columns = RATE_COLUMNS,
                             .in = in,
-                            .in_stride = sizeof in / RATE_BATCH,
+                            .in_stride = in_stride,
                             .in_sums = sums,
                             .batch = RATE_BATCH,
                             .out = out,
