@@ -412,10 +412,11 @@ static enum decode_status sample(const struct rung *rung, struct decode_state *s
   struct sampling sampling = {.protocol = &protocol,
                               .calibration = &ladder->calibration,
                               .state = state,
-                              .batch = rung->request.batch};
+                              .batch = rung->request.batch,
+                              .cost = &rung->cost};
   enum decode_status status = sampling_warm_up(&sampling);
   if (status == DECODE_OK)
-    status = sampling_run(&sampling, rung->cost.weight_bytes + rung->cost.kv_bytes);
+    status = sampling_run(&sampling);
   if (status != DECODE_OK || sampling.count == 0)
     return status;
   double *sorted = arena_array(ladder->arena, sampling.count, sizeof *sorted);
