@@ -81,8 +81,9 @@ static void write_cell(struct writer *writer, int declaration, int row, int colu
   const char *formula = spreadsheet_formula(item, graph_formula(&sheet->graph.graph, declaration),
                                             column, &writer->references);
   lxw_format *format = format_of(writer, item, formula);
-  const char *none = option_none(book->scenario, sheet->option, declaration);
-  if (item->none_below >= 0)
+  const bool may_be_none = item->none_below >= 0; // of the scenario's items alone, never of a step
+  const char *none = may_be_none ? option_none(book->scenario, sheet->option, declaration) : NULL;
+  if (may_be_none)
     formula = arena_printf(&scratch, "=IF(%s<0,\"%s\",%s)",
                            option_name_used(sheet, item->none_below), item->none, formula + 1);
   if (none)
