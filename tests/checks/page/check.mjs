@@ -117,10 +117,13 @@ function near(got, wanted) {
 }
 
 // The names of items whose values differ from the engine's. Inputs that stand at zero everywhere
-// have no row, and neither has what an option without hardware does not have (null).
-function differences(items, read, inputs) {
+// have no row, and neither has what an option without hardware does not have (null). gates: by name,
+// the item that is below zero where there is none of this one, for which the engine has null.
+function differences(items, read, { inputs, gates }) {
   return Object.entries(items).filter(([name, wanted]) => {
     const got = read?.[name];
+    if (read?.[gates[name]] < 0)
+      return wanted !== null;
     if (got === undefined && (wanted === null || (wanted === 0 && inputs.includes(name))))
       return false;
     if (!Array.isArray(wanted))
@@ -140,10 +143,12 @@ async function check_state(page, file, state, reader) {
   const read = await reader(page);
   check_equal(ignored, '', `${what}: left out of the link`);
   check_verdict(followed, state.engine, what);
-  const inputs = await page.evaluate(() =>
-    data.items.filter((item) => item.kind === 'input').map((item) => item.name));
+  const known = await page.evaluate(() => ({
+    inputs: data.items.filter((item) => item.kind === 'input').map((item) => item.name),
+    gates: Object.fromEntries(data.items.filter((item) => item.none_below)
+      .map((item) => [item.name, item.none_below])) }));
   state.engine.options.forEach((option, o) => {
-    const wrong = differences(option.items, read[option.id], inputs);
+    const wrong = differences(option.items, read[option.id], known);
     const first = wrong[0];
     check(wrong.length === 0, `${what}: ${option.id}: ${wrong.join(', ')}: ` +
       `${read[option.id]?.[first]}, the engine has ${option.items[first]}`);
